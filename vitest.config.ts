@@ -1,0 +1,16 @@
+import { defineConfig } from 'vitest/config';
+
+const source = ['@concerto/source'];
+
+// Rooms are tested from source: no build has to happen before a unit test.
+export default defineConfig({
+  resolve: { conditions: [...source, 'module', 'node', 'import', 'default'] },
+  ssr: { resolve: { conditions: [...source, 'module', 'node', 'import', 'default'], externalConditions: source } },
+  test: {
+    include: ['{packages,apps,middleware,tools,examples}/**/*.test.{ts,tsx}', 'tests/**/*.test.ts'],
+    exclude: ['**/node_modules/**', '**/dist/**'],
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    maxWorkers: 2,
+  },
+});
