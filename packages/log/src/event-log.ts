@@ -1,0 +1,135 @@
+/**
+ * The durable record. Every session has three streams; a position is how many entries a stream holds, so the
+ * first entry has position 1 and `after: 0` means everything.
+ *
+ * - `domain`: what was decided, the input of `evolve`; the authority.
+ * - `commands`: what the agent's owner must do, written only together with the decision that caused it.
+ * - `events`: what clients see. The log stamps each entry's JSON with `"seq": position`, so the stored text is
+ *   the text that goes to a client, never parsed again.
+ */
+export type StreamName = 'domain' | 'commands' | 'events';
+
+export type NewEntry = {
+  readonly type: string;
+  /** The text of a JSON object; not parsed by the log. */
+  readonly data: string;
+  /**
+   * `aside` entries are written between positions and take none: acknowledgements that another program may read
+   * from the stream but that no client's cursor counts.
+   */
+  readonly aside?: true;
+};
+
+export type Entry = { readonly position: number; readonly type: string; readonly data: string };
+
+export type StreamAppend = {
+  readonly stream: StreamName;
+  /** Refuse unless the stream holds exactly this many entries. */
+  readonly expected?: number;
+  readonly entries: readonly NewEntry[];
+};
+
+/** A small mutable record beside the streams: session index rows, templates, idempotency keys. */
+export type DocumentWrite = {
+  readonly collection: string;
+  readonly key: string;
+  /** JSON text; undefined deletes. */
+  readonly value: string | undefined;
+  /** Listing order (descending) within the collection; 0 when absent. */
+  readonly sort?: number;
+  /** One value by which listings can be filtered. */
+  readonly tag?: string;
+  /** Milliseconds since the epoch after which the document is gone. */
+  readonly expiresAt?: number;
+};
+
+export type StoredDocument = {
+  readonly key: string;
+  readonly value: string;
+  readonly sort: number;
+  readonly tag?: string;
+};
+
+export type Append = {
+  readonly session: string;
+  /** Refuse unless this lease is held at this epoch: a writer that lost its session writes nothing. */
+  readonly fence?: { readonly lease: string; readonly epoch: number };
+  readonly streams: readonly StreamAppend[];
+  readonly documents?: readonly DocumentWrite[];
+};
+
+export type Appended =
+  | { readonly kind: 'appended'; readonly positions: Readonly<Partial<Record<StreamName, number>>> }
+  | { readonly kind: 'conflict'; readonly stream: StreamName; readonly actual: number }
+  | { readonly kind: 'fenced'; readonly epoch: number };
+
+export type ReadRequest = {
+  readonly session: string;
+  readonly stream: StreamName;
+  readonly after: number;
+  readonly limit: number;
+};
+
+export type Page = {
+  readonly entries: readonly Entry[];
+  /** Position of the stream's last entry at the time of reading. */
+  readonly head: number;
+  /** Position of the oldest entry still kept, 1 unless trimmed; readers before it have a gap. */
+  readonly oldest: number;
+};
+
+export type ListRequest = {
+  readonly collection: string;
+  readonly tag?: string;
+  /** Opaque, from the page before. */
+  readonly cursor?: string;
+  readonly limit: number;
+};
+
+export type DocumentPage = { readonly documents: readonly StoredDocument[]; readonly nextCursor?: string };
+
+export type LeaseRequest = { readonly name: string; readonly owner: string; readonly ttlMs: number };
+
+export type Lease =
+  | { readonly kind: 'acquired'; readonly epoch: number }
+  | { readonly kind: 'held'; readonly by: string; readonly expiresInMs: number };
+
+export type EventLog = {
+  /** Atomic over all streams and documents named; resolves only when it is durable. */
+  append(append: Append): Promise<Appended>;
+  read(request: ReadRequest): Promise<Page>;
+  head(session: string, stream: StreamName): Promise<number>;
+  /** Called after a commit with the session that grew; one process-wide signal, never a payload. Returns the way to stop. */
+  onGrowth(listener: (session: string) => void): () => void;
+  /** Removes entries at or before the position; the stream's head stays. */
+  trim(session: string, stream: StreamName, throughPosition: number): Promise<void>;
+
+  putDocument(write: DocumentWrite): Promise<void>;
+  /** Writes only if the key is absent (or expired); tells whether it did. */
+  createDocument(write: DocumentWrite): Promise<boolean>;
+  getDocument(collection: string, key: string): Promise<StoredDocument | undefined>;
+  listDocuments(request: ListRequest): Promise<DocumentPage>;
+
+  /** A new holder gets a higher epoch than any holder before it, for ever. The same owner re-acquiring gets a new epoch too. */
+  acquireLease(request: LeaseRequest): Promise<Lease>;
+  renewLease(request: LeaseRequest & { readonly epoch: number }): Promise<boolean>;
+  releaseLease(request: { readonly name: string; readonly epoch: number }): Promise<void>;
+
+  /** Names of all sessions that have a stream, for copying a store. */
+  listSessions(after: string | undefined, limit: number): Promise<readonly string[]>;
+  /** Throws LogError when the store cannot take a durable write now. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+};
+
+export type LogErrorCode = 'unavailable' | 'full' | 'read-only' | 'corrupt' | 'closed' | 'bad-url' | 'too-large';
+
+export class LogError extends Error {
+  readonly code: LogErrorCode;
+
+  constructor(code: LogErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'LogError';
+    this.code = code;
+  }
+}
