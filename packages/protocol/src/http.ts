@@ -1,0 +1,210 @@
+import { z } from 'zod';
+import { Message, MessagePriority, SessionStatus, Usage } from './agent-event.ts';
+import { MessageId, SessionId } from './ids.ts';
+import { LlmContent } from './llm-content.ts';
+
+export const messageLengthMax = 100_000;
+export const titleLengthMax = 200;
+
+const content = z.string().min(1, 'must not be empty').max(messageLengthMax);
+const name = z.string().min(1).max(100);
+
+/** `tools` is checked by the domain, which reports every fault with its path; here it is only any JSON. */
+const target = {
+  agent: name.optional(),
+  program: name.optional(),
+  assistant: name.optional(),
+  template: name.optional(),
+};
+
+export const StartSession = z.strictObject({
+  ...target,
+  prompt: content.optional(),
+  title: z.string().min(1).max(titleLengthMax).optional(),
+  input: z.json().optional(),
+  tools: z.json().optional(),
+  ifFull: z.enum(['reject', 'queue']).optional(),
+  once: z.boolean().optional(),
+  id: SessionId.optional(),
+});
+export type StartSession = z.infer<typeof StartSession>;
+
+export const SessionKind = z.enum(['agent', 'program', 'assistant']);
+export type SessionKind = z.infer<typeof SessionKind>;
+
+/** Why a session does not move, computed in one place so that every client says the same. */
+export const Waiting = z.strictObject({
+  for: z.enum(['input', 'approval', 'slot', 'runner', 'pause']),
+  since: z.string(),
+  requestId: z.string().optional(),
+  detail: z.string(),
+});
+export type Waiting = z.infer<typeof Waiting>;
+
+export const SessionError = z.strictObject({
+  code: z.string(),
+  message: z.string(),
+  stderr: z.string().optional(),
+});
+export type SessionError = z.infer<typeof SessionError>;
+
+export const Session = z.strictObject({
+  id: z.string(),
+  title: z.string(),
+  kind: SessionKind,
+  agent: z.string(),
+  status: SessionStatus,
+  turn: z.number().int().nonnegative(),
+  createdAt: z.string(),
+  updatedAt: z.string(),
+  waiting: Waiting.optional(),
+  pending: z.number().int().nonnegative(),
+  usage: Usage,
+  position: z.number().int().nonnegative(),
+  result: z.json().optional(),
+  error: SessionError.optional(),
+  once: z.boolean().optional(),
+  reason: z.string().optional(),
+  capabilities: z.array(z.string()).optional(),
+});
+export type Session = z.infer<typeof Session>;
+
+export const SessionList = z.strictObject({ sessions: z.array(Session), nextCursor: z.string().optional() });
+export type SessionList = z.infer<typeof SessionList>;
+
+export const SendMessage = z.strictObject({
+  content,
+  priority: MessagePriority.optional(),
+  id: MessageId.optional(),
+});
+export type SendMessage = z.infer<typeof SendMessage>;
+
+export const ReviseMessage = z.union([
+  z.strictObject({ content }),
+  z.strictObject({ priority: z.literal('immediate') }),
+  /** What to do with a message whose delivery is uncertain. */
+  z.strictObject({ uncertain: z.enum(['resend', 'drop']) }),
+]);
+export type ReviseMessage = z.infer<typeof ReviseMessage>;
+
+export const OrderMessages = z.strictObject({ ids: z.array(MessageId), version: z.number().int().nonnegative() });
+export type OrderMessages = z.infer<typeof OrderMessages>;
+
+export const MessageList = z.strictObject({
+  pending: z.array(Message),
+  history: z.array(Message).optional(),
+  version: z.number().int().nonnegative(),
+});
+export type MessageList = z.infer<typeof MessageList>;
+
+export const LifecycleVerb = z.enum(['interrupt', 'pause', 'resume', 'cancel']);
+export type LifecycleVerb = z.infer<typeof LifecycleVerb>;
+
+export const LifecycleAccepted = z.strictObject({ status: SessionStatus, requestId: z.string() });
+export type LifecycleAccepted = z.infer<typeof LifecycleAccepted>;
+
+/** `response` may be any JSON, `null` and `false` included, but it must be there. */
+export const AnswerRequest = z
+  .strictObject({ response: z.json() })
+  .refine((body) => body.response !== undefined, { path: ['response'], message: 'is required' });
+export type AnswerRequest = z.infer<typeof AnswerRequest>;
+
+export const OpenRequest = z.strictObject({
+  requestId: z.string(),
+  type: z.string(),
+  event: z.record(z.string(), z.json()),
+  since: z.string(),
+});
+export type OpenRequest = z.infer<typeof OpenRequest>;
+
+export const OpenRequestList = z.strictObject({ requests: z.array(OpenRequest) });
+export type OpenRequestList = z.infer<typeof OpenRequestList>;
+
+export const EventPage = z.strictObject({
+  events: z.array(z.looseObject({ type: z.string(), seq: z.number().int(), at: z.string() })),
+  position: z.number().int().nonnegative(),
+  more: z.boolean(),
+});
+export type EventPage = z.infer<typeof EventPage>;
+
+export const PoolState = z.strictObject({
+  active: z.number().int().nonnegative(),
+  max: z.number().int().positive(),
+  waiting: z.number().int().nonnegative(),
+});
+export type PoolState = z.infer<typeof PoolState>;
+
+export const ConfigurePool = z.strictObject({ max: z.number().int().min(1).max(10_000) });
+export type ConfigurePool = z.infer<typeof ConfigurePool>;
+
+export const Template = z.strictObject({
+  name: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'a name has 1 to 64 of the characters A-Z a-z 0-9 _ -'),
+  agent: name.optional(),
+  program: name.optional(),
+  assistant: name.optional(),
+  prompt: content.optional(),
+  tools: z.json().optional(),
+});
+export type Template = z.infer<typeof Template>;
+
+export const TemplateList = z.strictObject({ templates: z.array(Template) });
+export type TemplateList = z.infer<typeof TemplateList>;
+
+export const AgentInfo = z.strictObject({
+  name: z.string(),
+  kind: SessionKind,
+  protocol: z.string().optional(),
+  command: z.string().optional(),
+  description: z.string().optional(),
+  /** What it announced when it last ran; empty until then. */
+  capabilities: z.array(z.string()),
+});
+export type AgentInfo = z.infer<typeof AgentInfo>;
+
+export const AgentList = z.strictObject({ agents: z.array(AgentInfo) });
+export type AgentList = z.infer<typeof AgentList>;
+
+/** The run wire keeps its own tolerance: unknown keys are ignored there. */
+export const StartRun = z.object({
+  agent: name.optional(),
+  program: name.optional(),
+  assistant: name.optional(),
+  objective: z.union([z.string(), LlmContent]).optional(),
+  runId: SessionId.optional(),
+});
+export type StartRun = z.infer<typeof StartRun>;
+
+export const RunInput = z.object({
+  request_id: z.string().optional(),
+  requestId: z.string().optional(),
+  response: z.json().optional(),
+});
+export type RunInput = z.infer<typeof RunInput>;
+
+/** RFC 9457, with our stable `code`; further members depend on the code. */
+export const Problem = z.looseObject({
+  type: z.string(),
+  title: z.string(),
+  status: z.number().int(),
+  code: z.string(),
+  detail: z.string().optional(),
+});
+export type Problem = z.infer<typeof Problem>;
+
+export const AuditEntry = z.strictObject({
+  at: z.string(),
+  direction: z.enum(['in', 'out']),
+  actor: z.string(),
+  what: z.string(),
+  requestId: z.string().optional(),
+  messageId: z.string().optional(),
+  /** For a confirmation: milliseconds since its request. */
+  latencyMs: z.number().nonnegative().optional(),
+  causedBy: z.string().optional(),
+  epoch: z.number().int().optional(),
+  detail: z.json().optional(),
+});
+export type AuditEntry = z.infer<typeof AuditEntry>;
+
+export const Audit = z.strictObject({ entries: z.array(AuditEntry) });
+export type Audit = z.infer<typeof Audit>;
