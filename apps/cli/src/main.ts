@@ -1,0 +1,26 @@
+import { type CommandTable, runCommandLine } from './command-line.ts';
+
+// One line a command; the file behind it exports `spec` (see arguments.ts) and `run(argv)`.
+const commands: CommandTable = {
+  check: { summary: 'type-check programs', load: () => import('./language/check-command.ts') },
+  fmt: { summary: 'format programs', load: () => import('./language/fmt-command.ts') },
+  new: { summary: 'create a project', load: () => import('./language/new-command.ts') },
+  init: { summary: 'create a project (the same as new)', load: () => import('./language/new-command.ts') },
+};
+
+// `concerto … | head` closes our output early; that is not a failure.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(0);
+    throw error;
+  });
+}
+
+const exitCode = await runCommandLine(commands, process.argv.slice(2), {
+  out: (text) => process.stdout.write(text),
+  err: (text) => process.stderr.write(text),
+});
+
+// Handles that a library left open must not keep the process; what was written must still arrive.
+process.exitCode = exitCode;
+process.stdout.write('', () => process.stderr.write('', () => process.exit()));
