@@ -1,0 +1,23 @@
+// Installs what package-lock.json names, once: a stamp beside node_modules says which lock it was for.
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from './root.mjs';
+
+const stampFile = join(root, 'node_modules', '.concerto-installed');
+
+export function install() {
+  const lock = createHash('sha256')
+    .update(readFileSync(join(root, 'package-lock.json')))
+    .update(process.version)
+    .digest('hex');
+  if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === lock) return;
+  console.log('concerto: installing dependencies (first time, or the lock file changed) …');
+  const npm = spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: root, stdio: 'inherit' });
+  if (npm.status !== 0) {
+    console.error('concerto: npm ci failed; see its message above. Node 20.19 or newer and npm are needed.');
+    process.exit(npm.status ?? 1);
+  }
+  writeFileSync(stampFile, lock);
+}
