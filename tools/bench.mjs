@@ -7,8 +7,19 @@ import { root } from './root.mjs';
 
 install();
 build();
-const result = spawnSync(process.execPath, ['--expose-gc', '--import', 'tsx', '--conditions=@concerto/source', join(root, 'bench/main.ts'), ...process.argv.slice(2)], {
-  cwd: root,
-  stdio: 'inherit',
-});
+const result = spawnSync(
+  process.execPath,
+  [
+    '--expose-gc',
+    '--import',
+    'tsx',
+    '--conditions=@concerto/source',
+    join(root, 'bench/main.ts'),
+    ...process.argv.slice(2),
+  ],
+  {
+    cwd: root,
+    stdio: 'inherit',
+  },
+);
 process.exit(result.status ?? 1);

@@ -18,7 +18,10 @@ process.exit(results.every((passed) => passed) ? 0 : 1);
 function run(name, command, args) {
   return new Promise((resolve) => {
     const started = Date.now();
-    const child = spawn(join(root, 'node_modules', '.bin', command), args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(join(root, 'node_modules', '.bin', command), args, {
+      cwd: root,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     const output = [];
     child.stdout.on('data', (chunk) => output.push(chunk));
     child.stderr.on('data', (chunk) => output.push(chunk));

@@ -1,6 +1,5 @@
 // `npm test`: installs what the tests need, builds, checks, and runs everything. Arguments go to the test runner.
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from './build.mjs';
 import { install } from './install.mjs';
@@ -11,9 +10,9 @@ installRedis();
 build();
 if (process.argv.length <= 2) step('node', ['tools/check.mjs']);
 step('node_modules/.bin/vitest', ['run', ...process.argv.slice(2)]);
-const vectors = join(root, '..', 'shared', 'vectors');
-if (process.argv.length <= 2 && existsSync(join(vectors, 'run-lang.mjs'))) {
-  step('node', [join(vectors, 'run-lang.mjs'), '--concerto', `${process.execPath} ${join(root, 'apps/cli/bin/concerto.js')}`, join(vectors, 'lang')]);
+if (process.argv.length <= 2) {
+  const concerto = `${process.execPath} ${join(root, 'apps/cli/bin/concerto.js')}`;
+  step('node', ['tests/vectors/run-lang.mjs', '--concerto', concerto, 'tests/vectors/lang']);
 }
 
 function step(command, args) {
@@ -26,7 +25,9 @@ function installRedis() {
   if (spawnSync('redis-server', ['--version'], { stdio: 'ignore' }).status === 0) return;
   const apt = spawnSync('apt-get', ['--version'], { stdio: 'ignore' }).status === 0;
   if (!apt || process.getuid?.() !== 0) {
-    console.error('concerto: redis-server is missing and cannot be installed from here; install it to run the Redis tests.');
+    console.error(
+      'concerto: redis-server is missing and cannot be installed from here; install it to run the Redis tests.',
+    );
     if (process.env.CI === 'true') process.exit(1);
     return;
   }
