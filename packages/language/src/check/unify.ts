@@ -1,0 +1,168 @@
+import { ANY, type AppliedType, CON, isCon, isStringLike, prune, type Type, type VarType } from './types.ts';
+
+/** How a value has to change on its way into a place of another type. */
+export type Coercion =
+  /** An Int becomes a Float; anything else stays. */
+  | { readonly kind: 'float' }
+  /** The value (after `inner`) is wrapped in `Some`. */
+  | { readonly kind: 'some'; readonly inner: Coercion | undefined }
+  /** nil becomes None. */
+  | { readonly kind: 'none' }
+  /** A bare value becomes `Ok(value)`: results of pipeline stages only. */
+  | { readonly kind: 'ok'; readonly inner: Coercion | undefined }
+  /** Every element of an array, value of a map, or payload of an Option / Ok changes. */
+  | { readonly kind: 'each'; readonly inner: Coercion };
+
+export type Fit = { readonly ok: true; readonly coercion: Coercion | undefined } | { readonly ok: false };
+
+const FITS: Fit = { ok: true, coercion: undefined };
+const MISFIT: Fit = { ok: false };
+const TO_FLOAT: Coercion = { kind: 'float' };
+const TO_NONE: Coercion = { kind: 'none' };
+
+/**
+ * Does a value of type `from` fit a place of type `to`, and what must happen to it? Binds inference variables on the
+ * way. Directed: `to` is the side that may be widened (a soft variable) and that says which conversions apply.
+ */
+export function assign(rawFrom: Type, rawTo: Type): Fit {
+  const soft = softTarget(rawTo);
+  const from = prune(rawFrom);
+  const to = prune(rawTo);
+  if (from === to) return FITS;
+  const fit = assignPruned(from, to);
+  if (!fit.ok && soft !== undefined) {
+    soft.bound = ANY;
+    return FITS;
+  }
+  return fit;
+}
+
+/** The soft variable whose binding decides what `type` is, when there is one. */
+function softTarget(type: Type): VarType | undefined {
+  let current = type;
+  while (current.kind === 'var' && current.bound !== undefined) {
+    if (current.soft) return current;
+    current = current.bound;
+  }
+  return undefined;
+}
+
+function assignPruned(from: Type, to: Type): Fit {
+  if (from.kind === 'error' || to.kind === 'error' || from.kind === 'never') return FITS;
+  if (to.kind === 'var') return bind(to, from) ? FITS : MISFIT;
+  if (from.kind === 'any') return isCon(to, CON.Float) ? { ok: true, coercion: TO_FLOAT } : FITS;
+  if (to.kind === 'any') return FITS;
+  if (from.kind === 'var') return assignVariable(from, to);
+  if (to.kind === 'never') return MISFIT;
+  if (to.kind === 'param' || from.kind === 'param') return assignParam(from, to);
+  return assignApplied(from, to);
+}
+
+/** An unknown value into an optional place: the place decides, but a later bare value may still be wrapped. */
+function assignVariable(from: VarType, to: Type): Fit {
+  return bind(from, to) ? FITS : MISFIT;
+}
+
+function assignParam(from: Type, to: Type): Fit {
+  if (from.kind === 'param' && to.kind === 'param') return from.param === to.param ? FITS : MISFIT;
+  if (from.kind === 'param' && to.kind === 'applied') {
+    const trait = to.con.trait;
+    if (trait !== undefined && from.param.bounds.includes(trait)) return FITS;
+  }
+  if (to.kind === 'applied' && to.con === CON.Option) return wrapSome(from, to);
+  if (to.kind === 'applied' && to.con === CON.Union) return assignToUnion(from, to);
+  return MISFIT;
+}
+
+function wrapSome(from: Type, to: AppliedType): Fit {
+  const inner = assign(from, to.args[0] ?? ANY);
+  return inner.ok ? { ok: true, coercion: { kind: 'some', inner: inner.coercion } } : MISFIT;
+}
+
+function assignToUnion(from: Type, to: AppliedType): Fit {
+  return to.args.some((member) => assign(from, member).ok) ? FITS : MISFIT;
+}
+
+function assignApplied(from: AppliedType, to: AppliedType): Fit {
+  if (from.con === to.con) return assignArguments(from, to);
+  if (from.con === CON.Union) return FITS;
+  if (to.con === CON.Union) return assignToUnion(from, to);
+  if (to.con === CON.Float && from.con === CON.Int) return { ok: true, coercion: TO_FLOAT };
+  if (isStringLike(from) && isStringLike(to)) return fitsLiterals(from, to) ? FITS : MISFIT;
+  // Error values display as their message, and old programs keep them in String variables.
+  if (from.con.family === 'failure' && (isStringLike(to) || to.con.name === 'Error')) return FITS;
+  if (to.con === CON.Option) {
+    if (from.con === CON.Nil) return { ok: true, coercion: TO_NONE };
+    return wrapSome(from, to);
+  }
+  const trait = to.con.trait;
+  if (trait !== undefined && from.con.traits.has(trait)) return FITS;
+  return MISFIT;
+}
+
+/** A union fits a wider one; a plain String fits any union, because only run time can tell. */
+function fitsLiterals(from: AppliedType, to: AppliedType): boolean {
+  const allowed = to.con.values;
+  const given = from.con.values;
+  return allowed === undefined || given === undefined || given.every((value) => allowed.includes(value));
+}
+
+function assignArguments(from: AppliedType, to: AppliedType): Fit {
+  if (from.con === CON.Function) return assignFunction(from, to);
+  if (from.args.length !== to.args.length) return from.con === CON.Tuple ? MISFIT : FITS;
+  let inner: Coercion | undefined;
+  for (let index = 0; index < from.args.length; index++) {
+    const fit = assign(from.args[index] ?? ANY, to.args[index] ?? ANY);
+    if (!fit.ok) return MISFIT;
+    // The element of an array, the value of a map, the payload of an Option or Ok.
+    if (fit.coercion !== undefined && carriesPayload(from, index)) inner = fit.coercion;
+  }
+  return inner === undefined ? FITS : { ok: true, coercion: { kind: 'each', inner } };
+}
+
+function carriesPayload(type: AppliedType, index: number): boolean {
+  if (type.con === CON.Map) return index === 1;
+  return index === 0 && (type.con === CON.Array || type.con === CON.Option || type.con === CON.Result);
+}
+
+/** Parameters go the other way; a function may ignore arguments only when nothing is known about it. */
+function assignFunction(from: AppliedType, to: AppliedType): Fit {
+  if (from.args.length !== to.args.length) return MISFIT;
+  const last = from.args.length - 1;
+  for (let index = 0; index < last; index++) {
+    if (!assign(to.args[index] ?? ANY, from.args[index] ?? ANY).ok) return MISFIT;
+  }
+  const result = prune(to.args[last] ?? ANY);
+  // The value of a callback whose result nobody reads does not matter.
+  if (isCon(result, CON.Nil)) return FITS;
+  return assign(from.args[last] ?? ANY, result).ok ? FITS : MISFIT;
+}
+
+function bind(variable: VarType, type: Type): boolean {
+  const target = prune(type);
+  if (target === variable) return true;
+  if (occurs(variable, target)) return false;
+  variable.bound = target;
+  return true;
+}
+
+function occurs(variable: VarType, raw: Type): boolean {
+  const type = prune(raw);
+  if (type === variable) return true;
+  return type.kind === 'applied' && type.args.some((arg) => occurs(variable, arg));
+}
+
+/** The type both values have after the smaller one is widened; undefined when they have nothing in common. */
+export function join(rawLeft: Type, rawRight: Type): Type | undefined {
+  const left = prune(rawLeft);
+  const right = prune(rawRight);
+  if (left.kind === 'never') return rawRight;
+  if (right.kind === 'never') return rawLeft;
+  if (left.kind === 'error' || right.kind === 'error') return left.kind === 'error' ? left : right;
+  if (left.kind === 'any' || right.kind === 'any') return ANY;
+  if (isCon(left, CON.Int) && isCon(right, CON.Float)) return right;
+  if (isCon(left, CON.Float) && isCon(right, CON.Int)) return left;
+  if (assign(right, rawLeft).ok) return rawLeft;
+  if (assign(left, rawRight).ok) return rawRight;
+  return undefined;
+}
