@@ -29,13 +29,16 @@ export type StreamAppend = {
   readonly entries: readonly NewEntry[];
 };
 
+/** Longest `type` plus `data` of one entry, and longest document, in UTF-16 units; more is refused with `too-large`. */
+export const MAX_ENTRY_LENGTH = 32 * 1024 * 1024;
+
 /** A small mutable record beside the streams: session index rows, templates, idempotency keys. */
 export type DocumentWrite = {
   readonly collection: string;
   readonly key: string;
   /** JSON text; undefined deletes. */
   readonly value: string | undefined;
-  /** Listing order (descending) within the collection; 0 when absent. */
+  /** Listing order (descending, then by key descending) within the collection; 0 when absent. */
   readonly sort?: number;
   /** One value by which listings can be filtered. */
   readonly tag?: string;
@@ -52,13 +55,18 @@ export type StoredDocument = {
 
 export type Append = {
   readonly session: string;
-  /** Refuse unless this lease is held at this epoch: a writer that lost its session writes nothing. */
+  /**
+   * Refuse unless this lease is held at this epoch: a writer that lost its session writes nothing. A lease is lost
+   * when another acquires it or when it is released; after its time has run out others may take it, and until one
+   * does its holder may still write and renew.
+   */
   readonly fence?: { readonly lease: string; readonly epoch: number };
   readonly streams: readonly StreamAppend[];
   readonly documents?: readonly DocumentWrite[];
 };
 
 export type Appended =
+  /** Head of each stream named, after the append. */
   | { readonly kind: 'appended'; readonly positions: Readonly<Partial<Record<StreamName, number>>> }
   | { readonly kind: 'conflict'; readonly stream: StreamName; readonly actual: number }
   | { readonly kind: 'fenced'; readonly epoch: number };
@@ -74,7 +82,10 @@ export type Page = {
   readonly entries: readonly Entry[];
   /** Position of the stream's last entry at the time of reading. */
   readonly head: number;
-  /** Position of the oldest entry still kept, 1 unless trimmed; readers before it have a gap. */
+  /**
+   * Position of the oldest entry still kept, 1 unless trimmed, `head + 1` when all were trimmed; a reader whose
+   * `after + 1` is less has a gap.
+   */
   readonly oldest: number;
 };
 
@@ -99,7 +110,10 @@ export type EventLog = {
   append(append: Append): Promise<Appended>;
   read(request: ReadRequest): Promise<Page>;
   head(session: string, stream: StreamName): Promise<number>;
-  /** Called after a commit with the session that grew; one process-wide signal, never a payload. Returns the way to stop. */
+  /**
+   * Called after a commit with the session that grew, and once more when it may have grown unseen (a connection was
+   * lost); one process-wide signal, never a payload. Returns the way to stop.
+   */
   onGrowth(listener: (session: string) => void): () => void;
   /** Removes entries at or before the position; the stream's head stays. */
   trim(session: string, stream: StreamName, throughPosition: number): Promise<void>;
@@ -112,17 +126,27 @@ export type EventLog = {
 
   /** A new holder gets a higher epoch than any holder before it, for ever. The same owner re-acquiring gets a new epoch too. */
   acquireLease(request: LeaseRequest): Promise<Lease>;
+  /** False when the lease was lost (see `Append.fence`). */
   renewLease(request: LeaseRequest & { readonly epoch: number }): Promise<boolean>;
   releaseLease(request: { readonly name: string; readonly epoch: number }): Promise<void>;
 
-  /** Names of all sessions that have a stream, for copying a store. */
+  /** Names of all sessions that have a stream, in ascending order, for copying a store. */
   listSessions(after: string | undefined, limit: number): Promise<readonly string[]>;
   /** Throws LogError when the store cannot take a durable write now. */
   ping(): Promise<void>;
   close(): Promise<void>;
 };
 
-export type LogErrorCode = 'unavailable' | 'full' | 'read-only' | 'corrupt' | 'closed' | 'bad-url' | 'too-large';
+export type LogErrorCode =
+  | 'unavailable'
+  | 'full'
+  | 'read-only'
+  | 'corrupt'
+  | 'closed'
+  | 'bad-url'
+  | 'too-large'
+  /** A listing's cursor that this store did not write. */
+  | 'bad-cursor';
 
 export class LogError extends Error {
   readonly code: LogErrorCode;

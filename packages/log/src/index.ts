@@ -10,6 +10,7 @@ export {
   type ListRequest,
   LogError,
   type LogErrorCode,
+  MAX_ENTRY_LENGTH,
   type NewEntry,
   type Page,
   type ReadRequest,
@@ -17,3 +18,5 @@ export {
   type StreamAppend,
   type StreamName,
 } from './event-log.ts';
+export { type FollowRequest, follow } from './follow.ts';
+export { memoryEventLog } from './memory/memory-event-log.ts';
