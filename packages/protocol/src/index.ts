@@ -18,6 +18,35 @@ export {
   Usage,
 } from './agent-event.ts';
 export {
+  AckMessage,
+  type AgentCapability,
+  AgentCommand,
+  type AgentLine,
+  type AgentMessage,
+  type AgentMessageId,
+  ApprovalMessage,
+  agentCapabilities,
+  CancelCommand,
+  type CustomMessage,
+  ErrorMessage,
+  encodeAgentCommand,
+  InitAckMessage,
+  InitCommand,
+  InterruptCommand,
+  KnownAgentMessage,
+  LogMessage,
+  PartialMessage,
+  PauseCommand,
+  ProgressMessage,
+  PromptCommand,
+  parseAgentLine,
+  QuestionMessage,
+  ResponseCommand,
+  ResultMessage,
+  ResumeCommand,
+  SteerCommand,
+} from './agent-wire.ts';
+export {
   AgentInfo,
   AgentList,
   AnswerRequest,
@@ -50,3 +79,4 @@ export {
 } from './http.ts';
 export { Instant, MessageId, RequestId, SessionId } from './ids.ts';
 export { LlmContent, Part, textContent, textOf } from './llm-content.ts';
+export { type Line, LineError, type LineErrorCode, LineSplitter, lineLengthMax } from './ndjson.ts';

@@ -1,0 +1,309 @@
+import type { Json, JsonObject } from '@concerto/base';
+import { z } from 'zod';
+
+/**
+ * The agent wire: one JSON object a line over stdio. What we write is strict, so that a slip of ours never reaches an
+ * agent. What agents write is loose, so that a newer agent's extra fields pass through instead of killing it.
+ */
+
+/** Agents choose their own ids; we only echo them. */
+const AgentMessageId = z.union([z.string(), z.number()]);
+export type AgentMessageId = z.infer<typeof AgentMessageId>;
+
+const jsonObject = z.record(z.string(), z.json());
+
+export const agentCapabilities = ['steer', 'interrupt', 'pause', 'cancel', 'resume'] as const;
+export type AgentCapability = (typeof agentCapabilities)[number];
+
+// What we send.
+
+export const InitCommand = z.strictObject({ type: z.literal('init'), params: jsonObject });
+export type InitCommand = z.infer<typeof InitCommand>;
+
+/** The text stands twice because agents were written for either name. */
+export const PromptCommand = z.strictObject({
+  type: z.literal('prompt'),
+  text: z.string(),
+  prompt: z.string(),
+  context: z.json().optional(),
+  session: z.string().optional(),
+  id: z.string().optional(),
+});
+export type PromptCommand = z.infer<typeof PromptCommand>;
+
+export const ResponseCommand = z
+  .strictObject({
+    type: z.literal('response'),
+    in_reply_to: z.string().min(1),
+    in_reply_to_id: AgentMessageId.optional(),
+    value: z.json().optional(),
+    error: z.json().optional(),
+  })
+  .refine((response) => (response.value === undefined) !== (response.error === undefined), {
+    message: 'exactly one of `value` and `error` is required',
+  });
+export type ResponseCommand = z.infer<typeof ResponseCommand>;
+
+export const SteerCommand = z.strictObject({ type: z.literal('steer'), id: z.string(), text: z.string() });
+export type SteerCommand = z.infer<typeof SteerCommand>;
+
+export const InterruptCommand = z.strictObject({ type: z.literal('interrupt'), id: z.string() });
+export const PauseCommand = z.strictObject({ type: z.literal('pause'), id: z.string() });
+export const ResumeCommand = z.strictObject({ type: z.literal('resume'), id: z.string() });
+export const CancelCommand = z.strictObject({ type: z.literal('cancel'), id: z.string() });
+
+export const AgentCommand = z.discriminatedUnion('type', [
+  InitCommand,
+  PromptCommand,
+  ResponseCommand,
+  SteerCommand,
+  InterruptCommand,
+  PauseCommand,
+  ResumeCommand,
+  CancelCommand,
+]);
+export type AgentCommand = z.infer<typeof AgentCommand>;
+
+// What agents send.
+
+export const InitAckMessage = z.looseObject({
+  type: z.literal('init_ack'),
+  version: z.string().optional(),
+  capabilities: z.array(z.string()).optional(),
+});
+export type InitAckMessage = z.infer<typeof InitAckMessage>;
+
+export const ProgressMessage = z.looseObject({
+  type: z.literal('progress'),
+  message: z.string(),
+  percent: z.number().optional(),
+  stage: z.string().optional(),
+});
+export type ProgressMessage = z.infer<typeof ProgressMessage>;
+
+export const PartialMessage = z.looseObject({ type: z.literal('partial'), text: z.string() });
+export type PartialMessage = z.infer<typeof PartialMessage>;
+
+export const LogMessage = z.looseObject({
+  type: z.literal('log'),
+  level: z.string().optional(),
+  message: z.string(),
+});
+export type LogMessage = z.infer<typeof LogMessage>;
+
+export const QuestionMessage = z.looseObject({
+  type: z.literal('question'),
+  id: AgentMessageId.optional(),
+  question: z.string(),
+  context: z.json().optional(),
+  options: z.array(z.string()).optional(),
+});
+export type QuestionMessage = z.infer<typeof QuestionMessage>;
+
+export const ApprovalMessage = z.looseObject({
+  type: z.literal('approval'),
+  id: AgentMessageId.optional(),
+  description: z.string(),
+  risk_level: z.string().optional(),
+});
+export type ApprovalMessage = z.infer<typeof ApprovalMessage>;
+
+/** Ends the turn. */
+export const ResultMessage = z.looseObject({ type: z.literal('result'), text: z.string().optional() });
+export type ResultMessage = z.infer<typeof ResultMessage>;
+
+/** Ends the turn. */
+export const ErrorMessage = z.looseObject({
+  type: z.literal('error'),
+  message: z.string(),
+  code: z.union([z.string(), z.number()]).optional(),
+});
+export type ErrorMessage = z.infer<typeof ErrorMessage>;
+
+export const AckMessage = z.looseObject({
+  type: z.literal('ack'),
+  in_reply_to: z.string(),
+  in_reply_to_id: z.string(),
+});
+export type AckMessage = z.infer<typeof AckMessage>;
+
+export const KnownAgentMessage = z.discriminatedUnion('type', [
+  InitAckMessage,
+  ProgressMessage,
+  PartialMessage,
+  LogMessage,
+  QuestionMessage,
+  ApprovalMessage,
+  ResultMessage,
+  ErrorMessage,
+  AckMessage,
+]);
+export type KnownAgentMessage = z.infer<typeof KnownAgentMessage>;
+
+/** A user-defined message, dispatched by the name in `name`; its fields are in the raw object. */
+export type CustomMessage = { readonly type: 'custom'; readonly name: string; readonly fields: JsonObject };
+
+export type AgentMessage = KnownAgentMessage | CustomMessage;
+
+/** Who reads a message by what the wire says, and who needs it as it was sent, find both. */
+export type AgentLine =
+  | {
+      readonly kind: 'message';
+      /** Always of its declared shape: where the agent left that shape, what could be saved of it. */
+      readonly message: AgentMessage;
+      /** Exactly what was sent. */
+      readonly raw: JsonObject & { readonly type: string };
+      /** Where the agent left the shape, in words for its author. */
+      readonly problem?: string;
+    }
+  | { readonly kind: 'plain'; readonly text: string };
+
+/** One line of an agent's stdout. Never throws: whatever an agent writes is a fact. */
+export function parseAgentLine(text: string): AgentLine {
+  const raw = parseTypedObject(text);
+  if (raw === undefined) return { kind: 'plain', text };
+  if (isWellFormed(raw)) return { kind: 'message', message: raw, raw };
+  if (!isKnownType(raw.type)) return { kind: 'message', message: { type: 'custom', name: raw.type, fields: raw }, raw };
+  return repaired(raw, raw.type);
+}
+
+/** The line an agent reads, without its LF. */
+export function encodeAgentCommand(command: AgentCommand): string {
+  return JSON.stringify(AgentCommand.parse(command));
+}
+
+type TypedObject = JsonObject & { readonly type: string };
+
+function parseTypedObject(text: string): TypedObject | undefined {
+  // Most plain text is told apart by its first letter; a thrown SyntaxError would cost far more than the line.
+  if (!startsLikeObject(text)) return undefined;
+  try {
+    const value: Json = JSON.parse(text);
+    return isTypedObject(value) ? value : undefined;
+  } catch {
+    // Not JSON after all: plain text.
+    return undefined;
+  }
+}
+
+const openBrace = 123;
+
+function startsLikeObject(text: string): boolean {
+  return text.charCodeAt(0) === openBrace || text.trimStart().charCodeAt(0) === openBrace;
+}
+
+function isTypedObject(value: Json): value is TypedObject {
+  return typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string';
+}
+
+const knownTypes: Readonly<Record<string, true>> = Object.assign(
+  Object.create(null),
+  Object.fromEntries(KnownAgentMessage.options.map((option) => [option.shape.type.value, true])),
+);
+
+function isKnownType(type: string): type is KnownAgentMessage['type'] {
+  return knownTypes[type] === true;
+}
+
+/**
+ * What `KnownAgentMessage` accepts, by hand: running a schema on each of 100,000 progress lines would cost more than
+ * parsing their JSON. A property test holds the two to the same verdict.
+ */
+function isWellFormed(raw: JsonObject): raw is KnownAgentMessage & TypedObject {
+  switch (raw.type) {
+    case 'progress':
+      return typeof raw.message === 'string' && isOptional(raw.percent, 'number') && isOptional(raw.stage, 'string');
+    case 'partial':
+      return typeof raw.text === 'string';
+    case 'log':
+      return typeof raw.message === 'string' && isOptional(raw.level, 'string');
+    case 'result':
+      return isOptional(raw.text, 'string');
+    case 'question':
+      return typeof raw.question === 'string' && isOptionalId(raw.id) && isOptionalStrings(raw.options);
+    case 'approval':
+      return typeof raw.description === 'string' && isOptionalId(raw.id) && isOptional(raw.risk_level, 'string');
+    case 'error':
+      return typeof raw.message === 'string' && isOptionalId(raw.code);
+    case 'ack':
+      return typeof raw.in_reply_to === 'string' && typeof raw.in_reply_to_id === 'string';
+    case 'init_ack':
+      return isOptional(raw.version, 'string') && isOptionalStrings(raw.capabilities);
+    default:
+      return false;
+  }
+}
+
+function isOptional(value: Json | undefined, type: 'string' | 'number'): boolean {
+  // A number JSON can spell but a double cannot hold (1e999) is no number to a reader.
+  return value === undefined || (typeof value === type && (type === 'string' || Number.isFinite(value)));
+}
+
+function isOptionalId(value: Json | undefined): boolean {
+  return isOptional(value, 'string') || isOptional(value, 'number');
+}
+
+function isOptionalStrings(value: Json | undefined): boolean {
+  return value === undefined || (Array.isArray(value) && value.every((entry) => typeof entry === 'string'));
+}
+
+/**
+ * A known message that left its shape still has to do its work: an `error` without a message ends the turn all the
+ * same, and a question whose options are numbers is still asked.
+ */
+function repaired(raw: TypedObject, type: KnownAgentMessage['type']): AgentLine {
+  const problem = `\`${type}\` message: ${z.prettifyError(KnownAgentMessage.safeParse(raw).error ?? new z.ZodError([])).replaceAll('\n', ' ')}`;
+  return { kind: 'message', message: repairedMessage(raw, type), raw, problem };
+}
+
+function repairedMessage(raw: TypedObject, type: KnownAgentMessage['type']): KnownAgentMessage {
+  const id = asId(raw.id);
+  switch (type) {
+    case 'progress':
+      return {
+        ...raw,
+        type,
+        message: asText(raw.message),
+        percent: asNumber(raw.percent),
+        stage: asOptionalText(raw.stage),
+      };
+    case 'partial':
+      return { ...raw, type, text: asText(raw.text ?? raw.chunk) };
+    case 'log':
+      return { ...raw, type, message: asText(raw.message), level: asOptionalText(raw.level) };
+    case 'result':
+      return { ...raw, type, text: asOptionalText(raw.text) };
+    case 'question':
+      return { ...raw, type, id, question: asText(raw.question), options: asTexts(raw.options) };
+    case 'approval':
+      return { ...raw, type, id, description: asText(raw.description), risk_level: asOptionalText(raw.risk_level) };
+    case 'error':
+      return { ...raw, type, message: asOptionalText(raw.message) ?? 'error without a message', code: asId(raw.code) };
+    case 'ack':
+      return { ...raw, type, in_reply_to: asText(raw.in_reply_to), in_reply_to_id: asText(raw.in_reply_to_id) };
+    case 'init_ack':
+      return { ...raw, type, version: asOptionalText(raw.version), capabilities: asTexts(raw.capabilities) };
+  }
+}
+
+function asText(value: Json | undefined): string {
+  return asOptionalText(value) ?? '';
+}
+
+function asOptionalText(value: Json | undefined): string | undefined {
+  if (value === undefined || value === null) return undefined;
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function asTexts(value: Json | undefined): string[] | undefined {
+  return Array.isArray(value) ? value.map((entry: Json) => asText(entry)) : undefined;
+}
+
+function asNumber(value: Json | undefined): number | undefined {
+  if (typeof value === 'string') return asNumber(Number.parseFloat(value));
+  return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
+}
+
+function asId(value: Json | undefined): AgentMessageId | undefined {
+  return typeof value === 'string' || (typeof value === 'number' && Number.isFinite(value)) ? value : undefined;
+}
