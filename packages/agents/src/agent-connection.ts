@@ -1,0 +1,113 @@
+import type { Json, JsonObject } from '@concerto/base';
+import type { AgentCapability, AgentMessage, AgentMessageId, InitAckMessage } from '@concerto/protocol';
+import type { AgentError } from './agent-error.ts';
+
+/** An agent as the manifest declares it. Times are in milliseconds. */
+export type AgentSpec = {
+  readonly name: string;
+  readonly protocol?: 'ndjson' | 'acp' | 'claude' | 'codex';
+  readonly command: string;
+  readonly args?: readonly string[];
+  /** Added to the few variables every agent gets. `${NAME}` in a value is read from our own environment when the agent starts. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly workingDir?: string;
+  /** Sent as `init` when there are any. */
+  readonly params?: JsonObject;
+  /** `text`: a prompt is a bare line, unless there are params. */
+  readonly inputFormat?: 'text' | 'json';
+  readonly outputFormat?: 'text' | 'json';
+  /** What a line is that is no typed message, before the first typed message: default `result`. */
+  readonly plainText?: 'result' | 'log' | 'error';
+};
+
+export type StartOptions = {
+  /** How long `init_ack` may take; default 10 s. */
+  readonly initTimeoutMs?: number;
+  /** How long each step of ending the process may take; default 2 s for each. */
+  readonly endGraceMs?: number;
+  /** Ends the start, and the process with it. */
+  readonly signal?: AbortSignal;
+  /** Called as soon as there is a process, before any handshake, so that a crash of ours cannot lose it. */
+  readonly onProcess?: (identity: ProcessIdentity) => void | Promise<void>;
+};
+
+/** Enough to find the process again after a restart of ours, and never to mistake another for it. */
+export type ProcessIdentity = {
+  readonly pid: number;
+  readonly startTime: string;
+  /** Stands in the environment of the agent and of all it starts; finds those that left its process group. */
+  readonly marker: string;
+};
+
+export type AgentExit = {
+  readonly code: number | null;
+  readonly signal: string | null;
+  /** The end of what it wrote on stderr. */
+  readonly stderr: string;
+};
+
+export type AgentOutput =
+  | {
+      readonly kind: 'message';
+      readonly message: Exclude<AgentMessage, InitAckMessage>;
+      /** Exactly what was sent, all fields. */
+      readonly raw: JsonObject & { readonly type: string };
+      /** It came as plain text and stands for a `result` or a `log`. */
+      readonly plain: boolean;
+      /** Where the agent left the message's shape. */
+      readonly problem?: string;
+    }
+  /** An `init_ack` nobody asked for: what the agent can do is now known. */
+  | { readonly kind: 'announced'; readonly capabilities: readonly AgentCapability[]; readonly version?: string }
+  /** The agent broke the wire. When `fatal`, a message may be lost and the turn cannot be trusted to end. */
+  | { readonly kind: 'violation'; readonly error: AgentError; readonly fatal: boolean }
+  /** Always the last one. */
+  | { readonly kind: 'exit'; readonly exit: AgentExit; readonly error: AgentError };
+
+export type AgentPrompt = {
+  readonly text: string;
+  readonly context?: Json;
+  readonly session?: string;
+  readonly id?: string;
+};
+
+export type AgentReply = {
+  /** The type of the message this answers. */
+  readonly inReplyTo: string;
+  readonly inReplyToId?: AgentMessageId;
+} & ({ readonly value: Json } | { readonly error: Json });
+
+export type AgentVerb = 'interrupt' | 'pause' | 'resume' | 'cancel';
+
+/**
+ * A live agent, whatever protocol it speaks. Writes resolve when the agent's pipe has taken them and reject with an
+ * `AgentError`; the output is read once, and the agent waits when its reader is slow.
+ */
+export type AgentConnection = {
+  readonly spec: AgentSpec;
+  readonly identity: ProcessIdentity;
+  /** What the agent has announced so far; may still arrive after the start when no `init` was sent. */
+  readonly capabilities: ReadonlySet<AgentCapability>;
+  readonly version: string | undefined;
+
+  /** Everything the agent says, in order, in batches of what is already there. One reader only. */
+  readonly output: AsyncIterable<readonly AgentOutput[]>;
+
+  prompt(prompt: AgentPrompt): Promise<void>;
+  reply(reply: AgentReply): Promise<void>;
+  /** Only when announced, else rejects with `not-announced`. The agent's answer comes as an `ack` in the output. */
+  steer(steer: { readonly id: string; readonly text: string }): Promise<void>;
+  request(verb: AgentVerb, id: string): Promise<void>;
+
+  /**
+   * For an agent without the capability: SIGINT, then SIGTERM, then SIGKILL to the process group. Stops climbing when
+   * `settled` aborts (the agent ended its turn and lives on); then resolves with undefined.
+   */
+  interruptProcess(options?: {
+    readonly stepMs?: number;
+    readonly settled?: AbortSignal;
+  }): Promise<AgentExit | undefined>;
+  /** Ends stdin, then SIGTERM, then SIGKILL to the process group; nothing the agent started is left. Repeatable. */
+  end(options?: { readonly stepMs?: number }): Promise<AgentExit>;
+  readonly exited: Promise<AgentExit>;
+};
