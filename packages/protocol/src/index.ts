@@ -80,3 +80,15 @@ export {
 export { Instant, MessageId, RequestId, SessionId } from './ids.ts';
 export { LlmContent, Part, textContent, textOf } from './llm-content.ts';
 export { type Line, LineError, type LineErrorCode, LineSplitter, lineLengthMax } from './ndjson.ts';
+export { PoolRecord } from './pool-record.ts';
+export { Ack, DeliveryWay, RunnerCommand } from './runner-command.ts';
+export { SessionRecord } from './session-record.ts';
+export {
+  SecretReference,
+  ToolConfig,
+  ToolServer,
+  ToolSetting,
+  toolPatternsMax,
+  toolServersMax,
+  toolsPerServerMax,
+} from './tool-config.ts';

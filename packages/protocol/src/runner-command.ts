@@ -1,0 +1,65 @@
+import { z } from 'zod';
+import { LlmContent } from './llm-content.ts';
+
+/**
+ * What the owner of a session must do, as stored on the `commands` stream. Written only together with the decision
+ * that caused it. A new owner obeys what follows its own claim and nothing before it: the claim's decision
+ * gives again whatever is still wanted.
+ */
+const requestId = z.string().min(1);
+const incarnation = z.number().int().positive();
+const at = z.number().int();
+
+export const DeliveryWay = z.enum(['prompt', 'steer']);
+export type DeliveryWay = z.infer<typeof DeliveryWay>;
+
+export const RunnerCommand = z.discriminatedUnion('type', [
+  /** Bring the agent up. `resume`: it ran before, so continue its conversation where the driver can. */
+  z.strictObject({ type: z.literal('start'), at, incarnation, resume: z.boolean() }),
+  /** Hand over one message. A second command with the same `dispatchId` is a repeat: confirm it, do not hand over again. */
+  z.strictObject({
+    type: z.literal('deliver'),
+    at,
+    incarnation,
+    dispatchId: z.string().min(1),
+    messageId: z.string().min(1),
+    content: z.string(),
+    objective: LlmContent.optional(),
+    how: DeliveryWay,
+    turn: z.number().int().positive(),
+  }),
+  z.strictObject({ type: z.literal('answer'), at, incarnation, requestId, response: z.json() }),
+  /** The agent need not wait for this question any more. */
+  z.strictObject({ type: z.literal('withdraw'), at, incarnation, requestId, reason: z.string() }),
+  z.strictObject({ type: z.literal('interrupt'), at, incarnation, requestId }),
+  z.strictObject({ type: z.literal('pause'), at, incarnation, requestId }),
+  /** `frozen`: the process was stopped by force and must be let run again. */
+  z.strictObject({ type: z.literal('resume'), at, incarnation, requestId, frozen: z.boolean() }),
+  z.strictObject({ type: z.literal('cancel'), at, incarnation, requestId }),
+  /** Escalations, when no confirmation came: SIGINT, SIGSTOP, SIGTERM, SIGKILL of the process group. */
+  z.strictObject({ type: z.literal('signal-interrupt'), at, incarnation, requestId }),
+  z.strictObject({ type: z.literal('freeze'), at, incarnation, requestId }),
+  z.strictObject({ type: z.literal('terminate'), at, incarnation, requestId }),
+  z.strictObject({ type: z.literal('kill'), at, incarnation, reason: z.string() }),
+  /** End the process in good order: the session is over, or parked until its next message. */
+  z.strictObject({ type: z.literal('stop'), at, incarnation, reason: z.enum(['ended', 'parked']) }),
+]);
+export type RunnerCommand = z.infer<typeof RunnerCommand>;
+
+/** What the agent's side confirmed; on the events stream beside the positions, for programs that read the stream itself. */
+const epoch = z.number().int().nonnegative();
+export const Ack = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('interrupt_ack'), requestId, epoch }),
+  z.strictObject({ type: z.literal('pause_ack'), requestId, epoch }),
+  z.strictObject({ type: z.literal('resume_ack'), requestId, epoch }),
+  z.strictObject({ type: z.literal('stop_ack'), requestId, epoch }),
+  z.strictObject({
+    type: z.literal('message_ack'),
+    /** The message's id: what the user's request was named. */
+    requestId,
+    dispatchId: z.string().min(1),
+    how: DeliveryWay,
+    epoch,
+  }),
+]);
+export type Ack = z.infer<typeof Ack>;

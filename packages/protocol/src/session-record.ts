@@ -1,0 +1,214 @@
+import { z } from 'zod';
+import { AgentResult, MessagePriority, SuspendEvent, Usage } from './agent-event.ts';
+import { LifecycleVerb, SessionError, SessionKind } from './http.ts';
+import { LlmContent } from './llm-content.ts';
+import { DeliveryWay } from './runner-command.ts';
+import { ToolConfig } from './tool-config.ts';
+
+/**
+ * What was decided about a session, the input of `evolve`. A released shape is frozen: it is read back for as long
+ * as the session is kept.
+ */
+const envelope = {
+  /** Milliseconds since the epoch, by the clock of whoever asked; never before the record ahead of it. */
+  at: z.number().int(),
+  /** Who: `user`, `user:NAME`, `runner:NAME`, `agent`, `clock`, `pool`. */
+  actor: z.string().min(1),
+  /** The id of what caused it: an HTTP request, a control request, a dispatch. */
+  cause: z.string().optional(),
+};
+const id = z.string().min(1);
+const epoch = z.number().int().nonnegative();
+const incarnation = z.number().int().positive();
+const deadline = z.number().int();
+const turn = z.number().int().positive();
+
+const Lifecycle = [
+  z.strictObject({
+    ...envelope,
+    type: z.literal('created'),
+    sessionId: id,
+    kind: SessionKind,
+    agent: z.string().min(1),
+    title: z.string(),
+    once: z.boolean(),
+    template: z.string().optional(),
+    input: z.json().optional(),
+    tools: ToolConfig.optional(),
+    slot: z.enum(['held', 'wanted']),
+  }),
+  z.strictObject({ ...envelope, type: z.literal('slot-granted') }),
+  z.strictObject({ ...envelope, type: z.literal('slot-wanted') }),
+  z.strictObject({ ...envelope, type: z.literal('parked'), reason: z.string() }),
+  z.strictObject({ ...envelope, type: z.literal('claimed'), epoch, runner: z.string() }),
+  z.strictObject({ ...envelope, type: z.literal('released'), epoch, reason: z.string() }),
+  z.strictObject({ ...envelope, type: z.literal('start-requested'), incarnation, epoch, deadline }),
+  z.strictObject({
+    ...envelope,
+    type: z.literal('agent-ready'),
+    incarnation,
+    capabilities: z.array(z.string()),
+    version: z.string().optional(),
+  }),
+  z.strictObject({
+    ...envelope,
+    type: z.literal('process-lost'),
+    incarnation,
+    why: z.enum(['exited', 'start-failed', 'start-timeout', 'taken-over', 'handed-over', 'forced', 'unresponsive']),
+    error: SessionError.optional(),
+  }),
+  z.strictObject({ ...envelope, type: z.literal('turn-started'), turn, messageId: id.optional() }),
+  z.strictObject({
+    ...envelope,
+    type: z.literal('turn-ended'),
+    turn,
+    outcome: z.enum(['result', 'error', 'interrupted', 'lost', 'cancelled']),
+    value: z.json().optional(),
+    error: SessionError.optional(),
+  }),
+  /** The turn was cut or lost: nothing is dispatched until the user sends a message or resumes. */
+  z.strictObject({ ...envelope, type: z.literal('queue-held'), reason: z.string() }),
+  z.strictObject({ ...envelope, type: z.literal('queue-continued') }),
+  z.strictObject({
+    ...envelope,
+    type: z.literal('ended'),
+    status: z.enum(['completed', 'failed', 'cancelled']),
+    reason: z.string().optional(),
+    result: AgentResult.optional(),
+    error: SessionError.optional(),
+  }),
+] as const;
+
+const Requests = [
+  z.strictObject({ ...envelope, type: z.literal('request-opened'), requestId: id, event: SuspendEvent }),
+  /** `held`: given while paused, and handed over when the session goes on. */
+  z.strictObject({
+    ...envelope,
+    type: z.literal('request-answered'),
+    requestId: id,
+    response: z.json(),
+    held: z.boolean(),
+  }),
+  z.strictObject({ ...envelope, type: z.literal('answer-sent'), requestId: id }),
+  z.strictObject({ ...envelope, type: z.literal('answer-delivered'), requestId: id }),
+  z.strictObject({ ...envelope, type: z.literal('request-withdrawn'), requestId: id, reason: z.string() }),
+] as const;
+
+const Control = [
+  z.strictObject({
+    ...envelope,
+    type: z.literal('control-requested'),
+    kind: LifecycleVerb,
+    requestId: id,
+    epoch: epoch.optional(),
+    deadline,
+  }),
+  z.strictObject({
+    ...envelope,
+    type: z.literal('control-escalated'),
+    kind: LifecycleVerb,
+    requestId: id,
+    step: z.number().int().positive(),
+    deadline,
+  }),
+  z.strictObject({
+    ...envelope,
+    type: z.literal('control-confirmed'),
+    kind: LifecycleVerb,
+    requestId: id,
+    epoch: epoch.optional(),
+    /** `ack` the agent's word · `boundary` the turn ended · `exit` its process ended · `domain` no agent was concerned · `forced` no word came. */
+    by: z.enum(['ack', 'boundary', 'exit', 'domain', 'forced']),
+  }),
+  z.strictObject({
+    ...envelope,
+    type: z.literal('control-refused'),
+    kind: LifecycleVerb,
+    requestId: id,
+    reason: z.string(),
+  }),
+  z.strictObject({
+    ...envelope,
+    type: z.literal('control-superseded'),
+    kind: LifecycleVerb,
+    requestId: id,
+    by: z.string(),
+  }),
+] as const;
+
+const Messages = [
+  z.strictObject({
+    ...envelope,
+    type: z.literal('message-enqueued'),
+    messageId: id,
+    content: z.string(),
+    objective: LlmContent.optional(),
+    priority: MessagePriority,
+    source: z.enum(['user', 'system', 'webhook']),
+  }),
+  z.strictObject({ ...envelope, type: z.literal('message-edited'), messageId: id, content: z.string() }),
+  z.strictObject({ ...envelope, type: z.literal('message-promoted'), messageId: id }),
+  z.strictObject({ ...envelope, type: z.literal('messages-reordered'), ids: z.array(id) }),
+  z.strictObject({ ...envelope, type: z.literal('message-cancelled'), messageId: id, reason: z.string().optional() }),
+  z.strictObject({
+    ...envelope,
+    type: z.literal('message-dispatched'),
+    messageId: id,
+    dispatchId: id,
+    how: DeliveryWay,
+    epoch,
+    incarnation,
+    turn,
+    deadline,
+  }),
+  /** The same dispatch again, because no confirmation came. */
+  z.strictObject({ ...envelope, type: z.literal('message-redispatched'), messageId: id, dispatchId: id, deadline }),
+  z.strictObject({
+    ...envelope,
+    type: z.literal('message-delivered'),
+    messageId: id,
+    dispatchId: id,
+    how: DeliveryWay,
+    epoch,
+  }),
+  z.strictObject({
+    ...envelope,
+    type: z.literal('message-returned'),
+    messageId: id,
+    dispatchId: id,
+    reason: z.string(),
+  }),
+  z.strictObject({
+    ...envelope,
+    type: z.literal('message-uncertain'),
+    messageId: id,
+    dispatchId: id,
+    reason: z.string(),
+  }),
+  /** The user chose to send an uncertain message again. */
+  z.strictObject({ ...envelope, type: z.literal('message-resent'), messageId: id }),
+  z.strictObject({ ...envelope, type: z.literal('message-starved'), messageId: id, waitedMs: z.number().int() }),
+] as const;
+
+const Facts = [
+  z.strictObject({ ...envelope, type: z.literal('usage-reported'), usage: Usage }),
+  /** A report that could not be obeyed: late, of an older owner, or about something that is over. */
+  z.strictObject({
+    ...envelope,
+    type: z.literal('report-ignored'),
+    report: z.string(),
+    reason: z.string(),
+    epoch,
+    requestId: z.string().optional(),
+    messageId: z.string().optional(),
+  }),
+] as const;
+
+export const SessionRecord = z.discriminatedUnion('type', [
+  ...Lifecycle,
+  ...Requests,
+  ...Control,
+  ...Messages,
+  ...Facts,
+]);
+export type SessionRecord = z.infer<typeof SessionRecord>;

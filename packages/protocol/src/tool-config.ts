@@ -1,0 +1,102 @@
+import { z } from 'zod';
+
+/** Which MCP servers and tools a session has. No secret is ever written here: a secret is named by its environment variable. */
+export const toolServersMax = 50;
+export const toolsPerServerMax = 500;
+export const toolPatternsMax = 500;
+
+const environmentName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be the name of an environment variable');
+
+export const SecretReference = z.strictObject({ env: environmentName });
+export type SecretReference = z.infer<typeof SecretReference>;
+
+const secretName = /auth|token|secret|passw|credential|cookie|api[-_]?key|private[-_]?key/i;
+
+/** Plain text or a reference; a name that speaks of a secret must be a reference, so that no secret is stored. */
+const settings = (name: z.ZodString) =>
+  z
+    .record(name, z.union([z.string(), SecretReference], 'must be text or a reference such as {"env":"NAME"}'))
+    .superRefine((values, context) => {
+      for (const [key, value] of Object.entries(values)) {
+        if (typeof value === 'string' && secretName.test(key)) {
+          context.addIssue({
+            code: 'custom',
+            path: [key],
+            message: 'looks like a secret and must be a reference such as {"env":"NAME"}',
+          });
+        }
+      }
+    });
+
+function limited<T extends object>(schema: z.ZodType<T>, limit: number, what: string) {
+  return schema.refine((values) => Object.keys(values).length <= limit, `at most ${limit} ${what}`);
+}
+
+export const ToolSetting = z.strictObject({
+  enabled: z.boolean().optional(),
+  /** `auto` runs it, `ask` asks a person each time, `deny` never runs it. */
+  approval: z.enum(['auto', 'ask', 'deny']).optional(),
+});
+export type ToolSetting = z.infer<typeof ToolSetting>;
+
+const toolName = z
+  .string()
+  .regex(/^[A-Za-z0-9_./-]{1,128}$/, 'a tool name has 1 to 128 of the characters A-Z a-z 0-9 _ . / -');
+const shared = {
+  enabled: z.boolean().optional(),
+  tools: limited(z.record(toolName, ToolSetting), toolsPerServerMax, 'tools a server').optional(),
+};
+
+const absoluteUrl = z
+  .string()
+  .refine((url) => /^https?:\/\/[^\s/?#]+/i.test(url), 'must be an absolute http or https URL')
+  .refine((url) => !/^https?:\/\/[^/?#]*@/i.test(url), 'must not carry a user name or password')
+  .max(2048);
+
+const headerName = z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, 'must be a header name');
+
+export const StdioServer = z.strictObject({
+  transport: z.literal('stdio'),
+  command: z.string().min(1, 'must not be empty'),
+  args: z.array(z.string()).max(200).optional(),
+  env: settings(environmentName).optional(),
+  cwd: z.string().min(1).optional(),
+  ...shared,
+});
+
+const remote = { url: absoluteUrl, headers: settings(headerName).optional(), ...shared };
+
+export const ToolServer = z.discriminatedUnion(
+  'transport',
+  [
+    StdioServer,
+    z.strictObject({ transport: z.literal('http'), ...remote }),
+    z.strictObject({ transport: z.literal('sse'), ...remote }),
+  ],
+  { error: 'must be "stdio" with a command, or "http" or "sse" with a url' },
+);
+export type ToolServer = z.infer<typeof ToolServer>;
+
+/** A server may leave its transport to be seen from `command` or `url`, and may spell it `type`, as other files do. */
+function withTransport(server: unknown): unknown {
+  if (typeof server !== 'object' || server === null || Array.isArray(server) || 'transport' in server) return server;
+  const { type, ...rest }: { type?: unknown } = { ...server };
+  if (type !== undefined) return { ...rest, transport: type };
+  if ('command' in server) return { ...rest, transport: 'stdio' };
+  if ('url' in server) return { ...rest, transport: 'http' };
+  return server;
+}
+
+const serverName = z
+  .string()
+  .regex(/^[A-Za-z0-9_-]{1,64}$/, 'a server name has 1 to 64 of the characters A-Z a-z 0-9 _ -');
+const patterns = z
+  .array(z.string().regex(/^[A-Za-z0-9_./*-]{1,200}$/, 'must be a tool name, where * stands for any text'))
+  .max(toolPatternsMax);
+
+export const ToolConfig = z.strictObject({
+  servers: limited(z.record(serverName, z.preprocess(withTransport, ToolServer)), toolServersMax, 'servers').optional(),
+  allow: patterns.optional(),
+  deny: patterns.optional(),
+});
+export type ToolConfig = z.infer<typeof ToolConfig>;
