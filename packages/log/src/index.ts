@@ -20,3 +20,4 @@ export {
 } from './event-log.ts';
 export { type FollowRequest, follow } from './follow.ts';
 export { memoryEventLog } from './memory/memory-event-log.ts';
+export type { Store, StoreRecord } from './store.ts';

@@ -1,12 +1,5 @@
 import { byPlace, decodeCursor, encodeCursor } from '../document-cursor.ts';
-import {
-  type DocumentPage,
-  type DocumentWrite,
-  type ListRequest,
-  LogError,
-  MAX_ENTRY_LENGTH,
-  type StoredDocument,
-} from '../event-log.ts';
+import { type DocumentPage, type DocumentWrite, type ListRequest, type StoredDocument } from '../event-log.ts';
 
 export type KeptDocument = StoredDocument & { readonly expiresAt?: number };
 
@@ -66,14 +59,6 @@ export function memoryDocuments(now: () => number): MemoryDocuments {
 export function pageOf(documents: readonly StoredDocument[], more: boolean): DocumentPage {
   const last = documents.at(-1);
   return more && last !== undefined ? { documents, nextCursor: encodeCursor(last) } : { documents };
-}
-
-export function checkDocument(write: DocumentWrite): void {
-  if ((write.value?.length ?? 0) <= MAX_ENTRY_LENGTH) return;
-  throw new LogError(
-    'too-large',
-    `the document ${write.collection}/${write.key} has ${write.value?.length} characters; the limit is ${MAX_ENTRY_LENGTH}`,
-  );
 }
 
 function toKept(write: DocumentWrite, value: string): KeptDocument {

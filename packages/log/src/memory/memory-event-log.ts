@@ -1,104 +1,150 @@
-import { assert } from '@concerto/base';
-import { type Append, type Appended, type EventLog, LogError, type StreamName } from '../event-log.ts';
-import { growthSignal } from '../growth-signal.ts';
-import { checkEntry } from '../stamp.ts';
-import { checkDocument, memoryDocuments, toStored } from './memory-documents.ts';
+import { checkAppend, checkDocument } from '../check-append.ts';
+import { type Append, type Appended, LogError, type StreamName } from '../event-log.ts';
+import { type GrowthSignal, growthSignal } from '../growth-signal.ts';
+import type { Store, StoreRecord } from '../store.ts';
+import { type MemoryDocuments, memoryDocuments, toStored } from './memory-documents.ts';
 import { decideAcquire, type HeldLease, holds } from './memory-leases.ts';
-import { appendTo, emptyStream, type MemoryStream, readFrom, trimThrough } from './memory-streams.ts';
+import { dumpMemory, loadIntoMemory } from './memory-records.ts';
+import { appendTo, type MemoryStreams, memoryStreams, readFrom, trimThrough } from './memory-streams.ts';
 
-type SessionStreams = Partial<Record<StreamName, MemoryStream>>;
+export type MemoryState = {
+  readonly now: () => number;
+  readonly streams: MemoryStreams;
+  readonly documents: MemoryDocuments;
+  readonly leases: Map<string, HeldLease>;
+  readonly growth: GrowthSignal;
+  closed: boolean;
+};
 
 /** A log that lives as long as its process: for tests, simulations and trying things out. The clock is the caller's. */
-export function memoryEventLog(options: { readonly now: () => number }): EventLog {
+export function memoryEventLog(options: { readonly now: () => number }): Store {
   const { now } = options;
-  const sessions = new Map<string, SessionStreams>();
-  const leases = new Map<string, HeldLease>();
-  const documents = memoryDocuments(now);
-  const growth = growthSignal();
-  let closed = false;
-
-  const open = (): void => {
-    if (closed) throw new LogError('closed', 'the log is closed');
+  const state: MemoryState = {
+    now,
+    streams: memoryStreams(),
+    documents: memoryDocuments(now),
+    leases: new Map(),
+    growth: growthSignal(),
+    closed: false,
   };
-  const find = (session: string, stream: StreamName): MemoryStream => sessions.get(session)?.[stream] ?? emptyStream();
-  const obtain = (session: string, stream: StreamName): MemoryStream => {
-    let streams = sessions.get(session);
-    if (streams === undefined) sessions.set(session, (streams = {}));
-    return (streams[stream] ??= emptyStream());
+  return {
+    ...streamCalls(state),
+    ...documentCalls(state),
+    ...leaseCalls(state),
+    async *dump(): AsyncGenerator<readonly StoreRecord[]> {
+      checkOpen(state);
+      yield* dumpMemory(state);
+    },
+    load: async (records) => {
+      checkOpen(state);
+      loadIntoMemory(state, records);
+    },
+    ping: async () => checkOpen(state),
+    close: async () => {
+      state.closed = true;
+    },
   };
+}
 
-  const refusal = ({ session, fence, streams }: Append): Appended | undefined => {
-    if (fence !== undefined && !holds(leases.get(fence.lease), fence.epoch)) {
-      return { kind: 'fenced', epoch: leases.get(fence.lease)?.epoch ?? 0 };
-    }
-    for (const { stream, expected } of streams) {
-      const actual = find(session, stream).head;
-      if (expected !== undefined && expected !== actual) return { kind: 'conflict', stream, actual };
-    }
-    return undefined;
-  };
+function checkOpen(state: MemoryState): void {
+  if (state.closed) throw new LogError('closed', 'the log is closed');
+}
 
-  const append = (request: Append): Appended => {
-    checkAppend(request);
-    const refused = refusal(request);
-    if (refused !== undefined) return refused;
-    const positions: Partial<Record<StreamName, number>> = {};
-    let grew = false;
-    for (const { stream, entries } of request.streams) {
-      const target = entries.length === 0 ? find(request.session, stream) : obtain(request.session, stream);
-      const before = target.head;
-      appendTo(target, stream, entries);
-      grew ||= target.head > before;
-      positions[stream] = target.head;
-    }
-    for (const write of request.documents ?? []) documents.put(write);
-    if (grew) growth.emit(request.session);
-    return { kind: 'appended', positions };
-  };
-
+function streamCalls(
+  state: MemoryState,
+): Pick<Store, 'append' | 'read' | 'head' | 'onGrowth' | 'trim' | 'listSessions'> {
+  const { streams } = state;
   return {
     append: async (request) => {
-      open();
-      return append(request);
+      checkOpen(state);
+      checkAppend(request);
+      return refusal(state, request) ?? appended(state, request);
     },
     read: async ({ session, stream, after, limit }) => {
-      open();
-      return readFrom(find(session, stream), after, limit);
+      checkOpen(state);
+      return readFrom(streams.find(session, stream), after, limit);
     },
     head: async (session, stream) => {
-      open();
-      return find(session, stream).head;
+      checkOpen(state);
+      return streams.find(session, stream).head;
     },
-    onGrowth: (listener) => growth.listen(listener),
+    onGrowth: (listener) => state.growth.listen(listener),
     trim: async (session, stream, throughPosition) => {
-      open();
-      trimThrough(find(session, stream), throughPosition);
+      checkOpen(state);
+      trimThrough(streams.find(session, stream), throughPosition);
     },
+    listSessions: async (after, limit) => {
+      checkOpen(state);
+      return streams
+        .names()
+        .filter((name) => after === undefined || name > after)
+        .slice(0, limit);
+    },
+  };
+}
 
+function refusal({ streams, leases }: MemoryState, request: Append): Appended | undefined {
+  const { fence } = request;
+  if (fence !== undefined && !holds(leases.get(fence.lease), fence.epoch)) {
+    return { kind: 'fenced', epoch: leases.get(fence.lease)?.epoch ?? 0 };
+  }
+  for (const { stream, expected } of request.streams) {
+    const actual = streams.find(request.session, stream).head;
+    if (expected !== undefined && expected !== actual) return { kind: 'conflict', stream, actual };
+  }
+  return undefined;
+}
+
+function appended({ streams, documents, growth }: MemoryState, request: Append): Appended {
+  const positions: Partial<Record<StreamName, number>> = {};
+  let grew = false;
+  for (const { stream, entries } of request.streams) {
+    const target =
+      entries.length === 0 ? streams.find(request.session, stream) : streams.obtain(request.session, stream);
+    const before = target.head;
+    appendTo(target, stream, entries);
+    grew ||= target.head > before;
+    positions[stream] = target.head;
+  }
+  for (const write of request.documents ?? []) documents.put(write);
+  if (grew) growth.emit(request.session);
+  return { kind: 'appended', positions };
+}
+
+function documentCalls(
+  state: MemoryState,
+): Pick<Store, 'putDocument' | 'createDocument' | 'getDocument' | 'listDocuments'> {
+  const { documents } = state;
+  return {
     putDocument: async (write) => {
-      open();
+      checkOpen(state);
       checkDocument(write);
       documents.put(write);
     },
     createDocument: async (write) => {
-      open();
+      checkOpen(state);
       checkDocument(write);
       if (documents.get(write.collection, write.key) !== undefined) return false;
       documents.put(write);
       return true;
     },
     getDocument: async (collection, key) => {
-      open();
+      checkOpen(state);
       const found = documents.get(collection, key);
       return found && toStored(found);
     },
     listDocuments: async (request) => {
-      open();
+      checkOpen(state);
       return documents.list(request);
     },
+  };
+}
 
+function leaseCalls(state: MemoryState): Pick<Store, 'acquireLease' | 'renewLease' | 'releaseLease'> {
+  const { leases, now } = state;
+  return {
     acquireLease: async (request) => {
-      open();
+      checkOpen(state);
       const decided = decideAcquire(leases.get(request.name), request, now());
       if (decided.kind === 'acquired') {
         leases.set(request.name, { epoch: decided.epoch, owner: request.owner, expiresAt: now() + request.ttlMs });
@@ -106,31 +152,14 @@ export function memoryEventLog(options: { readonly now: () => number }): EventLo
       return decided;
     },
     renewLease: async ({ name, owner, ttlMs, epoch }) => {
-      open();
+      checkOpen(state);
       if (!holds(leases.get(name), epoch)) return false;
       leases.set(name, { epoch, owner, expiresAt: now() + ttlMs });
       return true;
     },
     releaseLease: async ({ name, epoch }) => {
-      open();
+      checkOpen(state);
       if (holds(leases.get(name), epoch)) leases.set(name, { epoch, owner: undefined, expiresAt: 0 });
     },
-
-    listSessions: async (after, limit) => {
-      open();
-      const names = [...sessions.keys()].sort();
-      return names.filter((name) => after === undefined || name > after).slice(0, limit);
-    },
-    ping: async () => open(),
-    close: async () => {
-      closed = true;
-    },
   };
-}
-
-export function checkAppend(request: Append): void {
-  const named = new Set(request.streams.map(({ stream }) => stream));
-  assert(named.size === request.streams.length, 'an append names a stream once');
-  for (const { entries } of request.streams) for (const entry of entries) checkEntry(entry);
-  for (const write of request.documents ?? []) checkDocument(write);
 }

@@ -1,5 +1,5 @@
 import type { Entry, NewEntry, Page, StreamName } from '../event-log.ts';
-import { stampSeq } from '../stamp.ts';
+import { stampSeq } from '../stamp-seq.ts';
 
 /** An entry between positions: the `index`-th after the entry at `position`. */
 export type Aside = { readonly position: number; readonly index: number; readonly type: string; readonly data: string };
@@ -12,7 +12,37 @@ export type MemoryStream = {
   asides: Aside[];
 };
 
-export function emptyStream(): MemoryStream {
+export type MemoryStreams = {
+  /** An empty stream, not kept, when there is none. */
+  find(session: string, stream: StreamName): MemoryStream;
+  obtain(session: string, stream: StreamName): MemoryStream;
+  /** Ascending. */
+  names(): string[];
+  all(): Iterable<{ readonly session: string; readonly stream: StreamName; readonly content: MemoryStream }>;
+};
+
+export function memoryStreams(): MemoryStreams {
+  const sessions = new Map<string, Map<StreamName, MemoryStream>>();
+  const names = (): string[] => [...sessions.keys()].sort();
+  return {
+    find: (session, stream) => sessions.get(session)?.get(stream) ?? emptyStream(),
+    obtain(session, stream) {
+      const streams = sessions.get(session) ?? new Map<StreamName, MemoryStream>();
+      sessions.set(session, streams);
+      const found = streams.get(stream) ?? emptyStream();
+      streams.set(stream, found);
+      return found;
+    },
+    names,
+    *all() {
+      for (const session of names()) {
+        for (const [stream, content] of sessions.get(session) ?? []) yield { session, stream, content };
+      }
+    },
+  };
+}
+
+function emptyStream(): MemoryStream {
   return { head: 0, oldest: 1, entries: [], asides: [] };
 }
 

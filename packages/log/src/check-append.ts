@@ -1,0 +1,28 @@
+import { assert } from '@concerto/base';
+import { type Append, type DocumentWrite, LogError, MAX_ENTRY_LENGTH, type NewEntry } from './event-log.ts';
+
+/** Refuses what no store may take, so that every store refuses alike. */
+export function checkAppend(request: Append): void {
+  const named = new Set(request.streams.map(({ stream }) => stream));
+  assert(named.size === request.streams.length, 'an append names a stream once');
+  for (const { entries } of request.streams) for (const entry of entries) checkEntry(entry);
+  for (const write of request.documents ?? []) checkDocument(write);
+}
+
+function checkEntry(entry: NewEntry): void {
+  if (entry.type.length + entry.data.length > MAX_ENTRY_LENGTH) {
+    throw new LogError(
+      'too-large',
+      `an entry of type "${entry.type.slice(0, 64)}" has ${entry.data.length} characters; the limit is ${MAX_ENTRY_LENGTH}`,
+    );
+  }
+  assert(/^\s*\{/.test(entry.data) && /\}\s*$/.test(entry.data.slice(-16)), 'an entry is the text of a JSON object');
+}
+
+export function checkDocument(write: DocumentWrite): void {
+  if ((write.value?.length ?? 0) <= MAX_ENTRY_LENGTH) return;
+  throw new LogError(
+    'too-large',
+    `the document ${write.collection}/${write.key} has ${write.value?.length} characters; the limit is ${MAX_ENTRY_LENGTH}`,
+  );
+}

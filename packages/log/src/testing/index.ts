@@ -1,0 +1,1 @@
+export { type ContractSubject, eventLogContract } from './event-log-contract.ts';
