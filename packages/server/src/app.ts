@@ -1,0 +1,62 @@
+import { LogError } from '@concerto/log';
+import type { HttpBindings } from '@hono/node-server';
+import { Hono } from 'hono';
+import { HTTPException } from 'hono/http-exception';
+import { acceptTokenInUrl, checkCaller, checkToken } from './guard.ts';
+import { openApiDocument } from './openapi.ts';
+import { ProblemError, problemResponse } from './problem.ts';
+import { eventRoutes } from './routes/event-routes.ts';
+import { messageRoutes } from './routes/message-routes.ts';
+import { poolRoutes } from './routes/pool-routes.ts';
+import { requestRoutes } from './routes/request-routes.ts';
+import { runRoutes } from './routes/run-routes.ts';
+import { sessionRoutes } from './routes/session-routes.ts';
+import type { ServerContext } from './server-context.ts';
+import { servePage } from './static-page.ts';
+
+/** The whole HTTP surface. Order matters: who calls is checked first, then the token, then what is asked. */
+export function createApp(
+  context: ServerContext,
+  report: (message: string, cause: unknown) => void,
+): Hono<{ Bindings: HttpBindings }> {
+  const app = new Hono<{ Bindings: HttpBindings }>();
+  app.onError((error) => problemResponse(problemOf(error, report)));
+  app.use('*', checkCaller(context.guard));
+
+  app.get('/healthz', (c) => c.json({ ok: true }));
+  app.get('/readyz', async (c) => {
+    await context.log.ping();
+    return c.json({ ok: true });
+  });
+  app.get('/api/openapi.json', (c) => c.json(openApiDocument(context.version)));
+
+  app.use('/api/*', checkToken(context.guard));
+  app.route('/api/sessions', sessionRoutes(context));
+  app.route('/api/sessions', messageRoutes(context));
+  app.route('/api/sessions', requestRoutes(context));
+  app.route('/api/sessions', eventRoutes(context));
+  app.route('/api/agent', runRoutes(context));
+  app.route('/api', poolRoutes(context));
+  app.all('/api/*', (c) => {
+    throw new ProblemError(404, 'no_such_call', `there is no ${c.req.method} ${c.req.path}`);
+  });
+
+  app.get('*', acceptTokenInUrl(context.guard), servePage(context));
+  app.notFound((c) =>
+    problemResponse(new ProblemError(404, 'no_such_call', `there is no ${c.req.method} ${c.req.path}`)),
+  );
+  return app;
+}
+
+function problemOf(error: Error, report: (message: string, cause: unknown) => void): ProblemError {
+  if (error instanceof ProblemError) return error;
+  if (error instanceof HTTPException) return new ProblemError(error.status, 'bad_request', error.message);
+  if (error instanceof LogError) {
+    report('the store failed', error);
+    const status = error.code === 'full' ? 507 : 503;
+    return new ProblemError(status, `store_${error.code.replaceAll('-', '_')}`, error.message, { cause: error });
+  }
+  // Ours, not the caller's: what went wrong is for the operator, not for the wire.
+  report('a request failed', error);
+  return new ProblemError(500, 'internal', 'something went wrong in the server; its log says what', { cause: error });
+}

@@ -1,0 +1,48 @@
+import type { EventLog } from '@concerto/log';
+import { EventFeed, type Wire } from './event-feed.ts';
+
+/** The feeds of all sessions that somebody follows now; one signal from the log serves them all. */
+export class EventFeeds {
+  readonly #log: EventLog;
+  readonly #feeds = new Map<string, { readonly feed: EventFeed; readers: number }>();
+  readonly #bySession = new Map<string, Set<EventFeed>>();
+  readonly #stop: () => void;
+
+  constructor(log: EventLog) {
+    this.#log = log;
+    this.#stop = log.onGrowth((session) => {
+      for (const feed of this.#bySession.get(session) ?? []) feed.notify();
+    });
+  }
+
+  open(session: string, wire: Wire): EventFeed {
+    const key = `${wire}:${session}`;
+    const known = this.#feeds.get(key);
+    if (known !== undefined) {
+      known.readers++;
+      return known.feed;
+    }
+    const feed = new EventFeed(this.#log, session, wire);
+    this.#feeds.set(key, { feed, readers: 1 });
+    const siblings = this.#bySession.get(session) ?? new Set();
+    siblings.add(feed);
+    this.#bySession.set(session, siblings);
+    return feed;
+  }
+
+  release(session: string, wire: Wire): void {
+    const key = `${wire}:${session}`;
+    const known = this.#feeds.get(key);
+    if (known === undefined) return;
+    known.readers--;
+    if (known.readers > 0) return;
+    this.#feeds.delete(key);
+    const siblings = this.#bySession.get(session);
+    siblings?.delete(known.feed);
+    if (siblings?.size === 0) this.#bySession.delete(session);
+  }
+
+  close(): void {
+    this.#stop();
+  }
+}

@@ -1,0 +1,111 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { Context, MiddlewareHandler } from 'hono';
+import { getCookie, setCookie } from 'hono/cookie';
+import { ProblemError } from './problem.ts';
+
+export type Guard = {
+  /** Undefined means that no token is asked for; only ever on loopback. */
+  readonly token: string | undefined;
+  /** Names under which we may be called, without ports. */
+  readonly hosts: readonly string[];
+};
+
+const cookieName = 'concerto_session';
+const loopbackHosts = ['127.0.0.1', 'localhost', '[::1]'];
+
+/**
+ * A page on another site can make a browser call us (its requests reach loopback, and DNS can be pointed here), so
+ * the name we were called by and the page that called are checked before anything else.
+ */
+export function checkCaller(guard: Guard): MiddlewareHandler {
+  const allowed = new Set([...loopbackHosts, ...guard.hosts.map((host) => host.toLowerCase())]);
+  return async (c, next) => {
+    const host = hostName(c.req.header('host') ?? '');
+    if (!allowed.has(host)) {
+      throw new ProblemError(421, 'foreign_host', `this server does not answer for the host ${JSON.stringify(host)}`);
+    }
+    const origin = c.req.header('origin');
+    if (origin !== undefined && !allowed.has(originHost(origin))) {
+      throw new ProblemError(403, 'foreign_origin', `calls from ${JSON.stringify(origin)} are not allowed`);
+    }
+    if (origin !== undefined && originPort(origin) !== hostPort(c.req.header('host') ?? '')) {
+      throw new ProblemError(403, 'foreign_origin', `calls from ${JSON.stringify(origin)} are not allowed`);
+    }
+    await next();
+  };
+}
+
+export function checkToken(guard: Guard): MiddlewareHandler {
+  return async (c, next) => {
+    if (guard.token !== undefined && !holdsToken(c, guard.token)) {
+      throw new ProblemError(
+        401,
+        'unauthorized',
+        'send `Authorization: Bearer TOKEN`, or open the URL that the server printed',
+        {
+          headers: { 'www-authenticate': 'Bearer' },
+        },
+      );
+    }
+    await next();
+  };
+}
+
+/** `/?token=T` becomes a cookie, and the token leaves the address bar and the history. */
+export function acceptTokenInUrl(guard: Guard): MiddlewareHandler {
+  return async (c, next) => {
+    const offered = c.req.query('token');
+    if (offered === undefined || guard.token === undefined) return await next();
+    if (!equalInConstantTime(offered, guard.token)) {
+      throw new ProblemError(401, 'unauthorized', 'that token is not valid; open the URL that the server printed');
+    }
+    setCookie(c, cookieName, cookieValue(guard.token), { httpOnly: true, sameSite: 'Strict', path: '/' });
+    return c.redirect('/', 302);
+  };
+}
+
+/** Whether the caller may see pages; a browser without the cookie gets a page that says how to get in. */
+export function holdsToken(c: Context, token: string): boolean {
+  const bearer = /^Bearer\s+(.+)$/i.exec(c.req.header('authorization') ?? '')?.[1];
+  if (bearer !== undefined) return equalInConstantTime(bearer.trim(), token);
+  const cookie = getCookie(c, cookieName);
+  return cookie !== undefined && equalInConstantTime(cookie, cookieValue(token));
+}
+
+// The cookie is not the token: what a browser stores must not open the API from a script elsewhere.
+function cookieValue(token: string): string {
+  return createHmac('sha256', token).update('concerto cookie').digest('base64url');
+}
+
+function equalInConstantTime(a: string, b: string): boolean {
+  const digest = (text: string): Buffer => createHmac('sha256', 'compare').update(text).digest();
+  return timingSafeEqual(digest(a), digest(b));
+}
+
+function hostName(host: string): string {
+  return host.toLowerCase().replace(/:\d*$/, '');
+}
+
+function hostPort(host: string): string {
+  return /:(\d+)$/.exec(host)?.[1] ?? '80';
+}
+
+function originHost(origin: string): string {
+  const url = parseUrl(origin);
+  return url === undefined ? '' : url.hostname.toLowerCase();
+}
+
+function originPort(origin: string): string {
+  const url = parseUrl(origin);
+  if (url === undefined) return '';
+  if (url.port !== '') return url.port;
+  return url.protocol === 'https:' ? '443' : '80';
+}
+
+function parseUrl(text: string): URL | undefined {
+  try {
+    return new URL(text);
+  } catch {
+    return undefined; // "null" and garbage: a foreign origin, refused by the caller.
+  }
+}

@@ -1,0 +1,2 @@
+export { createApp } from './app.ts';
+export { type RunningServer, type ServeOptions, serve } from './serve.ts';

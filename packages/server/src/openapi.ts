@@ -1,0 +1,137 @@
+import {
+  AgentList,
+  AnswerRequest,
+  Audit,
+  ConfigurePool,
+  EventPage,
+  LifecycleAccepted,
+  LifecycleVerb,
+  Message,
+  MessageList,
+  OpenRequestList,
+  OrderMessages,
+  PoolState,
+  Problem,
+  ReviseMessage,
+  RunInput,
+  SendMessage,
+  Session,
+  SessionList,
+  StartRun,
+  StartSession,
+  Template,
+  TemplateList,
+} from '@concerto/protocol';
+import { z } from 'zod';
+
+type Operation = {
+  readonly summary: string;
+  readonly body?: z.ZodType;
+  readonly status?: number;
+  readonly answer?: z.ZodType;
+  readonly query?: readonly string[];
+  readonly stream?: true;
+};
+
+const Ok = z.strictObject({ ok: z.literal(true) });
+const RunStarted = z.strictObject({ run_id: z.string(), runId: z.string() });
+const cursors = ['after', 'format', 'limit'] as const;
+
+/** Every call, once: `METHOD path`. The schemas are the ones the routes parse with. */
+const operations: Readonly<Record<string, Operation>> = {
+  'post /api/sessions': { summary: 'Start a session', body: StartSession, status: 201, answer: Session },
+  'get /api/sessions': { summary: 'List sessions', answer: SessionList, query: ['status', 'cursor', 'limit'] },
+  'get /api/sessions/{id}': { summary: 'One session', answer: Session },
+  'get /api/sessions/{id}/events': {
+    summary: 'Replay, then live events',
+    answer: EventPage,
+    query: cursors,
+    stream: true,
+  },
+  'get /api/sessions/{id}/messages': { summary: 'The queue', answer: MessageList, query: ['all'] },
+  'post /api/sessions/{id}/messages': { summary: 'Send or steer', body: SendMessage, status: 202, answer: Message },
+  'put /api/sessions/{id}/messages/order': { summary: 'Reorder the queue', body: OrderMessages, answer: MessageList },
+  'patch /api/sessions/{id}/messages/{mid}': { summary: 'Edit or promote', body: ReviseMessage, answer: Message },
+  'delete /api/sessions/{id}/messages/{mid}': { summary: 'Take a message back', answer: Message },
+  'get /api/sessions/{id}/requests': { summary: 'Open requests', answer: OpenRequestList },
+  'post /api/sessions/{id}/requests/{rid}': { summary: 'Answer a request', body: AnswerRequest, answer: Ok },
+  'get /api/sessions/{id}/audit': { summary: 'Both directions', answer: Audit },
+  'get /api/pool': { summary: 'Slots', answer: PoolState },
+  'put /api/pool': { summary: 'Change the number of slots', body: ConfigurePool, answer: PoolState },
+  'get /api/agents': { summary: 'What sessions can be started with', answer: AgentList },
+  'get /api/templates': { summary: 'List templates', answer: TemplateList },
+  'post /api/templates': { summary: 'Create a template', body: Template, status: 201, answer: Template },
+  'get /api/templates/{name}': { summary: 'One template', answer: Template },
+  'put /api/templates/{name}': { summary: 'Replace a template', body: Template, answer: Template },
+  'delete /api/templates/{name}': { summary: 'Delete a template', status: 204 },
+  'post /api/agent/run': { summary: 'Start a run', body: StartRun, answer: RunStarted },
+  'get /api/agent/{id}/events': { summary: 'Events of a run', answer: EventPage, query: cursors, stream: true },
+  'post /api/agent/{id}/input': { summary: 'Answer a run', body: RunInput, answer: Ok },
+  'post /api/agent/{id}/abort': { summary: 'Abort a run', answer: Ok },
+  ...Object.fromEntries(
+    LifecycleVerb.options.map((verb) => [
+      `post /api/sessions/{id}/${verb}`,
+      { summary: `Ask to ${verb}`, status: 202, answer: LifecycleAccepted },
+    ]),
+  ),
+};
+
+export function openApiDocument(version: string): object {
+  const paths: Record<string, Record<string, object>> = {};
+  for (const [call, operation] of Object.entries(operations)) {
+    const [method = '', path = ''] = call.split(' ');
+    paths[path] = { ...paths[path], [method]: describe(path, operation) };
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Concerto',
+      version,
+      description: 'Supervise live agents. Errors are RFC 9457 with a stable `code`.',
+    },
+    security: [{ bearer: [] }],
+    components: {
+      securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
+      schemas: { Problem: schemaOf(Problem) },
+    },
+    paths,
+  };
+}
+
+function describe(path: string, operation: Operation): object {
+  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map((match) => ({
+    name: match[1],
+    in: 'path',
+    required: true,
+    schema: { type: 'string' },
+  }));
+  const inQuery = (operation.query ?? []).map((name) => ({ name, in: 'query', schema: { type: 'string' } }));
+  return {
+    summary: operation.summary,
+    parameters: [...inPath, ...inQuery],
+    ...(operation.body === undefined
+      ? {}
+      : { requestBody: { required: true, content: { 'application/json': { schema: schemaOf(operation.body) } } } }),
+    responses: {
+      [String(operation.status ?? 200)]: {
+        description: operation.summary,
+        ...(operation.answer === undefined ? {} : { content: contentOf(operation) }),
+      },
+      default: {
+        description: 'Refused or failed',
+        content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+      },
+    },
+  };
+}
+
+function contentOf(operation: Operation): object {
+  return {
+    ...(operation.stream === true ? { 'text/event-stream': { schema: { type: 'string' } } } : {}),
+    ...(operation.answer === undefined ? {} : { 'application/json': { schema: schemaOf(operation.answer) } }),
+  };
+}
+
+function schemaOf(schema: z.ZodType): object {
+  return z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+}

@@ -1,0 +1,24 @@
+import type { Refusal } from '@concerto/session';
+import { ProblemError } from './problem.ts';
+
+/** Refusals are conflicts with the state of things unless they stand here. */
+const statuses: Readonly<Record<string, number>> = {
+  no_such_session: 404,
+  no_such_message: 404,
+  no_such_request: 404,
+  no_such_template: 404,
+  no_such_agent: 422,
+  invalid_tools: 422,
+  invalid_start: 422,
+  invalid_template: 422,
+  key_reused: 422,
+  stopping: 503,
+};
+
+export function problemOfRefusal(refusal: Refusal): ProblemError {
+  const { code, message, ...members } = refusal;
+  return new ProblemError(statuses[code] ?? 409, code, message, {
+    members,
+    ...(code === 'stopping' ? { headers: { 'retry-after': '2' } } : {}),
+  });
+}

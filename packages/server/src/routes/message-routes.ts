@@ -1,0 +1,42 @@
+import { OrderMessages, ReviseMessage, SendMessage } from '@concerto/protocol';
+import { Hono } from 'hono';
+import { idempotently } from '../idempotency.ts';
+import { parseBody, readBody, readJson } from '../read-body.ts';
+import type { ServerContext } from '../server-context.ts';
+import { found, granted } from './session-routes.ts';
+
+const actor = 'user';
+
+export function messageRoutes({ sessions, log }: ServerContext): Hono {
+  const routes = new Hono();
+
+  routes.get('/:id/messages', async (c) =>
+    c.json(found(await sessions.messages(c.req.param('id'), { all: c.req.query('all') === 'true' }), c)),
+  );
+
+  routes.post('/:id/messages', async (c) => {
+    const body = await readJson(c);
+    const message = parseBody(body, SendMessage);
+    return await idempotently(c, log, body, async ({ key }) =>
+      c.json(granted(await sessions.send(c.req.param('id'), message, { actor, key })), 202),
+    );
+  });
+
+  // Before `:mid`, or "order" would be taken for a message's id.
+  routes.put('/:id/messages/order', async (c) => {
+    const order = await readBody(c, OrderMessages);
+    return c.json(granted(await sessions.order(c.req.param('id'), order, { actor, key: undefined })));
+  });
+
+  routes.patch('/:id/messages/:mid', async (c) => {
+    const revision = await readBody(c, ReviseMessage);
+    const target = { session: c.req.param('id'), message: c.req.param('mid') };
+    return c.json(granted(await sessions.revise(target, revision, { actor, key: undefined })));
+  });
+
+  routes.delete('/:id/messages/:mid', async (c) => {
+    const target = { session: c.req.param('id'), message: c.req.param('mid') };
+    return c.json(granted(await sessions.unsend(target, { actor, key: undefined })));
+  });
+  return routes;
+}

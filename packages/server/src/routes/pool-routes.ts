@@ -1,0 +1,43 @@
+import { ConfigurePool, Template } from '@concerto/protocol';
+import { Hono } from 'hono';
+import { idempotently } from '../idempotency.ts';
+import { ProblemError } from '../problem.ts';
+import { parseBody, readBody, readJson } from '../read-body.ts';
+import type { ServerContext } from '../server-context.ts';
+import { granted } from './session-routes.ts';
+
+/** Pool, templates and agents: what there is to start sessions from, and how many may run. */
+export function poolRoutes({ sessions, log }: ServerContext): Hono {
+  const routes = new Hono();
+
+  routes.get('/pool', async (c) => c.json(await sessions.pool()));
+  routes.put('/pool', async (c) => c.json(await sessions.configurePool((await readBody(c, ConfigurePool)).max)));
+
+  routes.get('/agents', async (c) => c.json({ agents: await sessions.agents() }));
+
+  routes.get('/templates', async (c) => c.json({ templates: await sessions.templates() }));
+  routes.post('/templates', async (c) => {
+    const body = await readJson(c);
+    const template = parseBody(body, Template);
+    return await idempotently(c, log, body, async () => c.json(granted(await sessions.createTemplate(template)), 201));
+  });
+  routes.get('/templates/:name', async (c) => {
+    const template = await sessions.template(c.req.param('name'));
+    if (template === undefined) throw noTemplate(c.req.param('name'));
+    return c.json(template);
+  });
+  routes.put('/templates/:name', async (c) => {
+    const body = await readJson(c);
+    const named = body !== null && typeof body === 'object' ? { name: c.req.param('name'), ...body } : body;
+    return c.json(granted(await sessions.putTemplate(c.req.param('name'), parseBody(named, Template))));
+  });
+  routes.delete('/templates/:name', async (c) => {
+    if (!(await sessions.deleteTemplate(c.req.param('name')))) throw noTemplate(c.req.param('name'));
+    return c.body(null, 204);
+  });
+  return routes;
+}
+
+function noTemplate(name: string): ProblemError {
+  return new ProblemError(404, 'no_such_template', `there is no template ${JSON.stringify(name)}`);
+}

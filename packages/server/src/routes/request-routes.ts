@@ -1,0 +1,23 @@
+import { AnswerRequest } from '@concerto/protocol';
+import { Hono } from 'hono';
+import { idempotently } from '../idempotency.ts';
+import { parseBody, readJson } from '../read-body.ts';
+import type { ServerContext } from '../server-context.ts';
+import { found, granted } from './session-routes.ts';
+
+export function requestRoutes({ sessions, log }: ServerContext): Hono {
+  const routes = new Hono();
+
+  routes.get('/:id/requests', async (c) => c.json(found(await sessions.requests(c.req.param('id')), c)));
+
+  routes.post('/:id/requests/:rid', async (c) => {
+    const body = await readJson(c);
+    const { response } = parseBody(body, AnswerRequest);
+    const target = { session: c.req.param('id'), request: c.req.param('rid') };
+    return await idempotently(c, log, body, async ({ key }) => {
+      granted(await sessions.answer(target, response, { actor: 'user', key }));
+      return c.json({ ok: true });
+    });
+  });
+  return routes;
+}

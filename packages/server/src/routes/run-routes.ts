@@ -1,0 +1,58 @@
+import { RunInput, StartRun, textOf } from '@concerto/protocol';
+import type { HttpBindings } from '@hono/node-server';
+import { Hono } from 'hono';
+import { idempotently } from '../idempotency.ts';
+import { ProblemError } from '../problem.ts';
+import { parseBody, readJson } from '../read-body.ts';
+import type { ServerContext } from '../server-context.ts';
+import { serveEvents } from './event-routes.ts';
+import { granted } from './session-routes.ts';
+
+const actor = 'user';
+
+/** The run wire: a run is a session that ends with its first result. */
+export function runRoutes(context: ServerContext): Hono<{ Bindings: HttpBindings }> {
+  const { sessions, log } = context;
+  const routes = new Hono<{ Bindings: HttpBindings }>();
+
+  routes.post('/run', async (c) => {
+    const body = await readJson(c);
+    const { objective, runId, ...target } = parseBody(body ?? {}, StartRun);
+    const prompt = typeof objective === 'string' || objective === undefined ? objective : textOf(objective);
+    return await idempotently(c, log, body, async ({ key }) => {
+      const session = granted(
+        await sessions.startRun(
+          {
+            ...target,
+            ...(prompt === undefined || prompt === '' ? {} : { prompt }),
+            ...(runId === undefined ? {} : { id: runId }),
+          },
+          { actor, key },
+        ),
+      );
+      return c.json({ run_id: session.id, runId: session.id });
+    });
+  });
+
+  routes.get('/:id/events', async (c) => await serveEvents(context, c, { session: c.req.param('id'), wire: 'run' }));
+
+  routes.post('/:id/input', async (c) => {
+    const body = await readJson(c);
+    const input = parseBody(body, RunInput);
+    const request = input.request_id ?? input.requestId;
+    if (request === undefined) throw new ProblemError(422, 'invalid_body', '`request_id`: is required');
+    return await idempotently(c, log, body, async ({ key }) => {
+      const target = { session: c.req.param('id'), request };
+      granted(await sessions.answer(target, input.response ?? null, { actor, key }));
+      return c.json({ ok: true });
+    });
+  });
+
+  routes.post('/:id/abort', async (c) => {
+    const outcome = await sessions.control(c.req.param('id'), 'cancel', { actor, key: undefined });
+    // Repeatable: a run that is ending or has ended is as aborted as it will ever be.
+    if (!outcome.ok && outcome.error.code === 'no_such_session') granted(outcome);
+    return c.json({ ok: true });
+  });
+  return routes;
+}

@@ -1,0 +1,67 @@
+import type { Result } from '@concerto/base';
+import { LifecycleVerb, SessionStatus, StartSession } from '@concerto/protocol';
+import type { Refusal } from '@concerto/session';
+import { type Context, Hono } from 'hono';
+import { readLimit } from '../cursor.ts';
+import { idempotently } from '../idempotency.ts';
+import { ProblemError } from '../problem.ts';
+import { parseBody, readJson } from '../read-body.ts';
+import { problemOfRefusal } from '../refusal-status.ts';
+import type { ServerContext } from '../server-context.ts';
+
+const actor = 'user';
+
+export function sessionRoutes({ sessions, log }: ServerContext): Hono {
+  const routes = new Hono();
+
+  routes.post('/', async (c) => {
+    const body = await readJson(c);
+    const start = parseBody(body, StartSession);
+    return await idempotently(c, log, body, async ({ key }) =>
+      c.json(granted(await sessions.start(start, { actor, key })), 201),
+    );
+  });
+
+  routes.get('/', async (c) => {
+    const status = c.req.query('status');
+    const parsed = status === undefined ? undefined : SessionStatus.safeParse(status);
+    if (parsed?.success === false) {
+      throw new ProblemError(
+        400,
+        'bad_status',
+        `${JSON.stringify(status)} is not a status; ${SessionStatus.options.join(', ')} are`,
+      );
+    }
+    const cursor = c.req.query('cursor');
+    return c.json(
+      await sessions.list({
+        limit: readLimit(c, { fallback: 50, max: 200 }),
+        ...(parsed === undefined ? {} : { status: parsed.data }),
+        ...(cursor === undefined ? {} : { cursor }),
+      }),
+    );
+  });
+
+  routes.get('/:id', async (c) => c.json(found(await sessions.get(c.req.param('id')), c)));
+  routes.get('/:id/audit', async (c) => c.json(found(await sessions.audit(c.req.param('id')), c)));
+
+  for (const verb of LifecycleVerb.options) {
+    routes.post(`/:id/${verb}`, async (c) => {
+      const body = await readJson(c);
+      return await idempotently(c, log, body, async ({ key }) =>
+        c.json(granted(await sessions.control(c.req.param('id'), verb, { actor, key })), 202),
+      );
+    });
+  }
+  return routes;
+}
+
+export function granted<T>(outcome: Result<T, Refusal>): T {
+  if (outcome.ok) return outcome.value;
+  throw problemOfRefusal(outcome.error);
+}
+
+export function found<T>(value: T | undefined, c: Context): T {
+  if (value !== undefined) return value;
+  throw new ProblemError(404, 'no_such_session', `there is no session ${JSON.stringify(c.req.param('id'))}`);
+}

@@ -1,0 +1,15 @@
+import type { EventLog } from '@concerto/log';
+import type { Sessions } from '@concerto/runtime';
+import type { EventFeeds } from './event-feeds.ts';
+import type { Guard } from './guard.ts';
+
+/** What the routes need; made once by the app. */
+export type ServerContext = {
+  readonly sessions: Sessions;
+  readonly log: EventLog;
+  readonly feeds: EventFeeds;
+  readonly guard: Guard;
+  readonly version: string;
+  /** Where the built page is; undefined serves the API alone. */
+  readonly webRoot: string | undefined;
+};
