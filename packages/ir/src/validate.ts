@@ -1,0 +1,169 @@
+import type { IrFunction, IrModule } from './module.ts';
+import { OPCODE_NAMES, OPERANDS, type OperandKind } from './opcodes.ts';
+
+/** How many registers one function may have; the VM's stack is sized by it. */
+const MAX_REGISTERS = 1 << 16;
+
+/** The first thing in the module that would make the VM read or jump outside; undefined when there is none. */
+export function validateModule(module: IrModule): string | undefined {
+  for (const problem of tableProblems(module)) return problem;
+  for (const [index, fn] of module.functions.entries()) {
+    const problem = functionProblem(module, fn);
+    if (problem !== undefined) return `function ${index} (${fn.name}): ${problem}`;
+  }
+  return undefined;
+}
+
+function* tableProblems(module: IrModule): Generator<string> {
+  const functions = module.functions.length;
+  const bad = (index: number | undefined): boolean => index !== undefined && index >= functions;
+  if (bad(module.init)) yield 'init: no such function';
+  if (bad(module.main)) yield 'main: no such function';
+  for (const test of module.tests) if (bad(test.function)) yield `test "${test.description}": no such function`;
+  for (const [type, table] of Object.entries(module.methods)) {
+    for (const [method, index] of Object.entries(table)) if (bad(index)) yield `${type}.${method}: no such function`;
+  }
+  for (const pipeline of module.pipelines) {
+    for (const stage of pipeline.stages)
+      if (bad(stage.function)) yield `${pipeline.name}.${stage.name}: no such function`;
+  }
+  for (const tool of module.tools) {
+    if (tool.struct >= module.structs.length) yield `tool ${tool.name}: no such struct`;
+    if (tool.global >= module.globals.length) yield `tool ${tool.name}: no such module variable`;
+    for (const method of tool.methods) if (bad(method.function)) yield `${tool.name}.${method.name}: no such function`;
+  }
+  for (const constant of module.constants) {
+    if (constant.kind === 'function' && bad(constant.index)) yield 'constant: no such function';
+  }
+}
+
+function functionProblem(module: IrModule, fn: IrFunction): string | undefined {
+  if (fn.registers > MAX_REGISTERS) return `needs ${fn.registers} registers, at most ${MAX_REGISTERS}`;
+  if (fn.params.length + fn.captures > fn.registers) return 'has fewer registers than parameters and captures';
+  const starts = new Set<number>();
+  const jumps: { at: number; target: number }[] = [];
+  for (let at = 0; at < fn.code.length; ) {
+    starts.add(at);
+    const opcode = fn.code[at] ?? -1;
+    const name = OPCODE_NAMES[opcode];
+    const operands = OPERANDS[opcode];
+    if (name === undefined || operands === undefined) return `unknown opcode ${opcode} at ${at}`;
+    if (at + operands.length >= fn.code.length) return `${name} at ${at} is cut off`;
+    const values = fn.code.slice(at + 1, at + 1 + operands.length);
+    for (const [position, operand] of operands.entries()) {
+      const value = values[position] ?? -1;
+      if (operand.kind === 'jump') jumps.push({ at, target: value });
+      else if (!operandFits(module, fn, operand.kind, value))
+        return `${name} at ${at}: ${operand.name} ${value} is out of range`;
+    }
+    const problem = windowProblem(module, fn, name, values);
+    if (problem !== undefined) return `${name} at ${at}: ${problem}`;
+    at += 1 + operands.length;
+  }
+  for (const { at, target } of jumps)
+    if (!starts.has(target)) return `jump at ${at} to ${target}, where no instruction starts`;
+  for (const handler of fn.handlers) {
+    if (!starts.has(handler.target)) return `handler at ${handler.target}, where no instruction starts`;
+    if (handler.start > handler.end || handler.end > fn.code.length) return 'handler range is out of the code';
+    if (handler.register + 1 >= fn.registers) return 'handler register is out of range';
+  }
+  return endProblem(fn);
+}
+
+/** Running off the end would read nothing as an opcode. */
+function endProblem(fn: IrFunction): string | undefined {
+  let last = '';
+  for (let at = 0; at < fn.code.length; ) {
+    const opcode = fn.code[at] ?? 0;
+    last = OPCODE_NAMES[opcode] ?? '';
+    at += 1 + (OPERANDS[opcode]?.length ?? 0);
+  }
+  return ['Return', 'ReturnNil', 'Jump', 'Raise', 'RaiseMatch'].includes(last)
+    ? undefined
+    : 'the code runs off its end';
+}
+
+function operandFits(module: IrModule, fn: IrFunction, kind: OperandKind, value: number): boolean {
+  const within = (length: number): boolean => value >= 0 && value < length;
+  switch (kind) {
+    case 'to':
+    case 'from':
+    case 'take':
+    case 'both':
+      return within(fn.registers);
+    case 'first':
+      return within(fn.registers + 1);
+    case 'count':
+      return value >= 0;
+    case 'int':
+      return Number.isInteger(value) && Math.abs(value) <= 0x7fffffff;
+    case 'flag':
+      return value === 0 || value === 1;
+    case 'const':
+      return within(module.constants.length);
+    case 'name':
+      return module.constants[value]?.kind === 'string';
+    case 'type':
+      return module.constants[value]?.kind === 'type';
+    case 'function':
+      return within(module.functions.length);
+    case 'global':
+      return within(module.globals.length);
+    case 'builtin':
+      return within(module.builtins.length);
+    case 'struct':
+      return within(module.structs.length);
+    case 'enum':
+      return within(module.enums.length);
+    case 'variant':
+      return value >= 0;
+    case 'listen':
+      return within(module.listens.length);
+    case 'jump':
+      return within(fn.code.length);
+  }
+}
+
+/** A window must end inside the caller's registers: the callee's own registers begin where it starts. */
+function windowProblem(module: IrModule, fn: IrFunction, name: string, values: readonly number[]): string | undefined {
+  const [a = 0, b = 0, c = 0, d = 0] = values;
+  const reach = (first: number, length: number): string | undefined =>
+    first + length > fn.registers ? `the window ${first}…${first + length - 1} is out of range` : undefined;
+  switch (name) {
+    case 'MakeArray':
+    case 'Concat':
+    case 'AwaitAll':
+    case 'Race':
+      return reach(b, c);
+    case 'MakeMap':
+      return reach(b, 2 * c);
+    case 'MakeStruct':
+      return reach(c, module.structs[b]?.fields.length ?? 0);
+    case 'MakeVariant': {
+      const variant = module.enums[b]?.variants[c];
+      return variant === undefined ? 'no such variant' : reach(d, variant.size);
+    }
+    case 'JumpIfNotVariant':
+      return module.enums[b]?.variants[c] === undefined ? 'no such variant' : undefined;
+    case 'MakeClosure':
+      return reach(c, module.functions[b]?.captures ?? 0);
+    case 'Call': {
+      const callee = module.functions[b];
+      if (callee !== undefined && d > callee.params.length)
+        return `${d} arguments for ${callee.params.length} parameters`;
+      return reach(c, d);
+    }
+    case 'CallValue':
+    case 'CallBuiltin':
+      return reach(c, d);
+    case 'CallMethod':
+      return reach(c, d + 1);
+    case 'ForIntBegin':
+    case 'ForIntNext':
+      return reach(a, 2);
+    case 'ListenBegin':
+      return reach(c, 2 + (module.listens[b]?.handlers.length ?? 0));
+    default:
+      return undefined;
+  }
+}
