@@ -1,3 +1,6 @@
+import type { FunctionItem, Item, Parameter } from '../syntax/item.ts';
+import type { FunctionRef } from './facts.ts';
+
 /**
  * The types the checker reasons with. Everything nominal or built in is a constructor with arguments, so unification
  * has one structural case. `any` is the gradual type: it fits everywhere and its operations are decided at run time.
@@ -73,7 +76,9 @@ export interface TypeCon {
   /** Unique text for tables of the compiler: module path and name. */
   readonly path: string;
   /** Where it was declared; undefined for built-in types. */
-  readonly declaration?: unknown;
+  readonly declaration?: Item;
+  /** The built-in type of a declared resource: `ModelRef` for a model. */
+  base?: AppliedType;
 }
 
 export interface FieldInfo {
@@ -81,8 +86,6 @@ export interface FieldInfo {
   readonly type: Type;
   readonly optional: boolean;
   readonly hasDefault: boolean;
-  /** Visible outside the declaring module; struct fields are unless the struct marks others `pub`. */
-  readonly visible: boolean;
 }
 
 export interface VariantInfo {
@@ -99,6 +102,7 @@ export interface ParamInfo {
   readonly type: Type;
   readonly hasDefault: boolean;
   readonly variadic?: boolean;
+  readonly node: Parameter | undefined;
 }
 
 export interface Signature {
@@ -113,12 +117,11 @@ export interface MethodInfo {
   readonly signature: Signature;
   readonly receiver: 'none' | 'self' | 'mut-self';
   readonly owner: TypeCon | undefined;
-  readonly trait?: TraitInfo | undefined;
-  readonly visible: boolean;
+  readonly trait?: TraitInfo;
   readonly hasBody: boolean;
-  /** Name of the function the compiler emits: `Type::m`, `Type::Trait::m` or `Trait::m`. */
-  readonly functionName: string;
-  readonly declaration: unknown;
+  /** The declared function; undefined for built-in methods and for signatures without a body. */
+  readonly ref: FunctionRef | undefined;
+  readonly item?: FunctionItem;
 }
 
 export interface TraitInfo {
@@ -130,6 +133,8 @@ export interface TraitInfo {
   typeParams: readonly TypeParam[];
   /** The implementing type while the trait's own signatures and default bodies are checked. */
   readonly self: TypeParam;
+  /** False for the traits that are built in and require nothing. */
+  readonly declared: boolean;
 }
 
 export const ANY: AnyType = { kind: 'any' };

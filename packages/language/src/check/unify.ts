@@ -97,6 +97,7 @@ function assignApplied(from: AppliedType, to: AppliedType): Fit {
   }
   const trait = to.con.trait;
   if (trait !== undefined && from.con.traits.has(trait)) return FITS;
+  if (from.con.base !== undefined) return assign(from.con.base, to);
   return MISFIT;
 }
 
@@ -164,5 +165,7 @@ export function join(rawLeft: Type, rawRight: Type): Type | undefined {
   if (isCon(left, CON.Float) && isCon(right, CON.Int)) return left;
   if (assign(right, rawLeft).ok) return rawLeft;
   if (assign(left, rawRight).ok) return rawRight;
-  return undefined;
+  // Two models, or two agents, have their kind in common.
+  const base = left.kind === 'applied' ? left.con.base : undefined;
+  return base !== undefined && assign(right, base).ok ? base : undefined;
 }

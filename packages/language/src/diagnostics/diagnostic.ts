@@ -17,7 +17,10 @@ export interface TextEdit {
 /** A change `concerto check --fix` may apply without asking. */
 export interface DiagnosticFix {
   readonly title: string;
+  /** In the file of the diagnostic. */
   readonly edits: readonly TextEdit[];
+  /** Lines to append to `Concerto.toml`. */
+  readonly manifestLines?: readonly string[];
 }
 
 export interface Diagnostic {

@@ -112,6 +112,7 @@ export interface ArrayExpression extends Node {
   readonly elements: readonly Expression[];
 }
 
+/** Without entries it was written `{}`, which a match arm may also mean as "nothing". */
 export interface MapExpression extends Node {
   readonly kind: 'MapExpression';
   readonly entries: readonly MapEntry[];
@@ -131,7 +132,7 @@ export interface StructExpression extends Node {
   readonly typeArguments: readonly TypeExpression[];
   readonly fields: readonly FieldInitializer[];
   /** `..base`: where the fields that are not written come from. */
-  readonly base?: Expression;
+  readonly base: Expression | undefined;
 }
 
 /** For the shorthand `x` the value is the name `x`. */
@@ -160,7 +161,7 @@ export interface MethodCallExpression extends Node {
 export interface Argument extends Node {
   readonly kind: 'Argument';
   /** `label: value`. */
-  readonly label?: Name;
+  readonly label: Name | undefined;
   readonly value: Expression;
 }
 
@@ -234,8 +235,8 @@ export interface PipeExpression extends Node {
 
 export interface RangeExpression extends Node {
   readonly kind: 'RangeExpression';
-  readonly start?: Expression;
-  readonly end?: Expression;
+  readonly start: Expression | undefined;
+  readonly end: Expression | undefined;
   readonly inclusive: boolean;
 }
 
@@ -261,7 +262,7 @@ export interface PropagateExpression extends Node {
 export interface ClosureExpression extends Node {
   readonly kind: 'ClosureExpression';
   readonly parameters: readonly Parameter[];
-  readonly returnType?: TypeExpression;
+  readonly returnType: TypeExpression | undefined;
   readonly body: Expression;
 }
 
@@ -270,14 +271,14 @@ export interface Block extends Node {
   readonly kind: 'Block';
   readonly statements: readonly Statement[];
   /** The last expression when no semicolon follows it: the value of the block. */
-  readonly tail?: Expression;
+  readonly tail: Expression | undefined;
 }
 
 export interface IfExpression extends Node {
   readonly kind: 'IfExpression';
   readonly condition: Expression;
   readonly then: Block;
-  readonly otherwise?: Block | IfExpression;
+  readonly otherwise: Block | IfExpression | undefined;
 }
 
 export interface MatchExpression extends Node {
@@ -289,14 +290,14 @@ export interface MatchExpression extends Node {
 export interface MatchArm extends Node {
   readonly kind: 'MatchArm';
   readonly pattern: Pattern;
-  readonly guard?: Expression;
+  readonly guard: Expression | undefined;
   readonly body: Expression;
 }
 
 export interface ForExpression extends Node {
   readonly kind: 'ForExpression';
   /** Without the quote. */
-  readonly label?: Name;
+  readonly label: Name | undefined;
   /** `parallel for`: the bodies run concurrently and the value is the array of their values. */
   readonly parallel: boolean;
   readonly pattern: Pattern;
@@ -306,14 +307,14 @@ export interface ForExpression extends Node {
 
 export interface WhileExpression extends Node {
   readonly kind: 'WhileExpression';
-  readonly label?: Name;
+  readonly label: Name | undefined;
   readonly condition: Expression;
   readonly body: Block;
 }
 
 export interface LoopExpression extends Node {
   readonly kind: 'LoopExpression';
-  readonly label?: Name;
+  readonly label: Name | undefined;
   readonly body: Block;
 }
 
@@ -326,8 +327,8 @@ export interface TryExpression extends Node {
 /** `catch { }`, `catch T { }`, `catch T(e) { }`; without a type it catches everything. */
 export interface CatchClause extends Node {
   readonly kind: 'CatchClause';
-  readonly type?: NamedType;
-  readonly binding?: Name;
+  readonly type: NamedType | undefined;
+  readonly binding: Name | undefined;
   readonly body: Block;
 }
 
@@ -344,8 +345,8 @@ export interface ListenHandler extends Node {
   readonly message: string;
   readonly catchAll: boolean;
   /** Absent for `||`. */
-  readonly parameter?: Parameter;
-  readonly returnType?: TypeExpression;
+  readonly parameter: Parameter | undefined;
+  readonly returnType: TypeExpression | undefined;
   readonly body: Expression;
 }
 
@@ -357,18 +358,18 @@ export interface RaceExpression extends Node {
 
 export interface ReturnExpression extends Node {
   readonly kind: 'ReturnExpression';
-  readonly value?: Expression;
+  readonly value: Expression | undefined;
 }
 
 export interface BreakExpression extends Node {
   readonly kind: 'BreakExpression';
-  readonly label?: Name;
-  readonly value?: Expression;
+  readonly label: Name | undefined;
+  readonly value: Expression | undefined;
 }
 
 export interface ContinueExpression extends Node {
   readonly kind: 'ContinueExpression';
-  readonly label?: Name;
+  readonly label: Name | undefined;
 }
 
 export interface ThrowExpression extends Node {

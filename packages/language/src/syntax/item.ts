@@ -28,7 +28,7 @@ export interface ItemNode extends Node {
   readonly decorators: readonly Decorator[];
   readonly isPublic: boolean;
   /** Text of the `///` lines above, joined by line breaks. */
-  readonly doc?: string;
+  readonly doc: string | undefined;
 }
 
 export interface Decorator extends Node {
@@ -39,7 +39,7 @@ export interface Decorator extends Node {
 
 export interface DecoratorArgument extends Node {
   readonly kind: 'DecoratorArgument';
-  readonly label?: Name;
+  readonly label: Name | undefined;
   readonly value: Expression;
 }
 
@@ -60,8 +60,8 @@ export interface Parameter extends Node {
   readonly kind: 'Parameter';
   readonly decorators: readonly Decorator[];
   readonly name: Name;
-  readonly type?: TypeExpression;
-  readonly defaultValue?: Expression;
+  readonly type: TypeExpression | undefined;
+  readonly defaultValue: Expression | undefined;
 }
 
 /** A function, a method or a bodyless signature. */
@@ -70,11 +70,11 @@ export interface FunctionItem extends ItemNode {
   readonly isAsync: boolean;
   readonly name: Name;
   readonly generics: readonly GenericParameter[];
-  readonly self?: SelfParameter;
+  readonly self: SelfParameter | undefined;
   readonly parameters: readonly Parameter[];
-  readonly returnType?: TypeExpression;
-  readonly body?: Block;
-  readonly oldSpelling?: OldSpelling;
+  readonly returnType: TypeExpression | undefined;
+  readonly body: Block | undefined;
+  readonly oldSpelling: OldSpelling | undefined;
 }
 
 /** `name: value` in a model, agent, tool, mcp, connection or mock. */
@@ -82,7 +82,7 @@ export interface ConfigField extends Node {
   readonly kind: 'ConfigField';
   readonly name: Name;
   readonly value: Expression;
-  readonly oldSpelling?: OldSpelling;
+  readonly oldSpelling: OldSpelling | undefined;
 }
 
 /** In an old `model:` field the name already reads `base`. */
@@ -90,14 +90,14 @@ export interface ModelItem extends ItemNode {
   readonly kind: 'ModelItem';
   readonly name: Name;
   readonly fields: readonly ConfigField[];
-  readonly oldSpelling?: OldSpelling;
+  readonly oldSpelling: OldSpelling | undefined;
 }
 
 export interface AgentItem extends ItemNode {
   readonly kind: 'AgentItem';
   readonly name: Name;
   readonly fields: readonly ConfigField[];
-  readonly oldSpelling?: OldSpelling;
+  readonly oldSpelling: OldSpelling | undefined;
 }
 
 /** The old `connect NAME { … }`. */
@@ -112,7 +112,7 @@ export interface ToolItem extends ItemNode {
   readonly kind: 'ToolItem';
   readonly name: Name;
   /** `tool X impl Trait`. */
-  readonly trait?: NamedType;
+  readonly trait: NamedType | undefined;
   readonly fields: readonly ConfigField[];
   readonly state: readonly FieldDeclaration[];
   readonly methods: readonly FunctionItem[];
@@ -132,7 +132,7 @@ export interface FieldDeclaration extends ItemNode {
   /** `name?: T`. */
   readonly optional: boolean;
   readonly type: TypeExpression;
-  readonly defaultValue?: Expression;
+  readonly defaultValue: Expression | undefined;
 }
 
 export interface SchemaItem extends ItemNode {
@@ -158,7 +158,7 @@ export interface EnumItem extends ItemNode {
 
 export interface EnumVariant extends Node {
   readonly kind: 'EnumVariant';
-  readonly doc?: string;
+  readonly doc: string | undefined;
   readonly name: Name;
   readonly payload: VariantPayload;
 }
@@ -180,7 +180,7 @@ export interface ImplItem extends ItemNode {
   readonly kind: 'ImplItem';
   readonly generics: readonly GenericParameter[];
   /** Absent for an inherent `impl T`. */
-  readonly trait?: NamedType;
+  readonly trait: NamedType | undefined;
   readonly target: NamedType;
   readonly methods: readonly FunctionItem[];
 }
@@ -188,8 +188,8 @@ export interface ImplItem extends ItemNode {
 export interface PipelineItem extends ItemNode {
   readonly kind: 'PipelineItem';
   readonly name: Name;
-  readonly parameter?: Parameter;
-  readonly returnType?: TypeExpression;
+  readonly parameter: Parameter | undefined;
+  readonly returnType: TypeExpression | undefined;
   readonly stages: readonly Stage[];
 }
 
@@ -200,7 +200,7 @@ export interface FunctionStage extends ItemNode {
   readonly kind: 'FunctionStage';
   readonly name: Name;
   readonly parameters: readonly Parameter[];
-  readonly returnType?: TypeExpression;
+  readonly returnType: TypeExpression | undefined;
   readonly body: Block;
 }
 
@@ -222,7 +222,7 @@ export type UseTree = UseName | UseGlob | UseGroup;
 export interface UseName extends Node {
   readonly kind: 'UseName';
   readonly path: Path;
-  readonly alias?: Name;
+  readonly alias: Name | undefined;
 }
 
 /** `a::*`. */
@@ -242,14 +242,14 @@ export interface UseGroup extends Node {
 export interface ModuleItem extends ItemNode {
   readonly kind: 'ModuleItem';
   readonly name: Name;
-  readonly items?: readonly Item[];
+  readonly items: readonly Item[] | undefined;
 }
 
 export interface ConstItem extends ItemNode {
   readonly kind: 'ConstItem';
   readonly name: Name;
   /** Always written in a correct program; the parser reports when it is missing. */
-  readonly type?: TypeExpression;
+  readonly type: TypeExpression | undefined;
   readonly value: Expression;
 }
 
@@ -266,9 +266,9 @@ export interface StoreItem extends ItemNode {
   readonly kind: 'StoreItem';
   readonly store: StoreKind;
   readonly name: Name;
-  readonly type?: TypeExpression;
+  readonly type: TypeExpression | undefined;
   readonly value: Expression;
-  readonly oldSpelling?: OldSpelling;
+  readonly oldSpelling: OldSpelling | undefined;
 }
 
 /** A `let` or another statement at the top level of a file or module. */

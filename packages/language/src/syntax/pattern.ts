@@ -30,8 +30,8 @@ export type LiteralExpression = IntLiteral | FloatLiteral | StringLiteral | Bool
 /** One of the ends may be missing: `1..`, `..=9`. */
 export interface RangePattern extends Node {
   readonly kind: 'RangePattern';
-  readonly start?: LiteralExpression;
-  readonly end?: LiteralExpression;
+  readonly start: LiteralExpression | undefined;
+  readonly end: LiteralExpression | undefined;
   readonly inclusive: boolean;
 }
 
@@ -40,7 +40,7 @@ export interface BindingPattern extends Node {
   readonly kind: 'BindingPattern';
   readonly name: Name;
   readonly mutable: boolean;
-  readonly pattern?: Pattern;
+  readonly pattern: Pattern | undefined;
 }
 
 /** `None`, or a path of two or more segments such as `Mode::Fast`. */
@@ -92,7 +92,7 @@ export interface OrPattern extends Node {
 /** `..` or `..name`: at most one, only directly inside an array, tuple or constructor pattern. */
 export interface RestPattern extends Node {
   readonly kind: 'RestPattern';
-  readonly name?: Name;
+  readonly name: Name | undefined;
 }
 
 /** Already reported. */

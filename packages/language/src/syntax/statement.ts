@@ -11,8 +11,8 @@ export interface LetStatement extends Node {
   /** `let mut`: every name the pattern binds may be assigned. */
   readonly mutable: boolean;
   readonly pattern: Pattern;
-  readonly type?: TypeExpression;
-  readonly initializer?: Expression;
+  readonly type: TypeExpression | undefined;
+  readonly initializer: Expression | undefined;
 }
 
 /** `return`, `break`, `continue` and `throw` are expressions too. The value is discarded. */

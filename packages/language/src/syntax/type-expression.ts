@@ -30,7 +30,7 @@ export interface TupleType extends Node {
 export interface FunctionType extends Node {
   readonly kind: 'FunctionType';
   readonly parameters: readonly TypeExpression[];
-  readonly result?: TypeExpression;
+  readonly result: TypeExpression | undefined;
 }
 
 /** Already reported. */

@@ -1,0 +1,101 @@
+import type { Program } from '../modules/program.ts';
+import type { Expression } from '../syntax/expression.ts';
+import type { NodeId } from '../syntax/node.ts';
+import type { Builtins } from './builtins.ts';
+import type { Facts, Local } from './facts.ts';
+import type { Entry, ModuleScope } from './module-scope.ts';
+import type { Reporter } from './report.ts';
+import type { Type, TypeParam } from './types.ts';
+
+/** What the checker has to know of `Concerto.toml`; without it, names of connections and connectors are not checked. */
+export interface ManifestNames {
+  readonly connections: ReadonlySet<string>;
+  readonly agents: ReadonlySet<string>;
+  readonly mcp: ReadonlySet<string>;
+}
+
+/** Shared by everything that checks one program. */
+export interface Context {
+  readonly program: Program;
+  readonly manifest: ManifestNames | undefined;
+  readonly facts: Facts;
+  readonly report: Reporter;
+  readonly builtins: Builtins;
+  readonly root: ModuleScope;
+  /** The module of each file that is part of the program. */
+  readonly fileModules: Map<string, ModuleScope>;
+  /** Paths given out, so that local items get unique ones. */
+  readonly paths: Set<string>;
+  /** Bodies to check once every signature of the program is known. */
+  readonly bodies: (() => void)[];
+  /** Questions about inferred types that are asked when a body is done. */
+  readonly later: (() => void)[];
+  /** Connections declared in the source by the old `connect`. */
+  readonly connections: Set<string>;
+}
+
+/** Names in scope while a type is read: generic parameters by name, and `Self`. */
+export interface TypeScope {
+  readonly module: ModuleScope;
+  readonly params: ReadonlyMap<string, TypeParam>;
+  readonly self: Type | undefined;
+}
+
+export interface BlockScope {
+  readonly parent: BlockScope | undefined;
+  locals: Map<string, Local> | undefined;
+  /** Items declared in this block. */
+  items: ModuleScope | undefined;
+  /** Of a function: the scope belongs to its parameters. Inner functions of kind `item` do not see beyond it. */
+  readonly owner: FunctionScope;
+}
+
+export interface LoopScope {
+  readonly label: string | undefined;
+  readonly kind: 'loop' | 'while' | 'for' | 'parallel';
+  breakType: Type | undefined;
+  /** `break` without a value, or the end of the loop, was seen. */
+  breaksEmpty: boolean;
+  hasBreak: boolean;
+}
+
+export type FunctionKind = 'function' | 'test' | 'tool' | 'stage' | 'handler' | 'closure' | 'top';
+
+export interface FunctionScope {
+  readonly id: NodeId;
+  readonly kind: FunctionKind;
+  readonly parent: FunctionScope | undefined;
+  readonly isAsync: boolean;
+  /** What `return` and the tail must fit; undefined while a closure's is still being inferred. */
+  readonly returnType: Type;
+  /** Written by the author, as opposed to inferred. */
+  readonly returnDeclared: boolean;
+  /** What an error becomes when it leaves: see FunctionFacts. `undefined`: it must not leave. */
+  readonly failure: 'result' | 'option' | 'infer' | undefined;
+  readonly errorType: Type;
+  readonly loops: LoopScope[];
+  /** For each enclosing `try` body: does it take every error? */
+  readonly tries: boolean[];
+  readonly captures: Map<Local, true>;
+  /** `?` and `throw` in a closure whose result is inferred; settled when the body is known. */
+  readonly propagations: { readonly node: Expression; readonly operand: 'result' | 'option' | 'throw' }[];
+  /** Name of the enclosing declaration, for the paths of local items. */
+  readonly path: string;
+}
+
+/** The checker's state inside one body. `scope` and `fn` change as it walks. */
+export interface Body {
+  readonly cx: Context;
+  module: ModuleScope;
+  types: TypeScope;
+  scope: BlockScope;
+  fn: FunctionScope;
+  /** The receiver's type in a method. */
+  readonly self: Type | undefined;
+  /** After `return`, `break`, `throw` or a call that never returns. */
+  diverges: boolean;
+  /** Type of an expression; `expected` is a hint that literals and closures adapt to. */
+  check(node: Expression, expected?: Type): Type;
+}
+
+export type { Entry };

@@ -1,0 +1,23 @@
+import { isIdentifierPart, isIdentifierStart, SINGLE_QUOTE } from './characters.ts';
+import { endOfLine } from './string-text.ts';
+import type { TokenKind } from './token.ts';
+
+const LOOP_AFTER_LABEL = /\s*:\s*(?:for|while|loop|parallel)\b/y;
+
+/**
+ * `'name` is a label and `'text'` a string. Where the label ends, or undefined for a string. `start` is at the
+ * quote.
+ */
+export function labelEnd(source: string, start: number, previous: TokenKind | undefined): number | undefined {
+  if (!isIdentifierStart(source.charCodeAt(start + 1))) return undefined;
+  let end = start + 2;
+  while (isIdentifierPart(source.charCodeAt(end))) end++;
+  if (source.charCodeAt(end) === SINGLE_QUOTE) return undefined;
+  LOOP_AFTER_LABEL.lastIndex = end;
+  if (LOOP_AFTER_LABEL.test(source)) return end;
+  const rest = source.slice(end, endOfLine(source, end));
+  const quotesAfter = rest.split("'").length - 1;
+  if (previous === 'break' || previous === 'continue') return quotesAfter % 2 === 0 ? end : undefined;
+  // Without a closing quote it cannot be a string either; a stray label gives the better message.
+  return quotesAfter === 0 ? end : undefined;
+}

@@ -1,0 +1,393 @@
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import type { SourceFile } from '../source/source-file.ts';
+import type { Span } from '../source/span.ts';
+import {
+  BACKSLASH,
+  DOLLAR,
+  DOUBLE_QUOTE,
+  HASH,
+  isBlank,
+  isDigit,
+  isIdentifierPart,
+  isIdentifierStart,
+  LEFT_BRACE,
+  LF,
+  LOWER_R,
+  RIGHT_BRACE,
+  SINGLE_QUOTE,
+  SLASH,
+  STAR,
+} from './characters.ts';
+import { labelEnd } from './label.ts';
+import { readNumber } from './number.ts';
+import { readPunctuation } from './punctuation.ts';
+import { dedent, endOfLine, normaliseLineBreaks, resolveEscapes } from './string-text.ts';
+import { KEYWORDS, type TokenKind, type TokenList } from './token.ts';
+
+export interface LexResult {
+  readonly tokens: TokenList;
+  readonly diagnostics: Diagnostic[];
+}
+
+/** An interpolated string that is waiting for the `}` of its `${`. */
+interface OpenString {
+  readonly quote: '"' | '"""';
+  /** Offset of the opening quotes. */
+  readonly start: number;
+  /** Braces opened inside the current `${ … }`. */
+  braces: number;
+  /** Offset of the latest `${`. */
+  opening: number;
+  /** The pieces of text so far, each a token. */
+  readonly pieces: { readonly token: number; readonly span: Span }[];
+}
+
+/** Any text gives tokens: a bad character is reported and passed over. */
+export function lex(file: SourceFile): LexResult {
+  return new Lexer(file).run();
+}
+
+class Lexer {
+  readonly #file: SourceFile;
+  readonly #source: string;
+  #offset = 0;
+  readonly #open: OpenString[] = [];
+  readonly #diagnostics: Diagnostic[] = [];
+  readonly #tokens: TokenList = {
+    kinds: [],
+    starts: [],
+    ends: [],
+    texts: new Map(),
+    numbers: new Map(),
+    comments: [],
+    docs: new Map(),
+  };
+
+  constructor(file: SourceFile) {
+    this.#file = file;
+    this.#source = file.text;
+  }
+
+  run(): LexResult {
+    const source = this.#source;
+    if (source.charCodeAt(0) === 0xfeff) this.#offset = 1;
+    if (source.startsWith('#!', this.#offset)) this.#addComment('line', endOfLine(source, this.#offset));
+    while (this.#offset < source.length) {
+      const code = source.charCodeAt(this.#offset);
+      if (isBlank(code)) this.#offset++;
+      else this.#readToken(code);
+    }
+    this.#closeOpenStrings();
+    this.#push('EndOfFile', source.length, source.length);
+    return { tokens: this.#tokens, diagnostics: this.#diagnostics };
+  }
+
+  #readToken(code: number): void {
+    if (isIdentifierStart(code)) return this.#readWord(code);
+    if (isDigit(code)) return this.#readNumber();
+    switch (code) {
+      case DOUBLE_QUOTE:
+        return this.#readString();
+      case SINGLE_QUOTE:
+        return this.#readSingleQuote();
+      case SLASH:
+        if (this.#readComment()) return undefined;
+        break;
+      case LEFT_BRACE:
+      case RIGHT_BRACE:
+        if (this.#readBraceInString(code)) return undefined;
+        break;
+    }
+    const mark = readPunctuation(this.#source, this.#offset);
+    if (mark === undefined) return this.#readUnknown();
+    const start = this.#offset;
+    this.#offset += mark.length;
+    return this.#push(mark, start, this.#offset);
+  }
+
+  #readWord(first: number): void {
+    const source = this.#source;
+    const start = this.#offset;
+    let end = start + 1;
+    while (isIdentifierPart(source.charCodeAt(end))) end++;
+    if (first === LOWER_R && end === start + 1 && source.charCodeAt(end) === HASH && this.#readRawString()) return;
+    this.#offset = end;
+    this.#push(KEYWORDS.get(source.slice(start, end)) ?? 'Identifier', start, end);
+  }
+
+  #readNumber(): void {
+    const start = this.#offset;
+    const last = this.#tokens.kinds.length - 1;
+    const afterDot = this.#tokens.kinds[last] === '.' && this.#tokens.ends[last] === start;
+    const number = readNumber(this.#source, start, afterDot);
+    if (number.problem !== undefined) this.#report('C0005', { start, end: number.end }, number.problem);
+    this.#tokens.numbers.set(last + 1, number.value);
+    this.#offset = number.end;
+    this.#push(number.kind, start, number.end);
+  }
+
+  #readComment(): boolean {
+    const source = this.#source;
+    const next = source.charCodeAt(this.#offset + 1);
+    if (next === SLASH) {
+      const end = endOfLine(source, this.#offset);
+      const isDoc = source.charCodeAt(this.#offset + 2) === SLASH && source.charCodeAt(this.#offset + 3) !== SLASH;
+      if (isDoc) this.#addDoc(source.slice(this.#offset + 3, end));
+      this.#addComment(isDoc ? 'doc' : 'line', end);
+      return true;
+    }
+    if (next !== STAR) return false;
+    this.#addComment('block', this.#blockCommentEnd());
+    return true;
+  }
+
+  #blockCommentEnd(): number {
+    const source = this.#source;
+    let depth = 1;
+    let offset = this.#offset + 2;
+    while (offset < source.length) {
+      const code = source.charCodeAt(offset);
+      if (code === STAR && source.charCodeAt(offset + 1) === SLASH) {
+        offset += 2;
+        depth--;
+        if (depth === 0) return offset;
+      } else if (code === SLASH && source.charCodeAt(offset + 1) === STAR) {
+        offset += 2;
+        depth++;
+      } else offset++;
+    }
+    this.#report('C0003', { start: this.#offset, end: this.#offset + 2 }, 'this comment is never closed', 'add `*/`');
+    return source.length;
+  }
+
+  #addComment(kind: 'line' | 'block' | 'doc', end: number): void {
+    this.#tokens.comments.push({ kind, start: this.#offset, end, beforeToken: this.#tokens.kinds.length });
+    this.#offset = end;
+  }
+
+  #addDoc(text: string): void {
+    const token = this.#tokens.kinds.length;
+    const line = text.startsWith(' ') ? text.slice(1) : text;
+    const above = this.#tokens.docs.get(token);
+    this.#tokens.docs.set(token, above === undefined ? line : `${above}\n${line}`);
+  }
+
+  #readString(): void {
+    const source = this.#source;
+    const start = this.#offset;
+    const quote = source.startsWith('"""', start) ? '"""' : '"';
+    this.#continueString({ quote, start, braces: 0, opening: start, pieces: [] }, start + quote.length);
+  }
+
+  /** Reads text up to the closing quotes or the next `${`; `textStart` is where the text begins. */
+  #continueString(string: OpenString, textStart: number): void {
+    const tokenStart = this.#offset;
+    const isFirst = string.pieces.length === 0;
+    const { end, stop } = this.#scanText(string.quote, textStart);
+    if (stop === 'unterminated' && isFirst && string.quote === '"' && this.#endsOuterString(tokenStart)) return;
+    string.pieces.push({ token: this.#tokens.kinds.length, span: { start: textStart, end } });
+    if (stop === 'interpolation') {
+      this.#offset = end + 2;
+      this.#push(isFirst ? 'InterpolationStart' : 'InterpolationMiddle', tokenStart, this.#offset);
+      string.opening = end;
+      string.braces = 0;
+      if (isFirst) this.#open.push(string);
+      return;
+    }
+    if (!isFirst) this.#open.pop();
+    this.#offset = stop === 'closed' ? end + string.quote.length : end;
+    if (stop === 'unterminated') this.#reportUnterminated(string, end);
+    this.#push(isFirst ? 'String' : 'InterpolationEnd', tokenStart, this.#offset);
+    this.#resolveText(string);
+  }
+
+  #scanText(quote: '"' | '"""', start: number): { end: number; stop: 'closed' | 'interpolation' | 'unterminated' } {
+    const source = this.#source;
+    let offset = start;
+    while (offset < source.length) {
+      const code = source.charCodeAt(offset);
+      if (code === BACKSLASH && offset + 1 < source.length && source.charCodeAt(offset + 1) !== LF) {
+        offset += 2;
+        continue;
+      }
+      if (code === DOUBLE_QUOTE && (quote === '"' || source.startsWith('"""', offset))) {
+        return { end: offset, stop: 'closed' };
+      }
+      if (code === DOLLAR && source.charCodeAt(offset + 1) === LEFT_BRACE)
+        return { end: offset, stop: 'interpolation' };
+      if (code === LF && quote === '"') {
+        const end = source[offset - 1] === '\r' && offset > start ? offset - 1 : offset;
+        return { end, stop: 'unterminated' };
+      }
+      offset++;
+    }
+    return { end: source.length, stop: 'unterminated' };
+  }
+
+  /**
+   * `"a ${x" …`: the quote that seems to open a string at the end of a line closes the outer one, whose `}` is
+   * missing. Without this the rest of the file would be read as an interpolation.
+   */
+  #endsOuterString(quoteOffset: number): boolean {
+    const outer = this.#open.at(-1);
+    if (outer === undefined || outer.quote !== '"') return false;
+    this.#reportOpenInterpolation(outer);
+    this.#open.pop();
+    this.#offset = quoteOffset + 1;
+    outer.pieces.push({ token: this.#tokens.kinds.length, span: { start: quoteOffset, end: quoteOffset } });
+    this.#push('InterpolationEnd', quoteOffset, this.#offset);
+    this.#resolveText(outer);
+    return true;
+  }
+
+  /** Sets the values of all tokens of a finished string. */
+  #resolveText(string: OpenString): void {
+    const { texts } = this.#tokens;
+    const report = (span: Span, message: string) => this.#report('C0004', span, message, ESCAPE_HELP);
+    if (string.quote === '"') {
+      for (const piece of string.pieces) texts.set(piece.token, resolveEscapes(this.#source, piece.span, report));
+      return;
+    }
+    const spans = string.pieces.map((piece) => piece.span);
+    for (const span of spans) resolveEscapes(this.#source, span, report);
+    const lines = dedent(this.#source, spans);
+    for (const [index, piece] of string.pieces.entries()) {
+      const text = lines[index] ?? '';
+      texts.set(piece.token, resolveEscapes(text, { start: 0, end: text.length }, ignoreEscape));
+    }
+  }
+
+  /** True when the brace belongs to an interpolation. */
+  #readBraceInString(code: number): boolean {
+    const string = this.#open.at(-1);
+    if (string === undefined) return false;
+    if (code === LEFT_BRACE) {
+      string.braces++;
+      return false;
+    }
+    if (string.braces > 0) {
+      string.braces--;
+      return false;
+    }
+    this.#continueString(string, this.#offset + 1);
+    return true;
+  }
+
+  #readSingleQuote(): void {
+    const source = this.#source;
+    const start = this.#offset;
+    const end = labelEnd(source, start, this.#tokens.kinds.at(-1));
+    if (end !== undefined) {
+      this.#tokens.texts.set(this.#tokens.kinds.length, source.slice(start + 1, end));
+      this.#offset = end;
+      return this.#push('Label', start, end);
+    }
+    let offset = start + 1;
+    const lineEnd = endOfLine(source, start);
+    while (offset < lineEnd && source.charCodeAt(offset) !== SINGLE_QUOTE) {
+      offset += source.charCodeAt(offset) === BACKSLASH && offset + 1 < lineEnd ? 2 : 1;
+    }
+    const isClosed = offset < lineEnd;
+    if (!isClosed) this.#report('C0003', { start, end: offset }, 'this string is never closed', "add a closing `'`");
+    const report = (span: Span, message: string) => this.#report('C0004', span, message, ESCAPE_HELP);
+    this.#tokens.texts.set(
+      this.#tokens.kinds.length,
+      resolveEscapes(source, { start: start + 1, end: offset }, report),
+    );
+    this.#offset = isClosed ? offset + 1 : offset;
+    return this.#push('String', start, this.#offset);
+  }
+
+  /** False when no quote follows the hashes: then `r` is a name. */
+  #readRawString(): boolean {
+    const source = this.#source;
+    const start = this.#offset;
+    let quote = start + 1;
+    while (source.charCodeAt(quote) === HASH) quote++;
+    const hashes = source.slice(start + 1, quote);
+    if (source.charCodeAt(quote) !== DOUBLE_QUOTE) {
+      this.#report('C0003', { start, end: quote }, `expected \`"\` after \`r${hashes}\` to start a raw string`);
+      this.#offset = quote;
+      this.#push('Identifier', start, start + 1);
+      return true;
+    }
+    const closing = `"${hashes}`;
+    const found = source.indexOf(closing, quote + 1);
+    const textEnd = found === -1 ? source.length : found;
+    if (found === -1) {
+      const help = `add \`${closing}\``;
+      this.#report('C0003', { start, end: quote + 1 }, 'this raw string is never closed', help);
+    }
+    this.#tokens.texts.set(this.#tokens.kinds.length, normaliseLineBreaks(source.slice(quote + 1, textEnd)));
+    this.#offset = found === -1 ? textEnd : textEnd + closing.length;
+    this.#push('String', start, this.#offset);
+    return true;
+  }
+
+  #readUnknown(): void {
+    const start = this.#offset;
+    const character = String.fromCodePoint(this.#source.codePointAt(start) ?? 0);
+    this.#offset += character.length;
+    if (character === '&') {
+      const help = 'write `&&` for "and"; values are copied, so there are no references';
+      return this.#report('C0002', { start, end: this.#offset }, 'a single `&` has no meaning', help);
+    }
+    if (/[\p{L}\p{N}]/u.test(character)) return this.#readForeignWord(start);
+    const shown = /\p{C}|\p{Z}/u.test(character) ? `U+${hex(character)}` : `\`${character}\``;
+    const help = QUOTES_OF_WORD_PROCESSORS.has(character) ? 'strings have straight quotes: `"`' : undefined;
+    return this.#report('C0001', { start, end: this.#offset }, `unexpected character ${shown}`, help);
+  }
+
+  /** Taken as a name all the same, so that one wrong letter is one error. */
+  #readForeignWord(start: number): void {
+    const rest = /[\p{L}\p{N}\p{M}_]*/uy;
+    rest.lastIndex = this.#offset;
+    this.#offset += rest.exec(this.#source)?.[0].length ?? 0;
+    const word = this.#source.slice(start, this.#offset);
+    const help = 'names have the letters A to Z and a to z, digits and `_`';
+    this.#report('C0001', { start, end: this.#offset }, `\`${word}\` cannot be a name`, help);
+    this.#push('Identifier', start, this.#offset);
+  }
+
+  #closeOpenStrings(): void {
+    const end = this.#source.length;
+    for (let string = this.#open.pop(); string !== undefined; string = this.#open.pop()) {
+      this.#reportOpenInterpolation(string);
+      string.pieces.push({ token: this.#tokens.kinds.length, span: { start: end, end } });
+      this.#push('InterpolationEnd', end, end);
+      this.#resolveText(string);
+    }
+  }
+
+  #reportOpenInterpolation(string: OpenString): void {
+    const span = { start: string.opening, end: string.opening + 2 };
+    this.#report('C0105', span, 'this `${` is never closed', 'add `}`');
+  }
+
+  #reportUnterminated(string: OpenString, end: number): void {
+    const isLong = string.quote === '"""';
+    const spanEnd = isLong ? string.start + string.quote.length : end;
+    const help = isLong ? 'add `"""`' : 'add a closing `"`; text of several lines stands between `"""`';
+    this.#report('C0003', { start: string.start, end: spanEnd }, 'this string is never closed', help);
+  }
+
+  #report(code: string, span: Span, message: string, help?: string): void {
+    const base = { code, severity: 'error', message, file: this.#file.path, span, labels: [] } as const;
+    this.#diagnostics.push(help === undefined ? base : { ...base, help });
+  }
+
+  #push(kind: TokenKind, start: number, end: number): void {
+    this.#tokens.kinds.push(kind);
+    this.#tokens.starts.push(start);
+    this.#tokens.ends.push(end);
+  }
+}
+
+const ESCAPE_HELP = 'the escapes are `\\n` `\\t` `\\r` `\\\\` `\\"` `\\0` `\\$` and `\\u{HEX}`';
+const QUOTES_OF_WORD_PROCESSORS = new Set(['“', '”', '‘', '’', '„']);
+
+function ignoreEscape(): void {}
+
+function hex(character: string): string {
+  return (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+}

@@ -1,0 +1,160 @@
+/** The kind of a keyword or a punctuation mark is its text. */
+export type TokenKind =
+  | 'EndOfFile'
+  | 'Identifier'
+  | 'Int'
+  | 'Float'
+  | 'String'
+  | 'InterpolationStart'
+  | 'InterpolationMiddle'
+  | 'InterpolationEnd'
+  | 'Label'
+  | Keyword
+  | Punctuation;
+
+const KEYWORD_LIST = [
+  'let',
+  'mut',
+  'const',
+  'fn',
+  'model',
+  'tool',
+  'pub',
+  'use',
+  'mod',
+  'if',
+  'else',
+  'match',
+  'for',
+  'while',
+  'loop',
+  'break',
+  'continue',
+  'return',
+  'try',
+  'catch',
+  'throw',
+  'emit',
+  'await',
+  'async',
+  'pipeline',
+  'stage',
+  'schema',
+  'hashmap',
+  'agent',
+  'listen',
+  'ledger',
+  'memory',
+  'mock',
+  'self',
+  'impl',
+  'trait',
+  'enum',
+  'struct',
+  'as',
+  'in',
+  'with',
+  'true',
+  'false',
+  'nil',
+  'type',
+  'mcp',
+] as const;
+
+export type Keyword = (typeof KEYWORD_LIST)[number];
+
+export const KEYWORDS: ReadonlyMap<string, Keyword> = new Map(KEYWORD_LIST.map((word) => [word, word]));
+
+export type Punctuation =
+  | '+'
+  | '-'
+  | '*'
+  | '/'
+  | '%'
+  | '**'
+  | '=='
+  | '!='
+  | '<'
+  | '>'
+  | '<='
+  | '>='
+  | '&&'
+  | '||'
+  | '!'
+  | '='
+  | '+='
+  | '-='
+  | '*='
+  | '/='
+  | '%='
+  | '->'
+  | '=>'
+  | '::'
+  | '.'
+  | '..'
+  | '..='
+  | '|'
+  | '|>'
+  | '?'
+  | '??'
+  | '@'
+  | '('
+  | ')'
+  | '{'
+  | '}'
+  | '['
+  | ']'
+  | ','
+  | ';'
+  | ':';
+
+export function isKeyword(kind: TokenKind): boolean {
+  return KEYWORDS.has(kind);
+}
+
+export interface Comment {
+  readonly kind: 'line' | 'block' | 'doc';
+  readonly start: number;
+  readonly end: number;
+  /** Index of the token that follows. */
+  readonly beforeToken: number;
+}
+
+/**
+ * Parallel arrays, one entry for each token; the last one is always `EndOfFile`. An object for each token would
+ * cost the lexer half its speed.
+ */
+export interface TokenList {
+  readonly kinds: TokenKind[];
+  readonly starts: number[];
+  readonly ends: number[];
+  /** Of strings (resolved and dedented), numbers and labels (without the quote). */
+  readonly texts: Map<number, string>;
+  readonly numbers: Map<number, number>;
+  readonly comments: Comment[];
+  /** Doc text by the index of the token it stands before. */
+  readonly docs: Map<number, string>;
+}
+
+/** How people know the token, for messages. */
+export function describeToken(kind: TokenKind, text: string): string {
+  switch (kind) {
+    case 'EndOfFile':
+      return 'the end of the file';
+    case 'Identifier':
+      return `\`${text}\``;
+    case 'Int':
+    case 'Float':
+      return `the number \`${text}\``;
+    case 'String':
+    case 'InterpolationStart':
+      return 'a string';
+    case 'InterpolationMiddle':
+    case 'InterpolationEnd':
+      return 'the rest of the string';
+    case 'Label':
+      return `the label \`${text}\``;
+    default:
+      return isKeyword(kind) ? `the keyword \`${kind}\`` : `\`${kind}\``;
+  }
+}

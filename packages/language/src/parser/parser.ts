@@ -1,0 +1,250 @@
+import type { Diagnostic, DiagnosticFix, DiagnosticLabel } from '../diagnostics/diagnostic.ts';
+import type { LexResult } from '../lexer/lex.ts';
+import { describeToken, isKeyword, type TokenKind, type TokenList } from '../lexer/token.ts';
+import type { SourceFile } from '../source/source-file.ts';
+import type { Span } from '../source/span.ts';
+import type { Block, Expression } from '../syntax/expression.ts';
+import type { Item } from '../syntax/item.ts';
+import type { IdSource, NodeId } from '../syntax/node.ts';
+
+/** The productions that contain each other, so that their files need not import each other. */
+export interface Grammar {
+  readonly expression: (parser: Parser) => Expression;
+  readonly block: (parser: Parser) => Block;
+  readonly item: (parser: Parser) => Item;
+}
+
+export interface ReportExtras {
+  readonly help?: string;
+  readonly labels?: readonly DiagnosticLabel[];
+  readonly fix?: DiagnosticFix;
+  readonly severity?: 'warning';
+}
+
+/** Deep enough for any program people write, far from the end of the stack. */
+export const MAX_NESTING = 200;
+
+/** Marks after which a missing token is reported: behind what was written rather than before what follows. */
+const REPORTED_BEHIND: ReadonlySet<TokenKind> = new Set([';', ',', ')', ']', '}', '>', '|']);
+
+/** A place in the tokens of one file, and what was found wrong so far. */
+export class Parser {
+  readonly file: SourceFile;
+  readonly tokens: TokenList;
+  readonly diagnostics: Diagnostic[];
+  /** More `{` than `}`: an item at the start of a line then ends the open blocks. */
+  readonly hasOpenBraces: boolean;
+  /** Inside the head of `if`, `while`, `match`, `for` or `listen`, where `Name {` is no struct literal. */
+  inHead = false;
+  /** Inside the value of a match arm, where a new line may begin the next pattern. */
+  inArm = false;
+  position = 0;
+  readonly #ids: IdSource;
+  readonly #grammar: Grammar;
+  #nesting = 0;
+  #lastErrorPosition = -1;
+  #gaveUp = false;
+
+  constructor(file: SourceFile, lexed: LexResult, ids: IdSource, grammar: Grammar) {
+    this.file = file;
+    this.tokens = lexed.tokens;
+    this.diagnostics = lexed.diagnostics;
+    this.#ids = ids;
+    this.#grammar = grammar;
+    let balance = 0;
+    for (const kind of lexed.tokens.kinds) {
+      if (kind === '{') balance++;
+      else if (kind === '}') balance--;
+    }
+    this.hasOpenBraces = balance > 0;
+  }
+
+  get kind(): TokenKind {
+    return this.tokens.kinds[this.position] ?? 'EndOfFile';
+  }
+
+  peek(distance: number): TokenKind {
+    return this.tokens.kinds[this.position + distance] ?? 'EndOfFile';
+  }
+
+  /** Offset where the current token starts. */
+  get start(): number {
+    return this.tokens.starts[this.position] ?? this.file.text.length;
+  }
+
+  get previousEnd(): number {
+    return this.position === 0 ? 0 : (this.tokens.ends[this.position - 1] ?? 0);
+  }
+
+  get tokenSpan(): Span {
+    return { start: this.start, end: this.tokens.ends[this.position] ?? this.file.text.length };
+  }
+
+  get text(): string {
+    return this.textAt(this.position);
+  }
+
+  textAt(index: number): string {
+    return this.file.text.slice(this.tokens.starts[index] ?? 0, this.tokens.ends[index] ?? 0);
+  }
+
+  /** From an offset to the end of the token before the current one. */
+  spanFrom(start: number): Span {
+    return { start, end: Math.max(start, this.previousEnd) };
+  }
+
+  newId(): NodeId {
+    return this.#ids.nextId++;
+  }
+
+  at(kind: TokenKind): boolean {
+    return this.kind === kind;
+  }
+
+  /** At an identifier with this text: a word that is a keyword only here. */
+  atWord(word: string): boolean {
+    return this.kind === 'Identifier' && this.text === word;
+  }
+
+  bump(): void {
+    if (this.position < this.tokens.kinds.length - 1) this.position++;
+  }
+
+  eat(kind: TokenKind): boolean {
+    if (this.kind !== kind) return false;
+    this.bump();
+    return true;
+  }
+
+  /** Reports and stays where it is when something else is there. */
+  expect(kind: TokenKind, after?: string): boolean {
+    if (this.eat(kind)) return true;
+    const place = after === undefined ? '' : ` ${after}`;
+    this.unexpected(`expected \`${kind}\`${place}`, REPORTED_BEHIND.has(kind));
+    return false;
+  }
+
+  /** `expected` is the beginning of the message; what was found is added. */
+  unexpected(expected: string, behind = false, code = 'C0100'): void {
+    const found = describeToken(this.kind, this.text);
+    const end = this.previousEnd;
+    const span = behind && this.position > 0 ? { start: Math.max(end - 1, 0), end } : this.tokenSpan;
+    this.syntaxError(code, span, `${expected}, found ${found}`);
+  }
+
+  /** One error for each place: what follows from the first is not worth reading. */
+  syntaxError(code: string, span: Span, message: string, extras: ReportExtras = {}): void {
+    if (this.position === this.#lastErrorPosition) return;
+    this.#lastErrorPosition = this.position;
+    this.report(code, span, message, extras);
+  }
+
+  report(code: string, span: Span, message: string, extras: ReportExtras = {}): void {
+    if (this.#gaveUp) return;
+    const { severity = 'error', labels = [], ...rest } = extras;
+    this.diagnostics.push({ code, severity, message, file: this.file.path, span, labels, ...rest });
+  }
+
+  expression(): Expression {
+    return this.nested(() => this.#grammar.expression(this), errorExpression);
+  }
+
+  /** An expression between brackets, or otherwise free of what surrounds it. */
+  freeExpression(): Expression {
+    return this.within({ inHead: false, inArm: false }, () => this.expression());
+  }
+
+  headExpression(): Expression {
+    return this.within({ inHead: true, inArm: false }, () => this.expression());
+  }
+
+  block(): Block {
+    return this.within({ inHead: false, inArm: false }, () => this.nested(() => this.#grammar.block(this), emptyBlock));
+  }
+
+  item(): Item {
+    return this.#grammar.item(this);
+  }
+
+  within<T>(context: { inHead: boolean; inArm: boolean }, parse: () => T): T {
+    const { inHead, inArm } = this;
+    this.inHead = context.inHead;
+    this.inArm = context.inArm;
+    const result = parse();
+    this.inHead = inHead;
+    this.inArm = inArm;
+    return result;
+  }
+
+  /** Gives up on the rest of the file when the nesting is too deep: a diagnostic instead of a stack overflow. */
+  nested<T>(parse: () => T, substitute: (parser: Parser) => T): T {
+    if (this.#nesting >= MAX_NESTING) {
+      this.report('C0107', this.tokenSpan, `this is nested more than ${MAX_NESTING} levels deep`);
+      this.#gaveUp = true;
+      this.position = this.tokens.kinds.length - 1;
+      return substitute(this);
+    }
+    this.#nesting++;
+    const result = parse();
+    this.#nesting--;
+    return result;
+  }
+
+  newlineBefore(index = this.position): boolean {
+    if (index === 0) return true;
+    return this.file.text.slice(this.tokens.ends[index - 1] ?? 0, this.tokens.starts[index] ?? 0).includes('\n');
+  }
+
+  /** At the first column: in a file with unclosed braces the sign of a new item. */
+  atLineStart(): boolean {
+    const { start } = this;
+    return start === 0 || this.file.text[start - 1] === '\n';
+  }
+
+  atName(): boolean {
+    return this.kind === 'Identifier' || isKeyword(this.kind);
+  }
+
+  nameAt(distance: number): boolean {
+    const kind = this.peek(distance);
+    return kind === 'Identifier' || isKeyword(kind);
+  }
+
+  /** Passes over brackets that belong together; stops at `}` that closes what is around. */
+  skipBalanced(stop: (kind: TokenKind) => boolean): void {
+    let depth = 0;
+    while (this.kind !== 'EndOfFile') {
+      if (depth === 0 && stop(this.kind)) return;
+      if (OPENING.has(this.kind)) depth++;
+      else if (CLOSING.has(this.kind)) {
+        if (depth === 0 && this.kind === '}') return;
+        depth = Math.max(0, depth - 1);
+      }
+      this.bump();
+    }
+  }
+
+  /** Index behind the bracket that closes the one at `index`, or undefined. */
+  closingAfter(index: number): number | undefined {
+    let depth = 0;
+    for (let at = index; at < this.tokens.kinds.length; at++) {
+      const kind = this.tokens.kinds[at] ?? 'EndOfFile';
+      if (OPENING.has(kind)) depth++;
+      else if (CLOSING.has(kind) && --depth <= 0) return at + 1;
+    }
+    return undefined;
+  }
+}
+
+const OPENING: ReadonlySet<TokenKind> = new Set(['(', '[', '{', 'InterpolationStart']);
+const CLOSING: ReadonlySet<TokenKind> = new Set([')', ']', '}', 'InterpolationEnd']);
+
+export function errorExpression(parser: Parser): Expression {
+  const { start } = parser;
+  return { kind: 'ErrorExpression', id: parser.newId(), span: { start, end: start } };
+}
+
+export function emptyBlock(parser: Parser): Block {
+  const { start } = parser;
+  return { kind: 'Block', id: parser.newId(), span: { start, end: start }, statements: [], tail: undefined };
+}
