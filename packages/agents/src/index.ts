@@ -10,3 +10,6 @@ export type {
   StartOptions,
 } from './agent-connection.ts';
 export { AgentError, type AgentErrorCode } from './agent-error.ts';
+export { endOrphan } from './end-orphan.ts';
+export { type DescribedProcess, describeProcess } from './process-identity.ts';
+export { startAgent } from './start-agent.ts';

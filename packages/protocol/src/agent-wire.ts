@@ -10,7 +10,8 @@ import { z } from 'zod';
 const AgentMessageId = z.union([z.string(), z.number()]);
 export type AgentMessageId = z.infer<typeof AgentMessageId>;
 
-const jsonObject = z.record(z.string(), z.json());
+const json: z.ZodType<Json> = z.json();
+const jsonObject = z.record(z.string(), json);
 
 export const agentCapabilities = ['steer', 'interrupt', 'pause', 'cancel', 'resume'] as const;
 export type AgentCapability = (typeof agentCapabilities)[number];
@@ -25,7 +26,7 @@ export const PromptCommand = z.strictObject({
   type: z.literal('prompt'),
   text: z.string(),
   prompt: z.string(),
-  context: z.json().optional(),
+  context: json.optional(),
   session: z.string().optional(),
   id: z.string().optional(),
 });
@@ -36,8 +37,8 @@ export const ResponseCommand = z
     type: z.literal('response'),
     in_reply_to: z.string().min(1),
     in_reply_to_id: AgentMessageId.optional(),
-    value: z.json().optional(),
-    error: z.json().optional(),
+    value: json.optional(),
+    error: json.optional(),
   })
   .refine((response) => (response.value === undefined) !== (response.error === undefined), {
     message: 'exactly one of `value` and `error` is required',
@@ -95,7 +96,7 @@ export const QuestionMessage = z.looseObject({
   type: z.literal('question'),
   id: AgentMessageId.optional(),
   question: z.string(),
-  context: z.json().optional(),
+  context: json.optional(),
   options: z.array(z.string()).optional(),
 });
 export type QuestionMessage = z.infer<typeof QuestionMessage>;

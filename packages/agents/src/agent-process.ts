@@ -1,0 +1,232 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import type { Readable, Writable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { AgentExit, AgentSpec, ProcessIdentity } from './agent-connection.ts';
+import { agentEnvironment } from './agent-environment.ts';
+import { AgentError } from './agent-error.ts';
+import { endOrphan } from './end-orphan.ts';
+import { findCommand } from './find-command.ts';
+import { describeProcess, markerVariable, sendSignal } from './process-identity.ts';
+import { StderrTail, stderrExcerpt } from './stderr-tail.ts';
+
+/** What may wait for an agent that does not read its stdin. */
+const stdinBufferMax = 32 * 1024 * 1024;
+const stdinTimeoutMs = 60_000;
+/** After its exit: for stderr to end, which something the agent started may hold open. */
+const stderrCloseMs = 500;
+/** A process that SIGKILL does not end hangs in the kernel; nothing is gained by waiting for it. */
+const killedMs = 5_000;
+
+const defaultStepMs = 2_000;
+
+type Child = ChildProcessByStdio<Writable, Readable, Readable>;
+
+/** Agents that live now; see `endAllAtExit`. */
+const living = new Set<number>();
+
+/** An agent's process: spawned in a group of its own, fed, and ended with all that it started. */
+export class AgentProcess {
+  readonly identity: ProcessIdentity;
+  readonly stdout: Readable;
+  readonly exited: Promise<AgentExit>;
+  readonly #agent: string;
+  readonly #child: Child;
+  readonly #stderr: StderrTail;
+  readonly #stepMs: number;
+  #exit: AgentExit | undefined;
+  #ending: Promise<AgentExit> | undefined;
+
+  private constructor(parts: {
+    spec: AgentSpec;
+    child: Child;
+    identity: ProcessIdentity;
+    stderr: StderrTail;
+    stepMs: number;
+  }) {
+    this.identity = parts.identity;
+    this.stdout = parts.child.stdout;
+    this.#agent = parts.spec.name;
+    this.#child = parts.child;
+    this.#stderr = parts.stderr;
+    this.#stepMs = parts.stepMs;
+    this.exited = this.#watch();
+  }
+
+  static async start(spec: AgentSpec, stepMs: number = defaultStepMs): Promise<AgentProcess> {
+    const marker = randomUUID();
+    const { variables, secrets } = agentEnvironment(spec.name, spec.env ?? {}, process.env);
+    const workingDir = spec.workingDir ?? process.cwd();
+    const command = await findCommand({
+      agent: spec.name,
+      command: spec.command,
+      workingDir,
+      path: variables.PATH ?? '',
+    });
+    const child = spawn(command, [...(spec.args ?? [])], {
+      cwd: workingDir,
+      env: { ...variables, [markerVariable]: marker },
+      stdio: ['pipe', 'pipe', 'pipe'],
+      // A group of its own: a signal then reaches all that the agent starts, and a Ctrl-C in our terminal does not reach it.
+      detached: true,
+    });
+    const stderr = new StderrTail(secrets);
+    child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk));
+    // A pipe that breaks is told to whoever writes; as an unhandled event it would end our whole process.
+    child.stdin.on('error', () => {});
+    child.stdout.on('error', () => {});
+    child.stderr.on('error', () => {});
+    await spawned(spec, child);
+    const pid = child.pid;
+    if (pid === undefined) throw new AgentError('spawn-failed', `agent "${spec.name}" cannot start: it got no pid`);
+    endAllAtExit(pid);
+    // An agent can be gone before it can be described; its start time then never matches, which is right.
+    const startTime = (await describeProcess(pid))?.startTime ?? 'gone';
+    return new AgentProcess({ spec, child, identity: { pid, startTime, marker }, stderr, stepMs });
+  }
+
+  /** Resolves when the pipe has taken the line. */
+  async write(line: string): Promise<void> {
+    const { stdin } = this.#child;
+    if (this.#exit !== undefined) throw this.exitError(this.#exit);
+    if (stdin.writableLength + line.length > stdinBufferMax) throw this.#stalled(`${stdinBufferMax} bytes wait for it`);
+    const settled = new AbortController();
+    try {
+      await Promise.race([
+        new Promise<void>((resolve, reject) => {
+          stdin.write(`${line}\n`, (error) => (error ? reject(error) : resolve()));
+        }),
+        sleep(stdinTimeoutMs, undefined, { signal: settled.signal, ref: false }).then(() => {
+          throw this.#stalled(`it took nothing for ${stdinTimeoutMs / 1000} s`);
+        }),
+      ]);
+    } catch (cause) {
+      if (cause instanceof AgentError) throw cause;
+      throw await this.#brokenPipe(cause);
+    } finally {
+      settled.abort();
+    }
+  }
+
+  /** stdin's end, SIGTERM, SIGKILL; each with a step's time to work. */
+  end(stepMs: number = this.#stepMs): Promise<AgentExit> {
+    this.#ending ??= this.#climb(stepMs, [() => this.#child.stdin.end(), 'SIGTERM', 'SIGKILL']);
+    return this.#ending;
+  }
+
+  /** SIGINT, SIGTERM, SIGKILL; undefined when `settled` came first. */
+  async interrupt(stepMs: number = this.#stepMs, settled?: AbortSignal): Promise<AgentExit | undefined> {
+    const whenSettled = settled === undefined ? new Promise<never>(() => {}) : aborted(settled);
+    return Promise.race([this.#climb(stepMs, ['SIGINT', 'SIGTERM', 'SIGKILL'], settled), whenSettled]);
+  }
+
+  exitError(exit: AgentExit): AgentError {
+    const how = exit.signal === null ? `code ${exit.code}` : `signal ${exit.signal}`;
+    return new AgentError(
+      'exited',
+      `agent exited without result: agent "${this.#agent}" ended with ${how}; ${stderrExcerpt(exit.stderr)}`,
+      { stderr: exit.stderr },
+    );
+  }
+
+  /** What it has written on stderr up to now. */
+  stderrText(): string {
+    return this.#stderr.text();
+  }
+
+  async #climb(
+    stepMs: number,
+    steps: readonly ((() => void) | NodeJS.Signals)[],
+    stop?: AbortSignal,
+  ): Promise<AgentExit> {
+    for (const step of steps) {
+      if (this.#exit !== undefined || stop?.aborted === true) break;
+      if (typeof step === 'string') sendSignal(-this.identity.pid, step);
+      else step();
+      const waited = new AbortController();
+      const waitMs = step === 'SIGKILL' ? killedMs : stepMs;
+      const pause = sleep(waitMs, undefined, { signal: waited.signal }).catch(() => {});
+      await Promise.race([this.exited, pause, ...(stop === undefined ? [] : [aborted(stop)])]);
+      waited.abort();
+    }
+    return this.exited;
+  }
+
+  async #watch(): Promise<AgentExit> {
+    const child = this.#child;
+    const stderrClosed = new Promise<void>((resolve) => child.stderr.once('close', resolve));
+    const { code, signal } = await ended(child);
+    living.delete(this.identity.pid);
+    // What the agent started must not outlive it: first its group, then whoever left the group but carries the marker.
+    sendSignal(-this.identity.pid, 'SIGTERM');
+    await endOrphan(this.identity, this.#stepMs);
+    sendSignal(-this.identity.pid, 'SIGKILL');
+    await Promise.race([stderrClosed, sleep(stderrCloseMs, undefined, { ref: false })]);
+    child.stderr.destroy();
+    child.stdin.destroy();
+    this.#exit = { code, signal, stderr: this.#stderr.text() };
+    return this.#exit;
+  }
+
+  async #brokenPipe(cause: unknown): Promise<AgentError> {
+    const exit = await Promise.race([this.exited, sleep(this.#stepMs, undefined, { ref: false })]);
+    if (exit !== undefined) return this.exitError(exit);
+    const stderr = this.#stderr.text();
+    return new AgentError(
+      'protocol',
+      `agent "${this.#agent}" has closed its stdin but still runs; ${stderrExcerpt(stderr)}`,
+      {
+        cause,
+        stderr,
+      },
+    );
+  }
+
+  #stalled(why: string): AgentError {
+    return new AgentError(
+      'stdin-stalled',
+      `agent "${this.#agent}" does not read its stdin: ${why}; it may hang, interrupt it`,
+      {
+        stderr: this.#stderr.text(),
+      },
+    );
+  }
+}
+
+async function spawned(spec: AgentSpec, child: Child): Promise<void> {
+  try {
+    await once(child, 'spawn');
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new AgentError('spawn-failed', `agent "${spec.name}" cannot start: ${reason}`, { cause });
+  }
+  // A later failure, of a signal for example, shows in what we wait for; as an unhandled event it would end us.
+  child.on('error', () => {});
+}
+
+function ended(child: Child): Promise<{ code: number | null; signal: string | null }> {
+  if (child.exitCode !== null || child.signalCode !== null) {
+    return Promise.resolve({ code: child.exitCode, signal: child.signalCode });
+  }
+  return new Promise((resolve) => {
+    child.once('exit', (code, signal) => resolve({ code, signal }));
+  });
+}
+
+function aborted(signal: AbortSignal): Promise<undefined> {
+  if (signal.aborted) return Promise.resolve(undefined);
+  return new Promise((resolve) => {
+    signal.addEventListener('abort', () => resolve(undefined), { once: true });
+  });
+}
+
+/** When our own process ends without ending its agents, they go with it. Only SIGKILL of us gets past this. */
+function endAllAtExit(pid: number): void {
+  if (living.size === 0 && process.listenerCount('exit', killLiving) === 0) process.on('exit', killLiving);
+  living.add(pid);
+}
+
+function killLiving(): void {
+  for (const pid of living) sendSignal(-pid, 'SIGKILL');
+}

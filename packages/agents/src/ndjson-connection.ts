@@ -1,0 +1,285 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { unreachable } from '@concerto/base';
+import {
+  type AgentCapability,
+  type AgentCommand,
+  type AgentLine,
+  agentCapabilities,
+  encodeAgentCommand,
+  type InitAckMessage,
+  type Line,
+  LineError,
+  LineSplitter,
+  parseAgentLine,
+} from '@concerto/protocol';
+import type {
+  AgentConnection,
+  AgentExit,
+  AgentOutput,
+  AgentPrompt,
+  AgentReply,
+  AgentSpec,
+  AgentVerb,
+  ProcessIdentity,
+} from './agent-connection.ts';
+import { AgentError } from './agent-error.ts';
+import type { AgentProcess } from './agent-process.ts';
+import { OutputBuffer } from './output-buffer.ts';
+import { PlainTextAnswer } from './plain-text.ts';
+import { stderrExcerpt } from './stderr-tail.ts';
+
+/** After the exit: for stdout to end, which something that got away may hold open. */
+const stdoutCloseMs = 1_000;
+
+type TypedLine = Extract<AgentLine, { kind: 'message' }>;
+type Handshake = { readonly accept: () => void; readonly refuse: (error: AgentError) => void };
+
+/** The agent wire of our own: one JSON object a line, in both directions. */
+export class NdjsonConnection implements AgentConnection {
+  readonly spec: AgentSpec;
+  readonly identity: ProcessIdentity;
+  readonly exited: Promise<AgentExit>;
+  readonly capabilities = new Set<AgentCapability>();
+  readonly output: OutputBuffer<AgentOutput>;
+  version: string | undefined;
+  readonly #process: AgentProcess;
+  readonly #splitter = new LineSplitter();
+  readonly #plain: PlainTextAnswer;
+  #handshake: Handshake | undefined;
+  #isFinished = false;
+
+  constructor(spec: AgentSpec, agentProcess: AgentProcess) {
+    this.spec = spec;
+    this.identity = agentProcess.identity;
+    this.exited = agentProcess.exited;
+    this.#process = agentProcess;
+    this.output = new OutputBuffer(() => agentProcess.stdout.resume());
+    this.#plain = new PlainTextAnswer({
+      result: (text) => this.#sayPlain({ type: 'result', text }),
+      log: (text) => this.#sayPlain({ type: 'log', message: text }),
+    });
+    agentProcess.stdout.on('data', (chunk: Buffer) => this.#read(chunk));
+    void this.#finishAfterExit();
+  }
+
+  /** Sends the params and waits for `init_ack`. Until it resolves nothing else may be asked. */
+  async initialise(timeoutMs: number, signal: AbortSignal | undefined): Promise<void> {
+    const acknowledged = new Promise<void>((accept, refuse) => {
+      this.#handshake = { accept, refuse };
+    });
+    const settled = new AbortController();
+    const limits = signal === undefined ? settled.signal : AbortSignal.any([settled.signal, signal]);
+    try {
+      await Promise.race([
+        Promise.all([this.#send({ type: 'init', params: { ...this.spec.params } }), acknowledged]),
+        sleep(timeoutMs, undefined, { signal: limits }).then(() => {
+          throw this.#initTimeout(timeoutMs);
+        }),
+      ]);
+    } finally {
+      this.#handshake = undefined;
+      settled.abort();
+    }
+  }
+
+  async prompt({ text, ...rest }: AgentPrompt): Promise<void> {
+    this.#plain.prompted();
+    if (this.#takesBareText()) {
+      const context = rest.context === undefined ? '' : `\nContext: ${JSON.stringify(rest.context)}`;
+      // One prompt is one line; a raw LF would make the agent read several prompts.
+      await this.#process.write(`${text}${context}`.replaceAll(/\r?\n/g, '\\n'));
+      return;
+    }
+    await this.#send({ type: 'prompt', text, prompt: text, ...rest });
+  }
+
+  async reply({ inReplyTo, inReplyToId, ...outcome }: AgentReply): Promise<void> {
+    const id = inReplyToId === undefined ? {} : { in_reply_to_id: inReplyToId };
+    await this.#send({ type: 'response', in_reply_to: inReplyTo, ...id, ...outcome });
+  }
+
+  async steer(steer: { readonly id: string; readonly text: string }): Promise<void> {
+    this.#checkAnnounced('steer');
+    await this.#send({ type: 'steer', ...steer });
+  }
+
+  async request(verb: AgentVerb, id: string): Promise<void> {
+    this.#checkAnnounced(verb);
+    await this.#send({ type: verb, id });
+  }
+
+  interruptProcess(
+    options: { readonly stepMs?: number; readonly settled?: AbortSignal } = {},
+  ): Promise<AgentExit | undefined> {
+    return this.#process.interrupt(options.stepMs, options.settled);
+  }
+
+  end(options: { readonly stepMs?: number } = {}): Promise<AgentExit> {
+    return this.#process.end(options.stepMs);
+  }
+
+  async #send(command: AgentCommand): Promise<void> {
+    await this.#process.write(encodeAgentCommand(command));
+  }
+
+  #takesBareText(): boolean {
+    return this.spec.inputFormat === 'text' && !hasParams(this.spec);
+  }
+
+  #checkAnnounced(capability: AgentCapability): void {
+    if (this.capabilities.has(capability)) return;
+    throw new AgentError('not-announced', `agent "${this.spec.name}" has not announced that it can ${capability}`);
+  }
+
+  #read(chunk: Buffer): void {
+    for (const line of this.#splitter.push(chunk)) this.#readLine(line);
+    if (this.output.isFull) this.#process.stdout.pause();
+  }
+
+  #readLine(line: Line): void {
+    if (line instanceof LineError) {
+      this.#sayViolation(line);
+      if (line.text !== undefined) this.#readLine(line.text);
+      return;
+    }
+    const parsed = parseAgentLine(line);
+    if (parsed.kind === 'message') this.#readTyped(parsed, line.length);
+    else this.#readPlain(parsed.text);
+  }
+
+  #readTyped(line: TypedLine, length: number): void {
+    this.#plain.typedMessage();
+    const { message, raw, problem } = line;
+    if (message.type === 'init_ack') {
+      this.#announced(message);
+      return;
+    }
+    if (this.#handshake !== undefined && this.#settlesHandshake(line, this.#handshake)) return;
+    const said = { kind: 'message', message, raw, plain: false } as const;
+    this.output.push(problem === undefined ? said : { ...said, problem }, length);
+  }
+
+  #readPlain(text: string): void {
+    const rule = this.spec.plainText ?? 'result';
+    switch (rule) {
+      case 'result':
+        this.#plain.line(text);
+        return;
+      case 'log':
+        if (text.trim() !== '') this.#sayPlain({ type: 'log', message: text });
+        return;
+      case 'error':
+        if (text.trim() !== '') this.#sayNotTyped(text);
+        return;
+      default:
+        unreachable(rule);
+    }
+  }
+
+  #announced(ack: InitAckMessage): void {
+    const announced = agentCapabilities.filter((capability) => ack.capabilities?.includes(capability));
+    this.capabilities.clear();
+    for (const capability of announced) this.capabilities.add(capability);
+    this.version = ack.version;
+    if (this.#handshake !== undefined) {
+      this.#handshake.accept();
+      return;
+    }
+    const version = ack.version === undefined ? {} : { version: ack.version };
+    this.output.push({ kind: 'announced', capabilities: announced, ...version }, 0);
+  }
+
+  /** Before its ack an agent may report on its start; anything that belongs to a turn means it has not understood. */
+  #settlesHandshake({ message }: TypedLine, handshake: Handshake): boolean {
+    const name = this.spec.name;
+    switch (message.type) {
+      case 'error':
+        handshake.refuse(
+          new AgentError(
+            'init-refused',
+            `agent "${name}" refused its params: ${message.message}; ${this.#stderrExcerpt()}`,
+            {
+              stderr: this.#process.stderrText(),
+            },
+          ),
+        );
+        return true;
+      case 'result':
+      case 'question':
+      case 'approval':
+        handshake.refuse(
+          new AgentError(
+            'protocol',
+            `agent "${name}" sent \`${message.type}\` before \`init_ack\`; an agent with params answers \`init\` first`,
+            {
+              stderr: this.#process.stderrText(),
+            },
+          ),
+        );
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  #initTimeout(timeoutMs: number): AgentError {
+    return new AgentError(
+      'init-timeout',
+      `agent "${this.spec.name}" did not answer \`init\` with \`init_ack\` within ${timeoutMs / 1000} s; an agent with params must; ${this.#stderrExcerpt()}`,
+      { stderr: this.#process.stderrText() },
+    );
+  }
+
+  #stderrExcerpt(): string {
+    return stderrExcerpt(this.#process.stderrText());
+  }
+
+  #sayPlain(message: { type: 'result'; text: string } | { type: 'log'; message: string }): void {
+    const length = message.type === 'result' ? message.text.length : message.message.length;
+    this.output.push({ kind: 'message', message, raw: message, plain: true }, length);
+  }
+
+  #sayNotTyped(text: string): void {
+    const shown = text.length > 200 ? `${text.slice(0, 200)}…` : text;
+    const error = new AgentError(
+      'protocol',
+      `agent "${this.spec.name}" wrote a line that is no typed message: ${shown}`,
+    );
+    this.output.push({ kind: 'violation', error, fatal: true }, shown.length);
+  }
+
+  #sayViolation(cause: LineError): void {
+    const error = new AgentError(cause.code, `agent "${this.spec.name}": ${cause.message}`, { cause });
+    // A line that was only repaired follows; one that was skipped may have been the result.
+    this.output.push({ kind: 'violation', error, fatal: cause.code === 'line-too-long' }, error.message.length);
+  }
+
+  async #finishAfterExit(): Promise<void> {
+    const { stdout } = this.#process;
+    const closed = new Promise<void>((resolve) => stdout.once('close', resolve));
+    const exit = await this.exited;
+    // A slow reader leaves what the agent wrote in the pipe and is waited for; a pipe that somebody else holds open is not.
+    while (!stdout.closed) {
+      const wasRead = !stdout.isPaused();
+      await Promise.race([closed, sleep(stdoutCloseMs, undefined, { ref: false })]);
+      if (wasRead && !stdout.isPaused()) break;
+    }
+    stdout.destroy();
+    this.#finish(exit);
+  }
+
+  #finish(exit: AgentExit): void {
+    if (this.#isFinished) return;
+    this.#isFinished = true;
+    for (const line of this.#splitter.end()) this.#readLine(line);
+    this.#plain.exited();
+    const error = this.#process.exitError(exit);
+    this.#handshake?.refuse(error);
+    this.output.push({ kind: 'exit', exit, error }, 0);
+    this.output.end();
+  }
+}
+
+export function hasParams(spec: AgentSpec): boolean {
+  return spec.params !== undefined && Object.keys(spec.params).length > 0;
+}

@@ -1,0 +1,69 @@
+import { assert } from '@concerto/base';
+
+/** Beyond either, the agent's stdout is not read until its reader has caught up. One more chunk may still come in. */
+export const bufferedItemsMax = 4_096;
+export const bufferedLengthMax = 4 * 1024 * 1024;
+
+/** What was said and not yet read: a queue with one reader, who takes all of it at once. */
+export class OutputBuffer<Item> implements AsyncIterable<readonly Item[]> {
+  readonly #onRoom: () => void;
+  #items: Item[] = [];
+  #length = 0;
+  #state: 'open' | 'ended' | 'abandoned' = 'open';
+  #isRead = false;
+  #wake: (() => void) | undefined;
+
+  /** `onRoom` is called when a full buffer has been emptied. */
+  constructor(onRoom: () => void) {
+    this.#onRoom = onRoom;
+  }
+
+  get isFull(): boolean {
+    return this.#items.length >= bufferedItemsMax || this.#length >= bufferedLengthMax;
+  }
+
+  push(item: Item, length: number): void {
+    // After its reader has left there is nobody to tell, and the agent must not block on a full pipe.
+    if (this.#state === 'abandoned') return;
+    assert(this.#state === 'open', 'nothing is said after the end');
+    this.#items.push(item);
+    this.#length += length;
+    this.#wake?.();
+  }
+
+  end(): void {
+    if (this.#state === 'open') this.#state = 'ended';
+    this.#wake?.();
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<readonly Item[], undefined> {
+    assert(!this.#isRead, 'an agent has one reader');
+    this.#isRead = true;
+    return {
+      next: async () => {
+        while (this.#items.length === 0 && this.#state === 'open') {
+          await new Promise<void>((resolve) => {
+            this.#wake = resolve;
+          });
+          this.#wake = undefined;
+        }
+        if (this.#items.length > 0) return { done: false, value: this.#takeAll() };
+        return { done: true, value: undefined };
+      },
+      return: async () => {
+        this.#state = 'abandoned';
+        this.#takeAll();
+        return { done: true, value: undefined };
+      },
+    };
+  }
+
+  #takeAll(): readonly Item[] {
+    const wasFull = this.isFull;
+    const items = this.#items;
+    this.#items = [];
+    this.#length = 0;
+    if (wasFull) this.#onRoom();
+    return items;
+  }
+}

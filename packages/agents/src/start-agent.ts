@@ -1,0 +1,43 @@
+import { unreachable } from '@concerto/base';
+import type { AgentConnection, AgentSpec, StartOptions } from './agent-connection.ts';
+import { AgentError } from './agent-error.ts';
+import { AgentProcess } from './agent-process.ts';
+import { hasParams, NdjsonConnection } from './ndjson-connection.ts';
+
+const initTimeoutMs = 10_000;
+
+/**
+ * Starts an agent and, when it has params, waits until it has taken them. When this throws no process is left; else
+ * the caller owns one and ends it with `end`.
+ */
+export async function startAgent(spec: AgentSpec, options: StartOptions = {}): Promise<AgentConnection> {
+  const protocol = spec.protocol ?? 'ndjson';
+  switch (protocol) {
+    case 'ndjson':
+      return startNdjson(spec, options);
+    case 'acp':
+    case 'claude':
+    case 'codex':
+      throw new AgentError(
+        'unsupported-protocol',
+        `agent "${spec.name}": this version has no driver for protocol "${protocol}"; use a middleware with protocol = "ndjson"`,
+      );
+    default:
+      return unreachable(protocol);
+  }
+}
+
+async function startNdjson(spec: AgentSpec, options: StartOptions): Promise<AgentConnection> {
+  options.signal?.throwIfAborted();
+  const agentProcess = await AgentProcess.start(spec, options.endGraceMs);
+  try {
+    await options.onProcess?.(agentProcess.identity);
+    options.signal?.throwIfAborted();
+    const connection = new NdjsonConnection(spec, agentProcess);
+    if (hasParams(spec)) await connection.initialise(options.initTimeoutMs ?? initTimeoutMs, options.signal);
+    return connection;
+  } catch (error) {
+    await agentProcess.end();
+    throw error;
+  }
+}
