@@ -1,0 +1,82 @@
+import { SignalsMisuseError } from './signals-misuse-error.ts';
+
+// The only platform class this room needs; Node and every browser have it, the compiler's ES library does not.
+declare const TextDecoder: new (
+  label: 'utf-8',
+  options: { ignoreBOM: boolean },
+) => { decode(bytes?: Uint8Array, options?: { stream: boolean }): string };
+
+type MaybeWellFormed = { readonly length: number; readonly isWellFormed?: () => boolean };
+
+const anySurrogate = /[\ud800-\udfff]/;
+const pairOrSurrogate = /[\ud800-\udbff][\udc00-\udfff]|[\ud800-\udfff]/g;
+
+/** Turns pushed text or bytes into well-formed text that never ends in half a character. */
+export class TextInput {
+  private kind: 'none' | 'text' | 'bytes' = 'none';
+  private started = false;
+  /** The high surrogate the last text chunk ended in. */
+  private high = '';
+  private decoder: InstanceType<typeof TextDecoder> | undefined;
+
+  /** True when the next chunk needs nothing but the check that it is well formed. */
+  get plain(): boolean {
+    return this.kind === 'text' && this.started && this.high === '';
+  }
+
+  accept(input: string | Uint8Array): string {
+    if (typeof input === 'string') {
+      this.become('text');
+      return this.acceptText(input);
+    }
+    if (!ArrayBuffer.isView(input)) throw new SignalsMisuseError('not_text', 'push takes a string or a Uint8Array');
+    this.become('bytes');
+    this.decoder ??= new TextDecoder('utf-8', { ignoreBOM: true });
+    return this.withoutMark(this.decoder.decode(input, { stream: true }));
+  }
+
+  /** What the end of the input makes of an unfinished character. */
+  finish(): string {
+    if (this.decoder !== undefined) return this.withoutMark(this.decoder.decode());
+    const rest = this.high === '' ? '' : '\ufffd';
+    this.high = '';
+    return rest;
+  }
+
+  private become(kind: 'text' | 'bytes'): void {
+    if (this.kind === 'none') this.kind = kind;
+    else if (this.kind !== kind) {
+      throw new SignalsMisuseError('mixed_input', 'one parser takes either text or bytes, not both');
+    }
+  }
+
+  private acceptText(chunk: string): string {
+    if (chunk === '') return '';
+    let text = chunk;
+    if (this.high !== '') {
+      text = this.high + text;
+      this.high = '';
+    }
+    const last = text.length - 1;
+    if ((text.charCodeAt(last) & 0xfc00) === 0xd800) {
+      this.high = text.slice(last);
+      text = text.slice(0, last);
+    }
+    return this.withoutMark(isWellFormed(text) ? text : replaceLoneSurrogates(text));
+  }
+
+  private withoutMark(text: string): string {
+    if (this.started || text === '') return text;
+    this.started = true;
+    return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
+  }
+}
+
+export function isWellFormed(text: string): boolean {
+  const probe: MaybeWellFormed = text;
+  return probe.isWellFormed === undefined ? !anySurrogate.test(text) : probe.isWellFormed();
+}
+
+function replaceLoneSurrogates(text: string): string {
+  return text.replace(pairOrSurrogate, (found) => (found.length === 2 ? found : '\ufffd'));
+}
