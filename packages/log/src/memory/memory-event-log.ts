@@ -1,9 +1,9 @@
 import { checkAppend, checkDocument } from '../check-append.ts';
 import { type Append, type Appended, LogError, type StreamName } from '../event-log.ts';
 import { type GrowthSignal, growthSignal } from '../growth-signal.ts';
+import { decideAcquire, type HeldLease, holds } from '../lease-rules.ts';
 import type { Store, StoreRecord } from '../store.ts';
 import { type MemoryDocuments, memoryDocuments, toStored } from './memory-documents.ts';
-import { decideAcquire, type HeldLease, holds } from './memory-leases.ts';
 import { dumpMemory, loadIntoMemory } from './memory-records.ts';
 import { appendTo, type MemoryStreams, memoryStreams, readFrom, trimThrough } from './memory-streams.ts';
 

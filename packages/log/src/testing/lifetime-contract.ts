@@ -7,7 +7,8 @@ import type { SubjectOf } from './event-log-contract.ts';
 async function records(store: Store): Promise<StoreRecord[]> {
   const all: StoreRecord[] = [];
   for await (const batch of store.dump()) all.push(...batch);
-  return all.sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+  const name = (record: StoreRecord): string => JSON.stringify(record, Object.keys(record).toSorted());
+  return all.sort((a, b) => (name(a) < name(b) ? -1 : 1));
 }
 
 export function lifetimeContract(subject: SubjectOf): void {

@@ -1,4 +1,4 @@
-import type { Lease, LeaseRequest } from '../event-log.ts';
+import type { Lease, LeaseRequest } from './event-log.ts';
 
 export type HeldLease = {
   readonly epoch: number;

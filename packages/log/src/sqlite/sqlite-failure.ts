@@ -1,0 +1,39 @@
+import { LogError, type LogErrorCode } from '../event-log.ts';
+
+/** What the database said, as what its operator can do about it. */
+export function sqliteFailure(error: unknown, path: string): LogError {
+  if (error instanceof LogError) return error;
+  const reason = error instanceof Error ? error.message : String(error);
+  const code = codeOf(error);
+  const known = failures.find(([prefix]) => code.startsWith(prefix));
+  if (known === undefined) return new LogError('unavailable', `the store ${path} failed: ${reason}`, { cause: error });
+  const [, kind, advice] = known;
+  return new LogError(kind, `the store ${path} ${advice} (${reason})`, { cause: error });
+}
+
+const failures: readonly (readonly [string, LogErrorCode, string])[] = [
+  ['SQLITE_FULL', 'full', 'has no room left; free space on its disk and try again, nothing stored before is lost'],
+  ['SQLITE_READONLY', 'read-only', 'cannot be written; make the file and its folder writable for this user'],
+  ['EROFS', 'read-only', 'is on a disk mounted read-only; choose another path or remount the disk'],
+  ['SQLITE_PERM', 'read-only', 'cannot be opened by this user; change its owner or its permissions'],
+  ['EACCES', 'read-only', 'is in a folder that this user may not write; change its permissions or choose another path'],
+  ['EPERM', 'read-only', 'is in a folder that this user may not write; change its permissions or choose another path'],
+  ['SQLITE_CORRUPT', 'corrupt', 'is damaged; move the file away and restore a backup, or start with a new one'],
+  ['SQLITE_NOTADB', 'corrupt', 'is not a database; choose another path, or move the file away'],
+  ['SQLITE_IOERR', 'unavailable', 'met a disk error; check the disk'],
+  ['SQLITE_BUSY', 'unavailable', 'is locked by another program; close that program and try again'],
+  ['SQLITE_LOCKED', 'unavailable', 'is locked by another program; close that program and try again'],
+  ['SQLITE_TOOBIG', 'too-large', 'cannot hold an entry of this size'],
+  ['SQLITE_CANTOPEN', 'unavailable', 'cannot be opened; check that it is a file and that its folder can be written'],
+  ['ENOTDIR', 'unavailable', 'cannot be created: a part of its path is a file; choose another path'],
+  ['EEXIST', 'unavailable', 'cannot be created: a part of its path is a file; choose another path'],
+  ['ENOENT', 'unavailable', 'cannot be created there; choose another path'],
+  ['ENOSPC', 'full', 'has no room left; free space on its disk and try again'],
+];
+
+function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return '';
+  // The driver gives a refused open no code, only SQLite's number 14 at the end of its message.
+  if (error.message.startsWith('ConnectionFailed')) return 'SQLITE_CANTOPEN';
+  return 'code' in error && typeof error.code === 'string' ? error.code : '';
+}

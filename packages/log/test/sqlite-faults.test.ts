@@ -1,0 +1,186 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'libsql';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { LogError } from '../src/event-log.ts';
+import { sqliteEventLog } from '../src/sqlite/sqlite-event-log.ts';
+import type { Store } from '../src/store.ts';
+import { startChild } from './child.ts';
+
+let folder = '';
+let path = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'concerto-faults-'));
+  path = join(folder, 'store.db');
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const open = (maxBytes?: number): Store =>
+  sqliteEventLog(path, { now: Date.now, ...(maxBytes !== undefined && { maxBytes }) });
+
+function put(log: Store, session: string, length = 10): Promise<unknown> {
+  const data = JSON.stringify({ text: 'x'.repeat(length) });
+  return log.append({ session, streams: [{ stream: 'events', entries: [{ type: 't', data }] }] });
+}
+
+function refusal(at: string): LogError {
+  try {
+    sqliteEventLog(at, { now: Date.now });
+  } catch (error) {
+    if (error instanceof LogError) return error;
+    throw error;
+  }
+  throw new Error('it opened');
+}
+
+describe('a SQLite store', () => {
+  test('[L23] is as it was after closing and opening', async () => {
+    const first = open();
+    await put(first, 's');
+    await first.append({
+      session: 's',
+      streams: [{ stream: 'events', entries: [{ type: 'ack', data: '{}', aside: true }] }],
+    });
+    await first.acquireLease({ name: 'l', owner: 'a', ttlMs: 60_000 });
+    await first.putDocument({ collection: 'c', key: 'k', value: '{"v":1}', sort: 4, tag: 't' });
+    await first.close();
+    const second = open();
+    expect(await second.head('s', 'events')).toBe(1);
+    expect(await second.getDocument('c', 'k')).toEqual({ key: 'k', value: '{"v":1}', sort: 4, tag: 't' });
+    // The lock proves that the old holder is gone, so its lease is free; its epoch is not forgotten.
+    const fence = { lease: 'l', epoch: 1 };
+    expect(await second.append({ session: 's', fence, streams: [] })).toEqual({ kind: 'fenced', epoch: 1 });
+    expect(await second.acquireLease({ name: 'l', owner: 'b', ttlMs: 1 })).toEqual({ kind: 'acquired', epoch: 2 });
+    await second.close();
+  });
+
+  test('[L25] refuses a second process and names the first', async () => {
+    const child = startChild('sqlite-writer.ts', path, '0');
+    await child.lines.next();
+    const error = refusal(path);
+    expect(error.code).toBe('unavailable');
+    expect(error.message).toContain(`in use by the process ${child.process.pid}`);
+    child.process.kill('SIGKILL');
+    await child.gone;
+    await open().close();
+  });
+
+  test('[L25] refuses to be opened twice by one process', async () => {
+    const log = open();
+    expect(refusal(path).message).toContain(`process ${process.pid}`);
+    await put(log, 's');
+    await log.close();
+  });
+
+  test('[L26] makes its folder', async () => {
+    path = join(folder, 'a', 'b', 'store.db');
+    const log = open();
+    await expect(log.ping()).resolves.toBeUndefined();
+    await log.close();
+  });
+
+  test('[L26] a folder that cannot be made is named', () => {
+    writeFileSync(join(folder, 'file'), '');
+    const error = refusal(join(folder, 'file', 'x', 'store.db'));
+    expect(error.code).toBe('unavailable');
+    expect(error.message).toMatch(/store\.db.*choose another path/);
+  });
+
+  test('[L26] a path that is a folder is named', () => {
+    expect(refusal(folder)).toMatchObject({ code: 'unavailable' });
+  });
+
+  test('[L26] a file that is not a database is left alone', () => {
+    writeFileSync(path, 'this is no database. '.repeat(1_000));
+    const error = refusal(path);
+    expect(error.code).toBe('corrupt');
+    expect(error.message).toContain('move the file away');
+  });
+
+  test('[L26] a database of another program is left alone', () => {
+    const other = new Database(path);
+    other.exec('CREATE TABLE recipes (name TEXT)');
+    other.close();
+    expect(refusal(path)).toMatchObject({ code: 'bad-url' });
+  });
+
+  test('[L26] a damaged database is reported when it is met', async () => {
+    const log = open();
+    for (let n = 0; n < 50; n++) await put(log, `s${n}`, 4_000);
+    await log.close();
+    writeFileSync(path, Buffer.alloc(60_000, 7), { flag: 'r+' });
+    expect(refusal(path)).toMatchObject({ code: 'corrupt' });
+  });
+
+  test('[L28] a store of a newer version is not touched', async () => {
+    await open().close();
+    const db = new Database(path);
+    db.exec('INSERT INTO migrations (version, applied_at) VALUES (999, 0)');
+    db.close();
+    const error = refusal(path);
+    expect(error.message).toMatch(/schema 999.*update Concerto/);
+  });
+
+  test('[L26] a folder that may not be written is named', async () => {
+    await open().close();
+    chmodSync(folder, 0o555);
+    chmodSync(path, 0o444);
+    // Root may write anything; the rule is for everybody else.
+    const root = process.geteuid?.() === 0;
+    if (root) process.seteuid?.(65_534);
+    try {
+      expect(refusal(path).code).toBe('read-only');
+      expect(refusal(join(folder, 'new', 'store.db')).code).toBe('read-only');
+    } finally {
+      if (root) process.seteuid?.(0);
+      chmodSync(folder, 0o755);
+    }
+  });
+
+  test('[L27] a full store fails what does not fit, keeps what it has, and takes more when there is room', async () => {
+    const log = open(400_000);
+    const acknowledged: number[] = [];
+    const failed: number[] = [];
+    for (let n = 0; n < 30; n++) {
+      await put(log, 's', 20_000).then(
+        () => acknowledged.push(n),
+        (error: unknown) => {
+          expect(error).toMatchObject({ code: 'full' });
+          failed.push(n);
+        },
+      );
+    }
+    expect(failed.length).toBeGreaterThan(0);
+    expect(await log.head('s', 'events')).toBe(acknowledged.length);
+    const page = await log.read({ session: 's', stream: 'events', after: 0, limit: 100 });
+    expect(page.entries).toHaveLength(acknowledged.length);
+    await log.trim('s', 'events', 5);
+    await put(log, 's', 20_000);
+    expect(await log.head('s', 'events')).toBe(acknowledged.length + 1);
+    await log.close();
+  });
+
+  test('[L24] an append that does not fit fails alone', async () => {
+    const log = open(400_000);
+    const results = await Promise.allSettled([
+      put(log, 'small', 10),
+      put(log, 'big', 900_000),
+      log.append({ session: 'small', streams: [{ stream: 'events', expected: 99, entries: [] }] }),
+      log.acquireLease({ name: 'l', owner: 'a', ttlMs: 1_000 }),
+      put(log, 'small', 10),
+    ]);
+    expect(results.map(({ status }) => status)).toEqual([
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+      'fulfilled',
+      'fulfilled',
+    ]);
+    expect(results[2]).toMatchObject({ value: { kind: 'conflict', actual: 1 } });
+    expect(results[3]).toMatchObject({ value: { kind: 'acquired', epoch: 1 } });
+    expect(await log.head('small', 'events')).toBe(2);
+    expect(await log.head('big', 'events')).toBe(0);
+    await log.close();
+  });
+});
