@@ -1,0 +1,47 @@
+import { nearest } from '@concerto/base';
+import { LogError } from './event-log.ts';
+import { memoryEventLog } from './memory/memory-event-log.ts';
+import { sqliteEventLog } from './sqlite/sqlite-event-log.ts';
+import type { Store } from './store.ts';
+
+export type StoreOptions = {
+  readonly now: () => number;
+};
+
+const forms = '`memory:`, `sqlite:PATH`, `redis://HOST:PORT/DB` or `rediss://HOST:PORT/DB`';
+const schemes = ['memory', 'sqlite', 'redis', 'rediss'];
+
+/** Opens the store that a URL names. Throws LogError, with what to do, when it cannot. */
+export async function openEventLog(url: string, { now }: StoreOptions): Promise<Store> {
+  const colon = url.indexOf(':');
+  const scheme = colon === -1 ? undefined : url.slice(0, colon);
+  const rest = url.slice(colon + 1);
+  switch (scheme) {
+    case 'memory':
+      if (rest !== '') throw new LogError('bad-url', `\`memory:\` takes nothing after it, but got "${rest}"`);
+      return memoryEventLog({ now });
+    case 'sqlite':
+      return sqliteEventLog(sqlitePath(rest), { now });
+    default:
+      throw unknownScheme(url, scheme);
+  }
+}
+
+function sqlitePath(rest: string): string {
+  if (rest === '')
+    throw new LogError('bad-url', 'the store `sqlite:` needs a path, as in `sqlite:.concerto/concerto.db`');
+  if (rest.startsWith('//') && !rest.startsWith('///')) {
+    throw new LogError('bad-url', `a SQLite store has no host: write \`sqlite:${rest.slice(2)}\` for a path from here`);
+  }
+  return rest.startsWith('///') ? rest.slice(2) : rest;
+}
+
+function unknownScheme(url: string, scheme: string | undefined): LogError {
+  if (scheme === undefined) {
+    return new LogError('bad-url', `"${url}" is not a store: write ${forms}; did you mean \`sqlite:${url}\`?`);
+  }
+  const guess = nearest(scheme, schemes);
+  const hint = guess === undefined ? '' : `; did you mean \`${guess}:\`?`;
+  // Not the whole URL: it may hold a password.
+  return new LogError('bad-url', `there is no store of kind \`${scheme}:\`: write ${forms}${hint}`);
+}
