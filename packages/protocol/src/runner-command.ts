@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { JsonValue } from './json-value.ts';
 import { LlmContent } from './llm-content.ts';
 
 /**
@@ -28,7 +29,7 @@ export const RunnerCommand = z.discriminatedUnion('type', [
     how: DeliveryWay,
     turn: z.number().int().positive(),
   }),
-  z.strictObject({ type: z.literal('answer'), at, incarnation, requestId, response: z.json() }),
+  z.strictObject({ type: z.literal('answer'), at, incarnation, requestId, response: JsonValue }),
   /** The agent need not wait for this question any more. */
   z.strictObject({ type: z.literal('withdraw'), at, incarnation, requestId, reason: z.string() }),
   z.strictObject({ type: z.literal('interrupt'), at, incarnation, requestId }),

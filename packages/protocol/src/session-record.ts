@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { AgentResult, MessagePriority, SuspendEvent, Usage } from './agent-event.ts';
 import { LifecycleVerb, SessionError, SessionKind } from './http.ts';
+import { JsonValue } from './json-value.ts';
 import { LlmContent } from './llm-content.ts';
 import { DeliveryWay } from './runner-command.ts';
 import { ToolConfig } from './tool-config.ts';
@@ -33,7 +34,7 @@ const Lifecycle = [
     title: z.string(),
     once: z.boolean(),
     template: z.string().optional(),
-    input: z.json().optional(),
+    input: JsonValue.optional(),
     tools: ToolConfig.optional(),
     slot: z.enum(['held', 'wanted']),
   }),
@@ -63,7 +64,7 @@ const Lifecycle = [
     type: z.literal('turn-ended'),
     turn,
     outcome: z.enum(['result', 'error', 'interrupted', 'lost', 'cancelled']),
-    value: z.json().optional(),
+    value: JsonValue.optional(),
     error: SessionError.optional(),
   }),
   /** The turn was cut or lost: nothing is dispatched until the user sends a message or resumes. */
@@ -86,7 +87,7 @@ const Requests = [
     ...envelope,
     type: z.literal('request-answered'),
     requestId: id,
-    response: z.json(),
+    response: JsonValue,
     held: z.boolean(),
   }),
   z.strictObject({ ...envelope, type: z.literal('answer-sent'), requestId: id }),

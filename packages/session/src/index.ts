@@ -1,0 +1,29 @@
+export { type Dispatch, type Queue, type QueueEntry } from './queue/queue.ts';
+export { nextDeadline } from './session/deadlines.ts';
+export { decide } from './session/decide.ts';
+export { evolve, fold } from './session/evolve.ts';
+export { isoTime } from './session/iso-time.ts';
+export { lifecycleMatrix, type Permission } from './session/lifecycle-matrix.ts';
+export { pendingMax } from './session/limits.ts';
+export type {
+  Asked,
+  Decided,
+  Decision,
+  Notice,
+  Refusal,
+  RefusalCode,
+  Report,
+  SessionCommand,
+  StartCommand,
+  Wish,
+} from './session/session-command.ts';
+export type { Control, Hold, Process, Request, SessionState, Turn } from './session/session-state.ts';
+export { openRequests, statusOf } from './session/status.ts';
+export {
+  messageListView,
+  messageOf,
+  type RequestView,
+  requestsView,
+  sessionView,
+  waitingOf,
+} from './session/view.ts';

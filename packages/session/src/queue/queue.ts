@@ -1,0 +1,181 @@
+import type { DeliveryWay, LlmContent, Message, MessagePriority, SessionRecord } from '@concerto/protocol';
+
+export type Dispatch = {
+  readonly dispatchId: string;
+  readonly how: DeliveryWay;
+  readonly epoch: number;
+  readonly incarnation: number;
+  readonly turn: number;
+  readonly at: number;
+  readonly deadline: number;
+  /** How often the same hand-over was asked for. */
+  readonly attempt: number;
+};
+
+export type QueueEntry = {
+  readonly id: string;
+  readonly content: string;
+  readonly objective?: LlmContent | undefined;
+  readonly priority: MessagePriority;
+  readonly source: Message['source'];
+  readonly createdAt: number;
+  /** Place within its lane; the only sort key, since clocks tie and step back. */
+  readonly laneSeq: number;
+  readonly state: 'pending' | 'dispatched' | 'delivered' | 'uncertain' | 'cancelled';
+  readonly dispatch?: Dispatch | undefined;
+  readonly dispatches: number;
+  /** The agent would not take it in the middle of a turn: it waits for the next one. */
+  readonly steerRefused: boolean;
+  readonly deliveredAt?: number | undefined;
+  readonly how?: DeliveryWay | undefined;
+  readonly turn?: number | undefined;
+  readonly reason?: string | undefined;
+  readonly starved: boolean;
+};
+
+export type Queue = {
+  readonly entries: ReadonlyMap<string, QueueEntry>;
+  /** Rises with every change that a reader of the list could see. */
+  readonly version: number;
+  readonly nextLaneSeq: number;
+  /** The one message that was handed over and not yet confirmed. */
+  readonly inFlight?: string | undefined;
+};
+
+export const emptyQueue: Queue = { entries: new Map(), version: 0, nextLaneSeq: 1 };
+
+export type QueueRecord = Extract<SessionRecord, { type: `message${string}` }>;
+
+export function isQueueRecord(record: SessionRecord): record is QueueRecord {
+  return record.type.startsWith('message');
+}
+
+export function evolveQueue(queue: Queue, record: QueueRecord): Queue {
+  if (record.type === 'message-enqueued') return enqueue(queue, record);
+  if (record.type === 'messages-reordered') return reorder(queue, record.ids);
+  const entry = queue.entries.get(record.messageId);
+  // History is never refused: a record about a message this fold does not know changes nothing.
+  if (entry === undefined) return queue;
+  const changed = evolveEntry(entry, record, queue.nextLaneSeq);
+  const entries = new Map(queue.entries).set(entry.id, changed);
+  const inFlight = changed.state === 'dispatched' ? entry.id : otherInFlight(queue, entry.id);
+  return {
+    entries,
+    version: queue.version + (record.type === 'message-starved' ? 0 : 1),
+    nextLaneSeq: queue.nextLaneSeq + (record.type === 'message-promoted' ? 1 : 0),
+    inFlight,
+  };
+}
+
+function otherInFlight(queue: Queue, id: string): string | undefined {
+  return queue.inFlight === id ? undefined : queue.inFlight;
+}
+
+function enqueue(queue: Queue, record: Extract<QueueRecord, { type: 'message-enqueued' }>): Queue {
+  const entry: QueueEntry = {
+    id: record.messageId,
+    content: record.content,
+    objective: record.objective,
+    priority: record.priority,
+    source: record.source,
+    createdAt: record.at,
+    laneSeq: queue.nextLaneSeq,
+    state: 'pending',
+    dispatches: 0,
+    steerRefused: false,
+    starved: false,
+  };
+  return {
+    ...queue,
+    entries: new Map(queue.entries).set(entry.id, entry),
+    version: queue.version + 1,
+    nextLaneSeq: queue.nextLaneSeq + 1,
+  };
+}
+
+function reorder(queue: Queue, ids: readonly string[]): Queue {
+  const listed = ids.flatMap((id) => queue.entries.get(id) ?? []);
+  const places = listed.map((entry) => entry.laneSeq).toSorted((a, b) => a - b);
+  const entries = new Map(queue.entries);
+  listed.forEach((entry, index) => {
+    entries.set(entry.id, { ...entry, laneSeq: places[index] ?? entry.laneSeq });
+  });
+  return { ...queue, entries, version: queue.version + 1 };
+}
+
+type EntryRecord = Exclude<QueueRecord, { type: 'message-enqueued' | 'messages-reordered' }>;
+
+function evolveEntry(entry: QueueEntry, record: EntryRecord, nextLaneSeq: number): QueueEntry {
+  switch (record.type) {
+    case 'message-edited':
+      return { ...entry, content: record.content, objective: undefined };
+    case 'message-promoted':
+      return { ...entry, priority: 'immediate', laneSeq: nextLaneSeq };
+    case 'message-cancelled':
+      return { ...entry, state: 'cancelled', reason: record.reason, dispatch: undefined };
+    case 'message-dispatched': {
+      const { dispatchId, how, epoch, incarnation, turn, at, deadline } = record;
+      return {
+        ...entry,
+        state: 'dispatched',
+        dispatch: { dispatchId, how, epoch, incarnation, turn, at, deadline, attempt: 1 },
+        dispatches: entry.dispatches + 1,
+        reason: undefined,
+      };
+    }
+    case 'message-redispatched':
+      if (entry.dispatch === undefined) return entry;
+      return {
+        ...entry,
+        dispatch: { ...entry.dispatch, deadline: record.deadline, attempt: entry.dispatch.attempt + 1 },
+      };
+    case 'message-delivered':
+      return {
+        ...entry,
+        state: 'delivered',
+        deliveredAt: record.at,
+        how: record.how,
+        turn: entry.dispatch?.turn,
+        dispatch: undefined,
+        reason: undefined,
+      };
+    case 'message-returned':
+      return {
+        ...entry,
+        state: 'pending',
+        steerRefused: entry.steerRefused || entry.dispatch?.how === 'steer',
+        dispatch: undefined,
+        reason: record.reason,
+      };
+    case 'message-uncertain':
+      return { ...entry, state: 'uncertain', dispatch: undefined, reason: record.reason };
+    case 'message-resent':
+      return { ...entry, state: 'pending', reason: undefined };
+    case 'message-starved':
+      return { ...entry, starved: true, reason: `has waited for ${Math.round(record.waitedMs / 60_000)} minutes` };
+  }
+}
+
+const laneOf = (entry: QueueEntry): number => (entry.priority === 'immediate' ? 0 : 1);
+
+/** What will be handed over, in the order in which it will be. */
+export function pendingEntries(queue: Queue): readonly QueueEntry[] {
+  return [...queue.entries.values()]
+    .filter((entry) => entry.state === 'pending')
+    .toSorted((a, b) => laneOf(a) - laneOf(b) || a.laneSeq - b.laneSeq);
+}
+
+/** What a user sees as not yet settled: in flight, then delivery order, then what only the user can decide about. */
+export function listedEntries(queue: Queue): readonly QueueEntry[] {
+  const all = [...queue.entries.values()];
+  return [
+    ...all.filter((entry) => entry.state === 'dispatched'),
+    ...pendingEntries(queue),
+    ...all.filter((entry) => entry.state === 'uncertain'),
+  ];
+}
+
+/** What has left the queue, oldest first. */
+export function settledEntries(queue: Queue): readonly QueueEntry[] {
+  return [...queue.entries.values()].filter((entry) => entry.state === 'delivered' || entry.state === 'cancelled');
+}

@@ -1,0 +1,27 @@
+import { err, type Json, ok } from '@concerto/base';
+import { advance } from './advance.ts';
+import { command, type Draft, record } from './draft.ts';
+import type { Refusal } from './session-command.ts';
+
+type Verdict = { readonly ok: true; readonly value: undefined } | { readonly ok: false; readonly error: Refusal };
+
+/** The first answer counts. One given while the session is held is kept and handed over when it goes on. */
+export function answerRequest(draft: Draft, requestId: string, response: Json): Verdict {
+  const { state } = draft;
+  const request = state.requests.get(requestId);
+  if (request === undefined) return err({ code: 'no_such_request', message: `there is no request ${requestId}` });
+  if (request.state === 'answered') {
+    return err({ code: 'already_answered', message: `request ${requestId} was already answered` });
+  }
+  if (request.state === 'withdrawn') {
+    const reason = request.reason ?? 'withdrawn';
+    return err({ code: 'withdrawn', reason, message: `request ${requestId} is no longer open: ${reason}` });
+  }
+  const held = state.control !== undefined || state.hold?.kind === 'paused' || state.process.kind !== 'ready';
+  record(draft, { type: 'request-answered', requestId, response, held });
+  if (!held && state.process.kind === 'ready') {
+    command(draft, { type: 'answer', incarnation: state.process.incarnation, requestId, response });
+  }
+  advance(draft);
+  return ok(undefined);
+}

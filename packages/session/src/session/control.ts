@@ -1,0 +1,88 @@
+import { err, ok } from '@concerto/base';
+import type { LifecycleVerb } from '@concerto/protocol';
+import { advance } from './advance.ts';
+import { command, type Draft, record } from './draft.ts';
+import { isoTime } from './iso-time.ts';
+import { lifecycleMatrix } from './lifecycle-matrix.ts';
+import { cancelTerminateAfterMs, interruptSignalAfterMs, pauseTimeoutMs, resumeRepeatAfterMs } from './limits.ts';
+import type { Refusal } from './session-command.ts';
+import type { SessionState } from './session-state.ts';
+import { confirmControl, endCancelled, withdrawRequests } from './settle.ts';
+import { openRequests, statusOf } from './status.ts';
+
+/** When the first step of each request's ladder is due. */
+const firstDeadlineMs: Readonly<Record<LifecycleVerb, number>> = {
+  interrupt: interruptSignalAfterMs,
+  pause: pauseTimeoutMs,
+  resume: resumeRepeatAfterMs,
+  cancel: cancelTerminateAfterMs,
+};
+
+type Verdict = { readonly ok: true; readonly value: undefined } | { readonly ok: false; readonly error: Refusal };
+
+export function requestControl(draft: Draft, kind: LifecycleVerb, requestId: string): Verdict {
+  const { state } = draft;
+  const permission = lifecycleMatrix[statusOf(state)][kind];
+  const refusal = refusalOf(state, kind, permission);
+  if (refusal !== undefined) return err(refusal);
+
+  if (state.control !== undefined) {
+    const { kind: older, requestId: olderId } = state.control;
+    record(draft, { type: 'control-superseded', kind: older, requestId: olderId, by: requestId });
+  }
+  const deadline = draft.asked.at + firstDeadlineMs[kind];
+  record(draft, { type: 'control-requested', kind, requestId, epoch: state.owner?.epoch, deadline });
+  if (permission === 'direct' || !concernsAgent(state, kind)) confirmHere(draft, kind);
+  else askAgent(draft, kind, requestId);
+  return ok(undefined);
+}
+
+function refusalOf(state: SessionState, kind: LifecycleVerb, permission: string): Refusal | undefined {
+  const status = statusOf(state);
+  if (permission === 'wrong') {
+    return { code: 'wrong_status', status, message: `a session that is ${status} cannot be asked to ${kind}` };
+  }
+  if (permission !== 'busy' || state.control === undefined) return undefined;
+  const { kind: running, since, requestId } = state.control;
+  return {
+    code: 'lifecycle_request_in_progress',
+    kind: running,
+    since: isoTime(since),
+    requestId,
+    message: `the session is ${status} since ${isoTime(since)}`,
+  };
+}
+
+/** Whether somebody beside us must act, so that the request has to wait for a word. */
+function concernsAgent(state: SessionState, kind: LifecycleVerb): boolean {
+  if (state.process.kind === 'none') return false;
+  switch (kind) {
+    case 'interrupt':
+    case 'cancel':
+      return true;
+    case 'pause':
+      // An agent that cannot pause is already held while it waits for an answer.
+      return state.turn.active && (state.capabilities.includes('pause') || openRequests(state).length === 0);
+    case 'resume':
+      return state.hold?.agentHolds === true;
+  }
+}
+
+function confirmHere(draft: Draft, kind: LifecycleVerb): void {
+  if (kind === 'cancel') {
+    endCancelled(draft, 'domain');
+    return;
+  }
+  confirmControl(draft, 'domain');
+  advance(draft);
+}
+
+function askAgent(draft: Draft, kind: LifecycleVerb, requestId: string): void {
+  const { process, hold } = draft.state;
+  if (kind === 'interrupt') withdrawRequests(draft, 'the turn was interrupted');
+  if (kind === 'cancel') withdrawRequests(draft, 'the session was cancelled');
+  if (process.kind === 'none') return;
+  const { incarnation } = process;
+  if (kind === 'resume') command(draft, { type: 'resume', incarnation, requestId, frozen: hold?.frozen === true });
+  else command(draft, { type: kind, incarnation, requestId });
+}

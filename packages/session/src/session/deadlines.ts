@@ -1,0 +1,207 @@
+import { unreachable } from '@concerto/base';
+import { pendingEntries, type QueueEntry } from '../queue/queue.ts';
+import { advance } from './advance.ts';
+import { command, type Draft, record } from './draft.ts';
+import {
+  cancelKillAfterMs,
+  cancelTerminateAfterMs,
+  deliveryAttemptsMax,
+  deliveryTimeoutMs,
+  interruptSignalAfterMs,
+  interruptTimeoutMs,
+  parkAfterMs,
+  resumeRepeatAfterMs,
+  resumeTimeoutMs,
+  starvationNoticeAfterMs,
+} from './limits.ts';
+import type { SessionState } from './session-state.ts';
+import { confirmControl, endCancelled, endTurn, loseProcess } from './settle.ts';
+import { statusOf } from './status.ts';
+
+type Deadline = { readonly at: number } & (
+  | { readonly kind: 'control' | 'start' | 'park' }
+  | { readonly kind: 'delivery' | 'starvation'; readonly entry: QueueEntry }
+);
+
+/** Every instant at which something must happen if nothing else does; derived, so it survives any restart. */
+function deadlines(state: SessionState): readonly Deadline[] {
+  if (state.end !== undefined) return [];
+  const all: Deadline[] = [];
+  const { control, process, queue } = state;
+  if (control !== undefined) all.push({ kind: 'control', at: control.deadline });
+  if (process.kind === 'starting') all.push({ kind: 'start', at: process.deadline });
+  const flying = queue.inFlight === undefined ? undefined : queue.entries.get(queue.inFlight);
+  if (flying?.dispatch !== undefined) all.push({ kind: 'delivery', at: flying.dispatch.deadline, entry: flying });
+  for (const entry of pendingEntries(queue)) {
+    if (!entry.starved) all.push({ kind: 'starvation', at: entry.createdAt + starvationNoticeAfterMs, entry });
+  }
+  const status = statusOf(state);
+  const quiet = status === 'idle' || status === 'interrupted';
+  if (quiet && flying === undefined && state.slot.kind === 'held') {
+    all.push({ kind: 'park', at: state.activeAt + parkAfterMs });
+  }
+  return all;
+}
+
+function earliest(state: SessionState): Deadline | undefined {
+  return deadlines(state).reduce<Deadline | undefined>(
+    (best, deadline) => (best === undefined || deadline.at < best.at ? deadline : best),
+    undefined,
+  );
+}
+
+/** When to send `expire`, in milliseconds since the epoch, or undefined when nothing is awaited. */
+export function nextDeadline(state: SessionState): number | undefined {
+  return earliest(state)?.at;
+}
+
+/** Each expiry moves its deadline on or removes it, so this ends; the bound only catches our own mistakes. */
+const expiriesMax = 1_000;
+
+export function expire(draft: Draft): void {
+  for (let count = 0; count < expiriesMax; count++) {
+    const due = earliest(draft.state);
+    if (due === undefined || due.at > draft.asked.at) return;
+    passed(draft, due);
+  }
+}
+
+function passed(draft: Draft, due: Deadline): void {
+  switch (due.kind) {
+    case 'control':
+      return controlPassed(draft);
+    case 'start':
+      kill(draft, 'the agent did not start in time');
+      loseProcess(draft, { why: 'start-timeout' });
+      return advance(draft);
+    case 'delivery':
+      return deliveryPassed(draft, due.entry);
+    case 'starvation':
+      record(draft, {
+        type: 'message-starved',
+        messageId: due.entry.id,
+        waitedMs: draft.asked.at - due.entry.createdAt,
+      });
+      return;
+    case 'park':
+      return park(draft);
+    default:
+      return unreachable(due);
+  }
+}
+
+function kill(draft: Draft, reason: string): void {
+  const { process, owner } = draft.state;
+  if (process.kind === 'none' || owner === undefined) return;
+  command(draft, { type: 'kill', incarnation: process.incarnation, reason });
+}
+
+/** The ladder of each request: a second, stronger word, and at the end the state itself, by force. */
+function controlPassed(draft: Draft): void {
+  const { control, process, capabilities } = draft.state;
+  if (control === undefined) return;
+  const { kind, requestId, step } = control;
+  if (process.kind === 'none') {
+    if (kind === 'cancel') endCancelled(draft, 'forced');
+    else confirmControl(draft, 'forced');
+    return;
+  }
+  const { incarnation } = process;
+  const next = (deadlineMs: number) => {
+    const deadline = Math.max(draft.asked.at, control.deadline) + deadlineMs;
+    record(draft, { type: 'control-escalated', kind, requestId, step: step + 1, deadline });
+  };
+  switch (kind) {
+    case 'interrupt':
+      if (step > 0) return forceInterrupt(draft);
+      next(interruptTimeoutMs - interruptSignalAfterMs);
+      // One that never announced `interrupt` had its SIGINT at once.
+      command(draft, {
+        type: capabilities.includes('interrupt') ? 'signal-interrupt' : 'terminate',
+        incarnation,
+        requestId,
+      });
+      return;
+    case 'pause':
+      command(draft, { type: 'freeze', incarnation, requestId });
+      return confirmControl(draft, 'forced');
+    case 'resume':
+      if (step > 0) return forceResume(draft);
+      next(resumeTimeoutMs - resumeRepeatAfterMs);
+      command(draft, { type: 'resume', incarnation, requestId, frozen: true });
+      return;
+    case 'cancel':
+      if (step > 0) {
+        kill(draft, 'the session was cancelled');
+        return endCancelled(draft, 'forced');
+      }
+      next(cancelKillAfterMs - cancelTerminateAfterMs);
+      command(draft, { type: 'terminate', incarnation, requestId });
+      return;
+  }
+}
+
+function forceInterrupt(draft: Draft): void {
+  const goesOn = draft.state.control?.messageSince === true;
+  kill(draft, 'the agent did not stop when interrupted');
+  endTurn(draft, 'interrupted');
+  confirmControl(draft, 'forced');
+  loseProcess(draft, { why: 'forced' });
+  if (goesOn) record(draft, { type: 'queue-continued' });
+  advance(draft);
+}
+
+/** An agent that does not go on when told is ended; what it was doing is lost, what is queued is kept. */
+function forceResume(draft: Draft): void {
+  kill(draft, 'the agent did not go on when resumed');
+  confirmControl(draft, 'forced');
+  loseProcess(draft, { why: 'forced' });
+  if (draft.state.end === undefined && draft.state.hold === undefined) {
+    record(draft, { type: 'queue-held', reason: 'forced' });
+  }
+}
+
+function deliveryPassed(draft: Draft, entry: QueueEntry): void {
+  const { dispatch } = entry;
+  const { process, turn, hold, control } = draft.state;
+  if (dispatch === undefined) return;
+  const { dispatchId, how, attempt, incarnation } = dispatch;
+  const mayRepeat = turn.active && hold === undefined && control === undefined && process.kind === 'ready';
+  if (mayRepeat && attempt < deliveryAttemptsMax) {
+    const deadline = Math.max(draft.asked.at, dispatch.deadline) + deliveryTimeoutMs;
+    record(draft, { type: 'message-redispatched', messageId: entry.id, dispatchId, deadline });
+    command(draft, {
+      type: 'deliver',
+      incarnation,
+      dispatchId,
+      messageId: entry.id,
+      content: entry.content,
+      ...(entry.objective === undefined ? {} : { objective: entry.objective }),
+      how,
+      turn: dispatch.turn,
+    });
+    return;
+  }
+  if (mayRepeat && how === 'prompt') {
+    // A turn whose prompt was never taken will not end by itself.
+    kill(draft, 'the agent took no message');
+    loseProcess(draft, { why: 'unresponsive' });
+    return;
+  }
+  record(draft, {
+    type: 'message-uncertain',
+    messageId: entry.id,
+    dispatchId,
+    reason: 'the agent did not confirm it in time',
+  });
+  advance(draft);
+}
+
+/** A quiet session gives its slot back; its next message brings it up again. */
+function park(draft: Draft): void {
+  const { process, owner } = draft.state;
+  if (process.kind !== 'none' && owner !== undefined) {
+    command(draft, { type: 'stop', incarnation: process.incarnation, reason: 'parked' });
+  }
+  record(draft, { type: 'parked', reason: 'nothing to do' });
+}

@@ -1,0 +1,99 @@
+import { err, ok } from '@concerto/base';
+import { badContent, decideQueue } from '../queue/queue-wishes.ts';
+import { advance } from './advance.ts';
+import { answerRequest } from './answer.ts';
+import { requestControl } from './control.ts';
+import { expire } from './deadlines.ts';
+import { type Draft, draftOf, notBefore, record } from './draft.ts';
+import { created } from './evolve.ts';
+import { isoTime } from './iso-time.ts';
+import { publicEvents } from './public-events.ts';
+import { decideReport } from './reports.ts';
+import type { Asked, Decided, Decision, SessionCommand, StartCommand } from './session-command.ts';
+import type { SessionState } from './session-state.ts';
+
+/**
+ * What follows from a wish, a notice or a report. A wish may be refused; notices and reports never are. The caller
+ * appends the decision at the position from which it loaded the state, and on a conflict loads and decides again.
+ */
+export function decide(state: SessionState | undefined, command: SessionCommand): Decided {
+  if (command.type === 'start') return start(state, command);
+  if (state === undefined) return err({ code: 'no_such_session', message: 'there is no such session' });
+  const draft = draftOf(state, command);
+  switch (command.type) {
+    case 'enqueue':
+    case 'edit':
+    case 'promote':
+    case 'cancel-message':
+    case 'reorder':
+    case 'resend':
+    case 'drop':
+      return conclude(draft, decideQueue(draft, command));
+    case 'control':
+      return conclude(draft, requestControl(draft, command.kind, command.requestId));
+    case 'answer':
+      return conclude(draft, answerRequest(draft, command.requestId, command.response));
+    case 'admit':
+      admit(draft);
+      return ok(decision(draft));
+    case 'expire':
+      expire(draft);
+      return ok(decision(draft));
+    default:
+      decideReport(draft, command);
+      return ok(decision(draft));
+  }
+}
+
+function conclude(draft: Draft, verdict: { readonly ok: true } | Extract<Decided, { ok: false }>): Decided {
+  return verdict.ok ? ok(decision(draft)) : verdict;
+}
+
+function start(existing: SessionState | undefined, command: StartCommand & Asked): Decided {
+  if (existing !== undefined) {
+    if (sameStart(existing, command)) return ok(decision(draftOf(existing, command)));
+    return err({ code: 'id_in_use', message: `session ${command.sessionId} exists` });
+  }
+  const { prompt } = command;
+  const bad = prompt === undefined ? undefined : badContent(prompt.content);
+  if (bad !== undefined) return err(bad);
+  const draft = draftOfNew(command);
+  if (prompt !== undefined) {
+    const { messageId, content, objective } = prompt;
+    record(draft, { type: 'message-enqueued', messageId, content, objective, priority: 'queued', source: 'user' });
+  }
+  advance(draft);
+  return ok(decision(draft));
+}
+
+function draftOfNew(command: StartCommand & Asked): Draft {
+  const { sessionId, kind, agent, title, once, template, input, tools, slot } = command;
+  const asked = notBefore(undefined, command);
+  const body = { sessionId, kind, agent, title, once, template, input, tools, slot };
+  const first = { type: 'created', ...body, ...asked } as const;
+  return { state: created(first), before: undefined, asked, records: [first], commands: [], acks: [], observed: [] };
+}
+
+/** The same wish again, as a client that lost the answer sends it. */
+function sameStart(state: SessionState, command: StartCommand): boolean {
+  const { sessionId, kind, agent, title, once, template, input, tools, prompt } = command;
+  const known = prompt === undefined ? undefined : state.queue.entries.get(prompt.messageId);
+  if (known?.content !== prompt?.content) return false;
+  const wished = [sessionId, kind, agent, title, once, template, input, tools];
+  const { id, ...is } = state;
+  const exists = [id, is.kind, is.agent, is.title, is.once, is.template, is.input, is.tools];
+  return JSON.stringify(wished) === JSON.stringify(exists);
+}
+
+function admit(draft: Draft): void {
+  const { end, slot } = draft.state;
+  if (end !== undefined || slot.kind === 'held') return;
+  record(draft, { type: 'slot-granted' });
+  advance(draft);
+}
+
+function decision(draft: Draft): Decision {
+  const { state, before, records, commands, acks, observed, asked, reason } = draft;
+  const events = [...observed, ...publicEvents(before, state, records, reason)];
+  return { records, commands, events, acks, at: isoTime(asked.at), state };
+}

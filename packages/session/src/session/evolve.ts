@@ -1,0 +1,244 @@
+import { unreachable } from '@concerto/base';
+import type { SessionRecord, Usage } from '@concerto/protocol';
+import { emptyQueue, evolveQueue, isQueueRecord } from '../queue/queue.ts';
+import type { Hold, Request, SessionState } from './session-state.ts';
+
+type RecordOf<Type extends SessionRecord['type']> = Extract<SessionRecord, { type: Type }>;
+
+/** Applies one record. History is never refused: a record that makes no sense here changes nothing but the clock. */
+export function evolve(state: SessionState | undefined, record: SessionRecord): SessionState | undefined {
+  if (record.type === 'created') return state ?? created(record);
+  if (state === undefined) return undefined;
+  return evolveSession(state, record);
+}
+
+/** The state after a whole history, or undefined when there is none. */
+export function fold(records: Iterable<SessionRecord>): SessionState | undefined {
+  let state: SessionState | undefined;
+  for (const record of records) state = evolve(state, record);
+  return state;
+}
+
+export function evolveSession(state: SessionState, record: SessionRecord): SessionState {
+  const next = isQueueRecord(record)
+    ? { ...state, queue: evolveQueue(state.queue, record), ...messageSince(state, record) }
+    : apply(state, record);
+  return {
+    ...next,
+    updatedAt: Math.max(state.updatedAt, record.at),
+    activeAt: bookkeeping.has(record.type) ? state.activeAt : Math.max(state.activeAt, record.at),
+  };
+}
+
+const bookkeeping: ReadonlySet<SessionRecord['type']> = new Set([
+  'usage-reported',
+  'report-ignored',
+  'message-starved',
+  'claimed',
+  'released',
+]);
+
+function messageSince(state: SessionState, record: SessionRecord): Partial<SessionState> {
+  if (record.type !== 'message-enqueued' || state.control === undefined) return {};
+  return { control: { ...state.control, messageSince: true } };
+}
+
+export function created(record: RecordOf<'created'>): SessionState {
+  return {
+    id: record.sessionId,
+    kind: record.kind,
+    agent: record.agent,
+    title: record.title,
+    once: record.once,
+    template: record.template,
+    input: record.input,
+    tools: record.tools,
+    createdAt: record.at,
+    updatedAt: record.at,
+    activeAt: record.at,
+    slot: { kind: record.slot, since: record.at },
+    epoch: 0,
+    process: { kind: 'none' },
+    incarnations: 0,
+    everReady: false,
+    capabilities: [],
+    turn: { number: 0, active: false, since: record.at },
+    requests: new Map(),
+    queue: emptyQueue,
+    settledControls: new Map(),
+    usage: { inputTokens: 0, outputTokens: 0 },
+  };
+}
+
+type Applied = Exclude<SessionRecord, { type: `message${string}` }>;
+
+/** One case a record, each a plain assignment; longer than a function should be because it is the whole table. */
+function apply(state: SessionState, record: Applied): SessionState {
+  switch (record.type) {
+    case 'created':
+    case 'report-ignored':
+    case 'answer-delivered':
+      return state;
+    case 'slot-granted':
+      return { ...state, slot: { kind: 'held', since: record.at } };
+    case 'slot-wanted':
+      return { ...state, slot: { kind: 'wanted', since: record.at } };
+    case 'parked':
+      return { ...state, slot: { kind: 'none', since: record.at }, process: { kind: 'none' } };
+    case 'claimed':
+      return { ...state, owner: { epoch: record.epoch, runner: record.runner }, epoch: record.epoch };
+    case 'released':
+      return { ...state, owner: undefined };
+    case 'start-requested': {
+      const { incarnation, at, deadline } = record;
+      return {
+        ...state,
+        process: { kind: 'starting', incarnation, since: at, deadline },
+        incarnations: incarnation,
+      };
+    }
+    case 'agent-ready':
+      return {
+        ...state,
+        process: { kind: 'ready', incarnation: record.incarnation },
+        capabilities: record.capabilities,
+        everReady: true,
+      };
+    case 'process-lost':
+      return {
+        ...state,
+        process: { kind: 'none' },
+        error: record.error ?? state.error,
+        // A held agent is gone with its process: going on needs no word to it.
+        hold: state.hold === undefined ? undefined : { ...state.hold, agentHolds: false, frozen: false },
+      };
+    case 'turn-started':
+      return {
+        ...state,
+        turn: { number: record.turn, active: true, since: record.at },
+        error: undefined,
+        result: undefined,
+      };
+    case 'turn-ended':
+      return {
+        ...state,
+        turn: { ...state.turn, active: false, since: record.at },
+        result: record.value ?? state.result,
+        error: record.error ?? state.error,
+      };
+    case 'queue-held':
+      return state.hold === undefined ? { ...state, hold: interrupted(record.at, record.reason) } : state;
+    case 'queue-continued':
+      return { ...state, hold: undefined };
+    case 'ended':
+      return {
+        ...state,
+        end: { status: record.status, at: record.at, reason: record.reason },
+        error: record.error ?? state.error,
+        control: undefined,
+        hold: undefined,
+        process: { kind: 'none' },
+        slot: { kind: 'none', since: record.at },
+        turn: { ...state.turn, active: false },
+      };
+    case 'usage-reported':
+      return { ...state, usage: addUsage(state.usage, record.usage) };
+    case 'request-opened':
+    case 'request-answered':
+    case 'answer-sent':
+    case 'request-withdrawn':
+      return { ...state, requests: evolveRequests(state.requests, record) };
+    case 'control-requested': {
+      const { kind, requestId, at, deadline } = record;
+      return { ...state, control: { kind, requestId, since: at, step: 0, deadline, messageSince: false } };
+    }
+    case 'control-escalated':
+      if (state.control === undefined) return state;
+      return { ...state, control: { ...state.control, step: record.step, deadline: record.deadline } };
+    case 'control-confirmed':
+      return { ...settleControl(state, record), hold: holdAfter(state.hold, record) };
+    case 'control-refused':
+    case 'control-superseded':
+      return settleControl(state, record);
+    default:
+      return unreachable(record);
+  }
+}
+
+function interrupted(since: number, reason?: string): Hold {
+  return { kind: 'interrupted', since, reason, agentHolds: false, frozen: false };
+}
+
+function settleControl(
+  state: SessionState,
+  record: RecordOf<'control-confirmed' | 'control-refused' | 'control-superseded'>,
+): SessionState {
+  const control = state.control?.requestId === record.requestId ? undefined : state.control;
+  return {
+    ...state,
+    control,
+    settledControls: new Map(state.settledControls).set(record.requestId, record.kind),
+  };
+}
+
+function holdAfter(hold: Hold | undefined, record: RecordOf<'control-confirmed'>): Hold | undefined {
+  const reason = record.by === 'forced' ? 'forced' : undefined;
+  switch (record.kind) {
+    case 'interrupt':
+      return interrupted(record.at, reason);
+    case 'pause':
+      return {
+        kind: 'paused',
+        since: record.at,
+        reason,
+        agentHolds: record.by === 'ack' || record.by === 'forced',
+        frozen: record.by === 'forced',
+      };
+    case 'resume':
+      return undefined;
+    case 'cancel':
+      return hold;
+  }
+}
+
+type RequestRecord = RecordOf<'request-opened' | 'request-answered' | 'answer-sent' | 'request-withdrawn'>;
+
+function evolveRequests(requests: ReadonlyMap<string, Request>, record: RequestRecord): ReadonlyMap<string, Request> {
+  const { requestId } = record;
+  if (record.type === 'request-opened') {
+    return new Map(requests).set(requestId, { requestId, event: record.event, since: record.at, state: 'open' });
+  }
+  const request = requests.get(requestId);
+  if (request === undefined) return requests;
+  const changes = new Map(requests);
+  switch (record.type) {
+    case 'request-answered':
+      return changes.set(requestId, {
+        ...request,
+        state: 'answered',
+        held: record.held ? { response: record.response } : undefined,
+      });
+    case 'answer-sent':
+      return changes.set(requestId, { ...request, held: undefined });
+    case 'request-withdrawn':
+      return changes.set(requestId, { ...request, state: 'withdrawn', reason: record.reason, held: undefined });
+    default:
+      return unreachable(record);
+  }
+}
+
+/** Optional figures appear once somebody reports them; absent is not the same as none. */
+function addUsage(total: Usage, more: Usage): Usage {
+  const sum = (a: number | undefined, b: number | undefined) =>
+    a === undefined && b === undefined ? undefined : (a ?? 0) + (b ?? 0);
+  const optional = {
+    cacheReadTokens: sum(total.cacheReadTokens, more.cacheReadTokens),
+    cacheWriteTokens: sum(total.cacheWriteTokens, more.cacheWriteTokens),
+    costMicroUsd: sum(total.costMicroUsd, more.costMicroUsd),
+  };
+  return {
+    inputTokens: total.inputTokens + more.inputTokens,
+    outputTokens: total.outputTokens + more.outputTokens,
+    ...Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined)),
+  };
+}

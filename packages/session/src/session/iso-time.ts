@@ -1,0 +1,4 @@
+/** An instant as clients see it. */
+export function isoTime(at: number): string {
+  return new Date(at).toISOString();
+}

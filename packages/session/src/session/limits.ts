@@ -1,0 +1,17 @@
+/** Every wait of the domain, in milliseconds, and every bound of the queue. */
+export const startTimeoutMs = 15_000;
+export const interruptTimeoutMs = 10_000;
+/** Half of the interrupt's time is left to a polite request, the other half to a signal. */
+export const interruptSignalAfterMs = 5_000;
+export const pauseTimeoutMs = 20_000;
+export const resumeTimeoutMs = 10_000;
+export const resumeRepeatAfterMs = 5_000;
+export const cancelTerminateAfterMs = 10_000;
+export const cancelKillAfterMs = 15_000;
+export const deliveryTimeoutMs = 30_000;
+export const deliveryAttemptsMax = 2;
+/** A message that three processes in a row never read is not tried a fourth time by itself. */
+export const dispatchAttemptsMax = 3;
+export const parkAfterMs = 5 * 60_000;
+export const starvationNoticeAfterMs = 10 * 60_000;
+export const pendingMax = 100;

@@ -1,0 +1,73 @@
+import type { PublicEvent, SessionRecord } from '@concerto/protocol';
+import type { SessionState } from './session-state.ts';
+import { statusOf } from './status.ts';
+import { messageView } from './view.ts';
+
+/** What clients are told about a decision: settled requests, changed messages, the status, and at the very end the end. */
+export function publicEvents(
+  before: SessionState | undefined,
+  after: SessionState,
+  records: readonly SessionRecord[],
+  reason: string | undefined,
+): readonly PublicEvent[] {
+  return [
+    ...records.flatMap(settledRequest),
+    ...usageEvent(after, records),
+    ...changedMessages(records).flatMap((id): PublicEvent[] => {
+      const entry = after.queue.entries.get(id);
+      return entry === undefined ? [] : [{ type: 'message', message: messageView(entry, after) }];
+    }),
+    ...statusEvent(before, after, reason),
+    ...records.flatMap(ending),
+  ];
+}
+
+function settledRequest(record: SessionRecord): PublicEvent[] {
+  if (record.type === 'request-answered') {
+    return [{ type: 'requestSettled', requestId: record.requestId, outcome: 'answered', by: record.actor }];
+  }
+  if (record.type === 'request-withdrawn') {
+    return [{ type: 'requestSettled', requestId: record.requestId, outcome: 'withdrawn', reason: record.reason }];
+  }
+  return [];
+}
+
+/** The session's total, not the difference, so that a reader may miss one. */
+function usageEvent(after: SessionState, records: readonly SessionRecord[]): PublicEvent[] {
+  return records.some((record) => record.type === 'usage-reported') && after.end === undefined
+    ? [{ type: 'usage', ...after.usage }]
+    : [];
+}
+
+/** Each changed message once, in the order of its first change. After a reorder the first of the lane stands for all. */
+function changedMessages(records: readonly SessionRecord[]): readonly string[] {
+  const ids = new Set<string>();
+  for (const record of records) {
+    if (record.type === 'messages-reordered') record.ids.slice(0, 1).forEach((id) => ids.add(id));
+    else if (record.type.startsWith('message-') && 'messageId' in record && record.messageId !== undefined) {
+      ids.add(record.messageId);
+    }
+  }
+  return [...ids];
+}
+
+function statusEvent(before: SessionState | undefined, after: SessionState, reason: string | undefined): PublicEvent[] {
+  const status = statusOf(after);
+  if (before === undefined) return [{ type: 'status', status }];
+  const previous = statusOf(before);
+  if (status === previous) return [];
+  return [{ type: 'status', status, previous, ...(reason === undefined ? {} : { reason }) }];
+}
+
+/** `complete` or `error`, then `finish`, which nothing follows. */
+function ending(record: SessionRecord): PublicEvent[] {
+  if (record.type !== 'ended') return [];
+  switch (record.status) {
+    case 'completed':
+      return [{ type: 'complete', result: record.result ?? { success: true, href: '' } }, { type: 'finish' }];
+    case 'failed':
+      return [{ type: 'error', message: record.error?.message ?? record.reason ?? 'failed' }, { type: 'finish' }];
+    case 'cancelled':
+      return [{ type: 'error', message: 'cancelled' }, { type: 'finish' }];
+  }
+}

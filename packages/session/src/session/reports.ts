@@ -1,0 +1,263 @@
+import { unreachable } from '@concerto/base';
+import type { LifecycleVerb } from '@concerto/protocol';
+import { advance } from './advance.ts';
+import { command, type Draft, record } from './draft.ts';
+import { resumeRepeatAfterMs } from './limits.ts';
+import type { Report } from './session-command.ts';
+import type { SessionState } from './session-state.ts';
+import { confirmControl, endCancelled, endFailed, endSession, endTurn, loseProcess } from './settle.ts';
+import { openRequests } from './status.ts';
+
+type ReportOf<Type extends Report['type']> = Extract<Report, { type: Type }>;
+
+/** Takes a fact from the session's owner. Facts are never refused: what cannot be obeyed is recorded as ignored. */
+export function decideReport(draft: Draft, report: Report): void {
+  const stale = staleness(draft.state, report);
+  if (stale !== undefined) {
+    ignore(draft, report, stale);
+    return;
+  }
+  draft.observed.push(...(report.observed ?? []));
+  obey(draft, report);
+}
+
+/** Why a report comes too late, or undefined. Usage always counts: the money was spent. */
+function staleness(state: SessionState, report: Report): string | undefined {
+  if (report.type === 'usage') return undefined;
+  if (report.type === 'claimed') {
+    if (report.epoch <= state.epoch) return `epoch ${report.epoch} is not newer than ${state.epoch}`;
+  } else if (report.epoch !== state.epoch || state.owner === undefined) {
+    return `epoch ${report.epoch} does not own the session (${state.epoch} does)`;
+  }
+  if (state.end !== undefined) return `the session is ${state.end.status}`;
+  if (!('incarnation' in report)) return undefined;
+  const current = state.process.kind === 'none' ? undefined : state.process.incarnation;
+  if (report.incarnation === current) return undefined;
+  return `process ${report.incarnation} is over`;
+}
+
+export function ignore(draft: Draft, report: Report, reason: string): void {
+  record(draft, {
+    type: 'report-ignored',
+    report: report.type,
+    reason,
+    epoch: report.epoch,
+    ...('requestId' in report ? { requestId: report.requestId } : {}),
+    ...('dispatchId' in report ? { requestId: report.dispatchId } : {}),
+  });
+}
+
+function obey(draft: Draft, report: Report): void {
+  switch (report.type) {
+    case 'claimed':
+      return claimed(draft, report);
+    case 'released':
+      loseProcess(draft, { why: 'handed-over' });
+      record(draft, { type: 'released', epoch: report.epoch, reason: report.reason });
+      return;
+    case 'agent-ready':
+      return ready(draft, report);
+    case 'start-failed':
+      loseProcess(draft, { why: 'start-failed', error: report.error });
+      return advance(draft);
+    case 'process-exited':
+      loseProcess(draft, { why: 'exited', error: report.error, undelivered: report.undelivered });
+      return advance(draft);
+    case 'delivered':
+    case 'delivery-refused':
+      return delivery(draft, report);
+    case 'turn-started':
+      return turnStarted(draft, report);
+    case 'turn-ended':
+      return turnEnded(draft, report);
+    case 'request-opened':
+      return requestOpened(draft, report);
+    case 'request-withdrawn':
+      return requestWithdrawn(draft, report);
+    case 'answer-delivered':
+      if (draft.state.requests.get(report.requestId)?.state !== 'answered') ignore(draft, report, 'no such answer');
+      else record(draft, { type: 'answer-delivered', requestId: report.requestId });
+      return;
+    case 'control-acked':
+    case 'control-refused':
+      return controlWord(draft, report);
+    case 'usage':
+      record(draft, { type: 'usage-reported', usage: report.usage });
+      return;
+    default:
+      return unreachable(report);
+  }
+}
+
+/** Whatever ran under an older owner is gone, whether or not anybody saw it end. */
+function claimed(draft: Draft, report: ReportOf<'claimed'>): void {
+  record(draft, { type: 'claimed', epoch: report.epoch, runner: report.runner });
+  loseProcess(draft, { why: 'taken-over' });
+  advance(draft);
+}
+
+function ready(draft: Draft, report: ReportOf<'agent-ready'>): void {
+  if (draft.state.process.kind === 'ready') {
+    ignore(draft, report, 'already ready');
+    return;
+  }
+  const { incarnation, capabilities, version } = report;
+  record(draft, { type: 'agent-ready', incarnation, capabilities: [...capabilities], version });
+  advance(draft);
+}
+
+function delivery(draft: Draft, report: ReportOf<'delivered' | 'delivery-refused'>): void {
+  const { inFlight, entries } = draft.state.queue;
+  const entry = inFlight === undefined ? undefined : entries.get(inFlight);
+  const { dispatchId } = report;
+  if (entry?.dispatch?.dispatchId !== dispatchId) {
+    ignore(draft, report, 'no such dispatch is in flight');
+    return;
+  }
+  const messageId = entry.id;
+  if (report.type === 'delivered') {
+    const { how, epoch } = report;
+    record(draft, { type: 'message-delivered', messageId, dispatchId, how, epoch });
+    draft.acks.push({ type: 'message_ack', requestId: messageId, dispatchId, how, epoch });
+  } else {
+    const { how } = entry.dispatch;
+    record(draft, { type: 'message-returned', messageId, dispatchId, reason: report.reason });
+    if (how === 'prompt' && draft.state.turn.active) {
+      // Its turn never began; trying again by itself would only be refused again.
+      endTurn(draft, 'lost');
+      if (draft.state.control === undefined) record(draft, { type: 'queue-held', reason: report.reason });
+      draft.reason = report.reason;
+    }
+  }
+  advance(draft);
+}
+
+function turnStarted(draft: Draft, report: ReportOf<'turn-started'>): void {
+  const { state } = draft;
+  if (state.turn.active) {
+    ignore(draft, report, 'a turn is already running');
+    return;
+  }
+  beginOwnTurn(draft);
+  if (state.hold?.kind !== 'paused' || state.process.kind !== 'ready' || state.control !== undefined) return;
+  // It went on although it was told to hold: say so once more.
+  command(draft, { type: 'pause', incarnation: state.process.incarnation, requestId: `hold-${state.turn.number + 1}` });
+}
+
+function beginOwnTurn(draft: Draft): void {
+  if (draft.state.hold?.kind === 'interrupted' && draft.state.control === undefined) {
+    record(draft, { type: 'queue-continued' });
+  }
+  record(draft, { type: 'turn-started', turn: draft.state.turn.number + 1 });
+}
+
+function turnEnded(draft: Draft, report: ReportOf<'turn-ended'>): void {
+  const { state } = draft;
+  const { turn, control } = state;
+  if (!turn.active || (report.turn !== undefined && report.turn !== turn.number)) {
+    ignore(draft, report, turn.active ? `turn ${report.turn} is over` : 'no turn is running');
+    return;
+  }
+  confirmDelivery(draft);
+  if (report.outcome === 'error') {
+    endTurn(draft, 'error', report.error);
+  } else {
+    if (openRequests(state).length > 0) withdrawOpen(draft);
+    record(draft, { type: 'turn-ended', turn: turn.number, outcome: 'result', value: report.value });
+  }
+  // Cancel wins from everywhere: the result is kept, the end stays the user's.
+  if (control?.kind === 'cancel') return;
+  if (state.once || report.final === true) {
+    if (report.outcome === 'error') endFailed(draft, report.error);
+    else endSession(draft, { status: 'completed', result: report.result });
+    return;
+  }
+  if (report.outcome === 'error') draft.reason = report.error.message;
+  if (control !== undefined && endsWithTurn(state, control.kind)) confirmControl(draft, 'boundary');
+  advance(draft);
+}
+
+/** An agent that ends the turn has read the prompt that began it, whatever became of the confirmation. */
+function confirmDelivery(draft: Draft): void {
+  const { inFlight, entries } = draft.state.queue;
+  const entry = inFlight === undefined ? undefined : entries.get(inFlight);
+  if (entry?.dispatch?.how !== 'prompt') return;
+  const { dispatchId, how, epoch } = entry.dispatch;
+  record(draft, { type: 'message-delivered', messageId: entry.id, dispatchId, how, epoch });
+  draft.acks.push({ type: 'message_ack', requestId: entry.id, dispatchId, how, epoch });
+}
+
+function withdrawOpen(draft: Draft): void {
+  for (const { requestId } of openRequests(draft.state)) {
+    record(draft, { type: 'request-withdrawn', requestId, reason: 'the turn ended' });
+  }
+}
+
+/** An agent that announced the verb will still confirm it; for any other the end of the turn is the only word there will be. */
+function endsWithTurn(state: SessionState, kind: LifecycleVerb): boolean {
+  return (kind === 'interrupt' || kind === 'pause') && !state.capabilities.includes(kind);
+}
+
+function requestOpened(draft: Draft, report: ReportOf<'request-opened'>): void {
+  const { state } = draft;
+  const { requestId, event } = report;
+  if (state.control?.kind === 'cancel') {
+    ignore(draft, report, 'the session is cancelling');
+    return;
+  }
+  if (state.requests.has(requestId)) {
+    ignore(draft, report, 'this request id was used before');
+    return;
+  }
+  if (!state.turn.active && state.hold === undefined && state.control === undefined) beginOwnTurn(draft);
+  record(draft, { type: 'request-opened', requestId, event });
+  draft.observed.push(event);
+}
+
+function requestWithdrawn(draft: Draft, report: ReportOf<'request-withdrawn'>): void {
+  const { requestId, reason } = report;
+  if (draft.state.requests.get(requestId)?.state !== 'open') {
+    ignore(draft, report, 'no such request is open');
+    return;
+  }
+  record(draft, { type: 'request-withdrawn', requestId, reason });
+  advance(draft);
+}
+
+function controlWord(draft: Draft, report: ReportOf<'control-acked' | 'control-refused'>): void {
+  const { control, settledControls } = draft.state;
+  const { requestId } = report;
+  if (control?.requestId !== requestId) {
+    ignore(draft, report, settledControls.has(requestId) ? 'the request is already settled' : 'no such request');
+    return;
+  }
+  if (report.type === 'control-refused') refused(draft, control.kind, report);
+  else acked(draft, control.kind, control.messageSince);
+}
+
+function acked(draft: Draft, kind: LifecycleVerb, messageSince: boolean): void {
+  if (kind === 'cancel') {
+    endCancelled(draft, 'ack');
+    return;
+  }
+  if (kind === 'interrupt') endTurn(draft, 'interrupted');
+  confirmControl(draft, 'ack');
+  // "Stop, and do this instead": the message that followed the interrupt already says how to go on.
+  if (kind === 'interrupt' && messageSince) record(draft, { type: 'queue-continued' });
+  advance(draft);
+}
+
+/** A cancel that the agent will not do is done by force; any other request is taken back and the user told why. */
+function refused(draft: Draft, kind: LifecycleVerb, report: ReportOf<'control-refused'>): void {
+  const { process } = draft.state;
+  const { requestId, reason } = report;
+  if (kind === 'cancel' && process.kind !== 'none') {
+    const deadline = draft.asked.at + resumeRepeatAfterMs;
+    record(draft, { type: 'control-escalated', kind, requestId, step: 1, deadline });
+    command(draft, { type: 'terminate', incarnation: process.incarnation, requestId });
+    return;
+  }
+  record(draft, { type: 'control-refused', kind, requestId, reason });
+  draft.reason = reason;
+  advance(draft);
+}

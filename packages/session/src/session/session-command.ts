@@ -1,0 +1,166 @@
+import type { Json, Result } from '@concerto/base';
+import type {
+  Ack,
+  AgentEvent,
+  AgentResult,
+  LifecycleVerb,
+  LlmContent,
+  Message,
+  MessagePriority,
+  PublicEvent,
+  RunnerCommand,
+  SessionError,
+  SessionKind,
+  SessionRecord,
+  SessionStatus,
+  SuspendEvent,
+  ToolConfig,
+  Usage,
+} from '@concerto/protocol';
+import type { SessionState } from './session-state.ts';
+
+/** Who asks, when, and because of what; everything the pure room cannot know by itself. */
+export type Asked = {
+  /** Milliseconds since the epoch. A clock that stepped back is taken as standing still. */
+  readonly at: number;
+  readonly actor: string;
+  readonly cause?: string | undefined;
+};
+
+export type StartCommand = {
+  readonly type: 'start';
+  readonly sessionId: string;
+  readonly kind: SessionKind;
+  readonly agent: string;
+  readonly title: string;
+  readonly once: boolean;
+  readonly prompt?:
+    | { readonly messageId: string; readonly content: string; readonly objective?: LlmContent }
+    | undefined;
+  readonly template?: string | undefined;
+  readonly input?: Json | undefined;
+  readonly tools?: ToolConfig | undefined;
+  /** What the pool said: a slot, or a place on the waiting list. */
+  readonly slot: 'held' | 'wanted';
+};
+
+/** A user's wishes: each may be refused. */
+export type Wish =
+  | StartCommand
+  | {
+      readonly type: 'enqueue';
+      readonly messageId: string;
+      readonly content: string;
+      readonly priority: MessagePriority;
+      readonly source: Message['source'];
+    }
+  | { readonly type: 'edit'; readonly messageId: string; readonly content: string }
+  | { readonly type: 'promote'; readonly messageId: string }
+  | { readonly type: 'cancel-message'; readonly messageId: string }
+  | { readonly type: 'reorder'; readonly ids: readonly string[]; readonly version: number }
+  | { readonly type: 'resend'; readonly messageId: string }
+  | { readonly type: 'drop'; readonly messageId: string }
+  | { readonly type: 'control'; readonly kind: LifecycleVerb; readonly requestId: string }
+  | { readonly type: 'answer'; readonly requestId: string; readonly response: Json };
+
+/** What the pool and the clock say; never refused. */
+export type Notice = { readonly type: 'admit' } | { readonly type: 'expire' };
+
+/** From the owner: whose word it is, and the events it translated, which are shown before what follows from them. */
+type Reported = { readonly epoch: number; readonly observed?: readonly AgentEvent[] | undefined };
+/** From the agent: also which incarnation spoke. */
+type FromAgent = Reported & { readonly incarnation: number };
+
+/** Facts: recorded, or recorded as ignored with the reason; never refused. */
+export type Report =
+  /** A new owner. Whatever ran under an older one is gone. */
+  | (Reported & { readonly type: 'claimed'; readonly runner: string })
+  /** The owner gives the session up, its process ended. */
+  | (Reported & { readonly type: 'released'; readonly reason: string })
+  | (FromAgent & { readonly type: 'agent-ready'; readonly capabilities: readonly string[]; readonly version?: string })
+  | (FromAgent & { readonly type: 'start-failed'; readonly error: SessionError })
+  | (FromAgent & {
+      readonly type: 'process-exited';
+      readonly error: SessionError;
+      /** Dispatches that certainly never reached it; they go back to the queue instead of being uncertain. */
+      readonly undelivered?: readonly string[];
+    })
+  | (FromAgent & { readonly type: 'delivered'; readonly dispatchId: string; readonly how: 'prompt' | 'steer' })
+  | (FromAgent & { readonly type: 'delivery-refused'; readonly dispatchId: string; readonly reason: string })
+  /** The agent began a turn by itself; not needed for one that a prompt started. */
+  | (FromAgent & { readonly type: 'turn-started' })
+  | (FromAgent & {
+      readonly type: 'turn-ended';
+      readonly outcome: 'result';
+      readonly value: Json;
+      /** What `complete` will carry if the session ends with it. */
+      readonly result: AgentResult;
+      /** The session ends with this turn even without `once`: a program that has finished. */
+      readonly final?: boolean;
+      /** When known: another turn's end is not this one's. */
+      readonly turn?: number;
+    })
+  | (FromAgent & {
+      readonly type: 'turn-ended';
+      readonly outcome: 'error';
+      readonly error: SessionError;
+      readonly final?: boolean;
+      readonly turn?: number;
+    })
+  | (FromAgent & { readonly type: 'request-opened'; readonly requestId: string; readonly event: SuspendEvent })
+  | (FromAgent & { readonly type: 'request-withdrawn'; readonly requestId: string; readonly reason: string })
+  | (FromAgent & { readonly type: 'answer-delivered'; readonly requestId: string })
+  | (FromAgent & { readonly type: 'control-acked'; readonly requestId: string })
+  | (FromAgent & { readonly type: 'control-refused'; readonly requestId: string; readonly reason: string })
+  /** What was used since the last report. */
+  | (Reported & { readonly type: 'usage'; readonly usage: Usage });
+
+export type SessionCommand = Asked & (Wish | Notice | Report);
+
+/** Stable codes, as the HTTP contract names them. */
+export type Refusal = { readonly message: string } & (
+  | {
+      readonly code:
+        | 'no_such_session'
+        | 'id_in_use'
+        | 'session_closed'
+        | 'no_such_message'
+        | 'already_delivered'
+        | 'in_flight'
+        | 'already_immediate'
+        | 'cancelled'
+        | 'not_uncertain'
+        | 'uncertain'
+        | 'invalid_content'
+        | 'no_such_request'
+        | 'already_answered';
+    }
+  | { readonly code: 'queue_full'; readonly max: number }
+  | { readonly code: 'stale_order'; readonly version: number }
+  | { readonly code: 'wrong_status'; readonly status: SessionStatus }
+  | { readonly code: 'withdrawn'; readonly reason: string }
+  | {
+      readonly code: 'lifecycle_request_in_progress';
+      readonly kind: LifecycleVerb;
+      readonly since: string;
+      readonly requestId: string;
+    }
+);
+export type RefusalCode = Refusal['code'];
+
+/**
+ * What to append, in one commit: `records` to the domain stream, `commands` to the commands stream, and to the events
+ * stream `acks` as asides, then `events` with `at`. All empty: the wish was already fulfilled.
+ */
+export type Decision = {
+  readonly records: readonly SessionRecord[];
+  readonly commands: readonly RunnerCommand[];
+  readonly events: readonly PublicEvent[];
+  readonly acks: readonly Ack[];
+  /** The instant for the events, as clients see it. */
+  readonly at: string;
+  /** The state after `records`. */
+  readonly state: SessionState;
+};
+
+export type Decided = Result<Decision, Refusal>;

@@ -1,0 +1,87 @@
+import type { Json } from '@concerto/base';
+import type { LifecycleVerb, SessionError, SessionKind, SuspendEvent, ToolConfig, Usage } from '@concerto/protocol';
+import type { Queue } from '../queue/queue.ts';
+
+/** The agent's process, or what stands in for it; numbered, so that a late word of an older one is known as such. */
+export type Process =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'starting'; readonly incarnation: number; readonly since: number; readonly deadline: number }
+  | { readonly kind: 'ready'; readonly incarnation: number };
+
+/** The one lifecycle request that waits for its confirmation. */
+export type Control = {
+  readonly kind: LifecycleVerb;
+  readonly requestId: string;
+  readonly since: number;
+  readonly step: number;
+  readonly deadline: number;
+  /** A message came after it was asked: the user has already said how to go on. */
+  readonly messageSince: boolean;
+};
+
+export type Hold = {
+  readonly kind: 'interrupted' | 'paused';
+  readonly since: number;
+  readonly reason?: string | undefined;
+  /** The agent itself holds, so it must be told to go on. */
+  readonly agentHolds: boolean;
+  /** Its process was stopped by force. */
+  readonly frozen: boolean;
+};
+
+export type Request = {
+  readonly requestId: string;
+  readonly event: SuspendEvent;
+  readonly since: number;
+  readonly state: 'open' | 'answered' | 'withdrawn';
+  readonly reason?: string | undefined;
+  /** An answer given while paused, not yet handed over. */
+  readonly held?: { readonly response: Json } | undefined;
+};
+
+export type Turn = { readonly number: number; readonly active: boolean; readonly since: number };
+
+export type End = {
+  readonly status: 'completed' | 'failed' | 'cancelled';
+  readonly at: number;
+  readonly reason?: string | undefined;
+};
+
+/** Orthogonal parts; the one status that users see is derived from them and stored nowhere. */
+export type SessionState = {
+  readonly id: string;
+  readonly kind: SessionKind;
+  readonly agent: string;
+  readonly title: string;
+  readonly once: boolean;
+  readonly template?: string | undefined;
+  readonly input?: Json | undefined;
+  readonly tools?: ToolConfig | undefined;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  /** The last record that was more than bookkeeping; parking counts from it. */
+  readonly activeAt: number;
+
+  /** Its place in the pool. */
+  readonly slot: { readonly kind: 'held' | 'wanted' | 'none'; readonly since: number };
+  readonly owner?: { readonly epoch: number; readonly runner: string } | undefined;
+  /** The highest epoch ever seen; whoever speaks with a lower one has lost the session. */
+  readonly epoch: number;
+  readonly process: Process;
+  readonly incarnations: number;
+  readonly everReady: boolean;
+  readonly capabilities: readonly string[];
+
+  readonly turn: Turn;
+  readonly requests: ReadonlyMap<string, Request>;
+  readonly queue: Queue;
+  readonly hold?: Hold | undefined;
+  readonly control?: Control | undefined;
+  /** Kinds of requests already settled, so that a second confirmation is known as a repeat. */
+  readonly settledControls: ReadonlyMap<string, LifecycleVerb>;
+
+  readonly usage: Usage;
+  readonly result?: Json | undefined;
+  readonly error?: SessionError | undefined;
+  readonly end?: End | undefined;
+};

@@ -1,0 +1,179 @@
+import type { AgentResult, LifecycleVerb, SessionError, SessionRecord } from '@concerto/protocol';
+import { listedEntries } from '../queue/queue.ts';
+import { command, type Draft, record } from './draft.ts';
+import { dispatchAttemptsMax } from './limits.ts';
+import { openRequests } from './status.ts';
+
+type Confirmation = Extract<SessionRecord, { type: 'control-confirmed' }>['by'];
+
+const ackTypes = {
+  interrupt: 'interrupt_ack',
+  pause: 'pause_ack',
+  resume: 'resume_ack',
+  cancel: 'stop_ack',
+} as const satisfies Record<LifecycleVerb, string>;
+
+/** Completes the request under way. Only what the agent's side did itself is acknowledged on the stream. */
+export function confirmControl(draft: Draft, by: Confirmation): void {
+  const { control, owner } = draft.state;
+  if (control === undefined) return;
+  const { kind, requestId } = control;
+  record(draft, { type: 'control-confirmed', kind, requestId, epoch: owner?.epoch, by });
+  if (by === 'forced') draft.reason = 'forced';
+  const byAgent = by === 'ack' || by === 'boundary' || by === 'exit';
+  if (byAgent) draft.acks.push({ type: ackTypes[kind], requestId, epoch: owner?.epoch ?? draft.state.epoch });
+}
+
+export function withdrawRequests(draft: Draft, reason: string): void {
+  const { process } = draft.state;
+  for (const request of draft.state.requests.values()) {
+    const unsettled = request.state === 'open' || request.held !== undefined;
+    if (!unsettled) continue;
+    record(draft, { type: 'request-withdrawn', requestId: request.requestId, reason });
+    if (process.kind !== 'ready') continue;
+    command(draft, { type: 'withdraw', incarnation: process.incarnation, requestId: request.requestId, reason });
+  }
+}
+
+type TurnOutcome = Extract<SessionRecord, { type: 'turn-ended' }>['outcome'];
+
+/** Closes the turn, if one runs, and whatever was asked in it. */
+export function endTurn(draft: Draft, outcome: TurnOutcome, error?: SessionError): void {
+  const { turn } = draft.state;
+  if (openRequests(draft.state).length > 0) withdrawRequests(draft, withdrawnBecause[outcome]);
+  if (!turn.active) return;
+  record(draft, { type: 'turn-ended', turn: turn.number, outcome, error });
+}
+
+export const withdrawnBecause: Readonly<Record<TurnOutcome, string>> = {
+  result: 'the turn ended',
+  error: 'the turn failed',
+  interrupted: 'the turn was interrupted',
+  lost: 'the agent was lost',
+  cancelled: 'the session was cancelled',
+};
+
+type Loss = Extract<SessionRecord, { type: 'process-lost' }>['why'];
+
+export type LostProcess = {
+  readonly why: Loss;
+  readonly error?: SessionError | undefined;
+  readonly undelivered?: readonly string[] | undefined;
+};
+
+/** The agent's process is gone: closes what was open in it and decides what the session is now. */
+export function loseProcess(draft: Draft, lost: LostProcess): void {
+  const { process, turn } = draft.state;
+  if (process.kind === 'none') return;
+  const wasStarting = process.kind === 'starting';
+  const turnLost = turn.active;
+  record(draft, { type: 'process-lost', incarnation: process.incarnation, why: lost.why, error: lost.error });
+  const returned = settleInFlight(draft, lost.undelivered ?? []);
+  endTurn(draft, draft.state.control?.kind === 'interrupt' ? 'interrupted' : 'lost', lost.error);
+  const message = lost.error?.message ?? lossText[lost.why];
+  draft.reason ??= message;
+
+  const control = draft.state.control?.kind;
+  if (control === 'cancel') {
+    endCancelled(draft, 'exit');
+    return;
+  }
+  if (control !== undefined) {
+    confirmControl(draft, 'exit');
+    if (control === 'interrupt') return;
+  }
+  if (turnLost && draft.state.once && !returned) {
+    endFailed(draft, lost.error ?? { code: 'agent_lost', message });
+  } else if (turnLost && !returned) {
+    record(draft, { type: 'queue-held', reason: message });
+  } else if (wasStarting && !changesOwner(lost.why)) {
+    startFailed(draft, lost.error ?? { code: 'start_failed', message });
+  }
+}
+
+const lossText: Readonly<Record<Loss, string>> = {
+  exited: 'the agent exited',
+  'start-failed': 'the agent could not be started',
+  'start-timeout': 'the agent did not start in time',
+  'taken-over': 'the agent was lost with its runner',
+  'handed-over': 'the agent was stopped with its runner',
+  forced: 'forced',
+  unresponsive: 'the agent took no message',
+};
+
+function changesOwner(why: Loss): boolean {
+  return why === 'taken-over' || why === 'handed-over';
+}
+
+/** An agent that never ran has failed; one that ran before can be tried again with the next message. */
+function startFailed(draft: Draft, error: SessionError): void {
+  if (draft.state.once || !draft.state.everReady) endFailed(draft, error);
+  else record(draft, { type: 'queue-held', reason: error.message });
+}
+
+/**
+ * A message that was handed over and never confirmed may or may not have been read: only a person sends it again.
+ * Tells whether it certainly was not, so that it waits in the queue again.
+ */
+function settleInFlight(draft: Draft, undelivered: readonly string[]): boolean {
+  const { inFlight, entries } = draft.state.queue;
+  const entry = inFlight === undefined ? undefined : entries.get(inFlight);
+  if (entry?.dispatch === undefined) return false;
+  const { id: messageId, dispatches } = entry;
+  const { dispatchId } = entry.dispatch;
+  if (!undelivered.includes(dispatchId)) {
+    record(draft, { type: 'message-uncertain', messageId, dispatchId, reason: 'the agent may have received it' });
+    return false;
+  }
+  record(draft, { type: 'message-returned', messageId, dispatchId, reason: 'the agent never received it' });
+  return dispatches < dispatchAttemptsMax;
+}
+
+export function endCancelled(draft: Draft, by: Confirmation): void {
+  confirmControl(draft, by);
+  endSession(draft, { status: 'cancelled', reason: by === 'forced' ? 'forced' : 'cancelled' });
+}
+
+export function endFailed(draft: Draft, error: SessionError): void {
+  endSession(draft, { status: 'failed', reason: error.message, error });
+}
+
+export type Ending = {
+  readonly status: 'completed' | 'failed' | 'cancelled';
+  readonly reason?: string;
+  readonly error?: SessionError;
+  readonly result?: AgentResult;
+};
+
+/** The last decision of a session: nothing stays open, nothing stays pending, no process stays alive. */
+export function endSession(draft: Draft, ending: Ending): void {
+  const { process, control, owner } = draft.state;
+  endTurn(draft, ending.status === 'cancelled' ? 'cancelled' : 'lost', ending.error);
+  withdrawRequests(draft, `the session is ${ending.status}`);
+  for (const entry of listedEntries(draft.state.queue)) {
+    if (entry.dispatch !== undefined) {
+      const { dispatchId } = entry.dispatch;
+      record(draft, {
+        type: 'message-uncertain',
+        messageId: entry.id,
+        dispatchId,
+        reason: 'the agent may have received it',
+      });
+    } else if (entry.state === 'pending') {
+      record(draft, { type: 'message-cancelled', messageId: entry.id, reason: `the session is ${ending.status}` });
+    }
+  }
+  if (control !== undefined && draft.state.control !== undefined) {
+    record(draft, {
+      type: 'control-superseded',
+      kind: control.kind,
+      requestId: control.requestId,
+      by: ending.status,
+    });
+  }
+  record(draft, { type: 'ended', ...ending });
+  draft.reason = ending.reason;
+  if (process.kind !== 'none' && owner !== undefined) {
+    command(draft, { type: 'stop', incarnation: process.incarnation, reason: 'ended' });
+  }
+}

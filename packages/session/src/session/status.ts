@@ -1,0 +1,41 @@
+import type { LifecycleVerb, SessionStatus, SuspendEvent } from '@concerto/protocol';
+import { pendingEntries } from '../queue/queue.ts';
+import type { Request, SessionState } from './session-state.ts';
+
+export const statusDuring: Readonly<Record<LifecycleVerb, SessionStatus>> = {
+  interrupt: 'interrupting',
+  pause: 'pausing',
+  resume: 'resuming',
+  cancel: 'cancelling',
+};
+
+/** The one status users see: final over a request under way, over a hold, over an open question, over the turn. */
+export function statusOf(state: SessionState): SessionStatus {
+  if (state.end !== undefined) return state.end.status;
+  if (state.control !== undefined) return statusDuring[state.control.kind];
+  if (state.hold !== undefined) return state.hold.kind;
+  const [question] = openRequests(state);
+  if (question !== undefined) return waitingStatus(question.event);
+  if (state.turn.active) return 'running';
+  if (state.process.kind === 'starting') return 'starting';
+  return needsProcess(state) ? 'queued' : 'idle';
+}
+
+export function waitingStatus(event: SuspendEvent): 'waitingForInput' | 'waitingForApproval' {
+  return event.type === 'queryConsent' ? 'waitingForApproval' : 'waitingForInput';
+}
+
+/** Oldest first. */
+export function openRequests(state: SessionState): readonly Request[] {
+  return [...state.requests.values()].filter((request) => request.state === 'open');
+}
+
+/** Something is to be done and nothing is there to do it: never started, or messages wait for the next process. */
+export function needsProcess(state: SessionState): boolean {
+  if (state.process.kind !== 'none') return false;
+  return state.incarnations === 0 || pendingEntries(state.queue).length > 0;
+}
+
+export function canSteer(state: SessionState): boolean {
+  return state.capabilities.includes('steer');
+}

@@ -1,0 +1,156 @@
+import type { Json } from '@concerto/base';
+import type { Message, MessageList, Session, SuspendEvent, Waiting } from '@concerto/protocol';
+import { textOf } from '@concerto/protocol';
+import { listedEntries, pendingEntries, type QueueEntry, settledEntries } from '../queue/queue.ts';
+import { isoTime } from './iso-time.ts';
+import type { SessionState } from './session-state.ts';
+import { needsProcess, openRequests, statusOf, waitingStatus } from './status.ts';
+
+/** The session as clients see it; `position` is the head of its events stream. */
+export function sessionView(state: SessionState, position: number): Session {
+  const { id, title, kind, agent, turn, usage, once, result, error } = state;
+  const waiting = waitingOf(state);
+  const reason = state.end?.reason ?? state.hold?.reason;
+  return {
+    id,
+    title,
+    kind,
+    agent,
+    status: statusOf(state),
+    turn: turn.number,
+    createdAt: isoTime(state.createdAt),
+    updatedAt: isoTime(state.updatedAt),
+    ...(waiting === undefined ? {} : { waiting }),
+    pending: listedIn(state).length,
+    usage,
+    position,
+    ...(result === undefined ? {} : { result: mutable(result) }),
+    ...(error === undefined ? {} : { error }),
+    once,
+    ...(reason === undefined ? {} : { reason }),
+    ...(state.everReady ? { capabilities: [...state.capabilities] } : {}),
+  };
+}
+
+/** Why the session does not move, and what would make it. Undefined while it works, is idle or is over. */
+export function waitingOf(state: SessionState): Waiting | undefined {
+  if (state.end !== undefined || state.control !== undefined) return undefined;
+  if (state.hold !== undefined) return heldWaiting(state);
+  const [question] = openRequests(state);
+  if (question !== undefined) {
+    const { requestId, since, event } = question;
+    const what = waitingStatus(event) === 'waitingForApproval' ? 'approval' : 'input';
+    return { for: what, since: isoTime(since), requestId, detail: questionText(event) };
+  }
+  if (!needsProcess(state)) return undefined;
+  if (state.slot.kind === 'wanted') {
+    return { for: 'slot', since: isoTime(state.slot.since), detail: 'every slot of the pool is taken' };
+  }
+  if (state.owner !== undefined) return undefined;
+  return { for: 'runner', since: isoTime(state.activeAt), detail: 'no runner has taken the session yet' };
+}
+
+function heldWaiting(state: SessionState): Waiting | undefined {
+  if (state.hold === undefined) return undefined;
+  const { kind, since } = state.hold;
+  const pending = pendingEntries(state.queue).length;
+  const held = pending === 1 ? '1 message is held' : `${pending} messages are held`;
+  if (kind === 'paused') {
+    const detail = pending === 0 ? 'paused until it is resumed' : `paused until it is resumed; ${held}`;
+    return { for: 'pause', since: isoTime(since), detail };
+  }
+  if (pending === 0) return undefined;
+  return { for: 'pause', since: isoTime(since), detail: `${held} until a message is sent or the session resumed` };
+}
+
+function questionText(event: SuspendEvent): string {
+  switch (event.type) {
+    case 'waitForInput':
+    case 'waitForChoice':
+      return textOf(event.prompt);
+    case 'queryConsent': {
+      const { description } = event.scope;
+      return typeof description === 'string' ? description : event.consentType;
+    }
+    case 'readGraph':
+      return 'the agent reads the graph';
+    case 'inspectNode':
+      return `the agent inspects node ${event.nodeId}`;
+    case 'applyEdits':
+      return event.label;
+  }
+}
+
+/** A queue entry as clients see it: three statuses, and beside them what the domain knows more. */
+export function messageView(entry: QueueEntry, state: SessionState): Message {
+  return {
+    id: entry.id,
+    content: entry.content,
+    priority: entry.priority,
+    status: publicStatus(entry, state),
+    source: entry.source,
+    createdAt: isoTime(entry.createdAt),
+    ...(entry.deliveredAt === undefined ? {} : { deliveredAt: isoTime(entry.deliveredAt) }),
+    ...(entry.state === 'dispatched' ? { inFlight: true } : {}),
+    ...(entry.how === undefined ? {} : { how: entry.how }),
+    ...(entry.state === 'uncertain' ? { uncertain: true } : {}),
+    ...(entry.reason === undefined ? {} : { reason: entry.reason }),
+  };
+}
+
+function publicStatus(entry: QueueEntry, state: SessionState): Message['status'] {
+  switch (entry.state) {
+    case 'delivered':
+    case 'cancelled':
+      return entry.state;
+    case 'pending':
+    case 'dispatched':
+      return 'pending';
+    case 'uncertain':
+      return state.end === undefined ? 'pending' : 'cancelled';
+  }
+}
+
+function listedIn(state: SessionState): readonly QueueEntry[] {
+  return state.end === undefined ? listedEntries(state.queue) : [];
+}
+
+export function messageListView(state: SessionState, all: boolean): MessageList {
+  const pending = listedIn(state).map((entry) => messageView(entry, state));
+  const { version } = state.queue;
+  if (!all) return { pending, version };
+  const uncertain = state.end === undefined ? [] : listedEntries(state.queue);
+  const history = [...settledEntries(state.queue), ...uncertain].map((entry) => messageView(entry, state));
+  return { pending, history, version };
+}
+
+/** One message, or undefined when the session has none of that id. */
+export function messageOf(state: SessionState, messageId: string): Message | undefined {
+  const entry = state.queue.entries.get(messageId);
+  return entry === undefined ? undefined : messageView(entry, state);
+}
+
+export type RequestView = {
+  readonly requestId: string;
+  readonly type: SuspendEvent['type'];
+  readonly event: SuspendEvent;
+  readonly since: string;
+};
+
+export function requestsView(state: SessionState): readonly RequestView[] {
+  return openRequests(state).map(({ requestId, event, since }) => ({
+    requestId,
+    type: event.type,
+    event,
+    since: isoTime(since),
+  }));
+}
+
+type Plain = Exclude<Session['result'], undefined>;
+
+/** The protocol's JSON type is mutable where ours is not; the value is the same. */
+function mutable(value: Json): Plain {
+  if (Array.isArray(value)) return value.map(mutable);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mutable(item)]));
+}
