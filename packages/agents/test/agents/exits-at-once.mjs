@@ -1,0 +1,2 @@
+console.error('cannot find my configuration');
+process.exitCode = 3;

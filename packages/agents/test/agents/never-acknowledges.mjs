@@ -1,0 +1,2 @@
+console.error('thinking about it');
+process.stdin.resume();

@@ -1,0 +1,2 @@
+// Leaves its stdin alone until its end.
+setInterval(() => {}, 1000);

@@ -1,0 +1,1 @@
+process.stdin.once('data', () => console.log(JSON.stringify({ type: 'result', text: 'hasty' })));

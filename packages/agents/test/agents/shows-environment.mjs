@@ -1,0 +1,1 @@
+console.log(JSON.stringify({ type: 'result', env: process.env, cwd: process.cwd(), args: process.argv.slice(2) }));
