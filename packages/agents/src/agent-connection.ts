@@ -107,6 +107,9 @@ export type AgentConnection = {
     readonly stepMs?: number;
     readonly settled?: AbortSignal;
   }): Promise<AgentExit | undefined>;
+  /** Stops the whole process group where it stands, and lets it go on; the last resort of a pause. */
+  freeze(): void;
+  thaw(): void;
   /** Ends stdin, then SIGTERM, then SIGKILL to the process group; nothing the agent started is left. Repeatable. */
   end(options?: { readonly stepMs?: number }): Promise<AgentExit>;
   readonly exited: Promise<AgentExit>;

@@ -26,6 +26,7 @@ import { AgentError } from './agent-error.ts';
 import type { AgentProcess } from './agent-process.ts';
 import { OutputBuffer } from './output-buffer.ts';
 import { PlainTextAnswer } from './plain-text.ts';
+import { sendSignal } from './process-identity.ts';
 import { stderrExcerpt } from './stderr-tail.ts';
 
 /** After the exit: for stdout to end, which something that got away may hold open. */
@@ -112,6 +113,14 @@ export class NdjsonConnection implements AgentConnection {
     options: { readonly stepMs?: number; readonly settled?: AbortSignal } = {},
   ): Promise<AgentExit | undefined> {
     return this.#process.interrupt(options.stepMs, options.settled);
+  }
+
+  freeze(): void {
+    sendSignal(-this.identity.pid, 'SIGSTOP');
+  }
+
+  thaw(): void {
+    sendSignal(-this.identity.pid, 'SIGCONT');
   }
 
   end(options: { readonly stepMs?: number } = {}): Promise<AgentExit> {
