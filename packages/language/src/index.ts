@@ -1,4 +1,5 @@
 export type { Diagnostic, DiagnosticFix, DiagnosticLabel, Severity, TextEdit } from './diagnostics/diagnostic.ts';
+export { type ParseResult, parseSource } from './parser/parse-source.ts';
 export { createSourceFile, type Position, positionAt, type SourceFile } from './source/source-file.ts';
 export type { Span } from './source/span.ts';
 export { createIdSource, type IdSource, type NodeId } from './syntax/node.ts';

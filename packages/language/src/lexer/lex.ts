@@ -60,6 +60,7 @@ class Lexer {
     texts: new Map(),
     numbers: new Map(),
     comments: [],
+    damaged: new Set(),
     docs: new Map(),
   };
 
@@ -196,7 +197,10 @@ class Lexer {
     }
     if (!isFirst) this.#open.pop();
     this.#offset = stop === 'closed' ? end + string.quote.length : end;
-    if (stop === 'unterminated') this.#reportUnterminated(string, end);
+    if (stop === 'unterminated') {
+      this.#reportUnterminated(string, end);
+      this.#tokens.damaged.add(this.#tokens.kinds.length + 1);
+    }
     this.#push(isFirst ? 'String' : 'InterpolationEnd', tokenStart, this.#offset);
     this.#resolveText(string);
   }
@@ -330,10 +334,12 @@ class Lexer {
     this.#offset += character.length;
     if (character === '&') {
       const help = 'write `&&` for "and"; values are copied, so there are no references';
-      return this.#report('C0002', { start, end: this.#offset }, 'a single `&` has no meaning', help);
+      this.#report('C0002', { start, end: this.#offset }, 'a single `&` has no meaning', help);
+      return this.#push('&&', start, this.#offset);
     }
     if (/[\p{L}\p{N}]/u.test(character)) return this.#readForeignWord(start);
     const shown = /\p{C}|\p{Z}/u.test(character) ? `U+${hex(character)}` : `\`${character}\``;
+    this.#tokens.damaged.add(this.#tokens.kinds.length);
     const help = QUOTES_OF_WORD_PROCESSORS.has(character) ? 'strings have straight quotes: `"`' : undefined;
     return this.#report('C0001', { start, end: this.#offset }, `unexpected character ${shown}`, help);
   }

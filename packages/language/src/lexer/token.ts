@@ -132,6 +132,8 @@ export interface TokenList {
   readonly texts: Map<number, string>;
   readonly numbers: Map<number, number>;
   readonly comments: Comment[];
+  /** Tokens before which something was reported: that something is missing there needs no second message. */
+  readonly damaged: Set<number>;
   /** Doc text by the index of the token it stands before. */
   readonly docs: Map<number, string>;
 }

@@ -45,6 +45,14 @@ export function takeName(p: Parser): Name {
   return name;
 }
 
+/** At a label; its name has no quote. */
+export function takeLabel(p: Parser): Name {
+  const text = p.tokens.texts.get(p.position) ?? '';
+  const label: Name = { kind: 'Name', id: p.newId(), span: p.tokenSpan, text };
+  p.bump();
+  return label;
+}
+
 export function missingName(p: Parser, what: string, code = 'C0100'): Name {
   p.unexpected(`expected ${what}`, false, code);
   const start = p.previousEnd;

@@ -72,7 +72,8 @@ function parsePatternLiteral(p: Parser): LiteralExpression {
   }
   const literal = parseLiteral(p);
   if (literal.kind !== 'IntLiteral' && literal.kind !== 'FloatLiteral') return literal;
-  return { ...literal, span: p.spanFrom(start), value: -literal.value };
+  const value = literal.kind === 'IntLiteral' ? 0 - literal.value : -literal.value;
+  return { ...literal, span: p.spanFrom(start), value };
 }
 
 const LITERAL_START: ReadonlySet<TokenKind> = new Set(['Int', 'Float', 'String', 'true', 'false', 'nil', '-']);

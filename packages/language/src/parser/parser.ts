@@ -136,6 +136,7 @@ export class Parser {
   syntaxError(code: string, span: Span, message: string, extras: ReportExtras = {}): void {
     if (this.position === this.#lastErrorPosition) return;
     this.#lastErrorPosition = this.position;
+    if (this.tokens.damaged.has(this.position)) return;
     this.report(code, span, message, extras);
   }
 

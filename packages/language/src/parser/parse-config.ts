@@ -1,0 +1,29 @@
+import type { ConfigField } from '../syntax/item.ts';
+import { parseAnyName } from './parse-name.ts';
+import type { Parser } from './parser.ts';
+
+/** `{ name: value … }` with optional commas. */
+export function parseConfigBlock(p: Parser): ConfigField[] {
+  const fields: ConfigField[] = [];
+  if (!p.expect('{')) return fields;
+  while (!p.at('}') && !p.at('EndOfFile')) {
+    const before = p.position;
+    if (p.atName()) fields.push(parseConfigField(p));
+    else p.unexpected('expected a field name or `}`');
+    p.eat(',');
+    if (p.position === before) {
+      p.skipBalanced((kind) => kind === ',');
+      if (!p.eat(',')) break;
+    }
+  }
+  p.expect('}', 'after the fields');
+  return fields;
+}
+
+export function parseConfigField(p: Parser): ConfigField {
+  const { start } = p;
+  const name = parseAnyName(p, 'a field name');
+  p.expect(':', `after \`${name.text}\``);
+  const value = p.freeExpression();
+  return { kind: 'ConfigField', id: p.newId(), span: p.spanFrom(start), name, value, oldSpelling: undefined };
+}

@@ -1,0 +1,165 @@
+import type { Block, CatchClause, Expression, IfExpression, MatchArm } from '../syntax/expression.ts';
+import type { Name } from '../syntax/node.ts';
+import { looksLikeMap } from './parse-map-and-struct.ts';
+import { isBindableName, parseName, takeLabel, takeName } from './parse-name.ts';
+import { parsePattern } from './parse-pattern.ts';
+import { parsePostfix } from './parse-postfix.ts';
+import { parseNamedType } from './parse-type.ts';
+import type { Parser } from './parser.ts';
+
+/** `if`, `match`, a loop or `try`: what ends with its own brace. Blocks and `listen` are looked at elsewhere. */
+export function startsBlockLike(p: Parser): boolean {
+  switch (p.kind) {
+    case 'if':
+    case 'match':
+    case 'for':
+    case 'while':
+    case 'loop':
+    case 'try':
+    case 'Label':
+      return true;
+    case 'Identifier':
+      return p.peek(1) === 'for' && p.text === 'parallel';
+    default:
+      return false;
+  }
+}
+
+export function parseBlockLike(p: Parser): Expression {
+  switch (p.kind) {
+    case 'if':
+      return parseIf(p);
+    case 'match':
+      return parseMatch(p);
+    case 'try':
+      return parseTry(p);
+    default:
+      return parseLoop(p);
+  }
+}
+
+/** Not recursive in `else if`, of which there may be hundreds. */
+function parseIf(p: Parser): Expression {
+  const branches: { start: number; condition: Expression; then: Block }[] = [];
+  let otherwise: Block | IfExpression | undefined;
+  do {
+    const { start } = p;
+    p.bump();
+    const condition = p.headExpression();
+    // oxlint-disable-next-line unicorn/no-thenable -- the branch of an `if`; no node is ever awaited
+    branches.push({ start, condition, then: p.block() });
+    if (!p.eat('else')) break;
+    if (!p.at('if')) {
+      otherwise = p.block();
+      break;
+    }
+  } while (p.at('if'));
+  const { end } = p.spanFrom(0);
+  let result: IfExpression | undefined;
+  for (const { start, condition, then } of branches.reverse()) {
+    // oxlint-disable-next-line unicorn/no-thenable -- as above
+    result = { kind: 'IfExpression', id: p.newId(), span: { start, end }, condition, then, otherwise };
+    otherwise = result;
+  }
+  return result ?? p.block();
+}
+
+function parseMatch(p: Parser): Expression {
+  const { start } = p;
+  p.bump();
+  const scrutinee = p.headExpression();
+  const arms: MatchArm[] = [];
+  if (p.expect('{', 'after the value to match')) {
+    while (!p.at('}') && !p.at('EndOfFile')) {
+      const before = p.position;
+      arms.push(parseArm(p));
+      if (p.position === before) p.bump();
+    }
+    p.expect('}', 'after the arms of the match');
+  }
+  return { kind: 'MatchExpression', id: p.newId(), span: p.spanFrom(start), scrutinee, arms };
+}
+
+function parseArm(p: Parser): MatchArm {
+  const { start } = p;
+  const pattern = parsePattern(p);
+  const guard = p.eat('if') ? p.within({ inHead: true, inArm: false }, () => p.expression()) : undefined;
+  if (!p.expect('=>', 'after the pattern')) p.skipBalanced((kind) => kind === '=>' || kind === ',' || kind === ';');
+  p.eat('=>');
+  const body = p.within({ inHead: false, inArm: true }, () => parseArmBody(p));
+  const arm: MatchArm = { kind: 'MatchArm', id: p.newId(), span: p.spanFrom(start), pattern, guard, body };
+  if (!p.eat(',') && !p.at('}')) recoverAfterArm(p, body);
+  return arm;
+}
+
+/** A block ends its arm, so that the next pattern is not taken for its continuation. */
+function parseArmBody(p: Parser): Expression {
+  if (!p.at('{') || p.peek(1) === '}' || looksLikeMap(p)) return p.expression();
+  return parsePostfix(p, p.block());
+}
+
+function recoverAfterArm(p: Parser, body: Expression): void {
+  const endsWithBrace = p.tokens.kinds[p.position - 1] === '}' && body.kind !== 'ErrorExpression';
+  if (endsWithBrace || (p.newlineBefore() && !p.at(';'))) return;
+  p.unexpected('expected `,` or `}` after the arm', true);
+  p.skipBalanced((kind) => kind === ',' || kind === ';');
+  if (!p.eat(',')) p.eat(';');
+}
+
+function parseLoop(p: Parser): Expression {
+  const { start } = p;
+  const label = p.at('Label') ? takeLabel(p) : undefined;
+  if (label !== undefined) p.expect(':', 'after the label');
+  const parallel = p.atWord('parallel');
+  if (parallel) p.bump();
+  switch (p.kind) {
+    case 'for':
+      return parseFor(p, { start, label, parallel });
+    case 'while': {
+      p.bump();
+      const condition = p.headExpression();
+      const body = p.block();
+      return { kind: 'WhileExpression', id: p.newId(), span: p.spanFrom(start), label, condition, body };
+    }
+    case 'loop': {
+      p.bump();
+      const body = p.block();
+      return { kind: 'LoopExpression', id: p.newId(), span: p.spanFrom(start), label, body };
+    }
+    default:
+      p.unexpected('expected `for`, `while` or `loop` after the label');
+      return { kind: 'ErrorExpression', id: p.newId(), span: p.spanFrom(start) };
+  }
+}
+
+function parseFor(p: Parser, head: { start: number; label: Name | undefined; parallel: boolean }): Expression {
+  const { start, label, parallel } = head;
+  p.bump();
+  const pattern = parsePattern(p);
+  p.expect('in', 'after the loop variable');
+  const iterable = p.headExpression();
+  const body = p.block();
+  return { kind: 'ForExpression', id: p.newId(), span: p.spanFrom(start), label, parallel, pattern, iterable, body };
+}
+
+function parseTry(p: Parser): Expression {
+  const { start } = p;
+  p.bump();
+  const body = p.block();
+  const catches: CatchClause[] = [];
+  while (p.at('catch')) catches.push(parseCatch(p));
+  return { kind: 'TryExpression', id: p.newId(), span: p.spanFrom(start), body, catches };
+}
+
+function parseCatch(p: Parser): CatchClause {
+  const { start } = p;
+  p.bump();
+  const type = isBindableName(p.kind) ? parseNamedType(p) : undefined;
+  let binding: Name | undefined;
+  if (p.eat('(')) {
+    binding = p.atName() ? takeName(p) : parseName(p, 'a name for the error');
+    p.expect(')', 'after the name of the error');
+  }
+  const body = p.block();
+  return { kind: 'CatchClause', id: p.newId(), span: p.spanFrom(start), type, binding, body };
+}

@@ -1,0 +1,128 @@
+import type { TokenKind } from '../lexer/token.ts';
+import type { Block, Expression } from '../syntax/expression.ts';
+import type { Statement } from '../syntax/statement.ts';
+import { startsItem } from './item-start.ts';
+import { parseConfigBlock } from './parse-config.ts';
+import { parseBlockLike, startsBlockLike } from './parse-control.ts';
+import { parseExpressionRest } from './parse-expression.ts';
+import { parseListen } from './parse-listen.ts';
+import { looksLikeMap, parseMap } from './parse-map-and-struct.ts';
+import { parseName } from './parse-name.ts';
+import { parsePattern } from './parse-pattern.ts';
+import { parsePostfix } from './parse-postfix.ts';
+import { parseType } from './parse-type.ts';
+import { emptyBlock, type Parser } from './parser.ts';
+
+export function parseBlock(p: Parser): Block {
+  const { start } = p;
+  if (!p.expect('{')) return emptyBlock(p);
+  const statements: Statement[] = [];
+  let tail: Expression | undefined;
+  while (!p.at('}') && !p.at('EndOfFile') && !startsOuterItem(p)) {
+    const before = p.position;
+    if (p.eat(';')) continue;
+    const parsed = parseStatement(p);
+    if (parsed.kind === 'Tail') tail = parsed.expression;
+    else statements.push(parsed);
+    if (p.position === before) p.bump();
+  }
+  if (!p.eat('}')) {
+    p.syntaxError('C0100', { start, end: start + 1 }, 'this `{` is never closed', { help: 'add `}`' });
+  }
+  return { kind: 'Block', id: p.newId(), span: p.spanFrom(start), statements, tail };
+}
+
+/** In a file that lacks a `}`, an item at the start of a line was meant to be outside of the block. */
+function startsOuterItem(p: Parser): boolean {
+  return p.hasOpenBraces && startsItem(p) && p.atLineStart();
+}
+
+type Tail = { readonly kind: 'Tail'; readonly expression: Expression };
+
+/** A statement, or the expression that is the value of the block. */
+export function parseStatement(p: Parser): Statement | Tail {
+  if (p.at('let')) return parseLet(p);
+  if (p.at('mock') && p.nameAt(1)) return parseMock(p);
+  if (startsItem(p)) {
+    const item = p.item();
+    return { kind: 'ItemStatement', id: p.newId(), span: item.span, item };
+  }
+  return parseExpressionStatement(p);
+}
+
+function parseLet(p: Parser): Statement {
+  const { start } = p;
+  p.bump();
+  const mutable = p.eat('mut');
+  const pattern = parsePattern(p);
+  const type = p.eat(':') ? parseType(p) : undefined;
+  const initializer = p.eat('=') ? p.freeExpression() : undefined;
+  endStatement(p, 'the `let`');
+  return { kind: 'LetStatement', id: p.newId(), span: p.spanFrom(start), mutable, pattern, type, initializer };
+}
+
+function parseMock(p: Parser): Statement {
+  const { start } = p;
+  p.bump();
+  const target = parseName(p, 'the name of a model');
+  const fields = parseConfigBlock(p);
+  p.eat(';');
+  return { kind: 'MockStatement', id: p.newId(), span: p.spanFrom(start), target, fields };
+}
+
+function parseExpressionStatement(p: Parser): Statement | Tail {
+  const { start } = p;
+  const { expression, endsItself } = parseStatementExpression(p);
+  if (p.at('}')) return { kind: 'Tail', expression };
+  const semicolon = p.at(';');
+  if (semicolon) p.bump();
+  else if (!endsItself) endStatement(p, 'the expression');
+  return { kind: 'ExpressionStatement', id: p.newId(), span: p.spanFrom(start), expression, semicolon };
+}
+
+/** What ends with a brace ends the statement: only `.` and `?` continue it, never an operator or a bracket. */
+function parseStatementExpression(p: Parser): { expression: Expression; endsItself: boolean } {
+  const blockLike = parseLeadingBlock(p);
+  if (blockLike === undefined) return { expression: p.expression(), endsItself: false };
+  if (!p.at('.') && !p.at('?')) return { expression: blockLike, endsItself: true };
+  const expression = parseExpressionRest(p, parsePostfix(p, blockLike));
+  return { expression, endsItself: false };
+}
+
+function parseLeadingBlock(p: Parser): Expression | undefined {
+  if (startsBlockLike(p)) return parseBlockLike(p);
+  if (p.at('listen')) return parseListen(p);
+  if (!p.at('{') || looksLikeMap(p)) return undefined;
+  // `{}` is nothing, unless it is the value of the block around it: then it is an empty map.
+  return p.peek(1) === '}' && p.peek(2) === '}' ? parseMap(p) : p.block();
+}
+
+const STATEMENT_KEYWORDS: ReadonlySet<TokenKind> = new Set([
+  'let',
+  'return',
+  'if',
+  'for',
+  'while',
+  'loop',
+  'match',
+  'try',
+  'throw',
+  'fn',
+]);
+
+/** Expects `;`. When it is missing, the next statement is believed to begin on the next line. */
+export function endStatement(p: Parser, what: string): void {
+  if (p.eat(';')) return;
+  p.unexpected(`expected \`;\` after ${what}`, true, 'C0104');
+  if (p.newlineBefore()) return;
+  while (!p.at('EndOfFile') && !p.at('}') && !p.eat(';')) {
+    if (p.newlineBefore() || STATEMENT_KEYWORDS.has(p.kind)) return;
+    const before = p.position;
+    p.position = isOpening(p.kind) ? (p.closingAfter(p.position) ?? p.position + 1) : p.position;
+    if (p.position === before) p.bump();
+  }
+}
+
+function isOpening(kind: TokenKind): boolean {
+  return kind === '(' || kind === '[' || kind === '{' || kind === 'InterpolationStart';
+}
