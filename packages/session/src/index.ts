@@ -1,4 +1,19 @@
+export {
+  decidePool,
+  evolvePool,
+  newPool,
+  type Pool,
+  type PoolCommand,
+  type PoolDecision,
+  type PoolOutcome,
+  poolMaxDefault,
+  poolView,
+  type Slot,
+  slotGraceMs,
+  waitingPosition,
+} from './pool/pool.ts';
 export { type Dispatch, type Queue, type QueueEntry } from './queue/queue.ts';
+export { audit, messageHistory } from './session/audit.ts';
 export { nextDeadline } from './session/deadlines.ts';
 export { decide } from './session/decide.ts';
 export { evolve, fold } from './session/evolve.ts';
@@ -27,3 +42,18 @@ export {
   sessionView,
   waitingOf,
 } from './session/view.ts';
+export {
+  checkTemplate,
+  type ResolvedStart,
+  resolveStart,
+  type Target,
+  type TargetFault,
+} from './template/template.ts';
+export {
+  checkToolConfig,
+  mergeToolConfigs,
+  missingSecrets,
+  type ToolFault,
+  type ToolRule,
+  toolRule,
+} from './template/tool-config.ts';

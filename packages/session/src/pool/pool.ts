@@ -1,0 +1,182 @@
+import { unreachable } from '@concerto/base';
+import type { PoolRecord, PoolState } from '@concerto/protocol';
+
+export const poolMaxDefault = 20;
+/** A slot is taken before its session is written; for this long a slot without a session is not a leak. */
+export const slotGraceMs = 30_000;
+
+export type Slot = { readonly leaseId: number; readonly since: number };
+
+/** How many sessions may run at once, and who does. One aggregate, so that two starts cannot both take the last slot. */
+export type Pool = {
+  readonly max: number;
+  readonly slots: ReadonlyMap<string, Slot>;
+  /** First come, first served. */
+  readonly waiting: readonly string[];
+  readonly nextLeaseId: number;
+};
+
+export function newPool(max: number = poolMaxDefault): Pool {
+  return { max, slots: new Map(), waiting: [], nextLeaseId: 1 };
+}
+
+export function evolvePool(pool: Pool, record: PoolRecord): Pool {
+  switch (record.type) {
+    case 'configured':
+      return { ...pool, max: record.max };
+    case 'slot-allocated': {
+      const slot = { leaseId: record.leaseId, since: record.at };
+      return {
+        ...without(pool, record.sessionId),
+        slots: new Map(pool.slots).set(record.sessionId, slot),
+        nextLeaseId: Math.max(pool.nextLeaseId, record.leaseId + 1),
+      };
+    }
+    case 'waitlisted':
+      return { ...pool, waiting: [...pool.waiting.filter((id) => id !== record.sessionId), record.sessionId] };
+    case 'left-waitlist':
+    case 'slot-released':
+    case 'slot-reclaimed':
+      return without(pool, record.sessionId);
+    case 'capacity-reached':
+      return pool;
+    default:
+      return unreachable(record);
+  }
+}
+
+function without(pool: Pool, sessionId: string): Pool {
+  const slots = new Map(pool.slots);
+  slots.delete(sessionId);
+  return { ...pool, slots, waiting: pool.waiting.filter((id) => id !== sessionId) };
+}
+
+export function poolView(pool: Pool): PoolState {
+  return { active: pool.slots.size, max: pool.max, waiting: pool.waiting.length };
+}
+
+/** A session's place on the waiting list, from 1, or undefined. */
+export function waitingPosition(pool: Pool, sessionId: string): number | undefined {
+  const index = pool.waiting.indexOf(sessionId);
+  return index < 0 ? undefined : index + 1;
+}
+
+export type PoolCommand = { readonly at: number; readonly actor: string; readonly cause?: string | undefined } & (
+  | { readonly type: 'reserve'; readonly sessionId: string; readonly ifFull: 'reject' | 'queue' }
+  | { readonly type: 'release'; readonly sessionId: string; readonly reason: string }
+  | { readonly type: 'configure'; readonly max: number }
+  /** What the sessions themselves say, for every session that has a slot, waits for one, or believes so. */
+  | { readonly type: 'reconcile'; readonly sessions: ReadonlyMap<string, 'held' | 'wanted' | 'none'> }
+);
+
+export type PoolOutcome =
+  | { readonly kind: 'held' }
+  | { readonly kind: 'waiting'; readonly position: number }
+  /** HTTP's `pool_full`; recorded, because a refused start must be found in the audit. */
+  | { readonly kind: 'full'; readonly active: number; readonly max: number }
+  | { readonly kind: 'done' };
+
+export type PoolDecision = {
+  readonly records: readonly PoolRecord[];
+  readonly outcome: PoolOutcome;
+  /** Sessions that came off the waiting list and must be told `admit`. */
+  readonly admitted: readonly string[];
+  readonly pool: Pool;
+};
+
+type Distribute<T, Keys extends PropertyKey> = T extends unknown ? Omit<T, Keys> : never;
+type PoolRecordBody = Distribute<PoolRecord, 'at' | 'actor' | 'cause'>;
+type PoolDraft = { pool: Pool; readonly records: PoolRecord[]; readonly command: PoolCommand };
+
+function record(draft: PoolDraft, body: PoolRecordBody): void {
+  const { at, actor, cause } = draft.command;
+  const stamped = { ...body, at: Math.trunc(at), actor, ...(cause === undefined ? {} : { cause }) };
+  draft.records.push(stamped);
+  draft.pool = evolvePool(draft.pool, stamped);
+}
+
+/** Never refuses with an error: a full pool is an outcome, and it is recorded. */
+export function decidePool(pool: Pool, command: PoolCommand): PoolDecision {
+  const draft: PoolDraft = { pool, records: [], command };
+  const outcome = perform(draft, command);
+  const admitted = admitWaiting(draft);
+  const { records } = draft;
+  const kept =
+    outcome.kind === 'waiting' && admitted.includes(sessionOf(command)) ? ({ kind: 'held' } as const) : outcome;
+  return { records, outcome: kept, admitted: admitted.filter((id) => id !== sessionOf(command)), pool: draft.pool };
+}
+
+function sessionOf(command: PoolCommand): string {
+  return command.type === 'reserve' ? command.sessionId : '';
+}
+
+function perform(draft: PoolDraft, command: PoolCommand): PoolOutcome {
+  switch (command.type) {
+    case 'reserve':
+      return reserve(draft, command.sessionId, command.ifFull);
+    case 'release':
+      release(draft, command.sessionId, command.reason);
+      return { kind: 'done' };
+    case 'configure':
+      if (command.max !== draft.pool.max) record(draft, { type: 'configured', max: command.max });
+      return { kind: 'done' };
+    case 'reconcile':
+      reconcile(draft, command.sessions);
+      return { kind: 'done' };
+  }
+}
+
+function reserve(draft: PoolDraft, sessionId: string, ifFull: 'reject' | 'queue'): PoolOutcome {
+  const { pool } = draft;
+  if (pool.slots.has(sessionId)) return { kind: 'held' };
+  const position = waitingPosition(pool, sessionId);
+  if (position !== undefined) return { kind: 'waiting', position };
+  const active = pool.slots.size;
+  if (active < pool.max && pool.waiting.length === 0) {
+    record(draft, { type: 'slot-allocated', sessionId, leaseId: pool.nextLeaseId });
+    return { kind: 'held' };
+  }
+  const outcome = ifFull === 'reject' ? 'refused' : 'waitlisted';
+  record(draft, { type: 'capacity-reached', sessionId, active, max: pool.max, outcome });
+  if (ifFull === 'reject') return { kind: 'full', active, max: pool.max };
+  record(draft, { type: 'waitlisted', sessionId });
+  return { kind: 'waiting', position: draft.pool.waiting.length };
+}
+
+function release(draft: PoolDraft, sessionId: string, reason: string): void {
+  if (draft.pool.slots.has(sessionId)) record(draft, { type: 'slot-released', sessionId, reason });
+  else if (draft.pool.waiting.includes(sessionId)) record(draft, { type: 'left-waitlist', sessionId, reason });
+}
+
+/** Compares what the pool holds with what the sessions say, and follows the sessions. */
+function reconcile(draft: PoolDraft, sessions: ReadonlyMap<string, 'held' | 'wanted' | 'none'>): void {
+  const { at } = draft.command;
+  for (const [sessionId, slot] of draft.pool.slots) {
+    const says = sessions.get(sessionId);
+    if (says === 'held' || says === 'wanted' || at - slot.since < slotGraceMs) continue;
+    const reason = says === 'none' ? 'its session gave it back' : 'it has no session';
+    record(draft, { type: 'slot-reclaimed', sessionId, reason });
+  }
+  for (const sessionId of draft.pool.waiting) {
+    if (sessions.get(sessionId) === 'none')
+      record(draft, { type: 'left-waitlist', sessionId, reason: 'no longer wanted' });
+  }
+  for (const [sessionId, says] of sessions) {
+    const known = draft.pool.slots.has(sessionId) || draft.pool.waiting.includes(sessionId);
+    if (known || says === 'none') continue;
+    // A session that runs without a slot is counted, even beyond the maximum: the number must be true.
+    if (says === 'held') record(draft, { type: 'slot-allocated', sessionId, leaseId: draft.pool.nextLeaseId });
+    else record(draft, { type: 'waitlisted', sessionId });
+  }
+}
+
+function admitWaiting(draft: PoolDraft): readonly string[] {
+  const admitted: string[] = [];
+  for (;;) {
+    const { pool } = draft;
+    const [next] = pool.waiting;
+    if (next === undefined || pool.slots.size >= pool.max) return admitted;
+    record(draft, { type: 'slot-allocated', sessionId: next, leaseId: pool.nextLeaseId });
+    admitted.push(next);
+  }
+}
