@@ -1,0 +1,298 @@
+import process from 'node:process';
+import type { Readable, Writable } from 'node:stream';
+import type { Json, JsonObject } from '@concerto/base';
+import { type AgentCapability, agentCapabilities, type Line, LineError, LineSplitter } from '@concerto/protocol';
+import { NoAnswer, OpenQuestions, stopped, type Turn } from './turn.ts';
+
+export type Prompt = {
+  readonly text: string;
+  readonly context?: Json;
+  readonly session?: string;
+  readonly id?: string;
+};
+
+/** A text, or any fields; the turn's `result`. */
+export type Answer = string | JsonObject | undefined | void;
+
+/**
+ * An agent. A handler that is there is a capability that is announced; a request is confirmed when its handler is done
+ * and, for `interrupt` and `cancel`, when the prompt's handler has returned too.
+ */
+export type AgentHandlers = {
+  readonly version?: string;
+  /** Takes the params of the manifest; what it throws is told to the supervisor and the agent does not start. */
+  readonly init?: (params: JsonObject) => void | Promise<void>;
+  /** Works on one prompt; prompts come one at a time. What it throws is the turn's `error`. */
+  readonly prompt: (prompt: Prompt, turn: Turn) => Answer | Promise<Answer>;
+  readonly steer?: (text: string) => void | Promise<void>;
+  readonly interrupt?: () => void | Promise<void>;
+  readonly pause?: () => void | Promise<void>;
+  readonly resume?: () => void | Promise<void>;
+  readonly cancel?: () => void | Promise<void>;
+};
+
+export type ServeOptions = { readonly input?: Readable; readonly output?: Writable };
+
+/** Speaks the agent wire on stdin and stdout until stdin ends and the work that was asked for is done. */
+export async function serveAgent(handlers: AgentHandlers, options: ServeOptions = {}): Promise<void> {
+  const input = options.input ?? process.stdin;
+  const output = options.output ?? process.stdout;
+  // A supervisor that is gone reads nothing more: there is no point in working on.
+  output.on('error', () => process.exit(1));
+  const service = new AgentService(handlers, (message) => void output.write(`${JSON.stringify(message)}\n`));
+  const splitter = new LineSplitter();
+  for await (const chunk of input) {
+    for (const line of splitter.push(Buffer.from(chunk))) service.read(line);
+  }
+  for (const line of splitter.end()) service.read(line);
+  await service.inputEnded();
+}
+
+type Command = JsonObject & { readonly type: string };
+
+class AgentService {
+  readonly #handlers: AgentHandlers;
+  readonly #write: (message: JsonObject) => void;
+  readonly #capabilities: readonly AgentCapability[];
+  readonly #questions = new OpenQuestions();
+  /** The end of all work accepted so far. */
+  #work: Promise<void> = Promise.resolve();
+  #turn: AbortController | undefined;
+  #hasIntroduced = false;
+  #resumed: { readonly promise: Promise<void>; readonly resolve: () => void } | undefined;
+
+  constructor(handlers: AgentHandlers, write: (message: JsonObject) => void) {
+    this.#handlers = handlers;
+    this.#write = write;
+    this.#capabilities = agentCapabilities.filter((capability) => handlers[capability] !== undefined);
+  }
+
+  read(line: Line): void {
+    if (line instanceof LineError) {
+      this.#complain(line.message);
+      return;
+    }
+    if (line.trim() === '') return;
+    const command = parseCommand(line);
+    switch (command.type) {
+      case 'init':
+        this.#enqueue(() => this.#init(asObject(command.params)));
+        return;
+      case 'prompt':
+        this.#enqueue(() => this.#prompt(readPrompt(command)));
+        return;
+      case 'response':
+        this.#respond(command);
+        return;
+      case 'steer':
+        void this.#confirm(command, () => this.#handlers.steer?.(asText(command.text) ?? ''));
+        return;
+      case 'interrupt':
+      case 'cancel':
+        this.#stop(command, command.type === 'cancel' ? 'cancel' : 'interrupt');
+        return;
+      case 'pause':
+        void this.#confirm(command, () => this.#pause());
+        return;
+      case 'resume':
+        void this.#confirm(command, () => this.#resume());
+        return;
+      default:
+        this.#complain(`no such command: ${JSON.stringify(command.type)}`);
+    }
+  }
+
+  async inputEnded(): Promise<void> {
+    this.#questions.close('nobody is there to answer: stdin has ended');
+    this.#resumed?.resolve();
+    await this.#work;
+  }
+
+  #enqueue(task: () => Promise<void>): void {
+    this.#work = this.#work.then(task);
+  }
+
+  async #init(params: JsonObject): Promise<void> {
+    try {
+      await this.#handlers.init?.(params);
+    } catch (error) {
+      this.#write({ type: 'error', message: messageOf(error) });
+      return;
+    }
+    this.#introduce();
+  }
+
+  #introduce(): void {
+    if (this.#hasIntroduced) return;
+    this.#hasIntroduced = true;
+    const { version } = this.#handlers;
+    this.#write({
+      type: 'init_ack',
+      ...(version === undefined ? {} : { version }),
+      capabilities: [...this.#capabilities],
+    });
+  }
+
+  async #prompt(prompt: Prompt): Promise<void> {
+    // Without params there was no `init` to answer; what the agent can do must be known all the same.
+    if (this.#capabilities.length > 0) this.#introduce();
+    const stop = new AbortController();
+    this.#turn = stop;
+    try {
+      const answer = await this.#handlers.prompt(prompt, this.#turnFor(stop.signal));
+      // The confirmation of an interrupt ends the turn; a result after it would be taken for the next turn's.
+      if (!stop.signal.aborted)
+        this.#write(typed('result', typeof answer === 'string' ? { text: answer } : (answer ?? {})));
+    } catch (error) {
+      if (!stop.signal.aborted) this.#write({ type: 'error', message: messageOf(error), ...codeOf(error) });
+    } finally {
+      this.#turn = undefined;
+    }
+  }
+
+  #turnFor(signal: AbortSignal): Turn {
+    // After its end a turn has no voice: what a forgotten callback says would land in the next turn.
+    const say = (message: JsonObject): void => {
+      if (this.#turn?.signal === signal && !signal.aborted) this.#write(message);
+    };
+    const request = (type: string, fields: JsonObject = {}): Promise<Json> =>
+      this.#questions.ask(type, signal, (id) => say(typed(type, { ...fields, id })));
+    return {
+      signal,
+      ask: (question, options = {}) => request('question', present({ question, ...options })),
+      approve: async (description, { riskLevel, ...rest } = {}) =>
+        isYes(await request('approval', present({ description, risk_level: riskLevel, ...rest }))),
+      progress: (message, options = {}) => say({ type: 'progress', message, ...present(options) }),
+      partial: (text) => say({ type: 'partial', text }),
+      log: (message, level = 'info') => say({ type: 'log', level, message }),
+      send: (type, fields = {}) => say(typed(type, fields)),
+      request,
+      checkpoint: () => this.#checkpoint(signal),
+    };
+  }
+
+  async #checkpoint(signal: AbortSignal): Promise<void> {
+    while (this.#resumed !== undefined && !signal.aborted) {
+      await Promise.race([
+        this.#resumed.promise,
+        new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true })),
+      ]);
+    }
+    if (signal.aborted) throw stopped(signal);
+  }
+
+  #respond(command: JsonObject): void {
+    const isAwaited = this.#questions.answer({
+      type: asText(command.in_reply_to),
+      id: asText(command.in_reply_to_id),
+      value: command.value ?? null,
+      error: command.error,
+    });
+    if (!isAwaited)
+      this.#complain(`an answer that no question waits for: ${asText(command.in_reply_to_id) ?? '(without id)'}`);
+  }
+
+  #stop(command: Command, verb: 'interrupt' | 'cancel'): void {
+    this.#turn?.abort(verb === 'interrupt' ? 'the turn was interrupted' : 'the session was cancelled');
+    const handled = Promise.resolve().then(() => this.#handlers[verb]?.());
+    // It is looked at below, perhaps later; until then a failure is nobody's unhandled rejection.
+    handled.catch(() => {});
+    // In the queue of prompts, so that the confirmation comes after the stopped turn and before the next.
+    this.#enqueue(() => this.#confirm(command, () => handled));
+  }
+
+  async #pause(): Promise<void> {
+    if (this.#resumed === undefined) {
+      let resolve = (): void => {};
+      const promise = new Promise<void>((settle) => {
+        resolve = settle;
+      });
+      this.#resumed = { promise, resolve };
+    }
+    await this.#handlers.pause?.();
+  }
+
+  async #resume(): Promise<void> {
+    await this.#handlers.resume?.();
+    this.#resumed?.resolve();
+    this.#resumed = undefined;
+  }
+
+  /** Confirms a request when it is done. One that fails is not confirmed: the supervisor's deadline then decides. */
+  async #confirm(command: Command, handle: () => void | Promise<void>): Promise<void> {
+    try {
+      await handle();
+    } catch (error) {
+      this.#complain(`${command.type} failed: ${messageOf(error)}`);
+      return;
+    }
+    const id = asText(command.id);
+    this.#write({ type: 'ack', in_reply_to: command.type, ...(id === undefined ? {} : { in_reply_to_id: id }) });
+  }
+
+  /** stderr is the supervisor's place to look when something is odd. */
+  #complain(what: string): void {
+    process.stderr.write(`agent-kit: ${what}\n`);
+  }
+}
+
+/** A line that is no typed command is a prompt: that is how an agent with `input_format = "text"` is asked. */
+function parseCommand(line: string): Command {
+  try {
+    const value: Json = JSON.parse(line);
+    if (isObject(value) && typeof value.type === 'string') return { ...value, type: value.type };
+  } catch {
+    // Not JSON: a bare prompt.
+  }
+  return { type: 'prompt', text: line };
+}
+
+function readPrompt(command: JsonObject): Prompt {
+  const session = asText(command.session);
+  const id = asText(command.id);
+  return {
+    text: asText(command.text) ?? asText(command.prompt) ?? '',
+    ...(command.context === undefined ? {} : { context: command.context }),
+    ...(session === undefined ? {} : { session }),
+    ...(id === undefined ? {} : { id }),
+  };
+}
+
+function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function asObject(value: Json | undefined): JsonObject {
+  return isObject(value) ? value : {};
+}
+
+function asText(value: Json | undefined): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+function isYes(answer: Json): boolean {
+  return answer === true || (typeof answer === 'string' && /^(y|yes|true|ok|approved?|allow)$/i.test(answer.trim()));
+}
+
+/** The type comes first, for whoever reads along, and no field of the same name replaces it. */
+function typed(type: string, fields: JsonObject): JsonObject {
+  const { type: _, ...rest } = fields;
+  return { type, ...rest };
+}
+
+/** The fields that are there: `undefined` is no JSON. */
+function present(fields: { readonly [name: string]: Json | undefined }): JsonObject {
+  const found: Record<string, Json> = {};
+  for (const [name, value] of Object.entries(fields)) if (value !== undefined) found[name] = value;
+  return found;
+}
+
+function messageOf(error: unknown): string {
+  if (error instanceof NoAnswer) return `no answer: ${error.message}`;
+  return error instanceof Error ? error.message : String(error);
+}
+
+function codeOf(error: unknown): JsonObject {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' || typeof code === 'number' ? { code } : {};
+}

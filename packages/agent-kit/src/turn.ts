@@ -1,0 +1,101 @@
+import type { Json, JsonObject } from '@concerto/base';
+
+/** Why a question got no answer: the supervisor said so, the turn was stopped, or nobody is there any more. */
+export class NoAnswer extends Error {
+  override readonly name = 'NoAnswer';
+}
+
+export type AskOptions = { readonly options?: readonly string[]; readonly context?: Json };
+export type ApproveOptions = {
+  readonly riskLevel?: 'low' | 'medium' | 'high' | (string & {});
+  readonly [field: string]: Json | undefined;
+};
+export type ProgressOptions = {
+  readonly percent?: number;
+  readonly stage?: string;
+  readonly [field: string]: Json | undefined;
+};
+
+/** What the agent can say while it works on one prompt. */
+export type Turn = {
+  /** Aborts when the turn is interrupted or cancelled. */
+  readonly signal: AbortSignal;
+  /** Waits for the supervisor's answer; rejects with `NoAnswer` when there will be none. */
+  readonly ask: (question: string, options?: AskOptions) => Promise<Json>;
+  /** Waits for a yes or a no; everything but a yes is a no. */
+  readonly approve: (description: string, options?: ApproveOptions) => Promise<boolean>;
+  readonly progress: (message: string, options?: ProgressOptions) => void;
+  /** A piece of the answer, as it comes. */
+  readonly partial: (text: string) => void;
+  readonly log: (message: string, level?: 'debug' | 'info' | 'warn' | 'error') => void;
+  /** A message of your own, dispatched by its type. */
+  readonly send: (type: string, fields?: JsonObject) => void;
+  /** The same for one that wants an answer. */
+  readonly request: (type: string, fields?: JsonObject) => Promise<Json>;
+  /** Resolves at once, or after `resume` while the agent is paused; rejects when the turn is stopped. Call it between steps. */
+  readonly checkpoint: () => Promise<void>;
+};
+
+type Open = { readonly type: string; readonly settle: (answer: Json) => void; readonly fail: (error: Error) => void };
+
+/** The questions that wait for an answer, of all turns of a process. */
+export class OpenQuestions {
+  readonly #open = new Map<string, Open>();
+  #asked = 0;
+  #closed: string | undefined;
+
+  /** `write` is called with the id that the answer will carry. */
+  ask(type: string, signal: AbortSignal, write: (id: string) => void): Promise<Json> {
+    if (this.#closed !== undefined) return Promise.reject(new NoAnswer(this.#closed));
+    if (signal.aborted) return Promise.reject(stopped(signal));
+    const id = `${type}-${++this.#asked}`;
+    return new Promise<Json>((resolve, reject) => {
+      const stop = (): void => open.fail(stopped(signal));
+      const open: Open = {
+        type,
+        settle: (answer) => {
+          this.#open.delete(id);
+          signal.removeEventListener('abort', stop);
+          resolve(answer);
+        },
+        fail: (error) => {
+          this.#open.delete(id);
+          signal.removeEventListener('abort', stop);
+          reject(error);
+        },
+      };
+      this.#open.set(id, open);
+      signal.addEventListener('abort', stop, { once: true });
+      write(id);
+    });
+  }
+
+  /** False when nothing waits for this answer any more. */
+  answer(response: {
+    readonly type: string | undefined;
+    readonly id: string | undefined;
+    readonly value: Json;
+    readonly error: Json | undefined;
+  }): boolean {
+    const open = response.id === undefined ? this.#oldest(response.type) : this.#open.get(response.id);
+    if (open === undefined) return false;
+    const { error } = response;
+    if (error === undefined) open.settle(response.value);
+    else open.fail(new NoAnswer(typeof error === 'string' ? error : JSON.stringify(error)));
+    return true;
+  }
+
+  close(reason: string): void {
+    this.#closed = reason;
+    for (const open of this.#open.values()) open.fail(new NoAnswer(reason));
+  }
+
+  /** An answer need not name the question: then it is for the first of its type. */
+  #oldest(type: string | undefined): Open | undefined {
+    return [...this.#open.values()].find((open) => type === undefined || open.type === type);
+  }
+}
+
+export function stopped(signal: AbortSignal): NoAnswer {
+  return new NoAnswer(typeof signal.reason === 'string' ? signal.reason : 'the turn was stopped');
+}
