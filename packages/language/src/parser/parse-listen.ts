@@ -1,4 +1,4 @@
-import type { Expression, ListenHandler } from '../syntax/expression.ts';
+import type { Expression, ListenHandler, StringLiteral } from '../syntax/expression.ts';
 import { parseClosureBody, parseClosureParameters } from './parse-closure.ts';
 import type { Parser } from './parser.ts';
 
@@ -21,8 +21,7 @@ export function parseListen(p: Parser): Expression {
 
 function parseHandler(p: Parser): ListenHandler {
   const { start } = p;
-  const messageSpan = p.tokenSpan;
-  const { message, catchAll } = parseMessageType(p);
+  const messages = parseMessageTypes(p);
   if (!p.expect('=>', 'after the message type')) {
     p.skipBalanced((kind) => kind === '=>' || kind === ',');
     p.eat('=>');
@@ -37,35 +36,40 @@ function parseHandler(p: Parser): ListenHandler {
     kind: 'ListenHandler',
     id: p.newId(),
     span: p.spanFrom(start),
-    messageSpan,
-    message,
-    catchAll,
+    messages,
     parameter: parameters[0],
     returnType,
     body,
   };
 }
 
-function parseMessageType(p: Parser): { message: string; catchAll: boolean } {
-  if (p.at('String')) {
-    const message = p.tokens.texts.get(p.position) ?? '';
-    p.bump();
-    return { message, catchAll: false };
-  }
+/** `"a" | "b"`, or `_`, which gives none. */
+function parseMessageTypes(p: Parser): StringLiteral[] {
   if (p.atWord('_')) {
     p.bump();
-    return { message: '_', catchAll: true };
+    return [];
   }
-  if (!p.atName()) {
+  const messages: StringLiteral[] = [];
+  do {
+    const message = parseMessageType(p);
+    if (message !== undefined) messages.push(message);
+  } while (p.eat('|'));
+  return messages;
+}
+
+function parseMessageType(p: Parser): StringLiteral | undefined {
+  if (!p.at('String') && !p.atName()) {
     p.unexpected('expected a message type such as `"question"`, or `_`');
-    return { message: '', catchAll: false };
+    return undefined;
   }
-  const message = p.text;
   const span = p.tokenSpan;
-  p.syntaxError('C0100', span, `the message type \`${message}\` needs quotes`, {
-    help: `write \`"${message}"\``,
-    fix: { title: 'add quotes', edits: [{ span, text: `"${message}"` }] },
-  });
+  const value = p.at('String') ? (p.tokens.texts.get(p.position) ?? '') : p.text;
+  if (!p.at('String')) {
+    p.syntaxError('C0100', span, `the message type \`${value}\` needs quotes`, {
+      help: `write \`"${value}"\``,
+      fix: { title: 'add quotes', edits: [{ span, text: `"${value}"` }] },
+    });
+  }
   p.bump();
-  return { message, catchAll: false };
+  return { kind: 'StringLiteral', id: p.newId(), span, value };
 }

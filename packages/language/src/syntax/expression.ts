@@ -340,10 +340,8 @@ export interface ListenExpression extends Node {
 
 export interface ListenHandler extends Node {
   readonly kind: 'ListenHandler';
-  readonly messageSpan: Node['span'];
-  /** The message type, or `_` for the handler of all others (then `catchAll` is set). */
-  readonly message: string;
-  readonly catchAll: boolean;
+  /** The message types: `"a"`, or `"a" | "b"`; none for `_`, the handler of all others. */
+  readonly messages: readonly StringLiteral[];
   /** Absent for `||`. */
   readonly parameter: Parameter | undefined;
   readonly returnType: TypeExpression | undefined;
