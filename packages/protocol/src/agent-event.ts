@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { JsonRecord, JsonValue } from './json-value.ts';
 import { LlmContent } from './llm-content.ts';
 
 /**
@@ -7,7 +8,7 @@ import { LlmContent } from './llm-content.ts';
  */
 const callId = z.string().min(1);
 const requestId = z.string().min(1);
-const jsonObject = z.record(z.string(), z.json());
+const jsonObject = JsonRecord;
 
 export const ErrorObject = z.looseObject({
   $error: z.string(),
@@ -93,7 +94,7 @@ export const AgentEvent = z.discriminatedUnion('type', [
     type: z.literal('subagentAddJson'),
     callId,
     title: z.string(),
-    data: z.json(),
+    data: JsonValue,
     icon: z.string().optional(),
   }),
   z.strictObject({ type: z.literal('subagentError'), callId, error: ErrorObject }),

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '@concerto/base';
 import { z } from 'zod';
+import { JsonValue } from './json-value.ts';
 
 /**
  * The agent wire: one JSON object a line over stdio. What we write is strict, so that a slip of ours never reaches an
@@ -10,7 +11,7 @@ import { z } from 'zod';
 const AgentMessageId = z.union([z.string(), z.number()]);
 export type AgentMessageId = z.infer<typeof AgentMessageId>;
 
-const json: z.ZodType<Json> = z.json();
+const json: z.ZodType<Json> = JsonValue;
 const jsonObject = z.record(z.string(), json);
 
 export const agentCapabilities = ['steer', 'interrupt', 'pause', 'cancel', 'resume'] as const;

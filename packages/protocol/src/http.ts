@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { Message, MessagePriority, SessionStatus, Usage } from './agent-event.ts';
+import { Message, MessagePriority, SessionStatus, SuspendEvent, Usage } from './agent-event.ts';
 import { MessageId, SessionId } from './ids.ts';
+import { JsonRecord, JsonValue } from './json-value.ts';
 import { LlmContent } from './llm-content.ts';
 
 export const messageLengthMax = 100_000;
@@ -21,8 +22,8 @@ export const StartSession = z.strictObject({
   ...target,
   prompt: content.optional(),
   title: z.string().min(1).max(titleLengthMax).optional(),
-  input: z.json().optional(),
-  tools: z.json().optional(),
+  input: JsonValue.optional(),
+  tools: JsonValue.optional(),
   ifFull: z.enum(['reject', 'queue']).optional(),
   once: z.boolean().optional(),
   id: SessionId.optional(),
@@ -61,7 +62,7 @@ export const Session = z.strictObject({
   pending: z.number().int().nonnegative(),
   usage: Usage,
   position: z.number().int().nonnegative(),
-  result: z.json().optional(),
+  result: JsonValue.optional(),
   error: SessionError.optional(),
   once: z.boolean().optional(),
   reason: z.string().optional(),
@@ -105,14 +106,14 @@ export type LifecycleAccepted = z.infer<typeof LifecycleAccepted>;
 
 /** `response` may be any JSON, `null` and `false` included, but it must be there. */
 export const AnswerRequest = z
-  .strictObject({ response: z.json() })
+  .strictObject({ response: JsonValue })
   .refine((body) => body.response !== undefined, { path: ['response'], message: 'is required' });
 export type AnswerRequest = z.infer<typeof AnswerRequest>;
 
 export const OpenRequest = z.strictObject({
   requestId: z.string(),
   type: z.string(),
-  event: z.record(z.string(), z.json()),
+  event: SuspendEvent,
   since: z.string(),
 });
 export type OpenRequest = z.infer<typeof OpenRequest>;
@@ -143,7 +144,7 @@ export const Template = z.strictObject({
   program: name.optional(),
   assistant: name.optional(),
   prompt: content.optional(),
-  tools: z.json().optional(),
+  tools: JsonValue.optional(),
 });
 export type Template = z.infer<typeof Template>;
 
@@ -177,7 +178,7 @@ export type StartRun = z.infer<typeof StartRun>;
 export const RunInput = z.object({
   request_id: z.string().optional(),
   requestId: z.string().optional(),
-  response: z.json().optional(),
+  response: JsonValue.optional(),
 });
 export type RunInput = z.infer<typeof RunInput>;
 
@@ -202,7 +203,7 @@ export const AuditEntry = z.strictObject({
   latencyMs: z.number().nonnegative().optional(),
   causedBy: z.string().optional(),
   epoch: z.number().int().optional(),
-  detail: z.json().optional(),
+  detail: JsonValue.optional(),
 });
 export type AuditEntry = z.infer<typeof AuditEntry>;
 

@@ -1,5 +1,6 @@
 import type { Json } from '@concerto/base';
 import { z } from 'zod';
 
-/** Any JSON, typed as the rooms pass it on: nobody changes what was stored. */
+/** Any JSON, as the readonly type the rest of the house uses. */
 export const JsonValue: z.ZodType<Json> = z.json();
+export const JsonRecord = z.record(z.string(), JsonValue);

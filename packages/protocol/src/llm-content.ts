@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { JsonRecord, JsonValue } from './json-value.ts';
 
 const thought = { thought: z.boolean().optional() };
 
@@ -12,16 +13,16 @@ export const Part = z.union([
   z.looseObject({ storedData: z.looseObject({ handle: z.string(), mimeType: z.string() }), ...thought }),
   z.looseObject({ fileData: z.looseObject({ fileUri: z.string(), mimeType: z.string() }), ...thought }),
   z.looseObject({
-    functionCall: z.looseObject({ name: z.string(), args: z.record(z.string(), z.json()) }),
+    functionCall: z.looseObject({ name: z.string(), args: JsonRecord }),
     ...thought,
   }),
   z.looseObject({
-    functionResponse: z.looseObject({ name: z.string(), response: z.record(z.string(), z.json()) }),
+    functionResponse: z.looseObject({ name: z.string(), response: JsonRecord }),
     ...thought,
   }),
   z.looseObject({ executableCode: z.looseObject({ language: z.string(), code: z.string() }), ...thought }),
   z.looseObject({ codeExecutionResult: z.looseObject({ outcome: z.string(), output: z.string() }), ...thought }),
-  z.looseObject({ json: z.json(), ...thought }),
+  z.looseObject({ json: JsonValue, ...thought }),
 ]);
 export type Part = z.infer<typeof Part>;
 

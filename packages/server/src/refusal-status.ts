@@ -1,4 +1,4 @@
-import type { Refusal } from '@concerto/session';
+import type { ServiceRefusal } from '@concerto/runtime';
 import { ProblemError } from './problem.ts';
 
 /** Refusals are conflicts with the state of things unless they stand here. */
@@ -8,6 +8,9 @@ const statuses: Readonly<Record<string, number>> = {
   no_such_request: 404,
   no_such_template: 404,
   no_such_agent: 422,
+  no_such_program: 422,
+  no_such_assistant: 422,
+  invalid_content: 422,
   invalid_tools: 422,
   invalid_start: 422,
   invalid_template: 422,
@@ -15,8 +18,8 @@ const statuses: Readonly<Record<string, number>> = {
   stopping: 503,
 };
 
-export function problemOfRefusal(refusal: Refusal): ProblemError {
-  const { code, message, ...members } = refusal;
+export function problemOfRefusal(refusal: ServiceRefusal): ProblemError {
+  const { code, message, details: members } = refusal;
   return new ProblemError(statuses[code] ?? 409, code, message, {
     members,
     ...(code === 'stopping' ? { headers: { 'retry-after': '2' } } : {}),

@@ -1,6 +1,6 @@
 import type { Result } from '@concerto/base';
 import { LifecycleVerb, SessionStatus, StartSession } from '@concerto/protocol';
-import type { Refusal } from '@concerto/session';
+import type { ServiceRefusal } from '@concerto/runtime';
 import { type Context, Hono } from 'hono';
 import { readLimit } from '../cursor.ts';
 import { idempotently } from '../idempotency.ts';
@@ -56,7 +56,7 @@ export function sessionRoutes({ sessions, log }: ServerContext): Hono {
   return routes;
 }
 
-export function granted<T>(outcome: Result<T, Refusal>): T {
+export function granted<T>(outcome: Result<T, ServiceRefusal>): T {
   if (outcome.ok) return outcome.value;
   throw problemOfRefusal(outcome.error);
 }

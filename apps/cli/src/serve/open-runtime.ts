@@ -1,0 +1,65 @@
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import { startAgent } from '@concerto/agents';
+import { type EventLog, openEventLog } from '@concerto/log';
+import {
+  type Catalog,
+  PoolKeeper,
+  ProcessRegister,
+  type Report,
+  Runner,
+  SessionStore,
+  Sessions,
+  systemClock,
+} from '@concerto/runtime';
+
+export type Runtime = {
+  readonly log: EventLog;
+  readonly sessions: Sessions;
+  /** Undefined when sessions are run by other processes. */
+  readonly runner: Runner | undefined;
+  /** Gives up the sessions, then the store. */
+  close(): Promise<void>;
+};
+
+export type RuntimeOptions = {
+  readonly store: string;
+  readonly catalog: Catalog;
+  readonly poolMax: number;
+  readonly runs: boolean;
+  readonly report: Report;
+};
+
+/** The one place where the parts are put together. */
+export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
+  const log = await openEventLog(options.store);
+  const store = new SessionStore(log);
+  const clock = systemClock;
+  const mintId = (prefix: string): string => `${prefix}_${randomBytes(12).toString('base64url')}`;
+  const pool = new PoolKeeper({ log, store, clock, report: options.report, initialMax: options.poolMax });
+  const sessions = new Sessions({ log, store, pool, catalog: options.catalog, clock, mintId });
+  const runner = options.runs
+    ? new Runner({
+        log,
+        store,
+        pool,
+        catalog: options.catalog,
+        clock,
+        mintId,
+        startAgent,
+        processes: new ProcessRegister(log),
+        report: options.report,
+        name: `${hostname()}-${process.pid}-${randomBytes(4).toString('hex')}`,
+      })
+    : undefined;
+  runner?.start();
+  return {
+    log,
+    sessions,
+    runner,
+    close: async () => {
+      await runner?.stop('the server is stopping');
+      await log.close();
+    },
+  };
+}

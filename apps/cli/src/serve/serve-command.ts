@@ -1,0 +1,109 @@
+import { existsSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type RunningServer, serve } from '@concerto/server';
+import { defineCommand, parseArguments, UsageError } from '../arguments.ts';
+import { loadCatalog } from './load-catalog.ts';
+import { openRuntime } from './open-runtime.ts';
+import { reportTo } from './report.ts';
+import { keptToken } from './token-file.ts';
+import { untilStopped } from './until-stopped.ts';
+
+const defaultStore = 'sqlite:.concerto/concerto.db';
+const defaultPort = 4242;
+
+export const spec = defineCommand({
+  name: 'serve',
+  summary: 'Start the server: the page, the API and (unless told otherwise) the runner.',
+  usage: '[OPTIONS]',
+  options: {
+    config: {
+      type: 'string',
+      value: 'FILE',
+      help: 'manifest; default ./Concerto.toml, without one the demo agents are offered',
+    },
+    host: { type: 'string', value: 'HOST', help: 'address to listen on; default 127.0.0.1' },
+    port: { type: 'string', value: 'PORT', help: `port, 0 for any free one; default ${defaultPort}, or PORT` },
+    store: {
+      type: 'string',
+      value: 'URL',
+      help: `memory:, sqlite:PATH or redis://…; default ${defaultStore}, or CONCERTO_STORE`,
+    },
+    token: {
+      type: 'string',
+      value: 'T',
+      help: 'token that callers must have; default one kept in .concerto/token, or CONCERTO_TOKEN',
+    },
+    'no-auth': { type: 'boolean', help: 'ask for no token; only on a loopback address' },
+    'no-runner': { type: 'boolean', help: 'run no sessions here; `concerto runner` does elsewhere' },
+  },
+  maxPositionals: 0,
+});
+
+export async function run(argv: string[]): Promise<number> {
+  const { values } = parseArguments(spec, argv);
+  const host = values.host ?? '127.0.0.1';
+  if (values['no-auth'] && !isLoopback(host)) {
+    throw new UsageError(`--no-auth is only for a loopback address, and ${host} is none`);
+  }
+  const port = readPort(values.port ?? process.env.PORT);
+  const token = values['no-auth']
+    ? undefined
+    : (values.token ?? process.env.CONCERTO_TOKEN ?? keptToken('.concerto/token'));
+  if (token === '') throw new UsageError('the token must not be empty');
+  const configured = loadCatalog(values.config);
+  if (configured === undefined) return 1;
+  const store = values.store ?? process.env.CONCERTO_STORE ?? defaultStore;
+  const report = reportTo(process.stderr);
+  const runtime = await openRuntime({ store, ...configured, runs: !values['no-runner'], report });
+  let server: RunningServer;
+  try {
+    const { sessions, log } = runtime;
+    const guard = { token, hosts: isWildcard(host) ? [] : [host] };
+    server = await serve({ host, port, sessions, log, guard, version, webRoot: webRoot(), report });
+  } catch (cause) {
+    await runtime.close();
+    throw listenError(cause, host, port);
+  }
+  const url = `http://${host.includes(':') ? `[${host}]` : host}:${server.port}`;
+  process.stdout.write(`listening on ${url}\n`);
+  process.stdout.write(token === undefined ? `open ${url}/\n` : `open ${url}/?token=${encodeURIComponent(token)}\n`);
+  await untilStopped();
+  runtime.sessions.stopTaking();
+  await runtime.close();
+  await server.close();
+  return 0;
+}
+
+const version = '0.1.0';
+
+function readPort(text: string | undefined): number {
+  if (text === undefined || text === '') return defaultPort;
+  const port = Number(text);
+  if (!Number.isInteger(port) || port < 0 || port > 65_535)
+    throw new UsageError(`${JSON.stringify(text)} is not a port`);
+  return port;
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host);
+}
+
+function isWildcard(host: string): boolean {
+  return host === '0.0.0.0' || host === '::';
+}
+
+function webRoot(): string | undefined {
+  const built = resolve(join(dirname(fileURLToPath(import.meta.url)), '../../../web/dist'));
+  return existsSync(built) ? built : undefined;
+}
+
+function listenError(cause: unknown, host: string, port: number): unknown {
+  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+  if (code === 'EADDRINUSE')
+    return new Error(`port ${port} is in use; give another with --port, or 0 for any free one`, { cause });
+  if (code === 'EACCES') return new Error(`port ${port} needs more rights; give one above 1023 with --port`, { cause });
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
+    return new Error(`this machine has no address ${host}`, { cause });
+  return cause;
+}

@@ -1,0 +1,31 @@
+import type { AgentSpec } from '@concerto/agents';
+import type { SessionKind } from '@concerto/protocol';
+
+/** Something a session can be started with, as the manifest (or the demo) declares it. */
+export type CatalogEntry = {
+  readonly name: string;
+  readonly kind: SessionKind;
+  readonly description?: string;
+} & (
+  | {
+      readonly kind: 'agent';
+      readonly spec: AgentSpec;
+      /** Of a turn, or of the whole of a `once` session; undefined means none. */
+      readonly timeoutMs?: number;
+      readonly idleTimeoutMs?: number;
+    }
+  | { readonly kind: 'program'; readonly entry: string }
+  | { readonly kind: 'assistant' }
+);
+
+export type Catalog = {
+  find(kind: SessionKind, name: string): CatalogEntry | undefined;
+  list(): readonly CatalogEntry[];
+};
+
+export function catalogOf(entries: readonly CatalogEntry[]): Catalog {
+  return {
+    find: (kind, name) => entries.find((entry) => entry.kind === kind && entry.name === name),
+    list: () => entries,
+  };
+}

@@ -1,0 +1,158 @@
+import { err, ok, type Result } from '@concerto/base';
+import type { EventLog } from '@concerto/log';
+import { PoolRecord, type PoolState } from '@concerto/protocol';
+import {
+  type Decision,
+  decidePool,
+  evolvePool,
+  newPool,
+  type Pool,
+  type PoolCommand,
+  type PoolDecision,
+  poolView,
+} from '@concerto/session';
+import type { Clock, Report } from '../ports.ts';
+import { refusal, type ServiceRefusal } from './service-refusal.ts';
+import type { SessionStore } from './session-store.ts';
+import { readUnfinished } from './unfinished.ts';
+
+/** Not a session's id: no client can propose one with this character. */
+const poolStream = '@pool';
+const conflictsMax = 100;
+const pageEntries = 1_000;
+
+type PoolWish = PoolCommand extends infer C ? (C extends unknown ? Omit<C, 'at'> : never) : never;
+
+export type PoolKeeperOptions = {
+  readonly log: EventLog;
+  readonly store: SessionStore;
+  readonly clock: Clock;
+  readonly report: Report;
+  /** In force until somebody configures the pool. */
+  readonly initialMax: number;
+};
+
+/**
+ * Keeps the pool and the sessions in step: a slot is reserved before a session exists and given back when its agent
+ * is gone. The pool is the authority; what a crash leaves between the two is found by comparing.
+ */
+export class PoolKeeper {
+  readonly #options: PoolKeeperOptions;
+  #pool: Pool;
+  #position = 0;
+  #busy: Promise<unknown> = Promise.resolve();
+
+  constructor(options: PoolKeeperOptions) {
+    this.#options = options;
+    this.#pool = newPool(options.initialMax);
+    options.store.onDecision((session, decision) => {
+      void this.#settle(session, decision).catch((cause: unknown) => {
+        options.report('the pool could not be told of a session; comparing will mend it', cause);
+      });
+    });
+  }
+
+  async view(): Promise<PoolState> {
+    await this.#refresh();
+    return poolView(this.#pool);
+  }
+
+  async configure(max: number, actor: string): Promise<PoolState> {
+    const { pool } = await this.#execute({ type: 'configure', actor, max });
+    return poolView(pool);
+  }
+
+  /** A slot for a session that is about to be written, or a place on the waiting list. */
+  async reserve(
+    sessionId: string,
+    wish: { readonly ifFull: 'reject' | 'queue'; readonly actor: string },
+  ): Promise<Result<'held' | 'wanted', ServiceRefusal>> {
+    const { outcome } = await this.#execute({ type: 'reserve', sessionId, ...wish });
+    if (outcome.kind !== 'full') return ok(outcome.kind === 'held' ? 'held' : 'wanted');
+    const { active, max } = outcome;
+    const message = `all ${max} slots are taken; wait for one with \`"ifFull": "queue"\`, end a session, or raise the maximum`;
+    return err(refusal('pool_full', message, { active, max }));
+  }
+
+  async release(sessionId: string, reason: string): Promise<void> {
+    await this.#execute({ type: 'release', actor: 'pool', sessionId, reason });
+  }
+
+  /** For a session that was written as waiting: its slot may have become free while it was being written. */
+  async admitIfGranted(sessionId: string): Promise<void> {
+    await this.#refresh();
+    if (this.#pool.slots.has(sessionId)) await this.#admit(sessionId);
+  }
+
+  /** Compares the pool with what the sessions say; mends what a crash left between the two. */
+  async reconcile(): Promise<void> {
+    const sessions = await readUnfinished(this.#options.log);
+    await this.#execute({ type: 'reconcile', actor: 'pool', sessions });
+    for (const [id, slot] of sessions) if (slot === 'wanted' && this.#pool.slots.has(id)) await this.#admit(id);
+  }
+
+  async #settle(session: string, decision: Decision): Promise<void> {
+    const types = decision.records.map((record) => record.type);
+    if (types.includes('ended')) return await this.release(session, 'the session is over');
+    if (types.includes('parked')) return await this.release(session, 'the session is parked');
+    if (!types.includes('slot-wanted')) return;
+    const reserved = await this.reserve(session, { ifFull: 'queue', actor: 'pool' });
+    if (reserved.ok && reserved.value === 'held') await this.#admit(session);
+  }
+
+  async #admit(sessionId: string): Promise<void> {
+    const at = this.#options.clock.now();
+    // A refusal means that the session is not there (any more): reconciling takes its slot back.
+    await this.#options.store.execute(sessionId, { type: 'admit', at, actor: 'pool' });
+  }
+
+  async #execute(wish: PoolWish): Promise<PoolDecision> {
+    const run = this.#busy.then(() => this.#decideAndAppend(wish));
+    this.#busy = run.catch(() => undefined);
+    const decision = await run;
+    for (const admitted of decision.admitted) await this.#admit(admitted);
+    return decision;
+  }
+
+  async #decideAndAppend(wish: PoolWish): Promise<PoolDecision> {
+    for (let attempt = 0; attempt < conflictsMax; attempt++) {
+      if (attempt > 0 || this.#position === 0) await this.#refresh();
+      const decision = decidePool(this.#pool, { ...wish, at: this.#options.clock.now() });
+      if (decision.records.length === 0) return decision;
+      const appended = await this.#options.log.append({
+        session: poolStream,
+        streams: [
+          {
+            stream: 'domain',
+            expected: this.#position,
+            entries: decision.records.map((record) => ({ type: record.type, data: JSON.stringify(record) })),
+          },
+        ],
+      });
+      if (appended.kind !== 'appended') continue;
+      if (this.#position < (appended.positions.domain ?? 0)) {
+        this.#pool = decision.pool;
+        this.#position = appended.positions.domain ?? this.#position;
+      }
+      return decision;
+    }
+    throw new Error(`the pool: ${conflictsMax} conflicts in a row`);
+  }
+
+  async #refresh(): Promise<void> {
+    for (;;) {
+      const page = await this.#options.log.read({
+        session: poolStream,
+        stream: 'domain',
+        after: this.#position,
+        limit: pageEntries,
+      });
+      for (const entry of page.entries) {
+        if (entry.position !== this.#position + 1) continue;
+        this.#pool = evolvePool(this.#pool, PoolRecord.parse(JSON.parse(entry.data)));
+        this.#position = entry.position;
+      }
+      if (page.entries.length < pageEntries) return;
+    }
+  }
+}

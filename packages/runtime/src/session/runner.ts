@@ -1,0 +1,154 @@
+import type { SessionState } from '@concerto/session';
+import type { Catalog } from '../catalog.ts';
+import type { PoolKeeper } from './pool-keeper.ts';
+import { type ActorPorts, SessionActor } from './session-actor.ts';
+import { readUnfinished } from './unfinished.ts';
+
+export const leaseTtlMs = 10_000;
+const renewEveryMs = 3_000;
+/** How often we look for sessions that nobody told us about: expired leases, lost wake-ups. */
+const sweepEveryMs = 2_000;
+
+export type RunnerOptions = ActorPorts & {
+  readonly name: string;
+  readonly catalog: Catalog;
+  readonly pool: PoolKeeper;
+};
+
+type Owned = { readonly actor: SessionActor; readonly epoch: number; readonly ended: Promise<void>; renewedAt: number };
+
+/**
+ * Owns sessions: claims those that need an owner, keeps their leases, and gives them up when told to stop. Several
+ * runners share a store; the lease decides who owns what, and its epoch fences whoever has lost it.
+ */
+export class Runner {
+  readonly #options: RunnerOptions;
+  readonly #owned = new Map<string, Owned>();
+  readonly #claiming = new Set<string>();
+  /** Sessions that another runner held when we last tried: not worth a try before then. */
+  readonly #heldUntil = new Map<string, number>();
+  #stopping = false;
+  #cancels: (() => void)[] = [];
+
+  constructor(options: RunnerOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#cancels.push(this.#options.log.onGrowth((session) => this.#grew(session)));
+    this.#every(sweepEveryMs, () => this.#sweep());
+    this.#every(renewEveryMs, () => this.#renewAll());
+    void this.#sweep();
+  }
+
+  get owned(): readonly string[] {
+    return [...this.#owned.keys()];
+  }
+
+  /** Hands every session over and ends its agent; resolves when nothing of ours runs any more. */
+  async stop(reason: string): Promise<void> {
+    this.#stopping = true;
+    for (const cancel of this.#cancels.splice(0)) cancel();
+    await Promise.all(
+      [...this.#owned.values()].map(async ({ actor, ended }) => {
+        await actor.release(reason);
+        await ended;
+      }),
+    );
+  }
+
+  #every(ms: number, work: () => Promise<void>): void {
+    let cancel: () => void = () => {};
+    const again = (): void => {
+      cancel = this.#options.clock.at(this.#options.clock.now() + ms, () => {
+        void work()
+          .catch((cause: unknown) =>
+            this.#options.report('the runner could not reach the store; it tries again', cause),
+          )
+          .finally(() => {
+            if (!this.#stopping) again();
+          });
+      });
+    };
+    again();
+    this.#cancels.push(() => cancel());
+  }
+
+  #grew(session: string): void {
+    const owned = this.#owned.get(session);
+    if (owned === undefined) {
+      const heldUntil = this.#heldUntil.get(session) ?? 0;
+      if (heldUntil <= this.#options.clock.now()) void this.#consider(session);
+      return;
+    }
+    const state = this.#options.store.known(session);
+    if (state !== undefined) owned.actor.noticed(state);
+  }
+
+  async #sweep(): Promise<void> {
+    for (const [session, slot] of await readUnfinished(this.#options.log)) {
+      if (this.#stopping) return;
+      const heldUntil = this.#heldUntil.get(session) ?? 0;
+      const worthTrying = slot === 'held' && heldUntil <= this.#options.clock.now();
+      if (worthTrying && !this.#owned.has(session)) await this.#consider(session);
+    }
+    await this.#options.pool.reconcile();
+  }
+
+  async #consider(session: string): Promise<void> {
+    if (this.#stopping || this.#claiming.has(session) || this.#owned.has(session) || session.startsWith('@')) return;
+    this.#claiming.add(session);
+    try {
+      const state = await this.#options.store.state(session);
+      if (state !== undefined && needsOwner(state)) await this.#claim(session, state);
+    } catch (cause) {
+      this.#options.report(`session ${session}: could not be claimed`, cause);
+    } finally {
+      this.#claiming.delete(session);
+    }
+  }
+
+  async #claim(session: string, state: SessionState): Promise<void> {
+    const { log, name, clock, catalog } = this.#options;
+    const entry = catalog.find(state.kind, state.agent);
+    // Another runner may know it; when none does, the session says that it waits for one.
+    if (entry?.kind !== 'agent') return;
+    const lease = leaseOf(session);
+    const got = await log.acquireLease({ name: lease, owner: name, ttlMs: leaseTtlMs });
+    if (got.kind === 'held') {
+      this.#heldUntil.set(session, clock.now() + Math.min(got.expiresInMs, leaseTtlMs));
+      return;
+    }
+    this.#heldUntil.delete(session);
+    const fence = { lease, epoch: got.epoch };
+    const actor = new SessionActor(this.#options, { session, runner: name, fence }, entry);
+    const ended = actor.run().then(async (end) => {
+      this.#owned.delete(session);
+      if (end !== 'lost') await log.releaseLease({ name: lease, epoch: got.epoch }).catch(() => undefined);
+      // Something may have been asked for between the actor's last look and its lease being free.
+      if (end === 'done') await this.#consider(session);
+    });
+    this.#owned.set(session, { actor, epoch: got.epoch, ended, renewedAt: clock.now() });
+  }
+
+  async #renewAll(): Promise<void> {
+    const { log, name, clock } = this.#options;
+    await Promise.all(
+      [...this.#owned].map(async ([session, owned]) => {
+        const request = { name: leaseOf(session), owner: name, epoch: owned.epoch, ttlMs: leaseTtlMs };
+        const renewed = await log.renewLease(request).catch(() => undefined);
+        if (renewed === true) owned.renewedAt = clock.now();
+        // No word from the store counts as lost only once the lease must have run out.
+        else if (renewed === false || clock.now() - owned.renewedAt > leaseTtlMs) owned.actor.abandon();
+      }),
+    );
+  }
+}
+
+export function leaseOf(session: string): string {
+  return `session:${session}`;
+}
+
+function needsOwner(state: SessionState): boolean {
+  return state.slot.kind === 'held' && (state.end === undefined || state.process.kind !== 'none');
+}

@@ -1,0 +1,477 @@
+import type { AgentConnection, AgentOutput } from '@concerto/agents';
+import { AgentError } from '@concerto/agents';
+import { assert, type Json } from '@concerto/base';
+import { type EventLog, follow } from '@concerto/log';
+import { type AgentEvent, type LlmContent, RunnerCommand, type SessionError, textContent } from '@concerto/protocol';
+import { nextDeadline, type Report as SessionReport, type SessionState } from '@concerto/session';
+import type { CatalogEntry } from '../catalog.ts';
+import type { Clock, MintId, Report, StartAgent } from '../ports.ts';
+import { type OpenQuestion, OpenQuestions } from './open-questions.ts';
+import type { ProcessRegister } from './process-register.ts';
+import type { Fence, SessionStore } from './session-store.ts';
+import { answerValue, errorEvent, promptEvents, type Translation, translate } from './translate.ts';
+import { TurnTimeouts } from './turn-timeouts.ts';
+
+export type ActorPorts = {
+  readonly log: EventLog;
+  readonly store: SessionStore;
+  readonly clock: Clock;
+  readonly mintId: MintId;
+  readonly startAgent: StartAgent;
+  readonly processes: ProcessRegister;
+  readonly report: Report;
+};
+
+export type Ownership = { readonly session: string; readonly runner: string; readonly fence: Fence };
+
+/** Output waits this long at most for our own write to be confirmed, so that a deaf agent cannot stop its reader. */
+const writeConfirmMs = 1_000;
+
+/** Why an actor ended: the session needs no owner now, it was taken from us, or the runner is stopping. */
+export type ActorEnd = 'done' | 'lost' | 'released';
+
+type Live = {
+  readonly incarnation: number;
+  readonly abort: AbortController;
+  connection: AgentConnection | undefined;
+};
+
+/**
+ * Owns one agent session: obeys its commands, drives its process, reports what happens. It decides nothing; every
+ * report goes through the domain, and every write is fenced by the epoch under which the session was claimed.
+ */
+export class SessionActor {
+  readonly #ports: ActorPorts;
+  readonly #own: Ownership;
+  readonly #entry: Extract<CatalogEntry, { kind: 'agent' }>;
+  readonly #ended = new AbortController();
+  readonly #questions = new OpenQuestions();
+  readonly #applied = new Set<string>();
+  readonly #timeouts: TurnTimeouts;
+  #live: Live | undefined;
+  #writing: Promise<void> = Promise.resolve();
+  #turn = 0;
+  #end: ActorEnd = 'done';
+  #cancelDeadline: () => void = () => {};
+  #settled: AbortController | undefined;
+
+  constructor(ports: ActorPorts, own: Ownership, entry: Extract<CatalogEntry, { kind: 'agent' }>) {
+    this.#ports = ports;
+    this.#own = own;
+    this.#entry = entry;
+    this.#timeouts = new TurnTimeouts(ports.clock, entry, (why) => void this.#guard(this.#timedOut(why)));
+  }
+
+  /** Runs until the session needs no owner, is lost to another one, or `release` or `abandon` is called. */
+  async run(): Promise<ActorEnd> {
+    const after = await this.#ports.log.head(this.#own.session, 'commands');
+    try {
+      await this.#ports.processes.endOrphan(this.#own.session);
+      await this.#tell({ type: 'claimed', epoch: this.#own.fence.epoch, runner: this.#own.runner });
+      for await (const page of follow(this.#ports.log, {
+        session: this.#own.session,
+        stream: 'commands',
+        after,
+        signal: this.#ended.signal,
+      })) {
+        for (const entry of page.entries) {
+          await this.#obey(RunnerCommand.parse(JSON.parse(entry.data)));
+          if (this.#ended.signal.aborted) break;
+        }
+        // A wish decided by another process may have set a deadline that is ours to keep.
+        const state = await this.#ports.store.state(this.#own.session);
+        if (state !== undefined) this.noticed(state);
+      }
+    } catch (cause) {
+      this.#ports.report(`session ${this.#own.session}: its owner failed`, cause);
+      this.#finish('lost');
+    } finally {
+      this.#cancelDeadline();
+      this.#timeouts.stop();
+      await this.#endProcess();
+    }
+    return this.#end;
+  }
+
+  /** Gives the session up in good order: its process ends, the next owner carries on. */
+  async release(reason: string): Promise<void> {
+    if (this.#ended.signal.aborted) return;
+    await this.#endProcess();
+    await this.#tell({ type: 'released', epoch: this.#own.fence.epoch, reason });
+    this.#finish('released');
+  }
+
+  /** The lease is gone: end the process and write nothing more. */
+  abandon(): void {
+    this.#finish('lost');
+  }
+
+  #finish(end: ActorEnd): void {
+    if (this.#ended.signal.aborted) return;
+    this.#end = end;
+    this.#ended.abort();
+    this.#live?.abort.abort();
+  }
+
+  async #obey(command: RunnerCommand): Promise<void> {
+    if (command.type === 'start') return this.#start(command.incarnation);
+    if (command.incarnation !== this.#live?.incarnation) return;
+    switch (command.type) {
+      case 'deliver':
+        return this.#deliver(command);
+      case 'answer':
+        return this.#answer(command.requestId, command.response);
+      case 'withdraw':
+        return this.#withdraw(command.requestId, command.reason);
+      case 'interrupt':
+      case 'pause':
+      case 'resume':
+      case 'cancel':
+        return await this.#request(command);
+      case 'signal-interrupt':
+        return this.#signalInterrupt();
+      case 'freeze':
+        this.#live.connection?.freeze();
+        return await this.#tell({ type: 'control-acked', ...this.#from(), requestId: command.requestId });
+      case 'terminate':
+      case 'kill':
+        return this.#kill(command.type === 'kill' ? 0 : undefined);
+      case 'stop':
+        await this.#endProcess();
+        if (command.reason === 'ended' || command.reason === 'parked') this.#finish('done');
+        return;
+    }
+  }
+
+  #start(incarnation: number): void {
+    const live: Live = { incarnation, abort: new AbortController(), connection: undefined };
+    this.#live = live;
+    this.#questions.clear();
+    const options = {
+      signal: live.abort.signal,
+      onProcess: (identity: Parameters<ProcessRegister['remember']>[1]) =>
+        this.#ports.processes.remember(this.#own.session, identity),
+    };
+    void this.#guard(
+      this.#ports.startAgent(this.#entry.spec, options).then(
+        async (connection) => {
+          live.connection = connection;
+          if (this.#live !== live || this.#ended.signal.aborted) return void (await connection.end());
+          const capabilities = [...connection.capabilities];
+          await this.#tell({
+            type: 'agent-ready',
+            ...from(this.#own, live),
+            capabilities,
+            ...(connection.version === undefined ? {} : { version: connection.version }),
+          });
+          await this.#read(live, connection);
+        },
+        async (cause) => {
+          await this.#ports.processes.forget(this.#own.session);
+          if (this.#live === live)
+            await this.#tell({ type: 'start-failed', ...from(this.#own, live), error: sessionError(cause) });
+        },
+      ),
+    );
+  }
+
+  #deliver(command: Extract<RunnerCommand, { type: 'deliver' }>): void {
+    const connection = this.#live?.connection;
+    const report = { ...this.#from(), dispatchId: command.dispatchId, how: command.how } as const;
+    // A repeat of one that was handed over: only the confirmation was lost.
+    if (this.#applied.has(command.dispatchId)) return void this.#guard(this.#tell({ type: 'delivered', ...report }));
+    if (connection === undefined) return;
+    this.#applied.add(command.dispatchId);
+    const written = this.#write(connection, command);
+    this.#writing = this.#guard(
+      written.then(
+        async () => await this.#tell({ type: 'delivered', ...report, observed: this.#accepted(command) }),
+        async (cause) => {
+          this.#applied.delete(command.dispatchId);
+          await this.#tell({
+            type: 'delivery-refused',
+            ...this.#from(),
+            dispatchId: command.dispatchId,
+            reason: sessionError(cause).message,
+          });
+        },
+      ),
+    );
+  }
+
+  async #write(connection: AgentConnection, command: Extract<RunnerCommand, { type: 'deliver' }>): Promise<void> {
+    if (command.how === 'steer') return await connection.steer({ id: command.messageId, text: command.content });
+    this.#turn = command.turn;
+    this.#timeouts.turnStarted();
+    await connection.prompt({ text: command.content, session: this.#own.session, id: command.messageId });
+  }
+
+  #accepted(command: Extract<RunnerCommand, { type: 'deliver' }>): readonly AgentEvent[] {
+    return command.how === 'prompt' ? promptEvents(this.#turnName(), command.content, command.objective) : [];
+  }
+
+  #answer(requestId: string, response: Json): void {
+    const question = this.#questions.take(requestId);
+    if (question === undefined) return;
+    this.#timeouts.answered(this.#questions.size);
+    this.#reply(question, { value: answerValue(question.event, response) }, async () =>
+      this.#tell({ type: 'answer-delivered', ...this.#from(), requestId }),
+    );
+  }
+
+  #withdraw(requestId: string, reason: string): void {
+    const question = this.#questions.take(requestId);
+    if (question === undefined) return;
+    this.#timeouts.answered(this.#questions.size);
+    this.#reply(question, { error: reason }, async () => {});
+  }
+
+  #reply(question: OpenQuestion, answer: { value: Json } | { error: Json }, then: () => Promise<void>): void {
+    const reply = {
+      inReplyTo: question.type,
+      ...(question.id === undefined ? {} : { inReplyToId: question.id }),
+      ...answer,
+    };
+    const written = this.#live?.connection?.reply(reply) ?? Promise.resolve();
+    // A failed write means that the process is gone, which its exit reports.
+    this.#writing = this.#guard(written.then(then, () => undefined));
+  }
+
+  async #request(
+    command: Extract<RunnerCommand, { type: 'interrupt' | 'pause' | 'resume' | 'cancel' }>,
+  ): Promise<void> {
+    const connection = this.#live?.connection;
+    if (command.type === 'resume' && command.frozen) connection?.thaw();
+    if (connection === undefined) return this.#live?.abort.abort();
+    if (connection.capabilities.has(command.type)) {
+      return void this.#guard(connection.request(command.type, command.requestId).catch(() => undefined));
+    }
+    switch (command.type) {
+      case 'interrupt':
+        return this.#signalInterrupt();
+      case 'cancel':
+        return this.#kill(undefined);
+      case 'pause':
+        return; // It is held at the end of the turn, which the turn's end confirms.
+      case 'resume':
+        return await this.#tell({ type: 'control-acked', ...this.#from(), requestId: command.requestId });
+    }
+  }
+
+  #signalInterrupt(): void {
+    this.#settled = new AbortController();
+    void this.#guard(this.#live?.connection?.interruptProcess({ settled: this.#settled.signal }).then(() => undefined));
+  }
+
+  #kill(stepMs: number | undefined): void {
+    const live = this.#live;
+    live?.abort.abort();
+    void this.#guard(live?.connection?.end(stepMs === undefined ? {} : { stepMs }).then(() => undefined));
+  }
+
+  async #read(live: Live, connection: AgentConnection): Promise<void> {
+    for await (const batch of connection.output) {
+      await Promise.race([this.#writing, this.#pause(writeConfirmMs)]);
+      if (this.#ended.signal.aborted) continue; // Drained to its end, so that the process can go.
+      await this.#hear(live, batch);
+    }
+  }
+
+  /** Events of a batch go together; a message that changes the session carries those before it along. */
+  async #hear(live: Live, batch: readonly AgentOutput[]): Promise<void> {
+    let observed: AgentEvent[] = [];
+    this.#timeouts.heard();
+    for (const output of batch) {
+      if (output.kind === 'message') {
+        const translation = translate(this.#turnName(), output.message, output.raw, () => this.#ports.mintId('req'));
+        if (translation.kind === 'events') {
+          observed.push(...translation.events);
+          continue;
+        }
+        await this.#tellTranslated(live, output, { translation, observed });
+      } else {
+        await this.#tellProcess(live, output, observed);
+      }
+      observed = [];
+    }
+    await this.#show(observed);
+  }
+
+  async #tellTranslated(
+    live: Live,
+    output: Extract<AgentOutput, { kind: 'message' }>,
+    {
+      translation,
+      observed,
+    }: { readonly translation: Exclude<Translation, { kind: 'events' }>; readonly observed: readonly AgentEvent[] },
+  ): Promise<void> {
+    const own = from(this.#own, live);
+    switch (translation.kind) {
+      case 'request': {
+        const { event } = translation;
+        this.#questions.add(event, output.raw);
+        this.#timeouts.asked();
+        return await this.#tell({ type: 'request-opened', ...own, observed, requestId: event.requestId, event });
+      }
+      case 'result':
+        this.#turnEnded();
+        return await this.#tell({
+          type: 'turn-ended',
+          ...own,
+          outcome: 'result',
+          observed: [...observed, ...translation.events],
+          value: translation.value,
+          result: { success: true, href: '/', outcomes: outcomeOf(translation.value) },
+        });
+      case 'error':
+        this.#turnEnded();
+        return await this.#tell({
+          type: 'turn-ended',
+          ...own,
+          outcome: 'error',
+          observed: [...observed, ...translation.events],
+          error: { code: translation.code, message: translation.message },
+        });
+      case 'ack':
+        await this.#show(observed);
+        return await this.#tell({ type: 'control-acked', ...own, requestId: translation.id });
+    }
+  }
+
+  async #tellProcess(
+    live: Live,
+    output: Exclude<AgentOutput, { kind: 'message' }>,
+    observed: readonly AgentEvent[],
+  ): Promise<void> {
+    const own = from(this.#own, live);
+    const { callId } = this.#turnName();
+    switch (output.kind) {
+      case 'announced':
+        await this.#show(observed);
+        return await this.#tell({ type: 'agent-ready', ...own, capabilities: output.capabilities });
+      case 'violation': {
+        const error = sessionError(output.error);
+        const seen = [...observed, errorEvent(callId, error.message)];
+        if (!output.fatal) return await this.#show(seen);
+        this.#turnEnded();
+        await this.#tell({ type: 'turn-ended', ...own, outcome: 'error', observed: seen, error });
+        return this.#kill(undefined);
+      }
+      case 'exit': {
+        this.#turnEnded();
+        await this.#ports.processes.forget(this.#own.session);
+        const error = {
+          ...sessionError(output.error),
+          ...(output.exit.stderr === '' ? {} : { stderr: output.exit.stderr }),
+        };
+        const busy = this.#state()?.turn.active === true;
+        const seen = busy ? [...observed, errorEvent(callId, error.message)] : observed;
+        if (this.#live === live) this.#live = undefined;
+        return await this.#tell({ type: 'process-exited', ...own, observed: seen, error });
+      }
+    }
+  }
+
+  #turnEnded(): void {
+    this.#settled?.abort();
+    this.#timeouts.turnEnded();
+  }
+
+  async #timedOut(why: string): Promise<void> {
+    const { callId } = this.#turnName();
+    const error = { code: 'timeout', message: why };
+    await this.#tell({
+      type: 'turn-ended',
+      ...this.#from(),
+      outcome: 'error',
+      observed: [errorEvent(callId, why)],
+      error,
+    });
+    this.#kill(undefined);
+  }
+
+  async #show(events: readonly AgentEvent[]): Promise<void> {
+    const at = new Date(this.#ports.clock.now()).toISOString();
+    if (!(await this.#ports.store.appendEvents(this.#own.session, events, at, this.#own.fence))) this.#finish('lost');
+  }
+
+  async #tell(report: SessionReport): Promise<void> {
+    if (this.#ended.signal.aborted) return;
+    const { session, fence, runner } = this.#own;
+    const at = this.#ports.clock.now();
+    const executed = await this.#ports.store.execute(session, { at, actor: `runner:${runner}`, ...report }, fence);
+    if (executed.ok) return this.#followUp(executed.value.state);
+    if ('kind' in executed.error) return this.#finish('lost');
+    assert(false, `the domain refused a report: ${executed.error.code}`);
+  }
+
+  /** Called after every decision that we make or see: arms the next deadline, and leaves when nobody is needed. */
+  #followUp(state: SessionState): void {
+    this.#cancelDeadline();
+    if (state.end !== undefined && state.process.kind === 'none') return this.#finish('done');
+    const deadline = nextDeadline(state);
+    if (deadline === undefined) return;
+    this.#cancelDeadline = this.#ports.clock.at(deadline, () => void this.#guard(this.#expire()));
+  }
+
+  async #expire(): Promise<void> {
+    const { session, fence } = this.#own;
+    const command = { type: 'expire', at: this.#ports.clock.now(), actor: 'clock' } as const;
+    const executed = await this.#ports.store.execute(session, command, fence);
+    if (executed.ok) this.#followUp(executed.value.state);
+    else if ('kind' in executed.error) this.#finish('lost');
+  }
+
+  /** The domain moved by somebody else's hand (a user's wish): its deadlines are ours to keep. */
+  noticed(state: SessionState): void {
+    if (!this.#ended.signal.aborted) this.#followUp(state);
+  }
+
+  async #endProcess(): Promise<void> {
+    const live = this.#live;
+    if (live === undefined) return;
+    live.abort.abort();
+    await live.connection?.end();
+    await this.#ports.processes.forget(this.#own.session);
+  }
+
+  async #pause(ms: number): Promise<void> {
+    await new Promise<void>((resolve) => this.#ports.clock.at(this.#ports.clock.now() + ms, resolve));
+  }
+
+  /** Work beside the command loop: a failure ends this session's owner, never the process. */
+  async #guard(work: Promise<void> | undefined): Promise<void> {
+    try {
+      await work;
+    } catch (cause) {
+      this.#ports.report(`session ${this.#own.session}: its owner failed`, cause);
+      this.#finish('lost');
+    }
+  }
+
+  #state(): SessionState | undefined {
+    return this.#ports.store.known(this.#own.session);
+  }
+
+  #turnName(): { readonly agent: string; readonly callId: string } {
+    return { agent: this.#entry.name, callId: `turn-${this.#turn}` };
+  }
+
+  #from(): { readonly epoch: number; readonly incarnation: number } {
+    assert(this.#live !== undefined, 'a report about an agent needs an incarnation');
+    return from(this.#own, this.#live);
+  }
+}
+
+function from(own: Ownership, live: Live): { readonly epoch: number; readonly incarnation: number } {
+  return { epoch: own.fence.epoch, incarnation: live.incarnation };
+}
+
+function outcomeOf(value: { readonly [key: string]: Json }): LlmContent {
+  return typeof value.text === 'string' ? textContent(value.text) : { role: 'model', parts: [{ json: { ...value } }] };
+}
+
+function sessionError(cause: unknown): SessionError {
+  if (cause instanceof AgentError) return { code: cause.code, message: cause.message };
+  return { code: 'internal', message: cause instanceof Error ? cause.message : String(cause) };
+}

@@ -1,0 +1,324 @@
+import { err, type Json, ok, type Result } from '@concerto/base';
+import type { EventLog } from '@concerto/log';
+import {
+  type AgentInfo,
+  type Audit,
+  type LifecycleAccepted,
+  type LifecycleVerb,
+  type Message,
+  type MessageList,
+  type OpenRequestList,
+  type OrderMessages,
+  type PoolState,
+  type ReviseMessage,
+  type SendMessage,
+  Session,
+  SessionId,
+  type SessionList,
+  type SessionStatus,
+  type StartSession,
+  type Template,
+} from '@concerto/protocol';
+import {
+  audit as auditOf,
+  messageListView,
+  messageOf,
+  requestsView,
+  type SessionCommand,
+  type SessionState,
+  sessionView,
+  statusOf,
+  type Wish,
+} from '@concerto/session';
+import type { Catalog } from '../catalog.ts';
+import type { Clock, MintId } from '../ports.ts';
+import { planStart } from './plan-start.ts';
+import type { PoolKeeper } from './pool-keeper.ts';
+import { readRecords } from './read-records.ts';
+import { ofDomain, refusal, type ServiceRefusal } from './service-refusal.ts';
+import { type SessionStore, sessionsCollection } from './session-store.ts';
+import { Templates } from './templates.ts';
+
+/** Who asks; `key` is the caller's idempotency key, from which ids are made so that a repeat names the same thing. */
+export type Caller = { readonly actor: string; readonly key: string | undefined };
+
+export type SessionsOptions = {
+  readonly log: EventLog;
+  readonly store: SessionStore;
+  readonly pool: PoolKeeper;
+  readonly catalog: Catalog;
+  readonly clock: Clock;
+  readonly mintId: MintId;
+};
+
+type Refused = Result<never, ServiceRefusal>;
+
+/** What users can ask of sessions, whoever carries the asking: HTTP, a terminal, a test. */
+export class Sessions {
+  readonly #options: SessionsOptions;
+  readonly #templates: Templates;
+  #stopping = false;
+
+  constructor(options: SessionsOptions) {
+    this.#options = options;
+    this.#templates = new Templates(options.log, options.catalog);
+  }
+
+  /** From now on nothing new is taken; what runs is handed over by its runner. */
+  stopTaking(): void {
+    this.#stopping = true;
+  }
+
+  async start(request: StartSession, caller: Caller): Promise<Result<Session, ServiceRefusal>> {
+    if (this.#stopping) return refusedStopping();
+    const template = request.template === undefined ? undefined : await this.#templates.get(request.template);
+    const planned = planStart(request, { template, catalog: this.#options.catalog });
+    if (!planned.ok) return planned;
+    const plan = planned.value;
+    const id = request.id ?? SessionId.parse(caller.key === undefined ? this.#options.mintId('s') : `k_${caller.key}`);
+    const known = await this.#sameStart(id, request);
+    if (known !== undefined) return known;
+    const slot = await this.#options.pool.reserve(id, { ifFull: request.ifFull ?? 'reject', actor: caller.actor });
+    if (!slot.ok) return slot;
+    const messageId = this.#options.mintId('m');
+    const started = await this.#execute(id, caller, {
+      type: 'start',
+      sessionId: id,
+      kind: plan.kind,
+      agent: plan.name,
+      title: plan.title,
+      once: request.once ?? false,
+      ...(plan.prompt === undefined ? {} : { prompt: { messageId, content: plan.prompt } }),
+      ...(request.template === undefined ? {} : { template: request.template }),
+      ...(request.input === undefined ? {} : { input: request.input }),
+      ...(plan.tools === undefined ? {} : { tools: plan.tools }),
+      slot: slot.value,
+    });
+    if (!started.ok) {
+      await this.#options.pool.release(id, 'the start was refused');
+      return started;
+    }
+    await this.#rememberStart(id, request);
+    if (slot.value === 'wanted') await this.#options.pool.admitIfGranted(id);
+    return ok(await this.#view(id, started.value));
+  }
+
+  /** The run wire: a session that ends with its first result, with the first agent when none is named. */
+  async startRun(request: StartSession, caller: Caller): Promise<Result<Session, ServiceRefusal>> {
+    const named = request.agent !== undefined || request.program !== undefined || request.assistant !== undefined;
+    const fallback = this.#options.catalog.list()[0]?.name;
+    const target = named || fallback === undefined ? request : { ...request, agent: fallback };
+    return await this.start({ ...target, prompt: target.prompt ?? 'Begin.', once: true }, caller);
+  }
+
+  async list(query: {
+    readonly status?: SessionStatus;
+    readonly cursor?: string;
+    readonly limit: number;
+  }): Promise<SessionList> {
+    const page = await this.#options.log.listDocuments({
+      collection: sessionsCollection,
+      limit: query.limit,
+      ...(query.status === undefined ? {} : { tag: query.status }),
+      ...(query.cursor === undefined ? {} : { cursor: query.cursor }),
+    });
+    const sessions = await Promise.all(
+      page.documents.map(async ({ key, value }) => ({
+        ...Session.parse(JSON.parse(value)),
+        position: await this.#options.log.head(key, 'events'),
+      })),
+    );
+    return { sessions, ...(page.nextCursor === undefined ? {} : { nextCursor: page.nextCursor }) };
+  }
+
+  async exists(id: string): Promise<boolean> {
+    return (await this.#state(id)) !== undefined;
+  }
+
+  async get(id: string): Promise<Session | undefined> {
+    const state = await this.#state(id);
+    return state === undefined ? undefined : await this.#view(id, state);
+  }
+
+  async messages(id: string, query: { readonly all: boolean }): Promise<MessageList | undefined> {
+    const state = await this.#state(id);
+    return state === undefined ? undefined : messageListView(state, query.all);
+  }
+
+  async send(id: string, message: SendMessage, caller: Caller): Promise<Result<Message, ServiceRefusal>> {
+    if (this.#stopping) return refusedStopping();
+    const messageId = message.id ?? (caller.key === undefined ? this.#options.mintId('m') : `k_${caller.key}`);
+    return await this.#onMessage(id, messageId, caller, {
+      type: 'enqueue',
+      messageId,
+      content: message.content,
+      priority: message.priority ?? 'queued',
+      source: 'user',
+    });
+  }
+
+  async revise(
+    target: { readonly session: string; readonly message: string },
+    revision: ReviseMessage,
+    caller: Caller,
+  ): Promise<Result<Message, ServiceRefusal>> {
+    return await this.#onMessage(target.session, target.message, caller, revisionWish(target.message, revision));
+  }
+
+  async unsend(
+    target: { readonly session: string; readonly message: string },
+    caller: Caller,
+  ): Promise<Result<Message, ServiceRefusal>> {
+    const { session, message } = target;
+    return await this.#onMessage(session, message, caller, { type: 'cancel-message', messageId: message });
+  }
+
+  async order(id: string, order: OrderMessages, caller: Caller): Promise<Result<MessageList, ServiceRefusal>> {
+    const executed = await this.#execute(id, caller, { type: 'reorder', ids: order.ids, version: order.version });
+    return executed.ok ? ok(messageListView(executed.value, false)) : executed;
+  }
+
+  async control(id: string, kind: LifecycleVerb, caller: Caller): Promise<Result<LifecycleAccepted, ServiceRefusal>> {
+    const requestId = caller.key === undefined ? this.#options.mintId('c') : `k_${caller.key}`;
+    const executed = await this.#execute(id, caller, { type: 'control', kind, requestId });
+    return executed.ok ? ok({ status: statusOf(executed.value), requestId }) : executed;
+  }
+
+  async requests(id: string): Promise<OpenRequestList | undefined> {
+    const state = await this.#state(id);
+    return state === undefined ? undefined : { requests: [...requestsView(state)] };
+  }
+
+  async answer(
+    target: { readonly session: string; readonly request: string },
+    response: Json,
+    caller: Caller,
+  ): Promise<Result<void, ServiceRefusal>> {
+    const executed = await this.#execute(target.session, caller, {
+      type: 'answer',
+      requestId: target.request,
+      response,
+    });
+    return executed.ok ? ok(undefined) : executed;
+  }
+
+  async audit(id: string): Promise<Audit | undefined> {
+    if (!(await this.exists(id))) return undefined;
+    return { entries: [...auditOf(await readRecords(this.#options.log, id))] };
+  }
+
+  async pool(): Promise<PoolState> {
+    return await this.#options.pool.view();
+  }
+
+  async configurePool(max: number): Promise<PoolState> {
+    return await this.#options.pool.configure(max, 'user');
+  }
+
+  async agents(): Promise<readonly AgentInfo[]> {
+    return await Promise.all(
+      this.#options.catalog.list().map(async (entry) => ({
+        name: entry.name,
+        kind: entry.kind,
+        capabilities: await this.#announced(entry.name),
+        ...(entry.description === undefined ? {} : { description: entry.description }),
+        ...(entry.kind === 'agent' ? { command: entry.spec.command, protocol: entry.spec.protocol ?? 'ndjson' } : {}),
+      })),
+    );
+  }
+
+  async templates(): Promise<readonly Template[]> {
+    return await this.#templates.list();
+  }
+
+  async template(name: string): Promise<Template | undefined> {
+    return await this.#templates.get(name);
+  }
+
+  async createTemplate(template: Template): Promise<Result<Template, ServiceRefusal>> {
+    return await this.#templates.create(template);
+  }
+
+  async putTemplate(name: string, template: Template): Promise<Result<Template, ServiceRefusal>> {
+    return await this.#templates.put(name, template);
+  }
+
+  async deleteTemplate(name: string): Promise<boolean> {
+    return await this.#templates.delete(name);
+  }
+
+  async #announced(agent: string): Promise<string[]> {
+    const stored = await this.#options.log.getDocument('capabilities', agent);
+    const parsed: unknown = stored === undefined ? [] : JSON.parse(stored.value);
+    return Array.isArray(parsed) ? parsed.map(String) : [];
+  }
+
+  async #onMessage(
+    id: string,
+    messageId: string,
+    caller: Caller,
+    wish: Wish,
+  ): Promise<Result<Message, ServiceRefusal>> {
+    const executed = await this.#execute(id, caller, wish);
+    if (!executed.ok) return executed;
+    const message = messageOf(executed.value, messageId);
+    return message === undefined ? noSuchMessage(messageId) : ok(message);
+  }
+
+  async #execute(id: string, caller: Caller, wish: Wish): Promise<Result<SessionState, ServiceRefusal>> {
+    if (!isSessionId(id)) return noSuchSession(id);
+    const command: SessionCommand = {
+      at: this.#options.clock.now(),
+      actor: caller.actor,
+      cause: caller.key,
+      ...wish,
+    };
+    const executed = await this.#options.store.execute(id, command);
+    if (executed.ok) return ok(executed.value.state);
+    // Users write without a fence, so only the domain can refuse them.
+    return 'code' in executed.error ? err(ofDomain(executed.error)) : noSuchSession(id);
+  }
+
+  async #state(id: string): Promise<SessionState | undefined> {
+    return isSessionId(id) ? await this.#options.store.state(id) : undefined;
+  }
+
+  async #view(id: string, state: SessionState): Promise<Session> {
+    return sessionView(state, await this.#options.log.head(id, 'events'));
+  }
+
+  /** A proposed id that is taken: the same start again is answered again, another one is refused. */
+  async #sameStart(id: string, request: StartSession): Promise<Result<Session, ServiceRefusal> | undefined> {
+    const state = await this.#state(id);
+    if (state === undefined) return undefined;
+    const stored = await this.#options.log.getDocument('starts', id);
+    if (stored?.value === JSON.stringify(request)) return ok(await this.#view(id, state));
+    return err(refusal('id_in_use', `the id ${JSON.stringify(id)} belongs to another session`));
+  }
+
+  async #rememberStart(id: string, request: StartSession): Promise<void> {
+    await this.#options.log.putDocument({ collection: 'starts', key: id, value: JSON.stringify(request) });
+  }
+}
+
+function revisionWish(messageId: string, revision: ReviseMessage): Wish {
+  if ('content' in revision) return { type: 'edit', messageId, content: revision.content };
+  if ('priority' in revision) return { type: 'promote', messageId };
+  return { type: revision.uncertain, messageId };
+}
+
+function isSessionId(id: string): boolean {
+  return SessionId.safeParse(id).success;
+}
+
+function noSuchSession(id: string): Refused {
+  return err(refusal('no_such_session', `there is no session ${JSON.stringify(id)}`));
+}
+
+function noSuchMessage(id: string): Refused {
+  return err(refusal('no_such_message', `there is no message ${JSON.stringify(id)}`));
+}
+
+function refusedStopping(): Refused {
+  return err(refusal('stopping', 'the server is stopping; try again in a moment'));
+}

@@ -1,0 +1,186 @@
+import type { Json, JsonObject } from '@concerto/base';
+import {
+  type AgentEvent,
+  type AgentMessage,
+  type LlmContent,
+  type SuspendEvent,
+  textContent,
+} from '@concerto/protocol';
+
+/** Everything a turn's messages have in common. */
+export type Turn = {
+  readonly agent: string;
+  /** Names the agent's work of this turn in every event about it. */
+  readonly callId: string;
+};
+
+/** The 21 events of one agent message, by the table of the contract. */
+export type Translation =
+  | { readonly kind: 'events'; readonly events: readonly AgentEvent[] }
+  | { readonly kind: 'request'; readonly event: SuspendEvent }
+  | { readonly kind: 'result'; readonly events: readonly AgentEvent[]; readonly value: JsonObject }
+  | { readonly kind: 'error'; readonly events: readonly AgentEvent[]; readonly message: string; readonly code: string }
+  | { readonly kind: 'ack'; readonly verb: string; readonly id: string };
+
+export function promptEvents(turn: Turn, prompt: string, objective: LlmContent | undefined): readonly AgentEvent[] {
+  return [
+    { type: 'start', objective: objective ?? textContent(prompt, 'user') },
+    { type: 'functionCall', callId: turn.callId, name: turn.agent, args: { prompt } },
+  ];
+}
+
+/** `mintRequestId` is called only for a message that opens a request. */
+export function translate(
+  turn: Turn,
+  message: Exclude<AgentMessage, { type: 'init_ack' }>,
+  raw: JsonObject,
+  mintRequestId: () => string,
+): Translation {
+  const { callId } = turn;
+  switch (message.type) {
+    case 'progress':
+      return events(
+        { type: 'functionCallUpdate', callId, status: message.message },
+        { type: 'subagentAddJson', callId, title: 'progress', data: fieldsOf(raw) },
+      );
+    case 'log':
+      return events({ type: 'subagentAddJson', callId, title: 'log', data: fieldsOf(raw) });
+    case 'custom':
+      return events({ type: 'subagentAddJson', callId, title: message.name, data: fieldsOf(raw) });
+    case 'partial':
+      return events({ type: 'content', content: textContent(message.text) });
+    case 'question':
+      return { kind: 'request', event: questionEvent(message, mintRequestId()) };
+    case 'approval':
+      return {
+        kind: 'request',
+        event: {
+          type: 'queryConsent',
+          requestId: mintRequestId(),
+          consentType: 'approval',
+          scope: withoutKey(fieldsOf(raw), 'id'),
+          graphUrl: '',
+        },
+      };
+    case 'result':
+      return { kind: 'result', events: resultEvents(turn, fieldsOf(raw)), value: fieldsOf(raw) };
+    case 'error':
+      return {
+        kind: 'error',
+        events: [errorEvent(callId, message.message)],
+        message: message.message,
+        code: String(message.code ?? 'agent_error'),
+      };
+    case 'ack':
+      return { kind: 'ack', verb: message.in_reply_to, id: message.in_reply_to_id };
+  }
+}
+
+export function errorEvent(callId: string, message: string): AgentEvent {
+  return { type: 'subagentError', callId, error: { $error: message, metadata: { origin: 'server' } } };
+}
+
+/** What the agent is told for an answer, in the form its own question had. */
+export function answerValue(event: SuspendEvent, response: Json): Json {
+  switch (event.type) {
+    case 'waitForInput':
+      return inputText(response) ?? response;
+    case 'waitForChoice':
+      return selectedText(event.choices, response) ?? inputText(response) ?? response;
+    case 'queryConsent':
+      if (response === true) return 'yes';
+      return response === false ? 'no' : response;
+    case 'readGraph':
+    case 'inspectNode':
+    case 'applyEdits':
+      return response;
+  }
+}
+
+function events(...list: readonly AgentEvent[]): Translation {
+  return { kind: 'events', events: list };
+}
+
+function questionEvent(
+  message: {
+    readonly question: string;
+    readonly context?: Json | undefined;
+    readonly options?: readonly string[] | undefined;
+  },
+  requestId: string,
+): SuspendEvent {
+  const prompt = questionContent(message.question, message.context);
+  if (message.options === undefined || message.options.length === 0) {
+    return { type: 'waitForInput', requestId, prompt, inputType: 'text' };
+  }
+  const choices = message.options.map((option, index) => ({
+    id: `option-${index + 1}`,
+    content: textContent(option),
+  }));
+  return { type: 'waitForChoice', requestId, prompt, choices, selectionMode: 'single' };
+}
+
+function questionContent(question: string, context: Json | undefined): LlmContent {
+  const content = textContent(question);
+  if (context === undefined || context === null) return content;
+  const extra = typeof context === 'string' ? { text: context } : { json: context };
+  return { ...content, parts: [...content.parts, extra] };
+}
+
+function resultEvents(turn: Turn, fields: JsonObject): readonly AgentEvent[] {
+  const { agent, callId } = turn;
+  const text = fields.text;
+  return [
+    { type: 'subagentFinish', callId },
+    {
+      type: 'functionResult',
+      callId,
+      content: { role: 'user', parts: [{ functionResponse: { name: agent, response: { ...fields } } }] },
+    },
+    {
+      type: 'content',
+      content: typeof text === 'string' ? textContent(text) : { role: 'model', parts: [{ json: { ...fields } }] },
+    },
+    { type: 'turnComplete' },
+  ];
+}
+
+function inputText(response: Json): string | undefined {
+  const input = memberOf(response, 'input');
+  const parts = memberOf(input, 'parts');
+  if (!Array.isArray(parts)) return undefined;
+  return parts
+    .map((part: Json) => memberOf(part, 'text'))
+    .filter((text) => typeof text === 'string')
+    .join('\n');
+}
+
+function selectedText(
+  choices: readonly { readonly id: string; readonly content: LlmContent }[],
+  response: Json,
+): Json | undefined {
+  const selected = memberOf(response, 'selected');
+  if (!Array.isArray(selected)) return undefined;
+  const texts = selected.map((id: Json) => {
+    const choice = choices.find((candidate) => candidate.id === id);
+    const part = choice?.content.parts[0];
+    return part !== undefined && 'text' in part && typeof part.text === 'string' ? part.text : id;
+  });
+  return texts.length === 1 ? texts[0] : texts;
+}
+
+function memberOf(value: Json | undefined, key: string): Json | undefined {
+  return isObject(value) ? value[key] : undefined;
+}
+
+function isObject(value: Json | undefined): value is JsonObject {
+  return value !== null && typeof value === 'object' && !Array.isArray(value);
+}
+
+function fieldsOf(raw: JsonObject): JsonObject {
+  return withoutKey(raw, 'type');
+}
+
+function withoutKey(object: JsonObject, key: string): JsonObject {
+  return Object.fromEntries(Object.entries(object).filter(([name]) => name !== key));
+}

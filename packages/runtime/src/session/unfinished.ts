@@ -1,0 +1,21 @@
+import type { EventLog } from '@concerto/log';
+import { z } from 'zod';
+import { unfinishedCollection } from './session-store.ts';
+
+const Unfinished = z.looseObject({ slot: z.enum(['held', 'wanted', 'none']) });
+const pageDocuments = 500;
+
+/** Every session that is not over, with what it says about its slot. */
+export async function readUnfinished(log: EventLog): Promise<ReadonlyMap<string, 'held' | 'wanted' | 'none'>> {
+  const sessions = new Map<string, 'held' | 'wanted' | 'none'>();
+  for (let cursor: string | undefined; ; ) {
+    const page = await log.listDocuments({
+      collection: unfinishedCollection,
+      limit: pageDocuments,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    for (const { key, value } of page.documents) sessions.set(key, Unfinished.parse(JSON.parse(value)).slot);
+    cursor = page.nextCursor;
+    if (cursor === undefined) return sessions;
+  }
+}
