@@ -32,8 +32,9 @@ function staleness(state: SessionState, report: Report): string | undefined {
   if (state.end !== undefined) return `the session is ${state.end.status}`;
   if (!('incarnation' in report)) return undefined;
   const current = state.process.kind === 'none' ? undefined : state.process.incarnation;
-  if (report.incarnation === current) return undefined;
-  return `process ${report.incarnation} is over`;
+  if (report.incarnation !== current) return `process ${report.incarnation} is over`;
+  const speaks = report.type === 'turn-started' || report.type === 'request-opened';
+  return speaks && state.process.kind === 'starting' ? 'the agent is not ready yet' : undefined;
 }
 
 export function ignore(draft: Draft, report: Report, reason: string): void {
