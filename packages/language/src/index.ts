@@ -2,6 +2,15 @@ export { applyFixes } from './diagnostics/apply-fixes.ts';
 export type { Diagnostic, DiagnosticFix, DiagnosticLabel, Severity, TextEdit } from './diagnostics/diagnostic.ts';
 export { type JsonDiagnostic, toJsonDiagnostic } from './diagnostics/json-diagnostic.ts';
 export { type FindFile, type RenderOptions, renderDiagnostic } from './diagnostics/render-diagnostic.ts';
+export {
+  type Manifest,
+  type ManifestAgent,
+  type ManifestAssistant,
+  type ManifestConnection,
+  type ManifestMcpServer,
+  type ManifestTemplate,
+} from './manifest/manifest.ts';
+export { type ManifestResult, readManifest } from './manifest/read-manifest.ts';
 export { type ParseResult, parseSource } from './parser/parse-source.ts';
 export { createSourceFile, type Position, positionAt, type SourceFile } from './source/source-file.ts';
 export type { Span } from './source/span.ts';

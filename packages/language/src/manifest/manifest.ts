@@ -1,0 +1,160 @@
+import { z } from 'zod';
+
+const text = z.string().min(1);
+const seconds = z.number().positive();
+const count = z.int().min(1);
+const environment = z.record(z.string(), z.string());
+
+const project = z.strictObject({
+  name: text,
+  version: text,
+  /** Path of the program that `concerto run` runs, relative to the manifest. */
+  entry: text,
+  description: z.string().optional(),
+});
+
+const retry = z.strictObject({
+  max_attempts: count.default(1),
+  backoff: z.enum(['none', 'linear', 'exponential']).default('none'),
+  initial_delay_ms: z.number().min(0).default(1000),
+  max_delay_ms: z.number().min(0).default(30_000),
+});
+
+const rateLimit = z.strictObject({
+  requests_per_minute: count.optional(),
+  tokens_per_minute: count.optional(),
+  concurrent_requests: count.optional(),
+});
+
+/** Providers that answer nobody without a key. */
+const PROVIDERS_WITH_KEY = new Set(['openai', 'anthropic', 'google']);
+
+const connection = z
+  .strictObject({
+    /** `openai`, `anthropic`, `google`, `ollama`, `custom` (OpenAI's wire elsewhere), `mock`. */
+    provider: text,
+    /** Name of the environment variable that holds the key. */
+    api_key_env: text.optional(),
+    base_url: text.optional(),
+    default_model: text.optional(),
+    timeout: seconds.optional(),
+    organization: text.optional(),
+    project: text.optional(),
+    headers: z.record(z.string(), z.string()).optional(),
+    retry: retry.optional(),
+    rate_limit: rateLimit.optional(),
+    /** Alias to the provider's name of the model. */
+    models: z.record(z.string(), text).default({}),
+  })
+  .refine(
+    (value) => value.api_key_env !== undefined || !PROVIDERS_WITH_KEY.has(value.provider),
+    'needs `api_key_env`: the name of the environment variable that holds the key',
+  );
+
+const agent = z
+  .strictObject({
+    transport: z.literal('stdio').default('stdio'),
+    protocol: z.enum(['ndjson', 'acp', 'claude', 'codex']).default('ndjson'),
+    /** Optional only where the protocol names a program itself. */
+    command: text.optional(),
+    args: z.array(z.string()).default([]),
+    env: environment.default({}),
+    working_dir: text.optional(),
+    input_format: z.enum(['text', 'json']).optional(),
+    output_format: z.enum(['text', 'json']).optional(),
+    /** What a line of plain text is before the first typed message. */
+    plain_text: z.enum(['result', 'log']).default('result'),
+    timeout: seconds.optional(),
+    idle_timeout: seconds.optional(),
+    init_timeout: seconds.optional(),
+    instances: count.default(1),
+    description: z.string().optional(),
+    /** Sent in `init`; absent when the table is missing or empty. */
+    params: z.record(z.string(), z.json()).optional(),
+  })
+  .refine((value) => value.command !== undefined || value.protocol === 'claude' || value.protocol === 'codex', {
+    message: 'needs `command`: the program to start',
+  });
+
+const mcpServer = z
+  .strictObject({
+    transport: z.enum(['stdio', 'http', 'sse']),
+    command: text.optional(),
+    args: z.array(z.string()).default([]),
+    env: environment.default({}),
+    working_dir: text.optional(),
+    url: text.optional(),
+    headers: z.record(z.string(), z.string()).default({}),
+    timeout: seconds.optional(),
+  })
+  .refine((value) => value.transport !== 'stdio' || value.command !== undefined, 'stdio needs `command`')
+  .refine((value) => value.transport === 'stdio' || value.url !== undefined, 'http and sse need `url`');
+
+const program = z.strictObject({
+  entry: text,
+  description: z.string().optional(),
+});
+
+/** Which tools a session or an assistant may use. */
+const tools = z.strictObject({
+  servers: z.record(z.string(), mcpServer).optional(),
+  allow: z.array(z.string()).optional(),
+  deny: z.array(z.string()).optional(),
+});
+
+const assistant = z.strictObject({
+  connection: text,
+  model: text.optional(),
+  system: z.string().optional(),
+  mode: z.enum(['native', 'signals']).default('native'),
+  functions: z.array(text).default([]),
+  /** Names of `[mcp.NAME]` servers, or the whole policy. */
+  tools: z.union([z.array(text), tools]).optional(),
+  description: z.string().optional(),
+});
+
+const template = z
+  .strictObject({
+    agent: text.optional(),
+    program: text.optional(),
+    assistant: text.optional(),
+    prompt: z.string().optional(),
+    title: z.string().optional(),
+    tools: tools.optional(),
+  })
+  .refine(
+    ({ agent: a, program: b, assistant: c }) => [a, b, c].filter((name) => name !== undefined).length === 1,
+    'names exactly one of `agent`, `program` and `assistant`',
+  );
+
+const pool = z.strictObject({ max_sessions: count.default(20) });
+
+const server = z.strictObject({
+  host: text.optional(),
+  port: z.int().min(0).max(65_535).optional(),
+  store: text.optional(),
+  /** Name of the environment variable that holds the token. */
+  token_env: text.optional(),
+  allowed_hosts: z.array(text).default([]),
+  allowed_origins: z.array(text).default([]),
+});
+
+export const manifestSchema = z.strictObject({
+  project,
+  connections: z.record(z.string(), connection).default({}),
+  agents: z.record(z.string(), agent).default({}),
+  mcp: z.record(z.string(), mcpServer).default({}),
+  programs: z.record(z.string(), program).default({}),
+  assistants: z.record(z.string(), assistant).default({}),
+  templates: z.record(z.string(), template).default({}),
+  pool: pool.default({ max_sessions: 20 }),
+  server: server.default({ allowed_hosts: [], allowed_origins: [] }),
+});
+
+/** `Concerto.toml` with its defaults; the names of the keys are those of the file. */
+export type Manifest = z.infer<typeof manifestSchema>;
+export type ManifestConnection = Manifest['connections'][string];
+export type ManifestAgent = Manifest['agents'][string];
+export type ManifestMcpServer = Manifest['mcp'][string];
+export type ManifestAssistant = Manifest['assistants'][string];
+export type ManifestTemplate = Manifest['templates'][string];
