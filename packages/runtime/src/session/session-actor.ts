@@ -364,8 +364,10 @@ export class SessionActor {
           ...sessionError(output.error),
           ...(output.exit.stderr === '' ? {} : { stderr: output.exit.stderr }),
         };
-        const busy = this.#state()?.turn.active === true;
-        const seen = busy ? [...observed, errorEvent(callId, error.message)] : observed;
+        const state = this.#state();
+        // An exit that was asked for is no error of the agent's.
+        const isFault = state?.turn.active === true && state.control === undefined;
+        const seen = isFault ? [...observed, errorEvent(callId, error.message)] : observed;
         if (this.#live === live) this.#live = undefined;
         return await this.#tell({ type: 'process-exited', ...own, observed: seen, error });
       }
