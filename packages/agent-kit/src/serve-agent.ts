@@ -15,20 +15,28 @@ export type Prompt = {
 export type Answer = string | JsonObject | undefined | void;
 
 /**
- * An agent. A handler that is there is a capability that is announced; a request is confirmed when its handler is done
- * and, for `interrupt` and `cancel`, when the prompt's handler has returned too.
+ * What an agent can be asked beside prompts. A handler that is there is a capability that is announced; a request is
+ * confirmed when its handler is done and, for `interrupt` and `cancel`, when the prompt's handler has returned too.
  */
-export type AgentHandlers = {
-  readonly version?: string;
-  /** Takes the params of the manifest; what it throws is told to the supervisor and the agent does not start. */
-  readonly init?: (params: JsonObject) => void | Promise<void>;
-  /** Works on one prompt; prompts come one at a time. What it throws is the turn's `error`. */
-  readonly prompt: (prompt: Prompt, turn: Turn) => Answer | Promise<Answer>;
+export type CapabilityHandlers = {
   readonly steer?: (text: string) => void | Promise<void>;
   readonly interrupt?: () => void | Promise<void>;
   readonly pause?: () => void | Promise<void>;
   readonly resume?: () => void | Promise<void>;
   readonly cancel?: () => void | Promise<void>;
+};
+
+type Initialised = void | CapabilityHandlers;
+
+export type AgentHandlers = CapabilityHandlers & {
+  readonly version?: string;
+  /**
+   * Takes the params of the manifest; what it throws is told to the supervisor and the agent does not start. When
+   * what the agent can do depends on them, it returns those handlers, which then replace the others.
+   */
+  readonly init?: (params: JsonObject) => Initialised | Promise<Initialised>;
+  /** Works on one prompt; prompts come one at a time. What it throws is the turn's `error`. */
+  readonly prompt: (prompt: Prompt, turn: Turn) => Answer | Promise<Answer>;
 };
 
 export type ServeOptions = { readonly input?: Readable; readonly output?: Writable };
@@ -53,7 +61,7 @@ type Command = JsonObject & { readonly type: string };
 class AgentService {
   readonly #handlers: AgentHandlers;
   readonly #write: (message: JsonObject) => void;
-  readonly #capabilities: readonly AgentCapability[];
+  #capabilityHandlers: CapabilityHandlers;
   readonly #questions = new OpenQuestions();
   /** The end of all work accepted so far. */
   #work: Promise<void> = Promise.resolve();
@@ -64,7 +72,7 @@ class AgentService {
   constructor(handlers: AgentHandlers, write: (message: JsonObject) => void) {
     this.#handlers = handlers;
     this.#write = write;
-    this.#capabilities = agentCapabilities.filter((capability) => handlers[capability] !== undefined);
+    this.#capabilityHandlers = handlers;
   }
 
   read(line: Line): void {
@@ -85,7 +93,7 @@ class AgentService {
         this.#respond(command);
         return;
       case 'steer':
-        void this.#confirm(command, () => this.#handlers.steer?.(asText(command.text) ?? ''));
+        void this.#confirm(command, () => this.#capabilityHandlers.steer?.(asText(command.text) ?? ''));
         return;
       case 'interrupt':
       case 'cancel':
@@ -114,7 +122,7 @@ class AgentService {
 
   async #init(params: JsonObject): Promise<void> {
     try {
-      await this.#handlers.init?.(params);
+      this.#capabilityHandlers = (await this.#handlers.init?.(params)) ?? this.#capabilityHandlers;
     } catch (error) {
       this.#write({ type: 'error', message: messageOf(error) });
       return;
@@ -129,13 +137,17 @@ class AgentService {
     this.#write({
       type: 'init_ack',
       ...(version === undefined ? {} : { version }),
-      capabilities: [...this.#capabilities],
+      capabilities: this.#capabilities(),
     });
+  }
+
+  #capabilities(): AgentCapability[] {
+    return agentCapabilities.filter((capability) => this.#capabilityHandlers[capability] !== undefined);
   }
 
   async #prompt(prompt: Prompt): Promise<void> {
     // Without params there was no `init` to answer; what the agent can do must be known all the same.
-    if (this.#capabilities.length > 0) this.#introduce();
+    if (this.#capabilities().length > 0) this.#introduce();
     const stop = new AbortController();
     this.#turn = stop;
     try {
@@ -194,7 +206,7 @@ class AgentService {
 
   #stop(command: Command, verb: 'interrupt' | 'cancel'): void {
     this.#turn?.abort(verb === 'interrupt' ? 'the turn was interrupted' : 'the session was cancelled');
-    const handled = Promise.resolve().then(() => this.#handlers[verb]?.());
+    const handled = Promise.resolve().then(() => this.#capabilityHandlers[verb]?.());
     // It is looked at below, perhaps later; until then a failure is nobody's unhandled rejection.
     handled.catch(() => {});
     // In the queue of prompts, so that the confirmation comes after the stopped turn and before the next.
@@ -209,11 +221,11 @@ class AgentService {
       });
       this.#resumed = { promise, resolve };
     }
-    await this.#handlers.pause?.();
+    await this.#capabilityHandlers.pause?.();
   }
 
   async #resume(): Promise<void> {
-    await this.#handlers.resume?.();
+    await this.#capabilityHandlers.resume?.();
     this.#resumed?.resolve();
     this.#resumed = undefined;
   }

@@ -144,6 +144,8 @@ export class AgentProcess {
       if (this.#exit !== undefined || stop?.aborted === true) break;
       if (typeof step === 'string') sendSignal(-this.identity.pid, step);
       else step();
+      // A process that was stopped where it stands hears nothing else before it goes on.
+      sendSignal(-this.identity.pid, 'SIGCONT');
       const waited = new AbortController();
       const waitMs = step === 'SIGKILL' ? killedMs : stepMs;
       const pause = sleep(waitMs, undefined, { signal: waited.signal }).catch(() => {});

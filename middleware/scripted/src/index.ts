@@ -1,0 +1,3 @@
+export { type DemoAgent, demoAgents } from './demo-agents.ts';
+export { builtinScripts, findScript } from './find-script.ts';
+export { parseScript, Script, ScriptError, type Step } from './script.ts';
