@@ -5,7 +5,10 @@ const commands: CommandTable = {
   check: { summary: 'type-check programs', load: () => import('./language/check-command.ts') },
   fmt: { summary: 'format programs', load: () => import('./language/fmt-command.ts') },
   new: { summary: 'create a project', load: () => import('./language/new-command.ts') },
+  serve: { summary: 'start the server', load: () => import('./serve/serve-command.ts') },
+  runner: { summary: 'run sessions for servers elsewhere', load: () => import('./serve/runner-command.ts') },
   init: { summary: 'create a project (the same as new)', load: () => import('./language/new-command.ts') },
+  signals: { summary: 'read § signals on stdin, write events', load: () => import('./signals-command.ts') },
 };
 
 // `concerto … | head` closes our output early; that is not a failure.

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Message, MessagePriority, SessionStatus, SuspendEvent, Usage } from './agent-event.ts';
 import { MessageId, SessionId } from './ids.ts';
-import { JsonRecord, JsonValue } from './json-value.ts';
+import { JsonValue } from './json-value.ts';
 import { LlmContent } from './llm-content.ts';
 
 export const messageLengthMax = 100_000;

@@ -13,6 +13,7 @@ export type CatalogEntry = {
       /** Of a turn, or of the whole of a `once` session; undefined means none. */
       readonly timeoutMs?: number;
       readonly idleTimeoutMs?: number;
+      readonly initTimeoutMs?: number;
     }
   | { readonly kind: 'program'; readonly entry: string }
   | { readonly kind: 'assistant' }

@@ -59,7 +59,8 @@ export async function run(argv: string[]): Promise<number> {
   let server: RunningServer;
   try {
     const { sessions, log } = runtime;
-    const guard = { token, hosts: isWildcard(host) ? [] : [host] };
+    for (const template of configured.templates) await sessions.putTemplate(template.name, template);
+    const guard = { token, hosts: [...(isWildcard(host) ? [] : [host]), ...configured.allowedHosts] };
     server = await serve({ host, port, sessions, log, guard, version, webRoot: webRoot(), report });
   } catch (cause) {
     await runtime.close();

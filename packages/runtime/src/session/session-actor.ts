@@ -149,6 +149,7 @@ export class SessionActor {
     this.#questions.clear();
     const options = {
       signal: live.abort.signal,
+      ...(this.#entry.initTimeoutMs === undefined ? {} : { initTimeoutMs: this.#entry.initTimeoutMs }),
       onProcess: (identity: Parameters<ProcessRegister['remember']>[1]) =>
         this.#ports.processes.remember(this.#own.session, identity),
     };

@@ -1,0 +1,91 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { type Manifest, type ManifestAgent, readManifest, renderDiagnostic } from '@concerto/language';
+import { demoAgents } from '@concerto/middleware-scripted';
+import type { Template } from '@concerto/protocol';
+import { type Catalog, type CatalogEntry, catalogOf } from '@concerto/runtime';
+
+export type Configured = {
+  readonly catalog: Catalog;
+  readonly poolMax: number;
+  readonly templates: readonly Template[];
+  readonly allowedHosts: readonly string[];
+};
+
+const poolMaxDefault = 20;
+
+/** What sessions can be started with. Undefined when the manifest is refused; the reasons are on stderr by then. */
+export function loadCatalog(config: string | undefined): Configured | undefined {
+  const file = config ?? 'Concerto.toml';
+  if (!existsSync(file)) {
+    if (config !== undefined) throw new Error(`there is no ${config}`);
+    return {
+      catalog: catalogOf(demoAgents().map(demoEntry)),
+      poolMax: poolMaxDefault,
+      templates: [],
+      allowedHosts: [],
+    };
+  }
+  const text = readFileSync(file, 'utf8');
+  const { manifest, diagnostics, file: source } = readManifest(withProject(text), file);
+  for (const diagnostic of diagnostics) {
+    process.stderr.write(renderDiagnostic(diagnostic, () => source, { color: process.stderr.isTTY }));
+  }
+  if (manifest === undefined) return undefined;
+  return {
+    catalog: catalogOf(entriesOf(manifest, dirname(resolve(file)))),
+    poolMax: manifest.pool.max_sessions,
+    templates: Object.entries(manifest.templates).map(([name, { title: _title, ...template }]) => ({
+      name,
+      ...template,
+    })),
+    allowedHosts: manifest.server.allowed_hosts,
+  };
+}
+
+/** A server's manifest need not be a project; the table goes to the end, where it moves no line. */
+function withProject(text: string): string {
+  if (/^\s*\[\s*project\s*\]/m.test(text)) return text;
+  return `${text}\n[project]\nname = "server"\nversion = "0.0.0"\nentry = "main.conc"\n`;
+}
+
+function entriesOf(manifest: Manifest, folder: string): readonly CatalogEntry[] {
+  return [
+    ...Object.entries(manifest.agents).map(([name, agent]) => agentEntry(name, agent, folder)),
+    ...Object.entries(manifest.programs).map(
+      ([name, program]): CatalogEntry => ({
+        kind: 'program',
+        name,
+        entry: resolve(folder, program.entry),
+        ...(program.description === undefined ? {} : { description: program.description }),
+      }),
+    ),
+  ];
+}
+
+function agentEntry(name: string, agent: ManifestAgent, folder: string): CatalogEntry {
+  return {
+    kind: 'agent',
+    name,
+    spec: {
+      name,
+      protocol: agent.protocol,
+      command: agent.command ?? agent.protocol,
+      args: agent.args,
+      env: agent.env,
+      workingDir: resolve(folder, agent.working_dir ?? '.'),
+      plainText: agent.plain_text,
+      ...(agent.params === undefined ? {} : { params: agent.params }),
+      ...(agent.input_format === undefined ? {} : { inputFormat: agent.input_format }),
+      ...(agent.output_format === undefined ? {} : { outputFormat: agent.output_format }),
+    },
+    ...(agent.timeout === undefined ? {} : { timeoutMs: agent.timeout * 1000 }),
+    ...(agent.idle_timeout === undefined ? {} : { idleTimeoutMs: agent.idle_timeout * 1000 }),
+    ...(agent.init_timeout === undefined ? {} : { initTimeoutMs: agent.init_timeout * 1000 }),
+    ...(agent.description === undefined ? {} : { description: agent.description }),
+  };
+}
+
+function demoEntry({ description, ...spec }: ReturnType<typeof demoAgents>[number]): CatalogEntry {
+  return { kind: 'agent', name: spec.name, spec, description };
+}
