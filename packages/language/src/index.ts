@@ -1,3 +1,4 @@
+export { type CheckInput, type CheckResult, checkProgram, type ManifestNames } from './check/check-program.ts';
 export { applyFixes } from './diagnostics/apply-fixes.ts';
 export type { Diagnostic, DiagnosticFix, DiagnosticLabel, Severity, TextEdit } from './diagnostics/diagnostic.ts';
 export { type JsonDiagnostic, toJsonDiagnostic } from './diagnostics/json-diagnostic.ts';
@@ -11,6 +12,8 @@ export {
   type ManifestTemplate,
 } from './manifest/manifest.ts';
 export { type ManifestResult, readManifest } from './manifest/read-manifest.ts';
+export { type LoadInput, type LoadResult, loadProgram, type ReadFile } from './modules/load-program.ts';
+export type { Program, ProgramFile } from './modules/program.ts';
 export { type ParseResult, parseSource } from './parser/parse-source.ts';
 export { createSourceFile, type Position, positionAt, type SourceFile } from './source/source-file.ts';
 export type { Span } from './source/span.ts';

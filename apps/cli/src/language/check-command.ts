@@ -1,13 +1,120 @@
+import { statSync, writeFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { applyFixes, type Diagnostic, type SourceFile, toJsonDiagnostic } from '@concerto/language';
 import { defineCommand, parseArguments } from '../arguments.ts';
+import { findSources } from './find-sources.ts';
+import { printDiagnostics } from './print-diagnostics.ts';
+import { checkTarget, findManifest, readTextFile, resolveTarget, type Target } from './project.ts';
 
 export const spec = defineCommand({
   name: 'check',
   summary: 'Type-check programs.',
   usage: '[PATH...]',
-  options: {},
+  options: {
+    json: { type: 'boolean', help: 'print one array of diagnostics on standard output' },
+    fix: { type: 'boolean', help: 'apply the fixes that are safe to apply, then check' },
+  },
+  details:
+    'A PATH is a program or a directory; without one it is the project here. Exit code 1 when there is an error.',
 });
 
+interface Findings {
+  readonly diagnostics: readonly Diagnostic[];
+  readonly files: ReadonlyMap<string, SourceFile>;
+  readonly programs: number;
+}
+
 export async function run(argv: string[]): Promise<number> {
-  parseArguments(spec, argv);
-  throw new Error('not yet');
+  const { values, positionals } = parseArguments(spec, argv);
+  let findings = checkPaths(positionals);
+  if (values.fix) {
+    const changed = fixFiles(findings);
+    if (changed > 0) findings = checkPaths(positionals);
+    process.stderr.write(`fixed ${changed} file${changed === 1 ? '' : 's'}\n`);
+  }
+  const { diagnostics, files } = findings;
+  if (values.json) {
+    const list = diagnostics.map((diagnostic) => toJsonDiagnostic(diagnostic, files.get(diagnostic.file)));
+    process.stdout.write(`${JSON.stringify(list, undefined, 2)}\n`);
+  } else {
+    printDiagnostics(diagnostics, (path) => files.get(path));
+    if (diagnostics.length === 0) process.stderr.write(`no problems in ${findings.programs} program(s)\n`);
+  }
+  return diagnostics.some((diagnostic) => diagnostic.severity === 'error') ? 1 : 0;
+}
+
+function checkPaths(paths: readonly string[]): Findings {
+  const files = new Map<string, SourceFile>();
+  const seen = new Set<string>();
+  const diagnostics: Diagnostic[] = [];
+  const targets = findTargets(paths);
+  for (const target of targets) {
+    const checked = checkTarget(target);
+    if (checked.target.manifest !== undefined)
+      files.set(checked.target.manifest.file.path, checked.target.manifest.file);
+    for (const [path, { source }] of checked.program.files) files.set(path, source);
+    for (const diagnostic of checked.diagnostics) {
+      // Programs of one project share the manifest and maybe modules.
+      const key = JSON.stringify([diagnostic.code, diagnostic.file, diagnostic.span, diagnostic.message]);
+      if (seen.has(key)) continue;
+      seen.add(key);
+      diagnostics.push(diagnostic);
+    }
+  }
+  return { diagnostics, files, programs: targets.length };
+}
+
+/**
+ * A file is a program of its own. In a directory every file is checked: those that are modules of another one
+ * with it, the rest alone.
+ */
+function findTargets(paths: readonly string[]): Target[] {
+  const targets: Target[] = [];
+  for (const path of paths.length === 0 ? ['.'] : paths) {
+    const isDirectory = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+    if (isDirectory) targets.push(...directoryTargets(path));
+    else targets.push(resolveTarget(path));
+  }
+  return targets;
+}
+
+function directoryTargets(directory: string): Target[] {
+  const hasManifest = findManifest(resolve(directory)) !== undefined;
+  const main = hasManifest ? [resolveTarget(directory)] : [];
+  const sources = findSources([directory]).filter((path) => path !== main[0]?.entry);
+  const others = sources.map((entry): Target => ({ entry, manifest: findManifest(dirname(resolve(entry))) }));
+  const modules = new Set<string>();
+  for (const target of [...main, ...others]) {
+    if (target.entry === '') continue;
+    const [, ...reached] = checkTarget(target).program.files.keys();
+    for (const file of reached) modules.add(file);
+  }
+  return [...main, ...others.filter((target) => !modules.has(target.entry))];
+}
+
+/** Returns how many files were written. */
+function fixFiles(findings: Findings): number {
+  const changed = new Map<string, string>();
+  const manifestLines = new Map<string, string[]>();
+  for (const file of findings.files.values()) {
+    const own = findings.diagnostics.filter((diagnostic) => diagnostic.file === file.path);
+    const fixes = own.flatMap((diagnostic) => (diagnostic.fix === undefined ? [] : [diagnostic.fix]));
+    const usable = fixes.filter((fix) => fix.manifestLines === undefined || manifestFor(file.path) !== undefined);
+    const { text, applied } = applyFixes(file.text, usable);
+    if (applied.length === 0) continue;
+    changed.set(file.path, text);
+    const lines = applied.flatMap((fix) => fix.manifestLines ?? []);
+    const manifest = lines.length === 0 ? undefined : manifestFor(file.path);
+    if (manifest !== undefined) manifestLines.set(manifest, [...(manifestLines.get(manifest) ?? []), ...lines]);
+  }
+  for (const [path, lines] of manifestLines) {
+    const text = changed.get(path) ?? readTextFile(path) ?? '';
+    changed.set(path, `${text.trimEnd()}\n${lines.join('\n')}\n`);
+  }
+  for (const [path, text] of changed) writeFileSync(path, text);
+  return changed.size;
+}
+
+function manifestFor(path: string): string | undefined {
+  return findManifest(dirname(resolve(path)))?.file.path;
 }

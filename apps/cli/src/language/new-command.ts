@@ -1,15 +1,57 @@
-import { defineCommand, parseArguments } from '../arguments.ts';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+import { defineCommand, parseArguments, UsageError } from '../arguments.ts';
+import { gitignore, mainProgram, manifestText, readme } from './new-project.ts';
+import { MANIFEST_NAME } from './project.ts';
 
 export const spec = defineCommand({
   name: 'new',
   summary: 'Create a project that checks, tests and runs at once, offline.',
-  usage: 'NAME',
-  options: {},
-  minPositionals: 1,
+  usage: '[NAME]',
+  options: {
+    provider: {
+      type: 'string',
+      short: 'p',
+      value: 'NAME',
+      help: 'mock (the default), openai, anthropic, google or ollama',
+    },
+  },
   maxPositionals: 1,
+  details: 'NAME is the directory to create. `.`, or no NAME, is the current directory.',
 });
 
+const PROVIDERS = ['mock', 'openai', 'anthropic', 'google', 'ollama'] as const;
+
 export async function run(argv: string[]): Promise<number> {
-  parseArguments(spec, argv);
-  throw new Error('not yet');
+  const { values, positionals } = parseArguments(spec, argv);
+  const provider = PROVIDERS.find((name) => name === (values.provider ?? 'mock'));
+  if (provider === undefined) throw new UsageError(`unknown provider; known are ${PROVIDERS.join(', ')}`);
+  const given = positionals[0] ?? '.';
+  const directory = resolve(given);
+  const name = projectName(directory);
+  const files = [
+    { path: MANIFEST_NAME, text: manifestText(name, provider) },
+    { path: 'src/main.conc', text: mainProgram() },
+    { path: '.gitignore', text: gitignore() },
+    { path: 'README.md', text: readme(name) },
+  ];
+  if (existsSync(join(directory, MANIFEST_NAME))) {
+    process.stderr.write(`error: ${join(given, MANIFEST_NAME)} already exists\n`);
+    return 1;
+  }
+  mkdirSync(join(directory, 'src'), { recursive: true });
+  for (const file of files) {
+    const path = join(directory, file.path);
+    // What is already there is somebody's work.
+    if (!existsSync(path)) writeFileSync(path, file.text);
+  }
+  const enter = given === '.' ? '' : `cd ${given} && `;
+  process.stdout.write(`created ${name}\n\n  ${enter}concerto check && concerto test && concerto run\n`);
+  return 0;
+}
+
+/** A name that needs no quotes anywhere. */
+function projectName(directory: string): string {
+  const name = basename(directory).replaceAll(/[^A-Za-z0-9_-]+/g, '-');
+  return name === '' || name === '-' ? 'project' : name;
 }

@@ -120,7 +120,8 @@ const template = z
     assistant: text.optional(),
     prompt: z.string().optional(),
     title: z.string().optional(),
-    tools: tools.optional(),
+    /** As `POST /api/sessions` takes it; the session says what is wrong with it. */
+    tools: z.json().optional(),
   })
   .refine(
     ({ agent: a, program: b, assistant: c }) => [a, b, c].filter((name) => name !== undefined).length === 1,

@@ -1,0 +1,133 @@
+import { readFileSync, statSync } from 'node:fs';
+import { dirname, join, relative, resolve, sep } from 'node:path';
+import {
+  type CheckResult,
+  checkProgram,
+  type Diagnostic,
+  loadProgram,
+  type Manifest,
+  type ManifestNames,
+  type ManifestResult,
+  type Program,
+  parseSource,
+  readManifest,
+  type SourceFile,
+} from '@concerto/language';
+import { UsageError } from '../arguments.ts';
+
+export const MANIFEST_NAME = 'Concerto.toml';
+
+/** What a command works on: a file, and the manifest above it if there is one. */
+export interface Target {
+  /** As people see it: relative to the current directory when it is below it. */
+  readonly entry: string;
+  readonly manifest: LoadedManifest | undefined;
+}
+
+export interface LoadedManifest extends ManifestResult {
+  /** Absolute directory of the manifest. */
+  readonly directory: string;
+}
+
+/** A program that was read and checked; `diagnostics` has those of the manifest too, which come first. */
+export interface CheckedProgram {
+  readonly target: Target;
+  readonly program: Program;
+  readonly facts: CheckResult['facts'];
+  readonly manifest: Manifest | undefined;
+  readonly diagnostics: readonly Diagnostic[];
+  readonly hasErrors: boolean;
+  readonly findFile: (path: string) => SourceFile | undefined;
+}
+
+/** FILE is itself; DIR, or nothing for the current directory, is the `entry` of its manifest. */
+export function resolveTarget(path: string | undefined): Target {
+  const given = path ?? '.';
+  const stat = statSync(given, { throwIfNoEntry: false });
+  if (stat === undefined) throw new UsageError(`no such file or directory: ${given}`);
+  if (!stat.isDirectory()) return { entry: shownPath(given), manifest: findManifest(dirname(resolve(given))) };
+  const manifest = findManifest(resolve(given));
+  if (manifest === undefined)
+    throw new UsageError(`no ${MANIFEST_NAME} in ${given}: name a file, or create a project with \`concerto new\``);
+  // A manifest that cannot be read has no entry; its diagnostics say why.
+  const entry = manifest.manifest?.project.entry ?? '';
+  return { entry: entry === '' ? '' : shownPath(join(manifest.directory, entry)), manifest };
+}
+
+/** Looks in the directory and in those above it. */
+export function findManifest(start: string): LoadedManifest | undefined {
+  for (let directory = resolve(start); ; directory = dirname(directory)) {
+    const path = join(directory, MANIFEST_NAME);
+    const text = readTextFile(path);
+    if (text !== undefined) return { ...readManifest(text, shownPath(path)), directory };
+    if (dirname(directory) === directory) return undefined;
+  }
+}
+
+export function checkTarget(target: Target): CheckedProgram {
+  const { manifest } = target;
+  const { program, diagnostics: loading } = loadProgram({
+    entry: target.entry,
+    readFile: readTextFile,
+    parse: parseSource,
+  });
+  const names = manifestNames(manifest?.manifest);
+  const { facts, diagnostics: checking } = checkProgram(
+    names === undefined ? { program } : { program, manifest: names },
+  );
+  const diagnostics = [...(manifest?.diagnostics ?? []), ...missingEntry(target), ...loading, ...checking];
+  const findFile = (path: string) => {
+    if (path === manifest?.file.path) return manifest.file;
+    return program.files.get(path)?.source;
+  };
+  const hasErrors = diagnostics.some((diagnostic) => diagnostic.severity === 'error');
+  return { target, program, facts, manifest: manifest?.manifest, diagnostics, hasErrors, findFile };
+}
+
+function missingEntry(target: Target): Diagnostic[] {
+  if (target.entry === '' || statSync(target.entry, { throwIfNoEntry: false })?.isFile() === true) return [];
+  const file = target.manifest?.file.path ?? target.entry;
+  const message = `the program \`${target.entry}\` does not exist`;
+  return [{ code: 'C0504', severity: 'error', message, file, span: entrySpan(target), labels: [] }];
+}
+
+function entrySpan(target: Target): { start: number; end: number } {
+  const start = target.manifest?.file.text.search(/^\s*entry\s*=/m) ?? -1;
+  return start === -1 ? { start: 0, end: 0 } : { start, end: start + 'entry'.length };
+}
+
+/** Without a readable manifest nothing is known, and names in it are not checked. */
+function manifestNames(manifest: Manifest | undefined): ManifestNames | undefined {
+  if (manifest === undefined) return undefined;
+  return {
+    connections: new Set(Object.keys(manifest.connections)),
+    agents: new Set(Object.keys(manifest.agents)),
+    mcp: new Set(Object.keys(manifest.mcp)),
+  };
+}
+
+/** Undefined when there is no such file; a file that exists and cannot be read is a failure. */
+export function readTextFile(path: string): string | undefined {
+  try {
+    return path === '' ? undefined : readFileSync(path, 'utf8');
+  } catch (error) {
+    if (isAbsent(error)) return undefined;
+    throw error;
+  }
+}
+
+function isAbsent(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    'code' in error &&
+    (error.code === 'ENOENT' || error.code === 'ENOTDIR' || error.code === 'EISDIR')
+  );
+}
+
+/** With `/` on every system, because module paths and output are made from it. */
+export function shownPath(path: string): string {
+  const fromHere = relative(process.cwd(), resolve(path));
+  const isBelow = fromHere !== '' && !fromHere.startsWith('..') && !resolve(fromHere).startsWith('..');
+  const shown = isBelow ? fromHere : path;
+  return sep === '/' ? shown : shown.replaceAll(sep, '/');
+}
