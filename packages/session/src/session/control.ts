@@ -79,10 +79,14 @@ function confirmHere(draft: Draft, kind: LifecycleVerb): void {
 
 function askAgent(draft: Draft, kind: LifecycleVerb, requestId: string): void {
   const { process, hold } = draft.state;
-  if (kind === 'interrupt') withdrawRequests(draft, 'the turn was interrupted');
-  if (kind === 'cancel') withdrawRequests(draft, 'the session was cancelled');
   if (process.kind === 'none') return;
   const { incarnation } = process;
+  if (kind === 'interrupt' || kind === 'cancel') {
+    const reason = kind === 'interrupt' ? 'the turn was interrupted' : 'the session was cancelled';
+    for (const question of withdrawRequests(draft, reason)) {
+      command(draft, { type: 'withdraw', incarnation, requestId: question, reason });
+    }
+  }
   if (kind === 'resume') command(draft, { type: 'resume', incarnation, requestId, frozen: hold?.frozen === true });
   else command(draft, { type: kind, incarnation, requestId });
 }

@@ -142,12 +142,10 @@ function controlPassed(draft: Draft): void {
 }
 
 function forceInterrupt(draft: Draft): void {
-  const goesOn = draft.state.control?.messageSince === true;
   kill(draft, 'the agent did not stop when interrupted');
   endTurn(draft, 'interrupted');
   confirmControl(draft, 'forced');
   loseProcess(draft, { why: 'forced' });
-  if (goesOn) record(draft, { type: 'queue-continued' });
   advance(draft);
 }
 

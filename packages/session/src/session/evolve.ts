@@ -108,7 +108,8 @@ function apply(state: SessionState, record: Applied): SessionState {
       return {
         ...state,
         process: { kind: 'none' },
-        error: record.error ?? state.error,
+        // An agent that leaves when its work is done did nothing wrong.
+        error: state.turn.active || state.process.kind === 'starting' ? (record.error ?? state.error) : state.error,
         // A held agent is gone with its process: going on needs no word to it.
         hold: state.hold === undefined ? undefined : { ...state.hold, agentHolds: false, frozen: false },
       };

@@ -6,7 +6,6 @@ import { resumeRepeatAfterMs } from './limits.ts';
 import type { Report } from './session-command.ts';
 import type { SessionState } from './session-state.ts';
 import { confirmControl, endCancelled, endFailed, endSession, endTurn, loseProcess } from './settle.ts';
-import { openRequests } from './status.ts';
 
 type ReportOf<Type extends Report['type']> = Extract<Report, { type: Type }>;
 
@@ -160,12 +159,8 @@ function turnEnded(draft: Draft, report: ReportOf<'turn-ended'>): void {
     return;
   }
   confirmDelivery(draft);
-  if (report.outcome === 'error') {
-    endTurn(draft, 'error', report.error);
-  } else {
-    if (openRequests(state).length > 0) withdrawOpen(draft);
-    record(draft, { type: 'turn-ended', turn: turn.number, outcome: 'result', value: report.value });
-  }
+  if (report.outcome === 'error') endTurn(draft, 'error', { error: report.error });
+  else endTurn(draft, 'result', { value: report.value });
   // Cancel wins from everywhere: the result is kept, the end stays the user's.
   if (control?.kind === 'cancel') return;
   if (state.once || report.final === true) {
@@ -186,12 +181,6 @@ function confirmDelivery(draft: Draft): void {
   const { dispatchId, how, epoch } = entry.dispatch;
   record(draft, { type: 'message-delivered', messageId: entry.id, dispatchId, how, epoch });
   draft.acks.push({ type: 'message_ack', requestId: entry.id, dispatchId, how, epoch });
-}
-
-function withdrawOpen(draft: Draft): void {
-  for (const { requestId } of openRequests(draft.state)) {
-    record(draft, { type: 'request-withdrawn', requestId, reason: 'the turn ended' });
-  }
 }
 
 /** An agent that announced the verb will still confirm it; for any other the end of the turn is the only word there will be. */
@@ -233,18 +222,16 @@ function controlWord(draft: Draft, report: ReportOf<'control-acked' | 'control-r
     return;
   }
   if (report.type === 'control-refused') refused(draft, control.kind, report);
-  else acked(draft, control.kind, control.messageSince);
+  else acked(draft, control.kind);
 }
 
-function acked(draft: Draft, kind: LifecycleVerb, messageSince: boolean): void {
+function acked(draft: Draft, kind: LifecycleVerb): void {
   if (kind === 'cancel') {
     endCancelled(draft, 'ack');
     return;
   }
   if (kind === 'interrupt') endTurn(draft, 'interrupted');
   confirmControl(draft, 'ack');
-  // "Stop, and do this instead": the message that followed the interrupt already says how to go on.
-  if (kind === 'interrupt' && messageSince) record(draft, { type: 'queue-continued' });
   advance(draft);
 }
 

@@ -2,7 +2,6 @@ import type { AgentResult, LifecycleVerb, SessionError, SessionRecord } from '@c
 import { listedEntries } from '../queue/queue.ts';
 import { command, type Draft, record } from './draft.ts';
 import { dispatchAttemptsMax } from './limits.ts';
-import { openRequests } from './status.ts';
 
 type Confirmation = Extract<SessionRecord, { type: 'control-confirmed' }>['by'];
 
@@ -17,35 +16,37 @@ const ackTypes = {
 export function confirmControl(draft: Draft, by: Confirmation): void {
   const { control, owner } = draft.state;
   if (control === undefined) return;
-  const { kind, requestId } = control;
+  const { kind, requestId, messageSince } = control;
   record(draft, { type: 'control-confirmed', kind, requestId, epoch: owner?.epoch, by });
   if (by === 'forced') draft.reason = 'forced';
   const byAgent = by === 'ack' || by === 'boundary' || by === 'exit';
   if (byAgent) draft.acks.push({ type: ackTypes[kind], requestId, epoch: owner?.epoch ?? draft.state.epoch });
+  // "Stop, and do this instead": the message that followed the interrupt already says how to go on.
+  if (kind === 'interrupt' && messageSince) record(draft, { type: 'queue-continued' });
 }
 
-export function withdrawRequests(draft: Draft, reason: string): void {
-  const { process } = draft.state;
-  for (const request of draft.state.requests.values()) {
-    const unsettled = request.state === 'open' || request.held !== undefined;
-    if (!unsettled) continue;
-    record(draft, { type: 'request-withdrawn', requestId: request.requestId, reason });
-    if (process.kind !== 'ready') continue;
-    command(draft, { type: 'withdraw', incarnation: process.incarnation, requestId: request.requestId, reason });
+/** Closes what waits for an answer, and answers that were kept but never handed over. */
+export function withdrawRequests(draft: Draft, reason: string): readonly string[] {
+  const withdrawn: string[] = [];
+  for (const { requestId, state, held } of draft.state.requests.values()) {
+    if (state !== 'open' && held === undefined) continue;
+    record(draft, { type: 'request-withdrawn', requestId, reason });
+    withdrawn.push(requestId);
   }
+  return withdrawn;
 }
 
-type TurnOutcome = Extract<SessionRecord, { type: 'turn-ended' }>['outcome'];
+type TurnEnd = Extract<SessionRecord, { type: 'turn-ended' }>;
+type TurnOutcome = TurnEnd['outcome'];
 
 /** Closes the turn, if one runs, and whatever was asked in it. */
-export function endTurn(draft: Draft, outcome: TurnOutcome, error?: SessionError): void {
+export function endTurn(draft: Draft, outcome: TurnOutcome, told: Pick<TurnEnd, 'value' | 'error'> = {}): void {
   const { turn } = draft.state;
-  if (openRequests(draft.state).length > 0) withdrawRequests(draft, withdrawnBecause[outcome]);
-  if (!turn.active) return;
-  record(draft, { type: 'turn-ended', turn: turn.number, outcome, error });
+  withdrawRequests(draft, withdrawnBecause[outcome]);
+  if (turn.active) record(draft, { type: 'turn-ended', turn: turn.number, outcome, ...told });
 }
 
-export const withdrawnBecause: Readonly<Record<TurnOutcome, string>> = {
+const withdrawnBecause: Readonly<Record<TurnOutcome, string>> = {
   result: 'the turn ended',
   error: 'the turn failed',
   interrupted: 'the turn was interrupted',
@@ -69,7 +70,7 @@ export function loseProcess(draft: Draft, lost: LostProcess): void {
   const turnLost = turn.active;
   record(draft, { type: 'process-lost', incarnation: process.incarnation, why: lost.why, error: lost.error });
   const returned = settleInFlight(draft, lost.undelivered ?? []);
-  endTurn(draft, draft.state.control?.kind === 'interrupt' ? 'interrupted' : 'lost', lost.error);
+  endTurn(draft, draft.state.control?.kind === 'interrupt' ? 'interrupted' : 'lost', { error: lost.error });
   const message = lost.error?.message ?? lossText[lost.why];
   draft.reason ??= message;
 
@@ -148,8 +149,7 @@ export type Ending = {
 /** The last decision of a session: nothing stays open, nothing stays pending, no process stays alive. */
 export function endSession(draft: Draft, ending: Ending): void {
   const { process, control, owner } = draft.state;
-  endTurn(draft, ending.status === 'cancelled' ? 'cancelled' : 'lost', ending.error);
-  withdrawRequests(draft, `the session is ${ending.status}`);
+  endTurn(draft, ending.status === 'cancelled' ? 'cancelled' : 'lost', { error: ending.error });
   for (const entry of listedEntries(draft.state.queue)) {
     if (entry.dispatch !== undefined) {
       const { dispatchId } = entry.dispatch;
