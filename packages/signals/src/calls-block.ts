@@ -85,6 +85,7 @@ export class CallsBlock {
   private scan(content: string, to: number): boolean {
     const { scanner } = this;
     let at = 0;
+    scanner.at = 0;
     while (at < to) {
       const stop = scanner.scan(content, at, to);
       at = scanner.at;

@@ -118,28 +118,23 @@ export class JsonScanner {
   }
 
   private structure(code: number, at: number): ScanStop {
+    let over = false;
     if (!this.any) {
       this.any = true;
       this.array = code === 0x5b;
-    } else if (this.array && this.depth === 1) {
-      const over = this.outer(code, at);
-      if (over) return 'calls';
-    } else if (this.depth === 0) this.faulty = true;
-    switch (code) {
-      case QUOTE:
-        this.inString = true;
-        return 'none';
-      case 0x5b:
-      case 0x7b:
-        this.depth++;
-        return this.depth > this.maxDepth ? 'depth' : 'none';
-      case 0x5d:
-      case 0x7d:
-        if (this.depth > 0) this.depth--;
-        return this.array && this.depth === 1 && this.elementStart !== -1 ? 'element' : 'none';
-      default:
-        return 'none';
+    } else if (this.array && this.depth === 1) over = this.outer(code, at);
+    else if (this.depth === 0) this.faulty = true;
+    let stop: ScanStop = 'none';
+    if (code === QUOTE) this.inString = true;
+    else if (code === 0x5b || code === 0x7b) {
+      this.depth++;
+      if (this.depth > this.maxDepth) stop = 'depth';
+    } else if (code === 0x5d || code === 0x7d) {
+      if (this.depth > 0) this.depth--;
+      if (this.array && this.depth === 1 && this.elementStart !== -1) stop = 'element';
     }
+    // The limit speaks last, when the character has had its effect: a lenient parser reads on after it.
+    return over ? 'calls' : stop;
   }
 
   /** One visible character at the level of the outer array; true when it begins one element too many. */

@@ -56,7 +56,7 @@ class Parser implements SignalParser {
   private kind = TEXT;
   private type: 'think' | 'respond' = 'respond';
   private implicit = true;
-  private block = 1;
+  private block = 0;
   /** How much of `[SYSTEM:` has come while waiting. */
   private prefix = 0;
   /** A CALLS block has come since the last EXECUTE. */
@@ -183,7 +183,7 @@ class Parser implements SignalParser {
   /** More of a line that may open or close a fence. */
   private readFenceLine(text: string, from: number): number {
     const line = this.findLine(text, from);
-    const sign = this.lenient && !this.fence.inside ? this.findSign(text, from) : line;
+    const sign = this.lenient ? this.findSign(text, from) : line;
     const to = Math.min(line, sign);
     this.fence.feed(text, from, to);
     if (sign < line) {
