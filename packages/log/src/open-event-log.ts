@@ -1,18 +1,22 @@
 import { nearest } from '@concerto/base';
 import { LogError } from './event-log.ts';
 import { memoryEventLog } from './memory/memory-event-log.ts';
+import { redisEventLog } from './redis/redis-event-log.ts';
 import { sqliteEventLog } from './sqlite/sqlite-event-log.ts';
 import type { Store } from './store.ts';
 
 export type StoreOptions = {
+  /** The clock of memory and SQLite stores; Redis has its own. */
   readonly now: () => number;
+  /** Told what about the store may lose acknowledged entries, and what to set. */
+  readonly onWarning?: (message: string) => void;
 };
 
 const forms = '`memory:`, `sqlite:PATH`, `redis://HOST:PORT/DB` or `rediss://HOST:PORT/DB`';
 const schemes = ['memory', 'sqlite', 'redis', 'rediss'];
 
 /** Opens the store that a URL names. Throws LogError, with what to do, when it cannot. */
-export async function openEventLog(url: string, { now }: StoreOptions): Promise<Store> {
+export async function openEventLog(url: string, { now, onWarning }: StoreOptions): Promise<Store> {
   const colon = url.indexOf(':');
   const scheme = colon === -1 ? undefined : url.slice(0, colon);
   const rest = url.slice(colon + 1);
@@ -22,6 +26,9 @@ export async function openEventLog(url: string, { now }: StoreOptions): Promise<
       return memoryEventLog({ now });
     case 'sqlite':
       return sqliteEventLog(sqlitePath(rest), { now });
+    case 'redis':
+    case 'rediss':
+      return redisEventLog(url, onWarning === undefined ? {} : { onWarning });
     default:
       throw unknownScheme(url, scheme);
   }

@@ -1,1 +1,2 @@
 export { type ContractSubject, eventLogContract } from './event-log-contract.ts';
+export { hasRedisServer, type RedisServer, startRedisServer } from './redis-server.ts';

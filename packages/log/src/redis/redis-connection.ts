@@ -1,0 +1,188 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { createClient } from 'redis';
+import { LogError } from '../event-log.ts';
+import { isPassing, redisFailure } from './redis-failure.ts';
+
+export type RedisClient = {
+  sendCommand(args: readonly string[]): Promise<unknown>;
+  subscribe(channel: string, listener: (message: string) => void): Promise<void>;
+};
+
+export type RedisConnection = {
+  /** The connection as it is now; undefined while there is none. */
+  current(): RedisClient | undefined;
+  /** Runs a read, again on a new connection if the one it ran on was lost, until the store's patience ends. */
+  query<T>(run: (client: RedisClient) => Promise<T>): Promise<T>;
+  /** Gives up the connection because it does not answer; another is made. */
+  drop(): void;
+  close(): void;
+};
+
+export type RedisAddress = {
+  readonly url: string;
+  /** For messages: without the password. */
+  readonly address: string;
+  /** How long a call waits for a store that does not answer. */
+  readonly patienceMs: number;
+};
+
+export type ConnectionHooks = {
+  /** Prepares a new connection before anybody uses it. */
+  prepare(client: RedisClient): Promise<void>;
+  onReady(client: RedisClient): void;
+};
+
+const CONNECT_TIMEOUT_MS = 5_000;
+const FIRST_RETRY_MS = 25;
+const LAST_RETRY_MS = 2_000;
+
+type State = {
+  client: RedisClient | undefined;
+  /** Ends the connection that `client` is. */
+  destroy: () => void;
+  lastError: unknown;
+  readonly closing: AbortController;
+  /** Woken by every success and every failure to connect. */
+  readonly waiting: Set<() => void>;
+};
+
+/** Connects, and connects again whenever the connection is lost, with growing pauses, until closed. */
+export async function openRedisConnection(at: RedisAddress, hooks: ConnectionHooks): Promise<RedisConnection> {
+  const state: State = {
+    client: undefined,
+    destroy: () => undefined,
+    lastError: undefined,
+    closing: new AbortController(),
+    waiting: new Set(),
+  };
+  const close = (): void => {
+    state.closing.abort();
+    state.destroy();
+    wake(state);
+  };
+  void keepConnected(at, state, hooks);
+  try {
+    await ready(at, state, Math.min(at.patienceMs, CONNECT_TIMEOUT_MS));
+  } catch (error) {
+    close();
+    throw error;
+  }
+  return {
+    current: () => state.client,
+    query: (run) => query(at, state, run),
+    drop: () => state.destroy(),
+    close,
+  };
+}
+
+async function keepConnected(at: RedisAddress, state: State, hooks: ConnectionHooks): Promise<void> {
+  const { signal } = state.closing;
+  for (let attempt = 0; !signal.aborted; attempt++) {
+    try {
+      const { lost } = await connect(at, state, hooks);
+      attempt = 0;
+      await lost;
+    } catch (error) {
+      state.lastError = error;
+      wake(state);
+    }
+    await delay(pauseAfter(attempt), undefined, { signal }).catch(() => undefined);
+  }
+}
+
+async function connect(at: RedisAddress, state: State, hooks: ConnectionHooks): Promise<{ lost: Promise<void> }> {
+  const client = createClient({
+    url: at.url,
+    RESP: 3,
+    // What is sent again, and when, is decided by who sent it.
+    disableOfflineQueue: true,
+    socket: { reconnectStrategy: false, connectTimeout: CONNECT_TIMEOUT_MS },
+  });
+  let destroyed = false;
+  const destroy = (): void => {
+    if (destroyed) return;
+    destroyed = true;
+    client.destroy();
+  };
+  const lost = new Promise<void>((resolve) => {
+    client.on('end', resolve);
+    client.on('error', (error) => {
+      state.lastError = error;
+      destroyed = true;
+      resolve();
+    });
+  }).then(() => {
+    if (state.client === client) state.client = undefined;
+  });
+  try {
+    await client.connect();
+    state.destroy = destroy;
+    await hooks.prepare(client);
+    if (state.closing.signal.aborted) throw new LogError('closed', 'the log is closed');
+  } catch (error) {
+    if (client.isOpen) destroy();
+    throw error;
+  }
+  state.client = client;
+  state.lastError = undefined;
+  hooks.onReady(client);
+  wake(state);
+  return { lost };
+}
+
+function pauseAfter(attempt: number): number {
+  const pause = Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** attempt);
+  // Spread, so that many runners do not return to a restarted store in the same moment.
+  return pause * (0.5 + Math.random() / 2);
+}
+
+function wake(state: State): void {
+  for (const resume of state.waiting) resume();
+  state.waiting.clear();
+}
+
+/** Waits for a connection; a store that answers with a refusal is not waited for. */
+async function ready(at: RedisAddress, state: State, patienceMs: number): Promise<RedisClient> {
+  const deadline = Date.now() + patienceMs;
+  for (;;) {
+    if (state.closing.signal.aborted) throw new LogError('closed', 'the log is closed');
+    if (state.client !== undefined) return state.client;
+    if (state.lastError !== undefined && !isPassing(state.lastError)) throw redisFailure(state.lastError, at.address);
+    const left = deadline - Date.now();
+    if (left <= 0) throw redisFailure(state.lastError ?? new Error('no answer'), at.address);
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resume, left);
+      function resume(): void {
+        clearTimeout(timer);
+        resolve();
+      }
+      state.waiting.add(resume);
+    });
+  }
+}
+
+async function query<T>(at: RedisAddress, state: State, run: (client: RedisClient) => Promise<T>): Promise<T> {
+  const deadline = Date.now() + at.patienceMs;
+  for (;;) {
+    const client = await ready(at, state, deadline - Date.now());
+    try {
+      return await answered(run(client), deadline - Date.now());
+    } catch (error) {
+      if (!isPassing(error) || Date.now() >= deadline) {
+        if (error instanceof Silence) state.destroy();
+        throw redisFailure(error, at.address);
+      }
+    }
+    await delay(FIRST_RETRY_MS);
+  }
+}
+
+class Silence extends Error {}
+
+/** A store that neither answers nor hangs up must not hold its callers for ever. */
+function answered<T>(reply: Promise<T>, withinMs: number): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Silence('no answer')), Math.max(0, withinMs));
+    reply.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}

@@ -1,0 +1,149 @@
+import { checkAppend, checkDocument } from '../check-append.ts';
+import { LogError } from '../event-log.ts';
+import { type GrowthSignal, growthSignal } from '../growth-signal.ts';
+import type { Store } from '../store.ts';
+import { Batches, loadBatchScript } from './redis-batches.ts';
+import { openRedisConnection, type RedisAddress, type RedisClient, type RedisConnection } from './redis-connection.ts';
+import { readDocument, readDocuments } from './redis-documents.ts';
+import { addressOf } from './redis-failure.ts';
+import { listenForGrowth } from './redis-growth.ts';
+import { appendedFrom, appendOperation, documentOperation, leaseFrom, loadOperation } from './redis-operations.ts';
+import { dumpRedis } from './redis-records.ts';
+import { checkServer } from './redis-server-check.ts';
+import { readHead, readPage, readSessions } from './redis-streams.ts';
+
+export type RedisOptions = {
+  /** How long a call waits while Redis does not answer, before it fails with `unavailable`. */
+  readonly patienceMs?: number;
+  /** Told what about this Redis may lose acknowledged entries, and what to set. */
+  readonly onWarning?: (message: string) => void;
+  /** Added to the server's clock: lets tests move time. */
+  readonly aheadMs?: () => number;
+};
+
+const PATIENCE_MS = 10_000;
+
+type RedisState = {
+  readonly commands: RedisConnection;
+  readonly wakeUps: RedisConnection;
+  readonly batches: Batches;
+  readonly growth: GrowthSignal;
+  readonly aheadMs: () => number;
+  closed: boolean;
+};
+
+/** The store for several processes and machines. Rejects with LogError when it cannot be reached. */
+export async function redisEventLog(url: string, options: RedisOptions = {}): Promise<Store> {
+  const state = await connect(addressFrom(url, options.patienceMs ?? PATIENCE_MS), options);
+  return {
+    ...streamCalls(state),
+    ...documentCalls(state),
+    ...leaseCalls(state),
+    dump: () => dumpRedis((run) => reading(state, run), state.aheadMs),
+    load: async (records) => {
+      await Promise.all(records.map((record) => state.batches.run(loadOperation(record))));
+    },
+    ping: async () => {
+      await state.batches.run(['ping']);
+    },
+    close: async () => {
+      if (state.closed) return;
+      state.closed = true;
+      await state.batches.finish();
+      state.commands.close();
+      state.wakeUps.close();
+    },
+  };
+}
+
+function addressFrom(url: string, patienceMs: number): RedisAddress {
+  try {
+    return { url, address: addressOf(url), patienceMs };
+  } catch (cause) {
+    // Not the URL itself: it may hold a password.
+    throw new LogError('bad-url', 'the store URL is not of the form redis://[NAME:PASSWORD@]HOST[:PORT][/DB]', {
+      cause,
+    });
+  }
+}
+
+async function connect(at: RedisAddress, options: RedisOptions): Promise<RedisState> {
+  const aheadMs = options.aheadMs ?? ((): number => 0);
+  const growth = growthSignal();
+  let commands: RedisConnection | undefined;
+  let checked = false;
+  const batches = new Batches(at, () => commands, aheadMs);
+  commands = await openRedisConnection(at, {
+    prepare: async (client) => {
+      if (!checked) await checkServer(client, at.address, options.onWarning);
+      checked = true;
+      await loadBatchScript(client);
+    },
+    onReady: (client) => batches.resume(client),
+  });
+  try {
+    const wakeUps = await listenForGrowth(at, growth);
+    return { commands, wakeUps, batches, growth, aheadMs, closed: false };
+  } catch (error) {
+    commands.close();
+    throw error;
+  }
+}
+
+async function reading<T>(state: RedisState, run: (client: RedisClient) => Promise<T>): Promise<T> {
+  if (state.closed) throw new LogError('closed', 'the log is closed');
+  return state.commands.query(run);
+}
+
+function streamCalls(
+  state: RedisState,
+): Pick<Store, 'append' | 'read' | 'head' | 'onGrowth' | 'trim' | 'listSessions'> {
+  const { batches } = state;
+  return {
+    append: async (request) => {
+      checkAppend(request);
+      return appendedFrom(request, await batches.run(appendOperation(request)));
+    },
+    read: (request) => reading(state, (client) => readPage(client, request)),
+    head: (session, stream) => reading(state, (client) => readHead(client, session, stream)),
+    onGrowth: (listener) => state.growth.listen(listener),
+    trim: async (session, stream, throughPosition) => {
+      await batches.run(['trim', session, stream, String(throughPosition)]);
+    },
+    listSessions: (after, limit) => reading(state, (client) => readSessions(client, after, limit)),
+  };
+}
+
+function documentCalls(
+  state: RedisState,
+): Pick<Store, 'putDocument' | 'createDocument' | 'getDocument' | 'listDocuments'> {
+  const { batches, aheadMs } = state;
+  return {
+    putDocument: async (write) => {
+      checkDocument(write);
+      await batches.run(documentOperation(write, 'put'));
+    },
+    createDocument: async (write) => {
+      checkDocument(write);
+      const [created] = await batches.run(documentOperation(write, 'create'));
+      return created === 1;
+    },
+    getDocument: (collection, key) =>
+      reading(state, (client) => readDocument({ client, aheadMs: aheadMs() }, collection, key)),
+    listDocuments: (request) => reading(state, (client) => readDocuments({ client, aheadMs: aheadMs() }, request)),
+  };
+}
+
+function leaseCalls({ batches }: RedisState): Pick<Store, 'acquireLease' | 'renewLease' | 'releaseLease'> {
+  return {
+    acquireLease: async ({ name, owner, ttlMs }) =>
+      leaseFrom(await batches.run(['acquire', name, owner, String(ttlMs)])),
+    renewLease: async ({ name, owner, ttlMs, epoch }) => {
+      const [renewed] = await batches.run(['renew', name, owner, String(ttlMs), String(epoch)]);
+      return renewed === 1;
+    },
+    releaseLease: async ({ name, epoch }) => {
+      await batches.run(['release', name, String(epoch)]);
+    },
+  };
+}

@@ -1,0 +1,40 @@
+import type { Entry, Page, ReadRequest, StreamName } from '../event-log.ts';
+import type { RedisClient } from './redis-connection.ts';
+import { listReply, numberReply, streamEntry, textReply } from './redis-reply.ts';
+
+export const streamKey = (session: string, stream: StreamName): string => `concerto:{${session}}:${stream}`;
+export const metaKey = (session: string): string => `concerto:{${session}}:meta`;
+
+/** Entries asked for beyond what was wanted, for the asides that may lie between. */
+const MARGIN = 16;
+
+export async function readPage(client: RedisClient, request: ReadRequest): Promise<Page> {
+  const { session, stream, after, limit } = request;
+  const key = streamKey(session, stream);
+  // In this order in one write: what the range shows is never older than the head.
+  const meta = client.sendCommand(['HMGET', metaKey(session), stream, `${stream}:trimmed`]);
+  let range = client.sendCommand(['XRANGE', key, String(after + 1), '+', 'COUNT', String(limit + MARGIN)]);
+  const [head, trimmed] = listReply(await meta).map(numberReply);
+  const entries: Entry[] = [];
+  for (;;) {
+    const items = listReply(await range);
+    for (const item of items) {
+      const { position, aside, type, data } = streamEntry(item);
+      if (aside === 0 && entries.length < limit) entries.push({ position, type, data });
+    }
+    if (entries.length >= limit || items.length < limit + MARGIN) break;
+    const last = textReply(listReply(items.at(-1))[0]);
+    range = client.sendCommand(['XRANGE', key, `(${last}`, '+', 'COUNT', String(limit + MARGIN)]);
+  }
+  return { entries, head: Math.max(head ?? 0, entries.at(-1)?.position ?? 0), oldest: (trimmed ?? 0) + 1 };
+}
+
+export async function readHead(client: RedisClient, session: string, stream: StreamName): Promise<number> {
+  return numberReply(await client.sendCommand(['HGET', metaKey(session), stream]));
+}
+
+export async function readSessions(client: RedisClient, after: string | undefined, limit: number): Promise<string[]> {
+  const from = after === undefined ? '-' : `(${after}`;
+  const reply = await client.sendCommand(['ZRANGEBYLEX', 'concerto:sessions', from, '+', 'LIMIT', '0', String(limit)]);
+  return listReply(reply).map(textReply);
+}
