@@ -159,6 +159,7 @@ export class SessionActor {
           live.connection = connection;
           if (this.#live !== live || this.#ended.signal.aborted) return void (await connection.end());
           const capabilities = [...connection.capabilities];
+          await this.#rememberCapabilities(capabilities);
           await this.#tell({
             type: 'agent-ready',
             ...from(this.#own, live),
@@ -349,6 +350,7 @@ export class SessionActor {
     switch (output.kind) {
       case 'announced':
         await this.#show(observed);
+        await this.#rememberCapabilities(output.capabilities);
         return await this.#tell({ type: 'agent-ready', ...own, capabilities: output.capabilities });
       case 'violation': {
         const error = sessionError(output.error);
@@ -373,6 +375,12 @@ export class SessionActor {
         return await this.#tell({ type: 'process-exited', ...own, observed: seen, error });
       }
     }
+  }
+
+  /** So that a user sees what an agent can do before starting it again. */
+  async #rememberCapabilities(capabilities: readonly string[]): Promise<void> {
+    const value = JSON.stringify(capabilities);
+    await this.#ports.log.putDocument({ collection: 'capabilities', key: this.#entry.name, value });
   }
 
   #turnEnded(): void {
