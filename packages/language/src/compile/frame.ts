@@ -40,6 +40,8 @@ export class Frame {
   readonly assembler = new Assembler();
   readonly loops: LoopTarget[] = [];
   readonly tries: TryTarget[] = [];
+  /** Variables of the or-pattern under construction that its first alternative has already placed. */
+  readonly alternatives = new Set<Local>();
   /** Set in a `mut self` function whose self lives in a cell: it goes back to register 0 before every return. */
   selfCell: number | undefined;
   readonly #storage = new Map<Local, Storage>();
@@ -48,10 +50,12 @@ export class Frame {
   #next = 0;
   #highest = 0;
   #lastOffset = -1;
+  #file: string;
 
   constructor(builder: ModuleBuilder, options: FrameOptions) {
     this.builder = builder;
     this.options = options;
+    this.#file = options.file;
   }
 
   get facts() {
@@ -128,8 +132,14 @@ export class Frame {
     const offset = node.span.start;
     if (offset === this.#lastOffset) return;
     this.#lastOffset = offset;
-    const { line, column } = this.builder.position(this.options.file, offset);
+    const { line, column } = this.builder.position(this.#file, offset);
     this.assembler.position(line, column);
+  }
+
+  /** The top level of a program is one function with code of several files. */
+  inFile(file: string): void {
+    this.#file = file;
+    this.#lastOffset = -1;
   }
 
   /** Code for the rare way out, placed after the function's end. */

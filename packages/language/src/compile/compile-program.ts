@@ -1,0 +1,133 @@
+import type { IrModule } from '@concerto/ir';
+import type { Facts, FunctionRef } from '../check/facts.ts';
+import type { Manifest } from '../manifest/manifest.ts';
+import type { Program } from '../modules/program.ts';
+import { compileFunction } from './closures.ts';
+import { leave } from './control-flow.ts';
+import { declareResources, plainJson } from './declare-resources.ts';
+import { declareMethods, declareTypes } from './declare-types.ts';
+import { configJson } from './decorators.ts';
+import { value } from './expressions.ts';
+import { Frame } from './frame.ts';
+import { captureForFibers } from './free-variables.ts';
+import { declareImplementations } from './implementations.ts';
+import { ModuleBuilder } from './module-builder.ts';
+import { compilePipeline } from './pipelines.ts';
+import { compileStatement } from './statements.ts';
+
+export interface CompileInput {
+  readonly program: Program;
+  /** Of a program without errors. */
+  readonly facts: Facts;
+  /** What the program needs of it goes into the module, so that it runs without the file. */
+  readonly manifest?: Manifest | undefined;
+}
+
+/** A checked program as a module the VM runs. */
+export function compileProgram({ program, facts, manifest }: CompileInput): IrModule {
+  captureForFibers(facts, program);
+  const builder = new ModuleBuilder(moduleName(program.entry, manifest), program, facts);
+  declareTypes(builder);
+  for (const ref of [...facts.declaredFunctions, ...facts.tests]) builder.declareFunction(ref);
+  declareMethods(builder);
+  declareImplementations(builder);
+  declareResources(builder, manifest);
+  compileInit(builder);
+  const done = new Set<number>();
+  for (const ref of [...facts.declaredFunctions, ...facts.tests]) {
+    if (done.has(ref.item.id)) continue;
+    done.add(ref.item.id);
+    compileFunction(builder, ref);
+  }
+  for (const resource of facts.resources) {
+    if (resource.item.kind === 'PipelineItem') compilePipeline(builder, resource, resource.item);
+  }
+  for (const test of facts.tests) declareTest(builder, test);
+  if (facts.main !== undefined) builder.module.main = builder.functionIndex(facts.main);
+  const connections = { ...manifest?.connections, ...sourceConnections(builder) };
+  if (Object.keys(connections).length > 0) builder.module.manifest = { connections: plainJson(connections) };
+  return builder.module;
+}
+
+function moduleName(entry: string, manifest: Manifest | undefined): string {
+  return (
+    manifest?.project.name ??
+    entry
+      .split('/')
+      .at(-1)
+      ?.replace(/\.conc$/, '') ??
+    'program'
+  );
+}
+
+/** Module variables, the tools' instances and the statements at the top level, in the order they run. */
+function compileInit(builder: ModuleBuilder): void {
+  const { facts, module } = builder;
+  const tools = facts.resources.filter((resource) => resource.kind === 'tool');
+  if (facts.topLevel.length === 0 && tools.length === 0) return;
+  const index = builder.reserveFunction();
+  const file = facts.topLevel[0]?.file ?? tools[0]?.file ?? builder.program.entry;
+  const files = new Set([...facts.topLevel.map((entry) => entry.file), ...tools.map((tool) => tool.file)]);
+  const frame = new Frame(builder, { name: '{top level}', file, failure: 'result' });
+  for (const tool of tools) {
+    const { item, path } = tool;
+    if (item.kind !== 'ToolItem') continue;
+    frame.scoped(() => {
+      const first = frame.reserve(item.state.length);
+      item.state.forEach((field, position) => {
+        if (field.defaultValue === undefined) frame.emit(field.optional ? 'LoadNone' : 'LoadNil', first + position);
+        else value(frame, field.defaultValue, first + position);
+      });
+      const instance = frame.reserve();
+      frame.emit('MakeStruct', instance, builder.struct(path), first);
+      frame.emit('StoreGlobal', builder.toolGlobal(tool), instance);
+    });
+  }
+  for (const entry of facts.topLevel) {
+    if (files.size > 1) frame.inFile(entry.file);
+    compileStatement(frame, entry.item.statement);
+  }
+  leave(frame, undefined);
+  module.init = index;
+  builder.setFunction(index, {
+    name: '{top level}',
+    params: [],
+    captures: 0,
+    file: builder.fileIndex(file),
+    ...frame.finish(),
+  });
+}
+
+function declareTest(builder: ModuleBuilder, test: FunctionRef): void {
+  const { item, file } = test;
+  const argumentOf = (name: string): { readonly text: string | undefined } | undefined => {
+    const decorator = item.decorators.find((candidate) => candidate.name.text === name);
+    if (decorator === undefined) return undefined;
+    const written = decorator.arguments[0] && configJson(builder, decorator.arguments[0].value);
+    return { text: typeof written === 'string' ? written : undefined };
+  };
+  const expectFail = argumentOf('expect_fail');
+  builder.module.tests.push({
+    description: argumentOf('test')?.text ?? item.name.text,
+    function: builder.functionIndex(test),
+    file: builder.fileIndex(file),
+    line: builder.line(file, item.name.span.start),
+    ...(expectFail === undefined
+      ? {}
+      : { expectFail: expectFail.text === undefined ? {} : { message: expectFail.text } }),
+  });
+}
+
+/** The old `connect NAME { … }`. */
+function sourceConnections(builder: ModuleBuilder): { [name: string]: object } {
+  const connections: { [name: string]: object } = {};
+  for (const { item } of builder.facts.resources) {
+    if (item.kind !== 'ConnectionItem') continue;
+    const fields = item.fields.map((field): [string, unknown] => {
+      const name = field.name.text === 'api_key' ? 'api_key_env' : field.name.text;
+      return [name, configJson(builder, field.value)];
+    });
+    connections[item.name.text] = { provider: item.name.text, ...Object.fromEntries(fields) };
+  }
+  return connections;
+}

@@ -1,0 +1,71 @@
+import type { Json } from '@concerto/base';
+import type { IrField } from '@concerto/ir';
+import { ANY, type TypeCon } from '../check/types.ts';
+import type { EnumItem, FieldDeclaration, VariantPayload } from '../syntax/item.ts';
+import { constantJson } from './constant-json.ts';
+import { decoratorText } from './decorators.ts';
+import type { ModuleBuilder } from './module-builder.ts';
+import { typeText } from './type-text.ts';
+
+/** Structs, schemas and enums of the program, before any code refers to them. */
+export function declareTypes(builder: ModuleBuilder): void {
+  const { structs, enums } = builder.module;
+  for (const type of builder.facts.declaredTypes) {
+    const { item } = type;
+    if (item.kind === 'StructItem' || item.kind === 'SchemaItem') {
+      const kind = item.kind === 'StructItem' ? 'struct' : 'schema';
+      const fields = item.fields.map((field) => irField(builder, field, type.con));
+      builder.registerStruct(type.path, structs.push({ name: builder.typeName(type), kind, fields }) - 1);
+    }
+    if (item.kind === 'EnumItem') {
+      builder.registerEnum(type.path, enums.push({ name: builder.typeName(type), variants: variants(item) }) - 1);
+    }
+  }
+}
+
+export function irField(builder: ModuleBuilder, field: FieldDeclaration, con: TypeCon | undefined): IrField {
+  const type = con?.fields?.get(field.name.text)?.type ?? ANY;
+  const constant = field.defaultValue && builder.facts.constants.get(field.defaultValue.id);
+  const text = decoratorText(builder, field.decorators, 'describe') ?? field.doc;
+  const fallback: { default?: Json } = constant === undefined ? {} : { default: constantJson(constant) };
+  return {
+    name: field.name.text,
+    type: typeText(builder, type),
+    ...(field.optional ? { optional: true } : {}),
+    ...fallback,
+    ...(text === undefined ? {} : { description: text }),
+  };
+}
+
+function variants(item: EnumItem): { name: string; fields?: string[]; size: number }[] {
+  return item.variants.map((variant) => ({ name: variant.name.text, ...payloadShape(variant.payload) }));
+}
+
+function payloadShape(payload: VariantPayload): { fields?: string[]; size: number } {
+  switch (payload.kind) {
+    case 'UnitPayload':
+      return { size: 0 };
+    case 'TuplePayload':
+      return { size: payload.types.length };
+    case 'StructPayload':
+      return { fields: payload.fields.map((field) => field.name.text), size: payload.fields.length };
+  }
+}
+
+/** Which function a method call finds by the run-time type of its receiver. */
+export function declareMethods(builder: ModuleBuilder): void {
+  const { facts, module } = builder;
+  for (const type of facts.declaredTypes) {
+    if (type.kind === 'trait') continue;
+    const name = builder.typeName(type);
+    const table: { [method: string]: number } = {};
+    for (const methods of [type.con.traitMethods, type.con.methods]) {
+      for (const method of methods.values()) {
+        const index = method.ref && builder.knownFunction(method.ref.item.id);
+        if (index !== undefined && method.receiver !== 'none') table[method.name] = index;
+      }
+    }
+    if (Object.keys(table).length > 0) module.methods[name] = table;
+    if (type.con.traits.size > 0) module.traits[name] = [...type.con.traits].map((trait) => trait.name);
+  }
+}

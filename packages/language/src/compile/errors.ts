@@ -1,0 +1,180 @@
+import { assert } from '@concerto/base';
+import type {
+  CatchClause,
+  Expression,
+  PropagateExpression,
+  ThrowExpression,
+  TryExpression,
+} from '../syntax/expression.ts';
+import { compileBlock, into, leave } from './control-flow.ts';
+import { operand, temporary, value } from './expressions.ts';
+import type { Frame } from './frame.ts';
+import { bindVariable } from './patterns.ts';
+import { compileStatement } from './statements.ts';
+
+export function compileThrow(frame: Frame, expression: ThrowExpression): void {
+  frame.scoped(() => {
+    const error = temporary(frame, expression.value);
+    frame.at(expression);
+    throwTo(frame, error);
+  });
+}
+
+/** An error goes to the catches of this function; without any it leaves as the function's type says. */
+export function throwTo(frame: Frame, error: number): void {
+  const around = frame.tries.at(-1);
+  if (around !== undefined) {
+    frame.emit('Borrow', around.register, error);
+    frame.emit('LoadFalse', around.register + 1);
+    frame.jump(around.target);
+    return;
+  }
+  switch (frame.options.failure) {
+    case 'result':
+      frame.emit('MakeErr', error, error);
+      return leave(frame, error);
+    case 'option':
+      frame.emit('LoadNone', error);
+      return leave(frame, error);
+    case 'raise':
+      return frame.emit('Raise', error);
+  }
+}
+
+/** `e?` */
+export function compilePropagate(frame: Frame, expression: PropagateExpression, dst: number): void {
+  frame.scoped(() => {
+    const source = operand(frame, expression.operand);
+    propagateRegister(frame, expression, { source, dst });
+  });
+}
+
+/** `dst` gets what is inside `Ok` or `Some`; `Err` and `None` leave. */
+export function propagateRegister(
+  frame: Frame,
+  expression: Expression,
+  { source, dst }: { readonly source: number; readonly dst: number },
+): void {
+  const inspected = frame.facts.propagations.get(expression.id)?.operand ?? 'dynamic';
+  const failed = frame.label();
+  frame.at(expression);
+  frame.emit('Try', dst, source, failed);
+  const around = frame.tries.at(-1);
+  frame.defer(() => {
+    frame.place(failed);
+    frame.at(expression);
+    if (around === undefined && frame.options.failure === 'option') {
+      frame.emit('LoadNone', dst);
+      return leave(frame, dst);
+    }
+    if (inspected !== 'result') frame.emit('NoneToErr', dst);
+    if (around === undefined && frame.options.failure === 'result') return leave(frame, dst);
+    frame.emit('Unwrap', dst, dst);
+    if (around === undefined) return frame.emit('Raise', dst);
+    frame.emit('Borrow', around.register, dst);
+    frame.emit('LoadFalse', around.register + 1);
+    return frame.jump(around.target);
+  });
+}
+
+/** In a `try`, a value that is dropped and turns out to be `Err` is thrown. */
+export function raiseWhenErr(frame: Frame, register: number): void {
+  const fine = frame.label();
+  frame.emit('JumpIfNotErr', register, fine);
+  frame.emit('Unwrap', register, register);
+  throwTo(frame, register);
+  frame.place(fine);
+}
+
+export function compileTry(frame: Frame, expression: TryExpression, dst: number): void {
+  frame.scoped(() => {
+    const register = frame.reserve(2);
+    const [start, end, target, done] = [frame.label(), frame.label(), frame.label(), frame.label()];
+    frame.tries.push({ register, target });
+    frame.place(start);
+    tryBody(frame, expression, dst);
+    frame.place(end);
+    frame.tries.pop();
+    frame.jump(done);
+    frame.place(target);
+    if (expression.catches.length === 0) frame.emit('MakeErr', dst, register);
+    else {
+      for (const clause of expression.catches) compileCatch(frame, clause, { register, dst, done });
+      if (!expression.catches.some((clause) => frame.facts.catches.get(clause.id)?.kind === 'all')) {
+        passOn(frame, expression, register);
+      }
+    }
+    frame.place(done);
+    frame.assembler.handler(start, end, target, register);
+  });
+}
+
+function tryBody(frame: Frame, expression: TryExpression, dst: number): void {
+  const { body } = expression;
+  const { tail } = body;
+  if (tail === undefined || !frame.facts.raisedWhenErr.has(tail.id)) {
+    compileBlock(frame, body, dst);
+  } else {
+    frame.scoped(() => {
+      for (const statement of body.statements) compileStatement(frame, statement);
+      droppedTail(frame, tail, dst);
+    });
+  }
+  if (expression.catches.length === 0) frame.emit('MakeOk', dst, dst);
+}
+
+function droppedTail(frame: Frame, tail: Expression, dst: number): void {
+  value(frame, tail, dst);
+  frame.scoped(() => {
+    const copy = frame.reserve();
+    frame.emit('Borrow', copy, dst);
+    raiseWhenErr(frame, copy);
+  });
+}
+
+interface CatchPlace {
+  readonly register: number;
+  readonly dst: number;
+  readonly done: ReturnType<Frame['label']>;
+}
+
+function compileCatch(frame: Frame, clause: CatchClause, { register, dst, done }: CatchPlace): void {
+  const next = frame.label();
+  const test = frame.facts.catches.get(clause.id);
+  assert(test !== undefined, 'every catch is resolved');
+  switch (test.kind) {
+    case 'all':
+      break;
+    case 'error':
+      frame.emit('JumpIfNotType', register, frame.builder.type('Error'), next);
+      break;
+    case 'type': {
+      const declared = frame.builder.declaredType(test.path);
+      const name = declared === undefined ? test.name : frame.builder.typeName(declared);
+      frame.emit('JumpIfNotType', register, frame.builder.type(name), next);
+      break;
+    }
+    case 'variant': {
+      const { variant } = test;
+      frame.emit('JumpIfNotVariant', register, frame.builder.enum(variant.enum), variant.index, next);
+      break;
+    }
+  }
+  frame.scoped(() => {
+    const local = frame.facts.locals.get(clause.id);
+    if (local !== undefined) bindVariable(frame, local, register);
+    into(frame, clause.body, dst);
+  });
+  frame.jump(done);
+  frame.place(next);
+}
+
+/** No clause fits: a fault is raised again, a thrown error goes on as if there were no `try`. */
+function passOn(frame: Frame, expression: TryExpression, register: number): void {
+  const thrown = frame.label();
+  frame.at(expression);
+  frame.emit('JumpIfNot', register + 1, thrown);
+  frame.emit('Raise', register);
+  frame.place(thrown);
+  throwTo(frame, register);
+}

@@ -1,0 +1,64 @@
+import type { Expression, ListenExpression } from '../syntax/expression.ts';
+import { compileHandler } from './closures.ts';
+import { value } from './expressions.ts';
+import type { Frame } from './frame.ts';
+import { tagText } from './type-text.ts';
+
+interface AgentCall {
+  readonly agent: Expression;
+  readonly method: string;
+  readonly prompt: Expression | undefined;
+}
+
+export function compileListen(frame: Frame, expression: ListenExpression, dst: number): void {
+  const call = agentCall(expression.call);
+  const index = declareListen(frame, expression, call.method);
+  frame.scoped(() => {
+    const window = frame.reserve(2 + expression.handlers.length);
+    value(frame, call.agent, window);
+    if (call.prompt === undefined) frame.emit('LoadNil', window + 1);
+    else value(frame, call.prompt, window + 1);
+    expression.handlers.forEach((handler, position) => compileHandler(frame, handler, window + 2 + position));
+    frame.at(expression);
+    frame.emit('ListenBegin', dst, index, window);
+  });
+}
+
+/** `A.execute(p)`, `A.with_memory(m).execute(p)`, `A(p)`; anything else must give an agent or builder itself. */
+function agentCall(call: Expression): AgentCall {
+  switch (call.kind) {
+    case 'ParenExpression':
+      return agentCall(call.expression);
+    case 'AwaitExpression':
+      return agentCall(call.operand);
+    case 'MethodCallExpression':
+      return { agent: call.receiver, method: call.method.text, prompt: call.arguments[0]?.value };
+    case 'CallExpression':
+      return { agent: call.callee, method: 'execute', prompt: call.arguments[0]?.value };
+    default:
+      return { agent: call, method: 'execute', prompt: undefined };
+  }
+}
+
+function declareListen(frame: Frame, expression: ListenExpression, method: string): number {
+  const { builder } = frame;
+  const result = frame.facts.schemaArguments.get(expression.call.id);
+  const handlers = expression.handlers.map((handler) => {
+    const tag = handler.parameter && frame.facts.schemaArguments.get(handler.parameter.id);
+    return {
+      keys: handler.messages.length === 0 ? ['_'] : handler.messages.map((message) => message.value),
+      params: handler.parameter === undefined ? 0 : 1,
+      ...(tag === undefined ? {} : { type: tagText(builder, tag) }),
+    };
+  });
+  const { listens } = builder.module;
+  const name = `$listen_${listens.length}`;
+  return (
+    listens.push({
+      name,
+      method,
+      ...(result === undefined ? {} : { result: tagText(builder, result) }),
+      handlers,
+    }) - 1
+  );
+}

@@ -1,0 +1,193 @@
+import { assert, unreachable } from '@concerto/base';
+import type { ConstantRef, ConstantValue } from '../check/facts.ts';
+import type {
+  ArrayExpression,
+  Expression,
+  FieldInitializer,
+  InterpolatedString,
+  MapExpression,
+  StructExpression,
+  TupleExpression,
+} from '../syntax/expression.ts';
+import type { FieldDeclaration } from '../syntax/item.ts';
+import { argument } from './arguments.ts';
+import { applyCoercion } from './coercions.ts';
+import { operandBefore, value } from './expressions.ts';
+import type { Frame } from './frame.ts';
+
+const SMALL_INT = 0x7fffffff;
+
+export function isSmallInt(number: number): boolean {
+  return Number.isInteger(number) && Math.abs(number) <= SMALL_INT;
+}
+
+export function loadInt(frame: Frame, number: number, dst: number): void {
+  if (isSmallInt(number)) frame.emit('LoadInt', dst, number);
+  else frame.emit('LoadConst', dst, frame.builder.constant({ kind: 'int', value: number }));
+}
+
+export function loadFloat(frame: Frame, number: number, dst: number): void {
+  frame.emit('LoadConst', dst, frame.builder.constant({ kind: 'float', value: number }));
+}
+
+export function loadText(frame: Frame, text: string, dst: number): void {
+  frame.emit('LoadConst', dst, frame.builder.text(text));
+}
+
+export function loadConstant(frame: Frame, constant: ConstantRef, dst: number): void {
+  const known = frame.facts.constants.get(constant.item.value.id);
+  assert(known !== undefined, `constant ${constant.path} has a value`);
+  loadConstantValue(frame, known, dst);
+  const coercion = frame.facts.coercions.get(constant.item.value.id);
+  if (coercion !== undefined) applyCoercion(frame, constant.item.value, coercion, dst);
+}
+
+export function loadConstantValue(frame: Frame, constant: ConstantValue, dst: number): void {
+  switch (constant.kind) {
+    case 'int':
+      return loadInt(frame, constant.value, dst);
+    case 'float':
+      return loadFloat(frame, constant.value, dst);
+    case 'string':
+      return loadText(frame, constant.value, dst);
+    case 'bool':
+      return frame.emit(constant.value ? 'LoadTrue' : 'LoadFalse', dst);
+    case 'nil':
+      return frame.emit('LoadNil', dst);
+    case 'none':
+      return frame.emit('LoadNone', dst);
+    case 'array':
+    case 'tuple':
+      return loadWindow(frame, constant.items, (first) => frame.emit('MakeArray', dst, first, constant.items.length));
+    case 'map': {
+      const items = constant.entries.flatMap(([key, item]): ConstantValue[] => [{ kind: 'string', value: key }, item]);
+      return loadWindow(frame, items, (first) => frame.emit('MakeMap', dst, first, constant.entries.length));
+    }
+    case 'struct':
+      return loadConstantStruct(frame, constant, dst);
+    case 'variant': {
+      const { variant } = constant;
+      return loadWindow(frame, constant.fields, (first) =>
+        frame.emit('MakeVariant', dst, frame.builder.enum(variant.enum), variant.index, first),
+      );
+    }
+    case 'some':
+    case 'ok':
+    case 'err':
+      loadConstantValue(frame, constant.value, dst);
+      return frame.emit(({ some: 'MakeSome', ok: 'MakeOk', err: 'MakeErr' } as const)[constant.kind], dst, dst);
+    case 'range':
+      return frame.scoped(() => {
+        const first = frame.reserve(2);
+        loadInt(frame, constant.start, first);
+        loadInt(frame, constant.end, first + 1);
+        frame.emit('MakeRange', dst, first, first + 1, constant.inclusive ? 1 : 0);
+      });
+    default:
+      return unreachable(constant);
+  }
+}
+
+function loadWindow(frame: Frame, items: readonly ConstantValue[], build: (first: number) => void): void {
+  frame.scoped(() => {
+    const first = frame.reserve(items.length);
+    items.forEach((item, index) => loadConstantValue(frame, item, first + index));
+    build(first);
+  });
+}
+
+function loadConstantStruct(frame: Frame, constant: Extract<ConstantValue, { kind: 'struct' }>, dst: number): void {
+  const given = new Map(constant.fields);
+  const type = frame.builder.struct(constant.path);
+  const fields = frame.builder.module.structs[type]?.fields ?? [];
+  loadWindow(
+    frame,
+    fields.map((field) => given.get(field.name) ?? { kind: 'none' }),
+    (first) => frame.emit('MakeStruct', dst, type, first),
+  );
+}
+
+export function compileArray(frame: Frame, expression: ArrayExpression | TupleExpression, dst: number): void {
+  if (expression.kind === 'TupleExpression' && expression.elements.length === 0) return frame.emit('LoadNil', dst);
+  frame.scoped(() => {
+    const first = frame.reserve(expression.elements.length);
+    expression.elements.forEach((element, index) => value(frame, element, first + index));
+    frame.emit('MakeArray', dst, first, expression.elements.length);
+  });
+}
+
+export function compileMap(frame: Frame, expression: MapExpression, dst: number): void {
+  frame.scoped(() => {
+    const first = frame.reserve(expression.entries.length * 2);
+    expression.entries.forEach((entry, index) => {
+      value(frame, entry.key, first + 2 * index);
+      value(frame, entry.value, first + 2 * index + 1);
+    });
+    frame.at(expression);
+    frame.emit('MakeMap', dst, first, expression.entries.length);
+  });
+}
+
+export function compileInterpolation(frame: Frame, expression: InterpolatedString, dst: number): void {
+  frame.scoped(() => {
+    const { parts } = expression;
+    const first = frame.reserve(parts.length);
+    const expressions = parts.flatMap((part) => (part.kind === 'ExpressionPart' ? [part.expression] : []));
+    let seen = 0;
+    parts.forEach((part, index) => {
+      if (part.kind === 'TextPart') return loadText(frame, part.value, first + index);
+      seen++;
+      return argument(frame, part.expression, { slot: first + index, later: expressions.slice(seen) });
+    });
+    frame.at(expression);
+    frame.emit('Concat', dst, first, parts.length);
+  });
+}
+
+/** Fields go to their declared places; those not written come from the base, their default, or are None. */
+export function compileStruct(frame: Frame, expression: StructExpression, dst: number): void {
+  const resolved = frame.facts.names.get(expression.id);
+  assert(resolved !== undefined, 'every struct literal is resolved');
+  frame.scoped(() => {
+    if (resolved.kind === 'variant') {
+      const { variant } = resolved;
+      const declared = frame.builder.declaredType(variant.enum)?.item;
+      const payload = declared?.kind === 'EnumItem' ? declared.variants[variant.index]?.payload : undefined;
+      const declarations = payload?.kind === 'StructPayload' ? payload.fields : [];
+      const first = fieldWindow(frame, expression, variant.fields, declarations);
+      frame.emit('MakeVariant', dst, frame.builder.enum(variant.enum), variant.index, first);
+      return;
+    }
+    assert(resolved.kind === 'struct' || resolved.kind === 'schema', 'a struct literal names a struct');
+    const declared = frame.builder.declaredType(resolved.path)?.item;
+    const declarations = declared?.kind === 'StructItem' || declared?.kind === 'SchemaItem' ? declared.fields : [];
+    const first = fieldWindow(frame, expression, resolved.fields, declarations);
+    frame.emit('MakeStruct', dst, frame.builder.struct(resolved.path), first);
+  });
+}
+
+function fieldWindow(
+  frame: Frame,
+  expression: StructExpression,
+  names: readonly string[],
+  declarations: readonly FieldDeclaration[],
+): number {
+  const given = new Map<string, FieldInitializer>(expression.fields.map((field) => [field.name.text, field]));
+  const first = frame.reserve(names.length);
+  for (const field of expression.fields) {
+    const place = names.indexOf(field.name.text);
+    if (place >= 0) value(frame, field.value, first + place);
+  }
+  const base = expression.base === undefined ? undefined : operandBefore(frame, expression.base, []);
+  names.forEach((name, index) => {
+    if (given.has(name)) return;
+    if (base !== undefined) frame.emit('GetField', first + index, base, frame.builder.text(name));
+    else missingField(frame, declarations.find((field) => field.name.text === name)?.defaultValue, first + index);
+  });
+  return first;
+}
+
+function missingField(frame: Frame, fallback: Expression | undefined, dst: number): void {
+  if (fallback === undefined) frame.emit('LoadNone', dst);
+  else value(frame, fallback, dst);
+}
