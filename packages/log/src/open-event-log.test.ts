@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { openEventLog } from './open-event-log.ts';
+import { redisEventLog } from './redis/redis-event-log.ts';
 
 const open = (url: string) => openEventLog(url, { now: Date.now });
 
@@ -15,7 +16,7 @@ describe('openEventLog', () => {
     ['memory:x', 'takes nothing after it'],
     ['sqlite:', 'needs a path'],
     ['sqlite://store.db', 'write `sqlite:store.db`'],
-    ['sqlight:store.db', 'did you mean `sqlite:`'],
+    ['sqlit:store.db', 'did you mean `sqlite:`'],
     ['postgres://user:secret@host/db', 'there is no store of kind `postgres:`'],
     ['redis://[bad', 'redis://[NAME:PASSWORD@]HOST'],
   ])('[L40] %s is refused with what to write instead', async (url, message) => {
@@ -26,7 +27,7 @@ describe('openEventLog', () => {
   });
 
   test('[L40] an address where nothing listens is named, without its password', async () => {
-    const refused = open('redis://:secret@127.0.0.1:1');
+    const refused = redisEventLog('redis://:secret@127.0.0.1:1', { patienceMs: 200 });
     await expect(refused).rejects.toMatchObject({ code: 'unavailable' });
     await expect(refused).rejects.toThrow('redis://127.0.0.1:1 does not answer; start Redis there');
     await expect(refused).rejects.not.toThrow('secret');

@@ -39,10 +39,11 @@ export async function readDocument(
   collection: string,
   key: string,
 ): Promise<StoredDocument | undefined> {
-  const reply = client.sendCommand(['HGET', documentsKey(collection), key]);
-  const time = client.sendCommand(['TIME']);
-  const stored = await reply;
-  const now = timeReply(await time) + aheadMs;
+  const [stored, time] = await Promise.all([
+    client.sendCommand(['HGET', documentsKey(collection), key]),
+    client.sendCommand(['TIME']),
+  ]);
+  const now = timeReply(time) + aheadMs;
   if (stored === null) return undefined;
   const document = parseDocument(key, textReply(stored));
   return isLive(document, now) ? toStored(document) : undefined;

@@ -12,19 +12,21 @@ export async function readPage(client: RedisClient, request: ReadRequest): Promi
   const { session, stream, after, limit } = request;
   const key = streamKey(session, stream);
   // In this order in one write: what the range shows is never older than the head.
-  const meta = client.sendCommand(['HMGET', metaKey(session), stream, `${stream}:trimmed`]);
-  let range = client.sendCommand(['XRANGE', key, String(after + 1), '+', 'COUNT', String(limit + MARGIN)]);
-  const [head, trimmed] = listReply(await meta).map(numberReply);
+  const [meta, firstItems] = await Promise.all([
+    client.sendCommand(['HMGET', metaKey(session), stream, `${stream}:trimmed`]),
+    client.sendCommand(['XRANGE', key, String(after + 1), '+', 'COUNT', String(limit + MARGIN)]),
+  ]);
+  const [head, trimmed] = listReply(meta).map(numberReply);
   const entries: Entry[] = [];
+  let items = listReply(firstItems);
   for (;;) {
-    const items = listReply(await range);
     for (const item of items) {
       const { position, aside, type, data } = streamEntry(item);
       if (aside === 0 && entries.length < limit) entries.push({ position, type, data });
     }
     if (entries.length >= limit || items.length < limit + MARGIN) break;
     const last = textReply(listReply(items.at(-1))[0]);
-    range = client.sendCommand(['XRANGE', key, `(${last}`, '+', 'COUNT', String(limit + MARGIN)]);
+    items = listReply(await client.sendCommand(['XRANGE', key, `(${last}`, '+', 'COUNT', String(limit + MARGIN)]));
   }
   return { entries, head: Math.max(head ?? 0, entries.at(-1)?.position ?? 0), oldest: (trimmed ?? 0) + 1 };
 }
