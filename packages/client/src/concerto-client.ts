@@ -1,0 +1,142 @@
+import type { Json } from '@concerto/base';
+import {
+  AgentList,
+  Audit,
+  EventPage,
+  LifecycleAccepted,
+  type LifecycleVerb,
+  Message,
+  MessageList,
+  type MessagePriority,
+  OpenRequestList,
+  PoolState,
+  type ReviseMessage,
+  Session,
+  SessionList,
+  type SessionStatus,
+  type StartSession,
+  Template,
+  TemplateList,
+} from '@concerto/protocol';
+import { type FollowedEvent, type FollowOptions, followSession } from './follow-session.ts';
+import { type CallOptions, type ClientOptions, HttpCalls, segment } from './http-calls.ts';
+
+/** A session to start, with plain texts for ids: the server checks them. */
+export type StartRequest = Omit<StartSession, 'id'> & { readonly id?: string };
+
+export type ConcertoClient = ReturnType<typeof concertoClient>;
+
+/** Answers whose body says nothing that the status has not said. */
+const done = { safeParse: () => ({ success: true as const, data: undefined }) };
+
+/** Talks to a server, from a browser or from Node. Every method rejects with a `ClientError`. */
+export function concertoClient(options: ClientOptions) {
+  const calls = new HttpCalls(options);
+  const at = (id: string, rest = ''): string => `sessions/${segment(id)}${rest}`;
+  const control =
+    (verb: LifecycleVerb) =>
+    (id: string, call: CallOptions = {}) =>
+      calls.call({ ...call, method: 'POST', path: at(id, `/${verb}`), answer: LifecycleAccepted });
+  const send = (
+    id: string,
+    message: { readonly content: string; readonly priority?: MessagePriority; readonly id?: string },
+    call: CallOptions = {},
+  ): Promise<Message> =>
+    calls.call({ ...call, method: 'POST', path: at(id, '/messages'), body: message, answer: Message });
+  const revise = (id: string, message: string, revision: ReviseMessage, call: CallOptions = {}): Promise<Message> =>
+    calls.call({
+      ...call,
+      method: 'PATCH',
+      path: at(id, `/messages/${segment(message)}`),
+      body: revision,
+      answer: Message,
+    });
+
+  return {
+    start: (request: StartRequest, call: CallOptions = {}) =>
+      calls.call({ ...call, method: 'POST', path: 'sessions', body: request, answer: Session }),
+    list: (
+      query: { readonly status?: SessionStatus; readonly cursor?: string; readonly limit?: number } = {},
+      call: CallOptions = {},
+    ) => calls.call({ ...call, method: 'GET', path: 'sessions', query, answer: SessionList }),
+    get: (id: string, call: CallOptions = {}) => calls.call({ ...call, method: 'GET', path: at(id), answer: Session }),
+
+    /** See `followSession`: each event once and in order, over any number of connections. */
+    follow: (id: string, follow: FollowOptions = {}): AsyncGenerator<FollowedEvent, void> =>
+      followSession(calls, id, follow),
+    events: (id: string, query: { readonly after?: number; readonly limit?: number } = {}, call: CallOptions = {}) =>
+      calls.call({
+        ...call,
+        method: 'GET',
+        path: at(id, '/events'),
+        query: { ...query, format: 'json' },
+        answer: EventPage,
+      }),
+
+    requests: (id: string, call: CallOptions = {}) =>
+      calls.call({ ...call, method: 'GET', path: at(id, '/requests'), answer: OpenRequestList }),
+    answer: async (id: string, request: string, response: Json, call: CallOptions = {}): Promise<void> => {
+      await calls.call({
+        ...call,
+        method: 'POST',
+        path: at(id, `/requests/${segment(request)}`),
+        body: { response },
+        answer: done,
+      });
+    },
+
+    /** Puts a message into the queue; it is delivered when the agent is free. */
+    send,
+    /** Says it to the agent at once, or as soon as the agent allows. */
+    steer: (id: string, content: string, call: CallOptions = {}) => send(id, { content, priority: 'immediate' }, call),
+    messages: (id: string, query: { readonly all?: boolean } = {}, call: CallOptions = {}) =>
+      calls.call({ ...call, method: 'GET', path: at(id, '/messages'), query, answer: MessageList }),
+    editMessage: (id: string, message: string, content: string, call: CallOptions = {}) =>
+      revise(id, message, { content }, call),
+    promoteMessage: (id: string, message: string, call: CallOptions = {}) =>
+      revise(id, message, { priority: 'immediate' }, call),
+    /** For a message of which nobody knows whether the agent has seen it. */
+    settleMessage: (id: string, message: string, uncertain: 'resend' | 'drop', call: CallOptions = {}) =>
+      revise(id, message, { uncertain }, call),
+    orderMessages: async (
+      id: string,
+      order: { readonly ids: readonly string[]; readonly version: number },
+      call: CallOptions = {},
+    ): Promise<void> => {
+      await calls.call({ ...call, method: 'PUT', path: at(id, '/messages/order'), body: order, answer: done });
+    },
+    cancelMessage: (id: string, message: string, call: CallOptions = {}) =>
+      calls.call({ ...call, method: 'DELETE', path: at(id, `/messages/${segment(message)}`), answer: Message }),
+
+    interrupt: control('interrupt'),
+    pause: control('pause'),
+    resume: control('resume'),
+    cancel: control('cancel'),
+
+    audit: (id: string, call: CallOptions = {}) =>
+      calls.call({ ...call, method: 'GET', path: at(id, '/audit'), answer: Audit }),
+
+    agents: (call: CallOptions = {}) => calls.call({ ...call, method: 'GET', path: 'agents', answer: AgentList }),
+    pool: (call: CallOptions = {}) => calls.call({ ...call, method: 'GET', path: 'pool', answer: PoolState }),
+    configurePool: (max: number, call: CallOptions = {}) =>
+      calls.call({ ...call, method: 'PUT', path: 'pool', body: { max }, answer: PoolState }),
+
+    templates: (call: CallOptions = {}) =>
+      calls.call({ ...call, method: 'GET', path: 'templates', answer: TemplateList }),
+    template: (name: string, call: CallOptions = {}) =>
+      calls.call({ ...call, method: 'GET', path: `templates/${segment(name)}`, answer: Template }),
+    createTemplate: (template: Template, call: CallOptions = {}) =>
+      calls.call({ ...call, method: 'POST', path: 'templates', body: template, answer: Template }),
+    putTemplate: (template: Template, call: CallOptions = {}) =>
+      calls.call({
+        ...call,
+        method: 'PUT',
+        path: `templates/${segment(template.name)}`,
+        body: template,
+        answer: Template,
+      }),
+    deleteTemplate: async (name: string, call: CallOptions = {}): Promise<void> => {
+      await calls.call({ ...call, method: 'DELETE', path: `templates/${segment(name)}`, answer: done });
+    },
+  };
+}
