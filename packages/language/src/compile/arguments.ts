@@ -1,5 +1,5 @@
 import type { Expression } from '../syntax/expression.ts';
-import { isInert, peek, value } from './expressions.ts';
+import { isInert, peek, value } from './evaluate.ts';
 import type { Frame } from './frame.ts';
 import { localRegister } from './names.ts';
 

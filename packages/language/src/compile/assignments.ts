@@ -1,6 +1,6 @@
 import { assert } from '@concerto/base';
 import type { AssignExpression, Expression } from '../syntax/expression.ts';
-import { isInert, temporary, value } from './expressions.ts';
+import { isInert, temporary, value } from './evaluate.ts';
 import type { Frame } from './frame.ts';
 import { combine } from './operators.ts';
 import { openPlace, type Place, peekPlace, resolvePlace, writePlace } from './places.ts';

@@ -3,8 +3,8 @@ import { isBuiltin } from '@concerto/ir';
 import type { CallTarget, FunctionRef, VariantRef } from '../check/facts.ts';
 import type { Expression } from '../syntax/expression.ts';
 import { argument, isPathOfRegister } from './arguments.ts';
-import type { CallSite } from './calls.ts';
-import { isInert, operandBefore, peek, value } from './expressions.ts';
+import type { CallSite } from './call-site.ts';
+import { isInert, operandBefore, peek, value } from './evaluate.ts';
 import type { Frame } from './frame.ts';
 import { loadResource } from './names.ts';
 import { isReachable, openPlace, type Place, peekPlace, resolvePlace, writePlace } from './places.ts';
@@ -50,7 +50,7 @@ export function prepareCall(frame: Frame, site: CallSite, options: CallOptions):
     case 'value':
       return valueCall(frame, site, options);
     case 'unresolved':
-      return assert(false, 'a program with errors is not compiled') as never;
+      throw new Error('a program with errors is not compiled');
     default:
       return unreachable(target);
   }

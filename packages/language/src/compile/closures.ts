@@ -3,9 +3,9 @@ import type { FunctionFacts, FunctionRef, Local } from '../check/facts.ts';
 import type { ClosureExpression, Expression, ListenHandler } from '../syntax/expression.ts';
 import type { Parameter, SelfParameter } from '../syntax/item.ts';
 import type { NodeId } from '../syntax/node.ts';
-import { leave, returnValue } from './control-flow.ts';
-import { effect, value } from './expressions.ts';
+import { effect, value } from './evaluate.ts';
 import { Frame, livesInCell } from './frame.ts';
+import { leave, returnValue } from './leaving.ts';
 import type { ModuleBuilder } from './module-builder.ts';
 import { compileStatement } from './statements.ts';
 import { typeText } from './type-text.ts';
@@ -75,7 +75,7 @@ function parameterType(builder: ModuleBuilder, parameter: Parameter): { type?: s
 }
 
 function bindParameters(frame: Frame, source: FunctionSource): [Local, number][] {
-  const nodes = [...(source.self === undefined ? [] : [source.self])];
+  const nodes = source.self === undefined ? [] : [source.self];
   const locals: (Local | undefined)[] = [
     ...nodes.map((node) => frame.facts.locals.get(node.id)),
     ...(source.hidden ?? []),

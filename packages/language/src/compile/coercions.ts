@@ -3,8 +3,8 @@ import { typeOf } from '../check/facts.ts';
 import { prune, type Type } from '../check/types.ts';
 import type { Coercion } from '../check/unify.ts';
 import type { Expression } from '../syntax/expression.ts';
+import { loadFunction } from './constants.ts';
 import { Frame } from './frame.ts';
-import { loadFunction } from './names.ts';
 
 /** Converts the value in `dst` where the place it goes to needs another form: an Int as a Float, a bare value as `Some`. */
 export function applyCoercion(frame: Frame, expression: Expression, coercion: Coercion, dst: number): void {

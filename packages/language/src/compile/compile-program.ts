@@ -3,14 +3,15 @@ import type { Facts, FunctionRef } from '../check/facts.ts';
 import type { Manifest } from '../manifest/manifest.ts';
 import type { Program } from '../modules/program.ts';
 import { compileFunction } from './closures.ts';
-import { leave } from './control-flow.ts';
 import { declareResources, plainJson } from './declare-resources.ts';
 import { declareMethods, declareTypes } from './declare-types.ts';
 import { configJson } from './decorators.ts';
-import { value } from './expressions.ts';
+import { value } from './evaluate.ts';
+import { EXPRESSIONS } from './expressions.ts';
 import { Frame } from './frame.ts';
 import { captureForFibers } from './free-variables.ts';
 import { declareImplementations } from './implementations.ts';
+import { leave } from './leaving.ts';
 import { ModuleBuilder } from './module-builder.ts';
 import { compilePipeline } from './pipelines.ts';
 import { compileStatement } from './statements.ts';
@@ -26,7 +27,7 @@ export interface CompileInput {
 /** A checked program as a module the VM runs. */
 export function compileProgram({ program, facts, manifest }: CompileInput): IrModule {
   captureForFibers(facts, program);
-  const builder = new ModuleBuilder(moduleName(program.entry, manifest), program, facts);
+  const builder = new ModuleBuilder(moduleName(program.entry, manifest), program, facts, EXPRESSIONS);
   declareTypes(builder);
   for (const ref of [...facts.declaredFunctions, ...facts.tests]) builder.declareFunction(ref);
   declareMethods(builder);

@@ -1,15 +1,16 @@
 import type { Local } from '../check/facts.ts';
 import type { AwaitExpression, Expression, ForExpression, RaceExpression } from '../syntax/expression.ts';
+import { type AnyCall, callSite } from './call-site.ts';
 import { prepareCall } from './call-targets.ts';
-import { type AnyCall, callSite, compileAsk } from './calls.ts';
+import { compileAsk } from './calls.ts';
 import { bindCaptures, captureInto } from './closures.ts';
 import { applyCoercion } from './coercions.ts';
-import { leave, returnValue } from './control-flow.ts';
-import { propagateRegister } from './errors.ts';
-import { operand, value } from './expressions.ts';
+import { operand, value } from './evaluate.ts';
 import { Frame } from './frame.ts';
 import { freeVariables, mayThrow } from './free-variables.ts';
+import { leave, returnValue } from './leaving.ts';
 import { bindOrRaise } from './patterns.ts';
+import { propagateRegister } from './throwing.ts';
 
 /** Every call is awaited where it stands; `await (a, b)` runs its elements at the same time. */
 export function compileAwait(frame: Frame, expression: AwaitExpression, dst: number): void {

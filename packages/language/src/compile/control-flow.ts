@@ -1,31 +1,9 @@
 import { assert } from '@concerto/base';
-import type {
-  Block,
-  BreakExpression,
-  ContinueExpression,
-  Expression,
-  IfExpression,
-  ReturnExpression,
-} from '../syntax/expression.ts';
-import { effect, temporary, value } from './expressions.ts';
+import type { BreakExpression, ContinueExpression, IfExpression, ReturnExpression } from '../syntax/expression.ts';
+import { effect, into, value } from './evaluate.ts';
 import type { Frame, LoopTarget } from './frame.ts';
-import { localRegister } from './names.ts';
+import { leave, returnValue } from './leaving.ts';
 import { jumpIf } from './operators.ts';
-import { compileStatement } from './statements.ts';
-
-/** A value nobody reads has no `dst`. */
-export function into(frame: Frame, expression: Expression, dst: number | undefined): void {
-  if (dst === undefined) effect(frame, expression);
-  else value(frame, expression, dst);
-}
-
-export function compileBlock(frame: Frame, block: Block, dst: number | undefined): void {
-  frame.scoped(() => {
-    for (const statement of block.statements) compileStatement(frame, statement);
-    if (block.tail !== undefined) into(frame, block.tail, dst);
-    else if (dst !== undefined) frame.emit('LoadNil', dst);
-  });
-}
 
 export function compileIf(frame: Frame, expression: IfExpression, dst: number | undefined): void {
   const otherwise = frame.label();
@@ -46,21 +24,6 @@ export function compileIf(frame: Frame, expression: IfExpression, dst: number | 
 export function compileReturn(frame: Frame, expression: ReturnExpression): void {
   if (expression.value === undefined) return leave(frame, undefined);
   returnValue(frame, expression.value);
-}
-
-/** A variable that dies with the function is handed over; an argument belongs to the caller and is copied. */
-export function returnValue(frame: Frame, expression: Expression): void {
-  frame.scoped(() => {
-    const own = localRegister(frame, expression);
-    if (own !== undefined && !frame.isBorrowed(own)) leave(frame, own);
-    else leave(frame, temporary(frame, expression));
-  });
-}
-
-export function leave(frame: Frame, register: number | undefined): void {
-  if (frame.selfCell !== undefined) frame.emit('LoadCell', 0, frame.selfCell);
-  if (register === undefined) frame.emit('ReturnNil');
-  else frame.emit('Return', register);
 }
 
 export function compileBreak(frame: Frame, expression: BreakExpression): void {

@@ -1,5 +1,6 @@
-import { assert, type Json, unreachable } from '@concerto/base';
+import { type Json, unreachable } from '@concerto/base';
 import type { IrField, IrTool } from '@concerto/ir';
+import { z } from 'zod';
 import type { ResourceRef } from '../check/facts.ts';
 import { ANY } from '../check/types.ts';
 import type { Manifest } from '../manifest/manifest.ts';
@@ -89,9 +90,7 @@ function declareAgent(
 
 /** A table of the manifest without the keys that were not written. */
 export function plainJson(table: object): Config {
-  const copy: unknown = JSON.parse(JSON.stringify(table));
-  assert(typeof copy === 'object' && copy !== null, 'a table is an object');
-  return copy as Config;
+  return z.record(z.string(), z.json()).parse(JSON.parse(JSON.stringify(table)));
 }
 
 function declareTool(builder: ModuleBuilder, resource: ResourceRef, item: ToolItem): void {

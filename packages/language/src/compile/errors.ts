@@ -6,11 +6,12 @@ import type {
   ThrowExpression,
   TryExpression,
 } from '../syntax/expression.ts';
-import { compileBlock, into, leave } from './control-flow.ts';
-import { operand, temporary, value } from './expressions.ts';
+import { bindVariable } from './binding.ts';
+import { compileBlock } from './blocks.ts';
+import { into, operand, temporary, value } from './evaluate.ts';
 import type { Frame } from './frame.ts';
-import { bindVariable } from './patterns.ts';
 import { compileStatement } from './statements.ts';
+import { propagateRegister, raiseWhenErr, throwTo } from './throwing.ts';
 
 export function compileThrow(frame: Frame, expression: ThrowExpression): void {
   frame.scoped(() => {
@@ -20,70 +21,12 @@ export function compileThrow(frame: Frame, expression: ThrowExpression): void {
   });
 }
 
-/** An error goes to the catches of this function; without any it leaves as the function's type says. */
-export function throwTo(frame: Frame, error: number): void {
-  const around = frame.tries.at(-1);
-  if (around !== undefined) {
-    frame.emit('Borrow', around.register, error);
-    frame.emit('LoadFalse', around.register + 1);
-    frame.jump(around.target);
-    return;
-  }
-  switch (frame.options.failure) {
-    case 'result':
-      frame.emit('MakeErr', error, error);
-      return leave(frame, error);
-    case 'option':
-      frame.emit('LoadNone', error);
-      return leave(frame, error);
-    case 'raise':
-      return frame.emit('Raise', error);
-  }
-}
-
 /** `e?` */
 export function compilePropagate(frame: Frame, expression: PropagateExpression, dst: number): void {
   frame.scoped(() => {
     const source = operand(frame, expression.operand);
     propagateRegister(frame, expression, { source, dst });
   });
-}
-
-/** `dst` gets what is inside `Ok` or `Some`; `Err` and `None` leave. */
-export function propagateRegister(
-  frame: Frame,
-  expression: Expression,
-  { source, dst }: { readonly source: number; readonly dst: number },
-): void {
-  const inspected = frame.facts.propagations.get(expression.id)?.operand ?? 'dynamic';
-  const failed = frame.label();
-  frame.at(expression);
-  frame.emit('Try', dst, source, failed);
-  const around = frame.tries.at(-1);
-  frame.defer(() => {
-    frame.place(failed);
-    frame.at(expression);
-    if (around === undefined && frame.options.failure === 'option') {
-      frame.emit('LoadNone', dst);
-      return leave(frame, dst);
-    }
-    if (inspected !== 'result') frame.emit('NoneToErr', dst);
-    if (around === undefined && frame.options.failure === 'result') return leave(frame, dst);
-    frame.emit('Unwrap', dst, dst);
-    if (around === undefined) return frame.emit('Raise', dst);
-    frame.emit('Borrow', around.register, dst);
-    frame.emit('LoadFalse', around.register + 1);
-    return frame.jump(around.target);
-  });
-}
-
-/** In a `try`, a value that is dropped and turns out to be `Err` is thrown. */
-export function raiseWhenErr(frame: Frame, register: number): void {
-  const fine = frame.label();
-  frame.emit('JumpIfNotErr', register, fine);
-  frame.emit('Unwrap', register, register);
-  throwTo(frame, register);
-  frame.place(fine);
 }
 
 export function compileTry(frame: Frame, expression: TryExpression, dst: number): void {

@@ -1,6 +1,6 @@
 import type { Expression, ListenExpression } from '../syntax/expression.ts';
 import { compileHandler } from './closures.ts';
-import { value } from './expressions.ts';
+import { value } from './evaluate.ts';
 import type { Frame } from './frame.ts';
 import { tagText } from './type-text.ts';
 

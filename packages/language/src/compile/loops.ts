@@ -8,11 +8,12 @@ import type {
 } from '../syntax/expression.ts';
 import type { Name } from '../syntax/node.ts';
 import type { Pattern } from '../syntax/pattern.ts';
+import { directTarget } from './binding.ts';
 import { compileParallelFor } from './concurrency.ts';
-import { effect, isInert, operand, value } from './expressions.ts';
+import { effect, isInert, operand, value } from './evaluate.ts';
 import { type Frame, livesInCell } from './frame.ts';
 import { jumpIf } from './operators.ts';
-import { bindOrRaise, directTarget } from './patterns.ts';
+import { bindOrRaise } from './patterns.ts';
 
 interface LoopLabels {
   readonly next: Label;

@@ -1,7 +1,6 @@
 import type { MatchArm, MatchExpression } from '../syntax/expression.ts';
 import type { Pattern } from '../syntax/pattern.ts';
-import { into } from './control-flow.ts';
-import { operand, temporary } from './expressions.ts';
+import { into, operand, temporary } from './evaluate.ts';
 import type { Frame } from './frame.ts';
 import { jumpIf } from './operators.ts';
 import { matchPattern } from './patterns.ts';

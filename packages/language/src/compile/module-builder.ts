@@ -4,13 +4,22 @@ import type { DeclaredType, Facts, FunctionRef, ModuleVariable, ResourceRef } fr
 import type { TypeCon } from '../check/types.ts';
 import type { Program } from '../modules/program.ts';
 import { lineNumberAt, positionAt, type SourceFile } from '../source/source-file.ts';
+import type { Expression } from '../syntax/expression.ts';
 import type { NodeId } from '../syntax/node.ts';
+import type { Frame } from './frame.ts';
+
+/** How an expression becomes code; handed in so that the files for its kinds need not know each other. */
+export interface Evaluator {
+  value(frame: Frame, expression: Expression, dst: number): void;
+  effect(frame: Frame, expression: Expression): void;
+}
 
 /** Tables of the module under construction: constants and names once each, functions and types by what they stand for. */
 export class ModuleBuilder {
   readonly module: IrModule;
   readonly facts: Facts;
   readonly program: Program;
+  readonly evaluator: Evaluator;
   readonly #constants = new Map<string, number>();
   readonly #builtins = new Map<string, number>();
   readonly #functions = new Map<NodeId, number>();
@@ -23,10 +32,11 @@ export class ModuleBuilder {
   readonly #types = new Map<string, DeclaredType>();
   readonly #adapters = new Map<string, number>();
 
-  constructor(name: string, program: Program, facts: Facts) {
+  constructor(name: string, program: Program, facts: Facts, evaluator: Evaluator) {
     this.module = emptyModule(name);
     this.program = program;
     this.facts = facts;
+    this.evaluator = evaluator;
     for (const path of program.files.keys()) {
       this.#files.set(path, this.module.files.length);
       this.module.files.push(path);

@@ -1,9 +1,10 @@
 import { assert, unreachable } from '@concerto/base';
-import type { Local, ResourceRef, VariantRef } from '../check/facts.ts';
+import type { ConstantRef, Local, ResourceRef, VariantRef } from '../check/facts.ts';
 import type { Expression, NameExpression, PathExpression } from '../syntax/expression.ts';
+import { applyCoercion } from './coercions.ts';
+import { loadConstantValue, loadFunction } from './constants.ts';
 import { Frame } from './frame.ts';
 import type { ModuleBuilder } from './module-builder.ts';
-import { loadConstant } from './values.ts';
 
 /** The register of a variable that lives in one, when nothing happens to its value on the way. */
 export function localRegister(frame: Frame, expression: Expression): number | undefined {
@@ -58,10 +59,6 @@ export function loadName(frame: Frame, expression: NameExpression | PathExpressi
   }
 }
 
-export function loadFunction(frame: Frame, index: number, dst: number): void {
-  frame.emit('LoadConst', dst, frame.builder.constant({ kind: 'function', index }));
-}
-
 export function loadResource(frame: Frame, resource: ResourceRef, dst: number): void {
   const { builder } = frame;
   const { kind } = resource;
@@ -93,4 +90,12 @@ function variantFunction(builder: ModuleBuilder, variant: VariantRef, file: stri
     builder.setFunction(index, { name, params, captures: 0, ...frame.finish() });
     return index;
   });
+}
+
+export function loadConstant(frame: Frame, constant: ConstantRef, dst: number): void {
+  const known = frame.facts.constants.get(constant.item.value.id);
+  assert(known !== undefined, `constant ${constant.path} has a value`);
+  loadConstantValue(frame, known, dst);
+  const coercion = frame.facts.coercions.get(constant.item.value.id);
+  if (coercion !== undefined) applyCoercion(frame, constant.item.value, coercion, dst);
 }

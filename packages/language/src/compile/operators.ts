@@ -6,9 +6,9 @@ import type {
   RangeExpression,
   UnaryExpression,
 } from '../syntax/expression.ts';
-import { operand, operandBefore, value } from './expressions.ts';
+import { isSmallInt, loadFloat, loadInt } from './constants.ts';
+import { operand, operandBefore, value } from './evaluate.ts';
 import type { Frame } from './frame.ts';
-import { isSmallInt, loadFloat, loadInt } from './values.ts';
 
 type Arithmetic = '+' | '-' | '*' | '/' | '%' | '**';
 
@@ -144,6 +144,10 @@ function bound(frame: Frame, expression: Expression | undefined, later: readonly
 
 const COMPARISONS: ReadonlySet<BinaryOperator> = new Set(['==', '!=', '<', '<=', '>', '>=']);
 
+function isComparison(operator: BinaryOperator): operator is Comparison {
+  return COMPARISONS.has(operator);
+}
+
 /** Goes to `target` when the condition is truthy (`when`) or falsy (not `when`), and on otherwise. */
 export function jumpIf(frame: Frame, condition: Expression, when: boolean, target: Label): void {
   if (!frame.facts.coercions.has(condition.id)) {
@@ -154,7 +158,7 @@ export function jumpIf(frame: Frame, condition: Expression, when: boolean, targe
     if (condition.kind === 'BinaryExpression') {
       const { operator } = condition;
       if (operator === '&&' || operator === '||') return jumpIfBoth(frame, condition, when, target);
-      if (COMPARISONS.has(operator)) return jumpIfCompared(frame, condition, when, target);
+      if (isComparison(operator)) return jumpIfCompared(frame, { condition, operator, when, target });
     }
   }
   frame.scoped(() => frame.emit(when ? 'JumpIf' : 'JumpIfNot', operand(frame, condition), target));
@@ -183,8 +187,14 @@ const UNLESS_INT = {
   '!=': 'JumpIfEqInt',
 } as const;
 
-function jumpIfCompared(frame: Frame, condition: BinaryExpression, when: boolean, target: Label): void {
-  const operator = condition.operator as Comparison;
+interface ComparedJump {
+  readonly condition: BinaryExpression;
+  readonly operator: Comparison;
+  readonly when: boolean;
+  readonly target: Label;
+}
+
+function jumpIfCompared(frame: Frame, { condition, operator, when, target }: ComparedJump): void {
   const { right } = condition;
   frame.scoped(() => {
     const left = operandBefore(frame, condition.left, [right]);

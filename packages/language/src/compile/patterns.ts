@@ -1,10 +1,11 @@
 import { assert, unreachable } from '@concerto/base';
 import type { Label } from '@concerto/ir';
 import type { Local, ModuleVariable, VariantRef } from '../check/facts.ts';
-import type { BindingPattern, LiteralExpression, Pattern, StructPattern } from '../syntax/pattern.ts';
-import { type Frame, livesInCell } from './frame.ts';
-import { compileSequence } from './sequence-patterns.ts';
-import { loadConstant } from './values.ts';
+import type { BindingPattern, LiteralExpression, Pattern, RestPattern, StructPattern } from '../syntax/pattern.ts';
+import { bindVariable, directTarget, isLocal } from './binding.ts';
+import { loadInt } from './constants.ts';
+import type { Frame } from './frame.ts';
+import { loadConstant } from './names.ts';
 
 /** Tests the value in `register` and binds names; goes to `fail` when it does not fit. */
 export function matchPattern(frame: Frame, pattern: Pattern, register: number, fail: Label): void {
@@ -30,7 +31,7 @@ export function matchPattern(frame: Frame, pattern: Pattern, register: number, f
       return matchStruct(frame, pattern, register, fail);
     case 'TuplePattern':
     case 'ArrayPattern':
-      return compileSequence(frame, pattern.elements, register, fail);
+      return matchSequence(frame, pattern.elements, register, fail);
     case 'OrPattern':
       return matchAlternatives(frame, pattern.alternatives, register, fail);
     case 'ErrorPattern':
@@ -42,7 +43,9 @@ export function matchPattern(frame: Frame, pattern: Pattern, register: number, f
 
 /** For `let` and `for`, where a value that does not fit is a fault. */
 export function bindOrRaise(frame: Frame, pattern: Pattern, register: number): void {
-  if (isIrrefutableName(frame, pattern)) return matchPattern(frame, pattern, register, NEVER);
+  if (pattern.kind === 'WildcardPattern') return;
+  const name = plainBinding(frame, pattern);
+  if (name !== undefined) return bindVariable(frame, name, register);
   const fail = frame.label();
   matchPattern(frame, pattern, register, fail);
   frame.defer(() => {
@@ -52,59 +55,10 @@ export function bindOrRaise(frame: Frame, pattern: Pattern, register: number): v
   });
 }
 
-/** Never jumped to: the pattern has no test. */
-const NEVER = 0 as unknown as Label;
-
-function isIrrefutableName(frame: Frame, pattern: Pattern): boolean {
-  if (pattern.kind === 'WildcardPattern') return true;
-  if (pattern.kind !== 'BindingPattern' || pattern.pattern !== undefined) return false;
-  return frame.facts.patterns.get(pattern.id)?.kind === 'binding';
-}
-
-/** The register of a variable that takes the whole value as it is; undefined for every other pattern. */
-export function directTarget(frame: Frame, pattern: Pattern): number | undefined {
+function plainBinding(frame: Frame, pattern: Pattern): Local | ModuleVariable | undefined {
   if (pattern.kind !== 'BindingPattern' || pattern.pattern !== undefined) return undefined;
   const resolved = frame.facts.patterns.get(pattern.id);
-  if (resolved?.kind !== 'binding' || !isLocal(resolved.local) || livesInCell(resolved.local)) return undefined;
-  return declareRegister(frame, resolved.local);
-}
-
-function isLocal(variable: Local | ModuleVariable): variable is Local {
-  return 'owner' in variable;
-}
-
-/** The alternatives of an or-pattern share a variable, and so its register. */
-function declareRegister(frame: Frame, local: Local): number {
-  if (frame.has(local) && frame.storage(local).kind === 'register' && frame.alternatives.has(local)) {
-    return frame.storage(local).register;
-  }
-  const register = frame.reserve();
-  frame.bind(local, { kind: 'register', register });
-  return register;
-}
-
-/** Puts a copy of the value into a new variable. */
-export function bindVariable(frame: Frame, variable: Local | ModuleVariable, register: number): void {
-  if (!isLocal(variable)) {
-    frame.scoped(() => {
-      const copy = frame.reserve();
-      frame.emit('Move', copy, register);
-      frame.emit('StoreGlobal', frame.builder.variable(variable), copy);
-    });
-    return;
-  }
-  if (!livesInCell(variable)) {
-    frame.emit('Move', declareRegister(frame, variable), register);
-    return;
-  }
-  const shared = frame.alternatives.has(variable) && frame.has(variable);
-  const cell = shared ? frame.storage(variable).register : frame.reserve();
-  frame.scoped(() => {
-    const copy = frame.reserve();
-    frame.emit('Move', copy, register);
-    frame.emit('NewCell', cell, copy);
-  });
-  frame.bind(variable, { kind: 'cell', register: cell });
+  return resolved?.kind === 'binding' ? resolved.local : undefined;
 }
 
 function matchBinding(frame: Frame, pattern: BindingPattern, register: number, fail: Label): void {
@@ -259,4 +213,69 @@ function literalConstant(frame: Frame, literal: LiteralExpression | undefined): 
     case 'BoolLiteral':
       return builder.constant({ kind: 'bool', value: literal.value });
   }
+}
+
+/** `[a, b]`, `(a, b)`, `[first, ..rest]`, `[first, .., last]`. */
+function matchSequence(frame: Frame, elements: readonly Pattern[], register: number, fail: Label): void {
+  const restAt = elements.findIndex((element) => element.kind === 'RestPattern');
+  if (restAt < 0) {
+    frame.emit('JumpIfNotLength', register, elements.length, 0, fail);
+    elements.forEach((element, index) => {
+      matchPart(frame, element, fail, (dst) => frame.emit('GetItem', dst, register, index));
+    });
+    return;
+  }
+  frame.emit('JumpIfNotLength', register, elements.length - 1, 1, fail);
+  elements.slice(0, restAt).forEach((element, index) => {
+    matchPart(frame, element, fail, (dst) => frame.emit('GetItem', dst, register, index));
+  });
+  const after = elements.slice(restAt + 1);
+  const rest = elements[restAt];
+  if (rest?.kind === 'RestPattern') bindRest(frame, rest, { register, start: restAt, after: after.length });
+  if (after.length === 0) return;
+  const length = frame.reserve();
+  emitLength(frame, register, length);
+  after.forEach((element, index) => {
+    matchPart(frame, element, fail, (dst) =>
+      frame.scoped(() => {
+        const place = frame.reserve();
+        frame.emit('AddInt', place, length, index - after.length);
+        frame.emit('GetIndex', dst, register, place);
+      }),
+    );
+  });
+}
+
+interface RestPlace {
+  readonly register: number;
+  readonly start: number;
+  /** How many elements follow the rest. */
+  readonly after: number;
+}
+
+function bindRest(frame: Frame, rest: RestPattern, { register, start, after }: RestPlace): void {
+  const resolved = frame.facts.patterns.get(rest.id);
+  const variable = resolved?.kind === 'binding' ? resolved.local : frame.facts.locals.get(rest.id);
+  if (variable === undefined) return;
+  const part = frame.reserve();
+  if (after === 0) frame.emit('GetRest', part, register, start);
+  else {
+    frame.scoped(() => {
+      const bounds = frame.reserve(2);
+      loadInt(frame, start, bounds);
+      emitLength(frame, register, bounds + 1);
+      frame.emit('AddInt', bounds + 1, bounds + 1, -after);
+      frame.emit('MakeRange', bounds, bounds, bounds + 1, 0);
+      frame.emit('GetIndex', part, register, bounds);
+    });
+  }
+  bindVariable(frame, variable, part);
+}
+
+function emitLength(frame: Frame, register: number, dst: number): void {
+  frame.scoped(() => {
+    const window = frame.reserve();
+    frame.emit('Borrow', window, register);
+    frame.emit('CallBuiltin', dst, frame.builder.builtin('len'), window, 1);
+  });
 }

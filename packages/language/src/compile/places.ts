@@ -1,7 +1,7 @@
 import type { Expression } from '../syntax/expression.ts';
-import { isInert, operand, temporary } from './expressions.ts';
+import { loadInt } from './constants.ts';
+import { isInert, operand, temporary } from './evaluate.ts';
 import type { Frame } from './frame.ts';
-import { loadInt } from './values.ts';
 
 /** Something that can be assigned: a variable, or a part of one. Indexes are already in registers. */
 export type Place =

@@ -1,11 +1,12 @@
 import { assert, unreachable } from '@concerto/base';
 import type { LetStatement, MockStatement, Statement } from '../syntax/statement.ts';
-import { raiseWhenErr } from './errors.ts';
-import { effect, operand, temporary, value } from './expressions.ts';
+import { directTarget } from './binding.ts';
+import { loadText } from './constants.ts';
+import { effect, operand, temporary, value } from './evaluate.ts';
 import { type Frame, livesInCell } from './frame.ts';
 import { loadResource } from './names.ts';
-import { bindOrRaise, directTarget } from './patterns.ts';
-import { loadText } from './values.ts';
+import { bindOrRaise } from './patterns.ts';
+import { raiseWhenErr } from './throwing.ts';
 
 export function compileStatement(frame: Frame, statement: Statement): void {
   switch (statement.kind) {

@@ -1,0 +1,61 @@
+import type { Expression } from '../syntax/expression.ts';
+import type { Frame } from './frame.ts';
+import { leave } from './leaving.ts';
+
+/** An error goes to the catches of this function; without any it leaves as the function's type says. */
+export function throwTo(frame: Frame, error: number): void {
+  const around = frame.tries.at(-1);
+  if (around !== undefined) {
+    frame.emit('Borrow', around.register, error);
+    frame.emit('LoadFalse', around.register + 1);
+    frame.jump(around.target);
+    return;
+  }
+  switch (frame.options.failure) {
+    case 'result':
+      frame.emit('MakeErr', error, error);
+      return leave(frame, error);
+    case 'option':
+      frame.emit('LoadNone', error);
+      return leave(frame, error);
+    case 'raise':
+      return frame.emit('Raise', error);
+  }
+}
+
+/** `dst` gets what is inside `Ok` or `Some`; `Err` and `None` leave. */
+export function propagateRegister(
+  frame: Frame,
+  expression: Expression,
+  { source, dst }: { readonly source: number; readonly dst: number },
+): void {
+  const inspected = frame.facts.propagations.get(expression.id)?.operand ?? 'dynamic';
+  const failed = frame.label();
+  frame.at(expression);
+  frame.emit('Try', dst, source, failed);
+  const around = frame.tries.at(-1);
+  frame.defer(() => {
+    frame.place(failed);
+    frame.at(expression);
+    if (around === undefined && frame.options.failure === 'option') {
+      frame.emit('LoadNone', dst);
+      return leave(frame, dst);
+    }
+    if (inspected !== 'result') frame.emit('NoneToErr', dst);
+    if (around === undefined && frame.options.failure === 'result') return leave(frame, dst);
+    frame.emit('Unwrap', dst, dst);
+    if (around === undefined) return frame.emit('Raise', dst);
+    frame.emit('Borrow', around.register, dst);
+    frame.emit('LoadFalse', around.register + 1);
+    return frame.jump(around.target);
+  });
+}
+
+/** In a `try`, a value that is dropped and turns out to be `Err` is thrown. */
+export function raiseWhenErr(frame: Frame, register: number): void {
+  const fine = frame.label();
+  frame.emit('JumpIfNotErr', register, fine);
+  frame.emit('Unwrap', register, register);
+  throwTo(frame, register);
+  frame.place(fine);
+}
