@@ -16,7 +16,7 @@ export function decideReport(draft: Draft, report: Report): void {
     ignore(draft, report, stale);
     return;
   }
-  draft.observed.push(...(report.observed ?? []));
+  if (draft.state.end === undefined) draft.observed.push(...(report.observed ?? []));
   obey(draft, report);
 }
 

@@ -1,0 +1,265 @@
+import { describe, expect, test } from 'vitest';
+import { everything, Story } from '../../test/story.ts';
+import type { Wish } from '../session/session-command.ts';
+import { messageListView, messageOf } from '../session/view.ts';
+
+const wish = {
+  edit: { type: 'edit', messageId: 'a', content: 'changed' },
+  promote: { type: 'promote', messageId: 'a' },
+  cancel: { type: 'cancel-message', messageId: 'a' },
+  resend: { type: 'resend', messageId: 'a' },
+} as const satisfies Record<string, Wish>;
+
+const listed = (story: Story) => messageListView(story.state, false).pending.map((message) => message.id);
+
+describe('messages', () => {
+  test('4.1 the list is in delivery order, whatever the clock says', () => {
+    const story = new Story().running({ capabilities: [] });
+    story.send('q1').send('q2').send('i1', 'immediate').tick(-5_000).send('i2', 'immediate').send('q3');
+    expect(listed(story)).toEqual(['i1', 'i2', 'q1', 'q2', 'q3']);
+    for (let turn = 0; turn < 5; turn++) story.result().delivered();
+    expect(story.deliveries()).toEqual(['first', 'i1', 'i2', 'q1', 'q2', 'q3']);
+  });
+
+  test('4.2 follow-ups wait for the end of the turn and go one a turn', () => {
+    const story = new Story().running({ capabilities: everything }).send('a').send('b');
+    expect(story.deliveries()).toEqual(['first']);
+    story.result();
+    expect(story.deliveries()).toEqual(['first', 'a']);
+    story.delivered();
+    expect(story.deliveries()).toEqual(['first', 'a']);
+    expect(story.state.turn.number).toBe(2);
+    story.result().delivered();
+    expect(story.deliveries()).toEqual(['first', 'a', 'b']);
+  });
+
+  test('4.3 an Immediate is steered into the running turn, one at a time, and the ack says how', () => {
+    const story = new Story()
+      .running({ capabilities: ['steer'] })
+      .send('a', 'immediate')
+      .send('b', 'immediate');
+    expect(story.commands.at(-1)).toMatchObject({ type: 'deliver', messageId: 'a', how: 'steer', turn: 1 });
+    expect(story.deliveries()).toEqual(['first', 'a']);
+    story.delivered();
+    expect(story.deliveries()).toEqual(['first', 'a', 'b']);
+    expect(story.acks.at(-1)).toEqual({
+      type: 'message_ack',
+      requestId: 'a',
+      dispatchId: 'a.1',
+      how: 'steer',
+      epoch: 1,
+    });
+    expect(messageOf(story.state, 'a')).toMatchObject({ status: 'delivered', how: 'steer' });
+    expect(story.status).toBe('running');
+  });
+
+  test('4.3 without steer an Immediate is first in the next turn', () => {
+    const story = new Story().running({ capabilities: [] }).send('q').send('i', 'immediate');
+    expect(story.deliveries()).toEqual(['first']);
+    story.result();
+    expect(story.commands.at(-1)).toMatchObject({ messageId: 'i', how: 'prompt', turn: 2 });
+  });
+
+  test('4.3 a steer that the agent refuses is first in the next turn instead', () => {
+    const story = new Story().running({ capabilities: ['steer'] }).send('i', 'immediate');
+    story.report({ type: 'delivery-refused', dispatchId: 'i.1', reason: 'no tool call left' });
+    expect(story.deliveries()).toEqual(['first', 'i']);
+    story.result();
+    expect(story.commands.at(-1)).toMatchObject({ messageId: 'i', how: 'prompt', dispatchId: 'i.2' });
+  });
+
+  test('4.3 a refused prompt goes back to the queue, which is held with the reason', () => {
+    const story = new Story()
+      .idle()
+      .send('a')
+      .report({ type: 'delivery-refused', dispatchId: 'a.1', reason: 'broken pipe' });
+    expect(story.status).toBe('interrupted');
+    expect(messageOf(story.state, 'a')).toMatchObject({ status: 'pending', reason: 'broken pipe' });
+    expect(story.control('resume', 'r').deliveries()).toEqual(['first', 'a', 'a']);
+  });
+
+  test('4.4 a message to an idle session is accepted and handed over in one decision', () => {
+    const story = new Story().idle().send('a');
+    expect(story.last?.records.map((record) => record.type)).toEqual([
+      'message-enqueued',
+      'message-dispatched',
+      'turn-started',
+    ]);
+    expect(story.last?.commands).toHaveLength(1);
+    expect(story.last?.events.map((event) => event.type)).toEqual(['message', 'status']);
+    expect(messageOf(story.state, 'a')).toMatchObject({ status: 'pending', inFlight: true });
+  });
+
+  test('4.5 held while a question is open, and delivered after its answer', () => {
+    const story = new Story()
+      .running({ capabilities: ['steer'] })
+      .question('q1')
+      .send('i', 'immediate');
+    expect(story.deliveries()).toEqual(['first']);
+    expect(story.answer('q1').deliveries()).toEqual(['first', 'i']);
+  });
+
+  test.each([
+    [0, 'invalid_content'],
+    [1, undefined],
+    [100_000, undefined],
+    [100_001, 'invalid_content'],
+  ])('4.6 content of %i characters → %s', (length, code) => {
+    const story = new Story().running();
+    const refusal = story.ask({
+      type: 'enqueue',
+      messageId: 'a',
+      content: 'x'.repeat(length),
+      priority: 'queued',
+      source: 'user',
+    });
+    expect(refusal?.code).toBe(code);
+  });
+
+  test('4.6 the 101st pending message is refused', () => {
+    const story = new Story().running({ capabilities: [] });
+    for (let index = 0; index < 100; index++) story.send(`m${index}`);
+    const next = { type: 'enqueue', messageId: 'over', content: 'x', priority: 'immediate', source: 'user' } as const;
+    expect(story.refusal(next)).toMatchObject({ code: 'queue_full', max: 100 });
+    story.wish({ type: 'cancel-message', messageId: 'm5' }).wish(next);
+  });
+
+  test('4.7 the same message again is one message; the same id with other content is refused', () => {
+    const story = new Story().running({ capabilities: [] }).send('a');
+    const records = story.records.length;
+    expect(story.send('a').records).toHaveLength(records);
+    const other = { type: 'enqueue', messageId: 'a', content: 'other', priority: 'queued', source: 'user' } as const;
+    expect(story.refusal(other).code).toBe('id_in_use');
+    story.control('cancel', 'c').ack('c');
+    expect(story.send('a').status).toBe('cancelled');
+  });
+
+  test('4.8 pending: edited, promoted and cancelled; a cancelled message never reaches the agent', () => {
+    const story = new Story().running({ capabilities: [] }).send('a').send('b').wish(wish.edit).wish(wish.cancel);
+    expect(messageOf(story.state, 'a')).toMatchObject({ status: 'cancelled', content: 'changed' });
+    story.wish(wish.cancel).result();
+    expect(story.deliveries()).toEqual(['first', 'b']);
+    expect(story.refusal(wish.edit).code).toBe('cancelled');
+    expect(story.refusal(wish.promote).code).toBe('cancelled');
+  });
+
+  test('4.8 an edited message is delivered as edited', () => {
+    const story = new Story().running({ capabilities: [] }).send('a').wish(wish.edit).result();
+    expect(story.commands.at(-1)).toMatchObject({ type: 'deliver', content: 'changed' });
+  });
+
+  test('4.8 in flight and delivered are too late, each with its code', () => {
+    const story = new Story().idle().send('a');
+    expect(story.refusal(wish.edit).code).toBe('in_flight');
+    expect(story.refusal(wish.promote).code).toBe('in_flight');
+    expect(story.refusal(wish.cancel).code).toBe('in_flight');
+    story.delivered();
+    expect(story.refusal(wish.edit).code).toBe('already_delivered');
+    expect(story.refusal(wish.promote).code).toBe('already_delivered');
+    expect(story.refusal(wish.cancel).code).toBe('already_delivered');
+    expect(story.refusal({ type: 'cancel-message', messageId: 'unknown' }).code).toBe('no_such_message');
+  });
+
+  test('4.9 a promoted message goes to the tail of the Immediate lane, into the running turn', () => {
+    const story = new Story().running({ capabilities: [] }).send('a').send('i1', 'immediate').send('i2', 'immediate');
+    story.wish(wish.promote);
+    expect(listed(story)).toEqual(['i1', 'i2', 'a']);
+    expect(story.refusal(wish.promote).code).toBe('already_immediate');
+    const steered = new Story()
+      .running({ capabilities: ['steer'] })
+      .send('a')
+      .wish(wish.promote);
+    expect(steered.commands.at(-1)).toMatchObject({ messageId: 'a', how: 'steer' });
+  });
+
+  test('4.10 reorder changes the order of delivery; an old version, a missing, foreign or doubled id is stale', () => {
+    const story = new Story().running({ capabilities: [] }).send('a').send('b').send('c').send('i', 'immediate');
+    const { version } = story.state.queue;
+    const order = (ids: string[], at = version): Wish => ({ type: 'reorder', ids, version: at });
+    for (const ids of [
+      ['a', 'b'],
+      ['a', 'b', 'c', 'x'],
+      ['a', 'b', 'b'],
+      ['a', 'a', 'b', 'c'],
+    ]) {
+      expect(story.refusal(order(ids))).toMatchObject({ code: 'stale_order', version });
+    }
+    story.wish(order(['c', 'a', 'b']));
+    expect(listed(story)).toEqual(['i', 'c', 'a', 'b']);
+    expect(story.refusal(order(['a', 'b', 'c'])).code).toBe('stale_order');
+    story.wish(order(['i', 'b', 'c', 'a'], story.state.queue.version));
+    expect(listed(story)).toEqual(['i', 'b', 'c', 'a']);
+    for (let turn = 0; turn < 4; turn++) story.result().delivered();
+    expect(story.deliveries()).toEqual(['first', 'i', 'b', 'c', 'a']);
+  });
+
+  test('4.11 in flight when the process is lost: uncertain, and only the user sends it again', () => {
+    const story = new Story().idle().send('a').exit();
+    expect(messageOf(story.state, 'a')).toMatchObject({ status: 'pending', uncertain: true });
+    expect(messageListView(story.state, false).pending).toHaveLength(1);
+    expect(story.refusal(wish.edit).code).toBe('uncertain');
+    story.send('b').ready().delivered().result();
+    expect(story.deliveries()).toEqual(['first', 'a', 'b']);
+    story.wish(wish.resend);
+    expect(story.deliveries()).toEqual(['first', 'a', 'b', 'a']);
+    expect(story.inFlight().dispatchId).toBe('a.2');
+    expect(story.refusal(wish.resend).code).toBe('not_uncertain');
+  });
+
+  test('4.11 or drops it', () => {
+    const story = new Story().idle().send('a').exit().wish({ type: 'drop', messageId: 'a' });
+    expect(messageOf(story.state, 'a')).toMatchObject({
+      status: 'cancelled',
+      reason: expect.stringContaining('may have received'),
+    });
+  });
+
+  test('4.11 what was certainly never read goes back and is sent to the next process, but not for ever', () => {
+    const story = new Story().idle().send('a');
+    const lose = () => {
+      const { dispatchId } = story.inFlight();
+      story.report({ type: 'process-exited', error: { code: 'x', message: 'gone' }, undelivered: [dispatchId] });
+    };
+    lose();
+    expect(story.status).toBe('starting');
+    story.ready();
+    lose();
+    story.ready();
+    lose();
+    expect(story.status).toBe('interrupted');
+    expect(messageOf(story.state, 'a')).toMatchObject({ status: 'pending' });
+    expect(story.deliveries()).toEqual(['first', 'a', 'a', 'a']);
+  });
+
+  test('4.12 a second confirmation of a delivery, and one of another dispatch, are ignored', () => {
+    const story = new Story().idle().send('a').delivered();
+    story.report({ type: 'delivered', dispatchId: 'a.1', how: 'prompt' });
+    story.report({ type: 'delivered', dispatchId: 'a.9', how: 'prompt' });
+    expect(
+      story.records.filter((record) => record.type === 'message-delivered' && record.messageId === 'a'),
+    ).toHaveLength(1);
+    expect(story.acks.filter((ack) => ack.type === 'message_ack' && ack.requestId === 'a')).toHaveLength(1);
+  });
+
+  test('4.12 an agent that ends the turn has read its prompt, even if nobody confirmed it', () => {
+    const story = new Story().idle().send('a').result();
+    expect(messageOf(story.state, 'a')).toMatchObject({ status: 'delivered' });
+    expect(story.status).toBe('idle');
+  });
+
+  test('4.13 the history has the first prompt, as delivered, and what the end cancelled', () => {
+    const story = new Story().running().send('a').control('cancel', 'c').ack('c');
+    expect(messageListView(story.state, true)).toMatchObject({
+      pending: [],
+      history: [
+        { id: 'first', status: 'delivered', how: 'prompt' },
+        { id: 'a', status: 'cancelled', reason: 'the session is cancelled' },
+      ],
+    });
+  });
+
+  test('4.13 in flight at the end: cancelled for the user, and marked as uncertain', () => {
+    const story = new Story().idle().send('a').control('cancel', 'c').ack('c');
+    expect(messageOf(story.state, 'a')).toMatchObject({ status: 'cancelled', uncertain: true });
+  });
+});

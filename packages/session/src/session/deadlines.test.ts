@@ -1,0 +1,170 @@
+import { describe, expect, test } from 'vitest';
+import { everything, Story, storyIn } from '../../test/story.ts';
+import { nextDeadline } from './deadlines.ts';
+
+const between = ['starting', 'interrupting', 'pausing', 'resuming', 'cancelling'] as const;
+const limit = { starting: 15_000, interrupting: 10_000, pausing: 20_000, resuming: 10_000, cancelling: 15_000 };
+const forced = {
+  starting: 'failed',
+  interrupting: 'interrupted',
+  pausing: 'paused',
+  resuming: 'interrupted',
+  cancelling: 'cancelled',
+} as const;
+
+describe('deadlines', () => {
+  test.each(between)('3.1 %s ends by force exactly at its deadline', (status) => {
+    const story = storyIn(status);
+    story.pass(limit[status] - 1);
+    expect(story.status).toBe(status);
+    story.pass(1);
+    expect(story.status).toBe(forced[status]);
+  });
+
+  test.each(between)('3.1 %s ends by force even if the clock is only asked long afterwards, or twice', (status) => {
+    const story = storyIn(status);
+    story.tick(10 * 60_000).wish({ type: 'expire' });
+    for (let again = 0; again < 3; again++) story.pass(20_000).wish({ type: 'expire' });
+    expect(story.status).toBe(forced[status]);
+  });
+
+  test('3.1 before its time nothing expires', () => {
+    const story = new Story().running().control('pause', 'p');
+    const records = story.records.length;
+    story.tick(19_999).wish({ type: 'expire' });
+    expect(story.records).toHaveLength(records);
+    expect(nextDeadline(story.state)).toBe(1_020_000);
+  });
+
+  test('3.2 interrupt: a signal, then the end of the process; the next message starts a new one', () => {
+    const story = new Story().running().send('a').control('interrupt', 'i1').pass(5_000);
+    expect(story.commands.at(-1)).toMatchObject({ type: 'signal-interrupt', requestId: 'i1' });
+    story.pass(5_000);
+    expect(story.commandTypes().at(-1)).toBe('kill');
+    expect(story.events.at(-1)).toMatchObject({ type: 'status', status: 'interrupted', reason: 'forced' });
+    expect(story.ack('i1').status).toBe('interrupted');
+    story.send('b');
+    expect(story.status).toBe('starting');
+    expect(story.commands.at(-1)).toMatchObject({ type: 'start', incarnation: 2, resume: true });
+    expect(story.ready().deliveries()).toEqual(['first', 'a']);
+  });
+
+  test('3.2 an agent that never announced interrupt had its signal at once and gets the next one', () => {
+    const story = new Story().running({ capabilities: [] }).control('interrupt', 'i1').pass(5_000);
+    expect(story.commandTypes().at(-1)).toBe('terminate');
+  });
+
+  test('3.3 pause: frozen by force, and let run again by resume', () => {
+    const story = new Story().running({ capabilities: [] }).control('pause', 'p1').pass(20_000);
+    expect(story.commandTypes().at(-1)).toBe('freeze');
+    expect(story.events.at(-1)).toMatchObject({ type: 'status', status: 'paused', reason: 'forced' });
+    story.control('resume', 'r1');
+    expect(story.commands.at(-1)).toMatchObject({ type: 'resume', frozen: true });
+    expect(story.ack('r1').status).toBe('running');
+  });
+
+  test('3.4 resume: asked again, then the process is ended and the turn lost', () => {
+    const story = new Story().running().control('pause', 'p').ack('p').control('resume', 'r').pass(5_000);
+    expect(story.commandTypes().at(-1)).toBe('resume');
+    story.pass(5_000);
+    expect(story.events.at(-1)).toMatchObject({ type: 'status', status: 'interrupted', reason: 'forced' });
+    expect(story.commandTypes().at(-1)).toBe('kill');
+  });
+
+  test('3.5 cancel: SIGTERM at 10 s, SIGKILL at 15 s', () => {
+    const story = new Story().running().control('cancel', 'c').pass(10_000);
+    expect(story.commandTypes().at(-1)).toBe('terminate');
+    expect(story.status).toBe('cancelling');
+    story.pass(5_000);
+    expect(story.commandTypes().slice(-2)).toEqual(['kill', 'stop']);
+    expect(story.events.slice(-3)).toMatchObject([
+      { type: 'status', status: 'cancelled', reason: 'forced' },
+      { type: 'error', message: 'cancelled' },
+      { type: 'finish' },
+    ]);
+  });
+
+  test('3.6 an agent that ran before and does not come up again leaves the session interrupted, the message pending', () => {
+    const story = new Story().idle().exit().send('a');
+    expect(story.status).toBe('starting');
+    story.pass(15_000);
+    expect(story.status).toBe('interrupted');
+    expect(story.state.queue.entries.get('a')?.state).toBe('pending');
+    expect(story.commandTypes().at(-1)).toBe('kill');
+  });
+
+  test('3.7 a hand-over without confirmation is repeated under the same id, then the process is given up', () => {
+    const story = new Story().idle().send('a');
+    const { dispatchId } = story.inFlight();
+    story.pass(30_000);
+    expect(story.commands.at(-1)).toMatchObject({ type: 'deliver', dispatchId, messageId: 'a' });
+    expect(story.deliveries()).toEqual(['first', 'a', 'a']);
+    story.pass(30_000);
+    expect(story.status).toBe('interrupted');
+    expect(story.state.queue.entries.get('a')).toMatchObject({ state: 'uncertain' });
+  });
+
+  test('3.7 a confirmation after the repetition is one delivery', () => {
+    const story = new Story().idle().send('a').pass(30_000).delivered();
+    expect(story.state.queue.entries.get('a')).toMatchObject({ state: 'delivered' });
+    expect(story.status).toBe('running');
+    expect(story.acks.filter((ack) => ack.type === 'message_ack' && ack.requestId === 'a')).toHaveLength(1);
+  });
+
+  test('3.7 a steering message that is never confirmed becomes uncertain and the turn goes on', () => {
+    const story = new Story().running({ capabilities: everything }).send('a', 'immediate').pass(60_000);
+    expect(story.state.queue.entries.get('a')).toMatchObject({ state: 'uncertain' });
+    expect(story.status).toBe('running');
+  });
+
+  test('3.8 a quiet session is parked after five minutes, and its next message wants a slot', () => {
+    const story = new Story().idle().pass(5 * 60_000 - 1);
+    expect(story.state.slot.kind).toBe('held');
+    story.pass(1);
+    expect(story.state.slot.kind).toBe('none');
+    expect(story.commands.at(-1)).toMatchObject({ type: 'stop', reason: 'parked' });
+    expect(story.status).toBe('idle');
+    expect(nextDeadline(story.state)).toBeUndefined();
+    story.send('a');
+    expect(story.status).toBe('queued');
+    expect(story.state.slot.kind).toBe('wanted');
+    story.wish({ type: 'admit' });
+    expect(story.status).toBe('starting');
+    expect(story.ready().deliveries()).toEqual(['first', 'a']);
+  });
+
+  test('3.8 the stopped process is not mourned: its exit is an old one', () => {
+    const story = new Story()
+      .idle()
+      .pass(5 * 60_000)
+      .exit();
+    expect(story.status).toBe('idle');
+    expect(story.state.error).toBeUndefined();
+  });
+
+  test('3.8 usage and ignored reports do not keep a session from being parked; a paused one never is', () => {
+    const story = new Story().idle().pass(4 * 60_000);
+    story.report({ type: 'usage', usage: { inputTokens: 1, outputTokens: 1 } }).ack('nothing');
+    expect(story.pass(60_000).state.slot.kind).toBe('none');
+    expect(
+      new Story()
+        .idle()
+        .control('pause', 'p')
+        .pass(60 * 60_000).state.slot.kind,
+    ).toBe('held');
+  });
+
+  test('3.9 a message that waits ten minutes is shown so, once', () => {
+    const story = new Story()
+      .running({ capabilities: [] })
+      .send('a')
+      .pass(10 * 60_000);
+    expect(story.events.at(-1)).toMatchObject({
+      type: 'message',
+      message: { id: 'a', reason: 'has waited for 10 minutes' },
+    });
+    const events = story.events.length;
+    expect(story.pass(60 * 60_000).events).toHaveLength(events);
+    expect(story.status).toBe('running');
+  });
+});

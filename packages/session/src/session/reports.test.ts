@@ -1,0 +1,194 @@
+import { describe, expect, test } from 'vitest';
+import { everything, failure, Story, storyIn } from '../../test/story.ts';
+import { messageOf, requestsView, sessionView } from './view.ts';
+
+describe('questions', () => {
+  test('5.1 the first answer counts', () => {
+    const story = new Story().running().question('q1');
+    expect(requestsView(story.state)).toMatchObject([{ requestId: 'q1', type: 'waitForInput' }]);
+    story.answer('q1');
+    expect(story.refusal({ type: 'answer', requestId: 'q1', response: 'yes' }).code).toBe('already_answered');
+    expect(story.refusal({ type: 'answer', requestId: 'q2', response: 'yes' }).code).toBe('no_such_request');
+    story.report({ type: 'answer-delivered', requestId: 'q1' });
+    expect(story.recordTypes()).toContain('answer-delivered');
+  });
+
+  test.each([false, null, 0, ''])('5.1 an answer may be any JSON: %j', (response) => {
+    const story = new Story().running().question('q1').wish({ type: 'answer', requestId: 'q1', response });
+    expect(story.commands.at(-1)).toMatchObject({ type: 'answer', response });
+  });
+
+  test.each([
+    ['result', (story: Story) => story.result(), 'the turn ended'],
+    ['error', (story: Story) => story.error(), 'the turn failed'],
+    ['lost process', (story: Story) => story.exit(), 'the agent was lost'],
+    ['takeover', (story: Story) => story.claim(2), 'the agent was lost'],
+    ['cancel', (story: Story) => story.control('cancel', 'c'), 'the session was cancelled'],
+  ])('5.2 nothing stays open after a %s', (_, happens, reason) => {
+    const story = new Story().running().question('q1').question('q2', 'approval');
+    happens(story);
+    expect(requestsView(story.state)).toEqual([]);
+    expect(story.refusal({ type: 'answer', requestId: 'q2', response: 1 })).toMatchObject({
+      code: 'withdrawn',
+      reason,
+    });
+  });
+
+  test('5.2 an answer that was kept for after the pause is withdrawn with its turn', () => {
+    const story = new Story().running().question('q1').control('pause', 'p').ack('p').answer('q1').result();
+    expect(story.status).toBe('paused');
+    story.control('resume', 'r').ack('r');
+    expect(story.commandTypes()).not.toContain('answer');
+  });
+
+  test('5.2 the agent itself may take a question back', () => {
+    const story = new Story()
+      .running()
+      .question('q1')
+      .report({ type: 'request-withdrawn', requestId: 'q1', reason: 'found it' });
+    expect(story.status).toBe('running');
+    expect(story.events).toContainEqual({
+      type: 'requestSettled',
+      requestId: 'q1',
+      outcome: 'withdrawn',
+      reason: 'found it',
+    });
+  });
+
+  test('5.3 several questions at once: the oldest decides the status', () => {
+    const story = new Story().running().question('q1', 'approval').question('q2', 'input');
+    expect(story.status).toBe('waitingForApproval');
+    story.answer('q1');
+    expect(story.status).toBe('waitingForInput');
+    story.answer('q2');
+    expect(story.status).toBe('running');
+  });
+
+  test('5.3 a question id is used once', () => {
+    const story = new Story().running().question('q1').answer('q1').question('q1');
+    expect(story.status).toBe('running');
+    expect(story.recordTypes().at(-1)).toBe('report-ignored');
+  });
+});
+
+describe('what the owner reports', () => {
+  test('6.2 an older owner is not heard, and a claim that is not newer is ignored', () => {
+    const story = new Story().running().claim(3, 'r2');
+    story.report({ type: 'agent-ready', capabilities: [], epoch: 1 });
+    story.claim(3, 'r3').claim(2, 'r1');
+    expect(story.state.owner).toEqual({ epoch: 3, runner: 'r2' });
+    expect(story.recordTypes().slice(-3)).toEqual(['report-ignored', 'report-ignored', 'report-ignored']);
+  });
+
+  test('6.3 a process lost in a turn: once has failed, with the error last before finish', () => {
+    const story = new Story().running({ once: true }).send('a').exit();
+    expect(story.status).toBe('failed');
+    expect(sessionView(story.state, 1).error).toEqual(failure);
+    expect(story.events.slice(-2)).toEqual([{ type: 'error', message: failure.message }, { type: 'finish' }]);
+    expect(messageOf(story.state, 'a')).toMatchObject({ status: 'cancelled' });
+  });
+
+  test('6.3 any other is interrupted, keeps its queue, and the next message starts a new process', () => {
+    const story = new Story().running().send('a').exit();
+    expect(story.status).toBe('interrupted');
+    expect(story.events.at(-1)).toMatchObject({ type: 'status', status: 'interrupted', reason: failure.message });
+    expect(messageOf(story.state, 'first')).toMatchObject({ status: 'delivered' });
+    expect(messageOf(story.state, 'a')).toMatchObject({ status: 'pending' });
+    story.send('b');
+    expect(story.commands.at(-1)).toMatchObject({ type: 'start', incarnation: 2, resume: true });
+    expect(story.ready().deliveries()).toEqual(['first', 'a']);
+  });
+
+  test.each([
+    ['pausing', 'paused'],
+    ['interrupting', 'interrupted'],
+    ['cancelling', 'cancelled'],
+  ] as const)('6.4 a process lost while %s: %s, acknowledged by its exit', (status, after) => {
+    const story = storyIn(status).exit();
+    expect(story.status).toBe(after);
+    expect(story.acks.at(-1)).toMatchObject({ requestId: 'r0', epoch: 1 });
+  });
+
+  test('6.4 a session that was paused by a lost process resumes with a new one', () => {
+    const story = storyIn('pausing').exit().send('a').control('resume', 'r1');
+    expect(story.status).toBe('starting');
+    expect(story.ready(everything).deliveries()).toEqual(['first', 'a']);
+  });
+
+  test.each([
+    ['starting', false, 'starting'],
+    ['running', false, 'interrupted'],
+    ['running', true, 'failed'],
+    ['waitingForInput', false, 'interrupted'],
+    ['waitingForInput', true, 'failed'],
+    ['interrupting', false, 'interrupted'],
+    ['interrupted', false, 'interrupted'],
+    ['pausing', false, 'paused'],
+    ['paused', false, 'paused'],
+    ['paused', true, 'failed'],
+    ['resuming', false, 'interrupted'],
+    ['cancelling', false, 'cancelled'],
+    ['cancelling', true, 'cancelled'],
+    ['idle', false, 'idle'],
+    ['queued', false, 'queued'],
+  ] as const)('6.5 taken over while %s (once: %s): %s', (status, once, after) => {
+    const story = storyIn(status, { once });
+    expect(story.claim(9, 'r9').status).toBe(after);
+    if (after === 'starting')
+      expect(story.commands.at(-1)).toMatchObject({ type: 'start', incarnation: 2, resume: false });
+  });
+
+  test('6.5 taken over with a message in flight: uncertain, not sent again', () => {
+    const story = new Story().idle().send('a').claim(2);
+    expect(messageOf(story.state, 'a')).toMatchObject({ uncertain: true });
+    expect(story.deliveries()).toEqual(['first', 'a']);
+  });
+
+  test('6.5 handed over: settled at once, and queued for the next owner when there is work', () => {
+    const story = new Story().start().claim().report({ type: 'released', reason: 'shutting down' });
+    expect(story.status).toBe('queued');
+    expect(story.state.owner).toBeUndefined();
+    story.claim(2, 'r2');
+    expect(story.status).toBe('starting');
+    expect(storyIn('running').report({ type: 'released', reason: 'shutting down' }).status).toBe('interrupted');
+  });
+
+  test('6.6 the agent’s own error leaves a session idle and says why', () => {
+    const story = new Story().running().error('quota');
+    expect(story.status).toBe('idle');
+    expect(sessionView(story.state, 1).error).toMatchObject({ message: 'quota' });
+    expect(story.events.at(-1)).toMatchObject({ type: 'status', status: 'idle', reason: 'quota' });
+    expect(sessionView(story.send('a').state, 1).error).toBeUndefined();
+  });
+
+  test('6.7 an idle agent that exits leaves its session idle', () => {
+    const story = new Story().idle().exit();
+    expect(story.status).toBe('idle');
+    expect(sessionView(story.state, 1).error).toBeUndefined();
+    expect(story.state.slot.kind).toBe('held');
+    expect(story.send('a').status).toBe('starting');
+  });
+
+  test('an agent that cannot be started: failed, with its words', () => {
+    const story = new Story().start().claim();
+    story.report({
+      type: 'start-failed',
+      error: { code: 'agent_missing', message: 'no such command: clod', stderr: '' },
+    });
+    expect(story.status).toBe('failed');
+    expect(sessionView(story.state, 0).error).toMatchObject({ code: 'agent_missing' });
+  });
+
+  test('an agent that goes on although it is paused is told to hold once more', () => {
+    const story = new Story().idle().control('pause', 'p').report({ type: 'turn-started' });
+    expect(story.status).toBe('paused');
+    expect(story.commandTypes().at(-1)).toBe('pause');
+  });
+
+  test('usage is shown as the session’s total', () => {
+    const story = new Story().running();
+    story.report({ type: 'usage', usage: { inputTokens: 1, outputTokens: 2 } });
+    story.report({ type: 'usage', usage: { inputTokens: 1, outputTokens: 2, cacheReadTokens: 7 } });
+    expect(story.events.at(-1)).toEqual({ type: 'usage', inputTokens: 2, outputTokens: 4, cacheReadTokens: 7 });
+  });
+});
