@@ -1,3 +1,4 @@
+// oxlint-disable vitest/no-standalone-expect -- a story is only ever told inside a test
 import {
   Ack,
   AgentEvent,

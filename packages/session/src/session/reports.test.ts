@@ -134,8 +134,11 @@ describe('what the owner reports', () => {
   ] as const)('6.5 taken over while %s (once: %s): %s', (status, once, after) => {
     const story = storyIn(status, { once });
     expect(story.claim(9, 'r9').status).toBe(after);
-    if (after === 'starting')
-      expect(story.commands.at(-1)).toMatchObject({ type: 'start', incarnation: 2, resume: false });
+  });
+
+  test('6.5 what was only starting is started again by the new owner', () => {
+    const story = storyIn('starting').claim(9, 'r9');
+    expect(story.commands.at(-1)).toMatchObject({ type: 'start', incarnation: 2, resume: false });
   });
 
   test('6.5 taken over with a message in flight: uncertain, not sent again', () => {
