@@ -32,26 +32,14 @@ const done = { safeParse: () => ({ success: true as const, data: undefined }) };
 /** Talks to a server, from a browser or from Node. Every method rejects with a `ClientError`. */
 export function concertoClient(options: ClientOptions) {
   const calls = new HttpCalls(options);
-  const at = (id: string, rest = ''): string => `sessions/${segment(id)}${rest}`;
+  return { ...sessionCalls(calls), ...messageCalls(calls), ...houseCalls(calls) };
+}
+
+function sessionCalls(calls: HttpCalls) {
   const control =
     (verb: LifecycleVerb) =>
     (id: string, call: CallOptions = {}) =>
       calls.call({ ...call, method: 'POST', path: at(id, `/${verb}`), answer: LifecycleAccepted });
-  const send = (
-    id: string,
-    message: { readonly content: string; readonly priority?: MessagePriority; readonly id?: string },
-    call: CallOptions = {},
-  ): Promise<Message> =>
-    calls.call({ ...call, method: 'POST', path: at(id, '/messages'), body: message, answer: Message });
-  const revise = (id: string, message: string, revision: ReviseMessage, call: CallOptions = {}): Promise<Message> =>
-    calls.call({
-      ...call,
-      method: 'PATCH',
-      path: at(id, `/messages/${segment(message)}`),
-      body: revision,
-      answer: Message,
-    });
-
   return {
     start: (request: StartRequest, call: CallOptions = {}) =>
       calls.call({ ...call, method: 'POST', path: 'sessions', body: request, answer: Session }),
@@ -85,6 +73,33 @@ export function concertoClient(options: ClientOptions) {
       });
     },
 
+    interrupt: control('interrupt'),
+    pause: control('pause'),
+    resume: control('resume'),
+    cancel: control('cancel'),
+
+    audit: (id: string, call: CallOptions = {}) =>
+      calls.call({ ...call, method: 'GET', path: at(id, '/audit'), answer: Audit }),
+  };
+}
+
+function messageCalls(calls: HttpCalls) {
+  const send = (
+    id: string,
+    message: { readonly content: string; readonly priority?: MessagePriority; readonly id?: string },
+    call: CallOptions = {},
+  ): Promise<Message> =>
+    calls.call({ ...call, method: 'POST', path: at(id, '/messages'), body: message, answer: Message });
+  const revise = (id: string, message: string, revision: ReviseMessage, call: CallOptions = {}): Promise<Message> =>
+    calls.call({
+      ...call,
+      method: 'PATCH',
+      path: at(id, `/messages/${segment(message)}`),
+      body: revision,
+      answer: Message,
+    });
+
+  return {
     /** Puts a message into the queue; it is delivered when the agent is free. */
     send,
     /** Says it to the agent at once, or as soon as the agent allows. */
@@ -107,15 +122,12 @@ export function concertoClient(options: ClientOptions) {
     },
     cancelMessage: (id: string, message: string, call: CallOptions = {}) =>
       calls.call({ ...call, method: 'DELETE', path: at(id, `/messages/${segment(message)}`), answer: Message }),
+  };
+}
 
-    interrupt: control('interrupt'),
-    pause: control('pause'),
-    resume: control('resume'),
-    cancel: control('cancel'),
-
-    audit: (id: string, call: CallOptions = {}) =>
-      calls.call({ ...call, method: 'GET', path: at(id, '/audit'), answer: Audit }),
-
+/** What there is to start sessions from, and how many may run. */
+function houseCalls(calls: HttpCalls) {
+  return {
     agents: (call: CallOptions = {}) => calls.call({ ...call, method: 'GET', path: 'agents', answer: AgentList }),
     pool: (call: CallOptions = {}) => calls.call({ ...call, method: 'GET', path: 'pool', answer: PoolState }),
     configurePool: (max: number, call: CallOptions = {}) =>
@@ -139,4 +151,8 @@ export function concertoClient(options: ClientOptions) {
       await calls.call({ ...call, method: 'DELETE', path: `templates/${segment(name)}`, answer: done });
     },
   };
+}
+
+function at(id: string, rest = ''): string {
+  return `sessions/${segment(id)}${rest}`;
 }
