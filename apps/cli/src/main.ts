@@ -8,6 +8,7 @@ const commands: CommandTable = {
   serve: { summary: 'start the server', load: () => import('./serve/serve-command.ts') },
   runner: { summary: 'run sessions for servers elsewhere', load: () => import('./serve/runner-command.ts') },
   init: { summary: 'create a project (the same as new)', load: () => import('./language/new-command.ts') },
+  store: { summary: 'move everything from one store to another', load: () => import('./store-command.ts') },
   signals: { summary: 'read § signals on stdin, write events', load: () => import('./signals-command.ts') },
 };
 

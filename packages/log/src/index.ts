@@ -1,3 +1,4 @@
+export { type CopyOptions, type CopyProgress, type CopyReport, copyStore } from './copy-store.ts';
 export {
   type Append,
   type Appended,

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { nearest } from '@concerto/base';
 import { LogError } from './event-log.ts';
 import { memoryEventLog } from './memory/memory-event-log.ts';
@@ -10,13 +11,15 @@ export type StoreOptions = {
   readonly now: () => number;
   /** Told what about the store may lose acknowledged entries, and what to set. */
   readonly onWarning?: (message: string) => void;
+  /** Refuse to make a new SQLite store where there is none. */
+  readonly mustExist?: boolean;
 };
 
 const forms = '`memory:`, `sqlite:PATH`, `redis://HOST:PORT/DB` or `rediss://HOST:PORT/DB`';
 const schemes = ['memory', 'sqlite', 'redis', 'rediss'];
 
 /** Opens the store that a URL names. Throws LogError, with what to do, when it cannot. */
-export async function openEventLog(url: string, { now, onWarning }: StoreOptions): Promise<Store> {
+export async function openEventLog(url: string, { now, onWarning, mustExist }: StoreOptions): Promise<Store> {
   const colon = url.indexOf(':');
   const scheme = colon === -1 ? undefined : url.slice(0, colon);
   const rest = url.slice(colon + 1);
@@ -25,6 +28,9 @@ export async function openEventLog(url: string, { now, onWarning }: StoreOptions
       if (rest !== '') throw new LogError('bad-url', `\`memory:\` takes nothing after it, but got "${rest}"`);
       return memoryEventLog({ now });
     case 'sqlite':
+      if (mustExist === true && !existsSync(sqlitePath(rest))) {
+        throw new LogError('bad-url', `there is no store at ${sqlitePath(rest)}`);
+      }
       return sqliteEventLog(sqlitePath(rest), { now });
     case 'redis':
     case 'rediss':
