@@ -53,7 +53,7 @@ export type AgentOutput =
       /** Exactly what was sent, all fields. */
       readonly raw: JsonObject & { readonly type: string };
       /** It came as plain text and stands for a `result` or a `log`. */
-      readonly plain: boolean;
+      readonly plain?: true;
       /** Where the agent left the message's shape. */
       readonly problem?: string;
     }

@@ -23,6 +23,8 @@ const defaultStepMs = 2_000;
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
+type WaitingWrite = { readonly since: number; readonly reject: (error: AgentError) => void };
+
 /** Agents that live now; see `endAllAtExit`. */
 const living = new Set<number>();
 
@@ -35,6 +37,8 @@ export class AgentProcess {
   readonly #child: Child;
   readonly #stderr: StderrTail;
   readonly #stepMs: number;
+  readonly #waitingWrites = new Set<WaitingWrite>();
+  #writeTimer: NodeJS.Timeout | undefined;
   #exit: AgentExit | undefined;
   #ending: Promise<AgentExit> | undefined;
 
@@ -87,26 +91,35 @@ export class AgentProcess {
   }
 
   /** Resolves when the pipe has taken the line. */
-  async write(line: string): Promise<void> {
+  write(line: string): Promise<void> {
     const { stdin } = this.#child;
-    if (this.#exit !== undefined) throw this.exitError(this.#exit);
-    if (stdin.writableLength + line.length > stdinBufferMax) throw this.#stalled(`${stdinBufferMax} bytes wait for it`);
-    const settled = new AbortController();
-    try {
-      await Promise.race([
-        new Promise<void>((resolve, reject) => {
-          stdin.write(`${line}\n`, (error) => (error ? reject(error) : resolve()));
-        }),
-        sleep(stdinTimeoutMs, undefined, { signal: settled.signal, ref: false }).then(() => {
-          throw this.#stalled(`it took nothing for ${stdinTimeoutMs / 1000} s`);
-        }),
-      ]);
-    } catch (cause) {
-      if (cause instanceof AgentError) throw cause;
-      throw await this.#brokenPipe(cause);
-    } finally {
-      settled.abort();
+    if (this.#exit !== undefined) return Promise.reject(this.exitError(this.#exit));
+    if (stdin.writableLength + line.length > stdinBufferMax) {
+      return Promise.reject(this.#stalled(`${stdinBufferMax} bytes wait for it`));
     }
+    return new Promise((resolve, reject) => {
+      const waiting: WaitingWrite = { since: Date.now(), reject };
+      this.#waitingWrites.add(waiting);
+      stdin.write(`${line}\n`, (error) => {
+        this.#waitingWrites.delete(waiting);
+        if (error) void this.#brokenPipe(error).then(reject);
+        else resolve();
+      });
+      this.#watchWrites();
+    });
+  }
+
+  /** One timer for all writes: a timer for each would cost more than the write. */
+  #watchWrites(): void {
+    this.#writeTimer ??= setTimeout(() => {
+      this.#writeTimer = undefined;
+      for (const waiting of this.#waitingWrites) {
+        if (Date.now() - waiting.since < stdinTimeoutMs) continue;
+        this.#waitingWrites.delete(waiting);
+        waiting.reject(this.#stalled(`it took nothing for ${stdinTimeoutMs / 1000} s`));
+      }
+      if (this.#waitingWrites.size > 0) this.#watchWrites();
+    }, stdinTimeoutMs).unref();
   }
 
   /** stdin's end, SIGTERM, SIGKILL; each with a step's time to work. */
@@ -160,6 +173,7 @@ export class AgentProcess {
     const stderrClosed = new Promise<void>((resolve) => child.stderr.once('close', resolve));
     const { code, signal } = await ended(child);
     living.delete(this.identity.pid);
+    clearTimeout(this.#writeTimer);
     // What the agent started must not outlive it: first its group, then whoever left the group but carries the marker.
     sendSignal(-this.identity.pid, 'SIGTERM');
     await endOrphan(this.identity, this.#stepMs);

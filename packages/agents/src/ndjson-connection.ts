@@ -33,6 +33,7 @@ import { stderrExcerpt } from './stderr-tail.ts';
 const stdoutCloseMs = 1_000;
 
 type TypedLine = Extract<AgentLine, { kind: 'message' }>;
+type SaidLine = Extract<AgentOutput, { kind: 'message' }>;
 type Handshake = { readonly accept: () => void; readonly refuse: (error: AgentError) => void };
 
 /** The agent wire of our own: one JSON object a line, in both directions. */
@@ -158,14 +159,10 @@ export class NdjsonConnection implements AgentConnection {
 
   #readTyped(line: TypedLine, length: number): void {
     this.#plain.typedMessage();
-    const { message, raw, problem } = line;
-    if (message.type === 'init_ack') {
-      this.#announced(message);
-      return;
-    }
+    if (line.message.type === 'init_ack') this.#announced(line.message);
+    if (!isSaid(line)) return;
     if (this.#handshake !== undefined && this.#settlesHandshake(line, this.#handshake)) return;
-    const said = { kind: 'message', message, raw, plain: false } as const;
-    this.output.push(problem === undefined ? said : { ...said, problem }, length);
+    this.output.push(line, length);
   }
 
   #readPlain(text: string): void {
@@ -287,6 +284,10 @@ export class NdjsonConnection implements AgentConnection {
     this.output.push({ kind: 'exit', exit, error }, 0);
     this.output.end();
   }
+}
+
+function isSaid(line: TypedLine): line is SaidLine {
+  return line.message.type !== 'init_ack';
 }
 
 export function hasParams(spec: AgentSpec): boolean {

@@ -28,12 +28,19 @@ export class OutputBuffer<Item> implements AsyncIterable<readonly Item[]> {
     assert(this.#state === 'open', 'nothing is said after the end');
     this.#items.push(item);
     this.#length += length;
-    this.#wake?.();
+    this.#wakeReader();
   }
 
   end(): void {
     if (this.#state === 'open') this.#state = 'ended';
-    this.#wake?.();
+    this.#wakeReader();
+  }
+
+  #wakeReader(): void {
+    const wake = this.#wake;
+    if (wake === undefined) return;
+    this.#wake = undefined;
+    wake();
   }
 
   [Symbol.asyncIterator](): AsyncIterator<readonly Item[], undefined> {
@@ -45,7 +52,6 @@ export class OutputBuffer<Item> implements AsyncIterable<readonly Item[]> {
           await new Promise<void>((resolve) => {
             this.#wake = resolve;
           });
-          this.#wake = undefined;
         }
         if (this.#items.length > 0) return { done: false, value: this.#takeAll() };
         return { done: true, value: undefined };
@@ -53,6 +59,7 @@ export class OutputBuffer<Item> implements AsyncIterable<readonly Item[]> {
       return: async () => {
         this.#state = 'abandoned';
         this.#takeAll();
+        this.#wakeReader();
         return { done: true, value: undefined };
       },
     };

@@ -46,6 +46,7 @@ export class PlainTextAnswer {
   }
 
   typedMessage(): void {
+    if (this.#speaksTyped) return;
     this.#speaksTyped = true;
     for (const text of this.#take()) this.#sink.log(text);
   }

@@ -96,6 +96,13 @@ describe('ending', () => {
     expect(await isGone(agent.identity.pid)).toBe(true);
   });
 
+  test('reaches an agent that was stopped where it stands', async () => {
+    const agent = await start('ends-with-stdin');
+    await reader(agent).next();
+    agent.freeze();
+    expect(await agent.end({ stepMs: 5_000 })).toMatchObject({ code: 0 });
+  });
+
   test('works while nobody reads what the agent floods us with', async () => {
     const agent = await start('floods-stdout');
     expect(await agent.end({ stepMs: 100 })).toMatchObject({ signal: 'SIGTERM' });

@@ -12,7 +12,6 @@ describe('a conversation', () => {
     });
     expect(await output.next()).toMatchObject({
       message: { type: 'question', id: 'q1', options: ['a', 'b'] },
-      plain: false,
     });
     await agent.reply({ inReplyTo: 'question', inReplyToId: 'q1', value: false });
     expect(await output.next()).toMatchObject({ message: { type: 'result', text: 'question/q1: false' } });
