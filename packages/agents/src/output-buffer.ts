@@ -1,8 +1,8 @@
 import { assert } from '@concerto/base';
 
 /** Beyond either, the agent's stdout is not read until its reader has caught up. One more chunk may still come in. */
-export const bufferedItemsMax = 4_096;
-export const bufferedLengthMax = 4 * 1024 * 1024;
+const bufferedItemsMax = 4_096;
+const bufferedLengthMax = 4 * 1024 * 1024;
 
 /** What was said and not yet read: a queue with one reader, who takes all of it at once. */
 export class OutputBuffer<Item> implements AsyncIterable<readonly Item[]> {

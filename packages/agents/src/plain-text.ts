@@ -1,7 +1,7 @@
 import { setImmediate, setTimeout } from 'node:timers';
 
 /** Silence after which an agent that speaks no NDJSON is taken to have said its answer. */
-export const silenceMs = 300;
+const silenceMs = 300;
 /** An answer in plain text that grows beyond this is handed over as far as it came. */
 const collectedLengthMax = 8 * 1024 * 1024;
 

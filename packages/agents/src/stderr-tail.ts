@@ -1,5 +1,5 @@
 /** How much of stderr is kept for whoever asks why the agent ended. */
-export const stderrTailMax = 64 * 1024;
+const stderrTailMax = 64 * 1024;
 /** How much of it goes into an error's own words. */
 const excerptLines = 12;
 const excerptLength = 2_000;
