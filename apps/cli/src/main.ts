@@ -2,14 +2,16 @@ import { type CommandTable, runCommandLine } from './command-line.ts';
 
 // One line a command; the file behind it exports `spec` (see arguments.ts) and `run(argv)`.
 const commands: CommandTable = {
+  serve: { summary: 'start the server', load: () => import('./serve/serve-command.ts') },
+  sessions: { summary: 'start, watch and steer sessions', load: () => import('./sessions/sessions-command.ts') },
+  pool: { summary: 'how many sessions run, and may', load: () => import('./sessions/pool-command.ts') },
+  runner: { summary: 'run sessions for servers elsewhere', load: () => import('./serve/runner-command.ts') },
+  store: { summary: 'move everything from one store to another', load: () => import('./store-command.ts') },
   check: { summary: 'type-check programs', load: () => import('./language/check-command.ts') },
   fmt: { summary: 'format programs', load: () => import('./language/fmt-command.ts') },
   new: { summary: 'create a project', load: () => import('./language/new-command.ts') },
-  serve: { summary: 'start the server', load: () => import('./serve/serve-command.ts') },
-  runner: { summary: 'run sessions for servers elsewhere', load: () => import('./serve/runner-command.ts') },
-  init: { summary: 'create a project (the same as new)', load: () => import('./language/new-command.ts') },
-  store: { summary: 'move everything from one store to another', load: () => import('./store-command.ts') },
   signals: { summary: 'read § signals on stdin, write events', load: () => import('./signals-command.ts') },
+  init: { summary: 'create a project (the same as new)', load: () => import('./language/new-command.ts') },
 };
 
 // `concerto … | head` closes our output early; that is not a failure.

@@ -1,0 +1,30 @@
+import { ClientError } from '@concerto/client';
+import { defineCommand, parseArguments, UsageError } from '../arguments.ts';
+import { connect, connectionOptions } from './connect.ts';
+import { print, printJson } from './show.ts';
+
+export const spec = defineCommand({
+  name: 'pool',
+  summary: 'Show how many sessions run, or change how many may.',
+  usage: '[MAX]',
+  options: connectionOptions,
+  maxPositionals: 1,
+});
+
+export async function run(argv: string[]): Promise<number> {
+  const { values, positionals } = parseArguments(spec, argv);
+  const [text] = positionals;
+  const max = text === undefined ? undefined : Number(text);
+  if (max !== undefined && (!Number.isInteger(max) || max < 1)) throw new UsageError('MAX is a whole number from 1');
+  try {
+    const client = connect(values);
+    const pool = max === undefined ? await client.pool() : await client.configurePool(max);
+    if (values.json) printJson(pool);
+    else print(`${pool.active} of ${pool.max} slots taken, ${pool.waiting} waiting`);
+    return 0;
+  } catch (cause) {
+    if (!(cause instanceof ClientError)) throw cause;
+    process.stderr.write(`error: ${cause.message}\n`);
+    return 1;
+  }
+}

@@ -1,0 +1,211 @@
+import { nearest } from '@concerto/base';
+import { ClientError, type ConcertoClient } from '@concerto/client';
+import { SessionStatus } from '@concerto/protocol';
+import { defineCommand, parseArguments, UsageError } from '../arguments.ts';
+import { attach } from './attach.ts';
+import { connect, connectionOptions } from './connect.ts';
+import { auditTable, messageTable, print, printJson, sessionDetail, sessionTable } from './show.ts';
+
+type Verb = {
+  readonly usage: string;
+  readonly summary: string;
+  readonly arguments: { readonly min: number; readonly max: number };
+  run(client: ConcertoClient, args: readonly string[], options: Options): Promise<number>;
+};
+
+type Options = {
+  readonly json: boolean;
+  readonly status: string | undefined;
+  readonly title: string | undefined;
+  readonly once: boolean;
+  readonly wait: boolean;
+  readonly attach: boolean;
+  readonly all: boolean;
+};
+
+const lifecycle = (verb: 'interrupt' | 'pause' | 'resume' | 'cancel', summary: string): Verb => ({
+  usage: 'ID',
+  summary,
+  arguments: { min: 1, max: 1 },
+  run: async (client, [id = ''], { json }) => {
+    const accepted = await client[verb](id);
+    if (json) printJson(accepted);
+    else print(accepted.status);
+    return 0;
+  },
+});
+
+const sending = (priority: 'queued' | 'immediate', summary: string): Verb => ({
+  usage: 'ID TEXT',
+  summary,
+  arguments: { min: 2, max: 2 },
+  run: async (client, [id = '', content = ''], { json }) => {
+    const message = await client.send(id, { content, priority });
+    if (json) printJson(message);
+    else print(`${message.id} ${message.inFlight === true ? 'in flight' : message.status}`);
+    return 0;
+  },
+});
+
+const verbs: Readonly<Record<string, Verb>> = {
+  ls: {
+    usage: '[--status STATUS]',
+    summary: 'list sessions, newest first',
+    arguments: { min: 0, max: 0 },
+    run: async (client, _args, { json, status }) => {
+      const wanted = status === undefined ? undefined : SessionStatus.safeParse(status);
+      if (wanted?.success === false) throw new UsageError(`--status is one of ${SessionStatus.options.join(', ')}`);
+      const list = await client.list(wanted === undefined ? {} : { status: wanted.data });
+      if (json) printJson(list);
+      else print(sessionTable(list.sessions));
+      return 0;
+    },
+  },
+  start: {
+    usage: 'AGENT PROMPT [--title T] [--once] [--wait] [--attach]',
+    summary: 'start a session',
+    arguments: { min: 2, max: 2 },
+    run: async (client, [agent = '', prompt = ''], { json, title, once, wait, attach: follows }) => {
+      const session = await client.start({
+        agent,
+        prompt,
+        ...(title === undefined ? {} : { title }),
+        ...(once ? { once } : {}),
+        ...(wait ? { ifFull: 'queue' as const } : {}),
+      });
+      if (follows) return await attach(client, session.id, { json });
+      if (json) printJson(session);
+      else print(session.id);
+      return 0;
+    },
+  },
+  show: {
+    usage: 'ID',
+    summary: 'one session in full',
+    arguments: { min: 1, max: 1 },
+    run: async (client, [id = ''], { json }) => {
+      const session = await client.get(id);
+      if (json) printJson(session);
+      else print(sessionDetail(session));
+      return 0;
+    },
+  },
+  attach: {
+    usage: 'ID',
+    summary: 'follow live, answer its questions here; Ctrl-C leaves it running',
+    arguments: { min: 1, max: 1 },
+    run: (client, [id = ''], { json }) => attach(client, id, { json }),
+  },
+  send: sending('queued', 'queue a message for after the current turn'),
+  steer: sending('immediate', 'say something into the running turn'),
+  queue: {
+    usage: 'ID [--all]',
+    summary: 'what waits to be delivered; with --all what was delivered too',
+    arguments: { min: 1, max: 1 },
+    run: async (client, [id = ''], { json, all }) => {
+      const list = await client.messages(id, { all });
+      if (json) printJson(list);
+      else print(messageTable([...(list.history ?? []), ...list.pending]));
+      return 0;
+    },
+  },
+  reorder: {
+    usage: 'ID MESSAGE...',
+    summary: 'put queued messages into this order',
+    arguments: { min: 2, max: 101 },
+    run: async (client, [id = '', ...ids], { json }) => {
+      const { version } = await client.messages(id);
+      await client.orderMessages(id, { ids, version });
+      const list = await client.messages(id);
+      if (json) printJson(list);
+      else print(messageTable(list.pending));
+      return 0;
+    },
+  },
+  promote: onMessage('make a queued message immediate', (client, id, message) => client.promoteMessage(id, message)),
+  unsend: onMessage('take a message back', (client, id, message) => client.cancelMessage(id, message)),
+  interrupt: lifecycle('interrupt', 'stop the current turn'),
+  pause: lifecycle('pause', 'hold at the next boundary'),
+  resume: lifecycle('resume', 'go on'),
+  cancel: lifecycle('cancel', 'end the session'),
+  audit: {
+    usage: 'ID',
+    summary: 'who asked what, what was confirmed, how long it took',
+    arguments: { min: 1, max: 1 },
+    run: async (client, [id = ''], { json }) => {
+      const { entries } = await client.audit(id);
+      if (json) printJson(entries);
+      else print(auditTable(entries));
+      return 0;
+    },
+  },
+};
+
+export const spec = defineCommand({
+  name: 'sessions',
+  summary: 'Start, watch and steer sessions on a server.',
+  usage: 'SUBCOMMAND [ARGUMENTS]',
+  options: {
+    ...connectionOptions,
+    status: { type: 'string', value: 'STATUS', help: 'ls: only sessions with this status' },
+    title: { type: 'string', value: 'T', help: 'start: a title; default the first line of the prompt' },
+    once: { type: 'boolean', help: 'start: the session ends with its first result' },
+    wait: { type: 'boolean', help: 'start: wait for a slot when the pool is full' },
+    attach: { type: 'boolean', help: 'start: follow it at once' },
+    all: { type: 'boolean', help: 'queue: with what was delivered or taken back' },
+  },
+  minPositionals: 1,
+  details: `subcommands:\n${Object.entries(verbs)
+    .map(([name, verb]) => `  ${`${name} ${verb.usage}`.padEnd(62)} ${verb.summary}`)
+    .join('\n')}`,
+});
+
+export async function run(argv: string[]): Promise<number> {
+  const { values, positionals } = parseArguments(spec, argv);
+  const [name = '', ...args] = positionals;
+  const verb = Object.hasOwn(verbs, name) ? verbs[name] : undefined;
+  if (verb === undefined) throw new UsageError(unknownVerb(name));
+  if (args.length < verb.arguments.min || args.length > verb.arguments.max) {
+    throw new UsageError(`expected: concerto sessions ${name} ${verb.usage}`);
+  }
+  try {
+    return await verb.run(connect(values), args, values);
+  } catch (cause) {
+    if (!(cause instanceof ClientError)) throw cause;
+    process.stderr.write(`error: ${cause.message}${hintFor(cause)}\n`);
+    return 1;
+  }
+}
+
+function onMessage(
+  summary: string,
+  act: (
+    client: ConcertoClient,
+    id: string,
+    message: string,
+  ) => Promise<{ readonly id: string; readonly status: string }>,
+): Verb {
+  return {
+    usage: 'ID MESSAGE',
+    summary,
+    arguments: { min: 2, max: 2 },
+    run: async (client, [id = '', message = ''], { json }) => {
+      const changed = await act(client, id, message);
+      if (json) printJson(changed);
+      else print(`${changed.id} ${changed.status}`);
+      return 0;
+    },
+  };
+}
+
+function unknownVerb(name: string): string {
+  const meant = nearest(name, Object.keys(verbs));
+  const hint = meant === undefined ? `; there are ${Object.keys(verbs).join(', ')}` : `; did you mean ${meant}?`;
+  return `unknown subcommand ${JSON.stringify(name)}${hint}`;
+}
+
+function hintFor(cause: ClientError): string {
+  if (cause.code === 'unreachable')
+    return '\nIs the server running? Start it with `concerto serve`, or name it with --url.';
+  return cause.status === 401 ? '\nGive the token with --token or CONCERTO_TOKEN.' : '';
+}
