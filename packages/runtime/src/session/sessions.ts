@@ -51,6 +51,9 @@ export type SessionsOptions = {
   readonly mintId: MintId;
 };
 
+/** 120 bits of the key's digest. */
+const keyedIdLength = 20;
+
 type Refused = Result<never, ServiceRefusal>;
 
 /** What users can ask of sessions, whoever carries the asking: HTTP, a terminal, a test. */
@@ -75,7 +78,7 @@ export class Sessions {
     const planned = planStart(request, { template, catalog: this.#options.catalog });
     if (!planned.ok) return planned;
     const plan = planned.value;
-    const id = request.id ?? SessionId.parse(caller.key === undefined ? this.#options.mintId('s') : `k_${caller.key}`);
+    const id = request.id ?? SessionId.parse(this.#idFor('s', caller));
     const known = await this.#sameStart(id, request);
     if (known !== undefined) return known;
     const slot = await this.#options.pool.reserve(id, { ifFull: request.ifFull ?? 'reject', actor: caller.actor });
@@ -147,7 +150,7 @@ export class Sessions {
 
   async send(id: string, message: SendMessage, caller: Caller): Promise<Result<Message, ServiceRefusal>> {
     if (this.#stopping) return refusedStopping();
-    const messageId = message.id ?? (caller.key === undefined ? this.#options.mintId('m') : `k_${caller.key}`);
+    const messageId = message.id ?? this.#idFor('m', caller);
     return await this.#onMessage(id, messageId, caller, {
       type: 'enqueue',
       messageId,
@@ -179,7 +182,7 @@ export class Sessions {
   }
 
   async control(id: string, kind: LifecycleVerb, caller: Caller): Promise<Result<LifecycleAccepted, ServiceRefusal>> {
-    const requestId = caller.key === undefined ? this.#options.mintId('c') : `k_${caller.key}`;
+    const requestId = this.#idFor('c', caller);
     const executed = await this.#execute(id, caller, { type: 'control', kind, requestId });
     return executed.ok ? ok({ status: statusOf(executed.value), requestId }) : executed;
   }
@@ -245,6 +248,11 @@ export class Sessions {
 
   async deleteTemplate(name: string): Promise<boolean> {
     return await this.#templates.delete(name);
+  }
+
+  /** The same wish with the same key names the same thing, even when a crash fell between acting and answering. */
+  #idFor(prefix: string, { key }: Caller): string {
+    return key === undefined ? this.#options.mintId(prefix) : `${prefix}_${key.slice(0, keyedIdLength)}`;
   }
 
   async #announced(agent: string): Promise<string[]> {

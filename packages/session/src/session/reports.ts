@@ -97,11 +97,13 @@ function claimed(draft: Draft, report: ReportOf<'claimed'>): void {
 }
 
 function ready(draft: Draft, report: ReportOf<'agent-ready'>): void {
-  if (draft.state.process.kind === 'ready') {
+  const { incarnation, capabilities, version } = report;
+  // An agent without params is never asked, and may say what it can only after its first prompt was written.
+  const news = capabilities.some((capability) => !draft.state.capabilities.includes(capability));
+  if (draft.state.process.kind === 'ready' && !news) {
     ignore(draft, report, 'already ready');
     return;
   }
-  const { incarnation, capabilities, version } = report;
   record(draft, { type: 'agent-ready', incarnation, capabilities: [...capabilities], version });
   advance(draft);
 }
@@ -199,7 +201,8 @@ function requestOpened(draft: Draft, report: ReportOf<'request-opened'>): void {
     ignore(draft, report, 'this request id was used before');
     return;
   }
-  if (!state.turn.active && state.hold === undefined && state.control === undefined) beginOwnTurn(draft);
+  // Whoever asks is at work, even if nobody told it to be.
+  if (!state.turn.active) record(draft, { type: 'turn-started', turn: state.turn.number + 1 });
   record(draft, { type: 'request-opened', requestId, event });
   draft.observed.push(event);
 }
