@@ -3,6 +3,7 @@ export { applyFixes } from './diagnostics/apply-fixes.ts';
 export type { Diagnostic, DiagnosticFix, DiagnosticLabel, Severity, TextEdit } from './diagnostics/diagnostic.ts';
 export { type JsonDiagnostic, toJsonDiagnostic } from './diagnostics/json-diagnostic.ts';
 export { type FindFile, type RenderOptions, renderDiagnostic } from './diagnostics/render-diagnostic.ts';
+export { formatSource } from './format/format-source.ts';
 export {
   type Manifest,
   type ManifestAgent,

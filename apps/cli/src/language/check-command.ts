@@ -4,7 +4,7 @@ import { applyFixes, type Diagnostic, type SourceFile, toJsonDiagnostic } from '
 import { defineCommand, parseArguments } from '../arguments.ts';
 import { findSources } from './find-sources.ts';
 import { printDiagnostics } from './print-diagnostics.ts';
-import { checkTarget, findManifest, readTextFile, resolveTarget, type Target } from './project.ts';
+import { checkTarget, findManifest, loadTarget, readTextFile, resolveTarget, type Target } from './project.ts';
 
 export const spec = defineCommand({
   name: 'check',
@@ -38,7 +38,8 @@ export async function run(argv: string[]): Promise<number> {
     process.stdout.write(`${JSON.stringify(list, undefined, 2)}\n`);
   } else {
     printDiagnostics(diagnostics, (path) => files.get(path));
-    if (diagnostics.length === 0) process.stderr.write(`no problems in ${findings.programs} program(s)\n`);
+    if (diagnostics.length === 0)
+      process.stderr.write(`no problems in ${findings.programs} ${findings.programs === 1 ? 'program' : 'programs'}\n`);
   }
   return diagnostics.some((diagnostic) => diagnostic.severity === 'error') ? 1 : 0;
 }
@@ -86,7 +87,7 @@ function directoryTargets(directory: string): Target[] {
   const modules = new Set<string>();
   for (const target of [...main, ...others]) {
     if (target.entry === '') continue;
-    const [, ...reached] = checkTarget(target).program.files.keys();
+    const [, ...reached] = loadTarget(target).program.files.keys();
     for (const file of reached) modules.add(file);
   }
   return [...main, ...others.filter((target) => !modules.has(target.entry))];

@@ -4,6 +4,7 @@ import {
   type CheckResult,
   checkProgram,
   type Diagnostic,
+  type LoadResult,
   loadProgram,
   type Manifest,
   type ManifestNames,
@@ -64,13 +65,14 @@ export function findManifest(start: string): LoadedManifest | undefined {
   }
 }
 
+/** Reads and parses the program and its modules. */
+export function loadTarget(target: Target): LoadResult {
+  return loadProgram({ entry: target.entry, readFile: readTextFile, parse: parseSource });
+}
+
 export function checkTarget(target: Target): CheckedProgram {
   const { manifest } = target;
-  const { program, diagnostics: loading } = loadProgram({
-    entry: target.entry,
-    readFile: readTextFile,
-    parse: parseSource,
-  });
+  const { program, diagnostics: loading } = loadTarget(target);
   const names = manifestNames(manifest?.manifest);
   const { facts, diagnostics: checking } = checkProgram(
     names === undefined ? { program } : { program, manifest: names },

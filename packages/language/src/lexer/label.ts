@@ -16,8 +16,21 @@ export function labelEnd(source: string, start: number, previous: TokenKind | un
   LOOP_AFTER_LABEL.lastIndex = end;
   if (LOOP_AFTER_LABEL.test(source)) return end;
   const rest = source.slice(end, endOfLine(source, end));
-  const quotesAfter = rest.split("'").length - 1;
-  if (previous === 'break' || previous === 'continue') return quotesAfter % 2 === 0 ? end : undefined;
-  // Without a closing quote it cannot be a string either; a stray label gives the better message.
-  return quotesAfter === 0 ? end : undefined;
+  const isJump = previous === 'break' || previous === 'continue';
+  return isJump ? labelOfJump(rest, end) : labelAlone(rest, end);
+}
+
+/** `break 'outer;` and `break 'outer value;`, but `break 'some text';`. */
+function labelOfJump(rest: string, end: number): number | undefined {
+  const statement = /^[^;{}]*/.exec(rest)?.[0] ?? '';
+  return countQuotes(statement) % 2 === 0 ? end : undefined;
+}
+
+/** Without a closing quote it cannot be a string either; a stray label gives the better message. */
+function labelAlone(rest: string, end: number): number | undefined {
+  return countQuotes(rest) === 0 ? end : undefined;
+}
+
+function countQuotes(text: string): number {
+  return text.split("'").length - 1;
 }

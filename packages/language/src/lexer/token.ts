@@ -160,3 +160,27 @@ export function describeToken(kind: TokenKind, text: string): string {
       return isKeyword(kind) ? `the keyword \`${kind}\`` : `\`${kind}\``;
   }
 }
+
+/** Makes two tokens of one, such as `>` and `=` of `>=`; what is known by index moves along. */
+export function splitToken(tokens: TokenList, index: number, first: Punctuation, second: Punctuation): void {
+  const start = tokens.starts[index] ?? 0;
+  tokens.kinds.splice(index, 1, first, second);
+  tokens.starts.splice(index, 1, start, start + first.length);
+  tokens.ends.splice(index, 1, start + first.length, start + first.length + second.length);
+  for (const map of [tokens.texts, tokens.docs]) moveKeys(map, index);
+  moveKeys(tokens.numbers, index);
+  const damaged = [...tokens.damaged];
+  tokens.damaged.clear();
+  for (const at of damaged) tokens.damaged.add(at > index ? at + 1 : at);
+  for (const [position, comment] of tokens.comments.entries()) {
+    if (comment.beforeToken > index) {
+      tokens.comments[position] = { ...comment, beforeToken: comment.beforeToken + 1 };
+    }
+  }
+}
+
+function moveKeys<T>(map: Map<number, T>, index: number): void {
+  const entries = [...map];
+  map.clear();
+  for (const [key, value] of entries) map.set(key > index ? key + 1 : key, value);
+}

@@ -11,9 +11,9 @@ export function parsePattern(p: Parser): Pattern {
 
 function parseAlternatives(p: Parser): Pattern {
   const { start } = p;
-  p.eat('|');
+  const hasLeadingBar = p.eat('|');
   const first = parseSinglePattern(p);
-  if (!p.at('|')) return first;
+  if (!p.at('|')) return hasLeadingBar ? { ...first, span: p.spanFrom(start) } : first;
   const alternatives = [first];
   while (p.eat('|')) alternatives.push(parseSinglePattern(p));
   const flat = alternatives.flatMap((pattern) => (pattern.kind === 'OrPattern' ? pattern.alternatives : [pattern]));
@@ -117,8 +117,8 @@ function parseTuplePattern(p: Parser): Pattern {
   p.bump();
   const elements = parseElements(p, ')');
   const only = elements[0];
-  const isGroup = elements.length === 1 && p.tokens.kinds[p.position - 2] !== ',';
-  if (isGroup && only !== undefined && only.kind !== 'RestPattern') return only;
+  const isGroup = elements.length === 1 && only?.kind !== 'RestPattern';
+  if (isGroup && only !== undefined) return { ...only, span: p.spanFrom(start) };
   return { kind: 'TuplePattern', id: p.newId(), span: p.spanFrom(start), elements };
 }
 

@@ -1,5 +1,6 @@
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { lex } from '../lexer/lex.ts';
+import type { TokenList } from '../lexer/token.ts';
 import type { SourceFile } from '../source/source-file.ts';
 import type { Item } from '../syntax/item.ts';
 import { createIdSource, type IdSource } from '../syntax/node.ts';
@@ -20,12 +21,21 @@ const GRAMMAR = { expression: parseExpression, block: parseBlock, item: parseIte
 
 /** Any text gives a tree: what could not be read is an error node with a diagnostic. */
 export function parseSource(file: SourceFile, ids: IdSource = createIdSource()): ParseResult {
+  const { tree, diagnostics } = parseTokens(file, ids);
+  return { tree, diagnostics };
+}
+
+/** As `parseSource`, with the tokens, which know the comments. */
+export function parseTokens(
+  file: SourceFile,
+  ids: IdSource = createIdSource(),
+): ParseResult & { readonly tokens: TokenList } {
   const parser = new Parser(file, lex(file), ids, GRAMMAR);
   const items = parseItems(parser, 'EndOfFile').map((item) => withoutTooDeep(parser, item));
   const span = { start: 0, end: file.text.length };
   const tree: SourceTree = { kind: 'SourceTree', id: parser.newId(), span, file: file.path, items };
   const diagnostics = parser.diagnostics.toSorted((a, b) => a.span.start - b.span.start);
-  return { tree, diagnostics };
+  return { tree, diagnostics, tokens: parser.tokens };
 }
 
 /** Checker and compiler walk the tree recursively; a chain of ten thousand `+` would end their stack. */

@@ -84,7 +84,7 @@ function parseTupleType(p: Parser): TypeExpression {
   p.bump();
   const elements = parseList(p, ')', parseType);
   const only = elements[0];
-  if (elements.length === 1 && only !== undefined) return only;
+  if (elements.length === 1 && only !== undefined) return { ...only, span: p.spanFrom(start) };
   return { kind: 'TupleType', id: p.newId(), span: p.spanFrom(start), elements };
 }
 
@@ -139,11 +139,7 @@ function atTypeEnd(p: Parser): boolean {
 
 /** `Array<Int>= []`: the lexer read `>=`, of which only the first half is ours. */
 export function closeTypeArguments(p: Parser): void {
-  if (p.at('>=')) {
-    p.tokens.kinds[p.position] = '=';
-    p.tokens.starts[p.position] = p.start + 1;
-    return;
-  }
+  if (p.at('>=')) p.splitToken('>', '=');
   p.expect('>', 'after the type arguments');
 }
 

@@ -1,6 +1,13 @@
 import type { Diagnostic, DiagnosticFix, DiagnosticLabel } from '../diagnostics/diagnostic.ts';
 import type { LexResult } from '../lexer/lex.ts';
-import { describeToken, isKeyword, type TokenKind, type TokenList } from '../lexer/token.ts';
+import {
+  describeToken,
+  isKeyword,
+  type Punctuation,
+  splitToken,
+  type TokenKind,
+  type TokenList,
+} from '../lexer/token.ts';
 import type { SourceFile } from '../source/source-file.ts';
 import type { Span } from '../source/span.ts';
 import type { Block, Expression } from '../syntax/expression.ts';
@@ -114,6 +121,11 @@ export class Parser {
     if (this.kind !== kind) return false;
     this.bump();
     return true;
+  }
+
+  /** Replaces the current token by its two halves. */
+  splitToken(first: Punctuation, second: Punctuation): void {
+    splitToken(this.tokens, this.position, first, second);
   }
 
   /** Reports and stays where it is when something else is there. */

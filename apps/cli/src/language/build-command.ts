@@ -1,0 +1,31 @@
+import { writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { formatModule } from '@concerto/ir';
+import { defineCommand, parseArguments } from '../arguments.ts';
+import { compileTarget } from './compile-target.ts';
+
+export const spec = defineCommand({
+  name: 'build',
+  summary: 'Compile a program to a file that runs without its sources.',
+  usage: 'FILE|DIR [-o OUT]',
+  options: {
+    output: {
+      type: 'string',
+      short: 'o',
+      value: 'OUT',
+      help: 'where to write; default: FILE with .conc-ir, - for standard output',
+    },
+  },
+  maxPositionals: 1,
+});
+
+export async function run(argv: string[]): Promise<number> {
+  const { values, positionals } = parseArguments(spec, argv);
+  const target = compileTarget(positionals[0]);
+  if (target === undefined) return 1;
+  const text = formatModule(target.module);
+  const path = values.output ?? join(dirname(target.entry), `${basename(target.entry, '.conc')}.conc-ir`);
+  if (path === '-') process.stdout.write(text);
+  else writeFileSync(path, text);
+  return 0;
+}

@@ -1,0 +1,47 @@
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { type IrModule, parseModule } from '@concerto/ir';
+import { compileProgram, createSourceFile, type FindFile } from '@concerto/language';
+import { printDiagnostics } from './print-diagnostics.ts';
+import { checkTarget, findManifest, readTextFile, resolveTarget } from './project.ts';
+
+export interface CompiledTarget {
+  readonly module: IrModule;
+  /** As given, or the entry of the manifest. */
+  readonly entry: string;
+  /** Where agents start: the manifest's directory, or the file's when there is none. */
+  readonly projectDirectory: string;
+  readonly findFile: FindFile;
+}
+
+/** Compiles a program, or reads a compiled one. Undefined when it has errors, which are then on standard error. */
+export function compileTarget(path: string | undefined): CompiledTarget | undefined {
+  return path?.endsWith('.conc-ir') === true ? readCompiled(path) : compileSource(path);
+}
+
+function compileSource(path: string | undefined): CompiledTarget | undefined {
+  const target = resolveTarget(path);
+  const checked = checkTarget(target);
+  printDiagnostics(checked.diagnostics, checked.findFile);
+  if (checked.hasErrors) return undefined;
+  const { program, facts, manifest, findFile } = checked;
+  const module = compileProgram({ program, facts, manifest });
+  const projectDirectory = target.manifest?.directory ?? dirname(resolve(target.entry));
+  return { module, entry: target.entry, projectDirectory, findFile };
+}
+
+function readCompiled(path: string): CompiledTarget | undefined {
+  const parsed = parseModule(readFileSync(path, 'utf8'));
+  if (!parsed.ok) {
+    process.stderr.write(`error: ${path}: ${parsed.error}\n`);
+    return undefined;
+  }
+  const directory = dirname(resolve(path));
+  // The sources may still be where they were; a failure is then shown with them.
+  const findFile: FindFile = (file) => {
+    const text = readTextFile(file);
+    return text === undefined ? undefined : createSourceFile(file, text);
+  };
+  const projectDirectory = findManifest(directory)?.directory ?? directory;
+  return { module: parsed.value, entry: path, projectDirectory, findFile };
+}

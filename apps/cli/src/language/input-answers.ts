@@ -1,0 +1,54 @@
+import { readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import type { Json } from '@concerto/base';
+import { z } from 'zod';
+import { UsageError } from '../arguments.ts';
+
+/** The next answer for `await emit`; null when there are no more. */
+export type NextAnswer = () => Promise<Json>;
+
+/** `--input FILE` or `-`: one JSON value a line. Without it nobody answers. */
+export function inputAnswers(source: string | undefined): NextAnswer {
+  if (source === undefined) return async () => null;
+  return source === '-' ? standardInput() : answersFile(source);
+}
+
+function answersFile(path: string): NextAnswer {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch {
+    throw new UsageError(`cannot read ${path}`);
+  }
+  const answers = text.split('\n').flatMap((line, index) => {
+    if (line.trim() === '') return [];
+    const parsed = parseLine(line);
+    if (parsed === undefined) throw new UsageError(`${path}:${index + 1}: not a JSON value`);
+    return [parsed.value];
+  });
+  return async () => answers.shift() ?? null;
+}
+
+/** Read only when asked for, so that a person or a program can answer what it has seen. */
+function standardInput(): NextAnswer {
+  let lines: AsyncIterator<string> | undefined;
+  return async () => {
+    lines ??= createInterface({ input: process.stdin })[Symbol.asyncIterator]();
+    for (;;) {
+      const next = await lines.next();
+      if (next.done === true) return null;
+      if (next.value.trim() === '') continue;
+      const parsed = parseLine(next.value);
+      if (parsed === undefined) throw new Error(`standard input: not a JSON value: ${next.value.slice(0, 80)}`);
+      return parsed.value;
+    }
+  };
+}
+
+function parseLine(line: string): { readonly value: Json } | undefined {
+  try {
+    return { value: z.json().parse(JSON.parse(line)) };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,46 @@
+import { type FindFile, renderDiagnostic, type SourceFile } from '@concerto/language';
+import type { Failure, TraceEntry } from '@concerto/vm';
+
+/** A deep recursion repeats itself; its middle tells nothing. */
+const SHOWN_FRAMES = 16;
+
+/** What went wrong, where, and how the program got there. */
+export function failureText(failure: Failure, findFile: FindFile, color: boolean): string {
+  const kind = failure.panic ? 'panic' : 'runtime error';
+  const place = failure.trace.find((entry) => entry.file !== undefined);
+  const file = place?.file === undefined ? undefined : findFile(place.file);
+  const head = `${kind}: ${failure.message}`;
+  if (place?.file === undefined || file === undefined) return `error: ${head}\n${traceText(failure.trace)}`;
+  const start = offsetOf(file, place);
+  const text = renderDiagnostic(
+    {
+      code: failure.panic ? 'panic' : 'fault',
+      severity: 'error',
+      message: head,
+      file: place.file,
+      span: { start, end: start + 1 },
+      labels: [],
+    },
+    findFile,
+    { color },
+  );
+  return `${text}${traceText(failure.trace)}`;
+}
+
+function offsetOf(file: SourceFile, place: TraceEntry): number {
+  const start = file.lineStarts[place.line - 1] ?? 0;
+  const line = file.text.slice(start, file.lineStarts[place.line] ?? file.text.length);
+  return start + [...line].slice(0, place.column - 1).join('').length;
+}
+
+function traceText(trace: readonly TraceEntry[]): string {
+  const lines = trace.map((entry) => {
+    const where = entry.file === undefined ? '' : ` (${entry.file}:${entry.line}:${entry.column})`;
+    return `  at ${entry.function}${where}`;
+  });
+  if (lines.length > SHOWN_FRAMES) {
+    const half = SHOWN_FRAMES / 2;
+    lines.splice(half, lines.length - SHOWN_FRAMES, `  … ${lines.length - SHOWN_FRAMES} more`);
+  }
+  return lines.length === 0 ? '' : `${lines.join('\n')}\n`;
+}

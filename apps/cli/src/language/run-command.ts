@@ -1,0 +1,83 @@
+import { type ProgramWorld, runProgram } from '@concerto/runtime';
+import { display, stringify, type Value } from '@concerto/vm';
+import { defineCommand, parseArguments } from '../arguments.ts';
+import { compileTarget } from './compile-target.ts';
+import { inputAnswers } from './input-answers.ts';
+import { OutputBuffer } from './output-buffer.ts';
+import { failureText } from './report-failure.ts';
+import { untilInterrupted } from './until-interrupted.ts';
+
+export const spec = defineCommand({
+  name: 'run',
+  summary: 'Compile and run a program.',
+  usage: '[FILE|DIR]',
+  options: {
+    json: { type: 'boolean', help: 'each emit as {"channel","payload"} on a line of its own' },
+    mock: { type: 'boolean', help: 'models answer with the offline mock' },
+    input: {
+      type: 'string',
+      value: 'FILE',
+      help: 'answers for `await emit`, one JSON value a line; - is standard input',
+    },
+    quiet: { type: 'boolean', short: 'q', help: 'do not show emits' },
+  },
+  maxPositionals: 1,
+  details:
+    'FILE is a program (.conc) or a compiled one (.conc-ir). DIR, or the current directory, is a project: its `entry` runs.\nExit code 1 when the program fails.',
+});
+
+/** Events nobody wants to read in the terminal. */
+const HIDDEN_EVENTS = new Set(['listen:log']);
+const EXIT_INTERRUPTED = 130;
+
+export async function run(argv: string[]): Promise<number> {
+  const { values, positionals } = parseArguments(spec, argv);
+  const nextAnswer = inputAnswers(values.input);
+  const target = compileTarget(positionals[0]);
+  if (target === undefined) return 1;
+  const output = new OutputBuffer(process.stdout);
+  const show = (channel: string, payload: Value): void => {
+    if (values.quiet) return;
+    if (values.json) output.write(`{"channel":${JSON.stringify(channel)},"payload":${stringify(payload)}}\n`);
+    else output.write(`[emit:${channel}] ${display(payload)}\n`);
+  };
+  const world: ProgramWorld = {
+    emit: (channel, payload, system) => {
+      if (!system || !HIDDEN_EVENTS.has(channel)) show(channel, payload);
+    },
+    // In JSON mode standard output is for a program, which reads lines of JSON only.
+    print: (text) => (values.json ? process.stderr.write(text) : output.write(text)),
+    log: (level, text) => process.stderr.write(`[${level.toUpperCase()}] ${text}\n`),
+    ask: async (channel, payload) => {
+      show(channel, payload);
+      output.flush();
+      return nextAnswer();
+    },
+    environment: process.env,
+    directory: process.cwd(),
+    projectDirectory: target.projectDirectory,
+    mockModels: values.mock,
+  };
+  const interruption = untilInterrupted();
+  try {
+    const outcome = await runProgram(target.module, world, { entry: 'main', signal: interruption.signal });
+    output.flush();
+    if (interruption.signal.aborted) return EXIT_INTERRUPTED;
+    const color = process.stderr.isTTY && process.env.NO_COLOR === undefined;
+    if (outcome.status === 'failed') {
+      process.stderr.write(failureText(outcome.failure, target.findFile, color));
+      return 1;
+    }
+    return reportResult(outcome.value);
+  } finally {
+    output.flush();
+    interruption.release();
+  }
+}
+
+/** `main` may return a Result: an error is the program's failure. */
+function reportResult(value: Value): number {
+  if (typeof value !== 'object' || value === null || value.kind !== 'err') return 0;
+  process.stderr.write(`error: ${display(value.value)}\n`);
+  return 1;
+}
