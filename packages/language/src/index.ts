@@ -1,4 +1,6 @@
+export { type BuildInput, type BuildResult, buildProgram } from './build-program.ts';
 export { type CheckInput, type CheckResult, checkProgram, type ManifestNames } from './check/check-program.ts';
+export { type CompileInput, compileProgram } from './compile/compile-program.ts';
 export { applyFixes } from './diagnostics/apply-fixes.ts';
 export type { Diagnostic, DiagnosticFix, DiagnosticLabel, Severity, TextEdit } from './diagnostics/diagnostic.ts';
 export { type JsonDiagnostic, toJsonDiagnostic } from './diagnostics/json-diagnostic.ts';

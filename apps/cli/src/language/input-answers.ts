@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { Json } from '@concerto/base';
-import { z } from 'zod';
 import { UsageError } from '../arguments.ts';
 
 /** The next answer for `await emit`; null when there are no more. */
@@ -47,7 +46,8 @@ function standardInput(): NextAnswer {
 
 function parseLine(line: string): { readonly value: Json } | undefined {
   try {
-    return { value: z.json().parse(JSON.parse(line)) };
+    const value: Json = JSON.parse(line);
+    return { value };
   } catch {
     return undefined;
   }

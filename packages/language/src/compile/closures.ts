@@ -61,12 +61,20 @@ export function fillFunction(builder: ModuleBuilder, index: number, source: Func
   builder.setFunction(index, {
     name: source.name,
     params,
+    ...requiredCount(source, count),
     captures: source.facts.captures.length,
     ...(source.self?.mutable === true ? { mutSelf: true } : {}),
     ...(source.facts.isAsync ? { async: true } : {}),
     file: builder.fileIndex(source.file),
     ...frame.finish(),
   });
+}
+
+/** Left out when every parameter must be given. */
+function requiredCount(source: FunctionSource, count: number): { required?: number } {
+  const optional =
+    source.parameters.length - 1 - source.parameters.findLastIndex((one) => one.defaultValue === undefined);
+  return optional === 0 ? {} : { required: count - optional };
 }
 
 function parameterType(builder: ModuleBuilder, parameter: Parameter): { type?: string } {

@@ -10,7 +10,6 @@ import { value } from './evaluate.ts';
 import { EXPRESSIONS } from './expressions.ts';
 import { Frame } from './frame.ts';
 import { captureForFibers } from './free-variables.ts';
-import { declareImplementations } from './implementations.ts';
 import { leave } from './leaving.ts';
 import { ModuleBuilder } from './module-builder.ts';
 import { compilePipeline } from './pipelines.ts';
@@ -31,7 +30,6 @@ export function compileProgram({ program, facts, manifest }: CompileInput): IrMo
   declareTypes(builder);
   for (const ref of [...facts.declaredFunctions, ...facts.tests]) builder.declareFunction(ref);
   declareMethods(builder);
-  declareImplementations(builder);
   declareResources(builder, manifest);
   compileInit(builder);
   const done = new Set<number>();

@@ -55,17 +55,15 @@ function payloadShape(payload: VariantPayload): { fields?: string[]; size: numbe
 /** Which function a method call finds by the run-time type of its receiver. */
 export function declareMethods(builder: ModuleBuilder): void {
   const { facts, module } = builder;
-  for (const type of facts.declaredTypes) {
-    if (type.kind === 'trait') continue;
-    const name = builder.typeName(type);
+  for (const [path, methods] of facts.methodTables) {
     const table: { [method: string]: number } = {};
-    for (const methods of [type.con.traitMethods, type.con.methods]) {
-      for (const method of methods.values()) {
-        const index = method.ref && builder.knownFunction(method.ref.item.id);
-        if (index !== undefined && method.receiver !== 'none') table[method.name] = index;
-      }
+    for (const [name, ref] of methods) {
+      const index = builder.knownFunction(ref.item.id);
+      if (index !== undefined && ref.receiver !== 'none') table[name] = index;
     }
-    if (Object.keys(table).length > 0) module.methods[name] = table;
-    if (type.con.traits.size > 0) module.traits[name] = [...type.con.traits].map((trait) => trait.name);
+    if (Object.keys(table).length > 0) module.methods[builder.nameOfPath(path)] = table;
+  }
+  for (const [path, traits] of facts.traitsOf) {
+    module.traits[builder.nameOfPath(path)] = traits.map((trait) => builder.nameOfPath(trait));
   }
 }

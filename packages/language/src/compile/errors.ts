@@ -1,17 +1,10 @@
 import { assert } from '@concerto/base';
-import type {
-  CatchClause,
-  Expression,
-  PropagateExpression,
-  ThrowExpression,
-  TryExpression,
-} from '../syntax/expression.ts';
+import type { CatchClause, PropagateExpression, ThrowExpression, TryExpression } from '../syntax/expression.ts';
 import { bindVariable } from './binding.ts';
 import { compileBlock } from './blocks.ts';
-import { into, operand, temporary, value } from './evaluate.ts';
+import { into, operand, temporary } from './evaluate.ts';
 import type { Frame } from './frame.ts';
-import { compileStatement } from './statements.ts';
-import { propagateRegister, raiseWhenErr, throwTo } from './throwing.ts';
+import { propagateRegister, throwTo } from './throwing.ts';
 
 export function compileThrow(frame: Frame, expression: ThrowExpression): void {
   frame.scoped(() => {
@@ -35,7 +28,8 @@ export function compileTry(frame: Frame, expression: TryExpression, dst: number)
     const [start, end, target, done] = [frame.label(), frame.label(), frame.label(), frame.label()];
     frame.tries.push({ register, target });
     frame.place(start);
-    tryBody(frame, expression, dst);
+    compileBlock(frame, expression.body, dst);
+    if (expression.catches.length === 0) frame.emit('MakeOk', dst, dst);
     frame.place(end);
     frame.tries.pop();
     frame.jump(done);
@@ -49,29 +43,6 @@ export function compileTry(frame: Frame, expression: TryExpression, dst: number)
     }
     frame.place(done);
     frame.assembler.handler(start, end, target, register);
-  });
-}
-
-function tryBody(frame: Frame, expression: TryExpression, dst: number): void {
-  const { body } = expression;
-  const { tail } = body;
-  if (tail === undefined || !frame.facts.raisedWhenErr.has(tail.id)) {
-    compileBlock(frame, body, dst);
-  } else {
-    frame.scoped(() => {
-      for (const statement of body.statements) compileStatement(frame, statement);
-      droppedTail(frame, tail, dst);
-    });
-  }
-  if (expression.catches.length === 0) frame.emit('MakeOk', dst, dst);
-}
-
-function droppedTail(frame: Frame, tail: Expression, dst: number): void {
-  value(frame, tail, dst);
-  frame.scoped(() => {
-    const copy = frame.reserve();
-    frame.emit('Borrow', copy, dst);
-    raiseWhenErr(frame, copy);
   });
 }
 

@@ -149,6 +149,11 @@ export class ModuleBuilder {
     return this.#typeNames.get(con.path) ?? this.#resourceNames.get(con.path) ?? con.name;
   }
 
+  /** The same for whatever has methods: a type, a resource, or a built-in type by its name. */
+  nameOfPath(path: string): string {
+    return this.#typeNames.get(path) ?? this.#resourceNames.get(path) ?? path;
+  }
+
   resourceName(resource: Pick<ResourceRef, 'path'>): string {
     return this.#resourceNames.get(resource.path) ?? resource.path;
   }

@@ -1,0 +1,188 @@
+import type { AgentConnection, AgentOutput } from '@concerto/agents';
+import type { Json, JsonObject } from '@concerto/base';
+import { WorldFailure } from './program-world.ts';
+
+/** Messages a session may hold before its program reads them; then the agent waits. */
+const QUEUE_LIMIT = 10_000;
+
+/** A process that serves one session after another. What it says outside of a session is nobody's and is dropped. */
+export class LiveAgent {
+  readonly connection: AgentConnection;
+  #session: AgentSession | undefined;
+  #claimed = true;
+  #gone: WorldFailure | undefined;
+
+  constructor(connection: AgentConnection) {
+    this.connection = connection;
+    void this.#pump();
+  }
+
+  get isFree(): boolean {
+    return !this.#claimed;
+  }
+
+  get isGone(): boolean {
+    return this.#gone !== undefined;
+  }
+
+  claim(): this {
+    this.#claimed = true;
+    return this;
+  }
+
+  attach(session: AgentSession): void {
+    this.#session = session;
+    if (this.#gone !== undefined) session.fail(this.#gone);
+  }
+
+  release(): void {
+    this.#session = undefined;
+    this.#claimed = false;
+  }
+
+  async end(): Promise<void> {
+    this.#gone ??= new WorldFailure('cancelled', 'the agent was ended');
+    await this.connection.end();
+  }
+
+  async #pump(): Promise<void> {
+    for await (const batch of this.connection.output) {
+      for (const output of batch) this.#deliver(output);
+      await this.#session?.hasRoom();
+    }
+  }
+
+  #deliver(output: AgentOutput): void {
+    switch (output.kind) {
+      case 'message':
+        this.#session?.receive(output.raw);
+        return;
+      case 'announced':
+        return;
+      case 'violation':
+        if (output.fatal) this.#session?.fail(new WorldFailure('protocol', output.error.message));
+        return;
+      case 'exit': {
+        const { code, signal, stderr } = output.exit;
+        const how = signal === null ? `code ${code ?? '?'}` : `signal ${signal}`;
+        const tail = stderr.trim() === '' ? '' : `: ${stderr.trim()}`;
+        this.#gone = new WorldFailure('exited', `agent exited without result (${how})${tail}`, {
+          details: { stderr, code, signal },
+        });
+        this.#session?.fail(this.#gone);
+        return;
+      }
+    }
+  }
+}
+
+type SessionLimits = {
+  readonly deadline: number;
+  readonly timeoutSeconds: number;
+  readonly idleSeconds: number | undefined;
+};
+
+/** What the VM writes. */
+type ReplyLine = {
+  readonly in_reply_to: string;
+  readonly in_reply_to_id?: string | number;
+  readonly value?: Json;
+  readonly error?: Json;
+};
+
+type Message = JsonObject & { readonly type: string };
+
+/** One prompt and what comes back until `result` or `error`. */
+export class AgentSession {
+  readonly live: LiveAgent;
+  readonly #agent: string;
+  readonly #limits: SessionLimits;
+  readonly #queue: Message[] = [];
+  #failure: WorldFailure | undefined;
+  #isOver = false;
+  #woken: (() => void) | undefined;
+  #roomy: (() => void) | undefined;
+
+  constructor(agent: string, live: LiveAgent, limits: SessionLimits) {
+    this.live = live;
+    this.#agent = agent;
+    this.#limits = limits;
+    live.attach(this);
+  }
+
+  async prompt(text: string, context: Json | undefined): Promise<void> {
+    await this.live.connection.prompt(context === undefined ? { text } : { text, context });
+  }
+
+  receive(message: Message): void {
+    if (this.#isOver) return;
+    if (message.type === 'result' || message.type === 'error') this.#isOver = true;
+    this.#queue.push(message);
+    this.#wake();
+  }
+
+  fail(failure: WorldFailure): void {
+    this.#failure ??= failure;
+    this.#wake();
+  }
+
+  /** The next message; rejects when the agent is gone or one of the limits has passed. */
+  async next(signal: AbortSignal): Promise<Message> {
+    while (this.#queue.length === 0) {
+      if (this.#failure !== undefined) throw this.#failure;
+      await this.#wait(signal);
+    }
+    const message = this.#queue.shift();
+    this.#roomy?.();
+    this.#roomy = undefined;
+    if (message === undefined) throw new WorldFailure('protocol', 'the session has ended');
+    return message;
+  }
+
+  async hasRoom(): Promise<void> {
+    if (this.#queue.length < QUEUE_LIMIT || this.#isOver) return;
+    await new Promise<void>((resolve) => {
+      this.#roomy = resolve;
+    });
+  }
+
+  reply(line: string): void {
+    const reply: ReplyLine = JSON.parse(line);
+    const id = reply.in_reply_to_id === undefined ? {} : { inReplyToId: reply.in_reply_to_id };
+    const outcome = reply.error === undefined ? { value: reply.value ?? null } : { error: reply.error };
+    this.live.connection.reply({ inReplyTo: reply.in_reply_to, ...id, ...outcome }).catch((cause: unknown) => {
+      this.fail(new WorldFailure('protocol', cause instanceof Error ? cause.message : String(cause), { cause }));
+    });
+  }
+
+  /** False when the agent is still at work on this session. */
+  close(): boolean {
+    this.live.release();
+    this.#roomy?.();
+    return this.#isOver;
+  }
+
+  async #wait(signal: AbortSignal): Promise<void> {
+    const { deadline, idleSeconds, timeoutSeconds } = this.#limits;
+    const left = deadline - Date.now();
+    const idle = idleSeconds === undefined ? Number.POSITIVE_INFINITY : idleSeconds * 1000;
+    const which = idle < left ? `was silent for ${idleSeconds} s` : `did not finish within ${timeoutSeconds} s`;
+    await new Promise<void>((resolve, reject) => {
+      const done = (settle: () => void) => (): void => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', onAbort);
+        this.#woken = undefined;
+        settle();
+      };
+      const onAbort = done(() => reject(new WorldFailure('cancelled', 'nobody waits for the agent any more')));
+      const onTimeout = done(() => reject(new WorldFailure('timeout', `agent ${this.#agent} ${which}`)));
+      const timer = setTimeout(onTimeout, Math.max(0, Math.min(left, idle)));
+      signal.addEventListener('abort', onAbort, { once: true });
+      this.#woken = done(resolve);
+    });
+  }
+
+  #wake(): void {
+    this.#woken?.();
+  }
+}

@@ -1,0 +1,158 @@
+import { AgentError, type AgentSpec } from '@concerto/agents';
+import type { Json } from '@concerto/base';
+import type { IrAgent, IrModule } from '@concerto/ir';
+import type { AgentOpenRequest } from '@concerto/vm';
+import type { StartAgent } from '../ports.ts';
+import { AgentSession, LiveAgent } from './agent-session.ts';
+import { agentSpec } from './agent-spec.ts';
+import { type ProgramWorld, WorldFailure } from './program-world.ts';
+
+/** Of a whole session, when neither the declaration nor the manifest says. */
+const DEFAULT_TIMEOUT_SECONDS = 120;
+const DEFAULT_INIT_TIMEOUT_SECONDS = 10;
+
+/** The agents of one program: a process is started when first needed, serves one session after another, and ends with us. */
+export class ProgramAgents {
+  readonly #module: IrModule;
+  readonly #world: ProgramWorld;
+  readonly #start: StartAgent;
+  readonly #live = new Map<string, Set<LiveAgent>>();
+  readonly #starting = new Map<string, number>();
+  readonly #sessions = new Map<string, AgentSession>();
+  #count = 0;
+  #closed = false;
+
+  constructor(module: IrModule, world: ProgramWorld, start: StartAgent) {
+    this.#module = module;
+    this.#world = world;
+    this.#start = start;
+  }
+
+  async open(request: AgentOpenRequest, signal: AbortSignal): Promise<Json> {
+    const agent = this.#module.agents.find((candidate) => candidate.name === request.agent);
+    if (agent === undefined) throw new WorldFailure('spawn', `agent ${request.agent} is not declared`);
+    const timeoutSeconds = seconds(request.timeoutSeconds, agent.config.timeout, agent.manifest?.timeout);
+    const deadline = Date.now() + (timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS) * 1000;
+    const live = await this.#take(agent, { signal, deadline });
+    const id = `${request.agent}-${++this.#count}`;
+    const idleSeconds = seconds(agent.config.idle_timeout, agent.manifest?.idle_timeout);
+    const session = new AgentSession(request.agent, live, {
+      deadline,
+      timeoutSeconds: timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS,
+      idleSeconds,
+    });
+    this.#sessions.set(id, session);
+    try {
+      await session.prompt(request.prompt, request.context);
+    } catch (cause) {
+      this.#sessions.delete(id);
+      throw asFailure(cause);
+    }
+    return { session: id };
+  }
+
+  async next(id: string, signal: AbortSignal): Promise<Json> {
+    const session = this.#sessions.get(id);
+    if (session === undefined) throw new WorldFailure('protocol', 'the session has ended');
+    try {
+      return { message: await session.next(signal) };
+    } catch (cause) {
+      await this.#drop(session);
+      throw asFailure(cause);
+    }
+  }
+
+  reply(id: string, line: string): void {
+    this.#sessions.get(id)?.reply(line);
+  }
+
+  /** The program is done with the session. An agent that is still at it is ended: its answer would be in the way. */
+  close(id: string): void {
+    const session = this.#sessions.get(id);
+    this.#sessions.delete(id);
+    if (session !== undefined && !session.close()) void this.#drop(session);
+  }
+
+  async shutdown(name: string): Promise<void> {
+    const live = [...(this.#live.get(name) ?? [])];
+    this.#live.delete(name);
+    await Promise.all(live.map((agent) => agent.end()));
+  }
+
+  async end(): Promise<void> {
+    this.#closed = true;
+    await Promise.all([...this.#live.keys()].map((name) => this.shutdown(name)));
+  }
+
+  async #drop(session: AgentSession): Promise<void> {
+    const { live } = session;
+    session.close();
+    for (const group of this.#live.values()) group.delete(live);
+    await live.end();
+  }
+
+  /** An agent that is free, or a new process as far as `instances` allows. */
+  async #take(agent: IrAgent, limits: { readonly signal: AbortSignal; readonly deadline: number }): Promise<LiveAgent> {
+    const group = this.#live.get(agent.name) ?? new Set();
+    this.#live.set(agent.name, group);
+    for (const live of group) {
+      if (live.isGone) group.delete(live);
+      else if (live.isFree) return live.claim();
+    }
+    const instances = count(agent.config.instances ?? agent.manifest?.instances);
+    const starting = this.#starting.get(agent.name) ?? 0;
+    if (group.size + starting >= instances) {
+      throw new WorldFailure('busy', `agent ${agent.name} is at work already; \`instances\` allows ${instances}`);
+    }
+    this.#starting.set(agent.name, starting + 1);
+    try {
+      const live = await this.#startOne(agent, limits);
+      group.add(live);
+      if (this.#closed) await live.end();
+      return live;
+    } finally {
+      this.#starting.set(agent.name, (this.#starting.get(agent.name) ?? 1) - 1);
+    }
+  }
+
+  async #startOne(
+    agent: IrAgent,
+    { signal, deadline }: { readonly signal: AbortSignal; readonly deadline: number },
+  ): Promise<LiveAgent> {
+    const spec: AgentSpec = await agentSpec(agent, this.#world);
+    const initSeconds =
+      seconds(agent.config.init_timeout, agent.manifest?.init_timeout) ?? DEFAULT_INIT_TIMEOUT_SECONDS;
+    const initTimeoutMs = Math.max(1, Math.min(initSeconds * 1000, deadline - Date.now()));
+    try {
+      return new LiveAgent(await this.#start(spec, { initTimeoutMs, signal }));
+    } catch (cause) {
+      throw asFailure(cause);
+    }
+  }
+}
+
+const KINDS: { readonly [code: string]: string } = {
+  'spawn-failed': 'spawn',
+  'missing-variable': 'spawn',
+  'unsupported-protocol': 'spawn',
+  'init-timeout': 'init',
+  'init-refused': 'init',
+  exited: 'exited',
+};
+
+function asFailure(cause: unknown): WorldFailure {
+  if (cause instanceof WorldFailure) return cause;
+  if (!(cause instanceof AgentError)) {
+    return new WorldFailure('protocol', cause instanceof Error ? cause.message : String(cause), { cause });
+  }
+  const details = cause.stderr === undefined ? {} : { details: { stderr: cause.stderr } };
+  return new WorldFailure(KINDS[cause.code] ?? 'protocol', cause.message, { cause, ...details });
+}
+
+function seconds(...candidates: readonly (Json | undefined)[]): number | undefined {
+  return candidates.find((candidate) => typeof candidate === 'number');
+}
+
+function count(candidate: Json | undefined): number {
+  return typeof candidate === 'number' && candidate >= 1 ? candidate : 1;
+}

@@ -1,0 +1,141 @@
+import { setImmediate } from 'node:timers/promises';
+import { startAgent } from '@concerto/agents';
+import type { IrModule } from '@concerto/ir';
+import { type Answer, cancel, createVm, type Effect, type Outcome, resume, run, type VmOptions } from '@concerto/vm';
+import { performRequest } from './perform-request.ts';
+import { ProgramAgents } from './program-agents.ts';
+import { ProgramStreams } from './program-streams.ts';
+import { type ProgramRequest, type ProgramWorld, WorldFailure } from './program-world.ts';
+
+export type RunOptions = {
+  readonly entry: VmOptions['entry'];
+  /** A test: emits are kept for `test_emits`. */
+  readonly capture?: boolean;
+  readonly limits?: VmOptions['limits'];
+  /** Ends the program: what it started is ended with it. */
+  readonly signal?: AbortSignal;
+};
+
+/** Runs a compiled program to its end, performing its effects. Nothing it started is left when this resolves. */
+export async function runProgram(module: IrModule, world: ProgramWorld, options: RunOptions): Promise<Outcome> {
+  const { signal, ...vmOptions } = options;
+  const vm = createVm(module, vmOptions);
+  const desk = new RequestDesk(module, world);
+  const onAbort = (): void => {
+    cancel(vm, 'the program was interrupted');
+    desk.wake();
+  };
+  signal?.addEventListener('abort', onAbort, { once: true });
+  if (signal?.aborted === true) onAbort();
+  try {
+    for (;;) {
+      const result = run(vm);
+      for (const effect of result.effects) desk.take(effect);
+      if (result.status === 'done' || result.status === 'failed') return result;
+      // Timers, signals and answers get their turn even while a program only computes.
+      if (result.status === 'running') await setImmediate();
+      else await desk.someAnswer();
+      for (const { id, answer } of desk.answers()) resume(vm, id, answer);
+    }
+  } finally {
+    signal?.removeEventListener('abort', onAbort);
+    await desk.close();
+  }
+}
+
+type Arrived = { readonly id: number; readonly answer: Answer };
+
+/** Requests under way, and the answers that have come in. */
+class RequestDesk {
+  readonly #module: IrModule;
+  readonly #world: ProgramWorld;
+  readonly #open = new Map<number, AbortController>();
+  readonly #agents: ProgramAgents;
+  readonly #streams = new ProgramStreams();
+  #arrived: Arrived[] = [];
+  #woken: (() => void) | undefined;
+
+  constructor(module: IrModule, world: ProgramWorld) {
+    this.#module = module;
+    this.#world = world;
+    this.#agents = new ProgramAgents(module, world, startAgent);
+  }
+
+  take(effect: Effect): void {
+    switch (effect.kind) {
+      case 'emit':
+        return this.#world.emit(effect.channel, effect.payload, effect.system);
+      case 'print':
+        return this.#world.print(effect.text);
+      case 'log':
+        return this.#world.log(effect.level, effect.text);
+      case 'agent_reply':
+        return this.#agents.reply(effect.session, effect.line);
+      case 'agent_close':
+        return this.#agents.close(effect.session);
+      case 'cancel':
+        this.#open.get(effect.id)?.abort();
+        this.#open.delete(effect.id);
+        return;
+      default:
+        this.#start(effect);
+    }
+  }
+
+  #start(request: ProgramRequest): void {
+    const controller = new AbortController();
+    this.#open.set(request.id, controller);
+    const { signal } = controller;
+    const context = { module: this.#module, world: this.#world, signal };
+    performRequest(request, context, { agents: this.#agents, streams: this.#streams }).then(
+      (value) => this.#arrive(request.id, { ok: true, value }),
+      (cause: unknown) => this.#arrive(request.id, { ok: false, error: asWorldError(cause) }),
+    );
+  }
+
+  #arrive(id: number, answer: Answer): void {
+    if (!this.#open.delete(id)) return;
+    this.#arrived.push({ id, answer });
+    this.wake();
+  }
+
+  wake(): void {
+    this.#woken?.();
+    this.#woken = undefined;
+  }
+
+  /** Resolves when there is an answer, or when the program was cancelled. */
+  async someAnswer(): Promise<void> {
+    if (this.#arrived.length > 0) return;
+    await new Promise<void>((resolve) => {
+      this.#woken = resolve;
+    });
+  }
+
+  answers(): readonly Arrived[] {
+    const arrived = this.#arrived;
+    this.#arrived = [];
+    return arrived;
+  }
+
+  async close(): Promise<void> {
+    for (const controller of this.#open.values()) controller.abort();
+    this.#open.clear();
+    await this.#agents.end();
+  }
+}
+
+function asWorldError(cause: unknown): {
+  message: string;
+  kind?: string;
+  details?: NonNullable<WorldFailure['details']>;
+} {
+  if (cause instanceof WorldFailure) {
+    return {
+      message: cause.message,
+      kind: cause.kind,
+      ...(cause.details === undefined || cause.details === null ? {} : { details: cause.details }),
+    };
+  }
+  return { message: cause instanceof Error ? cause.message : String(cause) };
+}
