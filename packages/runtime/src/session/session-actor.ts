@@ -1,12 +1,12 @@
 import type { AgentConnection, AgentOutput } from '@concerto/agents';
-import { AgentError } from '@concerto/agents';
 import { assert, type Json } from '@concerto/base';
 import { type EventLog, follow } from '@concerto/log';
-import { type AgentEvent, type LlmContent, RunnerCommand, type SessionError, textContent } from '@concerto/protocol';
+import { type AgentEvent, RunnerCommand } from '@concerto/protocol';
 import { nextDeadline, type Report as SessionReport, type SessionState } from '@concerto/session';
 import type { CatalogEntry } from '../catalog.ts';
 import type { Clock, MintId, Report, StartAgent } from '../ports.ts';
-import { type OpenQuestion, OpenQuestions } from './open-questions.ts';
+import { AgentLink } from './agent-link.ts';
+import { reportOf, type Speaker, sessionError } from './agent-report.ts';
 import type { ProcessRegister } from './process-register.ts';
 import type { Fence, SessionStore } from './session-store.ts';
 import { answerValue, errorEvent, promptEvents, type Translation, translate } from './translate.ts';
@@ -27,14 +27,10 @@ export type Ownership = { readonly session: string; readonly runner: string; rea
 /** Output waits this long at most for our own write to be confirmed, so that a deaf agent cannot stop its reader. */
 const writeConfirmMs = 1_000;
 
+type Deliver = Extract<RunnerCommand, { type: 'deliver' }>;
+
 /** Why an actor ended: the session needs no owner now, it was taken from us, or the runner is stopping. */
 export type ActorEnd = 'done' | 'lost' | 'released';
-
-type Live = {
-  readonly incarnation: number;
-  readonly abort: AbortController;
-  connection: AgentConnection | undefined;
-};
 
 /**
  * Owns one agent session: obeys its commands, drives its process, reports what happens. It decides nothing; every
@@ -45,15 +41,12 @@ export class SessionActor {
   readonly #own: Ownership;
   readonly #entry: Extract<CatalogEntry, { kind: 'agent' }>;
   readonly #ended = new AbortController();
-  readonly #questions = new OpenQuestions();
-  readonly #applied = new Set<string>();
   readonly #timeouts: TurnTimeouts;
-  #live: Live | undefined;
+  #live: AgentLink | undefined;
   #writing: Promise<void> = Promise.resolve();
   #turn = 0;
   #end: ActorEnd = 'done';
   #cancelDeadline: () => void = () => {};
-  #settled: AbortController | undefined;
 
   constructor(ports: ActorPorts, own: Ownership, entry: Extract<CatalogEntry, { kind: 'agent' }>) {
     this.#ports = ports;
@@ -115,38 +108,39 @@ export class SessionActor {
 
   async #obey(command: RunnerCommand): Promise<void> {
     if (command.type === 'start') return this.#start(command.incarnation);
-    if (command.incarnation !== this.#live?.incarnation) return;
+    const live = this.#live;
+    if (live === undefined || command.incarnation !== live.incarnation) return;
     switch (command.type) {
       case 'deliver':
-        return this.#deliver(command);
+        return this.#deliver(live, command);
       case 'answer':
-        return this.#answer(command.requestId, command.response);
+        return this.#answer(live, command.requestId, command.response);
       case 'withdraw':
-        return this.#withdraw(command.requestId, command.reason);
+        return this.#withdraw(live, command.requestId, command.reason);
       case 'interrupt':
       case 'pause':
       case 'resume':
       case 'cancel':
-        return await this.#request(command);
+        if (live.control(command) === 'asked') return;
+        return await this.#tell({ type: 'control-acked', ...this.#from(), requestId: command.requestId });
       case 'signal-interrupt':
-        return this.#signalInterrupt();
+        return live.interrupt();
       case 'freeze':
-        this.#live.connection?.freeze();
+        live.freeze();
         return await this.#tell({ type: 'control-acked', ...this.#from(), requestId: command.requestId });
       case 'terminate':
+        return void this.#guard(live.end());
       case 'kill':
-        return this.#kill(command.type === 'kill' ? 0 : undefined);
+        return void this.#guard(live.end(0));
       case 'stop':
         await this.#endProcess();
-        if (command.reason === 'ended' || command.reason === 'parked') this.#finish('done');
-        return;
+        return this.#finish('done');
     }
   }
 
   #start(incarnation: number): void {
-    const live: Live = { incarnation, abort: new AbortController(), connection: undefined };
+    const live = new AgentLink(incarnation);
     this.#live = live;
-    this.#questions.clear();
     const options = {
       signal: live.abort.signal,
       ...(this.#entry.initTimeoutMs === undefined ? {} : { initTimeoutMs: this.#entry.initTimeoutMs }),
@@ -156,7 +150,7 @@ export class SessionActor {
     void this.#guard(
       this.#ports.startAgent(this.#entry.spec, options).then(
         async (connection) => {
-          live.connection = connection;
+          live.connected(connection);
           if (this.#live !== live || this.#ended.signal.aborted) return void (await connection.end());
           const capabilities = [...connection.capabilities];
           await this.#rememberCapabilities(capabilities);
@@ -177,101 +171,47 @@ export class SessionActor {
     );
   }
 
-  #deliver(command: Extract<RunnerCommand, { type: 'deliver' }>): void {
-    const connection = this.#live?.connection;
-    const report = { ...this.#from(), dispatchId: command.dispatchId, how: command.how } as const;
+  #deliver(live: AgentLink, command: Deliver): void {
+    const { dispatchId, how } = command;
     // A repeat of one that was handed over: only the confirmation was lost.
-    if (this.#applied.has(command.dispatchId)) return void this.#guard(this.#tell({ type: 'delivered', ...report }));
-    if (connection === undefined) return;
-    this.#applied.add(command.dispatchId);
-    const written = this.#write(connection, command);
+    if (live.wasDelivered(dispatchId)) {
+      return void this.#guard(this.#tell({ type: 'delivered', ...this.#from(), dispatchId, how }));
+    }
+    if (how === 'prompt') {
+      this.#turn = command.turn;
+      this.#timeouts.turnStarted();
+    }
+    const observed = how === 'prompt' ? promptEvents(this.#turnName(), command.content, command.objective) : [];
     this.#writing = this.#guard(
-      written.then(
-        async () => await this.#tell({ type: 'delivered', ...report, observed: this.#accepted(command) }),
-        async (cause) => {
-          this.#applied.delete(command.dispatchId);
-          await this.#tell({
-            type: 'delivery-refused',
-            ...this.#from(),
-            dispatchId: command.dispatchId,
-            reason: sessionError(cause).message,
-          });
+      live.deliver(command, this.#own.session).then(
+        () => this.#tell({ type: 'delivered', ...from(this.#own, live), dispatchId, how, observed }),
+        (cause: unknown) => {
+          const { message: reason } = sessionError(cause);
+          return this.#tell({ type: 'delivery-refused', ...from(this.#own, live), dispatchId, reason });
         },
       ),
     );
   }
 
-  async #write(connection: AgentConnection, command: Extract<RunnerCommand, { type: 'deliver' }>): Promise<void> {
-    if (command.how === 'steer') return await connection.steer({ id: command.messageId, text: command.content });
-    this.#turn = command.turn;
-    this.#timeouts.turnStarted();
-    await connection.prompt({ text: command.content, session: this.#own.session, id: command.messageId });
-  }
-
-  #accepted(command: Extract<RunnerCommand, { type: 'deliver' }>): readonly AgentEvent[] {
-    return command.how === 'prompt' ? promptEvents(this.#turnName(), command.content, command.objective) : [];
-  }
-
-  #answer(requestId: string, response: Json): void {
-    const question = this.#questions.take(requestId);
+  #answer(live: AgentLink, requestId: string, response: Json): void {
+    const question = live.questions.take(requestId);
     if (question === undefined) return;
-    this.#timeouts.answered(this.#questions.size);
-    this.#reply(question, { value: answerValue(question.event, response) }, async () =>
-      this.#tell({ type: 'answer-delivered', ...this.#from(), requestId }),
+    this.#timeouts.answered(live.questions.size);
+    this.#writing = this.#guard(
+      live.reply(question, { value: answerValue(question.event, response) }).then(async (written) => {
+        if (written) await this.#tell({ type: 'answer-delivered', ...from(this.#own, live), requestId });
+      }),
     );
   }
 
-  #withdraw(requestId: string, reason: string): void {
-    const question = this.#questions.take(requestId);
+  #withdraw(live: AgentLink, requestId: string, reason: string): void {
+    const question = live.questions.take(requestId);
     if (question === undefined) return;
-    this.#timeouts.answered(this.#questions.size);
-    this.#reply(question, { error: reason }, async () => {});
+    this.#timeouts.answered(live.questions.size);
+    this.#writing = this.#guard(live.reply(question, { error: reason }).then(() => undefined));
   }
 
-  #reply(question: OpenQuestion, answer: { value: Json } | { error: Json }, then: () => Promise<void>): void {
-    const reply = {
-      inReplyTo: question.type,
-      ...(question.id === undefined ? {} : { inReplyToId: question.id }),
-      ...answer,
-    };
-    const written = this.#live?.connection?.reply(reply) ?? Promise.resolve();
-    // A failed write means that the process is gone, which its exit reports.
-    this.#writing = this.#guard(written.then(then, () => undefined));
-  }
-
-  async #request(
-    command: Extract<RunnerCommand, { type: 'interrupt' | 'pause' | 'resume' | 'cancel' }>,
-  ): Promise<void> {
-    const connection = this.#live?.connection;
-    if (command.type === 'resume' && command.frozen) connection?.thaw();
-    if (connection === undefined) return this.#live?.abort.abort();
-    if (connection.capabilities.has(command.type)) {
-      return void this.#guard(connection.request(command.type, command.requestId).catch(() => undefined));
-    }
-    switch (command.type) {
-      case 'interrupt':
-        return this.#signalInterrupt();
-      case 'cancel':
-        return this.#kill(undefined);
-      case 'pause':
-        return; // It is held at the end of the turn, which the turn's end confirms.
-      case 'resume':
-        return await this.#tell({ type: 'control-acked', ...this.#from(), requestId: command.requestId });
-    }
-  }
-
-  #signalInterrupt(): void {
-    this.#settled = new AbortController();
-    void this.#guard(this.#live?.connection?.interruptProcess({ settled: this.#settled.signal }).then(() => undefined));
-  }
-
-  #kill(stepMs: number | undefined): void {
-    const live = this.#live;
-    live?.abort.abort();
-    void this.#guard(live?.connection?.end(stepMs === undefined ? {} : { stepMs }).then(() => undefined));
-  }
-
-  async #read(live: Live, connection: AgentConnection): Promise<void> {
+  async #read(live: AgentLink, connection: AgentConnection): Promise<void> {
     for await (const batch of connection.output) {
       await Promise.race([this.#writing, this.#pause(writeConfirmMs)]);
       if (this.#ended.signal.aborted) continue; // Drained to its end, so that the process can go.
@@ -280,7 +220,7 @@ export class SessionActor {
   }
 
   /** Events of a batch go together; a message that changes the session carries those before it along. */
-  async #hear(live: Live, batch: readonly AgentOutput[]): Promise<void> {
+  async #hear(live: AgentLink, batch: readonly AgentOutput[]): Promise<void> {
     let observed: AgentEvent[] = [];
     this.#timeouts.heard();
     for (const output of batch) {
@@ -300,48 +240,23 @@ export class SessionActor {
   }
 
   async #tellTranslated(
-    live: Live,
+    live: AgentLink,
     output: Extract<AgentOutput, { kind: 'message' }>,
     {
       translation,
       observed,
     }: { readonly translation: Exclude<Translation, { kind: 'events' }>; readonly observed: readonly AgentEvent[] },
   ): Promise<void> {
-    const own = from(this.#own, live);
-    switch (translation.kind) {
-      case 'request': {
-        const { event } = translation;
-        this.#questions.add(event, output.raw);
-        this.#timeouts.asked();
-        return await this.#tell({ type: 'request-opened', ...own, observed, requestId: event.requestId, event });
-      }
-      case 'result':
-        this.#turnEnded();
-        return await this.#tell({
-          type: 'turn-ended',
-          ...own,
-          outcome: 'result',
-          observed: [...observed, ...translation.events],
-          value: translation.value,
-          result: { success: true, href: '/', outcomes: outcomeOf(translation.value) },
-        });
-      case 'error':
-        this.#turnEnded();
-        return await this.#tell({
-          type: 'turn-ended',
-          ...own,
-          outcome: 'error',
-          observed: [...observed, ...translation.events],
-          error: { code: translation.code, message: translation.message },
-        });
-      case 'ack':
-        await this.#show(observed);
-        return await this.#tell({ type: 'control-acked', ...own, requestId: translation.id });
+    if (translation.kind === 'request') {
+      live.questions.add(translation.event, output.raw);
+      this.#timeouts.asked();
     }
+    if (translation.kind === 'result' || translation.kind === 'error') this.#turnEnded();
+    await this.#tell(reportOf(from(this.#own, live), translation, observed));
   }
 
   async #tellProcess(
-    live: Live,
+    live: AgentLink,
     output: Exclude<AgentOutput, { kind: 'message' }>,
     observed: readonly AgentEvent[],
   ): Promise<void> {
@@ -358,15 +273,12 @@ export class SessionActor {
         if (!output.fatal) return await this.#show(seen);
         this.#turnEnded();
         await this.#tell({ type: 'turn-ended', ...own, outcome: 'error', observed: seen, error });
-        return this.#kill(undefined);
+        return void this.#guard(live.end());
       }
       case 'exit': {
         this.#turnEnded();
         await this.#ports.processes.forget(this.#own.session);
-        const error = {
-          ...sessionError(output.error),
-          ...(output.exit.stderr === '' ? {} : { stderr: output.exit.stderr }),
-        };
+        const error = sessionError(output.error, output.exit);
         const state = this.#state();
         // An exit that was asked for is no error of the agent's.
         const isFault = state?.turn.active === true && state.control === undefined;
@@ -384,7 +296,7 @@ export class SessionActor {
   }
 
   #turnEnded(): void {
-    this.#settled?.abort();
+    this.#live?.turnEnded();
     this.#timeouts.turnEnded();
   }
 
@@ -398,7 +310,7 @@ export class SessionActor {
       observed: [errorEvent(callId, why)],
       error,
     });
-    this.#kill(undefined);
+    void this.#guard(this.#live?.end());
   }
 
   async #show(events: readonly AgentEvent[]): Promise<void> {
@@ -441,8 +353,7 @@ export class SessionActor {
   async #endProcess(): Promise<void> {
     const live = this.#live;
     if (live === undefined) return;
-    live.abort.abort();
-    await live.connection?.end();
+    await live.end();
     await this.#ports.processes.forget(this.#own.session);
   }
 
@@ -468,21 +379,12 @@ export class SessionActor {
     return { agent: this.#entry.name, callId: `turn-${this.#turn}` };
   }
 
-  #from(): { readonly epoch: number; readonly incarnation: number } {
+  #from(): Speaker {
     assert(this.#live !== undefined, 'a report about an agent needs an incarnation');
     return from(this.#own, this.#live);
   }
 }
 
-function from(own: Ownership, live: Live): { readonly epoch: number; readonly incarnation: number } {
+function from(own: Ownership, live: AgentLink): Speaker {
   return { epoch: own.fence.epoch, incarnation: live.incarnation };
-}
-
-function outcomeOf(value: { readonly [key: string]: Json }): LlmContent {
-  return typeof value.text === 'string' ? textContent(value.text) : { role: 'model', parts: [{ json: { ...value } }] };
-}
-
-function sessionError(cause: unknown): SessionError {
-  if (cause instanceof AgentError) return { code: cause.code, message: cause.message };
-  return { code: 'internal', message: cause instanceof Error ? cause.message : String(cause) };
 }

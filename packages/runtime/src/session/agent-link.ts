@@ -1,0 +1,106 @@
+import type { AgentConnection } from '@concerto/agents';
+import type { Json } from '@concerto/base';
+import type { RunnerCommand } from '@concerto/protocol';
+import { type OpenQuestion, OpenQuestions } from './open-questions.ts';
+
+type Deliver = Extract<RunnerCommand, { type: 'deliver' }>;
+type Control = Extract<RunnerCommand, { type: 'interrupt' | 'pause' | 'resume' | 'cancel' }>;
+
+/**
+ * One incarnation of the agent: its connection once there is one, the questions it has open, the dispatches it was
+ * given. Everything here is about one process and dies with it.
+ */
+export class AgentLink {
+  readonly incarnation: number;
+  readonly questions = new OpenQuestions();
+  /** Ends a start that is under way. */
+  readonly abort = new AbortController();
+  readonly #delivered = new Set<string>();
+  #connection: AgentConnection | undefined;
+  #turnSettled: AbortController | undefined;
+
+  constructor(incarnation: number) {
+    this.incarnation = incarnation;
+  }
+
+  connected(connection: AgentConnection): void {
+    this.#connection = connection;
+  }
+
+  wasDelivered(dispatchId: string): boolean {
+    return this.#delivered.has(dispatchId);
+  }
+
+  /** Resolves when the pipe has taken it; rejects when the agent is not there to take it. */
+  async deliver(command: Deliver, session: string): Promise<void> {
+    if (this.#connection === undefined) throw new Error('the agent is not up');
+    this.#delivered.add(command.dispatchId);
+    const { content: text, messageId: id } = command;
+    try {
+      if (command.how === 'steer') await this.#connection.steer({ id, text });
+      else await this.#connection.prompt({ text, session, id });
+    } catch (cause) {
+      this.#delivered.delete(command.dispatchId);
+      throw cause;
+    }
+  }
+
+  /** A write that fails means that the process is gone, which its exit reports. */
+  async reply(question: OpenQuestion, answer: { readonly value: Json } | { readonly error: Json }): Promise<boolean> {
+    const id = question.id === undefined ? {} : { inReplyToId: question.id };
+    try {
+      await this.#connection?.reply({ inReplyTo: question.type, ...id, ...answer });
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /**
+   * Asks the agent, or does the best its process allows. `done` means that it holds already and no word of the agent
+   * will follow.
+   */
+  control(command: Control): 'asked' | 'done' {
+    const connection = this.#connection;
+    if (command.type === 'resume' && command.frozen) connection?.thaw();
+    if (connection === undefined) {
+      this.abort.abort();
+      return 'asked';
+    }
+    if (connection.capabilities.has(command.type)) {
+      connection.request(command.type, command.requestId).catch(() => undefined);
+      return 'asked';
+    }
+    switch (command.type) {
+      case 'interrupt':
+        this.interrupt();
+        return 'asked';
+      case 'cancel':
+        void this.end();
+        return 'asked';
+      case 'pause':
+        return 'asked'; // It is held at the end of the turn, which the turn's end confirms.
+      case 'resume':
+        return 'done';
+    }
+  }
+
+  interrupt(): void {
+    this.#turnSettled = new AbortController();
+    this.#connection?.interruptProcess({ settled: this.#turnSettled.signal }).catch(() => undefined);
+  }
+
+  turnEnded(): void {
+    this.#turnSettled?.abort();
+  }
+
+  freeze(): void {
+    this.#connection?.freeze();
+  }
+
+  /** Ends the process, or the start of one; safe to repeat. */
+  async end(stepMs?: number): Promise<void> {
+    this.abort.abort();
+    await this.#connection?.end(stepMs === undefined ? {} : { stepMs });
+  }
+}

@@ -1,0 +1,51 @@
+import { AgentError, type AgentExit } from '@concerto/agents';
+import type { JsonObject } from '@concerto/base';
+import { type AgentEvent, type LlmContent, type SessionError, textContent } from '@concerto/protocol';
+import type { Report } from '@concerto/session';
+import type { Translation } from './translate.ts';
+
+/** Whose word it is. */
+export type Speaker = { readonly epoch: number; readonly incarnation: number };
+
+/** The domain's report of a message that changes the session; `observed` was heard before it. */
+export function reportOf(
+  speaker: Speaker,
+  translation: Exclude<Translation, { kind: 'events' }>,
+  observed: readonly AgentEvent[],
+): Report {
+  switch (translation.kind) {
+    case 'request': {
+      const { event } = translation;
+      return { type: 'request-opened', ...speaker, observed, requestId: event.requestId, event };
+    }
+    case 'result':
+      return {
+        type: 'turn-ended',
+        ...speaker,
+        outcome: 'result',
+        observed: [...observed, ...translation.events],
+        value: translation.value,
+        result: { success: true, href: '/', outcomes: outcomeOf(translation.value) },
+      };
+    case 'error':
+      return {
+        type: 'turn-ended',
+        ...speaker,
+        outcome: 'error',
+        observed: [...observed, ...translation.events],
+        error: { code: translation.code, message: translation.message },
+      };
+    case 'ack':
+      return { type: 'control-acked', ...speaker, observed, requestId: translation.id };
+  }
+}
+
+export function sessionError(cause: unknown, exit?: AgentExit): SessionError {
+  const stderr = exit === undefined || exit.stderr === '' ? {} : { stderr: exit.stderr };
+  if (cause instanceof AgentError) return { code: cause.code, message: cause.message, ...stderr };
+  return { code: 'internal', message: cause instanceof Error ? cause.message : String(cause), ...stderr };
+}
+
+function outcomeOf(value: JsonObject): LlmContent {
+  return typeof value.text === 'string' ? textContent(value.text) : { role: 'model', parts: [{ json: value }] };
+}
