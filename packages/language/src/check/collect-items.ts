@@ -197,6 +197,7 @@ function collectType(cx: Context, module: ModuleScope, item: StructItem | Schema
   if (item.kind === 'EnumItem') con.variants = new Map();
   else con.fields = new Map();
   cx.facts.declaredTypes.push({ kind: family, path, name: item.name.text, con, item, file: module.file });
+  cx.declaredCons.set(item, con);
   declare(cx, module, item, { kind: 'type', con });
 }
 
@@ -216,6 +217,7 @@ function collectTrait(cx: Context, module: ModuleScope, item: TraitItem): void {
   trait.self.bounds = [trait];
   con.params = typeParams;
   con.trait = trait;
+  cx.declaredCons.set(item, con);
   cx.facts.declaredTypes.push({ kind: 'trait', path, name: item.name.text, con, item, file: module.file });
   declare(cx, module, item, { kind: 'trait', trait });
 }
@@ -231,6 +233,7 @@ function collectResource(cx: Context, module: ModuleScope, item: ResourceRef['it
   const ref: ResourceRef = { kind, path, item, file: module.file };
   cx.facts.resources.push(ref);
   const con = typeCon(item.name.text, 'declared', { path, declaration: item });
+  cx.declaredCons.set(item, con);
   declare(cx, module, item, { kind: 'resource', ref, con, type: applied(con) });
 }
 

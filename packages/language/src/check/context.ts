@@ -1,11 +1,14 @@
 import type { Program } from '../modules/program.ts';
+import type { Span } from '../source/span.ts';
 import type { Expression } from '../syntax/expression.ts';
+import type { FunctionItem, Item } from '../syntax/item.ts';
 import type { NodeId } from '../syntax/node.ts';
 import type { Builtins } from './builtins.ts';
-import type { Facts, Local } from './facts.ts';
+import type { Evaluation } from './evaluate-constant.ts';
+import type { Facts, Local, ModuleVariable } from './facts.ts';
 import type { Entry, ModuleScope } from './module-scope.ts';
 import type { Reporter } from './report.ts';
-import type { Type, TypeParam } from './types.ts';
+import type { Signature, Type, TypeCon, TypeParam } from './types.ts';
 
 /** What the checker has to know of `Concerto.toml`; without it, names of connections and connectors are not checked. */
 export interface ManifestNames {
@@ -27,11 +30,57 @@ export interface Context {
   /** Paths given out, so that local items get unique ones. */
   readonly paths: Set<string>;
   /** Bodies to check once every signature of the program is known. */
-  readonly bodies: (() => void)[];
+  readonly functionBodies: FunctionBody[];
+  /** Constants, pipelines, models, statements: checked after the signatures are known. */
+  readonly otherItems: { readonly item: Item; readonly module: ModuleScope }[];
+  /** What a pipeline whose last stage is an expression gives. */
+  readonly pipelineOutputs: Map<Item, Type>;
+  /** Fields of structs with their default expressions, by path, for constants. */
+  readonly structDefaults: Map<string, readonly { readonly name: string; readonly value: Expression | undefined }[]>;
+  /** Set once the constants can be evaluated. */
+  readonly evaluation: { current: Evaluation | undefined };
   /** Questions about inferred types that are asked when a body is done. */
   readonly later: (() => void)[];
+  /** Warnings that need the whole program: unused names. */
+  readonly atEnd: (() => void)[];
+  /** The type constructors of structs, schemas, enums, traits and resources by their declaration. */
+  readonly declaredCons: Map<Item, TypeCon>;
+  readonly signatures: Map<FunctionItem, Signature>;
+  /** The signature of `run` by a pipeline's type. */
+  readonly pipelineRuns: Map<TypeCon, () => Signature>;
+  /** Makes a module variable of a `let` at the top level. */
+  readonly declareGlobal: DeclareGlobal;
+  /** Expressions whose value nobody reads. */
+  readonly unused: Set<NodeId>;
+  /** Names of all declared `mut self` methods. */
+  readonly mutatingMethods: Set<string>;
+  /** Where a variable was declared, for labels. */
+  readonly declarations: Map<NodeId, { readonly span: Span; readonly file: string }>;
+  /** Variables declared without a value. */
+  readonly uninitialized: Map<Local, 'new' | 'assigned'>;
+  /** Variables around the items of a block, which those items must not use. */
+  readonly enclosing: Map<ModuleScope, ReadonlySet<string>>;
   /** Connections declared in the source by the old `connect`. */
   readonly connections: Set<string>;
+}
+
+export type DeclareGlobal = (
+  body: Body,
+  variable: {
+    readonly id: NodeId;
+    readonly name: string;
+    readonly span: Span;
+    readonly type: Type;
+    readonly mutable: boolean;
+  },
+) => ModuleVariable;
+
+/** A function whose signature is known and whose body is still to be checked. */
+export interface FunctionBody {
+  readonly item: FunctionItem;
+  readonly scope: TypeScope;
+  readonly self: Type | undefined;
+  readonly kind: 'function' | 'test' | 'tool';
 }
 
 /** Names in scope while a type is read: generic parameters by name, and `Self`. */
@@ -94,6 +143,8 @@ export interface Body {
   readonly self: Type | undefined;
   /** After `return`, `break`, `throw` or a call that never returns. */
   diverges: boolean;
+  /** How deep the walk is. */
+  depth: number;
   /** Type of an expression; `expected` is a hint that literals and closures adapt to. */
   check(node: Expression, expected?: Type): Type;
 }

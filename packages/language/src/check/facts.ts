@@ -38,8 +38,8 @@ export interface Facts {
   /** `execute_with_schema<T>`, `parse_schema<T>` and the like: by the call's id. Also a typed handler's parameter by its id. */
   readonly schemaArguments: Map<NodeId, TypeTag>;
   /**
-   * ExpressionStatements inside a `try` (and the unused tail of a `try` body, by the tail's id) whose value is dropped
-   * and may be `Err`: it is raised to the catches.
+   * ExpressionStatements inside a `try`, and unused tails of blocks there (by the tail's id), whose value is dropped and
+   * may be `Err`: it is raised to the catches.
    */
   readonly raisedWhenErr: Set<NodeId>;
   /**
@@ -53,6 +53,13 @@ export interface Facts {
   readonly declaredTypes: DeclaredType[];
   /** All functions with a body: free ones, methods, trait defaults, local ones; not closures, handlers, stages. */
   readonly declaredFunctions: FunctionRef[];
+  /**
+   * For dispatch at run time: by the path of a type (also `Int`, `Array`, a model's or tool's path), method name to
+   * function; own methods first, then those of implemented traits, then the traits' defaults.
+   */
+  readonly methodTables: Map<string, Map<string, FunctionRef>>;
+  /** By the path of a type, the paths of the traits it implements. */
+  readonly traitsOf: Map<string, string[]>;
   readonly tests: FunctionRef[];
   readonly declaredConstants: ConstantRef[];
   /** Models, agents, tools, mcp servers, stores, pipelines, old connections; each with its unique path. */
@@ -290,6 +297,8 @@ export function createFacts(): Facts {
     constants: new Map(),
     declaredTypes: [],
     declaredFunctions: [],
+    methodTables: new Map(),
+    traitsOf: new Map(),
     tests: [],
     declaredConstants: [],
     resources: [],

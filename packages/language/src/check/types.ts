@@ -215,7 +215,14 @@ export function prune(type: Type): Type {
   return current;
 }
 
-export function isCon(type: Type, con: TypeCon): type is AppliedType {
+declare const ofCon: unique symbol;
+
+/** Only a mark for the compiler: without it, a failed `isCon` would seem to rule out every applied type. */
+interface OfCon extends AppliedType {
+  readonly [ofCon]: true;
+}
+
+export function isCon(type: Type, con: TypeCon): type is OfCon {
   return type.kind === 'applied' && type.con === con;
 }
 

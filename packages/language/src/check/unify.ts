@@ -90,7 +90,8 @@ function assignApplied(from: AppliedType, to: AppliedType): Fit {
   if (to.con === CON.Float && from.con === CON.Int) return { ok: true, coercion: TO_FLOAT };
   if (isStringLike(from) && isStringLike(to)) return fitsLiterals(from, to) ? FITS : MISFIT;
   // Error values display as their message, and old programs keep them in String variables.
-  if (from.con.family === 'failure' && (isStringLike(to) || to.con.name === 'Error')) return FITS;
+  if (from.con.family === 'failure' && isStringLike(to)) return FITS;
+  if (to.con.family === 'failure' && to.con.name === 'Error' && canBeThrown(from)) return FITS;
   if (to.con === CON.Option) {
     if (from.con === CON.Nil) return { ok: true, coercion: TO_NONE };
     return wrapSome(from, to);
@@ -99,6 +100,11 @@ function assignApplied(from: AppliedType, to: AppliedType): Fit {
   if (trait !== undefined && from.con.traits.has(trait)) return FITS;
   if (from.con.base !== undefined) return assign(from.con.base, to);
   return MISFIT;
+}
+
+function canBeThrown(type: AppliedType): boolean {
+  const { family } = type.con;
+  return family === 'failure' || family === 'struct' || family === 'enum' || isStringLike(type);
 }
 
 /** A union fits a wider one; a plain String fits any union, because only run time can tell. */

@@ -1,0 +1,269 @@
+import type { Span } from '../source/span.ts';
+import type { Argument, Expression } from '../syntax/expression.ts';
+import type { TypeExpression } from '../syntax/type-expression.ts';
+import { coerce, readType, reportMisfit } from './body.ts';
+import { CODE } from './codes.ts';
+import type { Body } from './context.ts';
+import type { ArgumentSource } from './facts.ts';
+import { type Instance, instantiate } from './instantiate.ts';
+import { didYouMean } from './resolve-path.ts';
+import { count } from './resolve-type.ts';
+import {
+  ANY,
+  CON,
+  FLOAT,
+  isCon,
+  isNumber,
+  type ParamInfo,
+  prune,
+  type Signature,
+  showType,
+  substitute,
+  type Type,
+  type TypeParam,
+} from './types.ts';
+import { assign } from './unify.ts';
+
+/** The left side of `|>`: checked already, and the first argument. */
+export interface Piped {
+  readonly node: Expression;
+  readonly type: Type;
+}
+
+export interface CallSite {
+  /** What to call it in messages: `\`add\``. */
+  readonly name: string;
+  readonly span: Span;
+  readonly arguments: readonly Argument[];
+  readonly typeArguments: readonly TypeExpression[];
+  readonly piped: Piped | undefined;
+  readonly expected?: Type | undefined;
+  /** Where the callee is declared, for a label. */
+  readonly declared?: { readonly span: Span; readonly file: string } | undefined;
+}
+
+export interface CheckedCall {
+  readonly sources: readonly ArgumentSource[];
+  readonly result: Type;
+  readonly instance: Instance;
+}
+
+/** Matches arguments to parameters, infers type parameters and checks every argument. */
+export function checkArguments(
+  body: Body,
+  site: CallSite,
+  signature: Signature,
+  instance: Instance = new Map(),
+): CheckedCall {
+  instantiate(signature.typeParams, instance);
+  bindTypeArguments(body, site, signature.typeParams, instance);
+  const { sources, assigned } = matchArguments(body, site, signature.params);
+  const result = substitute(signature.result, instance);
+  hintFromExpected(site.expected, result);
+  checkAssigned(body, site, assigned, instance);
+  checkBounds(body, site, signature.typeParams, instance);
+  return { sources, result, instance };
+}
+
+/** An expected `Result<Option<Int>, String>` tells `Ok(…)` what its argument is. Conversions are left to the end. */
+function hintFromExpected(expected: Type | undefined, result: Type): void {
+  if (expected === undefined) return;
+  const wanted = prune(expected);
+  const given = prune(result);
+  if (wanted.kind !== 'applied' || given.kind !== 'applied') return;
+  const target = wanted.con !== given.con && isCon(wanted, CON.Option) ? prune(wanted.args[0] ?? ANY) : wanted;
+  if (target.kind !== 'applied' || target.con !== given.con) return;
+  given.args.forEach((arg, index) => {
+    const variable = prune(arg);
+    const want = prune(target.args[index] ?? ANY);
+    if (variable.kind === 'var' && want.kind !== 'var' && want.kind !== 'any') assign(want, variable);
+  });
+}
+
+function bindTypeArguments(body: Body, site: CallSite, params: readonly TypeParam[], instance: Instance): void {
+  if (site.typeArguments.length === 0) return;
+  const types = site.typeArguments.map((argument) => readType(body, argument));
+  if (types.length > params.length) {
+    body.cx.report.error(CODE.typeArguments, site.span, `${site.name} takes ${count(params.length, 'type argument')}`);
+  }
+  types.forEach((type, index) => {
+    const param = params[index];
+    if (param !== undefined) instance.set(param, type);
+  });
+}
+
+interface Assigned {
+  readonly param: ParamInfo | undefined;
+  readonly value: Expression;
+  readonly type: Type | undefined;
+}
+
+interface Matched {
+  readonly sources: readonly ArgumentSource[];
+  readonly assigned: readonly Assigned[];
+}
+
+function matchArguments(body: Body, site: CallSite, params: readonly ParamInfo[]): Matched {
+  const sources: (ArgumentSource | undefined)[] = params.map(() => undefined);
+  const assigned: Assigned[] = [];
+  const rest: ArgumentSource[] = [];
+  const variadic = params.length > 0 && params[params.length - 1]?.variadic === true;
+  const fixed = variadic ? params.length - 1 : params.length;
+  let next = 0;
+  let extra = 0;
+  const place = (source: ArgumentSource, value: Expression, type?: Type): void => {
+    const at = next++;
+    if (at < fixed) sources[at] = source;
+    else if (variadic) rest.push(source);
+    else extra++;
+    const param = at < fixed ? params[at] : variadic ? params[fixed] : undefined;
+    assigned.push({ param, value, type });
+  };
+  if (site.piped !== undefined) place({ kind: 'piped' }, site.piped.node, site.piped.type);
+  let named = false;
+  site.arguments.forEach((argument, index) => {
+    const source: ArgumentSource = { kind: 'argument', index };
+    if (argument.label === undefined) {
+      if (named) positionalAfterNamed(body, argument);
+      place(source, argument.value);
+      return;
+    }
+    named = true;
+    const at = params.findIndex((param) => param.name === argument.label?.text && param.variadic !== true);
+    assigned.push({ param: params[at], value: argument.value, type: undefined });
+    if (at === -1) unknownLabel(body, site, argument, params);
+    else if (sources[at] !== undefined) labelTwice(body, argument);
+    else sources[at] = source;
+  });
+  reportCount(body, site, params, { sources, extra, given: next });
+  const filled = sources
+    .slice(0, fixed)
+    .map((source, index): ArgumentSource => source ?? { kind: 'default', parameter: params[index]?.node });
+  return { sources: [...filled, ...rest], assigned };
+}
+
+function positionalAfterNamed(body: Body, argument: Argument): void {
+  body.cx.report.error(CODE.namedArgument, argument.span, 'an argument without a name after one with a name', {
+    help: 'put the arguments without names first',
+  });
+}
+
+function unknownLabel(body: Body, site: CallSite, argument: Argument, params: readonly ParamInfo[]): void {
+  const name = argument.label?.text ?? '';
+  const known = params.map((param) => param.name);
+  body.cx.report.error(
+    CODE.namedArgument,
+    argument.label?.span ?? argument.span,
+    `${site.name} has no parameter \`${name}\``,
+    {
+      help: didYouMean(name, known),
+    },
+  );
+}
+
+function labelTwice(body: Body, argument: Argument): void {
+  const name = argument.label?.text ?? '';
+  body.cx.report.error(CODE.namedArgument, argument.span, `argument \`${name}\` is given twice`);
+}
+
+function reportCount(
+  body: Body,
+  site: CallSite,
+  params: readonly ParamInfo[],
+  matched: {
+    readonly sources: readonly (ArgumentSource | undefined)[];
+    readonly extra: number;
+    readonly given: number;
+  },
+): void {
+  const required = params.filter((param) => !param.hasDefault && param.variadic !== true).length;
+  const missing = params.filter(
+    (param, index) => !param.hasDefault && param.variadic !== true && matched.sources[index] === undefined,
+  );
+  if (missing.length === 0 && matched.extra === 0) return;
+  const most = params.length;
+  const wanted = required === most ? count(required, 'argument') : `${required} to ${count(most, 'argument')}`;
+  const given = site.arguments.length + (site.piped === undefined ? 0 : 1);
+  const names = missing.map((param) => `\`${param.name}\``).join(', ');
+  body.cx.report.error(
+    CODE.argumentCount,
+    site.span,
+    `${site.name} takes ${wanted}, but ${given} ${given === 1 ? 'is' : 'are'} given`,
+    {
+      help: matched.extra === 0 && names !== '' ? `missing: ${names}` : undefined,
+      labels: site.declared === undefined ? [] : [{ ...site.declared, message: 'declared here' }],
+    },
+  );
+}
+
+/** Closures come last: the other arguments say what their parameters are. */
+function checkAssigned(body: Body, site: CallSite, assigned: readonly Assigned[], instance: Instance): void {
+  const closures: Assigned[] = [];
+  for (const entry of assigned) {
+    if (isClosure(entry.value) && entry.type === undefined) closures.push(entry);
+    else checkOne(body, site, entry, instance);
+  }
+  for (const entry of closures) checkOne(body, site, entry, instance);
+}
+
+function isClosure(node: Expression): boolean {
+  return node.kind === 'ClosureExpression' || (node.kind === 'ParenExpression' && isClosure(node.expression));
+}
+
+function checkOne(body: Body, site: CallSite, entry: Assigned, instance: Instance): void {
+  const { param, value } = entry;
+  if (param === undefined) {
+    if (entry.type === undefined) body.check(value);
+    return;
+  }
+  const type = substitute(param.type, instance);
+  const actual = entry.type ?? body.check(value, type);
+  const fit = assign(actual, type);
+  if (fit.ok) {
+    if (fit.coercion !== undefined) coerce(body, value, fit.coercion);
+    return;
+  }
+  if (widenNumber(param, actual, instance)) return;
+  reportMisfit(body.cx, value.span, actual, {
+    type,
+    what: `argument \`${param.name}\` of ${site.name}`,
+    ...(site.declared === undefined ? {} : { label: { ...site.declared, message: 'declared here' } }),
+  });
+}
+
+/** `max(1, 2.5)`: a type parameter that was an Int so far becomes Float. */
+function widenNumber(param: ParamInfo, actual: Type, instance: Instance): boolean {
+  if (param.type.kind !== 'param') return false;
+  const variable = instance.get(param.type.param);
+  if (variable?.kind !== 'var') return false;
+  const bound = prune(variable);
+  if (!isNumber(bound) || !isNumber(prune(actual))) return false;
+  variable.bound = FLOAT;
+  return true;
+}
+
+function checkBounds(body: Body, site: CallSite, params: readonly TypeParam[], instance: Instance): void {
+  for (const param of params) {
+    if (param.bounds.length === 0) continue;
+    const type = instance.get(param);
+    if (type === undefined) continue;
+    const file = body.cx.report.file;
+    // The type may only be known when the body is done.
+    body.cx.later.push(() => {
+      const known = prune(type);
+      for (const trait of param.bounds) {
+        const satisfied =
+          known.kind === 'param'
+            ? known.param.bounds.includes(trait)
+            : known.kind !== 'applied' || known.con.traits.has(trait) || known.con.trait === trait || !trait.declared;
+        if (satisfied) continue;
+        body.cx.report.error(
+          CODE.traitBound,
+          site.span,
+          `\`${showType(known)}\` does not implement \`${trait.name}\`, which ${site.name} asks of \`${param.name}\``,
+          { help: `add \`impl ${trait.name} for ${showType(known)} { … }\``, file },
+        );
+      }
+    });
+  }
+}

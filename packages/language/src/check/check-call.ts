@@ -1,0 +1,322 @@
+import type {
+  Argument,
+  CallExpression,
+  Expression,
+  NameExpression,
+  PathExpression,
+  PipeExpression,
+} from '../syntax/expression.ts';
+import type { NodeId } from '../syntax/node.ts';
+import { readType } from './body.ts';
+import { type CallSite, type CheckedCall, checkArguments, type Piped } from './check-arguments.ts';
+import { checkMethodCall, checkMethodOn } from './check-method.ts';
+import { typeOfValue } from './check-name.ts';
+import { CODE } from './codes.ts';
+import type { Body } from './context.ts';
+import type { CallTarget, ResolvedCall } from './facts.ts';
+import { freshType, variantSignature } from './instantiate.ts';
+import { typeTag } from './resolve-type.ts';
+import { type ResolvedValue, resolveName, resolvePathValue, variantRef } from './resolve-value.ts';
+import {
+  ANY,
+  applied,
+  CON,
+  ERROR,
+  freshVar,
+  isCon,
+  NEVER,
+  type ParamInfo,
+  prune,
+  type Signature,
+  showType,
+  type Type,
+} from './types.ts';
+import { assign } from './unify.ts';
+
+interface Call {
+  /** Where the facts of this call are kept: the call, or the pipe around it. */
+  readonly id: NodeId;
+  readonly node: Expression;
+  readonly callee: Expression;
+  readonly arguments: readonly Argument[];
+  readonly typeArguments: CallExpression['typeArguments'];
+  readonly piped: Piped | undefined;
+  readonly expected: Type | undefined;
+}
+
+export function checkCall(body: Body, node: CallExpression, expected: Type | undefined): Type {
+  return callExpression(body, { ...node, node, piped: undefined, expected });
+}
+
+/** `x |> f(a)` is `f(x, a)`, `x |> o.m(a)` is `o.m(x, a)`, `x |> f` is `f(x)`. */
+export function checkPipe(body: Body, node: PipeExpression, expected: Type | undefined): Type {
+  const type = body.check(node.left);
+  const piped: Piped = { node: node.left, type };
+  const right = unwrapParens(node.right);
+  if (right.kind === 'CallExpression') {
+    const result = callExpression(body, { ...right, id: node.id, node, piped, expected });
+    body.cx.facts.types.set(node.right.id, result);
+    return result;
+  }
+  if (right.kind === 'MethodCallExpression') {
+    const result = checkMethodCall(body, right, { id: node.id, piped, expected });
+    body.cx.facts.types.set(node.right.id, result);
+    return result;
+  }
+  return callExpression(body, {
+    id: node.id,
+    node,
+    callee: node.right,
+    arguments: [],
+    typeArguments: [],
+    piped,
+    expected,
+  });
+}
+
+function unwrapParens(node: Expression): Expression {
+  return node.kind === 'ParenExpression' ? unwrapParens(node.expression) : node;
+}
+
+function record(body: Body, call: Call, target: CallTarget, checked: Partial<ResolvedCall> = {}): void {
+  body.cx.facts.calls.set(call.id, {
+    target,
+    arguments: checked.arguments ?? positional(call),
+    isAsync: checked.isAsync ?? false,
+    writesBack: checked.writesBack ?? false,
+  });
+}
+
+function positional(call: Call): ResolvedCall['arguments'] {
+  const given = call.arguments.map((_, index) => ({ kind: 'argument', index }) as const);
+  return call.piped === undefined ? given : [{ kind: 'piped' }, ...given];
+}
+
+function callExpression(body: Body, call: Call): Type {
+  const callee = unwrapParens(call.callee);
+  if (callee.kind === 'NameExpression') return callResolved(body, call, callee, resolveName(body, callee));
+  if (callee.kind === 'PathExpression') return callResolved(body, call, callee, resolvePathValue(body, callee));
+  return callValue(body, call, body.check(call.callee));
+}
+
+function callResolved(body: Body, call: Call, callee: NameExpression | PathExpression, value: ResolvedValue): Type {
+  switch (value.kind) {
+    case 'function':
+      return callFunction(body, call, value.meaning.signature, {
+        name: value.meaning.item.name.text,
+        target: { kind: 'function', function: value.meaning.ref },
+        isTest: value.meaning.isTest,
+        declared: { span: value.meaning.item.name.span, file: value.meaning.ref.file },
+      });
+    case 'builtin':
+      return callBuiltin(body, call, value);
+    case 'variant':
+      return callVariant(body, call, value);
+    case 'associated':
+      return callAssociated(body, call, callee, value);
+    case 'resource':
+      if (value.meaning.ref.kind === 'model') return callModel(body, call, value.meaning.type);
+      return notCallable(body, call, value.meaning.type);
+    case 'schema':
+    case 'none':
+      return notCallable(body, call, typeOfValue(body, callee, value));
+    case 'local':
+    case 'variable':
+    case 'constant':
+    case 'broken': {
+      const type = typeOfValue(body, callee, value);
+      body.cx.facts.types.set(callee.id, type);
+      return callValue(body, call, type);
+    }
+  }
+}
+
+function siteOf(call: Call, name: string, declared?: CallSite['declared']): CallSite {
+  const { arguments: args, typeArguments, piped, expected } = call;
+  return { name: `\`${name}\``, span: call.node.span, arguments: args, typeArguments, piped, expected, declared };
+}
+
+interface Callee {
+  readonly name: string;
+  readonly target: CallTarget;
+  readonly isTest?: boolean;
+  readonly declared?: CallSite['declared'];
+}
+
+function callFunction(body: Body, call: Call, signature: Signature, callee: Callee): Type {
+  if (callee.isTest === true && body.fn.kind !== 'test') {
+    body.cx.report.error(CODE.testCalled, call.node.span, `\`${callee.name}\` is a test and cannot be called`, {
+      help: 'move what both need into a function without `@test`',
+    });
+  }
+  const checked = checkArguments(body, siteOf(call, callee.name, callee.declared), signature);
+  const isAsync = signature.isAsync || callee.target.kind === 'tool-method';
+  record(body, call, callee.target, { arguments: checked.sources, isAsync });
+  return checked.result;
+}
+
+function callBuiltin(body: Body, call: Call, value: Extract<ResolvedValue, { kind: 'builtin' }>): Type {
+  const { builtin } = value;
+  const short = builtin.name.split('::').slice(-2).join('::');
+  const checked = checkArguments(body, siteOf(call, short), builtin.signature);
+  record(body, call, { kind: 'builtin', name: builtin.name }, { arguments: checked.sources });
+  if (builtin.takesTypes) recordSchema(body, call, checked);
+  if (builtin.name === 'panic') {
+    body.diverges = true;
+    return NEVER;
+  }
+  if (builtin.name === 'len') checkMeasurable(body, call);
+  return checked.result;
+}
+
+function recordSchema(body: Body, call: Call, checked: CheckedCall): void {
+  const [first] = call.typeArguments;
+  const [inferred] = checked.instance.values();
+  const type = first === undefined ? (inferred ?? ANY) : readType(body, first);
+  body.cx.later.push(() => {
+    body.cx.facts.schemaArguments.set(call.id, typeTag(type));
+  });
+}
+
+const MEASURABLE = new Set([
+  'String',
+  'Array',
+  'Map',
+  'Range',
+  'Tuple',
+  'Set',
+  'Queue',
+  'Stack',
+  'HashMap',
+  'Memory',
+  'Ledger',
+]);
+
+function checkMeasurable(body: Body, call: Call): void {
+  const node = call.piped?.node ?? call.arguments[0]?.value;
+  if (node === undefined) return;
+  const type = prune(body.cx.facts.types.get(node.id) ?? ANY);
+  if (type.kind !== 'applied' || MEASURABLE.has(type.con.name) || type.con.family === 'literals') return;
+  if (type.con.family === 'failure' || type.con === CON.Union) return;
+  body.cx.report.error(CODE.mismatch, node.span, `\`${showType(type)}\` has no length`);
+}
+
+function callVariant(body: Body, call: Call, value: Extract<ResolvedValue, { kind: 'variant' }>): Type {
+  const { variant } = value;
+  const name = `${variant.owner.name}::${variant.name}`;
+  if (variant.shape !== 'tuple') {
+    for (const argument of call.arguments) body.check(argument.value);
+    const form = variant.shape === 'unit' ? name : `${name} { … }`;
+    body.cx.report.error(CODE.notCallable, call.node.span, `\`${name}\` takes no arguments in parentheses`, {
+      help: `write \`${form}\``,
+    });
+    record(body, call, { kind: 'unresolved' });
+    return freshType(variant.owner).type;
+  }
+  const checked = checkArguments(body, siteOf(call, name), variantSignature(variant));
+  record(body, call, { kind: 'variant', variant: variantRef(variant) }, { arguments: checked.sources });
+  return checked.result;
+}
+
+/** `Type::function(…)`; a method with `self` takes the receiver first, except for tools, which are their own receiver. */
+function callAssociated(
+  body: Body,
+  call: Call,
+  callee: NameExpression | PathExpression,
+  value: Extract<ResolvedValue, { kind: 'associated' }>,
+): Type {
+  const { method, con, resource } = value;
+  const name = `${con.name}::${method.name}`;
+  const declared =
+    method.item === undefined || method.ref === undefined
+      ? undefined
+      : { span: method.item.name.span, file: method.ref.file };
+  if (resource !== undefined && method.ref !== undefined) {
+    const target: CallTarget =
+      resource.ref.kind === 'tool'
+        ? { kind: 'tool-method', resource: resource.ref, function: method.ref }
+        : { kind: 'function', function: method.ref };
+    if (resource.ref.kind === 'tool') return callFunction(body, call, method.signature, { name, target, declared });
+  }
+  const isTrait = con.family === 'trait';
+  const { type: fresh, instance } = freshType(con);
+  const receiver = isTrait ? freshVar() : fresh;
+  if (method.trait !== undefined) instance.set(method.trait.self, receiver);
+  const typeArguments =
+    callee.kind === 'PathExpression' ? callee.typeArguments.map((type) => readType(body, type)) : [];
+  if (typeArguments.length === con.params.length && typeArguments.length > 0)
+    assign(applied(con, typeArguments), fresh);
+  const self: ParamInfo = { name: 'self', type: receiver, hasDefault: false, node: undefined };
+  const params = method.receiver === 'none' ? method.signature.params : [self, ...method.signature.params];
+  const checked = checkArguments(body, siteOf(call, name, declared), { ...method.signature, params }, instance);
+  const target: CallTarget =
+    isTrait && method.receiver !== 'none' && method.trait !== undefined
+      ? { kind: 'trait-method', trait: method.trait.path, method: method.name }
+      : method.ref === undefined
+        ? { kind: 'unresolved' }
+        : { kind: 'function', function: method.ref };
+  if (target.kind === 'unresolved' && method.receiver === 'none') {
+    body.cx.report.error(CODE.notCallable, call.node.span, `\`${name}\` has no body of its own`, {
+      help: 'call it on a type that implements the trait',
+    });
+  }
+  record(body, call, target, { arguments: checked.sources, isAsync: method.signature.isAsync });
+  return checked.result;
+}
+
+/** `Model("…")` is `Model.execute("…")`. */
+function callModel(body: Body, call: Call, type: Type): Type {
+  record(body, call, { kind: 'model-call' }, { isAsync: true });
+  return checkMethodOn(body, {
+    id: call.id,
+    receiver: undefined,
+    receiverType: type,
+    name: 'execute',
+    nameSpan: call.callee.span,
+    span: call.node.span,
+    arguments: call.arguments,
+    typeArguments: call.typeArguments,
+    piped: call.piped,
+    expected: call.expected,
+    target: { kind: 'model-call' },
+  });
+}
+
+/** The callee is any expression that gives a function. */
+function callValue(body: Body, call: Call, calleeType: Type): Type {
+  const type = prune(calleeType);
+  if (isCon(type, CON.Function)) {
+    const params = type.args
+      .slice(0, -1)
+      .map((param, index): ParamInfo => ({ name: String(index + 1), type: param, hasDefault: false, node: undefined }));
+    const result = type.args[type.args.length - 1] ?? ANY;
+    const name = call.callee.kind === 'NameExpression' ? call.callee.name.text : 'this function';
+    const signature: Signature = { typeParams: [], params, result, isAsync: false };
+    const checked = checkArguments(body, siteOf(call, name), signature);
+    record(body, call, { kind: 'value' }, { arguments: checked.sources, isAsync: true });
+    return checked.result;
+  }
+  if (type.kind === 'applied' && type.con.name === 'ModelRef') return callModel(body, call, type);
+  if (type.kind === 'applied' && type.con.base?.con.name === 'ModelRef') return callModel(body, call, type);
+  if (type.kind === 'any' || type.kind === 'var' || type.kind === 'error' || isCon(type, CON.Union)) {
+    for (const argument of call.arguments) body.check(argument.value);
+    record(body, call, { kind: 'value' }, { isAsync: true });
+    return type.kind === 'error' ? ERROR : ANY;
+  }
+  if (type.kind === 'applied' && type.con.name === 'Function' && type.con !== CON.Function) return ANY;
+  return notCallable(body, call, type);
+}
+
+function notCallable(body: Body, call: Call, type: Type): Type {
+  for (const argument of call.arguments) body.check(argument.value);
+  if (prune(type).kind !== 'never' && prune(type).kind !== 'error') {
+    const name = call.callee.kind === 'NameExpression' ? `\`${call.callee.name.text}\`` : 'this';
+    body.cx.report.error(
+      CODE.notCallable,
+      call.callee.span,
+      `${name} is \`${showType(type)}\`, which cannot be called`,
+    );
+  }
+  record(body, call, { kind: 'unresolved' });
+  return ERROR;
+}

@@ -1,0 +1,272 @@
+import type {
+  BreakExpression,
+  ContinueExpression,
+  Expression,
+  ForExpression,
+  IfExpression,
+  LoopExpression,
+  WhileExpression,
+} from '../syntax/expression.ts';
+import { fitOrReport, inScope } from './body.ts';
+import { checkBlock, checkStatements } from './check-block.ts';
+import { bindPattern } from './check-pattern.ts';
+import { CODE } from './codes.ts';
+import type { Body, LoopScope } from './context.ts';
+import { didYouMean } from './resolve-path.ts';
+import {
+  ANY,
+  arrayOf,
+  BOOL,
+  CON,
+  ERROR,
+  freshVar,
+  INT,
+  isCon,
+  isDynamic,
+  isStringLike,
+  NEVER,
+  NIL,
+  prune,
+  STRING,
+  showType,
+  type Type,
+  tupleOf,
+} from './types.ts';
+import { assign, join } from './unify.ts';
+
+export function checkCondition(body: Body, node: Expression, what: string): void {
+  const type = prune(body.check(node));
+  if (type.kind === 'never' || assign(type, BOOL).ok) return;
+  let help: string | undefined;
+  if (isCon(type, CON.Option)) help = 'ask with `.is_some()`';
+  else if (isCon(type, CON.Result)) help = 'ask with `.is_ok()`';
+  body.cx.report.error(CODE.condition, node.span, `${what}: expected \`Bool\`, found \`${showType(type)}\``, { help });
+}
+
+/** True when the type says enough for the branches to be checked against it one by one. */
+export function isRequirement(expected: Type | undefined): expected is Type {
+  if (expected === undefined) return false;
+  const type = prune(expected);
+  return type.kind === 'applied' || type.kind === 'param';
+}
+
+/** Joins the types of branches; collects what is needed to report the first that does not fit. */
+export class Branches {
+  readonly #body: Body;
+  readonly #expected: Type | undefined;
+  readonly #unused: boolean;
+  readonly #what: string;
+  #common: Type | undefined;
+  #first: Expression | undefined;
+
+  constructor(
+    body: Body,
+    options: { readonly expected: Type | undefined; readonly unused: boolean; readonly what: string },
+  ) {
+    this.#body = body;
+    this.#expected = options.expected;
+    this.#unused = options.unused;
+    this.#what = options.what;
+  }
+
+  add(node: Expression, type: Type): void {
+    if (this.#unused) return;
+    if (isRequirement(this.#expected)) {
+      fitOrReport(this.#body, node, type, { type: this.#expected, what: this.#what });
+      return;
+    }
+    if (prune(type).kind === 'never') return;
+    if (this.#common === undefined) {
+      this.#common = type;
+      this.#first = node;
+      return;
+    }
+    const next = joinBranches(this.#common, type);
+    if (next !== undefined) this.#common = next;
+    else {
+      this.#report(node, type);
+      this.#common = ERROR;
+    }
+  }
+
+  #report(node: Expression, type: Type): void {
+    const common = this.#common ?? ANY;
+    const label =
+      this.#first === undefined ? [] : [{ span: this.#first.span, message: `this is \`${showType(common)}\`` }];
+    this.#body.cx.report.error(
+      CODE.mismatch,
+      node.kind === 'Block' && node.tail !== undefined ? node.tail.span : node.span,
+      `${this.#what}: expected \`${showType(common)}\`, found \`${showType(type)}\``,
+      { labels: label },
+    );
+  }
+
+  result(): Type {
+    if (this.#unused) return NIL;
+    if (isRequirement(this.#expected)) return this.#expected;
+    return this.#common ?? NEVER;
+  }
+}
+
+/** A branch that gives nothing beside one that gives a value: the value may be nil, so nothing is known of it. */
+function joinBranches(left: Type, right: Type): Type | undefined {
+  if (isCon(prune(left), CON.Nil) !== isCon(prune(right), CON.Nil)) {
+    const other = isCon(prune(left), CON.Nil) ? right : left;
+    return isCon(prune(other), CON.Option) ? other : ANY;
+  }
+  return join(left, right);
+}
+
+export function checkIf(body: Body, node: IfExpression, expected: Type | undefined): Type {
+  const unused = body.cx.unused.has(node.id);
+  checkCondition(body, node.condition, '`if` condition');
+  const before = body.diverges;
+  if (node.otherwise === undefined) {
+    if (unused) body.cx.unused.add(node.then.id);
+    const type = checkBranch(body, node.then, undefined, unused);
+    body.diverges = before;
+    if (unused) return NIL;
+    return isCon(prune(type), CON.Nil) || prune(type).kind === 'never' ? NIL : ANY;
+  }
+  const branches = new Branches(body, { expected, unused, what: '`if` and `else` have one type' });
+  branches.add(node.then, checkBranch(body, node.then, expected, unused));
+  const thenDiverges = body.diverges;
+  body.diverges = before;
+  branches.add(node.otherwise, checkBranch(body, node.otherwise, expected, unused));
+  const bothDiverge = thenDiverges && body.diverges;
+  body.diverges = before || bothDiverge;
+  return bothDiverge && !unused ? NEVER : branches.result();
+}
+
+function checkBranch(body: Body, node: Expression, expected: Type | undefined, unused: boolean): Type {
+  if (unused) body.cx.unused.add(node.id);
+  return body.check(node, expected);
+}
+
+const STORES = new Set(['Set', 'Queue', 'Stack']);
+
+/** What a `for` over this gives in each round. */
+function elementOf(body: Body, node: Expression, raw: Type): Type {
+  const type = prune(raw);
+  if (type.kind === 'error' || type.kind === 'never') return ERROR;
+  if (isDynamic(type)) return ANY;
+  if (isCon(type, CON.Array)) return type.args[0] ?? ANY;
+  if (isCon(type, CON.Range)) return INT;
+  if (isStringLike(type)) return STRING;
+  if (isCon(type, CON.Map)) return tupleOf([type.args[0] ?? ANY, type.args[1] ?? ANY]);
+  if (isCon(type, CON.Tuple)) return type.args.reduce<Type>((common, item) => join(common, item) ?? ANY, NEVER);
+  if (type.kind === 'applied' && STORES.has(type.con.name)) return type.args[0] ?? ANY;
+  if (type.kind === 'applied' && type.con.name === 'HashMap') {
+    return tupleOf([type.args[0] ?? ANY, type.args[1] ?? ANY]);
+  }
+  let help: string | undefined;
+  if (isCon(type, CON.Int)) help = 'count with a range: `0..n`';
+  if (isCon(type, CON.Option) || isCon(type, CON.Result)) help = 'take the value out first, with `?`, `??` or `match`';
+  body.cx.report.error(CODE.notIterable, node.span, `\`for\` cannot walk \`${showType(type)}\``, { help });
+  return ERROR;
+}
+
+export function checkFor(body: Body, node: ForExpression): Type {
+  const iterable = body.check(node.iterable);
+  const element = elementOf(body, node.iterable, iterable);
+  const kind = node.parallel ? 'parallel' : 'for';
+  const before = body.diverges;
+  const loop = loopScope(node.label?.text, kind);
+  body.fn.loops.push(loop);
+  let bodyType: Type = NIL;
+  inScope(body, () => {
+    bindPattern(body, node.pattern, element, { mutable: false, purpose: 'for' });
+    if (!node.parallel) body.cx.unused.add(node.body.id);
+    bodyType = checkStatements(body, node.body);
+    body.cx.facts.types.set(node.body.id, bodyType);
+  });
+  body.fn.loops.pop();
+  body.diverges = before;
+  if (node.parallel) return arrayOf(prune(bodyType).kind === 'never' ? NIL : bodyType);
+  return loop.breakType === undefined ? NIL : ANY;
+}
+
+function loopScope(label: string | undefined, kind: LoopScope['kind']): LoopScope {
+  return { label, kind, breakType: undefined, breaksEmpty: false, hasBreak: false };
+}
+
+export function checkWhile(body: Body, node: WhileExpression): Type {
+  checkCondition(body, node.condition, '`while` condition');
+  const before = body.diverges;
+  const loop = loopScope(node.label?.text, 'while');
+  body.fn.loops.push(loop);
+  body.cx.unused.add(node.body.id);
+  body.cx.facts.types.set(node.body.id, checkBlock(body, node.body));
+  body.fn.loops.pop();
+  body.diverges = before;
+  return loop.breakType === undefined ? NIL : ANY;
+}
+
+export function checkLoop(body: Body, node: LoopExpression, expected: Type | undefined): Type {
+  const before = body.diverges;
+  const loop = loopScope(node.label?.text, 'loop');
+  if (isRequirement(expected)) loop.breakType = expected;
+  body.fn.loops.push(loop);
+  body.cx.unused.add(node.body.id);
+  body.cx.facts.types.set(node.body.id, checkBlock(body, node.body));
+  body.fn.loops.pop();
+  body.diverges = before || !loop.hasBreak;
+  if (!loop.hasBreak) return NEVER;
+  if (loop.breaksEmpty) return loop.breakType === undefined || isRequirement(expected) ? NIL : ANY;
+  return loop.breakType ?? NIL;
+}
+
+/** The loop that `break` or `continue` means; reports when there is none. */
+function targetLoop(body: Body, node: BreakExpression | ContinueExpression): LoopScope | undefined {
+  const word = node.kind === 'BreakExpression' ? 'break' : 'continue';
+  const { loops } = body.fn;
+  if (node.label !== undefined) {
+    const label = node.label.text;
+    const loop = loops.findLast((candidate) => candidate.label === label);
+    if (loop === undefined) {
+      const known = loops.flatMap((candidate) => (candidate.label === undefined ? [] : [candidate.label]));
+      body.cx.report.error(CODE.outsideLoop, node.label.span, `no loop is called \`'${label}\` here`, {
+        help: didYouMean(label, known),
+      });
+    }
+    return loop;
+  }
+  const loop = loops[loops.length - 1];
+  if (loop === undefined) {
+    const help =
+      body.fn.kind === 'handler' || body.fn.kind === 'closure'
+        ? `it cannot leave the ${body.fn.kind}; use \`return\``
+        : undefined;
+    body.cx.report.error(CODE.outsideLoop, node.span, `\`${word}\` outside a loop`, { help });
+  }
+  return loop;
+}
+
+export function checkBreak(body: Body, node: BreakExpression): Type {
+  const loop = targetLoop(body, node);
+  const expected = loop?.breakType;
+  const type = node.value === undefined ? undefined : body.check(node.value, expected);
+  body.diverges = true;
+  if (loop === undefined) return NEVER;
+  loop.hasBreak = true;
+  if (loop.kind === 'parallel') {
+    body.cx.report.error(CODE.outsideLoop, node.span, '`break` cannot leave a `parallel for`');
+    return NEVER;
+  }
+  if (type === undefined || node.value === undefined) {
+    loop.breaksEmpty = true;
+    return NEVER;
+  }
+  if (loop.breakType === undefined) {
+    const fresh = freshVar();
+    assign(type, fresh);
+    loop.breakType = prune(type).kind === 'never' ? ANY : fresh;
+  } else fitOrReport(body, node.value, type, { type: loop.breakType, what: 'value of `break`' });
+  return NEVER;
+}
+
+export function checkContinue(body: Body, node: ContinueExpression): Type {
+  targetLoop(body, node);
+  body.diverges = true;
+  return NEVER;
+}

@@ -1,0 +1,104 @@
+import type { Decorator, Item, ItemNode } from '../syntax/item.ts';
+import { constantValue, outerBody } from './check-constant.ts';
+import { CODE } from './codes.ts';
+import type { Context } from './context.ts';
+import type { ModuleScope } from './module-scope.ts';
+import { didYouMean } from './resolve-path.ts';
+
+/** Labels a decorator takes; how many values without a label. */
+interface DecoratorRule {
+  readonly labels: readonly string[];
+  readonly values: number;
+}
+
+const DECORATORS: Readonly<Record<string, DecoratorRule>> = {
+  test: { labels: ['description', 'name'], values: 1 },
+  expect_fail: { labels: ['message'], values: 1 },
+  describe: { labels: ['text', 'description'], values: 1 },
+  param: { labels: ['name', 'text', 'description'], values: 2 },
+  retry: { labels: ['max', 'backoff', 'delay_ms', 'max_delay_ms', 'base_ms'], values: 1 },
+  timeout: { labels: ['seconds', 'ms'], values: 1 },
+  log: { labels: ['channel', 'level'], values: 1 },
+  cache: { labels: ['ttl', 'seconds', 'key'], values: 1 },
+  partial: { labels: [], values: 0 },
+  coerce: { labels: [], values: 0 },
+  strict: { labels: [], values: 0 },
+  validate: { labels: ['min', 'max', 'pattern', 'min_length', 'max_length', 'message', 'mode'], values: 9 },
+  deprecated: { labels: ['message', 'since'], values: 1 },
+};
+
+/** Unknown decorators and unknown labels are mistakes; values must be constant. */
+export function checkDecorators(cx: Context, module: ModuleScope, node: ItemNode): void {
+  const names = new Set<string>();
+  for (const decorator of node.decorators) {
+    names.add(decorator.name.text);
+    checkDecorator(cx, module, decorator);
+  }
+  const alone = names.has('expect_fail') && !names.has('test') ? node.decorators : [];
+  for (const decorator of alone) {
+    if (decorator.name.text !== 'expect_fail') continue;
+    cx.report.error(CODE.expectFailAlone, decorator.span, '`@expect_fail` without `@test`', {
+      help: 'write `@test` above it',
+    });
+  }
+}
+
+function checkDecorator(cx: Context, module: ModuleScope, decorator: Decorator): void {
+  const name = decorator.name.text;
+  const rule = Object.hasOwn(DECORATORS, name) ? DECORATORS[name] : undefined;
+  if (rule === undefined && name !== '') {
+    cx.report.error(CODE.unknownDecorator, decorator.name.span, `there is no decorator \`@${name}\``, {
+      help: didYouMean(name, Object.keys(DECORATORS)),
+    });
+  }
+  const body = outerBody(cx, module);
+  let values = 0;
+  for (const argument of decorator.arguments) {
+    body.check(argument.value);
+    const evaluation = cx.evaluation.current;
+    const value = evaluation === undefined ? undefined : constantValue(cx, argument.value, evaluation);
+    if (value !== undefined) cx.facts.constants.set(argument.value.id, value);
+    if (rule === undefined) continue;
+    const label = argument.label?.text;
+    if (label === undefined) values++;
+    else if (!rule.labels.includes(label)) {
+      cx.report.error(
+        CODE.decoratorArgument,
+        argument.label?.span ?? argument.span,
+        `\`@${name}\` has no argument \`${label}\``,
+        {
+          help: didYouMean(label, rule.labels),
+        },
+      );
+    }
+  }
+  if (rule !== undefined && values > rule.values) {
+    cx.report.error(CODE.decoratorArgument, decorator.span, `\`@${name}\` takes fewer arguments`);
+  }
+}
+
+/** Decorators of an item and of everything inside it that can have some. */
+export function checkItemDecorators(cx: Context, module: ModuleScope, item: Item): void {
+  checkDecorators(cx, module, item);
+  switch (item.kind) {
+    case 'StructItem':
+    case 'SchemaItem':
+      for (const field of item.fields) checkDecorators(cx, module, field);
+      return;
+    case 'ToolItem':
+    case 'McpItem':
+    case 'ImplItem':
+    case 'TraitItem':
+      for (const method of item.methods) {
+        checkDecorators(cx, module, method);
+        for (const parameter of method.parameters)
+          for (const one of parameter.decorators) checkDecorator(cx, module, one);
+      }
+      return;
+    case 'PipelineItem':
+      for (const stage of item.stages) checkDecorators(cx, module, stage);
+      return;
+    default:
+      return;
+  }
+}

@@ -1,0 +1,65 @@
+import type { NameExpression, PathExpression } from '../syntax/expression.ts';
+import { CODE } from './codes.ts';
+import type { Body } from './context.ts';
+import { freshType, functionType, instantiate, variantSignature } from './instantiate.ts';
+import type { ResolvedValue } from './resolve-value.ts';
+import { applied, ERROR, freshVar, functionOf, optionOf, type Signature, type Type } from './types.ts';
+
+/** The type a name or path has as a value, when it is not called. */
+export function typeOfValue(body: Body, node: NameExpression | PathExpression, value: ResolvedValue): Type {
+  switch (value.kind) {
+    case 'local':
+      if (body.cx.uninitialized.get(value.local) === 'new') {
+        body.cx.report.error(CODE.uninitialized, node.span, `\`${value.local.name}\` is used before it has a value`);
+        return ERROR;
+      }
+      return value.local.type;
+    case 'variable':
+      return value.variable.type;
+    case 'function':
+      if (value.meaning.isTest) {
+        body.cx.report.error(CODE.testCalled, node.span, `\`${value.meaning.item.name.text}\` is a test, not a value`);
+      }
+      return signatureType(value.meaning.signature);
+    case 'constant':
+      return value.type;
+    case 'variant': {
+      const { variant } = value;
+      if (variant.shape === 'unit') return freshType(variant.owner).type;
+      if (variant.shape === 'tuple') return signatureType(variantSignature(variant));
+      body.cx.report.error(
+        CODE.missingField,
+        node.span,
+        `\`${variant.owner.name}::${variant.name}\` needs its fields`,
+        {
+          help: `write \`${variant.owner.name}::${variant.name} { … }\``,
+        },
+      );
+      return ERROR;
+    }
+    case 'builtin':
+      return signatureType(value.builtin.signature);
+    case 'none':
+      return optionOf(freshVar());
+    case 'resource':
+      return value.meaning.type;
+    case 'schema': {
+      const con = body.cx.builtins.types.get('SchemaRef');
+      return con === undefined ? ERROR : applied(con);
+    }
+    case 'associated': {
+      const { method } = value;
+      if (method.receiver === 'none') return signatureType(method.signature);
+      const { type, instance } = freshType(value.con);
+      instantiate(method.signature.typeParams, instance);
+      const rest = functionType(method.signature, instance);
+      return rest.kind === 'applied' ? functionOf([type, ...rest.args.slice(0, -1)], rest.args.at(-1) ?? ERROR) : rest;
+    }
+    case 'broken':
+      return ERROR;
+  }
+}
+
+function signatureType(signature: Signature): Type {
+  return functionType(signature, instantiate(signature.typeParams));
+}

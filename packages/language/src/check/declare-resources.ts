@@ -1,0 +1,138 @@
+import type { AgentItem, McpItem, PipelineItem, StoreItem, ToolItem } from '../syntax/item.ts';
+import { CODE } from './codes.ts';
+import { type CollectedItem, inFile } from './collect-items.ts';
+import type { Context, TypeScope } from './context.ts';
+import { implementTrait } from './declare-impls.ts';
+import { declareFields, declareMethod, plainScope } from './declare-types.ts';
+import type { ModuleScope, ResourceMeaning } from './module-scope.ts';
+import { resolveTrait, resolveType } from './resolve-type.ts';
+import { ANY, applied, CON, isCon, prune, resultOf, type Signature, type Type, type TypeCon } from './types.ts';
+
+const BASE_TYPE = {
+  ModelItem: 'ModelRef',
+  AgentItem: 'AgentRef',
+  ToolItem: 'Tool',
+  McpItem: 'McpRef',
+  PipelineItem: 'PipelineRef',
+} as const;
+
+const STORE_TYPE = { hashmap: 'HashMap', ledger: 'Ledger', memory: 'Memory' } as const;
+
+/** The types of models, agents, tools, servers, pipelines and stores. */
+export function declareResources(cx: Context, collected: readonly CollectedItem[]): void {
+  for (const { item, module } of collected) {
+    switch (item.kind) {
+      case 'ModelItem':
+      case 'AgentItem':
+      case 'ToolItem':
+      case 'McpItem':
+      case 'PipelineItem':
+        inFile(cx, module.file, () => declareResource(cx, module, item));
+        break;
+      case 'StoreItem':
+        inFile(cx, module.file, () => declareStore(cx, module, item));
+        break;
+      default:
+        break;
+    }
+  }
+}
+
+export function resourceOf(
+  module: ModuleScope,
+  item: { readonly name: { readonly text: string } },
+): ResourceMeaning | undefined {
+  const meaning = module.entries.get(item.name.text)?.meaning;
+  return meaning?.kind === 'resource' && meaning.ref.item === item ? meaning : undefined;
+}
+
+type DeclaredItem =
+  | AgentItem
+  | ToolItem
+  | McpItem
+  | PipelineItem
+  | Extract<CollectedItem['item'], { kind: 'ModelItem' }>;
+
+function declareResource(cx: Context, module: ModuleScope, item: DeclaredItem): void {
+  const con = cx.declaredCons.get(item);
+  if (con === undefined) return;
+  const base = cx.builtins.types.get(BASE_TYPE[item.kind]);
+  if (base !== undefined) con.base = applied(base);
+  const scope: TypeScope = { ...plainScope(module), self: applied(con) };
+  if (item.kind === 'ToolItem') declareTool(cx, scope, item, con);
+  else if (item.kind === 'McpItem') {
+    for (const method of item.methods) {
+      con.methods.set(method.name.text, {
+        ...declareMethod(cx, { con, trait: undefined, path: con.path, scope }, method),
+        receiver: 'self',
+      });
+    }
+  } else if (item.kind === 'PipelineItem') cx.pipelineRuns.set(con, () => runSignature(cx, scope, item));
+}
+
+function declareTool(cx: Context, scope: TypeScope, item: ToolItem, con: TypeCon): void {
+  con.fields = declareFields(cx, scope, item.state, item.name.text);
+  for (const field of item.fields) {
+    if (con.fields.has(field.name.text)) continue;
+    con.fields.set(field.name.text, { name: field.name.text, type: ANY, optional: false, hasDefault: true });
+  }
+  const owner = { con, trait: undefined, path: con.path, scope };
+  for (const method of item.methods) {
+    if (con.methods.has(method.name.text)) {
+      cx.report.error(CODE.duplicate, method.name.span, `method \`${method.name.text}\` is defined twice`);
+    }
+    con.methods.set(method.name.text, declareMethod(cx, owner, method));
+    if (method.body !== undefined) cx.functionBodies.push({ item: method, scope, self: scope.self, kind: 'tool' });
+  }
+  const trait = item.trait === undefined ? undefined : resolveTrait(cx, scope.module, item.trait);
+  if (trait === undefined) return;
+  const methods = new Map([...con.methods].filter(([name]) => trait.methods.has(name)));
+  const traitArgs = new Map(trait.typeParams.map((param) => [param, ANY] as const));
+  implementTrait(cx, item, { con, trait, methods, self: applied(con), traitArgs });
+}
+
+function declareStore(cx: Context, module: ModuleScope, item: StoreItem): void {
+  const meaning = resourceOf(module, item);
+  const written = item.type === undefined ? undefined : resolveType(cx, plainScope(module), item.type);
+  const con = cx.builtins.types.get(STORE_TYPE[item.store]);
+  if (con === undefined) return;
+  const known = written === undefined ? undefined : prune(written);
+  const plain = applied(
+    con,
+    con.params.map(() => ANY),
+  );
+  if (known !== undefined && known.kind === 'applied' && known.con !== con) {
+    cx.report.error(CODE.mismatch, item.type?.span ?? item.span, `a \`${item.store}\` has the type \`${con.name}\``);
+  }
+  if (meaning !== undefined) meaning.type = known !== undefined && isCon(known, con) ? known : plain;
+}
+
+/** `run` takes what the first stage takes and gives what the last one gives. */
+function runSignature(cx: Context, scope: TypeScope, item: PipelineItem): Signature {
+  const first = item.stages[0];
+  const parameter = item.parameter ?? (first?.kind === 'FunctionStage' ? first.parameters[0] : undefined);
+  const input = parameter?.type === undefined ? ANY : quietType(cx, scope, parameter.type);
+  const last = item.stages[item.stages.length - 1];
+  const written = item.returnType ?? (last?.kind === 'FunctionStage' ? last.returnType : undefined);
+  const output = written === undefined ? (cx.pipelineOutputs.get(item) ?? ANY) : quietType(cx, scope, written);
+  const error = cx.builtins.types.get('PipelineError');
+  return {
+    typeParams: [],
+    params: [
+      { name: parameter?.name.text ?? 'input', type: input, hasDefault: parameter === undefined, node: undefined },
+    ],
+    result: resultOf(unwrapResult(output), error === undefined ? ANY : applied(error)),
+    isAsync: true,
+  };
+}
+
+/** A success is taken out of its Result between stages and at the end. */
+export function unwrapResult(raw: Type): Type {
+  const type = prune(raw);
+  return isCon(type, CON.Result) ? (type.args[0] ?? ANY) : raw;
+}
+
+/** Mistakes in these types are reported where the pipeline itself is checked; the same place is never told twice. */
+function quietType(cx: Context, scope: TypeScope, node: NonNullable<PipelineItem['returnType']>): Type {
+  return inFile(cx, scope.module.file, () => resolveType(cx, scope, node));
+}

@@ -1,0 +1,406 @@
+import { err, ok, type Result } from '@concerto/base';
+import type { BinaryExpression, Expression, StructExpression } from '../syntax/expression.ts';
+import type { ConstantRef, ConstantValue, Facts } from './facts.ts';
+
+export interface Evaluation {
+  readonly facts: Facts;
+  readonly constant: (ref: ConstantRef) => ConstantValue | undefined;
+  /** Declared fields with their defaults, in order, by the struct's path. */
+  readonly structFields: (
+    path: string,
+  ) => readonly { readonly name: string; readonly value: Expression | undefined }[] | undefined;
+}
+
+/** An empty message: already reported elsewhere. */
+export interface NotConstant {
+  readonly node: Expression;
+  readonly message: string;
+}
+
+type Outcome = Result<ConstantValue, NotConstant>;
+
+const MOST_INT = Number.MAX_SAFE_INTEGER;
+
+/** The value of an expression at compile time; calls and variables have none. */
+export function evaluate(env: Evaluation, node: Expression): Outcome {
+  const outcome = evaluatePlain(env, node);
+  if (!outcome.ok) return outcome;
+  const coercion = env.facts.coercions.get(node.id);
+  if (coercion === undefined) return outcome;
+  return ok(convert(outcome.value, coercion));
+}
+
+function convert(value: ConstantValue, coercion: NonNullable<ReturnType<Facts['coercions']['get']>>): ConstantValue {
+  switch (coercion.kind) {
+    case 'float':
+      return value.kind === 'int' ? { kind: 'float', value: value.value } : value;
+    case 'some':
+    case 'ok': {
+      const inner = coercion.inner === undefined ? value : convert(value, coercion.inner);
+      return { kind: coercion.kind, value: inner };
+    }
+    case 'none':
+      return { kind: 'none' };
+    case 'each':
+      if (value.kind === 'array' || value.kind === 'tuple') {
+        return { kind: value.kind, items: value.items.map((item) => convert(item, coercion.inner)) };
+      }
+      if (value.kind === 'map') {
+        return {
+          kind: 'map',
+          entries: value.entries.map(([key, item]) => [key, convert(item, coercion.inner)] as const),
+        };
+      }
+      return value.kind === 'some' || value.kind === 'ok'
+        ? { kind: value.kind, value: convert(value.value, coercion.inner) }
+        : value;
+  }
+}
+
+function refuse(node: Expression, message: string): Outcome {
+  return err({ node, message });
+}
+
+function evaluatePlain(env: Evaluation, node: Expression): Outcome {
+  switch (node.kind) {
+    case 'IntLiteral':
+      return ok({ kind: 'int', value: node.value });
+    case 'FloatLiteral':
+      return ok({ kind: 'float', value: node.value });
+    case 'StringLiteral':
+      return ok({ kind: 'string', value: node.value });
+    case 'BoolLiteral':
+      return ok({ kind: 'bool', value: node.value });
+    case 'NilLiteral':
+      return ok({ kind: 'nil' });
+    case 'ParenExpression':
+      return evaluate(env, node.expression);
+    case 'InterpolatedString':
+      return evaluateTemplate(env, node);
+    case 'ArrayExpression':
+      return evaluateAll(env, node.elements, (items) => ({ kind: 'array', items }));
+    case 'TupleExpression':
+      if (node.elements.length === 0) return ok({ kind: 'nil' });
+      return evaluateAll(env, node.elements, (items) => ({ kind: 'tuple', items }));
+    case 'MapExpression':
+      return evaluateMap(env, node);
+    case 'UnaryExpression':
+      return evaluateUnary(env, node);
+    case 'BinaryExpression':
+      return evaluateBinary(env, node);
+    case 'CastExpression':
+      return evaluateCast(env, node);
+    case 'RangeExpression':
+      return evaluateRange(env, node);
+    case 'NameExpression':
+    case 'PathExpression':
+      return evaluateName(env, node);
+    case 'CallExpression':
+      return evaluateCall(env, node);
+    case 'StructExpression':
+      return evaluateStruct(env, node);
+    case 'ErrorExpression':
+      return refuse(node, '');
+    default:
+      return refuse(node, 'this is not constant');
+  }
+}
+
+function evaluateAll(
+  env: Evaluation,
+  nodes: readonly Expression[],
+  make: (items: readonly ConstantValue[]) => ConstantValue,
+): Outcome {
+  const items: ConstantValue[] = [];
+  for (const node of nodes) {
+    const item = evaluate(env, node);
+    if (!item.ok) return item;
+    items.push(item.value);
+  }
+  return ok(make(items));
+}
+
+function evaluateTemplate(env: Evaluation, node: Extract<Expression, { kind: 'InterpolatedString' }>): Outcome {
+  let text = '';
+  for (const part of node.parts) {
+    if (part.kind === 'TextPart') {
+      text += part.value;
+      continue;
+    }
+    const value = evaluate(env, part.expression);
+    if (!value.ok) return value;
+    text += displayConstant(value.value);
+  }
+  return ok({ kind: 'string', value: text });
+}
+
+function evaluateMap(env: Evaluation, node: Extract<Expression, { kind: 'MapExpression' }>): Outcome {
+  const entries = new Map<string, ConstantValue>();
+  for (const entry of node.entries) {
+    const key = evaluate(env, entry.key);
+    if (!key.ok) return key;
+    const value = evaluate(env, entry.value);
+    if (!value.ok) return value;
+    entries.set(displayConstant(key.value), value.value);
+  }
+  return ok({ kind: 'map', entries: [...entries] });
+}
+
+function evaluateUnary(env: Evaluation, node: Extract<Expression, { kind: 'UnaryExpression' }>): Outcome {
+  const operand = evaluate(env, node.operand);
+  if (!operand.ok) return operand;
+  const { value } = operand;
+  if (node.operator === '!')
+    return value.kind === 'bool' ? ok({ kind: 'bool', value: !value.value }) : refuse(node, '');
+  if (value.kind === 'int' || value.kind === 'float') return ok({ kind: value.kind, value: 0 - value.value });
+  return refuse(node, '');
+}
+
+function evaluateBinary(env: Evaluation, node: BinaryExpression): Outcome {
+  const left = evaluate(env, node.left);
+  if (!left.ok) return left;
+  const { operator } = node;
+  if (operator === '&&' || operator === '||') {
+    if (left.value.kind !== 'bool') return refuse(node, '');
+    return left.value.value === (operator === '||') ? left : evaluate(env, node.right);
+  }
+  if (operator === '??') {
+    if (left.value.kind === 'some') return ok(left.value.value);
+    return left.value.kind === 'none' || left.value.kind === 'nil' ? evaluate(env, node.right) : left;
+  }
+  const right = evaluate(env, node.right);
+  if (!right.ok) return right;
+  if (operator === '==' || operator === '!=') {
+    return ok({ kind: 'bool', value: equalConstants(left.value, right.value) === (operator === '==') });
+  }
+  return combine(node, left.value, right.value);
+}
+
+function equalConstants(left: ConstantValue, right: ConstantValue): boolean {
+  const number = (value: ConstantValue) => (value.kind === 'int' || value.kind === 'float' ? value.value : undefined);
+  if (number(left) !== undefined && number(right) !== undefined) return number(left) === number(right);
+  return JSON.stringify(left) === JSON.stringify(right);
+}
+
+function combine(node: BinaryExpression, left: ConstantValue, right: ConstantValue): Outcome {
+  const { operator } = node;
+  if (left.kind === 'string' && right.kind === 'string') {
+    if (operator === '+') return ok({ kind: 'string', value: left.value + right.value });
+    return order(node, Math.sign(compareText(left.value, right.value)));
+  }
+  const isNumber = (value: ConstantValue) => value.kind === 'int' || value.kind === 'float';
+  if (!isNumber(left) || !isNumber(right)) return refuse(node, '');
+  const a = left.kind === 'int' || left.kind === 'float' ? left.value : 0;
+  const b = right.kind === 'int' || right.kind === 'float' ? right.value : 0;
+  if (operator === '<' || operator === '>' || operator === '<=' || operator === '>=') {
+    return Number.isNaN(a) || Number.isNaN(b) ? ok({ kind: 'bool', value: false }) : order(node, Math.sign(a - b));
+  }
+  return arithmetic(node, { a, b, isInt: left.kind === 'int' && right.kind === 'int' });
+}
+
+function compareText(left: string, right: string): number {
+  const [a, b] = [[...left], [...right]];
+  for (let index = 0; index < Math.min(a.length, b.length); index++) {
+    const difference = (a[index]?.codePointAt(0) ?? 0) - (b[index]?.codePointAt(0) ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return a.length - b.length;
+}
+
+function order(node: BinaryExpression, sign: number): Outcome {
+  switch (node.operator) {
+    case '<':
+      return ok({ kind: 'bool', value: sign < 0 });
+    case '<=':
+      return ok({ kind: 'bool', value: sign <= 0 });
+    case '>':
+      return ok({ kind: 'bool', value: sign > 0 });
+    case '>=':
+      return ok({ kind: 'bool', value: sign >= 0 });
+    default:
+      return refuse(node, '');
+  }
+}
+
+function arithmetic(
+  node: BinaryExpression,
+  operands: { readonly a: number; readonly b: number; readonly isInt: boolean },
+): Outcome {
+  const { a, b, isInt } = operands;
+  const { operator } = node;
+  if (isInt && b === 0 && (operator === '/' || operator === '%')) return refuse(node, 'division by zero');
+  if (isInt && operator === '**' && b < 0) return ok({ kind: 'float', value: a ** b });
+  const value = calculate(operator, a, b);
+  if (value === undefined) return refuse(node, '');
+  if (!isInt) return ok({ kind: 'float', value });
+  const whole = operator === '/' ? Math.trunc(value) : value;
+  if (Math.abs(whole) > MOST_INT) return refuse(node, 'the value is outside the range of `Int`');
+  return ok({ kind: 'int', value: whole + 0 });
+}
+
+function calculate(operator: BinaryExpression['operator'], a: number, b: number): number | undefined {
+  switch (operator) {
+    case '+':
+      return a + b;
+    case '-':
+      return a - b;
+    case '*':
+      return a * b;
+    case '/':
+      return a / b;
+    case '%':
+      return a % b;
+    case '**':
+      return a ** b;
+    default:
+      return undefined;
+  }
+}
+
+function evaluateCast(env: Evaluation, node: Extract<Expression, { kind: 'CastExpression' }>): Outcome {
+  const operand = evaluate(env, node.operand);
+  if (!operand.ok) return operand;
+  const { value } = operand;
+  const target = env.facts.casts.get(node.id)?.kind;
+  const isNumber = value.kind === 'int' || value.kind === 'float';
+  if (target === 'int' && isNumber) return ok({ kind: 'int', value: Math.trunc(value.value) + 0 });
+  if (target === 'int' && value.kind === 'bool') return ok({ kind: 'int', value: value.value ? 1 : 0 });
+  if (target === 'float' && isNumber) return ok({ kind: 'float', value: value.value });
+  if (target === 'string') return ok({ kind: 'string', value: displayConstant(value) });
+  return refuse(node, 'this cast is not constant');
+}
+
+function evaluateRange(env: Evaluation, node: Extract<Expression, { kind: 'RangeExpression' }>): Outcome {
+  if (node.start === undefined || node.end === undefined) return refuse(node, 'an open range is not constant');
+  const start = evaluate(env, node.start);
+  if (!start.ok) return start;
+  const end = evaluate(env, node.end);
+  if (!end.ok) return end;
+  if (start.value.kind !== 'int' || end.value.kind !== 'int') return refuse(node, '');
+  return ok({ kind: 'range', start: start.value.value, end: end.value.value, inclusive: node.inclusive });
+}
+
+function evaluateName(
+  env: Evaluation,
+  node: Extract<Expression, { kind: 'NameExpression' | 'PathExpression' }>,
+): Outcome {
+  const resolved = env.facts.names.get(node.id);
+  if (resolved === undefined || resolved.kind === 'unresolved') return refuse(node, '');
+  if (resolved.kind === 'constant') {
+    const value = env.constant(resolved.constant);
+    return value === undefined ? refuse(node, '') : ok(value);
+  }
+  if (resolved.kind === 'variant' && resolved.variant.shape === 'unit') {
+    return ok({ kind: 'variant', variant: resolved.variant, fields: [] });
+  }
+  if (resolved.kind === 'builtin' && resolved.name === 'None') return ok({ kind: 'none' });
+  const name = node.kind === 'NameExpression' ? node.name.text : node.path.segments.map((part) => part.text).join('::');
+  return refuse(node, `\`${name}\` is not constant`);
+}
+
+const WRAPPERS = { Ok: 'ok', Err: 'err', Some: 'some' } as const;
+
+function evaluateCall(env: Evaluation, node: Extract<Expression, { kind: 'CallExpression' }>): Outcome {
+  const target = env.facts.calls.get(node.id)?.target;
+  if (target === undefined || target.kind === 'unresolved') return refuse(node, '');
+  const values = node.arguments.map((argument) => argument.value);
+  if (target.kind === 'variant') {
+    const { variant } = target;
+    return evaluateAll(env, values, (fields) => ({ kind: 'variant', variant, fields }));
+  }
+  const wrapper =
+    target.kind === 'builtin' && target.name in WRAPPERS ? WRAPPERS[target.name as keyof typeof WRAPPERS] : undefined;
+  const [only] = values;
+  if (wrapper !== undefined && only !== undefined) {
+    return evaluateAll(env, [only], ([value]) => ({ kind: wrapper, value: value ?? { kind: 'nil' } }));
+  }
+  return refuse(node, 'a call is not constant');
+}
+
+function evaluateStruct(env: Evaluation, node: StructExpression): Outcome {
+  const resolved = env.facts.names.get(node.id);
+  if (node.base !== undefined) return refuse(node, 'this is not constant');
+  const given = new Map(node.fields.map((field) => [field.name.text, field.value]));
+  if (resolved?.kind === 'variant') {
+    const values = resolved.variant.fields.map((name) => given.get(name));
+    const present = values.filter((value) => value !== undefined);
+    if (present.length !== values.length) return refuse(node, '');
+    const { variant } = resolved;
+    return evaluateAll(env, present, (fields) => ({ kind: 'variant', variant, fields }));
+  }
+  if (resolved?.kind !== 'struct' && resolved?.kind !== 'schema') return refuse(node, '');
+  const fields: (readonly [string, ConstantValue])[] = [];
+  for (const field of env.structFields(resolved.path) ?? []) {
+    const expression = given.get(field.name) ?? field.value;
+    if (expression === undefined) {
+      fields.push([field.name, { kind: 'none' }]);
+      continue;
+    }
+    const value = evaluate(env, expression);
+    if (!value.ok) return value;
+    fields.push([field.name, value.value]);
+  }
+  return ok({ kind: 'struct', path: resolved.path, fields });
+}
+
+/** As a template shows it. */
+export function displayConstant(value: ConstantValue): string {
+  switch (value.kind) {
+    case 'int':
+    case 'bool':
+    case 'string':
+      return String(value.value);
+    case 'float':
+      return displayFloat(value.value);
+    case 'nil':
+      return 'nil';
+    case 'none':
+      return 'None';
+    case 'array':
+    case 'tuple':
+      return `[${value.items.map(displayConstant).join(', ')}]`;
+    case 'map':
+      return `{${value.entries.map(([key, item]) => `${JSON.stringify(key)}: ${displayConstant(item)}`).join(', ')}}`;
+    case 'struct':
+      return `${lastPart(value.path)} {${value.fields.map(([name, item]) => `${name}: ${displayConstant(item)}`).join(', ')}}`;
+    case 'variant':
+      return displayVariant(value);
+    case 'some':
+      return `Some(${displayConstant(value.value)})`;
+    case 'ok':
+      return `Ok(${displayConstant(value.value)})`;
+    case 'err':
+      return `Err(${displayConstant(value.value)})`;
+    case 'range':
+      return `${value.start}${value.inclusive ? '..=' : '..'}${value.end}`;
+  }
+}
+
+function lastPart(path: string): string {
+  return path.slice(path.lastIndexOf(':') + 1);
+}
+
+function displayVariant(value: Extract<ConstantValue, { kind: 'variant' }>): string {
+  const name = `${lastPart(value.variant.enum)}::${value.variant.name}`;
+  const texts = value.fields.map(displayConstant);
+  if (value.variant.shape === 'unit') return name;
+  if (value.variant.shape === 'tuple') return `${name}(${texts.join(', ')})`;
+  return `${name} {${value.variant.fields.map((field, index) => `${field}: ${texts[index] ?? ''}`).join(', ')}}`;
+}
+
+/** Never with an exponent and without a trailing `.0`. */
+function displayFloat(value: number): string {
+  if (Number.isNaN(value)) return 'NaN';
+  if (!Number.isFinite(value)) return value > 0 ? 'inf' : '-inf';
+  if (Object.is(value, -0)) return '-0';
+  const text = String(value);
+  const match = /^(-?)(\d)(?:\.(\d+))?e([+-]\d+)$/.exec(text);
+  if (match === null) return text;
+  const [, sign = '', lead = '', fraction = '', exponent = '0'] = match;
+  const digits = lead + fraction;
+  const point = 1 + Number(exponent);
+  if (point <= 0) return `${sign}0.${'0'.repeat(-point)}${digits}`;
+  return point >= digits.length
+    ? sign + digits + '0'.repeat(point - digits.length)
+    : `${sign}${digits.slice(0, point)}.${digits.slice(point)}`;
+}

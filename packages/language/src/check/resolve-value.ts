@@ -1,0 +1,231 @@
+import type { NameExpression, PathExpression } from '../syntax/expression.ts';
+import { localNames, lookupLocal } from './body.ts';
+import { associatedBuiltin, type BuiltinFunction } from './builtins.ts';
+import { CODE } from './codes.ts';
+import type { Body } from './context.ts';
+import type { ConstantRef, Local, ModuleVariable, ResolvedName, VariantRef } from './facts.ts';
+import { canSee, type Entry, type FunctionMeaning, type ResourceMeaning } from './module-scope.ts';
+import {
+  didYouMean,
+  lookupName,
+  memberOf,
+  namesVisible,
+  type PathTarget,
+  reportHidden,
+  reportMissing,
+  resolvePath,
+} from './resolve-path.ts';
+import type { MethodInfo, Type, TypeCon, VariantInfo } from './types.ts';
+
+/** What a name or path in an expression stands for, before it is called or used as a value. */
+export type ResolvedValue =
+  | { readonly kind: 'local'; readonly local: Local }
+  | { readonly kind: 'variable'; readonly variable: ModuleVariable }
+  | { readonly kind: 'function'; readonly meaning: FunctionMeaning }
+  | { readonly kind: 'constant'; readonly constant: ConstantRef; readonly type: Type }
+  | { readonly kind: 'variant'; readonly variant: VariantInfo }
+  | { readonly kind: 'builtin'; readonly builtin: BuiltinFunction }
+  | { readonly kind: 'none' }
+  | { readonly kind: 'resource'; readonly meaning: ResourceMeaning }
+  | { readonly kind: 'schema'; readonly con: TypeCon }
+  /** `Type::function`; `resource` when the type is a tool or model. */
+  | {
+      readonly kind: 'associated';
+      readonly con: TypeCon;
+      readonly method: MethodInfo;
+      readonly resource: ResourceMeaning | undefined;
+    }
+  /** Already reported. */
+  | { readonly kind: 'broken' };
+
+const BROKEN: ResolvedValue = { kind: 'broken' };
+
+export function resolveName(body: Body, node: NameExpression): ResolvedValue {
+  const name = node.name.text;
+  if (name === '') return BROKEN;
+  const value = findName(body, node);
+  body.cx.facts.names.set(node.id, describe(value));
+  return value;
+}
+
+function findName(body: Body, node: NameExpression): ResolvedValue {
+  const { cx } = body;
+  const name = node.name.text;
+  const found = lookupLocal(body, name);
+  if (found?.kind === 'local') {
+    found.local.used = true;
+    return found;
+  }
+  if (name === 'None') return { kind: 'none' };
+  const entry = found?.entry ?? lookupName(cx, body.module, name);
+  if (entry === undefined) return unknownName(body, node);
+  return valueOfEntry(body, entry, node);
+}
+
+function unknownName(body: Body, node: NameExpression): ResolvedValue {
+  const { cx } = body;
+  const name = node.name.text;
+  if (name === 'self') {
+    cx.report.error(CODE.undefinedName, node.span, '`self` is not available here', {
+      help: 'a method takes it as its first parameter: `fn name(self)`',
+    });
+    return BROKEN;
+  }
+  if (cx.enclosing.get(body.module)?.has(name) === true) {
+    cx.report.error(CODE.localCapture, node.span, `a local function cannot use the variable \`${name}\` around it`, {
+      help: `pass it as a parameter, or write a closure: \`let f = |…| …;\``,
+    });
+    return BROKEN;
+  }
+  const candidates = [...localNames(body), ...namesVisible(cx, body.module)];
+  cx.report.error(CODE.undefinedName, node.span, `cannot find \`${name}\``, { help: didYouMean(name, candidates) });
+  return BROKEN;
+}
+
+function valueOfEntry(body: Body, entry: Entry, node: NameExpression | PathExpression): ResolvedValue {
+  const { meaning } = entry;
+  switch (meaning.kind) {
+    case 'function':
+      return { kind: 'function', meaning };
+    case 'constant':
+      return { kind: 'constant', constant: meaning.ref, type: meaning.type };
+    case 'variable':
+      meaning.variable.used = true;
+      return { kind: 'variable', variable: meaning.variable };
+    case 'variant':
+      return { kind: 'variant', variant: meaning.variant };
+    case 'resource':
+      return { kind: 'resource', meaning };
+    case 'builtin': {
+      const builtin = body.cx.builtins.functions.get(meaning.name);
+      return builtin === undefined ? BROKEN : { kind: 'builtin', builtin };
+    }
+    case 'type':
+      if (meaning.con.family === 'schema') return { kind: 'schema', con: meaning.con };
+      return notAValue(body, node, entry.name, 'a type');
+    case 'alias':
+      return notAValue(body, node, entry.name, 'a type');
+    case 'trait':
+      return notAValue(body, node, entry.name, 'a trait');
+    case 'module':
+    case 'std':
+      return notAValue(body, node, entry.name, 'a module');
+    case 'import':
+    case 'broken':
+      return BROKEN;
+  }
+}
+
+function notAValue(body: Body, node: NameExpression | PathExpression, name: string, what: string): ResolvedValue {
+  body.cx.report.error(CODE.kindOfName, node.span, `\`${name}\` is ${what}, not a value`);
+  return BROKEN;
+}
+
+export function resolvePathValue(body: Body, node: PathExpression): ResolvedValue {
+  const value = findPath(body, node);
+  body.cx.facts.names.set(node.id, describe(value));
+  return value;
+}
+
+function findPath(body: Body, node: PathExpression): ResolvedValue {
+  const { cx } = body;
+  const target = pathTarget(body, node);
+  if (target === undefined) return BROKEN;
+  if (target.kind === 'missing') {
+    const segments = node.path.segments.map((segment) => segment.text);
+    reportMissing(cx, { file: cx.report.file, path: node.path, segments, target, module: body.module });
+    return BROKEN;
+  }
+  if (target.kind === 'entry') {
+    if (!canSee(body.module, target.entry)) {
+      reportHidden(cx, target.entry, node.path, cx.report.file);
+      return BROKEN;
+    }
+    return valueOfEntry(body, target.entry, node);
+  }
+  return associatedValue(body, node, target);
+}
+
+/** Local types and `Self` come before what the modules declare; a variable never does. */
+function pathTarget(body: Body, node: PathExpression): PathTarget | undefined {
+  const [first, second] = node.path.segments;
+  if (first === undefined || second === undefined || first.text === '' || second.text === '') return undefined;
+  const { self } = body.types;
+  if (first.text === 'Self' && self !== undefined) {
+    const con = self.kind === 'applied' ? self.con : self.kind === 'param' ? self.param.bounds[0]?.con : undefined;
+    if (con === undefined || node.path.segments.length !== 2) return undefined;
+    return memberOf(body.cx, { ...selfEntry, meaning: { kind: 'type', con } }, second.text);
+  }
+  return resolvePath(body.cx, body.module, node.path);
+}
+
+const selfEntry = {
+  name: 'Self',
+  isPublic: true,
+  module: undefined,
+  span: { start: 0, end: 0 },
+  file: '',
+  used: true,
+} as const;
+
+function associatedValue(
+  body: Body,
+  node: PathExpression,
+  target: Extract<PathTarget, { kind: 'associated' }>,
+): ResolvedValue {
+  const { con, name, owner } = target;
+  const resource = owner.meaning.kind === 'resource' ? owner.meaning : undefined;
+  const method = con.methods.get(name) ?? con.traitMethods.get(name) ?? con.trait?.methods.get(name);
+  if (method !== undefined) return { kind: 'associated', con, method, resource };
+  const builtin = associatedBuiltin(body.cx.builtins, con.name, name);
+  if (builtin !== undefined && con.declaration === undefined) return { kind: 'builtin', builtin };
+  const last = node.path.segments[node.path.segments.length - 1] ?? node;
+  const what = con.family === 'enum' ? 'variant or function' : 'function';
+  const known = [...(con.variants?.keys() ?? []), ...con.methods.keys(), ...con.traitMethods.keys()];
+  body.cx.report.error(CODE.undefinedName, last.span, `no ${what} \`${name}\` in \`${con.name}\``, {
+    help: didYouMean(name, known),
+  });
+  return BROKEN;
+}
+
+export function variantRef(variant: VariantInfo): VariantRef {
+  return {
+    enum: variant.owner.path,
+    name: variant.name,
+    shape: variant.shape,
+    fields: [...variant.fields.keys()],
+    index: variant.index,
+  };
+}
+
+function describe(value: ResolvedValue): ResolvedName {
+  switch (value.kind) {
+    case 'local':
+      return value;
+    case 'variable':
+      return { kind: 'module-variable', variable: value.variable };
+    case 'function':
+      return { kind: 'function', function: value.meaning.ref };
+    case 'constant':
+      return { kind: 'constant', constant: value.constant };
+    case 'variant':
+      return { kind: 'variant', variant: variantRef(value.variant) };
+    case 'builtin':
+      return { kind: 'builtin', name: value.builtin.name };
+    case 'none':
+      return { kind: 'builtin', name: 'None' };
+    case 'resource':
+      return { kind: 'resource', resource: value.meaning.ref };
+    case 'schema':
+      return {
+        kind: 'schema',
+        path: value.con.path,
+        name: value.con.name,
+        fields: [...(value.con.fields?.keys() ?? [])],
+      };
+    case 'associated':
+      return value.method.ref === undefined ? { kind: 'unresolved' } : { kind: 'function', function: value.method.ref };
+    case 'broken':
+      return { kind: 'unresolved' };
+  }
+}
