@@ -5,6 +5,8 @@ export interface BuiltinStruct {
   readonly parent?: string;
   /** Field name to type; `?` at the end of the name: may be absent (None). */
   readonly fields: Readonly<Record<string, string>>;
+  /** Fields that can be read but are not part of the display and JSON forms. */
+  readonly hidden?: readonly string[];
   readonly help: string;
 }
 
@@ -63,6 +65,7 @@ export const BUILTIN_STRUCTS = {
       cost: 'Any',
       tool_calls: 'Array<ToolCall>',
     },
+    hidden: ['provider', 'latency_ms', 'cost', 'tool_calls'],
     help: 'What a model answered',
   },
   Message: { kind: 'struct', fields: { role: 'String', content: 'String' }, help: 'One entry of a memory' },

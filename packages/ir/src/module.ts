@@ -30,6 +30,8 @@ const functionSchema = z.strictObject({
   /** As in stack traces: `main`, `Point::norm`, `main::{closure}`. */
   name,
   params: z.array(z.strictObject({ name, type: z.string().optional() })),
+  /** How many parameters have no default; all of them when absent. */
+  required: index.optional(),
   /** How many values a closure of it captures. */
   captures: index,
   registers: index,

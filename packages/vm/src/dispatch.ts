@@ -1,0 +1,115 @@
+import { builtinMethods } from '@concerto/ir';
+import { display, typeName } from './display.ts';
+import { fault } from './fault.ts';
+import { implementation } from './implementations.ts';
+import type { Implementation, Vm } from './machine.ts';
+import type { LinkedFunction } from './program.ts';
+import { type RefValue, stringKey, type Value } from './value.ts';
+
+/** What a call runs. */
+export type Callee =
+  | Implementation
+  | {
+      readonly kind: 'function';
+      readonly name: string;
+      readonly target: LinkedFunction;
+      readonly captures: readonly Value[];
+    }
+  /** Something callable that is itself the first argument. */
+  | { readonly kind: 'bound'; readonly receiver: Value; readonly target: Implementation }
+  | { readonly kind: 'field'; readonly value: Value };
+
+/** What calling a value runs: a closure, a built-in, a model (`M("hi")` is `M.execute("hi")`). */
+export function calleeOf(value: Value): Exclude<Callee, { kind: 'field' }> {
+  if (typeof value === 'object' && value !== null) {
+    switch (value.kind) {
+      case 'closure':
+        return { kind: 'function', name: value.target.name, target: value.target, captures: value.captures };
+      case 'builtin':
+        return implementation(value.name);
+      case 'ref':
+        if (value.of === 'model' || value.of === 'agent') {
+          return {
+            kind: 'bound',
+            receiver: value,
+            target: implementation(value.of === 'model' ? 'ModelRef.execute' : 'AgentRef.execute'),
+          };
+        }
+        if (value.of === 'pipeline')
+          return { kind: 'bound', receiver: value, target: implementation('PipelineRef.run') };
+        break;
+      case 'builder':
+        return { kind: 'bound', receiver: value, target: implementation('Builder.execute') };
+      default:
+        break;
+    }
+  }
+  throw fault('TypeError', `${typeName(value)} is not a function`);
+}
+
+/** The method a receiver has: of its type, then built in, then a function in a field. */
+export function findMethod(vm: Vm, receiver: Value, name: string): Exclude<Callee, { kind: 'bound' }> {
+  const type = methodType(receiver);
+  const own = vm.program.methods.get(type)?.get(name);
+  if (own !== undefined) return { kind: 'function', name: own.name, target: own, captures: [] };
+  const general = typeName(receiver);
+  const ownGeneral = general === type ? undefined : vm.program.methods.get(general)?.get(name);
+  if (ownGeneral !== undefined) return { kind: 'function', name: ownGeneral.name, target: ownGeneral, captures: [] };
+  const builtin = builtinMethods(builtinTypeName(receiver)).get(name);
+  if (builtin !== undefined) return implementation(builtin);
+  const held = functionIn(receiver, name);
+  if (held !== undefined) return { kind: 'field', value: held };
+  if (isMcp(receiver)) return mcpMethod(name);
+  // A present optional value is held bare: it still has the methods of Option.
+  const optional = builtinMethods('Option').get(name) ?? builtinMethods('Any').get(name);
+  if (optional !== undefined) return implementation(optional);
+  throw fault('TypeError', `${describe(receiver)} has no method '${name}'`, { kind: 'no_method' });
+}
+
+function isMcp(value: Value): value is RefValue {
+  return typeof value === 'object' && value !== null && value.kind === 'ref' && value.of === 'mcp';
+}
+
+/** `Server.tool(args)`: a method of an MCP server is a call of that tool. */
+function mcpMethod(name: string): Implementation {
+  const call = implementation('McpRef.call');
+  if (call.kind !== 'request') return call;
+  return {
+    ...call,
+    min: 1,
+    max: 65,
+    start: (args, vm) => call.start([args[0], name, ...args.slice(1)], vm),
+  };
+}
+
+function describe(value: Value): string {
+  return value === null || value === undefined
+    ? 'nil'
+    : typeName(value) === 'Function'
+      ? display(value)
+      : typeName(value);
+}
+
+/** Under which name a program's own methods are kept. */
+function methodType(value: Value): string {
+  if (typeof value === 'object' && value !== null) {
+    if (value.kind === 'struct' || value.kind === 'enum') return value.type.name;
+    if (value.kind === 'ref') return value.name;
+    if (value.kind === 'builder') return value.target.name;
+  }
+  return typeName(value);
+}
+
+function builtinTypeName(value: Value): string {
+  if (typeof value === 'object' && value !== null && value.kind === 'struct' && value.type.kind === 'error')
+    return 'Error';
+  return typeName(value);
+}
+
+function functionIn(value: Value, name: string): Value {
+  if (typeof value !== 'object' || value === null) return undefined;
+  let held: Value;
+  if (value.kind === 'map') held = value.entries.get(stringKey(name));
+  else if (value.kind === 'struct') held = value.fields[value.type.slots.get(name) ?? -1] ?? value.extra?.get(name);
+  return held ?? undefined;
+}

@@ -1,0 +1,127 @@
+import type { Json, JsonObject } from '@concerto/base';
+import type { Value } from './value.ts';
+
+/** What the program says to the world without waiting, in order. */
+export type Notice =
+  | { readonly kind: 'emit'; readonly channel: string; readonly payload: Value; readonly system: boolean }
+  | { readonly kind: 'print'; readonly text: string }
+  | { readonly kind: 'log'; readonly level: 'info' | 'warn' | 'error' | 'debug'; readonly text: string }
+  /** One line for the agent: compact JSON, without the newline. */
+  | { readonly kind: 'agent_reply'; readonly session: string; readonly line: string }
+  | { readonly kind: 'agent_close'; readonly session: string; readonly reason: string }
+  /** Nobody waits for that request any more: end the work. */
+  | { readonly kind: 'cancel'; readonly id: number };
+
+/** What a fiber waits for; answered by `resume` with the same id. */
+export type Request =
+  | { readonly kind: 'ask'; readonly channel: string; readonly payload: Value }
+  | { readonly kind: 'flush' }
+  | { readonly kind: 'sleep'; readonly ms: number }
+  /** Answer: milliseconds since 1970. */
+  | { readonly kind: 'now' }
+  /** Answer: float and int a number (int from low to high inclusive), uuid and bytes a string (bytes in hex). */
+  | { readonly kind: 'random'; readonly of: 'float' | 'uuid' }
+  | { readonly kind: 'random'; readonly of: 'int'; readonly low: number; readonly high: number }
+  | { readonly kind: 'random'; readonly of: 'bytes'; readonly count: number }
+  /** Answer: the value or null; without a name an object of all. */
+  | { readonly kind: 'env'; readonly name: string | null }
+  | FileRequest
+  /** Answer: `{status, body, headers}`. */
+  | {
+      readonly kind: 'http';
+      readonly method: string;
+      readonly url: string;
+      /** JSON text, null for none. */
+      readonly body: string | null;
+      readonly headers: Readonly<Record<string, string>>;
+    }
+  | ModelRequest
+  /** The next piece of a streamed answer: `{chunk}` or `{response: ModelAnswer}`. */
+  | { readonly kind: 'model_next'; readonly stream: string }
+  | { readonly kind: 'mcp_call'; readonly server: string; readonly tool: string; readonly arguments: Json }
+  /** Answer: an array of `{name, description?, parameters}`. */
+  | { readonly kind: 'mcp_tools'; readonly server: string }
+  | AgentOpenRequest
+  /** Answer: `{message: {type, …}}`, or an error whose kind is that of the AgentError. */
+  | { readonly kind: 'agent_next'; readonly session: string }
+  | { readonly kind: 'agent_shutdown'; readonly agent: string };
+
+export type FileRequest =
+  | { readonly kind: 'file'; readonly op: 'read' | 'exists' | 'list' | 'remove' | 'size'; readonly path: string }
+  | { readonly kind: 'file'; readonly op: 'write' | 'append'; readonly path: string; readonly text: string };
+
+/** One turn with a model. Answer: `ModelAnswer`. With `stream`, the answer is `{stream: ID}` and `model_next` follows. */
+export interface ModelRequest {
+  readonly kind: 'model';
+  readonly model: string;
+  readonly connection: string;
+  /** The declaration's configuration with the builder's changes. */
+  readonly config: JsonObject;
+  readonly messages: readonly ModelMessage[];
+  readonly tools: readonly ModelTool[];
+  /** MCP servers whose tools are offered too. */
+  readonly servers: readonly string[];
+  readonly schema: { readonly name: string; readonly schema: Json } | null;
+  readonly timeoutMs: number | null;
+  readonly stream: boolean;
+}
+
+export type ModelMessage =
+  | { readonly role: 'system' | 'user'; readonly content: string }
+  | { readonly role: 'assistant'; readonly content: string; readonly toolCalls?: readonly ModelToolCall[] }
+  | {
+      readonly role: 'tool';
+      readonly id: string;
+      readonly name: string;
+      readonly content: string;
+      readonly failed: boolean;
+    };
+
+export interface ModelToolCall {
+  readonly id: string;
+  /** `Tool::method`, or `server::tool` for MCP, as in `ModelTool`. */
+  readonly name: string;
+  readonly arguments: Json;
+}
+
+export interface ModelTool {
+  readonly name: string;
+  readonly description: string;
+  readonly parameters: Json;
+}
+
+export interface ModelAnswer {
+  readonly text: string;
+  readonly tokens_in: number;
+  readonly tokens_out: number;
+  readonly model: string;
+  readonly provider?: string;
+  readonly latency_ms?: number;
+  readonly cost?: number;
+  readonly tool_calls?: readonly ModelToolCall[];
+}
+
+/** Starts a session: process (and init) if needed, then the prompt. Answer: `{session: ID}`. */
+export interface AgentOpenRequest {
+  readonly kind: 'agent_open';
+  readonly agent: string;
+  readonly connector: string;
+  readonly config: JsonObject;
+  readonly params: JsonObject | null;
+  readonly prompt: string;
+  readonly context: Json | undefined;
+  readonly timeoutSeconds: number | null;
+  readonly listen: boolean;
+}
+
+export type Effect = Notice | (Request & { readonly id: number });
+
+export interface WorldError {
+  readonly message: string;
+  /** For agents the kind of the AgentError; for models `rate_limited`, `auth` …; for others free. */
+  readonly kind?: string;
+  readonly code?: Json;
+  readonly details?: Json;
+}
+
+export type Answer = { readonly ok: true; readonly value: Json } | { readonly ok: false; readonly error: WorldError };

@@ -1,0 +1,179 @@
+import { display } from './display.ts';
+import { errorValue, fault } from './fault.ts';
+import type { Failure, Fiber, Group, Vm } from './machine.ts';
+import { trace, unwind } from './unwind.ts';
+import { array, type ClosureValue, type Value } from './value.ts';
+
+/** How many closures of a `parallel for` run at once when it does not say. */
+export const PARALLEL_LIMIT = 16;
+
+export interface GroupStart {
+  readonly mode: Group['mode'];
+  readonly closures: readonly Value[];
+  readonly limit: number;
+  readonly ms: Value;
+  /** The stack index that gets the result. */
+  readonly result: number;
+}
+
+/** Starts closures at the same time; the fiber waits for them. False when there is nothing to wait for. */
+export function beginGroup(vm: Vm, fiber: Fiber, start: GroupStart): boolean {
+  const waiting = start.closures.map((value): ClosureValue => {
+    if (typeof value === 'object' && value !== null && value.kind === 'closure') return value;
+    throw fault('TypeError', 'only functions can run at the same time');
+  });
+  if (waiting.length === 0) {
+    fiber.stack[start.result] = start.mode === 'all' ? array([]) : null;
+    return false;
+  }
+  const group: Group = {
+    mode: start.mode,
+    waiting,
+    started: 0,
+    limit: start.limit,
+    values: waiting.map(() => null),
+    left: waiting.length,
+    running: [],
+    timer: null,
+  };
+  fiber.wait = { kind: 'group', group, result: start.result };
+  if (start.mode === 'deadline' && typeof start.ms === 'number') {
+    group.timer = vm.nextRequest++;
+    vm.pending.set(group.timer, fiber.id);
+    vm.outbox.push({ kind: 'sleep', ms: start.ms, id: group.timer });
+  }
+  startNext(vm, fiber, group);
+  return true;
+}
+
+function startNext(vm: Vm, fiber: Fiber, group: Group): void {
+  while (group.running.length < group.limit && group.started < group.waiting.length) {
+    const closure = group.waiting[group.started];
+    if (closure === undefined) return;
+    if (vm.fibers.size >= vm.limits.fibers) {
+      if (group.running.length > 0) return;
+      throw fault('LimitError', `more than ${vm.limits.fibers} things at the same time`, { kind: 'fibers' });
+    }
+    const child = spawn(vm, closure, { parent: fiber.id, slot: group.started });
+    group.started++;
+    group.running.push(child.id);
+  }
+}
+
+/** A new fiber that calls the closure without arguments. */
+export function spawn(
+  vm: Vm,
+  closure: ClosureValue,
+  place: { readonly parent: number | null; readonly slot: number },
+): Fiber {
+  const { target } = closure;
+  const stack: Value[] = new Array<Value>(Math.max(64, target.registers + 8)).fill(undefined);
+  closure.captures.forEach((value, index) => {
+    stack[target.params + index] = value;
+  });
+  const fiber: Fiber = {
+    id: vm.nextFiber++,
+    parent: place.parent,
+    slot: place.slot,
+    stack,
+    depth: 1,
+    functions: [target],
+    next: [0],
+    bases: [0],
+    results: [0],
+    wait: null,
+  };
+  vm.fibers.set(fiber.id, fiber);
+  vm.ready.push(fiber.id);
+  return fiber;
+}
+
+/** A fiber has ended with a value: its parent's group takes note. */
+export function childFinished(vm: Vm, child: Fiber, value: Value): void {
+  const parent = child.parent === null ? undefined : vm.fibers.get(child.parent);
+  if (parent?.wait?.kind !== 'group') return;
+  const { group, result } = parent.wait;
+  group.values[child.slot] = value;
+  group.running = group.running.filter((id) => id !== child.id);
+  group.left--;
+  if (group.mode !== 'all') return complete(vm, parent, group, { value, result });
+  if (group.left === 0) return complete(vm, parent, group, { value: array(group.values), result });
+  startNext(vm, parent, group);
+}
+
+function complete(vm: Vm, fiber: Fiber, group: Group, end: { readonly value: Value; readonly result: number }): void {
+  endGroup(vm, group);
+  fiber.stack[end.result] = end.value;
+  fiber.wait = null;
+  vm.ready.push(fiber.id);
+}
+
+/** Ends whatever a group still runs. */
+function endGroup(vm: Vm, group: Group): void {
+  if (group.timer !== null && vm.pending.delete(group.timer)) vm.outbox.push({ kind: 'cancel', id: group.timer });
+  for (const id of group.running) cancelFiber(vm, id);
+  group.running = [];
+}
+
+/** Ends a fiber and everything it waits for or has started. */
+export function cancelFiber(vm: Vm, id: number): void {
+  const fiber = vm.fibers.get(id);
+  if (fiber === undefined) return;
+  vm.fibers.delete(id);
+  const queued = vm.ready.indexOf(id);
+  if (queued >= 0) vm.ready.splice(queued, 1);
+  endWait(vm, fiber);
+  closeSessions(vm, fiber);
+}
+
+function endWait(vm: Vm, fiber: Fiber): void {
+  if (fiber.wait?.kind === 'request' && vm.pending.delete(fiber.wait.id)) {
+    vm.outbox.push({ kind: 'cancel', id: fiber.wait.id });
+  }
+  if (fiber.wait?.kind === 'group') endGroup(vm, fiber.wait.group);
+  fiber.wait = null;
+}
+
+/** The sessions with agents that a cancelled fiber had open: a `listen` keeps its session in a fixed register. */
+function closeSessions(vm: Vm, fiber: Fiber): void {
+  const listen = vm.program.prelude.get('$listen');
+  for (let frame = 0; frame < fiber.depth; frame++) {
+    if (fiber.functions[frame] !== listen) continue;
+    const session = fiber.stack[(fiber.bases[frame] ?? 0) + LISTEN_SESSION];
+    if (typeof session === 'string' && session !== '' && !session.startsWith('mock:')) {
+      vm.outbox.push({ kind: 'agent_close', session, reason: 'cancelled' });
+    }
+  }
+}
+
+/** The register of `$listen` that holds the session's id. */
+export const LISTEN_SESSION = 4;
+
+/** Raises an error where a fiber waits. Goes up to its parents; the root's failure is the outcome. */
+export function raise(vm: Vm, fiber: Fiber, error: Value, outer: Failure['trace'] = []): void {
+  endWait(vm, fiber);
+  if (unwind(vm, fiber, error)) {
+    vm.ready.push(fiber.id);
+    return;
+  }
+  failFiber(vm, fiber, error, outer);
+}
+
+/** A fiber has no handler for the error. */
+export function failFiber(vm: Vm, fiber: Fiber, error: Value, outer: Failure['trace'] = []): void {
+  const where = [...outer, ...trace(fiber)];
+  vm.fibers.delete(fiber.id);
+  const parent = fiber.parent === null ? undefined : vm.fibers.get(fiber.parent);
+  if (parent === undefined) {
+    if (fiber.parent === null) {
+      vm.outcome = { status: 'failed', failure: { value: error, message: display(error), trace: where, panic: false } };
+    }
+    return;
+  }
+  raise(vm, parent, error, where);
+}
+
+/** The timer of a deadline has fired. */
+export function deadlinePassed(vm: Vm, fiber: Fiber): void {
+  raise(vm, fiber, errorValue('TimeoutError', 'took longer than it may'));
+}

@@ -1,0 +1,20 @@
+export { display, typeName } from './display.ts';
+export type {
+  AgentOpenRequest,
+  Answer,
+  Effect,
+  FileRequest,
+  ModelAnswer,
+  ModelMessage,
+  ModelRequest,
+  ModelTool,
+  ModelToolCall,
+  Notice,
+  Request,
+  WorldError,
+} from './effects.ts';
+export { equal } from './equality.ts';
+export { fromJson, parseJson, stringify, toJson } from './json.ts';
+export type { Failure, Limits, Outcome, TraceEntry, Vm } from './machine.ts';
+export type { Value } from './value.ts';
+export { cancel, createVm, type RunStatus, resume, run, type VmOptions } from './vm.ts';

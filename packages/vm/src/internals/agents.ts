@@ -1,0 +1,416 @@
+import { assert } from '@concerto/base';
+import { type IrAgent, type IrListen, parseType } from '@concerto/ir';
+import { wrong } from '../builtins/arguments.ts';
+import { mockName, systemEvent } from '../builtins/functions.ts';
+import { share } from '../copy-on-write.ts';
+import { display } from '../display.ts';
+import type { WorldError } from '../effects.ts';
+import { type ErrorParts, errorValue, fault } from '../fault.ts';
+import { fromJson, stringify, toJson } from '../json.ts';
+import type { Mock, Native, RequestFinish, RequestStart, Vm } from '../machine.ts';
+import { conform, extractJson } from '../schema.ts';
+import { remember } from '../stores.ts';
+import { array, emptyMap, errValue, type MapValue, okValue, record, type StructValue, type Value } from '../value.ts';
+import { targetOf } from './models.ts';
+import { get, number, type State, set, stateOf, textOf } from './state.ts';
+
+/** What to do with a message: a handler's index, or one of these. */
+export const ROUTE = { again: -1, finished: -2 } as const;
+
+/** Message types that end a session; all others go on. */
+const TERMINAL = ['result', 'error'];
+const NEEDS_REPLY = ['question', 'approval'];
+
+function agentOf(vm: Vm, name: string): IrAgent {
+  const agent = vm.program.module.agents.find((candidate) => candidate.name === name);
+  assert(agent !== undefined, `an agent called ${name}`);
+  return agent;
+}
+
+/** target, listen index (-1 for execute), type, prompt → state. */
+const begin: Native = (stack, at) => {
+  const { ref } = targetOf(stack[at]);
+  if (ref.of !== 'agent') {
+    throw fault(
+      'TypeError',
+      `listen needs an agent, and ${ref.name} is a ${ref.of}: use ${ref.name}.execute(…) without listen`,
+    );
+  }
+  const index = typeof stack[at + 1] === 'number' ? stack[at + 1] : -1;
+  return record({
+    target: stack[at],
+    agent: ref.name,
+    listen: index,
+    type: stack[at + 2] ?? null,
+    prompt: promptText(stack[at + 3]),
+    message: null,
+    param: null,
+    result: null,
+    session: '',
+  });
+};
+
+function promptText(value: Value): string {
+  if (typeof value === 'object' && value !== null && value.kind === 'struct' && value.type.name === 'Prompt') {
+    const messages = value.fields[value.type.slots.get('messages') ?? -1];
+    if (typeof messages === 'object' && messages !== null && messages.kind === 'array') {
+      return messages.items.map((item) => (isStruct(item) ? display(item.fields[1]) : display(item))).join('\n');
+    }
+  }
+  return display(value ?? null);
+}
+
+function isStruct(value: Value): value is StructValue {
+  return typeof value === 'object' && value !== null && value.kind === 'struct';
+}
+
+function listenOf(vm: Vm, state: State): IrListen | undefined {
+  return vm.program.module.listens[number(state, 'listen')];
+}
+
+function isListen(state: State): boolean {
+  return number(state, 'listen') >= 0;
+}
+
+/** state → session id, or Err(AgentError). */
+const startOpen: RequestStart = ([value], vm) => {
+  const state = stateOf(value);
+  const { options } = targetOf(get(state, 'target'));
+  const agent = agentOf(vm, textOf(state, 'agent'));
+  const mock = vm.mocks.get(mockName(get(state, 'target')));
+  if (mock !== undefined) {
+    mock.used = 0;
+    mock.calls.push(record({ type: 'prompt', text: textOf(state, 'prompt') }));
+    return { value: `mock:${agent.name}` };
+  }
+  return {
+    request: {
+      kind: 'agent_open',
+      agent: agent.name,
+      connector: agent.connector,
+      config: { ...agent.manifest, ...agent.config },
+      params: agent.params ?? null,
+      prompt: textOf(state, 'prompt'),
+      context: options.context === undefined ? undefined : toJson(options.context),
+      timeoutSeconds: options.timeout ?? null,
+      listen: isListen(state),
+    },
+  };
+};
+
+const finishOpen: RequestFinish = (answer, [value]) => {
+  const state = stateOf(value);
+  if (!answer.ok) return errValue(agentError(textOf(state, 'agent'), answer.error));
+  return textOf(stateOf(fromJson(answer.value)), 'session');
+};
+
+function agentError(agent: string, error: WorldError): StructValue {
+  const parts: ErrorParts = {
+    kind: error.kind ?? 'protocol',
+    agent,
+    errorCode: fromJson(error.code),
+    details: fromJson(error.details),
+  };
+  return errorValue('AgentError', error.message, parts);
+}
+
+const startNext: RequestStart = ([value], vm) => {
+  const state = stateOf(value);
+  const mock = vm.mocks.get(mockName(get(state, 'target')));
+  if (mock !== undefined) return { value: scripted(mock, textOf(state, 'agent')) };
+  return { request: { kind: 'agent_next', session: textOf(state, 'session') } };
+};
+
+/** The message as a map with its `type`, or Err(AgentError). */
+const finishNext: RequestFinish = (answer, [value]) => {
+  const state = stateOf(value);
+  if (!answer.ok) return errValue(agentError(textOf(state, 'agent'), answer.error));
+  return get(stateOf(fromJson(answer.value)), 'message');
+};
+
+/** `mock A { script: […] }`, or `result` / `error` for one message. */
+function scripted(mock: Mock, agent: string): Value {
+  const script = mock.config.get('script');
+  const items = typeof script === 'object' && script !== null && script.kind === 'array' ? script.items : [];
+  const next = items[mock.used++];
+  if (next !== undefined) return scriptedMessage(next);
+  if (mock.used === items.length + 1) {
+    const error = mock.config.get('error');
+    if (error !== undefined) return record({ type: 'error', message: display(error) });
+    const result = mock.config.get('result') ?? mock.config.get('response');
+    if (result !== undefined) return scriptedMessage(result);
+  }
+  return errValue(errorValue('AgentError', 'agent exited without result', { kind: 'exited', agent }));
+}
+
+function scriptedMessage(value: Value): Value {
+  if (typeof value === 'object' && value !== null && value.kind === 'map') {
+    return value.entries.has('type') ? value : withType(value, 'result');
+  }
+  if (typeof value === 'object' && value !== null && value.kind === 'struct')
+    return withType(stateOf(fromJson(toJson(value))), 'result');
+  return record({ type: 'result', text: display(value) });
+}
+
+function withType(value: MapValue, type: string): MapValue {
+  const message = record({ type });
+  for (const [key, item] of value.entries) message.entries.set(key, share(item));
+  return message;
+}
+
+/** state: the prompt has been sent. */
+const started: Native = (stack, at, _count, vm) => {
+  const state = stateOf(stack[at]);
+  set(state, 'session', stack[at + 1]);
+  if (isListen(state)) {
+    systemEvent(vm, 'listen:start', record({ agent: textOf(state, 'agent'), listen: listenOf(vm, state)?.name ?? '' }));
+  }
+  return null;
+};
+
+/** state, message → a handler's index or a ROUTE. */
+const route: Native = (stack, at, _count, vm) => {
+  const state = stateOf(stack[at]);
+  const message = stack[at + 1];
+  if (typeof message !== 'object' || message === null || message.kind !== 'map') {
+    return finish(
+      vm,
+      state,
+      isErr(message) ? message : errValue(errorValue('AgentError', 'bad message', { kind: 'protocol' })),
+    );
+  }
+  set(state, 'message', message);
+  const type = textOf(message, 'type');
+  const handler = handlerFor(listenOf(vm, state), type);
+  if (handler === undefined) {
+    if (TERMINAL.includes(type)) return finish(vm, state, terminal(vm, state));
+    unhandled(vm, state, message);
+    return ROUTE.again;
+  }
+  const param = withoutType(message, handler.catchAll);
+  if (handler.type === undefined) {
+    set(state, 'param', param);
+    return handler.index;
+  }
+  const checked = conform(vm, withoutType(message, false), parseType(handler.type));
+  if (!checked.ok) return invalid(vm, state, checked.error);
+  set(state, 'param', checked.value);
+  return handler.index;
+};
+
+function isErr(value: Value): value is Extract<Value, { kind: 'err' }> {
+  return typeof value === 'object' && value !== null && value.kind === 'err';
+}
+
+/** The handler that names the type; `_` for others, but never for what ends the session. */
+function handlerFor(
+  listen: IrListen | undefined,
+  type: string,
+): { index: number; type: string | undefined; catchAll: boolean } | undefined {
+  if (listen === undefined) return undefined;
+  let index = listen.handlers.findIndex(({ keys }) => keys.includes(type));
+  const catchAll = index < 0;
+  if (catchAll && !TERMINAL.includes(type)) index = listen.handlers.findIndex(({ keys }) => keys.includes('_'));
+  const handler = listen.handlers[index];
+  return handler === undefined ? undefined : { index, type: handler.type, catchAll };
+}
+
+function withoutType(message: MapValue, keep: boolean): MapValue {
+  const fields = emptyMap();
+  for (const [key, item] of message.entries) if (keep || key !== 'type') fields.entries.set(key, share(item));
+  return fields;
+}
+
+function expectsReply(message: MapValue): boolean {
+  return NEEDS_REPLY.includes(textOf(message, 'type')) || get(message, 'expects_reply') === true;
+}
+
+function unhandled(vm: Vm, state: State, message: MapValue): void {
+  systemEvent(vm, isListen(state) ? 'listen:unhandled' : 'listen:log', message);
+  if (expectsReply(message)) reply(vm, state, message, { error: 'unhandled' });
+}
+
+function reply(vm: Vm, state: State, message: MapValue, content: Readonly<Record<string, Value>>): void {
+  const id = get(message, 'id');
+  const response = record({
+    type: 'response',
+    in_reply_to: textOf(message, 'type'),
+    ...(id === undefined || id === null ? {} : { in_reply_to_id: id }),
+    ...content,
+  });
+  const mock = vm.mocks.get(mockName(get(state, 'target')));
+  if (mock !== undefined) mock.calls.push(response);
+  else vm.outbox.push({ kind: 'agent_reply', session: textOf(state, 'session'), line: stringify(response) });
+}
+
+/** A message that does not fit its handler's schema ends the session, unless the agent says to skip it. */
+function invalid(vm: Vm, state: State, errors: readonly string[]): number {
+  const message = stateOf(get(state, 'message'));
+  const type = textOf(message, 'type');
+  systemEvent(vm, 'listen:invalid', record({ type, errors: array([...errors]), message }));
+  const text = `message "${type}" does not fit its schema: ${errors.join('; ')}`;
+  if (expectsReply(message)) reply(vm, state, message, { error: text });
+  const agent = agentOf(vm, textOf(state, 'agent'));
+  const policy = agent.config.on_invalid ?? agent.manifest?.on_invalid;
+  if (policy === 'skip' && !TERMINAL.includes(type)) return ROUTE.again;
+  const error = errorValue('AgentError', text, { kind: 'schema', agent: agent.name, details: array([...errors]) });
+  close(vm, state, 'schema');
+  return finish(vm, state, errValue(error));
+}
+
+function close(vm: Vm, state: State, reason: string): void {
+  const session = textOf(state, 'session');
+  if (session !== '' && !session.startsWith('mock:')) vm.outbox.push({ kind: 'agent_close', session, reason });
+  set(state, 'session', '');
+}
+
+/** The outcome a `result` or `error` message stands for. */
+function terminal(vm: Vm, state: State): Value {
+  const message = stateOf(get(state, 'message'));
+  const agent = textOf(state, 'agent');
+  if (textOf(message, 'type') === 'error') {
+    const text = get(message, 'message');
+    const parts = {
+      kind: 'reported',
+      agent,
+      errorCode: get(message, 'code') ?? null,
+      details: withoutType(message, false),
+    };
+    return errValue(errorValue('AgentError', typeof text === 'string' ? text : 'the agent reported an error', parts));
+  }
+  const payload = withoutType(message, false);
+  const type = get(state, 'type');
+  if (typeof type === 'object' && type !== null && type.kind === 'type') return typedResult(vm, agent, payload, type);
+  if (isListen(state)) {
+    const declared = listenOf(vm, state)?.result;
+    if (declared !== undefined) {
+      return typedResult(vm, agent, payload, { kind: 'type', text: declared, type: parseType(declared) });
+    }
+    return okValue(payload);
+  }
+  return okValue(resultText(payload));
+}
+
+/** The text field when it is a string, else all fields as JSON. */
+function resultText(payload: MapValue): string {
+  const text = get(payload, 'text');
+  return typeof text === 'string' ? text : stringify(payload);
+}
+
+/** The fields themselves, or the JSON in the text. */
+function typedResult(vm: Vm, agent: string, payload: MapValue, type: Extract<Value, { kind: 'type' }>): Value {
+  const direct = conform(vm, payload, type.type);
+  if (direct.ok) return okValue(direct.value);
+  const parsed = extractJson(resultText(payload));
+  const inner = parsed.ok ? conform(vm, parsed.value, type.type) : direct;
+  if (inner.ok) return okValue(inner.value);
+  const text = `the result does not fit ${type.text}: ${inner.error.join('; ')}`;
+  return errValue(errorValue('AgentError', text, { kind: 'schema', agent, details: array([...inner.error]) }));
+}
+
+function finish(vm: Vm, state: State, result: Value): number {
+  set(state, 'result', result);
+  close(vm, state, 'done');
+  rememberTurn(state, result);
+  if (!isListen(state)) return ROUTE.finished;
+  const agent = textOf(state, 'agent');
+  if (isErr(result)) systemEvent(vm, 'listen:error', record({ agent, error: display(result.value) }));
+  else systemEvent(vm, 'listen:complete', record({ agent }));
+  return ROUTE.finished;
+}
+
+function rememberTurn(state: State, result: Value): void {
+  const { options } = targetOf(get(state, 'target'));
+  if (options.memory === undefined || options.remember === false || isErr(result)) return;
+  const message = get(state, 'message');
+  const payload =
+    typeof message === 'object' && message !== null && message.kind === 'map'
+      ? withoutType(message, false)
+      : emptyMap();
+  remember(options.memory, 'user', textOf(state, 'prompt'));
+  remember(options.memory, 'assistant', resultText(payload));
+}
+
+/** state, value of the handler → a ROUTE. Handlers of `result` and `error` only observe. */
+const replied: Native = (stack, at, _count, vm) => {
+  const state = stateOf(stack[at]);
+  const message = stateOf(get(state, 'message'));
+  if (TERMINAL.includes(textOf(message, 'type'))) return finish(vm, state, terminal(vm, state));
+  let value = stack[at + 1] ?? null;
+  let failed = false;
+  if (typeof value === 'object' && value !== null) {
+    if (value.kind === 'none') value = null;
+    else if (value.kind === 'some' || value.kind === 'ok') value = value.value ?? null;
+    else if (value.kind === 'err') {
+      failed = true;
+      value = value.value ?? null;
+    }
+  }
+  if (failed) reply(vm, state, message, { error: typeof value === 'string' ? value : display(value) });
+  else if (value !== null) reply(vm, state, message, { value });
+  else if (expectsReply(message)) {
+    systemEvent(vm, 'listen:unhandled', message);
+    reply(vm, state, message, { error: 'unhandled' });
+  }
+  return ROUTE.again;
+};
+
+/** state, error → ROUTE.finished: an uncaught error in a handler ends the session. */
+const handlerFailed: Native = (stack, at, _count, vm) => {
+  const state = stateOf(stack[at]);
+  const cause = stack[at + 1] ?? null;
+  const type = textOf(stateOf(get(state, 'message')), 'type');
+  const message = `the handler of "${type}" failed: ${display(cause)}`;
+  close(vm, state, 'handler');
+  return finish(
+    vm,
+    state,
+    errValue(
+      errorValue('AgentError', message, { kind: 'handler', agent: textOf(state, 'agent'), source: share(cause) }),
+    ),
+  );
+};
+
+/** state, handlers, index → [closure, arguments] for `$apply`. */
+const handlerCall: Native = (stack, at, _count, vm) => {
+  const state = stateOf(stack[at]);
+  const handlers = stack[at + 1];
+  const index = stack[at + 2];
+  if (typeof handlers !== 'object' || handlers === null || handlers.kind !== 'array')
+    throw wrong('handlers', 'a list', handlers);
+  const closure = typeof index === 'number' ? handlers.items[index] : undefined;
+  const params = typeof index === 'number' ? (listenOf(vm, state)?.handlers[index]?.params ?? 1) : 1;
+  return array([closure, array(params === 0 ? [] : [get(state, 'param')])]);
+};
+
+const failedToOpen: Native = (stack, at, _count, vm) => {
+  finish(vm, stateOf(stack[at]), stack[at + 1]);
+  return null;
+};
+
+const startShutdown: RequestStart = ([value]) => {
+  const { ref } = targetOf(value);
+  return { request: { kind: 'agent_shutdown', agent: ref.name } };
+};
+
+export const AGENT_INTERNALS = {
+  $agent_begin: begin,
+  $agent_open: { start: startOpen, finish: finishOpen },
+  $agent_next: { start: startNext, finish: finishNext },
+  $listen_started: started,
+  $listen_route: route,
+  $listen_call: handlerCall,
+  $listen_replied: replied,
+  $listen_failed: handlerFailed,
+  $agent_failed: failedToOpen,
+  $agent_result: ((stack, at) => get(stateOf(stack[at]), 'result')) satisfies Native,
+  $is_agent: ((stack, at) => {
+    const value = stack[at];
+    if (typeof value !== 'object' || value === null) return false;
+    return (value.kind === 'ref' ? value : value.kind === 'builder' ? value.target : null)?.of === 'agent';
+  }) satisfies Native,
+};
+
+export const AGENT_ROWS = {
+  'AgentRef.shutdown': { start: startShutdown, finish: (() => null) satisfies RequestFinish },
+} as const;

@@ -1,0 +1,126 @@
+import type { Answer, Notice, Request } from './effects.ts';
+import type { LinkedFunction, Program } from './program.ts';
+import type { ClosureValue, Value } from './value.ts';
+
+/** How a built-in runs. `min` and `max` are how many arguments it takes, the receiver of a method included. */
+export type Implementation = { readonly name: string; readonly min: number; readonly max: number } & (
+  | { readonly kind: 'native'; readonly run: Native }
+  /** Written in instructions, because it calls functions of the program. */
+  | { readonly kind: 'prelude' }
+  /** Calls its first argument with the list that is its second. */
+  | { readonly kind: 'apply' }
+  | { readonly kind: 'request'; readonly start: RequestStart; readonly finish: RequestFinish }
+);
+
+/** Reads its arguments from `stack[at]` on. A mutating method puts the changed receiver back to `stack[at]`. */
+export type Native = (stack: Value[], at: number, count: number, vm: Vm) => Value;
+
+/** What to ask the world; or a value when it need not be asked. */
+export type RequestStart = (
+  args: readonly Value[],
+  vm: Vm,
+) => { readonly request: Request } | { readonly value: Value };
+
+/** The value of the call out of the answer. Throws a Fault to raise one. */
+export type RequestFinish = (answer: Answer, args: readonly Value[], vm: Vm) => Value;
+
+export interface Fiber {
+  readonly id: number;
+  readonly parent: number | null;
+  /** Which result of the parent's group it is. */
+  readonly slot: number;
+  stack: Value[];
+  /** Frames, innermost last; parallel lists so that a call allocates nothing. `next` is where the frame goes on. */
+  depth: number;
+  readonly functions: LinkedFunction[];
+  readonly next: number[];
+  readonly bases: number[];
+  /** The caller's register that gets the result. */
+  readonly results: number[];
+  wait: Wait | null;
+}
+
+export type Wait =
+  | {
+      readonly kind: 'request';
+      readonly id: number;
+      readonly name: string;
+      readonly args: readonly Value[];
+      readonly result: number;
+    }
+  | { readonly kind: 'group'; readonly group: Group; readonly result: number };
+
+/** Closures that run at the same time for one fiber. */
+export interface Group {
+  readonly mode: 'all' | 'race' | 'deadline';
+  readonly waiting: ClosureValue[];
+  /** How many have been started. */
+  started: number;
+  readonly limit: number;
+  readonly values: Value[];
+  left: number;
+  running: number[];
+  /** The request whose answer ends a deadline. */
+  timer: number | null;
+}
+
+export interface TraceEntry {
+  readonly function: string;
+  readonly file: string | undefined;
+  readonly line: number;
+  readonly column: number;
+}
+
+export interface Failure {
+  readonly value: Value;
+  readonly message: string;
+  /** Innermost first. */
+  readonly trace: readonly TraceEntry[];
+  /** `panic`: cannot be caught. */
+  readonly panic: boolean;
+}
+
+export type Outcome =
+  | { readonly status: 'done'; readonly value: Value }
+  | { readonly status: 'failed'; readonly failure: Failure };
+
+export interface Limits {
+  /** Frames of one fiber. */
+  readonly depth: number;
+  /** Calls and loop turns of the whole run. */
+  readonly steps: number;
+  /** Elements of one collection, characters of one string. */
+  readonly size: number;
+  /** Fibers at the same time. */
+  readonly fibers: number;
+}
+
+export interface Mock {
+  readonly config: ReadonlyMap<string, Value>;
+  /** How many scripted answers were used. */
+  used: number;
+  readonly calls: Value[];
+}
+
+/** A running program. All of it is data: see `snapshot`. */
+export interface Vm {
+  readonly program: Program;
+  readonly limits: Limits;
+  /** A test: emits are kept for `test_emits`. */
+  readonly capture: boolean;
+  readonly globals: Value[];
+  readonly fibers: Map<number, Fiber>;
+  /** Fibers that can go on, in order. */
+  readonly ready: number[];
+  /** Request id to the fiber that waits for it. */
+  readonly pending: Map<number, number>;
+  readonly captured: { readonly channel: string; readonly payload: Value }[];
+  readonly mocks: Map<string, Mock>;
+  readonly outbox: (Notice | (Request & { readonly id: number }))[];
+  /** What runs after the current entry ends: `init`, then `main`. */
+  readonly entries: number[];
+  nextFiber: number;
+  nextRequest: number;
+  steps: number;
+  outcome: Outcome | null;
+}

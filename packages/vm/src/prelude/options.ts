@@ -1,0 +1,89 @@
+import type { PreludeBuilder } from './define.ts';
+
+/** Methods of Option and Result that call a function, and `std::time::measure`. */
+export function defineOptions(prelude: PreludeBuilder): void {
+  defineOption(prelude);
+  defineResult(prelude);
+  prelude.define('std::time::measure', { params: 1, registers: 8 }, (f) => {
+    f.builtin(1, 'std::time::now_ms', 4, 0);
+    f.emit('CallValue', 2, 0, 4, 0);
+    f.builtin(3, 'std::time::now_ms', 4, 0);
+    f.emit('Sub', 3, 3, 1);
+    f.emit('MakeArray', 2, 2, 2);
+    f.emit('Return', 2);
+  });
+}
+
+function defineOption(prelude: PreludeBuilder): void {
+  prelude.define('Option.map', { params: 2, registers: 6 }, (f) => {
+    const none = f.label();
+    f.emit('JumpIfNotSome', 0, none);
+    f.emit('Unwrap', 2, 0);
+    f.emit('CallValue', 2, 1, 2, 1);
+    f.emit('MakeSome', 2, 2);
+    f.emit('Return', 2);
+    f.place(none);
+    f.emit('LoadNone', 2);
+    f.emit('Return', 2);
+  });
+  prelude.define('Option.and_then', { params: 2, registers: 6 }, (f) => {
+    const none = f.label();
+    f.emit('JumpIfNotSome', 0, none);
+    f.emit('Unwrap', 2, 0);
+    f.emit('CallValue', 2, 1, 2, 1);
+    f.emit('Return', 2);
+    f.place(none);
+    f.emit('LoadNone', 2);
+    f.emit('Return', 2);
+  });
+  prelude.define('Option.filter', { params: 2, registers: 6 }, (f) => {
+    const none = f.label();
+    f.emit('JumpIfNotSome', 0, none);
+    f.emit('Unwrap', 2, 0);
+    f.emit('CallValue', 2, 1, 2, 1);
+    f.emit('JumpIfNot', 2, none);
+    f.emit('Move', 2, 0);
+    f.emit('Return', 2);
+    f.place(none);
+    f.emit('LoadNone', 2);
+    f.emit('Return', 2);
+  });
+  for (const [name, keep] of [
+    ['Option.unwrap_or_else', 'Unwrap'],
+    ['Option.or_else', 'Move'],
+  ] as const) {
+    prelude.define(name, { params: 2, registers: 6 }, (f) => {
+      const none = f.label();
+      f.emit('JumpIfNotSome', 0, none);
+      f.emit(keep, 2, 0);
+      f.emit('Return', 2);
+      f.place(none);
+      f.emit('CallValue', 2, 1, 2, 0);
+      f.emit('Return', 2);
+    });
+  }
+}
+
+function defineResult(prelude: PreludeBuilder): void {
+  /** What happens to Ok and to Err: call f with the inside, and wrap what it gives. */
+  const rows = [
+    { name: 'Result.map', on: 'ok', wrap: 'MakeOk', other: 'Move' },
+    { name: 'Result.and_then', on: 'ok', wrap: null, other: 'Move' },
+    { name: 'Result.map_err', on: 'err', wrap: 'MakeErr', other: 'Move' },
+    { name: 'Result.or_else', on: 'err', wrap: null, other: 'Move' },
+    { name: 'Result.unwrap_or_else', on: 'err', wrap: null, other: 'Unwrap' },
+  ] as const;
+  for (const { name, on, wrap, other } of rows) {
+    prelude.define(name, { params: 2, registers: 6 }, (f) => {
+      const skip = f.label();
+      f.emit(on === 'ok' ? 'JumpIfNotOk' : 'JumpIfNotErr', 0, skip);
+      f.emit('Unwrap', 2, 0);
+      f.emit('CallValue', 2, 1, 2, 1);
+      if (wrap !== null) f.emit(wrap, 2, 2);
+      f.emit('Return', 2);
+      f.place(skip);
+      f.emit(other, 2, 0);
+      f.emit('Return', 2);
+    });
+  }
+}

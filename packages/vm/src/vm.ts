@@ -1,0 +1,158 @@
+import type { IrModule } from '@concerto/ir';
+import { display } from './display.ts';
+import type { Answer, Effect } from './effects.ts';
+import { errorValue, Fault, fault } from './fault.ts';
+import { cancelFiber, childFinished, deadlinePassed, failFiber, raise, spawn } from './group.ts';
+import { implementation } from './implementations.ts';
+import { interpret } from './interpreter.ts';
+import type { Fiber, Limits, Outcome, Vm } from './machine.ts';
+import { PRELUDE } from './prelude/prelude.ts';
+import { at, link } from './program.ts';
+import { Panic, trace } from './unwind.ts';
+import type { Value } from './value.ts';
+
+/** Deep enough for any sensible recursion, small enough that a runaway one fails within milliseconds. */
+const DEFAULT_LIMITS: Limits = {
+  depth: 10_000,
+  steps: Number.MAX_SAFE_INTEGER,
+  size: 64 * 1024 * 1024,
+  fibers: 4096,
+};
+
+export interface VmOptions {
+  /** What to run after the module's own initialisation: `main`, a test, a function; nothing for null. */
+  readonly entry: 'main' | { readonly test: number } | { readonly function: number } | null;
+  /** Keep emits for `test_emits`. */
+  readonly capture?: boolean;
+  readonly limits?: Partial<Limits>;
+}
+
+export type RunStatus =
+  /** Fibers wait for answers to `resume`. */
+  | { readonly status: 'waiting' }
+  /** The budget is used up: call `run` again. */
+  | { readonly status: 'running' }
+  | Outcome;
+
+/** A program before its first step. The module must have passed `checkModule`. */
+export function createVm(module: IrModule, options: VmOptions): Vm {
+  const vm = emptyVm(module, options);
+  if (module.init !== undefined) vm.entries.push(module.init);
+  const { entry } = options;
+  if (entry === 'main') {
+    if (module.main !== undefined) vm.entries.push(module.main);
+  } else if (entry !== null) {
+    vm.entries.push('test' in entry ? at(module.tests, entry.test).function : entry.function);
+  }
+  nextEntry(vm, null);
+  return vm;
+}
+
+export function emptyVm(module: IrModule, options: Pick<VmOptions, 'capture' | 'limits'>): Vm {
+  const program = link(module, PRELUDE, implementation);
+  return {
+    program,
+    limits: { ...DEFAULT_LIMITS, ...options.limits },
+    capture: options.capture === true,
+    globals: new Array<Value>(program.globals).fill(undefined),
+    fibers: new Map(),
+    ready: [],
+    pending: new Map(),
+    captured: [],
+    mocks: new Map(),
+    outbox: [],
+    entries: [],
+    nextFiber: 1,
+    nextRequest: 1,
+    steps: 0,
+    outcome: null,
+  };
+}
+
+function nextEntry(vm: Vm, value: Value): void {
+  const index = vm.entries.shift();
+  if (index === undefined) {
+    vm.outcome = { status: 'done', value };
+    return;
+  }
+  const target = at(vm.program.unit.functions, index);
+  spawn(vm, { kind: 'closure', target, captures: [] }, { parent: null, slot: 0 });
+}
+
+/** Runs every fiber that can, at most `budget` calls and loop turns. The effects are in the order they happened. */
+export function run(vm: Vm, budget = 1_000_000): RunStatus & { readonly effects: readonly Effect[] } {
+  let fuel = budget;
+  while (vm.outcome === null && vm.ready.length > 0 && fuel > 0) {
+    const id = vm.ready.shift();
+    const fiber = id === undefined ? undefined : vm.fibers.get(id);
+    if (fiber === undefined) continue;
+    const left = runFiber(vm, fiber, fuel);
+    vm.steps += fuel - left;
+    fuel = left;
+    if (vm.steps > vm.limits.steps) outOfSteps(vm, fiber);
+  }
+  if (vm.outcome !== null) for (const id of [...vm.fibers.keys()]) cancelFiber(vm, id);
+  const effects = vm.outbox.splice(0);
+  if (vm.outcome !== null) return { ...vm.outcome, effects };
+  return { status: vm.ready.length > 0 ? 'running' : 'waiting', effects };
+}
+
+function runFiber(vm: Vm, fiber: Fiber, budget: number): number {
+  try {
+    const { stop, fuel } = interpret(vm, fiber, budget);
+    if (stop === 'out of fuel') vm.ready.push(fiber.id);
+    else if (stop === 'finished') finished(vm, fiber, fiber.stack[0]);
+    else if (stop === 'failed') failFiber(vm, fiber, fiber.stack[0]);
+    return Math.max(0, fuel);
+  } catch (cause) {
+    if (!(cause instanceof Panic)) throw cause;
+    const value = errorValue('RuntimeError', cause.message, { kind: 'panic' });
+    vm.outcome = { status: 'failed', failure: { value, message: cause.message, trace: trace(fiber), panic: true } };
+    return budget;
+  }
+}
+
+function finished(vm: Vm, fiber: Fiber, value: Value): void {
+  vm.fibers.delete(fiber.id);
+  if (fiber.parent === null) nextEntry(vm, value);
+  else childFinished(vm, fiber, value);
+}
+
+function outOfSteps(vm: Vm, fiber: Fiber): void {
+  if (vm.outcome !== null) return;
+  const value = errorValue('LimitError', `the program took more than ${vm.limits.steps} steps`, { kind: 'steps' });
+  vm.outcome = { status: 'failed', failure: { value, message: display(value), trace: trace(fiber), panic: false } };
+}
+
+/** Answers a request. False when nobody waits for it any more. */
+export function resume(vm: Vm, id: number, answer: Answer): boolean {
+  const fiberId = vm.pending.get(id);
+  const fiber = fiberId === undefined ? undefined : vm.fibers.get(fiberId);
+  if (fiber === undefined || fiber.wait === null) return false;
+  vm.pending.delete(id);
+  if (fiber.wait.kind === 'group') {
+    deadlinePassed(vm, fiber);
+    return true;
+  }
+  const { name, args, result } = fiber.wait;
+  const target = implementation(name);
+  try {
+    if (target.kind !== 'request') throw fault('RuntimeError', `${name} asks for nothing`);
+    const value = target.finish(answer, args, vm);
+    fiber.stack[result] = value;
+    fiber.wait = null;
+    vm.ready.push(fiber.id);
+  } catch (cause) {
+    if (!(cause instanceof Fault)) throw cause;
+    fiber.wait = null;
+    raise(vm, fiber, cause.value);
+  }
+  return true;
+}
+
+/** Ends the program from outside; what it waited for is cancelled with the next `run`. */
+export function cancel(vm: Vm, reason: string): void {
+  if (vm.outcome !== null) return;
+  const value = errorValue('CancelledError', reason);
+  vm.outcome = { status: 'failed', failure: { value, message: reason, trace: [], panic: false } };
+}
