@@ -119,7 +119,10 @@ function matchArguments(body: Body, site: CallSite, params: readonly ParamInfo[]
     const param = at < fixed ? params[at] : variadic ? params[fixed] : undefined;
     assigned.push({ param, value, type });
   };
-  if (site.piped !== undefined) place({ kind: 'piped' }, site.piped.node, site.piped.type);
+  const { piped } = site;
+  // `x |> emit("channel")` sends x: the channel stays where it is written.
+  const pipedLast = site.name === '`emit`' && site.arguments.length > 0;
+  if (piped !== undefined && !pipedLast) place({ kind: 'piped' }, piped.node, piped.type);
   let named = false;
   site.arguments.forEach((argument, index) => {
     const source: ArgumentSource = { kind: 'argument', index };
@@ -135,6 +138,7 @@ function matchArguments(body: Body, site: CallSite, params: readonly ParamInfo[]
     else if (sources[at] !== undefined) labelTwice(body, argument);
     else sources[at] = source;
   });
+  if (piped !== undefined && pipedLast) place({ kind: 'piped' }, piped.node, piped.type);
   reportCount(body, site, params, { sources, extra, given: next });
   const filled = sources
     .slice(0, fixed)

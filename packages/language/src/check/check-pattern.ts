@@ -103,7 +103,8 @@ function bind(binder: Binder, pattern: Pattern, type: Type): void {
       bindAlternatives(binder, pattern, type);
       return;
     case 'RestPattern':
-      if (pattern.name !== undefined) declareName(binder, { node: pattern, name: pattern.name, type, mutable: false });
+      if (pattern.name !== undefined)
+        declareName(binder, { node: pattern, name: pattern.name, type, mutable: binder.use.mutable });
       return;
   }
 }
