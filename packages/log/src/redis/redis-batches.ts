@@ -5,8 +5,8 @@ import type { RedisAddress, RedisClient, RedisConnection } from './redis-connect
 import { isPassing, redisFailure } from './redis-failure.ts';
 import { batchScript } from './redis-script.ts';
 
-/** One answer of the script to one operation. */
-export type OperationResult = readonly (string | number)[];
+/** The script's answer to one operation: words, the first its kind. */
+export type OperationResult = string;
 
 export type RedisBatches = {
   /** Sends an operation with whatever else is waiting; settles when the store has it, once, however often it was sent. */
@@ -24,6 +24,8 @@ const MAX_BATCH_LENGTH = 1024 * 1024;
 /** Most operations waiting: beyond it the store is not keeping up, and the caller is told so at once. */
 const MAX_WAITING = 65_536;
 const DEADLINE_CHECK_MS = 250;
+
+const FAILED = 'failed ';
 
 type Operation = {
   readonly args: readonly string[];
@@ -146,8 +148,9 @@ export class Batches implements RedisBatches {
     const results = parseResults(reply);
     assert(results.length === batch.operations.length, 'the script answers every operation');
     for (const [index, operation] of batch.operations.entries()) {
-      const result = results[index] ?? [];
-      if (result[0] === 'failed') operation.reject(redisFailure(new Error(String(result[1])), this.#at.address));
+      const result = results[index] ?? '';
+      if (result.startsWith(FAILED))
+        operation.reject(redisFailure(new Error(result.slice(FAILED.length)), this.#at.address));
       else operation.resolve(result);
     }
     this.#fill();
@@ -201,8 +204,5 @@ function parseResults(reply: unknown): readonly OperationResult[] {
   assert(typeof reply === 'string', 'the script answers with a text');
   const parsed: unknown = JSON.parse(reply);
   assert(Array.isArray(parsed), 'the script answers with a list');
-  return parsed.map((result: unknown) => {
-    assert(Array.isArray(result), 'a result is a list');
-    return result.map((value: unknown) => (typeof value === 'number' ? value : String(value)));
-  });
+  return parsed.map(String);
 }

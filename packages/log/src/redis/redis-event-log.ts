@@ -125,8 +125,8 @@ function documentCalls(
     },
     createDocument: async (write) => {
       checkDocument(write);
-      const [created] = await batches.run(documentOperation(write, 'create'));
-      return created === 1;
+      const created = await batches.run(documentOperation(write, 'create'));
+      return created === 'yes';
     },
     getDocument: (collection, key) =>
       reading(state, (client) => readDocument({ client, aheadMs: aheadMs() }, collection, key)),
@@ -139,8 +139,8 @@ function leaseCalls({ batches }: RedisState): Pick<Store, 'acquireLease' | 'rene
     acquireLease: async ({ name, owner, ttlMs }) =>
       leaseFrom(await batches.run(['acquire', name, owner, String(ttlMs)])),
     renewLease: async ({ name, owner, ttlMs, epoch }) => {
-      const [renewed] = await batches.run(['renew', name, owner, String(ttlMs), String(epoch)]);
-      return renewed === 1;
+      const renewed = await batches.run(['renew', name, owner, String(ttlMs), String(epoch)]);
+      return renewed === 'yes';
     },
     releaseLease: async ({ name, epoch }) => {
       await batches.run(['release', name, String(epoch)]);

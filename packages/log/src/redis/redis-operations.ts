@@ -7,24 +7,30 @@ import { sortText } from './sort-text.ts';
 /** The arguments of the script's operations; each function's order is the order in which the script takes them. */
 
 export function appendOperation({ session, fence, streams, documents = [] }: Append): string[] {
-  const args = ['append', session, fence?.lease ?? '', String(fence?.epoch ?? 0), String(streams.length)];
+  let header = `${fence === undefined ? 'a' : 'f'}${documents.length} ${session}`;
+  const args = [header];
+  if (fence !== undefined) args.push(fence.lease, String(fence.epoch));
   for (const { stream, expected, entries } of streams) {
-    args.push(stream, expected === undefined ? '' : String(expected), String(entries.length));
-    for (const entry of entries) pushEntry(args, stream, entry);
+    header += ` ${stream}:${expected ?? ''}:`;
+    for (const entry of entries) {
+      const kind = kindOf(stream, entry);
+      header += kind;
+      args.push(entry.type, kind === 's' ? stampPrefix(entry.data) : entry.data);
+    }
   }
-  args.push(String(documents.length));
+  args[0] = header;
   for (const write of documents) args.push(...documentArguments(write, 'put'));
   return args;
 }
 
-function pushEntry(args: string[], stream: StreamName, { type, data, aside }: NewEntry): void {
-  if (aside) args.push('aside', type, data);
-  else if (stream === 'events') args.push('stamped', type, stampPrefix(data));
-  else args.push('plain', type, data);
+/** Aside, stamped with its position by the script, or plain. */
+function kindOf(stream: StreamName, entry: NewEntry): 'a' | 's' | 'p' {
+  if (entry.aside) return 'a';
+  return stream === 'events' ? 's' : 'p';
 }
 
 export function appendedFrom(request: Append, result: OperationResult): Appended {
-  const [kind, ...values] = result;
+  const [kind, ...values] = result.split(' ');
   if (kind === 'fenced') return { kind, epoch: Number(values[0]) };
   if (kind === 'conflict') {
     const stream = request.streams[Number(values[0]) - 1]?.stream ?? 'domain';
@@ -57,9 +63,10 @@ export function tagText(tag: string | undefined): string {
   return tag === undefined ? '' : `:${encodeURIComponent(tag)}`;
 }
 
-export function leaseFrom([kind, ...values]: OperationResult): Lease {
-  if (kind === 'held') return { kind, by: String(values[0]), expiresInMs: Number(values[1]) };
-  return { kind: 'acquired', epoch: Number(values[0]) };
+export function leaseFrom(result: OperationResult): Lease {
+  const [kind, number, ...owner] = result.split(' ');
+  if (kind === 'held') return { kind, by: owner.join(' '), expiresInMs: Number(number) };
+  return { kind: 'acquired', epoch: Number(number) };
 }
 
 export function loadOperation(record: StoreRecord): string[] {

@@ -2,7 +2,7 @@ import { assert } from '@concerto/base';
 import type Database from 'libsql';
 import type { NewEntry, Page, ReadRequest, StreamName } from '../event-log.ts';
 import { stampSeq } from '../stamp-seq.ts';
-import { integerAt, textAt } from './sqlite-row.ts';
+import { integerAt, optionalIntegerAt, textAt } from './sqlite-row.ts';
 import { POSITIONS_PER_STREAM } from './sqlite-schema.ts';
 
 /** What is known of a stream without asking the database; this process is the only writer. */
@@ -29,16 +29,12 @@ export type SqliteStreams = {
   forget(): void;
 };
 
-/** Streams remembered; the one used longest ago is asked of the database again. */
+/** Streams remembered; the one met longest ago is asked of the database again. */
 const MAX_REMEMBERED = 20_000;
 
 export function sqliteStreams(db: Database.Database): SqliteStreams {
-  const remembered = new Map<string, StreamState>();
-  const selectStream = db.prepare('SELECT id, trimmed FROM streams WHERE session = ? AND stream = ?').raw();
-  const insertStream = db.prepare('INSERT INTO streams (session, stream) VALUES (?, ?)');
+  const states = streamStates(db);
   const updateTrimmed = db.prepare('UPDATE streams SET trimmed = ? WHERE id = ?');
-  const selectHead = db.prepare('SELECT max(id) FROM entries WHERE id >= ? AND id < ?').raw();
-  const selectAsides = db.prepare('SELECT coalesce(max(place), 0) FROM asides WHERE id = ?').raw();
   const insertEntry = db.prepare('INSERT INTO entries (id, type, data) VALUES (?, ?, ?)');
   const insertAside = db.prepare('INSERT INTO asides (id, place, type, data) VALUES (?, ?, ?, ?)');
   const selectPage = db
@@ -49,41 +45,8 @@ export function sqliteStreams(db: Database.Database): SqliteStreams {
   const selectSessions = db
     .prepare('SELECT DISTINCT session FROM streams WHERE session > ? ORDER BY session LIMIT ?')
     .raw();
-
-  const load = (session: string, stream: StreamName): StreamState | undefined => {
-    const row: unknown = selectStream.get(session, stream);
-    if (row === undefined) return undefined;
-    const base = integerAt(row, 0) * POSITIONS_PER_STREAM;
-    const trimmed = integerAt(row, 1);
-    const [last]: unknown[] = [selectHead.get(base, base + POSITIONS_PER_STREAM)];
-    const head = isNull(last) ? trimmed : integerAt(last, 0) - base;
-    return { base, head, trimmed, asides: integerAt(selectAsides.get(base + head), 0) };
-  };
-
-  const find = (session: string, stream: StreamName): StreamState | undefined => {
-    const name = `${session}/${stream}`;
-    const known = remembered.get(name);
-    if (known !== undefined) return known;
-    const state = load(session, stream);
-    if (state === undefined) return undefined;
-    if (remembered.size >= MAX_REMEMBERED) {
-      const [oldest] = remembered.keys();
-      if (oldest !== undefined) remembered.delete(oldest);
-    }
-    remembered.set(name, state);
-    return state;
-  };
-
   return {
-    find,
-    obtain(session, stream) {
-      const known = find(session, stream);
-      if (known !== undefined) return known;
-      insertStream.run(session, stream);
-      const created = find(session, stream);
-      assert(created !== undefined, 'a stream just inserted is found');
-      return created;
-    },
+    ...states,
     append(state, stream, entries) {
       for (const { type, data, aside } of entries) {
         if (aside) {
@@ -101,7 +64,7 @@ export function sqliteStreams(db: Database.Database): SqliteStreams {
       else insertEntry.run(state.base + position, type, data);
     },
     read({ session, stream, after, limit }) {
-      const state = find(session, stream);
+      const state = states.find(session, stream);
       if (state === undefined) return { entries: [], head: 0, oldest: 1 };
       const { base, head, trimmed } = state;
       const rows: unknown[] = after >= head ? [] : selectPage.all(base + after, base + head, limit);
@@ -122,10 +85,48 @@ export function sqliteStreams(db: Database.Database): SqliteStreams {
       state.trimmed = through;
     },
     sessions: (after, limit) => selectSessions.all(after ?? '', limit).map((row) => textAt(row, 0)),
-    forget: () => remembered.clear(),
   };
 }
 
-function isNull(row: unknown): boolean {
-  return !Array.isArray(row) || row[0] === null;
+function streamStates(db: Database.Database): Pick<SqliteStreams, 'find' | 'obtain' | 'forget'> {
+  const remembered = new Map<string, StreamState>();
+  const selectStream = db.prepare('SELECT id, trimmed FROM streams WHERE session = ? AND stream = ?').raw();
+  const insertStream = db.prepare('INSERT INTO streams (session, stream) VALUES (?, ?)');
+  const selectHead = db.prepare('SELECT max(id) FROM entries WHERE id >= ? AND id < ?').raw();
+  const selectAsides = db.prepare('SELECT coalesce(max(place), 0) FROM asides WHERE id = ?').raw();
+
+  const load = (session: string, stream: StreamName): StreamState | undefined => {
+    const row: unknown = selectStream.get(session, stream);
+    if (row === undefined) return undefined;
+    const base = integerAt(row, 0) * POSITIONS_PER_STREAM;
+    const trimmed = integerAt(row, 1);
+    const last = optionalIntegerAt(selectHead.get(base, base + POSITIONS_PER_STREAM), 0);
+    const head = last === undefined ? trimmed : last - base;
+    return { base, head, trimmed, asides: integerAt(selectAsides.get(base + head), 0) };
+  };
+  const find = (session: string, stream: StreamName): StreamState | undefined => {
+    const name = `${session}/${stream}`;
+    const known = remembered.get(name);
+    if (known !== undefined) return known;
+    const state = load(session, stream);
+    if (state === undefined) return undefined;
+    if (remembered.size >= MAX_REMEMBERED) {
+      const [oldest] = remembered.keys();
+      if (oldest !== undefined) remembered.delete(oldest);
+    }
+    remembered.set(name, state);
+    return state;
+  };
+  return {
+    find,
+    obtain(session, stream) {
+      const known = find(session, stream);
+      if (known !== undefined) return known;
+      insertStream.run(session, stream);
+      const created = find(session, stream);
+      assert(created !== undefined, 'a stream just inserted is found');
+      return created;
+    },
+    forget: () => remembered.clear(),
+  };
 }

@@ -97,7 +97,8 @@ async function fill(log: Store, now: number): Promise<void> {
   await log.trim('s1', 'events', 1);
   await put(log, 's1', 'commands', entry('x'));
   await log.trim('s1', 'commands', 1);
-  for (let n = 0; n < 1_200; n++) await put(log, 's2', 'domain', entry('t', { n, text: '§' }));
+  const many = Array.from({ length: 1_200 }, (_, n) => entry('t', { n, text: '§' }));
+  await put(log, 's2', 'domain', ...many);
   await log.putDocument({ collection: 'c', key: 'a', value: '{}', sort: 7, tag: 't', expiresAt: now + 60_000 });
   await log.putDocument({ collection: 'd', key: 'ü', value: '{"v":1}' });
   for (const epoch of [1, 2]) {
