@@ -7,6 +7,8 @@ export type Doc =
   /** A line break unless the line is still empty. */
   | { readonly kind: 'freshline' }
   | { readonly kind: 'blankline' }
+  /** A space unless there is one, or an opening bracket, or nothing yet. */
+  | { readonly kind: 'gap' }
   | { readonly kind: 'indent'; readonly content: Doc }
   | { readonly kind: 'group'; readonly content: Doc; readonly broken: boolean; readonly endsLine: boolean }
   | { readonly kind: 'ifBroken'; readonly broken: Doc; readonly flat: Doc }
@@ -21,6 +23,8 @@ export const hardline: Doc = { kind: 'hardline' };
 export const freshline: Doc = { kind: 'freshline' };
 /** An empty line, where a line has just ended. */
 export const blankline: Doc = { kind: 'blankline' };
+
+export const gap: Doc = { kind: 'gap' };
 
 export function indent(content: Doc): Doc {
   return { kind: 'indent', content };
@@ -70,6 +74,7 @@ export function hasForcedBreak(doc: Doc): boolean {
     case 'suffix':
       return true;
     case 'line':
+    case 'gap':
     case 'ifBroken':
       return false;
     case 'indent':

@@ -62,7 +62,7 @@ function formatLink(f: Formatter, e: Expression): Doc {
     case 'AwaitExpression':
       return [cursor.token('.'), cursor.next()];
     case 'IndexExpression':
-      return f.list('[', ']', [() => f.expression(e.index)]);
+      return f.enclosed('[', ']', () => f.expression(e.index));
     case 'PropagateExpression':
       // The lexer reads `f()??` as one token; the outer of the two prints it.
       return cursor.at('??') && e.span.end === cursor.start + 1 ? '' : cursor.next();

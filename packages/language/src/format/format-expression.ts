@@ -23,7 +23,7 @@ export function formatExpression(f: Formatter, e: Expression): Doc {
     case 'PathExpression':
       return f.run(e.span);
     case 'ParenExpression':
-      return f.list('(', ')', [() => f.expression(e.expression)]);
+      return f.enclosed('(', ')', () => f.expression(e.expression));
     case 'TupleExpression':
       return f.list('(', ')', elements(f, e.elements));
     case 'ArrayExpression':

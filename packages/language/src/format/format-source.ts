@@ -3,7 +3,7 @@ import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { parseTokens } from '../parser/parse-source.ts';
 import { createSourceFile } from '../source/source-file.ts';
 import type { SourceTree } from '../syntax/tree.ts';
-import { blankline, hardline, hasForcedBreak } from './doc.ts';
+import { blankline, type Doc, hardline, hasForcedBreak } from './doc.ts';
 import { formatExpression } from './format-expression.ts';
 import { formatItem } from './format-item.ts';
 import { formatBlock } from './format-statement.ts';
@@ -44,19 +44,18 @@ function layOut(text: string, path: string): string {
   const { tree, tokens } = parseTokens(createSourceFile(path, text));
   const cursor = new TokenCursor(text, tokens);
   const f = new Formatter(cursor, LAYOUTS);
-  const docs = [];
+  const docs: Doc[] = [];
   let previousBroke = false;
   for (const [index, item] of tree.items.entries()) {
-    const stray = [];
-    while (cursor.at(';')) stray.push(cursor.drop(';'));
+    f.skipStray(docs);
     const wantsBlank = cursor.blankBefore();
     const doc = f.item(item);
     const breaks = hasForcedBreak(doc) && item.kind !== 'StatementItem';
     if (index > 0) docs.push(wantsBlank || breaks || previousBroke ? [hardline, blankline] : hardline);
-    docs.push(stray, doc);
+    docs.push(doc);
     previousBroke = breaks;
   }
-  while (cursor.at(';')) docs.push(cursor.drop(';'));
+  f.skipStray(docs);
   if (cursor.hasCommentBefore() && tree.items.length > 0)
     docs.push(cursor.blankBefore() ? [hardline, blankline] : hardline);
   docs.push(cursor.dangling());

@@ -41,7 +41,7 @@ export function formatStatement(f: Formatter, statement: Statement): Doc {
     case 'ExpressionStatement':
       return [f.expression(statement.expression), statement.semicolon ? cursor.token(';') : ''];
     case 'MockStatement':
-      return [cursor.token('mock'), ' ', cursor.next(), ' ', formatConfig(f, statement.fields), cursor.drop(';')];
+      return [cursor.token('mock'), ' ', cursor.next(), ' ', formatConfig(f, statement.fields)];
     case 'ItemStatement':
       return f.item(statement.item);
     default:

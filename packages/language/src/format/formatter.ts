@@ -61,16 +61,25 @@ export class Formatter {
   /** `( a, b )`: on one line if it fits, else each on its own with a comma after the last. */
   list(open: TokenKind, close: TokenKind, layouts: readonly (() => Doc)[]): Doc {
     const opening = this.cursor.token(open);
+    if (layouts.length === 0 && this.cursor.hasInlineComment()) return [opening, this.cursor.token(close)];
     const parts: Doc[] = [];
     for (const [index, layout] of layouts.entries()) {
       const isLast = index === layouts.length - 1;
       const content = layout();
-      parts.push(index === 0 ? softline : line, content, isLast ? ifBroken(',') : ',', this.cursor.drop(','));
+      parts.push(index === 0 ? softline : line, content, this.cursor.drop(','), isLast ? ifBroken(',') : ',');
     }
     const dangling = this.cursor.dangling();
     const closing = this.cursor.token(close);
-    if (layouts.length === 0) return group([opening, indent(dangling), closing]);
+    if (layouts.length === 0) return [opening, indent(dangling), isEmptyDoc(dangling) ? '' : freshline, closing];
     return group([opening, indent([parts, dangling]), softline, closing]);
+  }
+
+  /** One thing between brackets, never with a comma. */
+  enclosed(open: TokenKind, close: TokenKind, layout: () => Doc): Doc {
+    const opening = this.cursor.token(open);
+    const content = [layout(), this.cursor.drop(',')];
+    const dangling = this.cursor.dangling();
+    return group([opening, indent([softline, content, dangling]), softline, this.cursor.token(close)]);
   }
 
   /** As `list`, but the last element may open its own lines: `f(a, |x| {` … `})`. */
@@ -78,7 +87,7 @@ export class Formatter {
     const opening = this.cursor.token(open);
     const parts: Doc[] = [];
     for (const [index, layout] of layouts.entries()) {
-      parts.push(layout(), index === layouts.length - 1 ? '' : ', ', this.cursor.drop(','));
+      parts.push(layout(), this.cursor.drop(','), index === layouts.length - 1 ? '' : ', ');
     }
     return [opening, parts, this.cursor.token(close)];
   }
@@ -93,14 +102,14 @@ export class Formatter {
     const parts: Doc[] = [];
     const separator: Doc = options.padding === '' ? softline : line;
     for (const [index, member] of members.entries()) {
-      this.#skipStray();
+      this.skipStray(parts);
       if (index > 0) parts.push(this.cursor.blankBefore() ? [hardline, blankline] : line);
       const isLast = index === members.length - 1;
       const content = member.layout();
       const lastComma = isLast ? ifBroken(',') : ',';
-      parts.push(content, member.comma ? lastComma : '', this.cursor.drop(','));
+      parts.push(content, this.cursor.drop(','), member.comma ? lastComma : '');
     }
-    this.#skipStray();
+    this.skipStray(parts);
     const dangling = this.cursor.dangling();
     const closing = this.cursor.token('}');
     if (members.length === 0) {
@@ -115,17 +124,20 @@ export class Formatter {
   lines(layouts: readonly (() => Doc)[]): Doc {
     const docs: Doc[] = [];
     for (const [index, layout] of layouts.entries()) {
-      this.#skipStray(docs);
+      this.skipStray(docs);
       if (index > 0) docs.push(this.cursor.blankBefore() ? [hardline, blankline] : hardline);
       docs.push(layout());
     }
-    this.#skipStray(docs);
+    this.skipStray(docs);
     return docs;
   }
 
-  /** Semicolons that end nothing. */
-  #skipStray(docs: Doc[] = []): void {
-    while (this.cursor.at(';')) docs.push(this.cursor.drop(';'));
+  /** Semicolons that end nothing. One behind a comment stays, or a doc comment would describe what follows. */
+  skipStray(docs: Doc[]): void {
+    while (this.cursor.at(';')) {
+      const stays = this.cursor.hasCommentBefore();
+      docs.push(stays ? [freshline, this.cursor.next()] : this.cursor.drop(';'));
+    }
   }
 }
 

@@ -57,6 +57,9 @@ class DocPrinter {
       case 'blankline':
         this.#blankline(indentation);
         return;
+      case 'gap':
+        if (!/(?:^|[\s([{])$/.test(this.#current)) this.#current += ' ';
+        return;
       case 'indent':
         this.#push(doc.content, indentation + INDENT_WIDTH, flat);
         return;
@@ -76,8 +79,8 @@ class DocPrinter {
   }
 
   #newline(indentation: number): void {
-    // A string that ends in blanks before its line break keeps them: only the end of our own line is trimmed.
-    this.#lines.push((this.#current + this.#suffix).trimEnd());
+    // Only the end of our own line is trimmed: text of several lines keeps the blanks at the ends of its lines.
+    this.#lines.push(`${this.#current.trimEnd()}${this.#suffix}`.trimEnd());
     this.#suffix = '';
     this.#current = ' '.repeat(indentation);
   }
@@ -126,6 +129,8 @@ class DocPrinter {
         return 'end';
       case 'suffix':
         return 0;
+      case 'gap':
+        return 1;
       case 'indent':
         own.push({ doc: doc.content, indentation, flat });
         return 0;

@@ -1,6 +1,6 @@
 import { assert } from '@concerto/base';
 import type { Comment, TokenKind, TokenList } from '../lexer/token.ts';
-import { blankline, type Doc, freshline, hardline, suffix } from './doc.ts';
+import { blankline, type Doc, freshline, gap, hardline, suffix } from './doc.ts';
 
 /** Behind these a comment at the end of the line belongs to what was just written. */
 const ENDS_A_LINE: ReadonlySet<TokenKind> = new Set([';', '}', '{', ',']);
@@ -103,13 +103,19 @@ export class TokenCursor {
     return !this.#source.slice(start, end).includes('\n');
   }
 
+  /** A block comment between two brackets on one line, with nothing else. */
+  hasInlineComment(): boolean {
+    const comment = this.#pending();
+    return comment?.kind === 'block' && !this.#source.slice(this.#end, this.start).includes('\n');
+  }
+
   /** Comments before the current token, each on its own line, for the inside of a closing brace. */
   dangling(): Doc {
     const docs: Doc[] = [];
     for (let comment = this.#pending(); comment !== undefined; comment = this.#pending()) {
       const isFirst = docs.length === 0;
-      const gap = this.#source.slice(this.#end, comment.start);
-      docs.push(isFirst || !hasBlankLine(gap) ? freshline : blankline, this.#take(comment));
+      const before = this.#source.slice(this.#end, comment.start);
+      docs.push(isFirst || !hasBlankLine(before) ? freshline : blankline, this.#take(comment));
     }
     return docs;
   }
@@ -143,10 +149,10 @@ export class TokenCursor {
       if (ownLine) docs.push(freshline);
       const text = this.#take(comment);
       const following = this.#pending()?.start ?? this.start;
-      const gap = this.#source.slice(comment.end, following);
-      if (comment.kind !== 'block' || gap.includes('\n')) {
-        docs.push(text, hasBlankLine(gap) ? [hardline, blankline] : hardline);
-      } else docs.push(CLOSES.has(kind) ? [' ', text] : [text, ' ']);
+      const after = this.#source.slice(comment.end, following);
+      if (comment.kind !== 'block' || after.includes('\n')) {
+        docs.push(gap, text, hasBlankLine(after) ? [hardline, blankline] : hardline);
+      } else docs.push(gap, text, CLOSES.has(kind) ? '' : ' ');
     }
     return docs.length === 0 ? '' : docs;
   }
@@ -166,6 +172,6 @@ export class TokenCursor {
   }
 }
 
-function hasBlankLine(gap: string): boolean {
-  return /\n[ \t\r]*\n/.test(gap);
+function hasBlankLine(text: string): boolean {
+  return /\n[ \t\r]*\n/.test(text);
 }
