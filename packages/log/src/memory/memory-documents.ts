@@ -56,7 +56,7 @@ export function memoryDocuments(now: () => number): MemoryDocuments {
   };
 }
 
-export function pageOf(documents: readonly StoredDocument[], more: boolean): DocumentPage {
+function pageOf(documents: readonly StoredDocument[], more: boolean): DocumentPage {
   const last = documents.at(-1);
   return more && last !== undefined ? { documents, nextCursor: encodeCursor(last) } : { documents };
 }

@@ -2,7 +2,7 @@ import type { Entry, NewEntry, Page, StreamName } from '../event-log.ts';
 import { stampSeq } from '../stamp-seq.ts';
 
 /** An entry between positions: the `index`-th after the entry at `position`. */
-export type Aside = { readonly position: number; readonly index: number; readonly type: string; readonly data: string };
+type Aside = { readonly position: number; readonly index: number; readonly type: string; readonly data: string };
 
 export type MemoryStream = {
   head: number;

@@ -8,15 +8,6 @@ import { batchScript } from './redis-script.ts';
 /** The script's answer to one operation: words, the first its kind. */
 export type OperationResult = string;
 
-export type RedisBatches = {
-  /** Sends an operation with whatever else is waiting; settles when the store has it, once, however often it was sent. */
-  run(operation: readonly string[]): Promise<OperationResult>;
-  /** Sends again, in order, what a lost connection left unanswered. */
-  resume(client: RedisClient): void;
-  /** Refuses new operations and waits for those under way. */
-  finish(): Promise<void>;
-};
-
 /** Batches under way at once: while the store works on one, the next is written. */
 const MAX_IN_FLIGHT = 3;
 const MAX_BATCH_OPERATIONS = 128;
@@ -43,8 +34,11 @@ export async function loadBatchScript(client: RedisClient): Promise<void> {
   await client.sendCommand(['SCRIPT', 'LOAD', batchScript]);
 }
 
-/** `connection` is asked for anew each time: it comes to be after the batches it will carry. */
-export class Batches implements RedisBatches {
+/**
+ * Operations on their way to the store, sent with whatever else is waiting. One settles when the store has it, once,
+ * however often it was sent.
+ */
+export class Batches {
   readonly #at: RedisAddress;
   readonly #connection: () => RedisConnection | undefined;
   readonly #aheadMs: () => number;
@@ -57,6 +51,7 @@ export class Batches implements RedisBatches {
   #timer: NodeJS.Timeout | undefined;
   #idle: (() => void) | undefined;
 
+  /** The connection is asked for anew each time: it comes to be after the batches it will carry. */
   constructor(at: RedisAddress, connection: () => RedisConnection | undefined, aheadMs: () => number) {
     this.#at = at;
     this.#connection = connection;
@@ -79,11 +74,13 @@ export class Batches implements RedisBatches {
     });
   }
 
+  /** Sends again, in order, what a lost connection left unanswered. */
   resume(client: RedisClient): void {
     for (const batch of this.#inFlight) this.#send(client, batch, 'EVALSHA');
     this.#schedule();
   }
 
+  /** Refuses new operations and waits for those under way. */
   async finish(): Promise<void> {
     this.#finished = true;
     if (this.#waiting.length > 0 || this.#inFlight.length > 0) {

@@ -13,7 +13,7 @@ export const documentsKey = (collection: string): string => `concerto:documents:
 export type KeptDocument = StoredDocument & { readonly expiresAt?: number };
 
 /** The stored form is `SORT|EXPIRY|TAG|VALUE`; only the value may contain a bar. */
-export function parseDocument(key: string, stored: string): KeptDocument {
+function parseDocument(key: string, stored: string): KeptDocument {
   const match = /^([0-9a-f]+)\|(\d*)\|([^|]*)\|/.exec(stored);
   assert(match !== null, 'a document begins with its place');
   const [head, sort = '', expires = '', tag = ''] = match;

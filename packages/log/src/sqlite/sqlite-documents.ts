@@ -14,7 +14,7 @@ export type SqliteDocuments = {
   after(id: number, limit: number): { readonly id: number; readonly document: KeptDocument }[];
 };
 
-export type KeptDocument = StoredDocument & { readonly collection: string; readonly expiresAt?: number };
+type KeptDocument = StoredDocument & { readonly collection: string; readonly expiresAt?: number };
 
 const SWEEP_EVERY_MS = 60_000;
 const SWEEP_LIMIT = 1_000;

@@ -6,7 +6,7 @@ import { integerAt, optionalIntegerAt, textAt } from './sqlite-row.ts';
 import { POSITIONS_PER_STREAM } from './sqlite-schema.ts';
 
 /** What is known of a stream without asking the database; this process is the only writer. */
-export type StreamState = {
+type StreamState = {
   /** Key of the entry before the first. */
   readonly base: number;
   head: number;
