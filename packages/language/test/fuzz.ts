@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createSourceFile, formatSource, parseSource } from '@concerto/language';
+import { checkProgram, createSourceFile, formatSource, loadProgram, parseSource } from '@concerto/language';
 import { lex } from '../src/lexer/lex.ts';
 
 /** Everything a case needs to be run again. */
@@ -129,8 +129,12 @@ function nested(opening: string, depth: number): string {
 /** What must hold for any text. Throws when it does not. */
 export function checkText(text: string): void {
   const file = createSourceFile('main.conc', text);
-  const { diagnostics } = parseSource(file);
-  for (const { span, message } of diagnostics) {
+  const { program, diagnostics } = loadProgram({
+    entry: file.path,
+    readFile: (path) => (path === file.path ? text : undefined),
+    parse: parseSource,
+  });
+  for (const { span, message } of [...diagnostics, ...checkProgram({ program }).diagnostics]) {
     if (span.start < 0 || span.end < span.start || span.end > text.length) throw new Error(`bad span: ${message}`);
   }
   const formatted = formatSource(text);

@@ -8,17 +8,18 @@ const MAX_SCALAR = 0x10ffff;
 
 /** The text between two offsets with its escapes resolved. A bad escape is reported and its character kept. */
 export function resolveEscapes(source: string, span: Span, report: ReportEscape): string {
+  const text = source.slice(span.start, span.end);
+  // Looking for the first backslash in the source itself would read to its end for every string without one.
+  if (!text.includes('\\')) return text;
   let result = '';
-  let copied = span.start;
-  let offset = source.indexOf('\\', span.start);
-  while (offset !== -1 && offset < span.end) {
-    result += source.slice(copied, offset);
-    const escape = readEscape(source, { start: offset, end: span.end }, report);
+  let copied = 0;
+  for (let offset = text.indexOf('\\'); offset !== -1; offset = text.indexOf('\\', copied)) {
+    result += text.slice(copied, offset);
+    const escape = readEscape(source, { start: span.start + offset, end: span.end }, report);
     result += escape.text;
-    copied = escape.end;
-    offset = source.indexOf('\\', copied);
+    copied = escape.end - span.start;
   }
-  return result + source.slice(copied, span.end);
+  return result + text.slice(copied);
 }
 
 /** `span.start` is at the backslash. */

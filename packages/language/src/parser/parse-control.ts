@@ -49,6 +49,7 @@ function parseIf(p: Parser): Expression {
     // oxlint-disable-next-line unicorn/no-thenable -- the branch of an `if`; no node is ever awaited
     branches.push({ start, condition, then: p.block() });
     if (!p.eat('else')) break;
+    p.links++;
     if (!p.at('if')) {
       otherwise = p.block();
       break;

@@ -80,6 +80,7 @@ function parseOperatorsRest(p: Parser, minimum: number, first: Expression): Expr
   for (;;) {
     const precedence = PRECEDENCE.get(p.kind);
     if (precedence === undefined || precedence < minimum || startsNextArm(p)) return left;
+    p.links++;
     left = parseOperatorRest(p, { start, left, precedence });
   }
 }
@@ -125,7 +126,7 @@ function parseUnary(p: Parser): Expression {
     case '!':
     case '-':
     case 'await':
-      return p.nested(() => parsePrefix(p), errorExpression);
+      return p.nested(parsePrefix, errorExpression);
     default:
       return parsePower(p);
   }

@@ -9,10 +9,11 @@ import { parseOldItem } from './parse-old-item.ts';
 import { parsePipeline } from './parse-pipeline.ts';
 import { parseStatement } from './parse-statement.ts';
 import type { Parser } from './parser.ts';
+import { withoutTooDeep } from './tree-height.ts';
 
 /** A declaration; the caller has seen that one starts here. */
 export function parseItem(p: Parser): Item {
-  return p.nested(() => parseDeclaration(p), errorItem);
+  return p.nested(parseDeclaration, errorItem);
 }
 
 function parseDeclaration(p: Parser): Item {
@@ -78,7 +79,9 @@ export function parseItems(p: Parser, close: '}' | 'EndOfFile'): Item[] {
       p.bump();
       continue;
     }
-    items.push(startsItem(p) ? p.item() : parseTopLevelStatement(p));
+    p.longestChain = 0;
+    p.deepestNesting = 0;
+    items.push(withoutTooDeep(p, startsItem(p) ? p.item() : parseTopLevelStatement(p)));
     if (p.position === before) p.bump();
   }
   return items;

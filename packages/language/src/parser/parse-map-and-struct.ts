@@ -2,7 +2,7 @@ import type { Expression, FieldInitializer, MapEntry } from '../syntax/expressio
 import type { Name, Path } from '../syntax/node.ts';
 import type { TypeExpression } from '../syntax/type-expression.ts';
 import { parseAnyName, takeName } from './parse-name.ts';
-import { errorExpression, type Parser } from './parser.ts';
+import type { Parser } from './parser.ts';
 
 /** At `{`: a key and a colon follow. `{}` is for the caller to decide. */
 export function looksLikeMap(p: Parser): boolean {
@@ -96,7 +96,7 @@ function parseField(p: Parser): FieldInitializer | undefined {
   }
   const name = parseAnyName(p, 'a field name');
   if (p.eat(':')) {
-    const value = p.nested(() => p.expression(), errorExpression);
+    const value = p.expression();
     return { kind: 'FieldInitializer', id: p.newId(), span: p.spanFrom(start), name, value, shorthand: false };
   }
   const own: Name = { ...name, id: p.newId() };

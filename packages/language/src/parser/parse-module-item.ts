@@ -16,7 +16,7 @@ export function parseUse(p: Parser, head: ItemHead): Item {
 }
 
 function parseUseTree(p: Parser): UseTree {
-  return p.nested(() => parseTree(p), missingTree);
+  return p.nested(parseTree, missingTree);
 }
 
 function missingTree(p: Parser): UseTree {

@@ -6,7 +6,7 @@ import { isBindableName, parseAnyName, parseList, parseName, parsePathRest, take
 import type { Parser } from './parser.ts';
 
 export function parsePattern(p: Parser): Pattern {
-  return p.nested(() => parseAlternatives(p), errorPattern);
+  return p.nested(parseAlternatives, errorPattern);
 }
 
 function parseAlternatives(p: Parser): Pattern {
@@ -137,7 +137,7 @@ function parseMutableBinding(p: Parser): Pattern {
 
 function bindingPattern(p: Parser, start: number, name: Name): Pattern {
   const mutable = name.span.start !== start;
-  const pattern = p.eat('@') ? p.nested(() => parseSinglePattern(p), errorPattern) : undefined;
+  const pattern = p.eat('@') ? p.nested(parseSinglePattern, errorPattern) : undefined;
   return { kind: 'BindingPattern', id: p.newId(), span: p.spanFrom(start), name, mutable, pattern };
 }
 

@@ -12,6 +12,7 @@ export function parsePostfix(p: Parser, first: Expression): Expression {
   for (;;) {
     const next = parsePostfixStep(p, left);
     if (next === undefined) return left;
+    p.links++;
     left = next;
   }
 }

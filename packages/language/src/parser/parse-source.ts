@@ -2,14 +2,12 @@ import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { lex } from '../lexer/lex.ts';
 import type { TokenList } from '../lexer/token.ts';
 import type { SourceFile } from '../source/source-file.ts';
-import type { Item } from '../syntax/item.ts';
 import { createIdSource, type IdSource } from '../syntax/node.ts';
 import type { SourceTree } from '../syntax/tree.ts';
 import { parseExpression } from './parse-expression.ts';
 import { parseItem, parseItems } from './parse-item.ts';
 import { parseBlock } from './parse-statement.ts';
 import { Parser } from './parser.ts';
-import { isTooDeep, MAX_HEIGHT } from './tree-height.ts';
 
 export interface ParseResult {
   readonly tree: SourceTree;
@@ -31,19 +29,9 @@ export function parseTokens(
   ids: IdSource = createIdSource(),
 ): ParseResult & { readonly tokens: TokenList } {
   const parser = new Parser(file, lex(file), ids, GRAMMAR);
-  const items = parseItems(parser, 'EndOfFile').map((item) => withoutTooDeep(parser, item));
+  const items = parseItems(parser, 'EndOfFile');
   const span = { start: 0, end: file.text.length };
   const tree: SourceTree = { kind: 'SourceTree', id: parser.newId(), span, file: file.path, items };
   const diagnostics = parser.diagnostics.toSorted((a, b) => a.span.start - b.span.start);
   return { tree, diagnostics, tokens: parser.tokens };
-}
-
-/** Checker and compiler walk the tree recursively; a chain of ten thousand `+` would end their stack. */
-function withoutTooDeep(parser: Parser, item: Item): Item {
-  if (!isTooDeep(item)) return item;
-  parser.report('C0107', item.span, `an expression in here has more than ${MAX_HEIGHT} parts inside each other`, {
-    help: 'give the parts names with `let`',
-  });
-  const { span, decorators, isPublic, doc } = item;
-  return { kind: 'ErrorItem', id: parser.newId(), span, decorators, isPublic, doc };
 }

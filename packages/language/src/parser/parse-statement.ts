@@ -41,6 +41,13 @@ type Tail = { readonly kind: 'Tail'; readonly expression: Expression };
 
 /** A statement, or the expression that is the value of the block. */
 export function parseStatement(p: Parser): Statement | Tail {
+  const { links } = p;
+  const statement = parseStatementKind(p);
+  p.countLinks(links);
+  return statement;
+}
+
+function parseStatementKind(p: Parser): Statement | Tail {
   if (p.at('let')) return parseLet(p);
   if (p.at('mock') && p.nameAt(1)) return parseMock(p);
   if (startsItem(p)) {

@@ -4,12 +4,20 @@ import { parseList, parsePathRest, takeName } from './parse-name.ts';
 import type { Parser } from './parser.ts';
 
 export function parseType(p: Parser): TypeExpression {
-  return p.nested(() => parseUnion(p, false), errorType);
+  return p.nested(parseFreeUnion, errorType);
 }
 
 /** Between the bars of a closure, where `|` ends the type unless it joins two string literals. */
 export function parseClosureParameterType(p: Parser): TypeExpression {
-  return p.nested(() => parseUnion(p, true), errorType);
+  return p.nested(parseClosureUnion, errorType);
+}
+
+function parseFreeUnion(p: Parser): TypeExpression {
+  return parseUnion(p, false);
+}
+
+function parseClosureUnion(p: Parser): TypeExpression {
+  return parseUnion(p, true);
 }
 
 function parseUnion(p: Parser, inClosure: boolean): TypeExpression {

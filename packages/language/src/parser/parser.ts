@@ -46,6 +46,11 @@ export class Parser {
   /** Inside the value of a match arm, where a new line may begin the next pattern. */
   inArm = false;
   position = 0;
+  /** Operators, calls, `else if` and other links of chains read so far: each makes the tree one level higher. */
+  links = 0;
+  /** Most links in one statement, and deepest nesting, since they were last set to 0. */
+  longestChain = 0;
+  deepestNesting = 0;
   readonly #ids: IdSource;
   readonly #grammar: Grammar;
   #nesting = 0;
@@ -159,20 +164,43 @@ export class Parser {
   }
 
   expression(): Expression {
-    return this.nested(() => this.#grammar.expression(this), errorExpression);
+    if (!this.#enter()) return errorExpression(this);
+    const { links } = this;
+    const result = this.#grammar.expression(this);
+    this.countLinks(links);
+    this.#nesting--;
+    return result;
   }
 
   /** An expression between brackets, or otherwise free of what surrounds it. */
   freeExpression(): Expression {
-    return this.within({ inHead: false, inArm: false }, () => this.expression());
+    return this.#expressionIn(false);
   }
 
   headExpression(): Expression {
-    return this.within({ inHead: true, inArm: false }, () => this.expression());
+    return this.#expressionIn(true);
+  }
+
+  #expressionIn(head: boolean): Expression {
+    const { inHead, inArm } = this;
+    this.inHead = head;
+    this.inArm = false;
+    const result = this.expression();
+    this.inHead = inHead;
+    this.inArm = inArm;
+    return result;
   }
 
   block(): Block {
-    return this.within({ inHead: false, inArm: false }, () => this.nested(() => this.#grammar.block(this), emptyBlock));
+    if (!this.#enter()) return emptyBlock(this);
+    const { inHead, inArm } = this;
+    this.inHead = false;
+    this.inArm = false;
+    const result = this.#grammar.block(this);
+    this.inHead = inHead;
+    this.inArm = inArm;
+    this.#nesting--;
+    return result;
   }
 
   item(): Item {
@@ -189,18 +217,29 @@ export class Parser {
     return result;
   }
 
+  nested<T>(parse: (parser: Parser) => T, substitute: (parser: Parser) => T): T {
+    if (!this.#enter()) return substitute(this);
+    const result = parse(this);
+    this.#nesting--;
+    return result;
+  }
+
   /** Gives up on the rest of the file when the nesting is too deep: a diagnostic instead of a stack overflow. */
-  nested<T>(parse: () => T, substitute: (parser: Parser) => T): T {
+  #enter(): boolean {
     if (this.#nesting >= MAX_NESTING) {
       this.report('C0107', this.tokenSpan, `this is nested more than ${MAX_NESTING} levels deep`);
       this.#gaveUp = true;
       this.position = this.tokens.kinds.length - 1;
-      return substitute(this);
+      return false;
     }
     this.#nesting++;
-    const result = parse();
-    this.#nesting--;
-    return result;
+    if (this.#nesting > this.deepestNesting) this.deepestNesting = this.#nesting;
+    return true;
+  }
+
+  /** To be called at the end of an expression or statement with the value of `links` at its start. */
+  countLinks(before: number): void {
+    if (this.links - before > this.longestChain) this.longestChain = this.links - before;
   }
 
   newlineBefore(index = this.position): boolean {
