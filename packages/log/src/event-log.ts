@@ -112,9 +112,9 @@ export type EventLog = {
   head(session: string, stream: StreamName): Promise<number>;
   /**
    * Called after a commit with the session that grew, and once more when it may have grown unseen (a connection was
-   * lost); one process-wide signal, never a payload. Returns the way to stop.
+   * lost); a signal, never a payload. Of every session, or only of the one named. Returns the way to stop.
    */
-  onGrowth(listener: (session: string) => void): () => void;
+  onGrowth(listener: (session: string) => void, session?: string): () => void;
   /** Removes entries at or before the position; the stream's head stays. */
   trim(session: string, stream: StreamName, throughPosition: number): Promise<void>;
 

@@ -63,9 +63,9 @@ describe('follow', () => {
     const listening = new Set<unknown>();
     const counting: EventLog = {
       ...log,
-      onGrowth: (listener) => {
+      onGrowth: (listener, session) => {
         listening.add(listener);
-        const stop = log.onGrowth(listener);
+        const stop = log.onGrowth(listener, session);
         return () => {
           listening.delete(listener);
           stop();

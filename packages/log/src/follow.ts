@@ -51,11 +51,10 @@ function growthWaiter(log: EventLog, request: FollowRequest): Waiter {
     wake?.();
     wake = undefined;
   };
-  const stopListening = log.onGrowth((session) => {
-    if (session !== request.session) return;
+  const stopListening = log.onGrowth(() => {
     grew = true;
     signalled();
-  });
+  }, request.session);
   const stop = (): void => {
     stopped = true;
     stopListening();

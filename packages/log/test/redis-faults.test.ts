@@ -38,7 +38,7 @@ describe.skipIf(!hasRedisServer())('a Redis store', () => {
     for (const action of cleanUp.splice(0).reverse()) await action();
   });
 
-  const open = async (url = server.url, patienceMs = 10_000): Promise<Store> => {
+  const open = async (url = server.url, patienceMs = 25_000): Promise<Store> => {
     const log = await redisEventLog(url, { patienceMs });
     cleanUp.push(() => log.close());
     return log;
@@ -194,6 +194,19 @@ describe.skipIf(!hasRedisServer())('a Redis store', () => {
       expect((await next).value).toMatchObject({ entries: [{ data: expect.stringContaining(id) }] });
     }
     await pages.return?.();
+  });
+
+  test('[L34] databases of one server are stores of their own', async () => {
+    const first = await open(`${server.url}/1`);
+    const second = await open(`${server.url}/2`);
+    const heard: string[] = [];
+    second.onGrowth((session) => heard.push(session));
+    await put(first, 'a', 'mine');
+    const grown = growth(second);
+    await put(second, 'b', 'theirs');
+    await grown;
+    expect(heard).toEqual(['theirs']);
+    expect(await first.listSessions(undefined, 9)).toEqual(['mine']);
   });
 
   test('[L34] what grew while the wire was cut is told when it is mended', async () => {

@@ -68,7 +68,7 @@ function streamCalls(
       checkOpen(state);
       return streams.find(session, stream).head;
     },
-    onGrowth: (listener) => state.growth.listen(listener),
+    onGrowth: (listener, session) => state.growth.listen(listener, session),
     trim: async (session, stream, throughPosition) => {
       checkOpen(state);
       trimThrough(streams.find(session, stream), throughPosition);

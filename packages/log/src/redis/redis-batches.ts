@@ -128,7 +128,7 @@ export class Batches {
     }
     const operations = this.#waiting.splice(0, count);
     const number = ++this.#lastNumber;
-    const args = [this.#writer, String(number), String(this.#aheadMs())];
+    const args = [this.#writer, String(number), String(this.#aheadMs()), this.#at.channel];
     for (const operation of operations) for (const arg of operation.args) args.push(arg);
     return { number, operations, args };
   }

@@ -22,6 +22,8 @@ export type RedisAddress = {
   readonly url: string;
   /** For messages: without the password. */
   readonly address: string;
+  /** Where growth is told. Channels are common to all databases of a server, so the name has the database in it. */
+  readonly channel: string;
   /** How long a call waits for a store that does not answer. */
   readonly patienceMs: number;
 };

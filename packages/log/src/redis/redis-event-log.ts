@@ -58,7 +58,8 @@ export async function redisEventLog(url: string, options: RedisOptions = {}): Pr
 
 function addressFrom(url: string, patienceMs: number): RedisAddress {
   try {
-    return { url, address: addressOf(url), patienceMs };
+    const database = new URL(url).pathname.slice(1) || '0';
+    return { url, address: addressOf(url), channel: `concerto:grown:${database}`, patienceMs };
   } catch (cause) {
     // Not the URL itself: it may hold a password.
     throw new LogError('bad-url', 'the store URL is not of the form redis://[NAME:PASSWORD@]HOST[:PORT][/DB]', {
@@ -106,7 +107,7 @@ function streamCalls(
     },
     read: (request) => reading(state, (client) => readPage(client, request)),
     head: (session, stream) => reading(state, (client) => readHead(client, session, stream)),
-    onGrowth: (listener) => state.growth.listen(listener),
+    onGrowth: (listener, session) => state.growth.listen(listener, session),
     trim: async (session, stream, throughPosition) => {
       await batches.run(['trim', session, stream, String(throughPosition)]);
     },

@@ -29,7 +29,7 @@ export async function listenForGrowth(at: RedisAddress, growth: GrowthSignal): P
   return openRedisConnection(at, {
     prepare: async (client) => {
       const before = last;
-      await client.subscribe('concerto:grown', (message) => heard(client, message));
+      await client.subscribe(at.channel, (message) => heard(client, message));
       const number = numberReply(await client.sendCommand(['GET', 'concerto:growth']));
       last ??= number;
       // A store that lost its last moments counts from an earlier number.

@@ -5,14 +5,14 @@
  *
  * Redis runs it on one primary. A session's keys share a hash tag; the index and the documents do not.
  *
- * ARGV: writer, batch number, milliseconds to add to the server's clock (0 outside of tests), then the operations,
- * each a word and its arguments as written by `redis-operations.ts`. Results are texts, the first word their kind.
+ * ARGV: writer, batch number, milliseconds to add to the server's clock (0 outside of tests), the channel that tells of
+ * growth, then the operations, each a word and its arguments as written by `redis-operations.ts`. Results are texts, the first word their kind.
  */
 export const batchScript = `
 -- Globals are slow in Redis, and this runs for every entry ever written.
 local call, try, argv = redis.call, redis.pcall, ARGV
 local tonumber, match, gmatch = tonumber, string.match, string.gmatch
-local at = 3
+local at = 4
 local function take()
   at = at + 1
   return argv[at]
@@ -297,7 +297,7 @@ if #grown > 0 then
   local count = call('INCR', 'concerto:growth')
   local names = table.concat(grown, ' ')
   call('XADD', 'concerto:grown', 'MAXLEN', '~', 10000, count .. '-0', 'sessions', names)
-  call('PUBLISH', 'concerto:grown', count .. ' ' .. names)
+  call('PUBLISH', argv[4], count .. ' ' .. names)
 end
 
 local answer = cjson.encode(results)

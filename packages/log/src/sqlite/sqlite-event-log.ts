@@ -107,7 +107,7 @@ function streamCalls(
     },
     read: async (request) => reading(state, () => streams.read(request)),
     head: async (session, stream) => reading(state, () => streams.find(session, stream)?.head ?? 0),
-    onGrowth: (listener) => state.growth.listen(listener),
+    onGrowth: (listener, session) => state.growth.listen(listener, session),
     trim: (session, stream, throughPosition) =>
       writes.run(() => {
         const found = streams.find(session, stream);

@@ -143,7 +143,7 @@ export function appendContract(subject: SubjectOf): void {
     test('[L15] 64 concurrent writers with expected positions lose and double nothing', async () => {
       const { log } = subject();
       const writers = 64;
-      const each = 8;
+      const each = 3;
       const write = async (writer: number): Promise<void> => {
         for (let n = 0; n < each; n++) {
           for (;;) {

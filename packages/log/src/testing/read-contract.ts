@@ -95,6 +95,21 @@ export function readContract(subject: SubjectOf): void {
       expect(heads).toHaveLength(count);
     });
 
+    test('[L9] a listener of one session hears of that session only', async () => {
+      const { log } = subject();
+      const heard: string[] = [];
+      const stop = log.onGrowth((session) => heard.push(session), 'mine');
+      const last = new Promise<void>((resolve) => {
+        log.onGrowth(() => resolve(), 'last');
+      });
+      await put(log, 'other', 'events', entry('a'));
+      await put(log, 'mine', 'events', entry('b'));
+      await put(log, 'last', 'events', entry('c'));
+      await last;
+      expect(heard).toEqual(['mine']);
+      stop();
+    });
+
     test('[L9] a refused append is not growth', async () => {
       const { log } = subject();
       const grown: string[] = [];
