@@ -26,9 +26,9 @@ function labelOfJump(rest: string, end: number): number | undefined {
   return countQuotes(statement) % 2 === 0 ? end : undefined;
 }
 
-/** Without a closing quote it cannot be a string either; a stray label gives the better message. */
+/** `'outer: foo`: no loop follows, but it was meant as a label, and the message about that is the better one. */
 function labelAlone(rest: string, end: number): number | undefined {
-  return countQuotes(rest) === 0 ? end : undefined;
+  return /^\s*:(?!:)/.test(rest) && countQuotes(rest) === 0 ? end : undefined;
 }
 
 function countQuotes(text: string): number {

@@ -378,6 +378,7 @@ class Lexer {
   }
 
   #report(code: string, span: Span, message: string, help?: string): void {
+    if (this.#diagnostics.length >= MAX_DIAGNOSTICS) return;
     const base = { code, severity: 'error', message, file: this.#file.path, span, labels: [] } as const;
     this.#diagnostics.push(help === undefined ? base : { ...base, help });
   }
@@ -388,6 +389,9 @@ class Lexer {
     this.#tokens.ends.push(end);
   }
 }
+
+/** In one file. What is no program at all would otherwise fill the memory with complaints. */
+export const MAX_DIAGNOSTICS = 1000;
 
 const ESCAPE_HELP = 'the escapes are `\\n` `\\t` `\\r` `\\\\` `\\"` `\\0` `\\$` and `\\u{HEX}`';
 const QUOTES_OF_WORD_PROCESSORS = new Set(['“', '”', '‘', '’', '„']);

@@ -5,7 +5,7 @@ import { isBindableName, parseName, takeLabel, takeName } from './parse-name.ts'
 import { parsePattern } from './parse-pattern.ts';
 import { parsePostfix } from './parse-postfix.ts';
 import { parseNamedType } from './parse-type.ts';
-import type { Parser } from './parser.ts';
+import { errorExpression, type Parser } from './parser.ts';
 
 /** `if`, `match`, a loop or `try`: what ends with its own brace. Blocks and `listen` are looked at elsewhere. */
 export function startsBlockLike(p: Parser): boolean {
@@ -85,12 +85,16 @@ function parseArm(p: Parser): MatchArm {
   const { start } = p;
   const pattern = parsePattern(p);
   const guard = p.eat('if') ? p.within({ inHead: true, inArm: false }, () => p.expression()) : undefined;
-  if (!p.expect('=>', 'after the pattern')) p.skipBalanced((kind) => kind === '=>' || kind === ',' || kind === ';');
-  p.eat('=>');
-  const body = p.within({ inHead: false, inArm: true }, () => parseArmBody(p));
+  const body = parseArrow(p) ? p.within({ inHead: false, inArm: true }, () => parseArmBody(p)) : errorExpression(p);
   const arm: MatchArm = { kind: 'MatchArm', id: p.newId(), span: p.spanFrom(start), pattern, guard, body };
   if (!p.eat(',') && !p.at('}')) recoverAfterArm(p, body);
   return arm;
+}
+
+function parseArrow(p: Parser): boolean {
+  if (p.expect('=>', 'after the pattern')) return true;
+  p.skipBalanced((kind) => kind === '=>' || kind === ',' || kind === ';');
+  return p.eat('=>');
 }
 
 /** A block ends its arm, so that the next pattern is not taken for its continuation. */

@@ -81,6 +81,8 @@ export function parseList<T>(p: Parser, close: TokenKind, parseElement: (parser:
     if (p.eat(',')) continue;
     if (p.at(close)) break;
     p.unexpected(`expected \`,\` or \`${close}\``, true);
+    // `fn f( {`: the brace opens the body, not an element.
+    if (p.position === before && p.at('{')) return elements;
     p.skipBalanced((kind) => kind === ',' || kind === close || kind === ';');
     if (!p.eat(',')) break;
     if (p.position === before) break;

@@ -43,10 +43,19 @@ function parseSinglePattern(p: Parser): Pattern {
       return reportInterpolation(p);
     default:
       if (isBindableName(p.kind) || p.kind === 'self') return parseNamedPattern(p);
-      p.unexpected('expected a pattern', false, 'C0101');
-      return errorPattern(p);
+      return reportMissing(p);
   }
 }
+
+/** A keyword in the place of a name is passed over, so that what follows is understood. */
+function reportMissing(p: Parser): Pattern {
+  const { start } = p;
+  p.unexpected('expected a pattern', false, 'C0101');
+  if (p.atName() && BEHIND_NAME.has(p.peek(1))) p.bump();
+  return { kind: 'ErrorPattern', id: p.newId(), span: p.spanFrom(start) };
+}
+
+const BEHIND_NAME: ReadonlySet<TokenKind> = new Set(['=', ':', ',', ')', ']', '=>', 'in', ';']);
 
 function errorPattern(p: Parser): Pattern {
   const { start } = p;

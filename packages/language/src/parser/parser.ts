@@ -1,5 +1,5 @@
 import type { Diagnostic, DiagnosticFix, DiagnosticLabel } from '../diagnostics/diagnostic.ts';
-import type { LexResult } from '../lexer/lex.ts';
+import { type LexResult, MAX_DIAGNOSTICS } from '../lexer/lex.ts';
 import {
   describeToken,
   isKeyword,
@@ -158,7 +158,7 @@ export class Parser {
   }
 
   report(code: string, span: Span, message: string, extras: ReportExtras = {}): void {
-    if (this.#gaveUp) return;
+    if (this.#gaveUp || this.diagnostics.length >= MAX_DIAGNOSTICS) return;
     const { severity = 'error', labels = [], ...rest } = extras;
     this.diagnostics.push({ code, severity, message, file: this.file.path, span, labels, ...rest });
   }
