@@ -116,7 +116,7 @@ function matchArguments(body: Body, site: CallSite, params: readonly ParamInfo[]
     if (at < fixed) sources[at] = source;
     else if (variadic) rest.push(source);
     else extra++;
-    const param = at < fixed ? params[at] : variadic ? params[fixed] : undefined;
+    const param = params[Math.min(at, fixed)];
     assigned.push({ param, value, type });
   };
   const { piped } = site;

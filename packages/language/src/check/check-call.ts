@@ -249,12 +249,10 @@ function callAssociated(
   const self: ParamInfo = { name: 'self', type: receiver, hasDefault: false, node: undefined };
   const params = method.receiver === 'none' ? method.signature.params : [self, ...method.signature.params];
   const checked = checkArguments(body, siteOf(call, name, declared), { ...method.signature, params }, instance);
-  const target: CallTarget =
-    isTrait && method.receiver !== 'none' && method.trait !== undefined
-      ? { kind: 'trait-method', trait: method.trait.path, method: method.name }
-      : method.ref === undefined
-        ? { kind: 'unresolved' }
-        : { kind: 'function', function: method.ref };
+  let target: CallTarget = { kind: 'unresolved' };
+  if (isTrait && method.receiver !== 'none' && method.trait !== undefined) {
+    target = { kind: 'trait-method', trait: method.trait.path, method: method.name };
+  } else if (method.ref !== undefined) target = { kind: 'function', function: method.ref };
   if (target.kind === 'unresolved' && method.receiver === 'none') {
     body.cx.report.error(CODE.notCallable, call.node.span, `\`${name}\` has no body of its own`, {
       help: 'call it on a type that implements the trait',

@@ -122,9 +122,14 @@ export function recordFunction(body: Body, fn: FunctionScope, result: FunctionFa
   body.cx.facts.functions.set(fn.id, {
     captures: [...fn.captures.keys()],
     result,
-    failure: failure === 'option' ? 'option' : failure === undefined ? 'raise' : 'result',
+    failure: leavingAs(failure),
     isAsync: fn.isAsync,
   });
+}
+
+export function leavingAs(failure: FunctionScope['failure']): FunctionFacts['failure'] {
+  if (failure === 'option') return 'option';
+  return failure === undefined ? 'raise' : 'result';
 }
 
 /** Message types an agent waits for an answer to. */

@@ -10,6 +10,7 @@ import type {
 } from '../syntax/expression.ts';
 import { checkReturned, declareLocal, inScope, reportMisfit } from './body.ts';
 import { checkBlock, checkStatements } from './check-block.ts';
+import { leavingAs } from './check-closure.ts';
 import { Branches } from './check-control.ts';
 import { CODE } from './codes.ts';
 import type { Body } from './context.ts';
@@ -84,9 +85,9 @@ export function checkPropagate(body: Body, node: PropagateExpression): Type {
   if (type.kind === 'never') return NEVER;
   const isResult = isCon(type, CON.Result);
   const isOption = isCon(type, CON.Option);
-  const operand = isResult ? 'result' : isOption ? 'option' : 'dynamic';
-  const leavesWith = fn.failure === 'option' ? 'option' : fn.failure === undefined ? 'raise' : 'result';
-  const propagation: Propagation = { operand, leavesWith };
+  const withoutError = isOption ? 'option' : 'dynamic';
+  const operand = isResult ? 'result' : withoutError;
+  const propagation: Propagation = { operand, leavesWith: leavingAs(fn.failure) };
   body.cx.facts.propagations.set(node.id, propagation);
   if (!isResult && !isOption && !isDynamic(type)) {
     body.cx.report.error(

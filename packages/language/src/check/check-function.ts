@@ -51,8 +51,8 @@ export function settle(cx: Context): void {
 
 function functionPath(job: FunctionBody): string {
   const { item, self } = job;
-  const owner =
-    self?.kind === 'applied' ? self.con.name : self?.kind === 'param' ? self.param.bounds[0]?.name : undefined;
+  const trait = self?.kind === 'param' ? self.param.bounds[0]?.name : undefined;
+  const owner = self?.kind === 'applied' ? self.con.name : trait;
   return owner === undefined ? item.name.text : `${owner}::${item.name.text}`;
 }
 

@@ -104,7 +104,8 @@ function commonElement(body: Body, node: ArrayExpression): Type {
     }
     const next = common === undefined ? type : join(common, type);
     if (next === undefined) {
-      reportMixed(body, node, index, common ?? ANY);
+      // Nested data such as `[1, [2, 3]]` is meant; a number beside a text hardly is.
+      if (!isNested(common ?? ANY) && !isNested(type)) reportMixed(body, node, index, common ?? ANY);
       return ANY;
     }
     common = next;
@@ -117,6 +118,11 @@ function commonElement(body: Body, node: ArrayExpression): Type {
     if (fit.ok && fit.coercion !== undefined) coerce(body, element, fit.coercion);
   });
   return common;
+}
+
+function isNested(raw: Type): boolean {
+  const type = prune(raw);
+  return type.kind === 'applied' && (type.con.family === 'container' || type.con.family === 'tuple');
 }
 
 function reportMixed(body: Body, node: ArrayExpression, index: number, common: Type): void {

@@ -219,7 +219,8 @@ function recordSchemaArgument(body: Body, call: MethodCall, checked: CheckedCall
 function fieldCall(body: Body, call: MethodCall, type: Type): Type | undefined {
   if (type.kind !== 'applied') return undefined;
   const field = type.con.fields?.get(call.name);
-  const raw = isCon(type, CON.Map) ? type.args[1] : field === undefined ? undefined : fieldType(type, field);
+  const own = field === undefined ? undefined : fieldType(type, field);
+  const raw = isCon(type, CON.Map) ? type.args[1] : own;
   if (raw === undefined) return undefined;
   const held = prune(raw);
   if (isDynamic(held)) {

@@ -90,7 +90,8 @@ function checkLogic(body: Body, node: BinaryExpression, leftType: Type): Type {
 function checkCoalesce(body: Body, node: BinaryExpression, leftType: Type): Type {
   const { facts } = body.cx;
   const left = prune(leftType);
-  const inner = isCon(left, CON.Option) ? (left.args[0] ?? ANY) : isCon(left, CON.Nil) ? ANY : left;
+  const present = isCon(left, CON.Nil) ? ANY : left;
+  const inner = isCon(left, CON.Option) ? (left.args[0] ?? ANY) : present;
   const wanted = prune(inner);
   const hint = wanted.kind === 'applied' ? wanted : undefined;
   const rightType = checkLazily(body, node.right, hint);

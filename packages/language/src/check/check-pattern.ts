@@ -409,7 +409,8 @@ function bindTuple(binder: Binder, pattern: TuplePattern, type: Type): void {
   }
   const dynamic = isDynamic(value) || isCon(value, CON.Array);
   if (!dynamic) misfit(binder, pattern, value, 'a tuple');
-  const element = isCon(value, CON.Array) ? (value.args[0] ?? ANY) : dynamic ? ANY : ERROR;
+  const unknown = dynamic ? ANY : ERROR;
+  const element = isCon(value, CON.Array) ? (value.args[0] ?? ANY) : unknown;
   for (const part of pattern.elements) bind(binder, part, part.kind === 'RestPattern' ? arrayOf(element) : element);
 }
 
@@ -423,7 +424,8 @@ function bindArray(binder: Binder, pattern: ArrayPattern, type: Type): void {
   }
   const isArray = isCon(value, CON.Array);
   if (!isArray && !isDynamic(value)) misfit(binder, pattern, value, 'Array');
-  const element = isArray ? (value.args[0] ?? ANY) : isDynamic(value) ? ANY : ERROR;
+  const unknown = isDynamic(value) ? ANY : ERROR;
+  const element = isArray ? (value.args[0] ?? ANY) : unknown;
   for (const part of pattern.elements) bind(binder, part, part.kind === 'RestPattern' ? arrayOf(element) : element);
 }
 

@@ -1,7 +1,7 @@
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { Program } from '../modules/program.ts';
 import type { FieldDeclaration, Item } from '../syntax/item.ts';
-import { createBody, fitOrReport } from './body.ts';
+import { fitOrReport } from './body.ts';
 import { builtinTable } from './builtins.ts';
 import { checkStatement } from './check-block.ts';
 import { checkAgent, checkConnection, checkMcp, checkModel } from './check-config.ts';
@@ -12,7 +12,7 @@ import { checkPipeline } from './check-pipeline.ts';
 import { checkTool } from './check-tool.ts';
 import { CODE } from './codes.ts';
 import { collectItems, inFile, uniquePath } from './collect-items.ts';
-import type { Context, DeclareGlobal, ManifestNames } from './context.ts';
+import type { Body, Context, DeclareGlobal, ManifestNames } from './context.ts';
 import { declareItems } from './declare-items.ts';
 import { createFacts, type Facts, type FunctionRef, type ModuleVariable } from './facts.ts';
 import { createModule, join, type ModuleScope } from './module-scope.ts';
@@ -120,7 +120,7 @@ function runQueues(cx: Context): void {
 
 /** Top-level statements of one module share a body, so that a later one sees the variables of an earlier one. */
 function checkStatements(cx: Context, items: readonly { readonly item: Item; readonly module: ModuleScope }[]): void {
-  const bodies = new Map<ModuleScope, ReturnType<typeof createBody>>();
+  const bodies = new Map<ModuleScope, Body>();
   for (const { item, module } of items) {
     if (item.kind !== 'StatementItem') continue;
     const body = bodies.get(module) ?? outerBody(cx, module);

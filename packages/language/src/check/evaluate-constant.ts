@@ -199,7 +199,7 @@ function combine(node: BinaryExpression, left: ConstantValue, right: ConstantVal
 }
 
 function compareText(left: string, right: string): number {
-  const [a, b] = [[...left], [...right]];
+  const [a, b] = [Array.from(left), Array.from(right)];
   for (let index = 0; index < Math.min(a.length, b.length); index++) {
     const difference = (a[index]?.codePointAt(0) ?? 0) - (b[index]?.codePointAt(0) ?? 0);
     if (difference !== 0) return difference;
@@ -298,7 +298,11 @@ function evaluateName(
   return refuse(node, `\`${name}\` is not constant`);
 }
 
-const WRAPPERS = { Ok: 'ok', Err: 'err', Some: 'some' } as const;
+const WRAPPERS: ReadonlyMap<string, 'ok' | 'err' | 'some'> = new Map([
+  ['Ok', 'ok'],
+  ['Err', 'err'],
+  ['Some', 'some'],
+]);
 
 function evaluateCall(env: Evaluation, node: Extract<Expression, { kind: 'CallExpression' }>): Outcome {
   const target = env.facts.calls.get(node.id)?.target;
@@ -308,8 +312,7 @@ function evaluateCall(env: Evaluation, node: Extract<Expression, { kind: 'CallEx
     const { variant } = target;
     return evaluateAll(env, values, (fields) => ({ kind: 'variant', variant, fields }));
   }
-  const wrapper =
-    target.kind === 'builtin' && target.name in WRAPPERS ? WRAPPERS[target.name as keyof typeof WRAPPERS] : undefined;
+  const wrapper = target.kind === 'builtin' ? WRAPPERS.get(target.name) : undefined;
   const [only] = values;
   if (wrapper !== undefined && only !== undefined) {
     return evaluateAll(env, [only], ([value]) => ({ kind: wrapper, value: value ?? { kind: 'nil' } }));

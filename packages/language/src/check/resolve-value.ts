@@ -152,7 +152,8 @@ function pathTarget(body: Body, node: PathExpression): PathTarget | undefined {
   if (first === undefined || second === undefined || first.text === '' || second.text === '') return undefined;
   const { self } = body.types;
   if (first.text === 'Self' && self !== undefined) {
-    const con = self.kind === 'applied' ? self.con : self.kind === 'param' ? self.param.bounds[0]?.con : undefined;
+    const trait = self.kind === 'param' ? self.param.bounds[0]?.con : undefined;
+    const con = self.kind === 'applied' ? self.con : trait;
     if (con === undefined || node.path.segments.length !== 2) return undefined;
     return memberOf(body.cx, { ...selfEntry, meaning: { kind: 'type', con } }, second.text);
   }
