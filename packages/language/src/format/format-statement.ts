@@ -5,12 +5,12 @@ import type { Statement } from '../syntax/statement.ts';
 import { type Doc, freshline, group, hardline, indent, line } from './doc.ts';
 import type { Formatter } from './formatter.ts';
 
-/** On one line when it was there, holds one thing and fits; else one line for each statement. */
+/** On one line when it was there, holds one simple thing and fits; else one line for each statement. */
 export function formatBlock(f: Formatter, block: Block): Doc {
   const { cursor } = f;
   const { statements, tail } = block;
   const count = statements.length + (tail === undefined ? 0 : 1);
-  const staysOnLine = count === 1 && cursor.isOneLine(block.span.start, block.span.end);
+  const staysOnLine = count === 1 && !holdsControl(block) && cursor.isOneLine(block.span.start, block.span.end);
   const opening = cursor.token('{');
   const layouts = statements.map((statement) => () => formatStatement(f, statement));
   if (tail !== undefined) layouts.push(() => f.expression(tail));
@@ -23,6 +23,23 @@ export function formatBlock(f: Formatter, block: Block): Doc {
   }
   const edge = staysOnLine ? line : hardline;
   return group([opening, indent([edge, content, dangling]), staysOnLine ? line : freshline, closing]);
+}
+
+const CONTROL: ReadonlySet<string> = new Set([
+  'IfExpression',
+  'MatchExpression',
+  'ForExpression',
+  'WhileExpression',
+  'LoopExpression',
+  'TryExpression',
+  'ListenExpression',
+]);
+
+/** A branch or loop inside a loop reads better on lines of its own. */
+function holdsControl(block: Block): boolean {
+  const [statement] = block.statements;
+  const inner = statement?.kind === 'ExpressionStatement' ? statement.expression : block.tail;
+  return inner !== undefined && CONTROL.has(inner.kind);
 }
 
 export function formatStatement(f: Formatter, statement: Statement): Doc {

@@ -23,7 +23,7 @@ export function readManifest(text: string, path = 'Concerto.toml'): ManifestResu
   const document = parseToml(file, report);
   if (document === undefined) return { manifest: undefined, diagnostics: report.diagnostics, file };
   const { table, oldNames } = mergeHosts(document, report);
-  const parsed = manifestSchema.safeParse(plainJson(table));
+  const parsed = manifestSchema.safeParse(plainJson(table), { reportInput: true });
   if (!parsed.success) {
     for (const issue of parsed.error.issues) reportIssue(issue, oldNames, report);
   }

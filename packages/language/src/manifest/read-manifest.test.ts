@@ -1,0 +1,122 @@
+import { describe, expect, test } from 'vitest';
+import { positionAt } from '../source/source-file.ts';
+import { readManifest } from './read-manifest.ts';
+
+const PROJECT = '[project]\nname = "p"\nversion = "0.1.0"\nentry = "src/main.conc"\n';
+
+function problems(text: string): string[] {
+  const { diagnostics, file } = readManifest(text);
+  return diagnostics.map(
+    ({ severity, span, message }) => `${severity} ${positionAt(file, span.start).line}: ${message}`,
+  );
+}
+
+describe('a good manifest', () => {
+  test('has its defaults', () => {
+    const { manifest, diagnostics } = readManifest(PROJECT);
+    expect(diagnostics).toEqual([]);
+    expect(manifest).toMatchObject({ project: { entry: 'src/main.conc' }, agents: {}, pool: { max_sessions: 20 } });
+  });
+
+  test('has everything the contract names', () => {
+    const text = `${PROJECT}
+[connections.local]
+provider = "mock"
+models = { fast = "small" }
+[connections.local.retry]
+max_attempts = 3
+[agents.worker]
+protocol = "acp"
+command = "node"
+args = ["w.mjs"]
+env = { A = "b" }
+working_dir = "w"
+input_format = "json"
+output_format = "text"
+plain_text = "log"
+timeout = 600
+idle_timeout = 1.5
+instances = 2
+[agents.worker.params]
+model = "opus"
+nested = { on = true, list = [1, 2.5] }
+[mcp.files]
+transport = "http"
+url = "http://127.0.0.1:1/mcp"
+[programs.main]
+entry = "a.conc"
+[assistants.helper]
+connection = "local"
+mode = "signals"
+[templates.start]
+agent = "worker"
+prompt = "go"
+[pool]
+max_sessions = 5
+[server]
+port = 0
+`;
+    const { manifest, diagnostics } = readManifest(text);
+    expect(diagnostics).toEqual([]);
+    expect(manifest?.agents.worker).toMatchObject({
+      protocol: 'acp',
+      transport: 'stdio',
+      params: { model: 'opus', nested: { on: true, list: [1, 2.5] } },
+    });
+    expect(manifest?.connections.local?.retry).toMatchObject({ max_attempts: 3, backoff: 'none' });
+  });
+
+  test('an empty table of params is none', () => {
+    const { manifest } = readManifest(`${PROJECT}[agents.a]\ncommand = "x"\n[agents.a.params]\n`);
+    expect(manifest?.agents.a).not.toHaveProperty('params');
+  });
+});
+
+describe('old tables', () => {
+  test('[hosts.*] are agents, with a warning and a fix for each header', () => {
+    const text = `${PROJECT}[hosts.a]\ncommand = "x"\n[hosts.a.params]\nk = 1\n`;
+    const { manifest, diagnostics } = readManifest(text);
+    expect(manifest?.agents.a?.params).toEqual({ k: 1 });
+    expect(diagnostics).toMatchObject([
+      { severity: 'warning', fix: { edits: [{ text: 'agents' }, { text: 'agents' }] } },
+    ]);
+  });
+
+  test('a name in both is an error', () => {
+    const found = problems(`${PROJECT}[agents.a]\ncommand = "x"\n[hosts.a]\ncommand = "y"\n`);
+    expect(found[0]).toBe('error 7: `a` is both in [agents] and in the old [hosts]');
+  });
+});
+
+describe('a bad manifest', () => {
+  test.each([
+    ['[project\nname = 1', 'error 1: not a TOML document: illegal character in key'],
+    ['x = """\n[agents.fake]\n"""\n', 'error 1: the table [project] is missing'],
+    ['[project]\nname = "p"\nentry = "e"\n', 'error 1: `version` is missing in [project]'],
+    [`${PROJECT}[agents.a]\ncomand = "x"\n`, 'error 6: unknown key `comand` in [agents.a]; did you mean `command`?'],
+    [`${PROJECT}[agnets.a]\ncommand = "x"\n`, 'error 5: unknown key `agnets`; did you mean `agents`?'],
+    [
+      `${PROJECT}[agents.a]\ntransport = "pigeon"\ncommand = "x"\n`,
+      'error 6: `transport` in [agents.a]: expected "stdio"',
+    ],
+    [`${PROJECT}[agents.a]\nargs = []\n`, 'error 5: [agents.a] needs `command`: the program to start'],
+    [`${PROJECT}[connections.c]\ndefault_model = "m"\n`, 'error 5: `provider` is missing in [connections.c]'],
+    [
+      `${PROJECT}[connections.c]\nprovider = "openai"\n`,
+      'error 5: [connections.c] needs `api_key_env`: the name of the environment variable that holds the key',
+    ],
+    [`${PROJECT}[mcp.m]\ntransport = "stdio"\n`, 'error 5: [mcp.m] stdio needs `command`'],
+    [
+      `${PROJECT}[templates.t]\nprompt = "x"\n`,
+      'error 5: [templates.t] names exactly one of `agent`, `program` and `assistant`',
+    ],
+    [
+      `${PROJECT}[pool]\nmax_sessions = "many"\n`,
+      'error 6: `max_sessions` in [pool]: expected number, received string',
+    ],
+  ])('%j', (text, expected) => {
+    const { manifest } = readManifest(text);
+    expect(manifest).toBeUndefined();
+    expect(problems(text)).toContain(expected);
+  });
+});
