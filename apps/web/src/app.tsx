@@ -1,0 +1,46 @@
+import { type ReactNode, useState } from 'react';
+import { Link } from './routing/link.tsx';
+import { routeOf } from './routing/route.ts';
+import { navigate, useLocation } from './routing/use-location.ts';
+import { SessionPage } from './session/session-page.tsx';
+import { SessionListPage } from './sessions/session-list-page.tsx';
+import { HelpDialog } from './shell/help-dialog.tsx';
+import { Notices } from './shell/notices.tsx';
+import { applyTheme, nextTheme, storedTheme } from './shell/theme.ts';
+import { TopBar } from './shell/top-bar.tsx';
+import { useShortcuts } from './shell/use-shortcuts.ts';
+
+export function App(): ReactNode {
+  const { path } = useLocation();
+  const route = routeOf(path);
+  const [isHelpOpen, setHelpOpen] = useState(false);
+  const [theme, setTheme] = useState(storedTheme);
+  const changeTheme = (): void => {
+    const next = nextTheme(theme);
+    applyTheme(next);
+    setTheme(next);
+  };
+  useShortcuts({
+    '?': () => setHelpOpen(true),
+    g: () => navigate('/'),
+    t: changeTheme,
+    ...(route.page === 'list' ? {} : { n: () => navigate('/') }),
+  });
+  return (
+    <>
+      <TopBar theme={theme} onTheme={changeTheme} onHelp={() => setHelpOpen(true)} />
+      {route.page === 'list' && <SessionListPage />}
+      {route.page === 'session' && <SessionPage key={route.id} id={route.id} />}
+      {route.page === 'unknown' && (
+        <main className="stop-page">
+          <h1>There is nothing here</h1>
+          <Link href="/" className="button primary">
+            All sessions
+          </Link>
+        </main>
+      )}
+      <Notices />
+      {isHelpOpen && <HelpDialog onClose={() => setHelpOpen(false)} />}
+    </>
+  );
+}

@@ -1,0 +1,35 @@
+import type { Json } from '@concerto/base';
+import { type SuspendEvent, textOf } from '@concerto/protocol';
+import { isJsonObject } from '../json/json-object.ts';
+
+/** A text as the wire wants it. */
+export function textAnswer(text: string): Json {
+  return { input: { role: 'user', parts: [{ text }] } };
+}
+
+/** An answer as the person gave it. */
+export function answerText(event: SuspendEvent, response: Json): string {
+  if (event.type === 'queryConsent') {
+    if (response === true) return 'Approved';
+    if (response === false) return 'Denied';
+  }
+  const selected = isJsonObject(response) ? response.selected : undefined;
+  if (event.type === 'waitForChoice' && Array.isArray(selected)) {
+    return selected.map((id: unknown) => choiceText(event, id)).join(', ');
+  }
+  return inputText(response) ?? (typeof response === 'string' ? response : JSON.stringify(response));
+}
+
+function choiceText(event: Extract<SuspendEvent, { type: 'waitForChoice' }>, id: unknown): string {
+  const choice = event.choices.find((candidate) => candidate.id === id);
+  return choice === undefined ? String(id) : textOf(choice.content);
+}
+
+function inputText(response: Json): string | undefined {
+  const input = isJsonObject(response) ? response.input : undefined;
+  const parts = isJsonObject(input) ? input.parts : undefined;
+  if (!Array.isArray(parts)) return undefined;
+  return parts
+    .map((part: unknown) => (isJsonObject(part) && typeof part.text === 'string' ? part.text : ''))
+    .join('\n');
+}

@@ -1,0 +1,108 @@
+import { type Json, unreachable } from '@concerto/base';
+import type { SuspendEvent } from '@concerto/protocol';
+import { type ReactNode, useState } from 'react';
+import { client } from '../client.ts';
+import { failureOf } from '../fetching/failure.ts';
+import { Icon, type IconName } from '../shell/icon.tsx';
+import { Lasting } from '../time/moment.tsx';
+import type { RequestItem } from '../timeline/timeline-state.ts';
+import { ApprovalForm } from './approval-form.tsx';
+import { ChoiceForm } from './choice-form.tsx';
+import { JsonForm } from './json-form.tsx';
+import { QuestionForm } from './question-form.tsx';
+import { RequestPrompt } from './request-prompt.tsx';
+import { SettledNote } from './settled-note.tsx';
+
+type Props = {
+  readonly sessionId: string;
+  readonly item: RequestItem;
+  /** What was answered, once that is known. */
+  readonly answer: Json | undefined;
+};
+
+export type FormProps<Event extends SuspendEvent = SuspendEvent> = {
+  readonly event: Event;
+  readonly isSending: boolean;
+  readonly onAnswer: (response: Json) => void;
+};
+
+/** Something the agent waits for. It is open until the events say that it is not, whoever answered. */
+export function RequestCard({ sessionId, item, answer }: Props): ReactNode {
+  const { event, settled, at } = item;
+  const [given, setGiven] = useState<Json>();
+  const [problem, setProblem] = useState<string>();
+  const [isSending, setSending] = useState(false);
+  const send = async (response: Json): Promise<void> => {
+    setSending(true);
+    setProblem(undefined);
+    try {
+      await client.answer(sessionId, event.requestId, response);
+      setGiven(response);
+    } catch (cause) {
+      setProblem(failureOf(cause).text);
+      setSending(false);
+    }
+  };
+  const { icon, title } = looksOf(event);
+  return (
+    <section
+      className="request"
+      id={`request-${event.requestId}`}
+      data-open={settled === undefined}
+      data-kind={event.type}
+      data-risk={riskOf(event)}
+      aria-label={`${title}${settled === undefined ? ', waits for your answer' : ''}`}
+    >
+      <header className="request-head">
+        <Icon name={icon} />
+        <span className="request-title">{title}</span>
+        {riskOf(event) !== undefined && <span className="risk">Risk: {riskOf(event)}</span>}
+        {settled === undefined && (
+          <span className="request-since">
+            waits <Lasting since={at} />
+          </span>
+        )}
+      </header>
+      <RequestPrompt event={event} />
+      {settled === undefined ? (
+        <Form event={event} isSending={isSending} onAnswer={(response) => void send(response)} />
+      ) : (
+        <SettledNote event={event} settled={settled} answer={given ?? answer} isOwn={given !== undefined} />
+      )}
+      {problem !== undefined && settled === undefined && (
+        <p className="inline-problem" role="alert">
+          {problem}
+        </p>
+      )}
+    </section>
+  );
+}
+
+function Form(props: FormProps): ReactNode {
+  const { event, ...rest } = props;
+  switch (event.type) {
+    case 'waitForInput':
+      return <QuestionForm event={event} {...rest} />;
+    case 'waitForChoice':
+      return <ChoiceForm event={event} {...rest} />;
+    case 'queryConsent':
+      return <ApprovalForm event={event} {...rest} />;
+    case 'readGraph':
+    case 'inspectNode':
+    case 'applyEdits':
+      return <JsonForm event={event} {...rest} />;
+    default:
+      return unreachable(event);
+  }
+}
+
+function looksOf(event: SuspendEvent): { readonly icon: IconName; readonly title: string } {
+  if (event.type === 'queryConsent') return { icon: 'shield', title: 'Approval' };
+  if (event.type === 'waitForChoice') return { icon: 'question', title: 'Choice' };
+  return { icon: 'question', title: event.type === 'waitForInput' ? 'Question' : 'Request' };
+}
+
+function riskOf(event: SuspendEvent): string | undefined {
+  const level = event.type === 'queryConsent' ? event.scope.risk_level : undefined;
+  return typeof level === 'string' ? level : undefined;
+}

@@ -1,0 +1,38 @@
+import { type SuspendEvent, textOf } from '@concerto/protocol';
+import type { ReactNode } from 'react';
+import { statusWords } from '../status/status-words.ts';
+import type { TimelineState } from '../timeline/timeline-state.ts';
+
+type Props = { readonly timeline: TimelineState; readonly isReplaying: boolean };
+
+/** Says aloud what a person must not miss: the newest open question, else where the session stands. */
+export function Announcer({ timeline, isReplaying }: Props): ReactNode {
+  return (
+    <p className="visually-hidden" aria-live="assertive" data-testid="announcer">
+      {isReplaying ? '' : announcementOf(timeline)}
+    </p>
+  );
+}
+
+function announcementOf({ open, requests, items, status }: TimelineState): string {
+  const id = open.at(-1);
+  const index = id === undefined ? undefined : requests.get(id);
+  const item = index === undefined ? undefined : items[index];
+  if (item?.kind === 'request') return `The agent waits for you: ${questionOf(item.event)}. Press A to answer.`;
+  return status === undefined ? '' : statusWords[status].label;
+}
+
+function questionOf(event: SuspendEvent): string {
+  switch (event.type) {
+    case 'waitForInput':
+    case 'waitForChoice':
+      return textOf(event.prompt);
+    case 'queryConsent':
+      return typeof event.scope.description === 'string' ? event.scope.description : event.consentType;
+    case 'applyEdits':
+      return event.label;
+    case 'readGraph':
+    case 'inspectNode':
+      return 'a request';
+  }
+}

@@ -1,0 +1,68 @@
+import type { LifecycleVerb, SessionStatus } from '@concerto/protocol';
+import { type ReactNode, useState } from 'react';
+import { client } from '../client.ts';
+import { failureOf } from '../fetching/failure.ts';
+import { Icon, type IconName } from '../shell/icon.tsx';
+import { post } from '../shell/notice-board.ts';
+import { statusWords } from '../status/status-words.ts';
+import { isAllowed, isOver } from './lifecycle-table.ts';
+
+type Props = { readonly id: string; readonly status: SessionStatus };
+
+type Look = { readonly verb: LifecycleVerb; readonly label: string; readonly icon: IconName; readonly help: string };
+
+const looks: readonly Look[] = [
+  {
+    verb: 'interrupt',
+    label: 'Interrupt',
+    icon: 'hand',
+    help: 'End the running turn; the session stays, the queue waits',
+  },
+  { verb: 'pause', label: 'Pause', icon: 'pause', help: 'Hold at the next step; the agent stays alive' },
+  { verb: 'resume', label: 'Resume', icon: 'play', help: 'Let it go on' },
+  { verb: 'cancel', label: 'Cancel', icon: 'stop', help: 'End the session for good' },
+];
+
+/** Ask and see the status change: the buttons keep no state of the session's own. */
+export function LifecycleButtons({ id, status }: Props): ReactNode {
+  const [asking, setAsking] = useState<LifecycleVerb>();
+  const ask = async (verb: LifecycleVerb): Promise<void> => {
+    setAsking(verb);
+    try {
+      await client[verb](id);
+    } catch (cause) {
+      post('bad', failureOf(cause).text);
+    } finally {
+      setAsking(undefined);
+    }
+  };
+  if (isOver(status)) return null;
+  const shown = looks.filter(({ verb }) => isShown(verb, status));
+  return (
+    <div className="lifecycle" role="group" aria-label="Session control">
+      {shown.map(({ verb, label, icon, help }) => {
+        const isRefused = !isAllowed(status, verb) && verb !== 'cancel';
+        return (
+          <button
+            key={verb}
+            type="button"
+            className={verb === 'cancel' ? 'button danger-quiet' : 'button'}
+            disabled={isRefused || asking === verb}
+            title={isRefused ? `Not while it is ${statusWords[status].label.toLowerCase()}` : help}
+            onClick={() => void ask(verb)}
+          >
+            <Icon name={icon} />
+            {label}
+          </button>
+        );
+      })}
+    </div>
+  );
+}
+
+/** Pause and Resume share a place where only one of them can mean something. */
+function isShown(verb: LifecycleVerb, status: SessionStatus): boolean {
+  const isHeld = status === 'paused' || status === 'resuming' || status === 'interrupted';
+  if (verb === 'pause') return !isHeld || status === 'interrupted';
+  return verb !== 'resume' || isHeld;
+}

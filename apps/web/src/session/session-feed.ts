@@ -1,0 +1,116 @@
+import type { ConcertoClient, ConnectionState, FollowedEvent } from '@concerto/client';
+import { foldEvents } from '../timeline/fold-events.ts';
+import { emptyTimeline, type TimelineState } from '../timeline/timeline-state.ts';
+
+export type FeedConnection =
+  | { readonly kind: 'connecting' | 'live' | 'ended' }
+  | { readonly kind: 'waiting'; readonly until: number; readonly error: unknown }
+  /** The server said no, and would say it again. */
+  | { readonly kind: 'refused'; readonly error: unknown };
+
+export type FeedState = {
+  readonly timeline: TimelineState;
+  readonly connection: FeedConnection;
+  /** Goes up with each connection that was made: what was read beside the events may be outdated then. */
+  readonly connections: number;
+};
+
+/** A page that is not painted has no animation frames; its events are folded after this time. */
+const unseenFoldMs = 250;
+
+/**
+ * The events of a session, folded as they come, for as long as somebody looks. However fast they come, the page is
+ * asked to draw once a frame.
+ */
+export class SessionFeed {
+  readonly #client: ConcertoClient;
+  readonly #id: string;
+  readonly #listeners = new Set<() => void>();
+  #state: FeedState = { timeline: emptyTimeline, connection: { kind: 'connecting' }, connections: 0 };
+  #waiting: FollowedEvent[] = [];
+  #leaving: AbortController | undefined;
+  #frame: number | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(client: ConcertoClient, id: string) {
+    this.#client = client;
+    this.#id = id;
+  }
+
+  readonly state = (): FeedState => this.#state;
+
+  readonly subscribe = (onChange: () => void): (() => void) => {
+    this.#listeners.add(onChange);
+    if (this.#leaving === undefined) this.retry();
+    return () => {
+      this.#listeners.delete(onChange);
+      // A listener that comes back at once, as a remounted component does, continues where it was.
+      setTimeout(() => this.#leaveIfUnused(), 0);
+    };
+  };
+
+  /** Connects now, from where it was. */
+  readonly retry = (): void => {
+    this.#leaving?.abort();
+    this.#fold();
+    const leaving = new AbortController();
+    this.#leaving = leaving;
+    void this.#follow(leaving.signal);
+  };
+
+  async #follow(signal: AbortSignal): Promise<void> {
+    try {
+      const after = this.#state.timeline.position;
+      const onState = (state: ConnectionState): void => {
+        if (!signal.aborted) this.#connection(state);
+      };
+      for await (const event of this.#client.follow(this.#id, { after, signal, onState })) {
+        if (signal.aborted) return;
+        this.#waiting.push(event);
+        this.#foldSoon();
+      }
+    } catch (error) {
+      if (!signal.aborted) this.#change({ connection: { kind: 'refused', error } });
+    }
+  }
+
+  #connection(state: ConnectionState): void {
+    if (state.kind === 'waiting') {
+      const until = Date.now() + state.retryInMs;
+      this.#change({ connection: { kind: 'waiting', until, error: state.error } });
+      return;
+    }
+    const connections = this.#state.connections + (state.kind === 'live' ? 1 : 0);
+    // Between two tries nothing has become better: what is shown stays until there is a connection.
+    const isRetry = state.kind === 'connecting' && this.#state.connection.kind === 'waiting';
+    if (!isRetry) this.#change({ connection: { kind: state.kind }, connections });
+  }
+
+  #foldSoon(): void {
+    this.#frame ??= requestAnimationFrame(() => this.#fold());
+    this.#timer ??= setTimeout(() => this.#fold(), unseenFoldMs);
+  }
+
+  #fold(): void {
+    if (this.#frame !== undefined) cancelAnimationFrame(this.#frame);
+    clearTimeout(this.#timer);
+    this.#frame = undefined;
+    this.#timer = undefined;
+    const events = this.#waiting;
+    if (events.length === 0) return;
+    this.#waiting = [];
+    this.#change({ timeline: foldEvents(this.#state.timeline, events) });
+  }
+
+  #change(change: Partial<FeedState>): void {
+    this.#state = { ...this.#state, ...change };
+    for (const onChange of this.#listeners) onChange();
+  }
+
+  #leaveIfUnused(): void {
+    if (this.#listeners.size > 0) return;
+    this.#leaving?.abort();
+    this.#leaving = undefined;
+    this.#fold();
+  }
+}

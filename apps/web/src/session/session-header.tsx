@@ -1,0 +1,57 @@
+import type { Session, SessionStatus } from '@concerto/protocol';
+import type { ReactNode } from 'react';
+import { Link } from '../routing/link.tsx';
+import { Icon } from '../shell/icon.tsx';
+import { StatusBadge } from '../status/status-badge.tsx';
+import { Lasting } from '../time/moment.tsx';
+import { LifecycleButtons } from './lifecycle-buttons.tsx';
+import { forcedAfterSeconds } from './lifecycle-table.ts';
+
+type Props = {
+  readonly id: string;
+  readonly session: Session | undefined;
+  readonly status: SessionStatus;
+  readonly statusSince: string | undefined;
+  readonly connection: ReactNode;
+};
+
+export function SessionHeader({ id, session, status, statusSince, connection }: Props): ReactNode {
+  return (
+    <header className="session-header">
+      <Link href="/" className="icon-button" aria-label="All sessions" title="All sessions (g)">
+        <Icon name="back" />
+      </Link>
+      <div className="session-heading">
+        <h1 title={session?.title}>{session?.title ?? id}</h1>
+        <p className="session-facts">
+          <StatusBadge status={status} since={statusSince} />
+          {forcedAfterSeconds[status] !== undefined && (
+            <span className="muted">forced after {forcedAfterSeconds[status]} s</span>
+          )}
+          {session !== undefined && <span className="agent-name">{session.agent}</span>}
+          {connection}
+        </p>
+      </div>
+      <LifecycleButtons id={id} status={status} />
+    </header>
+  );
+}
+
+/** Why the session does not move, in the server's words; a question speaks for itself. */
+export function WaitingLine({ session }: { readonly session: Session | undefined }): ReactNode {
+  const waiting = session?.waiting;
+  if (waiting === undefined || waiting.for === 'input' || waiting.for === 'approval') return null;
+  return (
+    <p className="waiting-line" role="status">
+      <Icon name={waiting.for === 'pause' ? 'pause' : 'lock'} />
+      <span>{capitalised(waiting.detail)}</span>
+      <span className="muted">
+        for <Lasting since={waiting.since} />
+      </span>
+    </p>
+  );
+}
+
+function capitalised(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,65 @@
+import { Fragment, type ReactNode, useEffect, useRef } from 'react';
+import { Icon } from './icon.tsx';
+
+const groups: readonly { readonly title: string; readonly keys: readonly (readonly [string, string])[] }[] = [
+  {
+    title: 'Everywhere',
+    keys: [
+      ['?', 'This help'],
+      ['g', 'All sessions'],
+      ['n', 'New session'],
+      ['t', 'Theme: system, light, dark'],
+    ],
+  },
+  {
+    title: 'List of sessions',
+    keys: [
+      ['j / k', 'Next or previous session'],
+      ['Enter', 'Open it'],
+    ],
+  },
+  {
+    title: 'Session',
+    keys: [
+      ['a', 'Go to what waits for your answer'],
+      ['1 … 9', 'Choose an option of the focused question'],
+      ['y / n', 'Approve or deny the focused request'],
+      ['c', 'Write a message'],
+      ['Enter', 'Send; Shift+Enter for a new line'],
+      ['Ctrl+Enter', 'Steer: say it in the running turn (⌘ on a Mac)'],
+      ['b', 'To the end of the timeline, and follow it'],
+    ],
+  },
+];
+
+type Props = { readonly onClose: () => void };
+
+export function HelpDialog({ onClose }: Props): ReactNode {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => dialog.current?.showModal(), []);
+  return (
+    <dialog ref={dialog} className="dialog" aria-labelledby="help-title" onClose={onClose}>
+      <header className="dialog-head">
+        <h2 id="help-title">Keyboard</h2>
+        <button type="button" className="icon-button" aria-label="Close" onClick={() => dialog.current?.close()}>
+          <Icon name="close" />
+        </button>
+      </header>
+      {groups.map((group) => (
+        <section key={group.title}>
+          <h3>{group.title}</h3>
+          <dl className="keys">
+            {group.keys.map(([key, meaning]) => (
+              <Fragment key={key}>
+                <dt>
+                  <kbd>{key}</kbd>
+                </dt>
+                <dd>{meaning}</dd>
+              </Fragment>
+            ))}
+          </dl>
+        </section>
+      ))}
+    </dialog>
+  );
+}

@@ -1,0 +1,36 @@
+export type Notice = { readonly id: number; readonly tone: 'info' | 'bad'; readonly text: string };
+
+/** How many are shown at once; the oldest goes first. */
+const noticesMax = 4;
+const infoLastsMs = 5000;
+const badLastsMs = 12_000;
+
+let notices: readonly Notice[] = [];
+let lastId = 0;
+const listeners = new Set<() => void>();
+
+/** Tells the person something that happened outside of what they look at. */
+export function post(tone: Notice['tone'], text: string): void {
+  lastId += 1;
+  const id = lastId;
+  change([...notices.filter((notice) => notice.text !== text), { id, tone, text }].slice(-noticesMax));
+  setTimeout(() => dismiss(id), tone === 'bad' ? badLastsMs : infoLastsMs);
+}
+
+export function dismiss(id: number): void {
+  change(notices.filter((notice) => notice.id !== id));
+}
+
+export function currentNotices(): readonly Notice[] {
+  return notices;
+}
+
+export function subscribeNotices(onChange: () => void): () => void {
+  listeners.add(onChange);
+  return () => listeners.delete(onChange);
+}
+
+function change(next: readonly Notice[]): void {
+  notices = next;
+  for (const onChange of listeners) onChange();
+}

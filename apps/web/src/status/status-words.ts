@@ -1,0 +1,26 @@
+import type { SessionStatus } from '@concerto/protocol';
+
+/** How a status looks: what wants a person stands out, what moves is alive, what is over is quiet. */
+export type StatusTone = 'attention' | 'active' | 'between' | 'held' | 'quiet' | 'good' | 'bad';
+
+type Words = { readonly label: string; readonly tone: StatusTone };
+
+export const statusWords: Readonly<Record<SessionStatus, Words>> = {
+  queued: { label: 'Waiting to start', tone: 'between' },
+  starting: { label: 'Starting', tone: 'between' },
+  running: { label: 'Working', tone: 'active' },
+  waitingForInput: { label: 'Asks you', tone: 'attention' },
+  waitingForApproval: { label: 'Needs approval', tone: 'attention' },
+  interrupting: { label: 'Interrupting', tone: 'between' },
+  interrupted: { label: 'Interrupted', tone: 'held' },
+  pausing: { label: 'Pausing', tone: 'between' },
+  paused: { label: 'Paused', tone: 'held' },
+  resuming: { label: 'Resuming', tone: 'between' },
+  cancelling: { label: 'Cancelling', tone: 'between' },
+  cancelled: { label: 'Cancelled', tone: 'quiet' },
+  idle: { label: 'Idle', tone: 'quiet' },
+  completed: { label: 'Completed', tone: 'good' },
+  failed: { label: 'Failed', tone: 'bad' },
+};
+
+export const needsYou: readonly SessionStatus[] = ['waitingForInput', 'waitingForApproval'];

@@ -1,0 +1,21 @@
+/** `45 s`, `3 min`, `2 h`, `5 d`: one unit, rounded down, as a person says it. */
+export function durationText(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
+  if (seconds < 86_400) return `${Math.floor(seconds / 3600)} h`;
+  return `${Math.floor(seconds / 86_400)} d`;
+}
+
+export function ageText(at: string, now: number): string {
+  const ms = now - Date.parse(at);
+  return ms < 5000 ? 'just now' : `${durationText(ms)} ago`;
+}
+
+export function clockText(at: string): string {
+  return new Date(at).toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit' });
+}
+
+export function momentText(at: string): string {
+  return new Date(at).toLocaleString();
+}

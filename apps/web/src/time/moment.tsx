@@ -1,0 +1,32 @@
+import type { ReactNode } from 'react';
+import { ageText, clockText, durationText, momentText } from './duration.ts';
+import { useNow } from './use-now.ts';
+
+type Props = { readonly at: string };
+
+/** When something happened, by the clock. */
+export function ClockTime({ at }: Props): ReactNode {
+  return (
+    <time className="time" dateTime={at} title={momentText(at)}>
+      {clockText(at)}
+    </time>
+  );
+}
+
+/** How long ago, kept up to date. */
+export function Age({ at }: Props): ReactNode {
+  return (
+    <time className="time" dateTime={at} title={momentText(at)}>
+      {ageText(at, useNow())}
+    </time>
+  );
+}
+
+/** How long something has lasted, kept up to date. */
+export function Lasting({ since }: { readonly since: string }): ReactNode {
+  return (
+    <time className="time" dateTime={since} title={`since ${momentText(since)}`}>
+      {durationText(useNow() - Date.parse(since))}
+    </time>
+  );
+}

@@ -1,0 +1,42 @@
+import type { Part } from '@concerto/protocol';
+import type { ReactNode } from 'react';
+import { JsonView } from '../json/json-view.tsx';
+import { RichText } from './rich-text.tsx';
+import type { Block } from './timeline-state.ts';
+
+type Props = { readonly blocks: readonly Block[] };
+
+export function BlockList({ blocks }: Props): ReactNode {
+  return blocks.map((block, index) => {
+    // Blocks only grow at the end: their place is their identity.
+    const key = `${block.kind}-${index}`;
+    if (block.kind === 'part') return <PartView key={key} part={block.part} />;
+    if (!block.thought) return <RichText key={key} text={block.text} />;
+    return (
+      <details key={key} className="thought">
+        <summary>Thought</summary>
+        <RichText text={block.text} />
+      </details>
+    );
+  });
+}
+
+const imageTypes = /^image\/(png|jpeg|gif|webp|avif)$/;
+
+function PartView({ part }: { readonly part: Part }): ReactNode {
+  if ('inlineData' in part && isInlineData(part.inlineData)) {
+    const { mimeType, data, title } = part.inlineData;
+    if (imageTypes.test(mimeType)) {
+      return (
+        <img className="inline-image" src={`data:${mimeType};base64,${data}`} alt={title ?? 'Image from the agent'} />
+      );
+    }
+    return <JsonView title={title ?? mimeType} data={{ mimeType, characters: data.length }} />;
+  }
+  if ('json' in part) return <JsonView title="Data" data={part.json} isOpen />;
+  return <JsonView title={Object.keys(part)[0] ?? 'part'} data={part} />;
+}
+
+function isInlineData(value: unknown): value is { mimeType: string; data: string; title?: string } {
+  return value !== null && typeof value === 'object' && 'mimeType' in value && 'data' in value;
+}

@@ -1,0 +1,76 @@
+import type { ReactNode } from 'react';
+import type { Answers } from '../requests/use-answers.ts';
+import { Icon } from '../shell/icon.tsx';
+import { TimelineChunk } from './timeline-chunk.tsx';
+import type { TimelineState } from './timeline-state.ts';
+import type { Following } from './use-following.ts';
+
+type Props = {
+  readonly sessionId: string;
+  readonly timeline: TimelineState;
+  readonly answers: Answers;
+  readonly following: Following;
+};
+
+const chunkItems = 50;
+
+/** What has happened, newest at the end. Only the part around the reader is laid out. */
+export function Timeline({ sessionId, timeline, answers, following }: Props): ReactNode {
+  const { items, isTurnOpen, open, progress } = timeline;
+  const { scroller, inner, isFollowing, first, showEarlier, follow, onScroll, onTouch } = following;
+  const start = Math.floor(Math.min(first, items.length) / chunkItems) * chunkItems;
+  const chunks = Array.from(
+    { length: Math.ceil((items.length - start) / chunkItems) },
+    (_, n) => start + n * chunkItems,
+  );
+  const current = isTurnOpen && open.length === 0 ? items.length - 1 : undefined;
+  return (
+    <div className="timeline-frame">
+      <div
+        ref={scroller}
+        className="timeline"
+        role="log"
+        aria-label="Timeline"
+        aria-live="off"
+        // A region that scrolls must be reachable by the keyboard that scrolls it.
+        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+        tabIndex={0}
+        onScroll={onScroll}
+        onWheel={(event) => event.deltaY < 0 && onTouch()}
+      >
+        <div ref={inner} className="timeline-inner">
+          {start > 0 && (
+            <button type="button" className="button small earlier" onClick={showEarlier}>
+              Show earlier ({start.toLocaleString()} more)
+            </button>
+          )}
+          {chunks.map((from) => {
+            const to = Math.min(items.length, from + chunkItems);
+            return (
+              <TimelineChunk
+                key={from}
+                sessionId={sessionId}
+                items={items}
+                from={from}
+                to={to}
+                current={current !== undefined && current >= from && current < to ? current : undefined}
+                answers={answers}
+              />
+            );
+          })}
+          {isTurnOpen && open.length === 0 && progress === undefined && items.at(-1)?.kind !== 'content' && (
+            <p className="working" aria-hidden="true">
+              <span className="dots" />
+            </p>
+          )}
+        </div>
+      </div>
+      {!isFollowing && (
+        <button type="button" className="button jump" data-open={open.length > 0} onClick={follow}>
+          <Icon name="down" />
+          {open.length > 0 ? 'A question waits for you' : 'Jump to latest'}
+        </button>
+      )}
+    </div>
+  );
+}

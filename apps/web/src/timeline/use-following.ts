@@ -1,0 +1,83 @@
+import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
+
+/** Nearer to the end than this counts as being at the end. */
+const nearPx = 60;
+/** How many items are laid out at first, and how many more each time. */
+const windowItems = 300;
+
+export type Following = {
+  readonly scroller: RefObject<HTMLDivElement | null>;
+  readonly inner: RefObject<HTMLDivElement | null>;
+  readonly isFollowing: boolean;
+  /** The first item to be laid out. */
+  readonly first: number;
+  readonly showEarlier: () => void;
+  readonly follow: () => void;
+  readonly onScroll: () => void;
+  /** The reader does something here: from now on nothing moves under them. */
+  readonly onTouch: () => void;
+};
+
+/** Stays at the end while the reader is there, and leaves them alone when they are not. */
+export function useFollowing(total: number): Following {
+  const scroller = useRef<HTMLDivElement>(null);
+  const inner = useRef<HTMLDivElement>(null);
+  const [pinned, setPinned] = useState<number>();
+  const isFollowing = pinned === undefined;
+  const first = pinned ?? Math.max(0, total - windowItems);
+  const heightBefore = useRef<number>(undefined);
+
+  const toEnd = useCallback(() => {
+    const element = scroller.current;
+    if (element !== null) element.scrollTop = element.scrollHeight;
+  }, []);
+  const latestFirst = useRef(first);
+  latestFirst.current = first;
+  const onTouch = useCallback(() => setPinned((before) => before ?? latestFirst.current), []);
+  const follow = useCallback(() => {
+    setPinned(undefined);
+    requestAnimationFrame(toEnd);
+  }, [toEnd]);
+  const showEarlier = useCallback(() => {
+    heightBefore.current = scroller.current?.scrollHeight;
+    setPinned(Math.max(0, latestFirst.current - windowItems));
+  }, []);
+  const onScroll = useCallback(() => {
+    const element = scroller.current;
+    if (element === null) return;
+    const isNear = element.scrollHeight - element.scrollTop - element.clientHeight < nearPx;
+    setPinned((before) => (isNear ? undefined : (before ?? latestFirst.current)));
+  }, []);
+
+  // What appears above must not push down what is being read.
+  useLayoutEffect(() => {
+    const element = scroller.current;
+    if (element === null || heightBefore.current === undefined) return;
+    element.scrollTop += element.scrollHeight - heightBefore.current;
+    heightBefore.current = undefined;
+  }, [first]);
+
+  useEffect(() => {
+    if (!isFollowing || scroller.current === null || inner.current === null) return undefined;
+    toEnd();
+    const observer = new ResizeObserver(toEnd);
+    observer.observe(inner.current);
+    observer.observe(scroller.current);
+    return () => observer.disconnect();
+  }, [isFollowing, toEnd]);
+
+  useOpeningStops(inner, onTouch);
+  return { scroller, inner, isFollowing, first, showEarlier, follow, onScroll, onTouch };
+}
+
+/** Who opens something to read it does not want to be carried away by the next event. */
+function useOpeningStops(inner: RefObject<HTMLDivElement | null>, onTouch: () => void): void {
+  useEffect(() => {
+    const element = inner.current;
+    const press = (event: Event): void => {
+      if (event.target instanceof Element && event.target.closest('summary, .activity-more') !== null) onTouch();
+    };
+    element?.addEventListener('click', press, true);
+    return () => element?.removeEventListener('click', press, true);
+  }, [inner, onTouch]);
+}

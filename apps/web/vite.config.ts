@@ -1,0 +1,10 @@
+import react from '@vitejs/plugin-react';
+import { defaultClientConditions, defineConfig } from 'vite';
+
+// Our packages are taken from source: the page builds without anything else having been built.
+export default defineConfig({
+  plugins: [react()],
+  resolve: { conditions: ['@concerto/source', ...defaultClientConditions] },
+  build: { target: 'es2022', cssTarget: ['chrome125', 'firefox128', 'safari18'] },
+  server: { proxy: { '/api': 'http://127.0.0.1:4242' } },
+});
