@@ -131,7 +131,7 @@ function checkLeaving(
     return;
   }
   if (error === undefined || fn.failure !== 'result' || fn.tries.length > 0) return;
-  if (!assign(error, fn.errorType).ok && !convertsFrom(fn.errorType, error)) {
+  if (!assign(error, fn.errorType).ok && !takesFrom(fn.errorType)) {
     reportMisfit(body.cx, node.span, error, {
       type: fn.errorType,
       what: 'error of `?`',
@@ -141,7 +141,7 @@ function checkLeaving(
 }
 
 /** `impl From<A> for B` converts errors on their way out. */
-function convertsFrom(rawTo: Type, _from: Type): boolean {
+function takesFrom(rawTo: Type): boolean {
   const to = prune(rawTo);
   return to.kind === 'applied' && [...to.con.traits].some((trait) => trait.name === 'From');
 }

@@ -1,6 +1,7 @@
 import type { Expression } from '../syntax/expression.ts';
 import type { ConstItem, FunctionItem, Item, Parameter, StatementItem } from '../syntax/item.ts';
 import type { NodeId } from '../syntax/node.ts';
+import { NodeTable } from './node-table.ts';
 import { ANY, prune, type Type, type TypeCon } from './types.ts';
 import type { Coercion } from './unify.ts';
 
@@ -11,22 +12,22 @@ import type { Coercion } from './unify.ts';
  */
 export interface Facts {
   /** NameExpression, PathExpression, the head of a StructExpression (by its own id), MockStatement. */
-  readonly names: Map<NodeId, ResolvedName>;
+  readonly names: NodeTable<ResolvedName>;
   /** The type of every expression before its coercion. Read it with `typeOf`. */
-  readonly types: Map<NodeId, Type>;
+  readonly types: NodeTable<Type>;
   /** CallExpression, MethodCallExpression, and PipeExpression (whose right side has no entry of its own). */
-  readonly calls: Map<NodeId, ResolvedCall>;
+  readonly calls: NodeTable<ResolvedCall>;
   /** What must happen to the value of this expression before it goes where it is used. */
-  readonly coercions: Map<NodeId, Coercion>;
+  readonly coercions: NodeTable<Coercion>;
   /** BindingPattern, PathPattern, ConstructorPattern, StructPattern. */
-  readonly patterns: Map<NodeId, ResolvedPattern>;
+  readonly patterns: NodeTable<ResolvedPattern>;
   /**
    * Variables by the node that introduces them: BindingPattern, RestPattern, Parameter, SelfParameter, CatchClause,
    * ValueStage. The alternatives of an or-pattern share one Local for each name.
    */
-  readonly locals: Map<NodeId, Local>;
+  readonly locals: NodeTable<Local>;
   /** FunctionItem, ClosureExpression, ListenHandler, FunctionStage, ValueStage. */
-  readonly functions: Map<NodeId, FunctionFacts>;
+  readonly functions: NodeTable<FunctionFacts>;
   /** CatchClause. */
   readonly catches: Map<NodeId, CatchTest>;
   /** PropagateExpression: what is inspected, and what leaves when it fails outside every `try` of the function. */
@@ -248,6 +249,8 @@ export type CatchTest =
 export interface Propagation {
   readonly operand: 'result' | 'option' | 'dynamic';
   readonly leavesWith: 'result' | 'option' | 'raise';
+  /** The function's error type when `impl From<…>` converts errors into it. */
+  readonly converts?: Type;
 }
 
 /** A type as data: for casts, schemas, JSON Schema and run-time validation. */
@@ -280,13 +283,13 @@ export type ConstantValue =
 
 export function createFacts(): Facts {
   return {
-    names: new Map(),
-    types: new Map(),
-    calls: new Map(),
-    coercions: new Map(),
-    patterns: new Map(),
-    locals: new Map(),
-    functions: new Map(),
+    names: new NodeTable(),
+    types: new NodeTable(),
+    calls: new NodeTable(),
+    coercions: new NodeTable(),
+    patterns: new NodeTable(),
+    locals: new NodeTable(),
+    functions: new NodeTable(),
     catches: new Map(),
     propagations: new Map(),
     coalesces: new Map(),

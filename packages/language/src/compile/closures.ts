@@ -146,7 +146,8 @@ export function compileClosure(frame: Frame, expression: ClosureExpression, dst:
 }
 
 export function compileHandler(frame: Frame, handler: ListenHandler, dst: number): void {
-  const facts = functionFacts(frame.builder, handler.id);
+  // What a handler returns is the reply, an Err too; an error that leaves it ends the session.
+  const facts: FunctionFacts = { ...functionFacts(frame.builder, handler.id), failure: 'raise' };
   const parameters = handler.parameter === undefined ? [] : [handler.parameter];
   const name = `${frame.name}::{"${handler.messages[0]?.value ?? '_'}"}`;
   makeClosure(frame, { name, parameters, body: handler.body, facts }, dst);

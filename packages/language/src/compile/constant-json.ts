@@ -1,5 +1,27 @@
 import { type Json, unreachable } from '@concerto/base';
+import { evaluate } from '../check/evaluate-constant.ts';
 import type { ConstantValue } from '../check/facts.ts';
+import type { Expression } from '../syntax/expression.ts';
+import type { ModuleBuilder } from './module-builder.ts';
+
+/** The value of a default that can be known now; undefined for one that has to be computed. */
+export function constantOf(builder: ModuleBuilder, expression: Expression | undefined): ConstantValue | undefined {
+  if (expression === undefined) return undefined;
+  const { facts } = builder;
+  const outcome = evaluate(
+    {
+      facts,
+      constant: (ref) => facts.constants.get(ref.item.value.id),
+      structFields: (path) => {
+        const item = builder.declaredType(path)?.item;
+        if (item?.kind !== 'StructItem' && item?.kind !== 'SchemaItem') return undefined;
+        return item.fields.map((field) => ({ name: field.name.text, value: field.defaultValue }));
+      },
+    },
+    expression,
+  );
+  return outcome.ok ? outcome.value : undefined;
+}
 
 /** A constant as the module's tables keep it, in the JSON form of the language. */
 export function constantJson(value: ConstantValue): Json {

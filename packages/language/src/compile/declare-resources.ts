@@ -5,7 +5,7 @@ import type { ResourceRef } from '../check/facts.ts';
 import { ANY } from '../check/types.ts';
 import type { Manifest } from '../manifest/manifest.ts';
 import type { AgentItem, ConfigField, FunctionItem, McpItem, ModelItem, StoreItem, ToolItem } from '../syntax/item.ts';
-import { constantJson } from './constant-json.ts';
+import { constantJson, constantOf } from './constant-json.ts';
 import { irField } from './declare-types.ts';
 import { configJson, decoratorText, irDecorators } from './decorators.ts';
 import { objectSchema } from './json-schema.ts';
@@ -134,7 +134,7 @@ function toolParameters(builder: ModuleBuilder, method: FunctionItem): IrField[]
     if (typeof name === 'string' && typeof text === 'string') described.set(name, text);
   }
   return method.parameters.map((parameter) => {
-    const constant = parameter.defaultValue && builder.facts.constants.get(parameter.defaultValue.id);
+    const constant = constantOf(builder, parameter.defaultValue);
     const description = described.get(parameter.name.text) ?? decoratorText(builder, parameter.decorators, 'describe');
     return {
       name: parameter.name.text,

@@ -2,7 +2,7 @@ import type { Json } from '@concerto/base';
 import type { IrField } from '@concerto/ir';
 import { ANY, type TypeCon } from '../check/types.ts';
 import type { EnumItem, FieldDeclaration, VariantPayload } from '../syntax/item.ts';
-import { constantJson } from './constant-json.ts';
+import { constantJson, constantOf } from './constant-json.ts';
 import { decoratorText } from './decorators.ts';
 import type { ModuleBuilder } from './module-builder.ts';
 import { typeText } from './type-text.ts';
@@ -25,7 +25,7 @@ export function declareTypes(builder: ModuleBuilder): void {
 
 export function irField(builder: ModuleBuilder, field: FieldDeclaration, con: TypeCon | undefined): IrField {
   const type = con?.fields?.get(field.name.text)?.type ?? ANY;
-  const constant = field.defaultValue && builder.facts.constants.get(field.defaultValue.id);
+  const constant = constantOf(builder, field.defaultValue);
   const text = decoratorText(builder, field.decorators, 'describe') ?? field.doc;
   const fallback: { default?: Json } = constant === undefined ? {} : { default: constantJson(constant) };
   return {

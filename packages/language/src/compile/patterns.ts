@@ -46,13 +46,14 @@ export function bindOrRaise(frame: Frame, pattern: Pattern, register: number): v
   if (pattern.kind === 'WildcardPattern') return;
   const name = plainBinding(frame, pattern);
   if (name !== undefined) return bindVariable(frame, name, register);
-  const fail = frame.label();
+  const [fail, done] = [frame.label(), frame.label()];
   matchPattern(frame, pattern, register, fail);
-  frame.defer(() => {
-    frame.place(fail);
-    frame.at(pattern);
-    frame.emit('RaiseMatch', register);
-  });
+  // Not deferred: the fault must lie inside the `try` around it.
+  frame.jump(done);
+  frame.place(fail);
+  frame.at(pattern);
+  frame.emit('RaiseMatch', register);
+  frame.place(done);
 }
 
 function plainBinding(frame: Frame, pattern: Pattern): Local | ModuleVariable | undefined {

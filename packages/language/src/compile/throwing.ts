@@ -1,6 +1,8 @@
+import { prune } from '../check/types.ts';
 import type { Expression } from '../syntax/expression.ts';
 import type { Frame } from './frame.ts';
 import { leave } from './leaving.ts';
+import { typeText } from './type-text.ts';
 
 /** An error goes to the catches of this function; without any it leaves as the function's type says. */
 export function throwTo(frame: Frame, error: number): void {
@@ -42,7 +44,10 @@ export function propagateRegister(
       return leave(frame, dst);
     }
     if (inspected !== 'result') frame.emit('NoneToErr', dst);
-    if (around === undefined && frame.options.failure === 'result') return leave(frame, dst);
+    if (around === undefined && frame.options.failure === 'result') {
+      convertError(frame, expression, dst);
+      return leave(frame, dst);
+    }
     frame.emit('Unwrap', dst, dst);
     if (around === undefined) return frame.emit('Raise', dst);
     frame.emit('Borrow', around.register, dst);
@@ -58,4 +63,31 @@ export function raiseWhenErr(frame: Frame, register: number): void {
   frame.emit('Unwrap', register, register);
   throwTo(frame, register);
   frame.place(fine);
+}
+
+/** `impl From<A> for B`: an error of type A leaves a function whose error type is B as a B. */
+function convertError(frame: Frame, expression: Expression, register: number): void {
+  const raw = frame.facts.propagations.get(expression.id)?.converts;
+  const target = raw === undefined ? undefined : prune(raw);
+  if (target?.kind !== 'applied') return;
+  const conversions = frame.facts.declaredFunctions.filter(
+    (ref) => ref.owner === target.con.path && ref.receiver === 'none' && ref.path.endsWith('::From::from'),
+  );
+  frame.scoped(() => {
+    const done = frame.label();
+    const error = frame.reserve();
+    frame.emit('Unwrap', error, register);
+    for (const ref of conversions) {
+      const [parameter] = ref.item.parameters;
+      const type = parameter && frame.facts.locals.get(parameter.id)?.type;
+      if (type === undefined) continue;
+      const next = frame.label();
+      frame.emit('JumpIfNotType', error, frame.builder.type(typeText(frame.builder, type)), next);
+      frame.emit('Call', error, frame.builder.functionIndex(ref), error, 1);
+      frame.emit('MakeErr', register, error);
+      frame.jump(done);
+      frame.place(next);
+    }
+    frame.place(done);
+  });
 }

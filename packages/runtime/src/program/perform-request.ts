@@ -6,7 +6,7 @@ import { performModel } from './perform-model.ts';
 import { performRandom } from './perform-random.ts';
 import type { ProgramAgents } from './program-agents.ts';
 import type { ProgramStreams } from './program-streams.ts';
-import { type ProgramRequest, type RequestContext, WorldFailure } from './program-world.ts';
+import { answerJson, type ProgramRequest, type RequestContext, WorldFailure } from './program-world.ts';
 
 /** What lives longer than one request. */
 export type RequestRooms = { readonly agents: ProgramAgents; readonly streams: ProgramStreams };
@@ -37,7 +37,7 @@ export async function performRequest(
       return performHttp(request, signal);
     case 'model': {
       const answer = await performModel(request, context);
-      return request.stream ? rooms.streams.open(answer) : { ...answer };
+      return request.stream ? rooms.streams.open(answer) : answerJson(answer);
     }
     case 'model_next':
       return rooms.streams.next(request.stream);

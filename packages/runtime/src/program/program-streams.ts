@@ -1,6 +1,6 @@
 import type { Json } from '@concerto/base';
 import type { ModelAnswer } from '@concerto/vm';
-import { WorldFailure } from './program-world.ts';
+import { answerJson, WorldFailure } from './program-world.ts';
 
 type Stream = { readonly chunks: string[]; readonly answer: ModelAnswer };
 
@@ -21,6 +21,6 @@ export class ProgramStreams {
     const chunk = stream.chunks.shift();
     if (chunk !== undefined) return { chunk };
     this.#streams.delete(name);
-    return { response: { ...stream.answer } as unknown as Json };
+    return { response: answerJson(stream.answer) };
   }
 }

@@ -1,6 +1,6 @@
 import type { Json } from '@concerto/base';
 import type { IrModule } from '@concerto/ir';
-import type { Effect, ModelAnswer, ModelRequest, Value } from '@concerto/vm';
+import type { ModelAnswer, ModelRequest, Request, Value } from '@concerto/vm';
 
 /** A connection of the manifest, as the compiled program carries it. */
 export type ProgramConnection = { readonly [key: string]: Json };
@@ -11,6 +11,13 @@ export type CallModel = (
   connection: ProgramConnection,
   signal: AbortSignal,
 ) => Promise<ModelAnswer>;
+
+/** A model's answer as plain data. */
+export function answerJson(answer: ModelAnswer): { readonly [key: string]: Json } {
+  const { tool_calls, ...rest } = answer;
+  const calls = tool_calls?.map((call) => ({ id: call.id, name: call.name, arguments: call.arguments }));
+  return { ...rest, ...(calls === undefined ? {} : { tool_calls: calls }) };
+}
 
 /** What a program's effects are performed with. The command line and a session of the server each bring their own. */
 export type ProgramWorld = {
@@ -30,7 +37,7 @@ export type ProgramWorld = {
   readonly callModel?: CallModel;
 };
 
-export type ProgramRequest = Extract<Effect, { readonly id: number }>;
+export type ProgramRequest = Request & { readonly id: number };
 
 export type RequestContext = {
   readonly module: IrModule;

@@ -11,7 +11,7 @@ export type RunOptions = {
   readonly entry: VmOptions['entry'];
   /** A test: emits are kept for `test_emits`. */
   readonly capture?: boolean;
-  readonly limits?: VmOptions['limits'];
+  readonly limits?: NonNullable<VmOptions['limits']>;
   /** Ends the program: what it started is ended with it. */
   readonly signal?: AbortSignal;
 };
