@@ -87,7 +87,8 @@ export function checkPropagate(body: Body, node: PropagateExpression): Type {
   const isOption = isCon(type, CON.Option);
   const withoutError = isOption ? 'option' : 'dynamic';
   const operand = isResult ? 'result' : withoutError;
-  const propagation: Propagation = { operand, leavesWith: leavingAs(fn.failure) };
+  const converts = fn.failure === 'result' && takesFrom(fn.errorType) ? { converts: fn.errorType } : {};
+  const propagation: Propagation = { operand, leavesWith: leavingAs(fn.failure), ...converts };
   body.cx.facts.propagations.set(node.id, propagation);
   if (!isResult && !isOption && !isDynamic(type)) {
     body.cx.report.error(

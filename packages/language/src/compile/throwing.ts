@@ -71,7 +71,7 @@ function convertError(frame: Frame, expression: Expression, register: number): v
   const target = raw === undefined ? undefined : prune(raw);
   if (target?.kind !== 'applied') return;
   const conversions = frame.facts.declaredFunctions.filter(
-    (ref) => ref.owner === target.con.path && ref.receiver === 'none' && ref.path.endsWith('::From::from'),
+    (ref) => ref.owner === target.con.path && ref.receiver === 'none' && ref.path.includes('::From::from'),
   );
   frame.scoped(() => {
     const done = frame.label();
