@@ -1,8 +1,8 @@
 import { assert } from '@concerto/base';
-import { type Instruction, OPCODE, OPERANDS, type OpcodeName } from './opcodes.ts';
+import { type Instruction, OPERANDS, opcode } from './opcodes.ts';
 
 /** A place in code that is not there yet. Pass it where a `jump` operand is expected. */
-export type Label = number & { readonly label: unique symbol };
+export type Label = number;
 
 export interface Handler {
   readonly start: number;
@@ -32,7 +32,7 @@ export class Assembler {
 
   label(): Label {
     this.#labels.push(-1);
-    return -this.#labels.length as Label;
+    return -this.#labels.length;
   }
 
   place(label: Label): void {
@@ -41,12 +41,12 @@ export class Assembler {
   }
 
   emit(...instruction: Instruction): void {
-    const [name, ...operands] = instruction as readonly [OpcodeName, ...number[]];
-    const opcode = OPCODE[name];
-    const kinds = OPERANDS[opcode] ?? [];
+    const [name, ...operands] = instruction;
+    const number = opcode(name);
+    const kinds = OPERANDS[number] ?? [];
     assert(operands.length === kinds.length, `${name} takes ${kinds.length} operands`);
-    this.#code.push(opcode);
-    operands.forEach((operand, index) => {
+    this.#code.push(number);
+    operands.forEach((operand: number, index: number) => {
       if (kinds[index]?.kind === 'jump') this.#patches.push({ at: this.#code.length, label: operand });
       this.#code.push(operand);
     });

@@ -30,7 +30,7 @@ export const BUILTINS = {
 
 export type BuiltinName = keyof typeof BUILTINS;
 
-export const BUILTIN_NAMES = Object.keys(BUILTINS) as readonly BuiltinName[];
+export const BUILTIN_NAMES: readonly BuiltinName[] = Object.keys(BUILTINS).filter(isBuiltin);
 
 export function isBuiltin(name: string): name is BuiltinName {
   return Object.hasOwn(BUILTINS, name);

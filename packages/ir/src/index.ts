@@ -36,7 +36,6 @@ export {
 } from './module.ts';
 export {
   type Instruction,
-  OPCODE,
   OPCODE_NAMES,
   OPCODES,
   OPERANDS,
@@ -44,6 +43,7 @@ export {
   type OpcodeSpec,
   type Operand,
   type OperandKind,
+  opcode,
 } from './opcodes.ts';
 export {
   formatType,

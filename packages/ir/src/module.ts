@@ -272,7 +272,7 @@ export function checkModule(data: unknown): Result<IrModule, string> {
   if (version === undefined) return err('not a compiled program: the header is missing');
   if (version !== IR_VERSION) {
     return err(
-      `the program was compiled for version ${String(version)}; this is version ${IR_VERSION}: compile it again`,
+      `the program was compiled for version ${JSON.stringify(version)}; this is version ${IR_VERSION}: compile it again`,
     );
   }
   const parsed = moduleSchema.safeParse(data);

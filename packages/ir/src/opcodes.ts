@@ -273,22 +273,48 @@ export type Instruction = {
 
 type OperandNumbers<Operands extends readonly string[]> = { [Index in keyof Operands]: number };
 
-export const OPCODE_NAMES = Object.keys(OPCODES) as readonly OpcodeName[];
+export const OPCODE_NAMES: readonly OpcodeName[] = Object.keys(OPCODES).filter((name): name is OpcodeName =>
+  Object.hasOwn(OPCODES, name),
+);
 
-/** The number of each opcode. */
-export const OPCODE: { readonly [Name in OpcodeName]: number } = Object.fromEntries(
-  OPCODE_NAMES.map((name, index) => [name, index]),
-) as { [Name in OpcodeName]: number };
+const numbers = new Map<string, number>(OPCODE_NAMES.map((name, index) => [name, index]));
+
+/** The number of an opcode. */
+export function opcode(name: OpcodeName): number {
+  return numbers.get(name) ?? -1;
+}
 
 export interface Operand {
   readonly kind: OperandKind;
   readonly name: string;
 }
 
+const KINDS: readonly OperandKind[] = [
+  'to',
+  'from',
+  'take',
+  'both',
+  'first',
+  'count',
+  'int',
+  'flag',
+  'const',
+  'name',
+  'type',
+  'function',
+  'global',
+  'builtin',
+  'struct',
+  'enum',
+  'variant',
+  'listen',
+  'jump',
+];
+
 /** The operands of each opcode, by number. */
 export const OPERANDS: readonly (readonly Operand[])[] = OPCODE_NAMES.map((name) =>
-  OPCODES[name].operands.map((text) => {
-    const [kind, label] = text.split(' ') as [OperandKind, string];
-    return { kind, name: label };
+  OPCODES[name].operands.flatMap((text) => {
+    const kind = KINDS.find((candidate) => text.startsWith(`${candidate} `));
+    return kind === undefined ? [] : [{ kind, name: text.slice(kind.length + 1) }];
   }),
 );

@@ -63,7 +63,8 @@ export function parseInteger(text: string): number | undefined {
   const trimmed = text.trim();
   if (!/^[+-]?\d+$/.test(trimmed)) return undefined;
   const value = Number(trimmed);
-  return Math.abs(value) > MAX_INT ? undefined : value === 0 ? 0 : value;
+  if (Math.abs(value) > MAX_INT) return undefined;
+  return value === 0 ? 0 : value;
 }
 
 export function parseFloatText(text: string): number | undefined {

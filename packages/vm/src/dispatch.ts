@@ -83,11 +83,8 @@ function mcpMethod(name: string): Implementation {
 }
 
 function describe(value: Value): string {
-  return value === null || value === undefined
-    ? 'nil'
-    : typeName(value) === 'Function'
-      ? display(value)
-      : typeName(value);
+  if (value === null || value === undefined) return 'nil';
+  return typeName(value) === 'Function' ? display(value) : typeName(value);
 }
 
 /** Under which name a program's own methods are kept. */

@@ -125,3 +125,35 @@ export interface WorldError {
 }
 
 export type Answer = { readonly ok: true; readonly value: Json } | { readonly ok: false; readonly error: WorldError };
+
+/** A request as data, for snapshots: only `ask` holds a value of the program. */
+export function encodeRequest(request: Request, value: (value: Value) => Json): Json {
+  if (request.kind === 'ask') return { kind: 'ask', channel: request.channel, payload: value(request.payload) };
+  return plainData(request);
+}
+
+export function decodeRequest(data: Json, value: (data: Json) => Value): Request {
+  const request: unknown = data;
+  if (!isRequest(request)) throw new Error('a damaged request');
+  return request.kind === 'ask' ? { ...request, payload: value(payloadOf(data)) } : request;
+}
+
+function payloadOf(data: Json): Json {
+  return Object.entries(data ?? {}).find(([key]) => key === 'payload')?.[1] ?? null;
+}
+
+/** Written by `encodeRequest` of the same version; the kind tells which it is. */
+function isRequest(data: unknown): data is Request {
+  return typeof data === 'object' && data !== null && 'kind' in data && typeof data.kind === 'string';
+}
+
+function plainData(data: unknown): Json {
+  if (data === null || typeof data === 'boolean' || typeof data === 'number' || typeof data === 'string') return data;
+  if (Array.isArray(data)) return data.map(plainData);
+  if (typeof data !== 'object') return null;
+  return Object.fromEntries(
+    Object.entries(data)
+      .filter(([, item]) => item !== undefined)
+      .map(([key, item]) => [key, plainData(item)]),
+  );
+}

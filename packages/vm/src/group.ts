@@ -39,8 +39,9 @@ export function beginGroup(vm: Vm, fiber: Fiber, start: GroupStart): boolean {
   fiber.wait = { kind: 'group', group, result: start.result };
   if (start.mode === 'deadline' && typeof start.ms === 'number') {
     group.timer = vm.nextRequest++;
-    vm.pending.set(group.timer, fiber.id);
-    vm.outbox.push({ kind: 'sleep', ms: start.ms, id: group.timer });
+    const request = { kind: 'sleep', ms: start.ms } as const;
+    vm.pending.set(group.timer, { fiber: fiber.id, request });
+    vm.outbox.push({ ...request, id: group.timer });
   }
   startNext(vm, fiber, group);
   return true;
@@ -67,7 +68,7 @@ export function spawn(
   place: { readonly parent: number | null; readonly slot: number },
 ): Fiber {
   const { target } = closure;
-  const stack: Value[] = new Array<Value>(Math.max(64, target.registers + 8)).fill(undefined);
+  const stack: Value[] = Array.from({ length: Math.max(64, target.registers + 8) }, () => undefined);
   closure.captures.forEach((value, index) => {
     stack[target.params + index] = value;
   });

@@ -797,7 +797,8 @@ export function interpret(vm: Vm, fiber: Fiber, budget: number): { stop: Stop; f
             const value = stack[base + code[pc + 2]!];
             const option =
               typeof value === 'object' && value !== null && (value.kind === 'some' || value.kind === 'none');
-            stack[base + code[pc + 1]!] = option ? value : isNone(value) ? NONE : some(value);
+            if (option) stack[base + code[pc + 1]!] = value;
+            else stack[base + code[pc + 1]!] = isNone(value) ? NONE : some(value);
             pc += 3;
             break;
           }

@@ -23,9 +23,8 @@ function write(value: Value, indent: number, newline: string): string {
     case 'array':
     case 'stack':
       return bracket(
-        '[',
+        '[]',
         value.items.map((item) => write(item, indent, inner)),
-        ']',
         indent,
         newline,
       );
@@ -33,9 +32,8 @@ function write(value: Value, indent: number, newline: string): string {
     case 'set': {
       const items = value.kind === 'set' ? [...value.items.values()] : value.items.slice(value.head);
       return bracket(
-        '[',
+        '[]',
         items.map((item) => write(item, indent, inner)),
-        ']',
         indent,
         newline,
       );
@@ -94,12 +92,13 @@ function object(entries: readonly (readonly [string, Value])[], indent: number, 
   const inner = newline + ' '.repeat(indent);
   const colon = indent > 0 ? ': ' : ':';
   const parts = entries.map(([key, item]) => `${JSON.stringify(key)}${colon}${write(item, indent, inner)}`);
-  return bracket('{', parts, '}', indent, newline);
+  return bracket('{}', parts, indent, newline);
 }
 
 /** `newline` is that of the brackets; the parts are one indent further in. */
-function bracket(open: string, parts: readonly string[], close: string, indent: number, newline: string): string {
-  if (parts.length === 0) return open + close;
+function bracket(brackets: '[]' | '{}', parts: readonly string[], indent: number, newline: string): string {
+  if (parts.length === 0) return brackets;
+  const [open, close] = brackets;
   if (indent === 0) return open + parts.join(',') + close;
   const inner = newline + ' '.repeat(indent);
   return `${open}${inner}${parts.join(`,${inner}`)}${newline}${close}`;

@@ -112,8 +112,8 @@ export interface Vm {
   readonly fibers: Map<number, Fiber>;
   /** Fibers that can go on, in order. */
   readonly ready: number[];
-  /** Request id to the fiber that waits for it. */
-  readonly pending: Map<number, number>;
+  /** What was asked, by id, and the fiber that waits for it. */
+  readonly pending: Map<number, { readonly fiber: number; readonly request: Request }>;
   readonly captured: { readonly channel: string; readonly payload: Value }[];
   readonly mocks: Map<string, Mock>;
   readonly outbox: (Notice | (Request & { readonly id: number }))[];

@@ -132,8 +132,8 @@ function linkFunction(fn: IrFunction, index: number, unit: Unit, files: readonly
     handlers: fn.handlers,
     positions: fn.positions,
     unit,
-    cacheTypes: new Array<StructType | null>(fn.code.length).fill(null),
-    cacheSlots: new Array<number>(fn.code.length).fill(0),
+    cacheTypes: Array.from({ length: fn.code.length }, () => null),
+    cacheSlots: Array.from({ length: fn.code.length }, () => 0),
   };
 }
 

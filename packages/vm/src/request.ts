@@ -17,7 +17,7 @@ export function suspend(
   }
   const id = vm.nextRequest++;
   fiber.wait = { kind: 'request', id, name: target.name, args: call.args, result: call.result };
-  vm.pending.set(id, fiber.id);
+  vm.pending.set(id, { fiber: fiber.id, request: started.request });
   vm.outbox.push({ ...started.request, id });
   return true;
 }

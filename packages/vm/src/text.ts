@@ -15,19 +15,19 @@ export function length(text: string): number {
 }
 
 export function characters(text: string): string[] {
-  return [...text];
+  return Array.from(text);
 }
 
 export function characterAt(text: string, index: number): string | undefined {
   if (index < 0) return undefined;
-  return plain(text) ? text[index] : [...text][index];
+  return plain(text) ? text[index] : Array.from(text)[index];
 }
 
 /** From start to before end; indices outside are moved to the nearest end. */
 export function slice(text: string, start: number, end: number): string {
   const from = Math.max(0, start);
   const to = Math.max(from, end);
-  return plain(text) ? text.slice(from, to) : [...text].slice(from, to).join('');
+  return plain(text) ? text.slice(from, to) : Array.from(text).slice(from, to).join('');
 }
 
 /** The index of a character out of the index of a UTF-16 unit. */

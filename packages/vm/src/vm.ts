@@ -1,6 +1,6 @@
 import type { IrModule } from '@concerto/ir';
 import { display } from './display.ts';
-import type { Answer, Effect } from './effects.ts';
+import type { Answer, Effect, Request } from './effects.ts';
 import { errorValue, Fault, fault } from './fault.ts';
 import { cancelFiber, childFinished, deadlinePassed, failFiber, raise, spawn } from './group.ts';
 import { implementation } from './implementations.ts';
@@ -54,7 +54,7 @@ export function emptyVm(module: IrModule, options: Pick<VmOptions, 'capture' | '
     program,
     limits: { ...DEFAULT_LIMITS, ...options.limits },
     capture: options.capture === true,
-    globals: new Array<Value>(program.globals).fill(undefined),
+    globals: Array.from({ length: program.globals }, (): Value => undefined),
     fibers: new Map(),
     ready: [],
     pending: new Map(),
@@ -91,7 +91,7 @@ export function run(vm: Vm, budget = 1_000_000): RunStatus & { readonly effects:
     fuel = left;
     if (vm.steps > vm.limits.steps) outOfSteps(vm, fiber);
   }
-  if (vm.outcome !== null) for (const id of [...vm.fibers.keys()]) cancelFiber(vm, id);
+  if (vm.outcome !== null) for (const id of vm.fibers.keys()) cancelFiber(vm, id);
   const effects = vm.outbox.splice(0);
   if (vm.outcome !== null) return { ...vm.outcome, effects };
   return { status: vm.ready.length > 0 ? 'running' : 'waiting', effects };
@@ -126,8 +126,8 @@ function outOfSteps(vm: Vm, fiber: Fiber): void {
 
 /** Answers a request. False when nobody waits for it any more. */
 export function resume(vm: Vm, id: number, answer: Answer): boolean {
-  const fiberId = vm.pending.get(id);
-  const fiber = fiberId === undefined ? undefined : vm.fibers.get(fiberId);
+  const asked = vm.pending.get(id);
+  const fiber = asked === undefined ? undefined : vm.fibers.get(asked.fiber);
   if (fiber === undefined || fiber.wait === null) return false;
   vm.pending.delete(id);
   if (fiber.wait.kind === 'group') {
@@ -148,6 +148,11 @@ export function resume(vm: Vm, id: number, answer: Answer): boolean {
     raise(vm, fiber, cause.value);
   }
   return true;
+}
+
+/** What the program waits for: after `restore`, ask the world again. */
+export function pendingRequests(vm: Vm): readonly (Request & { readonly id: number })[] {
+  return [...vm.pending].map(([id, { request }]) => ({ ...request, id }));
 }
 
 /** Ends the program from outside; what it waited for is cancelled with the next `run`. */

@@ -133,11 +133,11 @@ export const WORLD = {
   'std::random::int': randomInt,
   'std::crypto::uuid': ask(
     () => ({ kind: 'random', of: 'uuid' }),
-    (answer) => String(value(answer)),
+    (answer) => fromJson(value(answer)),
   ),
   'std::crypto::random_bytes': ask(
     ([count]) => ({ kind: 'random', of: 'bytes', count: Math.max(0, integer(count, 'the number of bytes')) }),
-    (answer) => String(value(answer)),
+    (answer) => fromJson(value(answer)),
   ),
 
   'std::fs::read_file': file('read', (answer) => result(answer, fromJson)),
@@ -149,7 +149,7 @@ export const WORLD = {
   'std::fs::append_file': writing('append'),
   'std::prompt::from_file': {
     start: ([path]) => ({ request: { kind: 'file', op: 'read', path: text(path, 'the path') } }),
-    finish: (answer, [, values]) => result(answer, (content) => fill(String(content), values)),
+    finish: (answer, [, values]) => result(answer, (content) => fill(display(fromJson(content)), values)),
   },
 
   'std::http::get': httpCall(([url, headers]) => http('GET', url, null, headers)),

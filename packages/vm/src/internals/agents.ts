@@ -407,7 +407,8 @@ export const AGENT_INTERNALS = {
   $is_agent: ((stack, at) => {
     const value = stack[at];
     if (typeof value !== 'object' || value === null) return false;
-    return (value.kind === 'ref' ? value : value.kind === 'builder' ? value.target : null)?.of === 'agent';
+    if (value.kind === 'ref') return value.of === 'agent';
+    return value.kind === 'builder' && value.target.of === 'agent';
   }) satisfies Native,
 };
 

@@ -435,7 +435,7 @@ const toolDone: Native = (stack, at, _count, vm) => {
     wentWrong = value.kind === 'err';
     value = value.value;
   }
-  const content = typeof value === 'string' ? value : wentWrong ? display(value) : stringify(value);
+  const content = typeof value === 'string' || wentWrong ? display(value) : stringify(value);
   items(state, 'messages').push(
     record({ role: 'tool', id: textOf(call, 'id'), name: textOf(call, 'name'), content, failed: wentWrong }),
   );
