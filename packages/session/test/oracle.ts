@@ -14,11 +14,21 @@ const limits: Partial<Record<SessionStatus, number>> = {
 };
 
 /** Plain, because it is asked a million times. */
-function must(holds: boolean, promise: string): void {
+export function must(holds: boolean, promise: string): void {
   if (!holds) throw new Error(`broken promise: ${promise}`);
 }
 
 type Fate = 'pending' | 'flying' | 'delivered' | 'uncertain' | 'cancelled';
+
+/** A message goes back to the queue only if it certainly was not read, or a person wants it sent again. */
+function checkSecondChance(record: SessionRecord, command: Wish | Notice | Report): void {
+  if (record.type === 'message-resent')
+    must(command.type === 'resend', 'only a person sends again what may have been read');
+  if (record.type !== 'message-returned') return;
+  const unread = command.type === 'process-exited' ? (command.undelivered ?? []) : [];
+  const refused = command.type === 'delivery-refused' && command.dispatchId === record.dispatchId;
+  must(refused || unread.includes(record.dispatchId), 'only what was certainly not read goes back');
+}
 
 /** What one session has shown so far, kept apart from the code under test. */
 class Memory {
@@ -48,7 +58,10 @@ export class Oracle implements Watcher {
 
   decided(session: WorldSession, command: Wish | Notice | Report, decision: Decision): void {
     const memory = this.memory(session);
-    for (const record of decision.records) this.followRecord(memory, record);
+    for (const record of decision.records) {
+      checkSecondChance(record, command);
+      this.followRecord(memory, record);
+    }
     this.checkCommands(memory, decision);
     this.followEvents(memory, decision);
     this.checkAcks(memory, decision);
@@ -137,6 +150,10 @@ export class Oracle implements Watcher {
   private followEvents(memory: Memory, decision: Decision): void {
     must(!memory.finished || decision.events.length === 0, 'nothing follows finish');
     decision.events.forEach((event, index) => this.followEvent(memory, decision, event, index));
+    const delivers = decision.commands.some((one) => one.type === 'deliver');
+    const open = memory.status === 'running' || decision.records.every((one) => one.type !== 'message-dispatched');
+    const active = memory.status === 'running' || memory.status?.startsWith('waiting') === true;
+    must(!delivers || (open && active), `nothing is handed over while ${memory.status}`);
     if (decision.commands.some((one) => one.type === 'start')) memory.since = Date.parse(decision.at);
   }
 

@@ -175,7 +175,7 @@ function turnEnded(draft: Draft, report: ReportOf<'turn-ended'>): void {
   advance(draft);
 }
 
-/** An agent that ends the turn has read the prompt that began it, whatever became of the confirmation. */
+/** An agent that asks or ends the turn has read the prompt that began it, whatever became of the confirmation. */
 function confirmDelivery(draft: Draft): void {
   const { inFlight, entries } = draft.state.queue;
   const entry = inFlight === undefined ? undefined : entries.get(inFlight);
@@ -201,6 +201,7 @@ function requestOpened(draft: Draft, report: ReportOf<'request-opened'>): void {
     ignore(draft, report, 'this request id was used before');
     return;
   }
+  confirmDelivery(draft);
   // Whoever asks is at work, even if nobody told it to be.
   if (!state.turn.active) record(draft, { type: 'turn-started', turn: state.turn.number + 1 });
   record(draft, { type: 'request-opened', requestId, event });
