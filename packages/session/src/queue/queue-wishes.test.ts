@@ -68,14 +68,16 @@ describe('messages', () => {
     expect(story.commands.at(-1)).toMatchObject({ messageId: 'i', how: 'prompt', dispatchId: 'i.2' });
   });
 
-  test('4.3 a refused prompt goes back to the queue, which is held with the reason', () => {
-    const story = new Story()
-      .idle()
-      .send('a')
-      .report({ type: 'delivery-refused', dispatchId: 'a.1', reason: 'broken pipe' });
+  test('4.14 an agent that refuses a prompt is replaced, and after three that did the queue is held', () => {
+    const story = new Story().idle().send('a');
+    story.report({ type: 'delivery-refused', dispatchId: 'a.1', reason: 'broken pipe' });
+    expect(story.commandTypes().slice(-2)).toEqual(['kill', 'start']);
+    story.ready().report({ type: 'delivery-refused', dispatchId: 'a.2', reason: 'broken pipe' });
+    story.ready().report({ type: 'delivery-refused', dispatchId: 'a.3', reason: 'broken pipe' });
     expect(story.status).toBe('interrupted');
-    expect(messageOf(story.state, 'a')).toMatchObject({ status: 'pending', reason: 'broken pipe' });
-    expect(story.control('resume', 'r').deliveries()).toEqual(['first', 'a', 'a']);
+    expect(story.events.at(-1)).toMatchObject({ status: 'interrupted', reason: 'broken pipe' });
+    expect(messageOf(story.state, 'a')).toMatchObject({ status: 'pending' });
+    expect(story.control('resume', 'r').ready().deliveries()).toEqual(['first', 'a', 'a', 'a', 'a']);
   });
 
   test('4.4 a message to an idle session is accepted and handed over in one decision', () => {

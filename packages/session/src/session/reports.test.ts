@@ -172,6 +172,15 @@ describe('what the owner reports', () => {
     expect(story.send('a').status).toBe('starting');
   });
 
+  test('an agent may say what it can do after it was taken as ready', () => {
+    const story = new Story().start().claim().ready([]).delivered().send('i', 'immediate');
+    expect(story.deliveries()).toEqual(['first']);
+    story.report({ type: 'agent-ready', capabilities: ['steer'] });
+    expect(story.commands.at(-1)).toMatchObject({ messageId: 'i', how: 'steer' });
+    story.report({ type: 'agent-ready', capabilities: ['steer'] });
+    expect(story.recordTypes().at(-1)).toBe('report-ignored');
+  });
+
   test('an agent that cannot be started: failed, with its words', () => {
     const story = new Story().start().claim();
     story.report({

@@ -96,11 +96,11 @@ function claimed(draft: Draft, report: ReportOf<'claimed'>): void {
   advance(draft);
 }
 
+/** The first word of a process, or a later one in which it says what it can do. */
 function ready(draft: Draft, report: ReportOf<'agent-ready'>): void {
   const { incarnation, capabilities, version } = report;
-  // An agent without params is never asked, and may say what it can only after its first prompt was written.
-  const news = capabilities.some((capability) => !draft.state.capabilities.includes(capability));
-  if (draft.state.process.kind === 'ready' && !news) {
+  const same = capabilities.toSorted().join() === draft.state.capabilities.toSorted().join();
+  if (draft.state.process.kind === 'ready' && same) {
     ignore(draft, report, 'already ready');
     return;
   }
@@ -121,17 +121,20 @@ function delivery(draft: Draft, report: ReportOf<'delivered' | 'delivery-refused
     const { how, epoch } = report;
     record(draft, { type: 'message-delivered', messageId, dispatchId, how, epoch });
     draft.acks.push({ type: 'message_ack', requestId: messageId, dispatchId, how, epoch });
-  } else {
-    const { how } = entry.dispatch;
+  } else if (entry.dispatch.how === 'steer') {
     record(draft, { type: 'message-returned', messageId, dispatchId, reason: report.reason });
-    if (how === 'prompt' && draft.state.turn.active) {
-      // Its turn never began; trying again by itself would only be refused again.
-      endTurn(draft, 'lost');
-      if (draft.state.control === undefined) record(draft, { type: 'queue-held', reason: report.reason });
-      draft.reason = report.reason;
-    }
+  } else {
+    deaf(draft, dispatchId, report);
   }
   advance(draft);
+}
+
+/** An agent that takes no prompt is of no use: another process gets the message, as long as that helps. */
+function deaf(draft: Draft, dispatchId: string, report: ReportOf<'delivery-refused'>): void {
+  const { incarnation, reason } = report;
+  command(draft, { type: 'kill', incarnation, reason });
+  const error = { code: 'delivery_refused', message: reason };
+  loseProcess(draft, { why: 'unresponsive', error, undelivered: [dispatchId] });
 }
 
 function turnStarted(draft: Draft, report: ReportOf<'turn-started'>): void {
