@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type EventLog, redisEventLog, sqliteEventLog } from '@concerto/log';
+import { type EventLog, openEventLog } from '@concerto/log';
 import { hasRedisServer, startRedisServer } from '@concerto/log/testing';
 import Database from 'libsql';
 import { createClient } from 'redis';
@@ -62,7 +62,7 @@ async function fill(log: EventLog): Promise<void> {
 
 async function sqliteRows(folder: string): Promise<Row[]> {
   const each = 300;
-  const log = sqliteEventLog(join(folder, 'ours.db'), { now: Date.now });
+  const log = await openEventLog(`sqlite:${join(folder, 'ours.db')}`, { now: Date.now });
   const raw = rawSqlite(join(folder, 'raw.db'));
   const row = { name: 'SQLite: durable append, 64 writers', unit: 'events/s', target: '>= 0.70' };
   const append = await compare(row, {
@@ -124,7 +124,7 @@ function rawSqlite(path: string) {
 
 async function redisRows(): Promise<Row[]> {
   const server = await startRedisServer();
-  const log = await redisEventLog(server.url);
+  const log = await openEventLog(server.url, { now: Date.now });
   const raw = await rawRedis(server.url);
   const each = 100;
   const total = WRITERS * each;

@@ -22,6 +22,4 @@ export {
 export { type FollowRequest, follow } from './follow.ts';
 export { memoryEventLog } from './memory/memory-event-log.ts';
 export { openEventLog, type StoreOptions } from './open-event-log.ts';
-export { type RedisOptions, redisEventLog } from './redis/redis-event-log.ts';
-export { sqliteEventLog } from './sqlite/sqlite-event-log.ts';
 export type { Store, StoreRecord } from './store.ts';

@@ -2,8 +2,6 @@ import { existsSync } from 'node:fs';
 import { nearest } from '@concerto/base';
 import { LogError } from './event-log.ts';
 import { memoryEventLog } from './memory/memory-event-log.ts';
-import { redisEventLog } from './redis/redis-event-log.ts';
-import { sqliteEventLog } from './sqlite/sqlite-event-log.ts';
 import type { Store } from './store.ts';
 
 export type StoreOptions = {
@@ -18,7 +16,7 @@ export type StoreOptions = {
 const forms = '`memory:`, `sqlite:PATH`, `redis://HOST:PORT/DB` or `rediss://HOST:PORT/DB`';
 const schemes = ['memory', 'sqlite', 'redis', 'rediss'];
 
-/** Opens the store that a URL names. Throws LogError, with what to do, when it cannot. */
+/** Opens the store that a URL names. A driver is loaded only with its store: loading one costs more than most commands take. Throws LogError, with what to do, when it cannot. */
 export async function openEventLog(url: string, { now, onWarning, mustExist }: StoreOptions): Promise<Store> {
   const colon = url.indexOf(':');
   const scheme = colon === -1 ? undefined : url.slice(0, colon);
@@ -31,10 +29,13 @@ export async function openEventLog(url: string, { now, onWarning, mustExist }: S
       if (mustExist === true && !existsSync(sqlitePath(rest))) {
         throw new LogError('bad-url', `there is no store at ${sqlitePath(rest)}`);
       }
-      return sqliteEventLog(sqlitePath(rest), { now });
+      return (await import('./sqlite/sqlite-event-log.ts')).sqliteEventLog(sqlitePath(rest), { now });
     case 'redis':
     case 'rediss':
-      return redisEventLog(url, onWarning === undefined ? {} : { onWarning });
+      return await (await import('./redis/redis-event-log.ts')).redisEventLog(
+        url,
+        onWarning === undefined ? {} : { onWarning },
+      );
     default:
       throw unknownScheme(url, scheme);
   }

@@ -1,8 +1,5 @@
 export { type Catalog, type CatalogEntry, catalogOf } from './catalog.ts';
 export { type Clock, type MintId, type Report, type StartAgent, systemClock } from './ports.ts';
-export { type CallModel, type ProgramConnection, type ProgramWorld, WorldFailure } from './program/program-world.ts';
-export { type RunOptions, runProgram } from './program/run-program.ts';
-export { runTest, type TestOptions, type TestResult } from './program/run-test.ts';
 export { PoolKeeper } from './session/pool-keeper.ts';
 export { ProcessRegister } from './session/process-register.ts';
 export { Runner, type RunnerOptions } from './session/runner.ts';

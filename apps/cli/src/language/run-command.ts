@@ -1,4 +1,4 @@
-import { type ProgramWorld, runProgram } from '@concerto/runtime';
+import { type ProgramWorld, runProgram } from '@concerto/runtime/program';
 import { display, stringify, type Value } from '@concerto/vm';
 import { defineCommand, parseArguments } from '../arguments.ts';
 import { compileTarget } from './compile-target.ts';

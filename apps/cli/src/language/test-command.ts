@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { IrTest } from '@concerto/ir';
-import { runTest, type TestResult } from '@concerto/runtime';
+import { runTest, type TestResult } from '@concerto/runtime/program';
 import { defineCommand, parseArguments, UsageError } from '../arguments.ts';
 import { type CompiledTarget, compileTarget } from './compile-target.ts';
 import { findSources } from './find-sources.ts';

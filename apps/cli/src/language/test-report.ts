@@ -1,4 +1,4 @@
-import type { TestResult } from '@concerto/runtime';
+import type { TestResult } from '@concerto/runtime/program';
 import type { CompiledTarget } from './compile-target.ts';
 import { failureText } from './report-failure.ts';
 

@@ -1,5 +1,4 @@
 import { setImmediate } from 'node:timers/promises';
-import { startAgent } from '@concerto/agents';
 import type { IrModule } from '@concerto/ir';
 import { type Answer, cancel, createVm, type Effect, type Outcome, resume, run, type VmOptions } from '@concerto/vm';
 import { performRequest } from './perform-request.ts';
@@ -58,7 +57,7 @@ class RequestDesk {
   constructor(module: IrModule, world: ProgramWorld) {
     this.#module = module;
     this.#world = world;
-    this.#agents = new ProgramAgents(module, world, startAgent);
+    this.#agents = new ProgramAgents(module, world, startAgentLazily);
   }
 
   take(effect: Effect): void {
@@ -139,3 +138,7 @@ function asWorldError(cause: unknown): {
   }
   return { message: cause instanceof Error ? cause.message : String(cause) };
 }
+
+/** Most programs start no agent; loading what drives one takes longer than they run. */
+const startAgentLazily: typeof import('@concerto/agents').startAgent = async (spec, options) =>
+  await (await import('@concerto/agents')).startAgent(spec, options);
