@@ -1,4 +1,4 @@
-import { AgentError, type AgentSpec } from '@concerto/agents';
+import type { AgentError, AgentSpec } from '@concerto/agents';
 import type { Json } from '@concerto/base';
 import type { IrAgent, IrModule } from '@concerto/ir';
 import type { AgentOpenRequest } from '@concerto/vm';
@@ -142,7 +142,7 @@ const KINDS: { readonly [code: string]: string } = {
 
 function asFailure(cause: unknown): WorldFailure {
   if (cause instanceof WorldFailure) return cause;
-  if (!(cause instanceof AgentError)) {
+  if (!isAgentError(cause)) {
     return new WorldFailure('protocol', cause instanceof Error ? cause.message : String(cause), { cause });
   }
   const details = cause.stderr === undefined ? {} : { details: { stderr: cause.stderr } };
@@ -155,4 +155,9 @@ function seconds(...candidates: readonly (Json | undefined)[]): number | undefin
 
 function count(candidate: Json | undefined): number {
   return typeof candidate === 'number' && candidate >= 1 ? candidate : 1;
+}
+
+/** By name: asking for the class would load what drives agents into every program. */
+function isAgentError(cause: unknown): cause is AgentError {
+  return cause instanceof Error && cause.name === 'AgentError';
 }
