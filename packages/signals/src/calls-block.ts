@@ -22,6 +22,13 @@ export class CallsBlock {
   private buffer = '';
   /** A limit was passed: the rest of the block is not kept. */
   private dropped = false;
+  /**
+   * The brackets and strings are followed as they come, because events or the recognition of delimiters depend on it.
+   * Otherwise it is enough, and quicker, to look at the whole when it is there.
+   */
+  private readonly streaming: boolean;
+  /** The buffer still holds the text as it came; it is trimmed at the end, or when it gets near the limit. */
+  private raw = false;
   /** The text so far of the array element in progress, for `call` events. */
   private element = '';
   private elements = 0;
@@ -30,6 +37,7 @@ export class CallsBlock {
     this.sink = sink;
     this.options = options;
     this.lenient = options.mode === 'lenient';
+    this.streaming = this.lenient || options.incremental;
     this.held = new HeldWhitespace(options.maxHeldWhitespace);
     this.scanner = new JsonScanner(options.maxDepth, options.maxCalls);
   }
@@ -39,6 +47,7 @@ export class CallsBlock {
     this.openedAt = this.sink.time;
     this.release();
     this.dropped = false;
+    this.raw = !this.streaming;
     this.elements = 0;
     this.scanner.reset();
   }
@@ -53,35 +62,74 @@ export class CallsBlock {
       if (this.lenient) this.follow(text, from, to);
       return;
     }
-    const content = this.held.take(text, from, to);
-    if (content === '') return;
-    const room = this.options.maxCallsLength - this.buffer.length;
-    if (!this.scan(content, Math.min(content.length, room))) return;
-    if (content.length > room) {
-      const code = 'limit_length';
-      const limit = this.options.maxCallsLength;
-      this.drop(content, { code, content: `CALLS is longer than ${limit} characters`, position: limit });
+    if (!this.raw) {
+      this.take(text, from, to);
       return;
     }
-    this.buffer += content;
+    this.buffer += from === 0 && to === text.length ? text : text.slice(from, to);
+    if (this.buffer.length > this.options.maxCallsLength) this.refine();
   }
 
   /** Emits what the block amounts to; true when its calls are valid. */
   close(): boolean {
+    if (this.raw) this.refine();
     if (this.dropped) return false;
     const content = this.buffer;
-    this.release();
     const calls = this.read(content);
-    if (!Array.isArray(calls)) {
-      const where = { source: excerpt(content, calls.position), position: calls.position };
-      this.sink.error(calls.code, calls.content, where);
-      return false;
+    const followed = this.streaming || (Array.isArray(calls) && !this.mayBeTooDeep(content));
+    // A limit passed on the way counts before whatever is wrong with the whole.
+    if (!followed && !this.scan(content, content.length)) return false;
+    this.release();
+    if (Array.isArray(calls)) {
+      this.sink.emit({ type: 'calls', content, calls, timestamp: this.openedAt, block: this.block });
+      return true;
     }
-    this.sink.emit({ type: 'calls', content, calls, timestamp: this.openedAt, block: this.block });
-    return true;
+    const where = { source: excerpt(content, calls.position), position: calls.position };
+    this.sink.error(calls.code, calls.content, where);
+    return false;
   }
 
-  /** Follows `content[0, to)`; false when a limit ended the block. */
+  /** Trims what was kept as it came, and goes on trimming. */
+  private refine(): void {
+    const text = this.buffer;
+    this.buffer = '';
+    this.raw = false;
+    this.take(text, 0, text.length);
+  }
+
+  private take(text: string, from: number, to: number): void {
+    const content = this.held.take(text, from, to);
+    if (content === '') return;
+    const limit = this.options.maxCallsLength;
+    const room = limit - this.buffer.length;
+    if (this.streaming && !this.scan(content, Math.min(content.length, room))) return;
+    if (content.length <= room) {
+      this.buffer += content;
+      return;
+    }
+    const problem = `CALLS is longer than ${limit} characters`;
+    const refusal: Refusal = { code: 'limit_length', content: problem, position: limit };
+    if (this.streaming) {
+      this.drop(content, refusal);
+      return;
+    }
+    // Of two limits the one that was passed first counts.
+    const whole = this.buffer + content;
+    if (this.scan(whole, limit)) this.drop(whole, refusal);
+  }
+
+  /** Quick, and wrong only to the safe side: text with fewer brackets than levels allowed needs no counting. */
+  private mayBeTooDeep(content: string): boolean {
+    let brackets = 0;
+    for (const bracket of ['[', '{']) {
+      for (let at = content.indexOf(bracket); at !== -1; at = content.indexOf(bracket, at + 1)) {
+        if (++brackets > this.options.maxDepth) return true;
+      }
+    }
+    return false;
+  }
+
+  /** Follows `content[0, to)`, the piece after the buffer, or the whole; false when a limit ended the block. */
   private scan(content: string, to: number): boolean {
     const { scanner } = this;
     let at = 0;
@@ -94,7 +142,7 @@ export class CallsBlock {
         this.element = '';
         scanner.elementStart = -1;
       } else if (stop !== 'none') {
-        const position = this.buffer.length + at - 1;
+        const position = (this.streaming ? this.buffer.length : 0) + at - 1;
         const refusal: Refusal =
           stop === 'depth'
             ? { code: 'limit_depth', content: `CALLS is nested deeper than ${this.options.maxDepth}`, position }
@@ -113,17 +161,16 @@ export class CallsBlock {
   private takeElement(source: string): void {
     if (this.scanner.faulty || this.sink.done) return;
     const value = parse(source);
-    const call = value === undefined ? undefined : toCall(value);
-    if (call === undefined || typeof call === 'string') {
+    if (value === undefined || !isCall(value)) {
       this.scanner.faulty = true;
       return;
     }
     // The block's time, not the push's: the `calls` event that follows has it, and time does not run backwards.
-    this.sink.emit({ type: 'call', index: this.elements++, call, timestamp: this.openedAt, block: this.block });
+    this.sink.emit({ type: 'call', index: this.elements++, call: value, timestamp: this.openedAt, block: this.block });
   }
 
   private drop(content: string, refusal: Refusal): void {
-    const source = excerpt(this.buffer + content, refusal.position);
+    const source = excerpt(this.streaming ? this.buffer + content : content, refusal.position);
     if (this.lenient) {
       this.follow(content, this.scanner.at, content.length);
       this.follow(this.held.run, 0, this.held.run.length);
@@ -159,15 +206,10 @@ export class CallsBlock {
     if (list.length > this.options.maxCalls) {
       return { code: 'limit_calls', content: `CALLS holds more than ${this.options.maxCalls} calls`, position: 0 };
     }
-    const calls: SignalCall[] = [];
-    for (const [index, element] of list.entries()) {
-      const call = toCall(element);
-      if (typeof call === 'string') {
-        return { code: 'invalid_call', content: `call ${index + 1}: ${call}`, position: 0 };
-      }
-      calls.push(call);
-    }
-    return calls;
+    if (list.every(isCall)) return list;
+    const index = list.findIndex((element) => !isCall(element));
+    const problem = callProblem(list[index] ?? null);
+    return { code: 'invalid_call', content: `call ${index + 1}: ${problem}`, position: 0 };
   }
 }
 
@@ -180,13 +222,18 @@ function parse(text: string): Json | undefined {
   }
 }
 
-/** The call in an array element, or what is wrong with it. */
-function toCall(value: Json): SignalCall | string {
+/** What is wrong with an element as a call; undefined, and absent arguments filled in, when nothing is. */
+function callProblem(value: Json): string | undefined {
   if (!isObject(value)) return 'it must be an object';
-  const { name, args = {} } = value;
+  const { name, args } = value;
   if (typeof name !== 'string' || name === '') return '"name" must be a non-empty string';
-  if (!isObject(args)) return '"args" must be an object';
-  return Object.assign(value, { name, args });
+  if (args === undefined) value['args'] = {};
+  else if (!isObject(args)) return '"args" must be an object';
+  return undefined;
+}
+
+function isCall(value: Json): value is SignalCall {
+  return callProblem(value) === undefined;
 }
 
 function isObject(value: Json): value is JsonObject {

@@ -35,7 +35,7 @@ export class HeldWhitespace {
       while (isWhitespace(text.charCodeAt(begin))) begin++;
       this.opened = true;
     }
-    let out = text.slice(begin, end);
+    let out = begin === 0 && end === text.length ? text : text.slice(begin, end);
     if (this.run !== '') {
       out = this.run + out;
       this.run = '';

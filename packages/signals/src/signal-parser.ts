@@ -1,6 +1,6 @@
 import { CallsBlock } from './calls-block.ts';
 import { DelimiterMatch } from './delimiter-match.ts';
-import type { DelimiterWord } from './delimiters.ts';
+import { type DelimiterWord, delimiterAt } from './delimiters.ts';
 import { EventSink } from './event-sink.ts';
 import type { SignalEvent } from './events.ts';
 import { FenceTracker } from './fence-tracker.ts';
@@ -31,6 +31,9 @@ const SYSTEM_PREFIX = '[SYSTEM:';
 
 /** Up to this length a loop over the characters is cheaper than a search and a check. */
 const SMALL_CHUNK = 16;
+
+/** Up to this length looking at each line is cheaper than three searches. */
+const SHORT_TEXT = 256;
 
 /** What the current text belongs to. */
 const TEXT = 0;
@@ -66,9 +69,11 @@ class Parser implements SignalParser {
   private finished = false;
   /** The position is inside a line that needs no watching, and the input is plain text: the quick way is open. */
   private midLine = false;
-  /** Of the chunk being read: the next line feed and sign at or after the position, its length if none; -1 unknown. */
+  /** Of the chunk being read: the next of each at or after the position, its length if none; -1 when not known. */
   private nextLine = -1;
   private nextSign = -1;
+  private nextTick = -1;
+  private nextTilde = -1;
 
   constructor(options: ResolvedSignalOptions, onEvent: (event: SignalEvent) => void) {
     this.options = options;
@@ -95,15 +100,14 @@ class Parser implements SignalParser {
     if (this.finished) throw new SignalsMisuseError('push_after_finish', 'push after finish: a parser reads one turn');
     this.sink.tick();
     this.consume(this.input.accept(input));
-    this.midLine = this.input.plain && !this.lenient && !this.match.active && !this.fence.watching && !this.sink.done;
   }
 
   finish(): void {
     if (this.finished) return;
     this.finished = true;
-    this.midLine = false;
     this.sink.tick();
     this.consume(this.input.finish());
+    this.midLine = false;
     if (this.sink.done) return;
     if (this.match.active) this.endMatch();
     if (this.kind === WAITING && this.prefix > 0) this.babble();
@@ -120,29 +124,65 @@ class Parser implements SignalParser {
   private consume(text: string): void {
     this.nextLine = -1;
     this.nextSign = -1;
+    this.nextTick = -1;
+    this.nextTilde = -1;
     let at = 0;
     while (at < text.length && !this.sink.done) {
       if (this.match.active) at = this.readMatch(text, at);
       else if (this.fence.watching) at = this.readFenceLine(text, at);
       else at = this.lenient ? this.readLenientLines(text, at) : this.readLines(text, at);
     }
+    this.midLine = this.input.plain && !this.lenient && !this.match.active && !this.fence.watching && !this.sink.done;
   }
 
   /** From inside a line to the next line start that needs a look, or the end of the text. */
   private readLines(text: string, from: number): number {
-    let at = from;
-    for (;;) {
-      const line = text.indexOf('\n', at);
-      if (line === -1) {
-        this.append(text, from, text.length);
-        return text.length;
-      }
-      at = line + 1;
-      if (this.isPlainLine(text, at)) continue;
-      this.append(text, from, at);
-      this.match.beginLine(true);
-      return at;
+    const line = text.length - from <= SHORT_TEXT ? this.stepLines(text, from) : this.searchLines(text, from);
+    if (line === -1) {
+      this.append(text, from, text.length);
+      return text.length;
     }
+    this.append(text, from, line);
+    const whole = text.charCodeAt(line) === SIGN && !this.fence.inside;
+    const word = whole ? delimiterAt(text, line) : undefined;
+    if (word === undefined) {
+      this.match.beginLine(true);
+      return line;
+    }
+    if (!this.sink.done) this.delimiter(word, false);
+    const at = line + word.length + 2;
+    // The usual first line of a block opens no fence.
+    if (this.match.active && this.isPlainLine(text, at)) this.match.clear();
+    return at;
+  }
+
+  /** The first line after `from` that needs a look, by looking at each; -1 when there is none. */
+  private stepLines(text: string, from: number): number {
+    for (let end = text.indexOf('\n', from); end !== -1; end = text.indexOf('\n', end + 1)) {
+      if (!this.isPlainLine(text, end + 1)) return end + 1;
+    }
+    return -1;
+  }
+
+  /** The same by looking for the few characters that matter: in a long text there are more lines than those. */
+  private searchLines(text: string, from: number): number {
+    let at = from;
+    while (at < text.length) {
+      const candidate = this.findCandidate(text, at);
+      const line = lineStartBefore(text, from, candidate);
+      if (line !== -1) return line;
+      at = candidate + 1;
+    }
+    return -1;
+  }
+
+  /** The next character that may begin a delimiter or a fence, or the end of the text. */
+  private findCandidate(text: string, at: number): number {
+    const sign = this.findSign(text, at);
+    if (!this.fencesApply()) return sign;
+    if (this.nextTick < at) this.nextTick = find(text, '`', at);
+    if (this.nextTilde < at) this.nextTilde = find(text, '~', at);
+    return Math.min(sign, this.nextTick, this.nextTilde);
   }
 
   /** The same where a sign anywhere may begin a delimiter. */
@@ -204,18 +244,12 @@ class Parser implements SignalParser {
   }
 
   private findLine(text: string, from: number): number {
-    if (this.nextLine < from) {
-      const found = text.indexOf('\n', from);
-      this.nextLine = found === -1 ? text.length : found;
-    }
+    if (this.nextLine < from) this.nextLine = find(text, '\n', from);
     return this.nextLine;
   }
 
   private findSign(text: string, from: number): number {
-    if (this.nextSign < from) {
-      const found = text.indexOf('§', from);
-      this.nextSign = found === -1 ? text.length : found;
-    }
+    if (this.nextSign < from) this.nextSign = find(text, '§', from);
     return this.nextSign;
   }
 
@@ -253,7 +287,7 @@ class Parser implements SignalParser {
       else {
         const bareLine = !match.colon && text.charCodeAt(at) === LF;
         if (bareLine) at++;
-        this.delimiter(bareLine);
+        this.recognise(bareLine);
         return at;
       }
     } else if (!echo) {
@@ -271,18 +305,21 @@ class Parser implements SignalParser {
       if (delimiter && !match.escaped) this.fence.suppressed = true;
       match.clear();
     } else if (delimiter && !match.escaped) {
-      this.delimiter(false);
+      this.recognise(false);
     } else {
       this.appendAll(delimiter ? match.unescaped() : match.verbatim());
       match.clear();
     }
   }
 
-  /** A delimiter is complete; `lineRead` when its line's end is, too. */
-  private delimiter(lineRead: boolean): void {
+  private recognise(lineRead: boolean): void {
     const word = this.match.recognised();
     this.match.clear();
-    if (word === undefined) return;
+    if (word !== undefined) this.delimiter(word, lineRead);
+  }
+
+  /** A delimiter is complete; `lineRead` when its line's end is, too. */
+  private delimiter(word: DelimiterWord, lineRead: boolean): void {
     const afterCalls = this.kind === CALLS;
     this.closeBlock();
     this.fence.reset();
@@ -344,11 +381,12 @@ class Parser implements SignalParser {
   }
 
   private appendAll(text: string): void {
-    if (text !== '') this.append(text, 0, text.length);
+    this.append(text, 0, text.length);
   }
 
   /** Gives `text[from, to)`, which holds no delimiter, to the current block. */
   private append(text: string, from: number, to: number): void {
+    if (from === to) return;
     switch (this.kind) {
       case TEXT:
         this.appendText(text, from, to);
@@ -390,7 +428,7 @@ class Parser implements SignalParser {
       if (this.prefix === SYSTEM_PREFIX.length) {
         this.kind = SYSTEM;
         this.system.open(++this.block);
-        this.system.append(text, at + 1, to);
+        if (at + 1 < to) this.system.append(text, at + 1, to);
         return;
       }
     }
@@ -402,7 +440,22 @@ class Parser implements SignalParser {
   }
 }
 
-/** Text without a line feed and without a surrogate to look after. */
+function find(text: string, character: string, from: number): number {
+  const found = text.indexOf(character, from);
+  return found === -1 ? text.length : found;
+}
+
+/**
+ * Where the line begins of which `at` is the first character after at most three spaces; -1 when it is not, or when
+ * the line began before `from`.
+ */
+function lineStartBefore(text: string, from: number, at: number): number {
+  let start = at;
+  while (start > from && at - start < 3 && text.charCodeAt(start - 1) === SPACE) start--;
+  return start > from && text.charCodeAt(start - 1) === LF ? start : -1;
+}
+
+/** Whether text has no line feed and no surrogate to look after. */
 function isPlainPiece(text: string): boolean {
   if (text.length > SMALL_CHUNK) return text.indexOf('\n') === -1 && isWellFormed(text);
   for (let at = 0; at < text.length; at++) {

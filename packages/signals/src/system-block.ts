@@ -32,6 +32,12 @@ export class SystemBlock {
   }
 
   append(text: string, from: number, to: number): void {
+    const last = text.charCodeAt(to - 1);
+    // The usual piece ends in something visible that is no bracket, and nothing is held.
+    if (this.opened && last !== CLOSE && !isWhitespace(last)) {
+      this.takeVisible(from === 0 && to === text.length ? text : text.slice(from, to));
+      return;
+    }
     let end = to;
     while (end > from && isWhitespace(text.charCodeAt(end - 1))) end--;
     let begin = from;
@@ -54,12 +60,16 @@ export class SystemBlock {
   }
 
   private takeVisible(text: string): void {
+    this.overflowing = false;
+    if (!this.bracket && this.before === '') {
+      this.emit(text);
+      return;
+    }
     const held = this.bracket ? `${this.before}]${this.after}` : this.before;
     this.before = '';
     this.after = '';
     this.bracket = false;
-    this.overflowing = false;
-    this.emit(held === '' ? text : held + text);
+    this.emit(held + text);
   }
 
   private takeBracket(): void {

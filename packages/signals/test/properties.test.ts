@@ -4,7 +4,7 @@ import { createSignalParser, escape, mergeEvents, type SignalEvent, type SignalO
 import { cutAt, cuts, parserOptions, protocolText } from './protocol-text.ts';
 import { parseWhole } from './whole-text-oracle.ts';
 
-const RUNS = Number(process.env['SIGNALS_RUNS'] ?? 2000);
+const RUNS = Number(process.env['SIGNALS_RUNS'] ?? 1000);
 
 function parse(pieces: readonly (string | Uint8Array)[], options: SignalOptions): SignalEvent[] {
   const events: SignalEvent[] = [];

@@ -68,22 +68,25 @@ const prose = [
   'K',
 ];
 
-/** Text made of the protocol's own pieces, with line starts likely where they matter. */
-export const protocolText: fc.Arbitrary<string> = fc
-  .array(
-    fc.oneof(
-      { weight: 5, arbitrary: fc.constantFrom(...signals.map((signal) => `\n${signal}`)) },
-      { weight: 2, arbitrary: fc.constantFrom(...signals) },
-      { weight: 5, arbitrary: fc.constantFrom(...shards) },
-      { weight: 2, arbitrary: fc.constantFrom(...marks) },
-      { weight: 3, arbitrary: fc.constantFrom(...json) },
-      { weight: 2, arbitrary: fc.constantFrom(...results) },
-      { weight: 4, arbitrary: fc.constantFrom(...prose) },
-      { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 6 }) },
-    ),
-    { maxLength: 40 },
-  )
-  .map((parts) => parts.join(''));
+const fragment = fc.oneof(
+  { weight: 5, arbitrary: fc.constantFrom(...signals.map((signal) => `\n${signal}`)) },
+  { weight: 2, arbitrary: fc.constantFrom(...signals) },
+  { weight: 5, arbitrary: fc.constantFrom(...shards) },
+  { weight: 2, arbitrary: fc.constantFrom(...marks) },
+  { weight: 3, arbitrary: fc.constantFrom(...json) },
+  { weight: 2, arbitrary: fc.constantFrom(...results) },
+  { weight: 4, arbitrary: fc.constantFrom(...prose) },
+  { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 6 }) },
+);
+
+const fragments = (maxLength: number): fc.Arbitrary<string> =>
+  fc.array(fragment, { maxLength, size: 'max' }).map((parts) => parts.join(''));
+
+/** Text made of the protocol's own pieces; now and then long enough for the ways that only long texts take. */
+export const protocolText: fc.Arbitrary<string> = fc.oneof(
+  { weight: 3, arbitrary: fragments(24) },
+  { weight: 1, arbitrary: fragments(120) },
+);
 
 export const parserOptions: fc.Arbitrary<SignalOptions> = fc.record(
   {
