@@ -283,12 +283,12 @@ export function hasType(value: Value, name: string): boolean {
   if (typeof value === 'object' && value !== null) {
     if (value.kind === 'struct') {
       const { type } = value;
-      if (name === 'Error') return type.kind === 'error';
-      return type.name === name || type.parents.includes(name) || typeName(value) === name;
+      if (name === 'Error' && type.kind === 'error') return true;
+      return type.name === name || type.parents.includes(name);
     }
     if (value.kind === 'enum') {
       const variant = value.type.variants[value.variant]?.name ?? '';
-      return value.type.name === name || `${value.type.name}::${variant}` === name || typeName(value) === name;
+      return value.type.name === name || `${value.type.name}::${variant}` === name;
     }
   }
   return typeName(value) === name;

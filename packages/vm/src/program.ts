@@ -68,7 +68,7 @@ export interface Program {
  */
 export function link(module: IrModule, prelude: IrModule, resolve: (name: string) => Implementation): Program {
   const functions: LinkedFunction[] = [];
-  const structs = linkStructs(module.structs);
+  const structs = linkStructs(module);
   const enums = new Map(module.enums.map((type) => [type.name, linkEnum(type)]));
   const stores = declaredStores(module);
   const tables = { structs, enums, functions, stores, resolve };
@@ -163,10 +163,12 @@ function linkConstant(constant: IrConstant, unit: Unit, tables: LinkTables): Val
   }
 }
 
-function linkStructs(declared: readonly IrStruct[]): Map<string, StructType> {
+function linkStructs(module: IrModule): Map<string, StructType> {
   const types = new Map<string, StructType>();
   for (const name of Object.keys(BUILTIN_STRUCTS)) if (isBuiltinStruct(name)) types.set(name, builtinType(name));
-  for (const type of declared) if (!isBuiltinStruct(type.name)) types.set(type.name, linkStruct(type));
+  for (const type of module.structs) {
+    if (!isBuiltinStruct(type.name)) types.set(type.name, linkStruct(type, module.traits[type.name] ?? []));
+  }
   return types;
 }
 
@@ -174,7 +176,7 @@ function isBuiltinStruct(name: string): name is BuiltinStructName {
   return Object.hasOwn(BUILTIN_STRUCTS, name);
 }
 
-function linkStruct(type: IrStruct): StructType {
+function linkStruct(type: IrStruct, parents: readonly string[]): StructType {
   const fields = type.fields.map((field) => ({
     name: field.name,
     type: field.type,
@@ -184,7 +186,7 @@ function linkStruct(type: IrStruct): StructType {
     hidden: false,
   }));
   const slots = new Map(fields.map((field, slot) => [field.name, slot]));
-  return { name: type.name, kind: type.kind, fields, slots, parents: [] };
+  return { name: type.name, kind: type.kind, fields, slots, parents };
 }
 
 function linkEnum(type: IrModule['enums'][number]): EnumType {

@@ -175,7 +175,7 @@ export interface StructType {
   readonly kind: 'struct' | 'schema' | 'tool' | 'error';
   readonly fields: readonly StructField[];
   readonly slots: ReadonlyMap<string, number>;
-  /** For errors: the types that also catch it. */
+  /** What also catches it: the error types above, the traits it implements. */
   readonly parents: readonly string[];
 }
 export interface StructField {

@@ -177,6 +177,8 @@ function withReceiver(frame: Frame, site: CallSite, call: ReceiverCall): Prepare
     call.perform(into, at);
   };
   const place = call.changes ? resolvePlace(frame, receiver) : undefined;
+  // Below the window: the callee's registers begin there.
+  const owner = place === undefined ? 0 : frame.reserve();
   const first = frame.reserve(1 + call.extra);
   const size = 1 + call.extra;
   const shift = call.typeArgument === undefined ? 0 : 1;
@@ -189,14 +191,25 @@ function withReceiver(frame: Frame, site: CallSite, call: ReceiverCall): Prepare
   }
   // The receiver is read last: an argument may change it.
   rest();
-  return { first, size, perform, writeBack: borrowPlace(frame, place, { slot: first, runsCode: call.runsCode }) };
+  return {
+    first,
+    size,
+    perform,
+    writeBack: borrowPlace(frame, place, { owner, slot: first, runsCode: call.runsCode }),
+  };
 }
 
-function borrowPlace(frame: Frame, place: Place, at: { slot: number; runsCode: boolean }): () => void {
-  const open = openPlace(frame, place);
-  peekPlace(frame, open, at.slot);
-  const stale = at.runsCode && isReachable(place);
-  return () => writePlace(frame, stale ? openPlace(frame, place) : open, at.slot);
+interface BorrowedPlace {
+  readonly owner: number;
+  readonly slot: number;
+  readonly runsCode: boolean;
+}
+
+function borrowPlace(frame: Frame, place: Place, { owner, slot, runsCode }: BorrowedPlace): () => void {
+  const open = openPlace(frame, place, owner);
+  peekPlace(frame, open, slot);
+  const stale = runsCode && isReachable(place);
+  return () => writePlace(frame, stale ? openPlace(frame, place) : open, slot);
 }
 
 /** A built-in method only looks at its receiver, so a variable need not be marked as shared for it. */

@@ -13,8 +13,21 @@ export function loadInt(frame: Frame, number: number, dst: number): void {
   else frame.emit('LoadConst', dst, frame.builder.constant({ kind: 'int', value: number }));
 }
 
+/** The module is JSON, which has no word for -0, infinity and NaN: those are computed. */
 export function loadFloat(frame: Frame, number: number, dst: number): void {
-  frame.emit('LoadConst', dst, frame.builder.constant({ kind: 'float', value: number }));
+  const load = (value: number, register: number): void =>
+    frame.emit('LoadConst', register, frame.builder.constant({ kind: 'float', value }));
+  if (Object.is(number, -0)) {
+    load(0, dst);
+    return frame.emit('Neg', dst, dst);
+  }
+  if (Number.isFinite(number)) return load(number, dst);
+  return frame.scoped(() => {
+    const zero = frame.reserve();
+    load(0, zero);
+    load(Number.isNaN(number) ? 0 : Math.sign(number), dst);
+    frame.emit('Div', dst, dst, zero);
+  });
 }
 
 export function loadText(frame: Frame, text: string, dst: number): void {

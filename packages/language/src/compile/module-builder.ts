@@ -1,5 +1,5 @@
 import { assert } from '@concerto/base';
-import { emptyModule, type IrConstant, type IrFunction, type IrModule } from '@concerto/ir';
+import { BUILTIN_STRUCTS, emptyModule, type IrConstant, type IrFunction, type IrModule } from '@concerto/ir';
 import type { DeclaredType, Facts, FunctionRef, ModuleVariable, ResourceRef } from '../check/facts.ts';
 import type { TypeCon } from '../check/types.ts';
 import type { Program } from '../modules/program.ts';
@@ -41,8 +41,8 @@ export class ModuleBuilder {
       this.#files.set(path, this.module.files.length);
       this.module.files.push(path);
     }
-    shortNames(facts.declaredTypes, this.#typeNames);
-    shortNames(facts.resources, this.#resourceNames);
+    shortNames(facts.declaredTypes, this.#typeNames, new Set(Object.keys(BUILTIN_STRUCTS)));
+    shortNames(facts.resources, this.#resourceNames, new Set());
     for (const type of facts.declaredTypes) this.#types.set(type.path, type);
   }
 
@@ -190,16 +190,20 @@ const PLACEHOLDER: IrFunction = {
 };
 
 function constantKey(value: IrConstant): string {
-  if (value.kind === 'float' && Object.is(value.value, -0)) return 'float:-0';
   if (value.kind === 'float') return `float:${String(value.value)}`;
   return JSON.stringify(value);
 }
 
-function shortNames(entries: readonly { readonly path: string }[], names: Map<string, string>): void {
-  const taken = new Set<string>();
+/** A name that is taken becomes a path, of which people see the last part. */
+function shortNames(
+  entries: readonly { readonly path: string }[],
+  names: Map<string, string>,
+  taken: Set<string>,
+): void {
   for (const { path } of entries) {
     const short = path.split('::').at(-1) ?? path;
-    names.set(path, taken.has(short) ? path : short);
+    const long = path.includes('::') ? path : `crate::${path}`;
+    names.set(path, taken.has(short) ? long : short);
     taken.add(short);
   }
 }

@@ -58,12 +58,11 @@ function indexRegister(frame: Frame, expression: Expression): number {
 }
 
 /** A register with the container at this place, unshared, so that it may be changed where it is. */
-export function ownPlace(frame: Frame, place: Place): number {
+export function ownPlace(frame: Frame, place: Place, register: number = frame.reserve()): number {
   if (place.kind === 'register') {
     frame.emit('Own', place.register);
     return place.register;
   }
-  const register = frame.reserve();
   switch (place.kind) {
     case 'cell':
       frame.emit('OwnCell', register, place.register);
@@ -88,9 +87,10 @@ export interface OpenPlace {
   readonly owner: number | undefined;
 }
 
-export function openPlace(frame: Frame, place: Place): OpenPlace {
+/** `register` is for the owner: a call between the read and the write must not reach it. */
+export function openPlace(frame: Frame, place: Place, register: number = frame.reserve()): OpenPlace {
   const part = place.kind === 'field' || place.kind === 'index';
-  return { place, owner: part ? ownPlace(frame, place.base) : undefined };
+  return { place, owner: part ? ownPlace(frame, place.base, register) : undefined };
 }
 
 export function peekPlace(frame: Frame, { place, owner = 0 }: OpenPlace, dst: number): void {
