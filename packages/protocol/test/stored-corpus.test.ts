@@ -1,0 +1,21 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { Ack, PoolRecord, RunnerCommand, SessionRecord, ToolConfig } from '@concerto/protocol';
+import { expect, test } from 'vitest';
+import { describeCorpus } from './corpus.ts';
+
+const unions = {
+  'session-record': SessionRecord,
+  'pool-record': PoolRecord,
+  'runner-command': RunnerCommand,
+  ack: Ack,
+};
+
+describeCorpus('stored', { ...unions, 'tool-config': ToolConfig });
+
+test.each(Object.entries(unions))('%s: every variant has a sample that must stay readable', (name, union) => {
+  const folder = join(import.meta.dirname, 'corpus', 'stored', name, 'accepted');
+  const samples = readdirSync(folder).map((file) => file.replace(/\.json$/, ''));
+  const variants = union.options.map((option) => option.shape.type.value);
+  expect(samples.toSorted()).toEqual(variants.toSorted());
+});
