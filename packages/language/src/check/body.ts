@@ -24,7 +24,22 @@ export interface NewFunction {
 }
 
 export function functionScope(options: NewFunction): FunctionScope {
-  return { ...options, parent: options.parent, loops: [], tries: [], captures: new Map(), propagations: [] };
+  const { id, kind, parent, isAsync, returnType, returnDeclared, failure, errorType, path } = options;
+  return {
+    id,
+    kind,
+    parent,
+    isAsync,
+    returnType,
+    returnDeclared,
+    failure,
+    errorType,
+    path,
+    loops: [],
+    tries: [],
+    captures: new Map(),
+    propagations: [],
+  };
 }
 
 export function createBody(
@@ -101,19 +116,10 @@ export function declareLocal(body: Body, options: NewLocal): Local {
   if (name === '') return local;
   body.scope.locals ??= new Map();
   body.scope.locals.set(name, local);
-  if (what !== undefined && !name.startsWith('_')) watchUse(body.cx, local, what, span);
+  if (what !== undefined && !name.startsWith('_')) {
+    body.cx.watched.push({ local, what, span, file: body.cx.report.file });
+  }
   return local;
-}
-
-function watchUse(cx: Context, local: Local, what: string, span: Span): void {
-  const { file } = cx.report;
-  cx.atEnd.push(() => {
-    if (local.used) return;
-    cx.report.warning(CODE.unusedName, span, `unused ${what} \`${local.name}\``, {
-      help: `if this is intended, call it \`_${local.name}\``,
-      file,
-    });
-  });
 }
 
 export type FoundName =

@@ -48,13 +48,17 @@ export interface CheckedCall {
   readonly instance: Instance;
 }
 
+/** Shared by all calls of what is not generic; never written to. */
+const NO_PARAMS: Instance = new Map();
+
 /** Matches arguments to parameters, infers type parameters and checks every argument. */
 export function checkArguments(
   body: Body,
   site: CallSite,
   signature: Signature,
-  instance: Instance = new Map(),
+  given: Instance = NO_PARAMS,
 ): CheckedCall {
+  const instance = given === NO_PARAMS && signature.typeParams.length > 0 ? new Map() : given;
   instantiate(signature.typeParams, instance);
   bindTypeArguments(body, site, signature.typeParams, instance);
   const { sources, assigned } = matchArguments(body, site, signature.params);
@@ -103,7 +107,33 @@ interface Matched {
   readonly assigned: readonly Assigned[];
 }
 
+const POSITIONAL: (readonly ArgumentSource[])[] = [];
+
+/** `f(a, b)`, one after another: most calls. */
+function positionalSources(length: number): readonly ArgumentSource[] {
+  POSITIONAL[length] ??= Array.from({ length }, (_, index) => ({ kind: 'argument', index }) as const);
+  return POSITIONAL[length];
+}
+
+function matchSimply(site: CallSite, params: readonly ParamInfo[]): Matched | undefined {
+  const { length } = params;
+  if (site.piped !== undefined || site.arguments.length !== length || params[length - 1]?.variadic === true)
+    return undefined;
+  const assigned: Assigned[] = [];
+  for (let index = 0; index < length; index++) {
+    const argument = site.arguments[index];
+    if (argument === undefined || argument.label !== undefined) return undefined;
+    assigned.push({ param: params[index], value: argument.value, type: undefined });
+  }
+  return { sources: positionalSources(length), assigned };
+}
+
 function matchArguments(body: Body, site: CallSite, params: readonly ParamInfo[]): Matched {
+  return matchSimply(site, params) ?? matchFully(body, site, params);
+}
+
+/** Named arguments, defaults, pipes and variadic parameters. */
+function matchFully(body: Body, site: CallSite, params: readonly ParamInfo[]): Matched {
   const sources: (ArgumentSource | undefined)[] = params.map(() => undefined);
   const assigned: Assigned[] = [];
   const rest: ArgumentSource[] = [];
@@ -202,12 +232,15 @@ function reportCount(
 
 /** Closures come last: the other arguments say what their parameters are. */
 function checkAssigned(body: Body, site: CallSite, assigned: readonly Assigned[], instance: Instance): void {
-  const closures: Assigned[] = [];
+  let hasClosure = false;
   for (const entry of assigned) {
-    if (isClosure(entry.value) && entry.type === undefined) closures.push(entry);
+    if (isClosure(entry.value) && entry.type === undefined) hasClosure = true;
     else checkOne(body, site, entry, instance);
   }
-  for (const entry of closures) checkOne(body, site, entry, instance);
+  if (!hasClosure) return;
+  for (const entry of assigned) {
+    if (isClosure(entry.value) && entry.type === undefined) checkOne(body, site, entry, instance);
+  }
 }
 
 function isClosure(node: Expression): boolean {

@@ -45,7 +45,15 @@ interface Call {
 }
 
 export function checkCall(body: Body, node: CallExpression, expected: Type | undefined): Type {
-  return callExpression(body, { ...node, node, piped: undefined, expected });
+  return callExpression(body, {
+    id: node.id,
+    node,
+    callee: node.callee,
+    arguments: node.arguments,
+    typeArguments: node.typeArguments,
+    piped: undefined,
+    expected,
+  });
 }
 
 /** `x |> f(a)` is `f(x, a)`, `x |> o.m(a)` is `o.m(x, a)`, `x |> f` is `f(x)`. */

@@ -42,7 +42,7 @@ export function checkProgram(input: CheckInput): CheckResult {
   declareItems(cx, collected);
   runQueues(cx);
   fillMethodTables(cx);
-  for (const question of cx.atEnd) question();
+  reportUnusedLocals(cx);
   reportUnusedImports(cx);
   return { facts: cx.facts, diagnostics: cx.report.finish(input.program.files.keys()) };
 }
@@ -52,11 +52,12 @@ function createContext(input: CheckInput): Context {
   return {
     program: input.program,
     manifest: input.manifest,
-    facts: createFacts(),
+    facts: createFacts(highestId(input.program) + 1),
     report: new Reporter(),
     builtins: builtinTable(),
     root,
     fileModules: new Map([[input.program.entry, root]]),
+    builtinEntries: new Map(),
     paths: new Set(),
     functionBodies: [],
     otherItems: [],
@@ -64,7 +65,7 @@ function createContext(input: CheckInput): Context {
     structDefaults: new Map(),
     evaluation: { current: undefined },
     later: [],
-    atEnd: [],
+    watched: [],
     declaredCons: new Map(),
     signatures: new Map(),
     pipelineRuns: new Map(),
@@ -76,6 +77,13 @@ function createContext(input: CheckInput): Context {
     enclosing: new Map(),
     connections: new Set(),
   };
+}
+
+/** The tree itself is the last node its parser makes. */
+function highestId(program: Program): number {
+  let highest = 0;
+  for (const { tree } of program.files.values()) highest = Math.max(highest, tree.id);
+  return highest;
 }
 
 /** A `let` at the top level: later statements and all functions see it. */
@@ -221,6 +229,16 @@ function fillMethodTables(cx: Context): void {
         con.path,
         [...con.traits].map((trait) => trait.path),
       );
+  }
+}
+
+function reportUnusedLocals(cx: Context): void {
+  for (const { local, what, span, file } of cx.watched) {
+    if (local.used) continue;
+    cx.report.warning(CODE.unusedName, span, `unused ${what} \`${local.name}\``, {
+      help: `if this is intended, call it \`_${local.name}\``,
+      file,
+    });
   }
 }
 

@@ -60,7 +60,7 @@ export const CODE = {
   unreachableArm: 'C0307',
   silentHandler: 'C0308',
   observerValue: 'C0309',
-  unknownConnector: 'C0310',
+  unknownConnector: 'C0312',
   droppedValue: 'C0311',
 } as const;
 

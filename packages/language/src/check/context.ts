@@ -27,6 +27,8 @@ export interface Context {
   readonly root: ModuleScope;
   /** The module of each file that is part of the program. */
   readonly fileModules: Map<string, ModuleScope>;
+  /** Built-in names that were looked up. */
+  readonly builtinEntries: Map<string, Entry>;
   /** Paths given out, so that local items get unique ones. */
   readonly paths: Set<string>;
   /** Bodies to check once every signature of the program is known. */
@@ -41,8 +43,8 @@ export interface Context {
   readonly evaluation: { current: Evaluation | undefined };
   /** Questions about inferred types that are asked when a body is done. */
   readonly later: (() => void)[];
-  /** Warnings that need the whole program: unused names. */
-  readonly atEnd: (() => void)[];
+  /** Variables to warn about when nothing used them. */
+  readonly watched: WatchedLocal[];
   /** The type constructors of structs, schemas, enums, traits and resources by their declaration. */
   readonly declaredCons: Map<Item, TypeCon>;
   readonly signatures: Map<FunctionItem, Signature>;
@@ -62,6 +64,13 @@ export interface Context {
   readonly enclosing: Map<ModuleScope, ReadonlySet<string>>;
   /** Connections declared in the source by the old `connect`. */
   readonly connections: Set<string>;
+}
+
+export interface WatchedLocal {
+  readonly local: Local;
+  readonly what: 'variable' | 'parameter';
+  readonly span: Span;
+  readonly file: string;
 }
 
 export type DeclareGlobal = (

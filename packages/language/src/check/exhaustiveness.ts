@@ -106,6 +106,8 @@ function useful(rows: readonly Row[], row: Row, types: readonly Type[], budget: 
   const [first, ...others] = types;
   const [head] = row;
   if (first === undefined || head === undefined) return rows.length === 0;
+  // What run time decides may always be the first to match.
+  if (head.kind === 'node' && head.head.kind === 'opaque') return true;
   if (head.kind === 'or') return head.patterns.some((pat) => useful(rows, [pat, ...row.slice(1)], types, budget));
   const expanded = expandAll(rows);
   if (head.kind === 'wild' && expanded.every((one) => one[0]?.kind === 'wild')) {

@@ -281,15 +281,16 @@ export type ConstantValue =
   | { readonly kind: 'some' | 'ok' | 'err'; readonly value: ConstantValue }
   | { readonly kind: 'range'; readonly start: number; readonly end: number; readonly inclusive: boolean };
 
-export function createFacts(): Facts {
+/** `size`: one more than the highest node id of the program. */
+export function createFacts(size = 0): Facts {
   return {
-    names: new NodeTable(),
-    types: new NodeTable(),
-    calls: new NodeTable(),
-    coercions: new NodeTable(),
-    patterns: new NodeTable(),
-    locals: new NodeTable(),
-    functions: new NodeTable(),
+    names: new NodeTable(size),
+    types: new NodeTable(size),
+    calls: new NodeTable(size),
+    coercions: new NodeTable(size),
+    patterns: new NodeTable(size),
+    locals: new NodeTable(size),
+    functions: new NodeTable(size),
     catches: new Map(),
     propagations: new Map(),
     coalesces: new Map(),

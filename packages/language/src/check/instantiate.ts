@@ -39,7 +39,7 @@ export function functionType(signature: Signature, instance: Instance): Type {
 /** The signature of a variant's constructor; its type parameters are those of the enum. */
 export function variantSignature(variant: VariantInfo): Signature {
   const { owner } = variant;
-  return {
+  variant.signature ??= {
     typeParams: owner.params,
     params: [...variant.fields.values()].map((field) => ({
       name: field.name,
@@ -53,4 +53,5 @@ export function variantSignature(variant: VariantInfo): Signature {
     ),
     isAsync: false,
   };
+  return variant.signature;
 }

@@ -27,11 +27,20 @@ export function lookupName(cx: Context, from: ModuleScope, name: string): Entry 
 }
 
 export function lookupBuiltin(cx: Context, name: string): Entry | undefined {
-  if (cx.builtins.functions.has(name)) return builtinEntry(name, { kind: 'builtin', name });
+  const known = cx.builtinEntries.get(name);
+  if (known !== undefined) return known;
+  const meaning = builtinMeaning(cx, name);
+  if (meaning === undefined) return undefined;
+  const entry = builtinEntry(name, meaning);
+  cx.builtinEntries.set(name, entry);
+  return entry;
+}
+
+function builtinMeaning(cx: Context, name: string): Meaning | undefined {
+  if (cx.builtins.functions.has(name)) return { kind: 'builtin', name };
   const con = cx.builtins.types.get(name);
-  if (con !== undefined) return builtinEntry(name, { kind: 'type', con });
-  if (name === 'std') return builtinEntry(name, { kind: 'std', path: 'std' });
-  return undefined;
+  if (con !== undefined) return { kind: 'type', con };
+  return name === 'std' ? { kind: 'std', path: 'std' } : undefined;
 }
 
 /** Only what this module itself declares or imports; imports are followed to what they name. */
@@ -152,7 +161,10 @@ export function memberOf(
       return stdMember(cx, meaning.path, name);
     case 'type': {
       const variant = meaning.con.variants?.get(name);
-      if (variant !== undefined) return { kind: 'entry', entry: builtinEntry(name, { kind: 'variant', variant }) };
+      if (variant !== undefined) {
+        variant.entry ??= builtinEntry(name, { kind: 'variant', variant });
+        return { kind: 'entry', entry: variant.entry };
+      }
       return { kind: 'associated', con: meaning.con, owner: container, name };
     }
     case 'alias':

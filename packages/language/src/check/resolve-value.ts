@@ -190,13 +190,14 @@ function associatedValue(
 }
 
 export function variantRef(variant: VariantInfo): VariantRef {
-  return {
+  variant.ref ??= {
     enum: variant.owner.path,
     name: variant.name,
     shape: variant.shape,
     fields: [...variant.fields.keys()],
     index: variant.index,
   };
+  return variant.ref;
 }
 
 function describe(value: ResolvedValue): ResolvedName {

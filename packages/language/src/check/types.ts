@@ -1,5 +1,6 @@
 import type { FunctionItem, Item, Parameter } from '../syntax/item.ts';
-import type { FunctionRef } from './facts.ts';
+import type { FunctionRef, VariantRef } from './facts.ts';
+import type { Entry } from './module-scope.ts';
 
 /**
  * The types the checker reasons with. Everything nominal or built in is a constructor with arguments, so unification
@@ -95,6 +96,12 @@ export interface VariantInfo {
   /** Tuple variants use the names 0, 1, …. */
   fields: Map<string, FieldInfo>;
   readonly index: number;
+  /** What the facts say of it, made once. */
+  ref?: VariantRef;
+  /** As a name of its enum, made once. */
+  entry?: Entry;
+  /** The signature of its constructor, made once. */
+  signature?: Signature;
 }
 
 export interface ParamInfo {
