@@ -154,6 +154,7 @@ function matchFully(body: Body, site: CallSite, params: readonly ParamInfo[]): M
   const pipedLast = site.name === '`emit`' && site.arguments.length > 0;
   if (piped !== undefined && !pipedLast) place({ kind: 'piped' }, piped.node, piped.type);
   let named = false;
+  let wrongLabel = false;
   site.arguments.forEach((argument, index) => {
     const source: ArgumentSource = { kind: 'argument', index };
     if (argument.label === undefined) {
@@ -164,12 +165,13 @@ function matchFully(body: Body, site: CallSite, params: readonly ParamInfo[]): M
     named = true;
     const at = params.findIndex((param) => param.name === argument.label?.text && param.variadic !== true);
     assigned.push({ param: params[at], value: argument.value, type: undefined });
+    wrongLabel ||= at === -1;
     if (at === -1) unknownLabel(body, site, argument, params);
     else if (sources[at] !== undefined) labelTwice(body, argument);
     else sources[at] = source;
   });
   if (piped !== undefined && pipedLast) place({ kind: 'piped' }, piped.node, piped.type);
-  reportCount(body, site, params, { sources, extra, given: next });
+  if (!wrongLabel) reportCount(body, site, params, { sources, extra });
   const filled = sources
     .slice(0, fixed)
     .map((source, index): ArgumentSource => source ?? { kind: 'default', parameter: params[index]?.node });
@@ -207,7 +209,6 @@ function reportCount(
   matched: {
     readonly sources: readonly (ArgumentSource | undefined)[];
     readonly extra: number;
-    readonly given: number;
   },
 ): void {
   const required = params.filter((param) => !param.hasDefault && param.variadic !== true).length;

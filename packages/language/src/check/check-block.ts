@@ -2,7 +2,7 @@ import type { Block, Expression } from '../syntax/expression.ts';
 import type { Item } from '../syntax/item.ts';
 import type { NodeId } from '../syntax/node.ts';
 import type { ExpressionStatement, LetStatement, Statement } from '../syntax/statement.ts';
-import { checkFits, inScope, localNames, readType } from './body.ts';
+import { checkFits, inScope, readType } from './body.ts';
 import { checkMock } from './check-mock.ts';
 import { bindPattern } from './check-pattern.ts';
 import { CODE } from './codes.ts';
@@ -25,28 +25,33 @@ export function checkStatements(
   const items: Item[] = [];
   for (const statement of node.statements) if (statement.kind === 'ItemStatement') items.push(statement.item);
   const { module, types } = body;
-  if (items.length > 0) declareBlockItems(body, items, new Set(localNames(body)));
+  if (items.length > 0) declareBlockItems(body, items);
   let warned = false;
   for (const statement of node.statements) {
-    if (body.diverges && !warned && statement.kind !== 'ItemStatement') warned = warnUnreachable(body, statement);
+    if (body.diverges && statement.kind !== 'ItemStatement') {
+      if (!warned) warnUnreachable(body, statement);
+      warned = true;
+      // What follows is told once, not again for everything inside it.
+      body.diverges = false;
+    }
     checkStatement(body, statement);
   }
   let type: Type = NIL;
   if (node.tail !== undefined) {
     if (body.diverges && !warned) warnUnreachable(body, node.tail);
-    const dead = body.diverges;
+    warned ||= body.diverges;
+    body.diverges = false;
     if (body.cx.unused.has(node.id)) type = checkUnusedTail(body, node.tail);
     else type = checkTail(node.tail);
-    if (dead) body.diverges = true;
   }
+  body.diverges ||= warned;
   body.module = module;
   body.types = types;
   return body.diverges && node.tail === undefined ? NEVER : type;
 }
 
-function warnUnreachable(body: Body, node: { readonly span: Expression['span'] }): boolean {
+function warnUnreachable(body: Body, node: { readonly span: Expression['span'] }): void {
   body.cx.report.warning(CODE.unreachable, node.span, 'this is never reached');
-  return true;
 }
 
 export function checkStatement(body: Body, statement: Statement): void {

@@ -65,7 +65,7 @@ const MCP_FIELDS: Readonly<Record<string, FieldRule>> = {
   description: constant(STRING),
 };
 
-/** Fields that only a model has: an agent with one of them was meant as a model once. */
+/** Fields that only a model has; the parser has said what it thinks of them in an agent. */
 const MODEL_ONLY = new Set(['provider', 'base', 'model', 'system_prompt', 'temperature', 'tools', 'max_tokens']);
 
 export function checkModel(cx: Context, module: ModuleScope, item: ModelItem): void {
@@ -88,19 +88,6 @@ export function checkModel(cx: Context, module: ModuleScope, item: ModelItem): v
 
 export function checkAgent(cx: Context, module: ModuleScope, item: AgentItem): void {
   const connector = findField(item.fields, 'connector');
-  const modelField = item.fields.find((field) => MODEL_ONLY.has(field.name.text));
-  if (connector !== undefined && modelField !== undefined) {
-    cx.report.error(
-      CODE.agentKind,
-      modelField.name.span,
-      `agent \`${item.name.text}\` has a \`connector\`, so it cannot have \`${modelField.name.text}\``,
-      { help: 'an external process is an `agent` with `connector`; a language model is a `model` with `provider`' },
-    );
-  } else if (connector === undefined && modelField === undefined) {
-    cx.report.error(CODE.agentKind, item.name.span, `agent \`${item.name.text}\` needs a \`connector\``, {
-      help: 'name an agent of Concerto.toml: `connector: name`',
-    });
-  }
   const fields = item.fields.filter((field) => !MODEL_ONLY.has(field.name.text));
   checkFields(cx, module, fields, { rules: AGENT_FIELDS, what: `agent \`${item.name.text}\`` });
   const name = connector === undefined ? undefined : externalName(connector.value);

@@ -1,4 +1,7 @@
-/** The stable codes of everything the checker reports. C00xx and C01xx belong to the lexer and the parser. */
+/**
+ * The stable codes of everything the checker reports. C00xx and C01xx belong to the lexer and the
+ * parser, as do C0222, C0223 and C0310, which are about older spellings.
+ */
 export const CODE = {
   undefinedName: 'C0200',
   duplicate: 'C0201',
@@ -22,8 +25,6 @@ export const CODE = {
   toolDescription: 'C0219',
   duplicateField: 'C0220',
   pipeline: 'C0221',
-  unknownField: 'C0222',
-  unknownMethod: 'C0223',
   missingField: 'C0224',
   notCallable: 'C0225',
   notConstant: 'C0226',
@@ -46,10 +47,11 @@ export const CODE = {
   localCapture: 'C0243',
   index: 'C0244',
   kindOfName: 'C0245',
-  agentKind: 'C0246',
   decoratorArgument: 'C0247',
   configValue: 'C0248',
   literalUnion: 'C0249',
+  unknownField: 'C0250',
+  unknownMethod: 'C0251',
   unusedName: 'C0300',
   openMatch: 'C0301',
   parameterDocs: 'C0302',

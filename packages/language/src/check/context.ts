@@ -60,8 +60,8 @@ export interface Context {
   readonly declarations: Map<NodeId, { readonly span: Span; readonly file: string }>;
   /** Variables declared without a value. */
   readonly uninitialized: Map<Local, 'new' | 'assigned'>;
-  /** Variables around the items of a block, which those items must not use. */
-  readonly enclosing: Map<ModuleScope, ReadonlySet<string>>;
+  /** Where the variables around the items of a block are, which those items must not use. */
+  readonly enclosing: Map<ModuleScope, BlockScope>;
   /** Connections declared in the source by the old `connect`. */
   readonly connections: Set<string>;
 }

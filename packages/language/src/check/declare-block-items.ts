@@ -8,12 +8,11 @@ import { createModule } from './module-scope.ts';
  * Items inside a block live in a nameless module of their own: visible in the block from its start, able to use what the
  * module around them declares, but not the variables of the function.
  */
-export function declareBlockItems(body: Body, items: readonly Item[], variables: ReadonlySet<string>): void {
+export function declareBlockItems(body: Body, items: readonly Item[]): void {
   const { cx } = body;
   const parent = body.module;
   const module = createModule(body.fn.path, parent, parent.file);
-  const visible = new Set([...variables, ...(cx.enclosing.get(parent) ?? [])]);
-  cx.enclosing.set(module, visible);
+  cx.enclosing.set(module, body.scope);
   const collected = collectItems(cx, module, items);
   declareItems(cx, collected);
   body.module = module;

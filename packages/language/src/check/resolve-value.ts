@@ -4,7 +4,7 @@ import { associatedBuiltin, type BuiltinFunction } from './builtins.ts';
 import { CODE } from './codes.ts';
 import type { Body } from './context.ts';
 import type { ConstantRef, Local, ModuleVariable, ResolvedName, VariantRef } from './facts.ts';
-import { canSee, type Entry, type FunctionMeaning, type ResourceMeaning } from './module-scope.ts';
+import { canSee, type Entry, type FunctionMeaning, type ModuleScope, type ResourceMeaning } from './module-scope.ts';
 import {
   didYouMean,
   lookupName,
@@ -71,7 +71,9 @@ function unknownName(body: Body, node: NameExpression): ResolvedValue {
     });
     return BROKEN;
   }
-  if (cx.enclosing.get(body.module)?.has(name) === true) {
+  const outer = outerLocal(body, name);
+  if (outer !== undefined) {
+    outer.used = true;
     cx.report.error(CODE.localCapture, node.span, `a local function cannot use the variable \`${name}\` around it`, {
       help: `pass it as a parameter, or write a closure: \`let f = |…| …;\``,
     });
@@ -80,6 +82,17 @@ function unknownName(body: Body, node: NameExpression): ResolvedValue {
   const candidates = [...localNames(body), ...namesVisible(cx, body.module)];
   cx.report.error(CODE.undefinedName, node.span, `cannot find \`${name}\``, { help: didYouMean(name, candidates) });
   return BROKEN;
+}
+
+/** A variable of the function around a local item. */
+function outerLocal(body: Body, name: string): Local | undefined {
+  for (let module: ModuleScope | undefined = body.module; module !== undefined; module = module.parent) {
+    for (let scope = body.cx.enclosing.get(module); scope !== undefined; scope = scope.parent) {
+      const local = scope.locals?.get(name);
+      if (local !== undefined) return local;
+    }
+  }
+  return undefined;
 }
 
 function valueOfEntry(body: Body, entry: Entry, node: NameExpression | PathExpression): ResolvedValue {
