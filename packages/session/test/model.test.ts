@@ -62,7 +62,7 @@ function wishOf(world: World, state: SessionState, { what, pick }: Happening): W
 /** What a good owner and its agent do next. */
 function cooperative(state: SessionState, pick: number): string {
   if (state.owner === undefined) return 'claim';
-  if (state.process.kind === 'starting') return 'ready';
+  if (state.agentProcess.kind === 'starting') return 'ready';
   if (state.control !== undefined) return 'ack';
   if (state.queue.inFlight !== undefined) return 'delivered';
   if (openRequests(state).length > 0) return 'answer';

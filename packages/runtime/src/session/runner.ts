@@ -150,5 +150,5 @@ export function leaseOf(session: string): string {
 }
 
 function needsOwner(state: SessionState): boolean {
-  return state.slot.kind === 'held' && (state.end === undefined || state.process.kind !== 'none');
+  return state.slot.kind === 'held' && (state.end === undefined || state.agentProcess.kind !== 'none');
 }

@@ -331,7 +331,7 @@ export class SessionActor {
   /** Called after every decision that we make or see: arms the next deadline, and leaves when nobody is needed. */
   #followUp(state: SessionState): void {
     this.#cancelDeadline();
-    if (state.end !== undefined && state.process.kind === 'none') return this.#finish('done');
+    if (state.end !== undefined && state.agentProcess.kind === 'none') return this.#finish('done');
     const deadline = nextDeadline(state);
     if (deadline === undefined) return;
     this.#cancelDeadline = this.#ports.clock.at(deadline, () => void this.#guard(this.#expire()));

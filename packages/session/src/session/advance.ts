@@ -18,12 +18,12 @@ export function advance(draft: Draft): void {
 }
 
 function releaseAnswers(draft: Draft): void {
-  const { process } = draft.state;
-  if (process.kind !== 'ready') return;
+  const { agentProcess } = draft.state;
+  if (agentProcess.kind !== 'ready') return;
   for (const { requestId, held } of draft.state.requests.values()) {
     if (held === undefined) continue;
     record(draft, { type: 'answer-sent', requestId });
-    command(draft, { type: 'answer', incarnation: process.incarnation, requestId, response: held.response });
+    command(draft, { type: 'answer', incarnation: agentProcess.incarnation, requestId, response: held.response });
   }
 }
 
@@ -39,7 +39,7 @@ function startProcess(draft: Draft): void {
 
 function dispatchNext(draft: Draft): void {
   const { state } = draft;
-  if (state.process.kind !== 'ready' || state.owner === undefined) return;
+  if (state.agentProcess.kind !== 'ready' || state.owner === undefined) return;
   if (state.queue.inFlight !== undefined || openRequests(state).length > 0) return;
   const [next] = pendingEntries(state.queue);
   if (next === undefined) return;
@@ -54,8 +54,8 @@ function mayEnterTurn(state: SessionState, entry: QueueEntry): boolean {
 
 function handOver(draft: Draft, entry: QueueEntry, how: 'prompt' | 'steer'): void {
   const { state, asked } = draft;
-  if (state.process.kind !== 'ready' || state.owner === undefined) return;
-  const { incarnation } = state.process;
+  if (state.agentProcess.kind !== 'ready' || state.owner === undefined) return;
+  const { incarnation } = state.agentProcess;
   const messageId = entry.id;
   // Derived, so that the pure room needs no ids: unique because a message id is, and dispatches are counted.
   const dispatchId = `${messageId}.${entry.dispatches + 1}`;

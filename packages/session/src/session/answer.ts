@@ -17,10 +17,10 @@ export function answerRequest(draft: Draft, requestId: string, response: Json): 
     const reason = request.reason ?? 'withdrawn';
     return err({ code: 'withdrawn', reason, message: `request ${requestId} is no longer open: ${reason}` });
   }
-  const held = state.control !== undefined || state.hold?.kind === 'paused' || state.process.kind !== 'ready';
+  const held = state.control !== undefined || state.hold?.kind === 'paused' || state.agentProcess.kind !== 'ready';
   record(draft, { type: 'request-answered', requestId, response, held });
-  if (!held && state.process.kind === 'ready') {
-    command(draft, { type: 'answer', incarnation: state.process.incarnation, requestId, response });
+  if (!held && state.agentProcess.kind === 'ready') {
+    command(draft, { type: 'answer', incarnation: state.agentProcess.incarnation, requestId, response });
   }
   advance(draft);
   return ok(undefined);

@@ -55,7 +55,7 @@ function refusalOf(state: SessionState, kind: LifecycleVerb, permission: string)
 
 /** Whether somebody beside us must act, so that the request has to wait for a word. */
 function concernsAgent(state: SessionState, kind: LifecycleVerb): boolean {
-  if (state.process.kind === 'none') return false;
+  if (state.agentProcess.kind === 'none') return false;
   switch (kind) {
     case 'interrupt':
     case 'cancel':
@@ -78,9 +78,9 @@ function confirmHere(draft: Draft, kind: LifecycleVerb): void {
 }
 
 function askAgent(draft: Draft, kind: LifecycleVerb, requestId: string): void {
-  const { process, hold } = draft.state;
-  if (process.kind === 'none') return;
-  const { incarnation } = process;
+  const { agentProcess, hold } = draft.state;
+  if (agentProcess.kind === 'none') return;
+  const { incarnation } = agentProcess;
   if (kind === 'interrupt' || kind === 'cancel') {
     const reason = kind === 'interrupt' ? 'the turn was interrupted' : 'the session was cancelled';
     for (const question of withdrawRequests(draft, reason)) {

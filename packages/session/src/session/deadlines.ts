@@ -27,9 +27,9 @@ type Deadline = { readonly at: number } & (
 function deadlines(state: SessionState): readonly Deadline[] {
   if (state.end !== undefined) return [];
   const all: Deadline[] = [];
-  const { control, process, queue } = state;
+  const { control, agentProcess, queue } = state;
   if (control !== undefined) all.push({ kind: 'control', at: control.deadline });
-  if (process.kind === 'starting') all.push({ kind: 'start', at: process.deadline });
+  if (agentProcess.kind === 'starting') all.push({ kind: 'start', at: agentProcess.deadline });
   const flying = queue.inFlight === undefined ? undefined : queue.entries.get(queue.inFlight);
   if (flying?.dispatch !== undefined) all.push({ kind: 'delivery', at: flying.dispatch.deadline, entry: flying });
   for (const entry of pendingEntries(queue)) {
@@ -91,22 +91,22 @@ function passed(draft: Draft, due: Deadline): void {
 }
 
 function kill(draft: Draft, reason: string): void {
-  const { process, owner } = draft.state;
-  if (process.kind === 'none' || owner === undefined) return;
-  command(draft, { type: 'kill', incarnation: process.incarnation, reason });
+  const { agentProcess, owner } = draft.state;
+  if (agentProcess.kind === 'none' || owner === undefined) return;
+  command(draft, { type: 'kill', incarnation: agentProcess.incarnation, reason });
 }
 
 /** The ladder of each request: a second, stronger word, and at the end the state itself, by force. */
 function controlPassed(draft: Draft): void {
-  const { control, process, capabilities } = draft.state;
+  const { control, agentProcess, capabilities } = draft.state;
   if (control === undefined) return;
   const { kind, requestId, step } = control;
-  if (process.kind === 'none') {
+  if (agentProcess.kind === 'none') {
     if (kind === 'cancel') endCancelled(draft, 'forced');
     else confirmControl(draft, 'forced');
     return;
   }
-  const { incarnation } = process;
+  const { incarnation } = agentProcess;
   const next = (deadlineMs: number) => {
     const deadline = Math.max(draft.asked.at, control.deadline) + deadlineMs;
     record(draft, { type: 'control-escalated', kind, requestId, step: step + 1, deadline });
@@ -161,10 +161,10 @@ function forceResume(draft: Draft): void {
 
 function deliveryPassed(draft: Draft, entry: QueueEntry): void {
   const { dispatch } = entry;
-  const { process, turn, hold, control } = draft.state;
+  const { agentProcess, turn, hold, control } = draft.state;
   if (dispatch === undefined) return;
   const { dispatchId, how, attempt, incarnation } = dispatch;
-  const mayRepeat = turn.active && hold === undefined && control === undefined && process.kind === 'ready';
+  const mayRepeat = turn.active && hold === undefined && control === undefined && agentProcess.kind === 'ready';
   if (mayRepeat && attempt < deliveryAttemptsMax) {
     const deadline = Math.max(draft.asked.at, dispatch.deadline) + deliveryTimeoutMs;
     record(draft, { type: 'message-redispatched', messageId: entry.id, dispatchId, deadline });
@@ -197,9 +197,9 @@ function deliveryPassed(draft: Draft, entry: QueueEntry): void {
 
 /** A quiet session gives its slot back; its next message brings it up again. */
 function park(draft: Draft): void {
-  const { process, owner } = draft.state;
-  if (process.kind !== 'none' && owner !== undefined) {
-    command(draft, { type: 'stop', incarnation: process.incarnation, reason: 'parked' });
+  const { agentProcess, owner } = draft.state;
+  if (agentProcess.kind !== 'none' && owner !== undefined) {
+    command(draft, { type: 'stop', incarnation: agentProcess.incarnation, reason: 'parked' });
   }
   record(draft, { type: 'parked', reason: 'nothing to do' });
 }

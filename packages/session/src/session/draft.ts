@@ -39,7 +39,7 @@ export function draftOf(state: SessionState, asked: Asked): Draft {
   };
 }
 
-export function stamp(body: RecordBody, asked: Asked): SessionRecord {
+function stamp(body: RecordBody, asked: Asked): SessionRecord {
   return { ...body, at: asked.at, actor: asked.actor, ...(asked.cause === undefined ? {} : { cause: asked.cause }) };
 }
 

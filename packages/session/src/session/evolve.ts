@@ -58,7 +58,7 @@ export function created(record: RecordOf<'created'>): SessionState {
     activeAt: record.at,
     slot: { kind: record.slot, since: record.at },
     epoch: 0,
-    process: { kind: 'none' },
+    agentProcess: { kind: 'none' },
     incarnations: 0,
     everReady: false,
     capabilities: [],
@@ -70,21 +70,67 @@ export function created(record: RecordOf<'created'>): SessionState {
   };
 }
 
-type Applied = Exclude<SessionRecord, { type: `message${string}` }>;
+type ApartFromMessages = Exclude<SessionRecord, { type: `message${string}` }>;
 
-/** One case a record, each a plain assignment; longer than a function should be because it is the whole table. */
-function apply(state: SessionState, record: Applied): SessionState {
+/** The table of records: each group changes parts of the state that no other group does, but for the end, which closes all. */
+function apply(state: SessionState, record: ApartFromMessages): SessionState {
   switch (record.type) {
     case 'created':
     case 'report-ignored':
     case 'answer-delivered':
       return state;
+    case 'usage-reported':
+      return { ...state, usage: addUsage(state.usage, record.usage) };
+    case 'request-opened':
+    case 'request-answered':
+    case 'answer-sent':
+    case 'request-withdrawn':
+      return { ...state, requests: evolveRequests(state.requests, record) };
+    case 'control-requested':
+    case 'control-escalated':
+    case 'control-confirmed':
+    case 'control-refused':
+    case 'control-superseded':
+      return evolveControl(state, record);
+    case 'turn-started':
+    case 'turn-ended':
+    case 'queue-held':
+    case 'queue-continued':
+    case 'ended':
+      return evolveTurn(state, record);
+    case 'slot-granted':
+    case 'slot-wanted':
+    case 'parked':
+    case 'claimed':
+    case 'released':
+    case 'start-requested':
+    case 'agent-ready':
+    case 'process-lost':
+      return evolveOwnership(state, record);
+    default:
+      return unreachable(record);
+  }
+}
+
+type OwnershipRecord = RecordOf<
+  | 'slot-granted'
+  | 'slot-wanted'
+  | 'parked'
+  | 'claimed'
+  | 'released'
+  | 'start-requested'
+  | 'agent-ready'
+  | 'process-lost'
+>;
+
+function evolveOwnership(state: SessionState, record: OwnershipRecord): SessionState {
+  switch (record.type) {
     case 'slot-granted':
       return { ...state, slot: { kind: 'held', since: record.at } };
     case 'slot-wanted':
       return { ...state, slot: { kind: 'wanted', since: record.at } };
     case 'parked':
-      return { ...state, slot: { kind: 'none', since: record.at }, process: { kind: 'none' } };
+      return { ...state, slot: { kind: 'none', since: record.at }, agentProcess: { kind: 'none' } };
     case 'claimed':
       return { ...state, owner: { epoch: record.epoch, runner: record.runner }, epoch: record.epoch };
     case 'released':
@@ -93,26 +139,36 @@ function apply(state: SessionState, record: Applied): SessionState {
       const { incarnation, at, deadline } = record;
       return {
         ...state,
-        process: { kind: 'starting', incarnation, since: at, deadline },
+        agentProcess: { kind: 'starting', incarnation, since: at, deadline },
         incarnations: incarnation,
       };
     }
     case 'agent-ready':
       return {
         ...state,
-        process: { kind: 'ready', incarnation: record.incarnation },
+        agentProcess: { kind: 'ready', incarnation: record.incarnation },
         capabilities: record.capabilities,
         everReady: true,
       };
     case 'process-lost':
       return {
         ...state,
-        process: { kind: 'none' },
+        agentProcess: { kind: 'none' },
         // An agent that leaves when its work is done did nothing wrong.
-        error: state.turn.active || state.process.kind === 'starting' ? (record.error ?? state.error) : state.error,
+        error:
+          state.turn.active || state.agentProcess.kind === 'starting' ? (record.error ?? state.error) : state.error,
         // A held agent is gone with its process: going on needs no word to it.
         hold: state.hold === undefined ? undefined : { ...state.hold, agentHolds: false, frozen: false },
       };
+    default:
+      return unreachable(record);
+  }
+}
+
+type TurnRecord = RecordOf<'turn-started' | 'turn-ended' | 'queue-held' | 'queue-continued' | 'ended'>;
+
+function evolveTurn(state: SessionState, record: TurnRecord): SessionState {
+  switch (record.type) {
     case 'turn-started':
       return {
         ...state,
@@ -138,17 +194,21 @@ function apply(state: SessionState, record: Applied): SessionState {
         error: record.error ?? state.error,
         control: undefined,
         hold: undefined,
-        process: { kind: 'none' },
+        agentProcess: { kind: 'none' },
         slot: { kind: 'none', since: record.at },
         turn: { ...state.turn, active: false },
       };
-    case 'usage-reported':
-      return { ...state, usage: addUsage(state.usage, record.usage) };
-    case 'request-opened':
-    case 'request-answered':
-    case 'answer-sent':
-    case 'request-withdrawn':
-      return { ...state, requests: evolveRequests(state.requests, record) };
+    default:
+      return unreachable(record);
+  }
+}
+
+type ControlRecord = RecordOf<
+  'control-requested' | 'control-escalated' | 'control-confirmed' | 'control-refused' | 'control-superseded'
+>;
+
+function evolveControl(state: SessionState, record: ControlRecord): SessionState {
+  switch (record.type) {
     case 'control-requested': {
       const { kind, requestId, at, deadline } = record;
       return { ...state, control: { kind, requestId, since: at, step: 0, deadline, messageSince: false } };

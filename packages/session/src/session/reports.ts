@@ -30,13 +30,13 @@ function staleness(state: SessionState, report: Report): string | undefined {
   }
   if (state.end !== undefined) return `the session is ${state.end.status}`;
   if (!('incarnation' in report)) return undefined;
-  const current = state.process.kind === 'none' ? undefined : state.process.incarnation;
+  const current = state.agentProcess.kind === 'none' ? undefined : state.agentProcess.incarnation;
   if (report.incarnation !== current) return `process ${report.incarnation} is over`;
   const speaks = report.type === 'turn-started' || report.type === 'request-opened';
-  return speaks && state.process.kind === 'starting' ? 'the agent is not ready yet' : undefined;
+  return speaks && state.agentProcess.kind === 'starting' ? 'the agent is not ready yet' : undefined;
 }
 
-export function ignore(draft: Draft, report: Report, reason: string): void {
+function ignore(draft: Draft, report: Report, reason: string): void {
   record(draft, {
     type: 'report-ignored',
     report: report.type,
@@ -100,7 +100,7 @@ function claimed(draft: Draft, report: ReportOf<'claimed'>): void {
 function ready(draft: Draft, report: ReportOf<'agent-ready'>): void {
   const { incarnation, capabilities, version } = report;
   const same = capabilities.toSorted().join() === draft.state.capabilities.toSorted().join();
-  if (draft.state.process.kind === 'ready' && same) {
+  if (draft.state.agentProcess.kind === 'ready' && same) {
     ignore(draft, report, 'already ready');
     return;
   }
@@ -144,9 +144,13 @@ function turnStarted(draft: Draft, report: ReportOf<'turn-started'>): void {
     return;
   }
   beginOwnTurn(draft);
-  if (state.hold?.kind !== 'paused' || state.process.kind !== 'ready' || state.control !== undefined) return;
+  if (state.hold?.kind !== 'paused' || state.agentProcess.kind !== 'ready' || state.control !== undefined) return;
   // It went on although it was told to hold: say so once more.
-  command(draft, { type: 'pause', incarnation: state.process.incarnation, requestId: `hold-${state.turn.number + 1}` });
+  command(draft, {
+    type: 'pause',
+    incarnation: state.agentProcess.incarnation,
+    requestId: `hold-${state.turn.number + 1}`,
+  });
 }
 
 function beginOwnTurn(draft: Draft): void {
@@ -244,12 +248,12 @@ function acked(draft: Draft, kind: LifecycleVerb): void {
 
 /** A cancel that the agent will not do is done by force; any other request is taken back and the user told why. */
 function refused(draft: Draft, kind: LifecycleVerb, report: ReportOf<'control-refused'>): void {
-  const { process } = draft.state;
+  const { agentProcess } = draft.state;
   const { requestId, reason } = report;
-  if (kind === 'cancel' && process.kind !== 'none') {
+  if (kind === 'cancel' && agentProcess.kind !== 'none') {
     const deadline = draft.asked.at + resumeRepeatAfterMs;
     record(draft, { type: 'control-escalated', kind, requestId, step: 1, deadline });
-    command(draft, { type: 'terminate', incarnation: process.incarnation, requestId });
+    command(draft, { type: 'terminate', incarnation: agentProcess.incarnation, requestId });
     return;
   }
   record(draft, { type: 'control-refused', kind, requestId, reason });

@@ -41,7 +41,7 @@ export type Request = {
 
 export type Turn = { readonly number: number; readonly active: boolean; readonly since: number };
 
-export type End = {
+type End = {
   readonly status: 'completed' | 'failed' | 'cancelled';
   readonly at: number;
   readonly reason?: string | undefined;
@@ -67,7 +67,7 @@ export type SessionState = {
   readonly owner?: { readonly epoch: number; readonly runner: string } | undefined;
   /** The highest epoch ever seen; whoever speaks with a lower one has lost the session. */
   readonly epoch: number;
-  readonly process: Process;
+  readonly agentProcess: Process;
   readonly incarnations: number;
   readonly everReady: boolean;
   readonly capabilities: readonly string[];

@@ -64,11 +64,11 @@ export type LostProcess = {
 
 /** The agent's process is gone: closes what was open in it and decides what the session is now. */
 export function loseProcess(draft: Draft, lost: LostProcess): void {
-  const { process, turn } = draft.state;
-  if (process.kind === 'none') return;
-  const wasStarting = process.kind === 'starting';
+  const { agentProcess, turn } = draft.state;
+  if (agentProcess.kind === 'none') return;
+  const wasStarting = agentProcess.kind === 'starting';
   const turnLost = turn.active;
-  record(draft, { type: 'process-lost', incarnation: process.incarnation, why: lost.why, error: lost.error });
+  record(draft, { type: 'process-lost', incarnation: agentProcess.incarnation, why: lost.why, error: lost.error });
   const returned = settleInFlight(draft, lost.undelivered ?? []);
   endTurn(draft, draft.state.control?.kind === 'interrupt' ? 'interrupted' : 'lost', { error: lost.error });
   const message = lost.error?.message ?? lossText[lost.why];
@@ -148,7 +148,7 @@ export type Ending = {
 
 /** The last decision of a session: nothing stays open, nothing stays pending, no process stays alive. */
 export function endSession(draft: Draft, ending: Ending): void {
-  const { process, control, owner } = draft.state;
+  const { agentProcess, control, owner } = draft.state;
   endTurn(draft, ending.status === 'cancelled' ? 'cancelled' : 'lost', { error: ending.error });
   for (const entry of listedEntries(draft.state.queue)) {
     if (entry.dispatch !== undefined) {
@@ -173,7 +173,7 @@ export function endSession(draft: Draft, ending: Ending): void {
   }
   record(draft, { type: 'ended', ...ending });
   draft.reason = ending.reason;
-  if (process.kind !== 'none' && owner !== undefined) {
-    command(draft, { type: 'stop', incarnation: process.incarnation, reason: 'ended' });
+  if (agentProcess.kind !== 'none' && owner !== undefined) {
+    command(draft, { type: 'stop', incarnation: agentProcess.incarnation, reason: 'ended' });
   }
 }

@@ -2,7 +2,7 @@ import type { LifecycleVerb, SessionStatus, SuspendEvent } from '@concerto/proto
 import { pendingEntries } from '../queue/queue.ts';
 import type { Request, SessionState } from './session-state.ts';
 
-export const statusDuring: Readonly<Record<LifecycleVerb, SessionStatus>> = {
+const statusDuring: Readonly<Record<LifecycleVerb, SessionStatus>> = {
   interrupt: 'interrupting',
   pause: 'pausing',
   resume: 'resuming',
@@ -17,7 +17,7 @@ export function statusOf(state: SessionState): SessionStatus {
   const [question] = openRequests(state);
   if (question !== undefined) return waitingStatus(question.event);
   if (state.turn.active) return 'running';
-  if (state.process.kind === 'starting') return 'starting';
+  if (state.agentProcess.kind === 'starting') return 'starting';
   return needsProcess(state) ? 'queued' : 'idle';
 }
 
@@ -32,7 +32,7 @@ export function openRequests(state: SessionState): readonly Request[] {
 
 /** Something is to be done and nothing is there to do it: never started, or messages wait for the next process. */
 export function needsProcess(state: SessionState): boolean {
-  if (state.process.kind !== 'none') return false;
+  if (state.agentProcess.kind !== 'none') return false;
   return state.incarnations === 0 || pendingEntries(state.queue).length > 0;
 }
 
