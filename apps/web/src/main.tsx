@@ -1,3 +1,4 @@
+import './without-eval.ts';
 import './style/tokens.css';
 import './style/base.css';
 import './style/shell.css';

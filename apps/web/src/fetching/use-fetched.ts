@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useRef, useState } from 'react';
+import { useCallback, useEffect, useEffectEvent, useRef, useState } from 'react';
 
 export type Fetched<T> = {
   readonly value: T | undefined;
@@ -23,8 +23,7 @@ export function useFetched<T>(load: (signal: AbortSignal) => Promise<T>, options
   const { key, revision = 0, everyMs } = options;
   const [held, setHeld] = useState<Held<T>>({ key, value: undefined, error: undefined });
   const [asked, setAsked] = useState(0);
-  const latest = useRef(load);
-  latest.current = load;
+  const loadNow = useEffectEvent(load);
 
   const run = useRef<() => Promise<void>>(undefined);
 
@@ -33,7 +32,7 @@ export function useFetched<T>(load: (signal: AbortSignal) => Promise<T>, options
     let state: 'still' | 'fetching' | 'outdated' = 'still';
     const fetchOnce = async (): Promise<void> => {
       try {
-        const value = await latest.current(leaving.signal);
+        const value = await loadNow(leaving.signal);
         if (!leaving.signal.aborted) setHeld({ key, value, error: undefined });
       } catch (error) {
         if (leaving.signal.aborted) return;

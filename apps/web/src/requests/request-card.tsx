@@ -43,15 +43,16 @@ export function RequestCard({ sessionId, item, answer }: Props): ReactNode {
       setSending(false);
     }
   };
+  const isOpen = settled === undefined;
   const { icon, title } = looksOf(event);
   return (
     <section
       className="request"
       id={`request-${event.requestId}`}
-      data-open={settled === undefined}
+      data-open={isOpen}
       data-kind={event.type}
       data-risk={riskOf(event)}
-      aria-label={`${title}${settled === undefined ? ', waits for your answer' : ''}`}
+      aria-label={`${title}${isOpen ? ', waits for your answer' : ''}`}
     >
       <header className="request-head">
         <Icon name={icon} />
@@ -63,7 +64,7 @@ export function RequestCard({ sessionId, item, answer }: Props): ReactNode {
           </span>
         )}
       </header>
-      <RequestPrompt event={event} />
+      <RequestPrompt key={String(isOpen)} event={event} isOpen={isOpen} />
       {settled === undefined ? (
         <Form event={event} isSending={isSending} onAnswer={(response) => void send(response)} />
       ) : (

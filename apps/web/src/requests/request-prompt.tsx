@@ -5,8 +5,14 @@ import { JsonView } from '../json/json-view.tsx';
 import { BlockList } from '../timeline/block-list.tsx';
 import { blocksOf } from '../timeline/blocks.ts';
 
+type Props = {
+  readonly event: SuspendEvent;
+  /** Still to be decided: nothing that helps to is folded away. */
+  readonly isOpen: boolean;
+};
+
 /** What is asked, with all that the agent gave to decide it. */
-export function RequestPrompt({ event }: { readonly event: SuspendEvent }): ReactNode {
+export function RequestPrompt({ event, isOpen }: Props): ReactNode {
   switch (event.type) {
     case 'waitForInput':
     case 'waitForChoice':
@@ -16,7 +22,7 @@ export function RequestPrompt({ event }: { readonly event: SuspendEvent }): Reac
       return (
         <>
           <p className="request-question">{typeof description === 'string' ? description : event.consentType}</p>
-          {Object.keys(rest).length > 0 && <JsonView title="Details" data={rest} isOpen />}
+          {Object.keys(rest).length > 0 && <JsonView title="Details" data={rest} isOpen={isOpen} />}
         </>
       );
     }
@@ -28,7 +34,7 @@ export function RequestPrompt({ event }: { readonly event: SuspendEvent }): Reac
       return (
         <>
           <p className="request-question">{event.label}</p>
-          <JsonView title="Edits" data={event.edits ?? event.transform ?? null} isOpen />
+          <JsonView title="Edits" data={event.edits ?? event.transform ?? null} isOpen={isOpen} />
         </>
       );
     default:

@@ -1,53 +1,28 @@
-import type { MessagePriority, SessionStatus } from '@concerto/protocol';
+import type { SessionStatus } from '@concerto/protocol';
 import { messageLengthMax } from '@concerto/protocol';
-import { type KeyboardEvent, type ReactNode, type Ref, useEffect, useRef, useState } from 'react';
-import { client } from '../client.ts';
-import { failureOf } from '../fetching/failure.ts';
+import type { KeyboardEvent, ReactNode, Ref } from 'react';
+import { GrowingField } from '../shell/growing-field.tsx';
 import { Icon } from '../shell/icon.tsx';
-import { forgetDraft, keepDraft, keptDraft } from './draft-store.ts';
 import { isOver } from './lifecycle-table.ts';
+import { useSender } from './use-sender.ts';
 
 type Props = {
   readonly id: string;
   readonly status: SessionStatus;
   readonly canSteer: boolean;
-  readonly fieldRef: Ref<HTMLTextAreaElement>;
+  readonly fieldRef: Ref<HTMLTextAreaElement | null>;
   readonly onSent: () => void;
 };
 
 /** Says something to the agent: now, into what it does, or later, as its next task. */
 export function Composer({ id, status, canSteer, fieldRef, onSent }: Props): ReactNode {
-  const [text, setText] = useState(() => keptDraft(id));
-  const [problem, setProblem] = useState<string>();
-  const [isSending, setSending] = useState(false);
-  const field = useRef<HTMLTextAreaElement>(null);
-  useGrowing(field, text);
-  const write = (next: string): void => {
-    setText(next);
-    keepDraft(id, next);
-  };
-  const send = async (priority: MessagePriority): Promise<void> => {
-    const content = text.trim();
-    if (content === '' || isSending) return;
-    setSending(true);
-    setProblem(undefined);
-    try {
-      await client.send(id, { content, priority });
-      setText('');
-      forgetDraft(id);
-      onSent();
-    } catch (cause) {
-      setProblem(failureOf(cause).text);
-    } finally {
-      setSending(false);
-      field.current?.focus();
-    }
-  };
-  const press = (event: KeyboardEvent): void => {
-    if (event.key === 'Escape') field.current?.blur();
+  const { text, problem, write, send } = useSender(id, onSent);
+  const isIdle = status === 'idle';
+  const press = (event: KeyboardEvent<HTMLTextAreaElement>): void => {
+    if (event.key === 'Escape') event.currentTarget.blur();
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
     event.preventDefault();
-    void send((event.ctrlKey || event.metaKey) && status !== 'idle' ? 'immediate' : 'queued');
+    send((event.ctrlKey || event.metaKey) && !isIdle ? 'immediate' : 'queued');
   };
   if (isOver(status)) return <p className="composer-closed">This session is over. Start a new one to go on.</p>;
   const isEmpty = text.trim() === '';
@@ -58,28 +33,24 @@ export function Composer({ id, status, canSteer, fieldRef, onSent }: Props): Rea
           {problem}
         </p>
       )}
-      <textarea
-        ref={(element) => {
-          field.current = element;
-          assign(fieldRef, element);
-        }}
-        rows={1}
+      <GrowingField
+        fieldRef={fieldRef}
         value={text}
         maxLength={messageLengthMax}
         aria-label="Message"
-        placeholder={placeholderOf(status)}
+        placeholder={isIdle ? 'What next?' : 'Steer the agent now, or queue its next task …'}
         onChange={(event) => write(event.target.value)}
         onKeyDown={press}
       />
       <div className="composer-actions">
         <p className="hint">{hintOf(status, canSteer)}</p>
-        {status !== 'idle' && (
+        {!isIdle && (
           <button
             type="button"
             className="button steer"
-            disabled={isEmpty || isSending}
+            disabled={isEmpty}
             title="Say it now, in the running turn (Ctrl+Enter)"
-            onClick={() => void send('immediate')}
+            onClick={() => send('immediate')}
           >
             <Icon name="bolt" />
             Steer
@@ -88,20 +59,16 @@ export function Composer({ id, status, canSteer, fieldRef, onSent }: Props): Rea
         <button
           type="button"
           className="button primary"
-          disabled={isEmpty || isSending}
-          title={status === 'idle' ? 'Send (Enter)' : 'Deliver after the running turn (Enter)'}
-          onClick={() => void send('queued')}
+          disabled={isEmpty}
+          title={isIdle ? 'Send (Enter)' : 'Deliver after the running turn (Enter)'}
+          onClick={() => send('queued')}
         >
-          <Icon name={status === 'idle' ? 'send' : 'queue'} />
-          {status === 'idle' ? 'Send' : 'Queue'}
+          <Icon name={isIdle ? 'send' : 'queue'} />
+          {isIdle ? 'Send' : 'Queue'}
         </button>
       </div>
     </form>
   );
-}
-
-function placeholderOf(status: SessionStatus): string {
-  return status === 'idle' ? 'What next?' : 'Steer the agent now, or queue its next task …';
 }
 
 function hintOf(status: SessionStatus, canSteer: boolean): string {
@@ -110,19 +77,4 @@ function hintOf(status: SessionStatus, canSteer: boolean): string {
   if (status === 'paused') return 'Messages are held until you resume';
   if (!canSteer) return 'This agent takes no steering in mid-turn: it comes first in the next turn';
   return 'Enter queues · Ctrl+Enter steers';
-}
-
-function assign<T>(ref: Ref<T>, value: T | null): void {
-  if (typeof ref === 'function') ref(value);
-  else if (ref !== null) ref.current = value;
-}
-
-/** As high as its text, up to what the style sheet allows. */
-function useGrowing(field: { readonly current: HTMLTextAreaElement | null }, text: string): void {
-  useEffect(() => {
-    const element = field.current;
-    if (element === null) return;
-    element.style.height = 'auto';
-    element.style.height = `${element.scrollHeight + 2}px`;
-  }, [field, text]);
 }

@@ -15,7 +15,7 @@ export function ConnectionBadge({ connection, behind, onRetry }: Props): ReactNo
   const isOnline = useOnline();
   const { state, text } = wordsOf(connection, behind, isOnline, useNow());
   return (
-    <span className="connection" data-state={state} role="status" aria-label="Connection">
+    <output className="connection" data-state={state} aria-label="Connection">
       <span className="badge-dot" aria-hidden="true" />
       {text}
       {(state === 'waiting' || state === 'offline') && (
@@ -23,7 +23,7 @@ export function ConnectionBadge({ connection, behind, onRetry }: Props): ReactNo
           Retry now
         </button>
       )}
-    </span>
+    </output>
   );
 }
 

@@ -39,7 +39,7 @@ export function LifecycleButtons({ id, status }: Props): ReactNode {
   if (isOver(status)) return null;
   const shown = looks.filter(({ verb }) => isShown(verb, status));
   return (
-    <div className="lifecycle" role="group" aria-label="Session control">
+    <fieldset className="lifecycle" aria-label="Session control">
       {shown.map(({ verb, label, icon, help }) => {
         const isRefused = !isAllowed(status, verb) && verb !== 'cancel';
         return (
@@ -56,7 +56,7 @@ export function LifecycleButtons({ id, status }: Props): ReactNode {
           </button>
         );
       })}
-    </div>
+    </fieldset>
   );
 }
 

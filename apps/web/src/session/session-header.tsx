@@ -42,13 +42,13 @@ export function WaitingLine({ session }: { readonly session: Session | undefined
   const waiting = session?.waiting;
   if (waiting === undefined || waiting.for === 'input' || waiting.for === 'approval') return null;
   return (
-    <p className="waiting-line" role="status">
+    <output className="waiting-line">
       <Icon name={waiting.for === 'pause' ? 'pause' : 'lock'} />
       <span>{capitalised(waiting.detail)}</span>
       <span className="muted">
         for <Lasting since={waiting.since} />
       </span>
-    </p>
+    </output>
   );
 }
 

@@ -5,7 +5,7 @@ type Props = { readonly value: FilterName; readonly onChange: (filter: FilterNam
 
 export function StatusFilter({ value, onChange }: Props): ReactNode {
   return (
-    <div className="filter" role="group" aria-label="Filter by status">
+    <fieldset className="filter" aria-label="Filter by status">
       {filterNames.map((name) => (
         <button
           key={name}
@@ -17,6 +17,6 @@ export function StatusFilter({ value, onChange }: Props): ReactNode {
           {filters[name].label}
         </button>
       ))}
-    </div>
+    </fieldset>
   );
 }

@@ -9,7 +9,7 @@ export const statusWords: Readonly<Record<SessionStatus, Words>> = {
   queued: { label: 'Waiting to start', tone: 'between' },
   starting: { label: 'Starting', tone: 'between' },
   running: { label: 'Working', tone: 'active' },
-  waitingForInput: { label: 'Asks you', tone: 'attention' },
+  waitingForInput: { label: 'Needs answer', tone: 'attention' },
   waitingForApproval: { label: 'Needs approval', tone: 'attention' },
   interrupting: { label: 'Interrupting', tone: 'between' },
   interrupted: { label: 'Interrupted', tone: 'held' },

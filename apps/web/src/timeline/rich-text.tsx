@@ -20,12 +20,15 @@ function BlockView({ block }: { readonly block: TextBlock }): ReactNode {
           <code>{block.text}</code>
         </pre>
       );
-    case 'heading':
+    case 'heading': {
+      // The page has the first two levels.
+      const Heading = block.level === 1 ? 'h3' : 'h4';
       return (
-        <p className="heading" role="heading" aria-level={Math.min(6, block.level + 2)}>
+        <Heading className="heading">
           <Spans text={block.text} />
-        </p>
+        </Heading>
       );
+    }
     case 'list': {
       const items = block.items.map((item, index) => (
         <li key={`${index}-${item.slice(0, 20)}`}>

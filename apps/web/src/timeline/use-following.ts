@@ -1,4 +1,4 @@
-import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { type RefObject, useCallback, useEffect, useEffectEvent, useLayoutEffect, useRef, useState } from 'react';
 
 /** Nearer to the end than this counts as being at the end. */
 const nearPx = 60;
@@ -31,23 +31,21 @@ export function useFollowing(total: number): Following {
     const element = scroller.current;
     if (element !== null) element.scrollTop = element.scrollHeight;
   }, []);
-  const latestFirst = useRef(first);
-  latestFirst.current = first;
-  const onTouch = useCallback(() => setPinned((before) => before ?? latestFirst.current), []);
+  const onTouch = (): void => setPinned((before) => before ?? first);
   const follow = useCallback(() => {
     setPinned(undefined);
     requestAnimationFrame(toEnd);
   }, [toEnd]);
-  const showEarlier = useCallback(() => {
+  const showEarlier = (): void => {
     heightBefore.current = scroller.current?.scrollHeight;
-    setPinned(Math.max(0, latestFirst.current - windowItems));
-  }, []);
-  const onScroll = useCallback(() => {
+    setPinned(Math.max(0, first - windowItems));
+  };
+  const onScroll = (): void => {
     const element = scroller.current;
     if (element === null) return;
     const isNear = element.scrollHeight - element.scrollTop - element.clientHeight < nearPx;
-    setPinned((before) => (isNear ? undefined : (before ?? latestFirst.current)));
-  }, []);
+    setPinned((before) => (isNear ? undefined : (before ?? first)));
+  };
 
   // What appears above must not push down what is being read.
   useLayoutEffect(() => {
@@ -72,12 +70,13 @@ export function useFollowing(total: number): Following {
 
 /** Who opens something to read it does not want to be carried away by the next event. */
 function useOpeningStops(inner: RefObject<HTMLDivElement | null>, onTouch: () => void): void {
+  const touch = useEffectEvent(onTouch);
   useEffect(() => {
     const element = inner.current;
     const press = (event: Event): void => {
-      if (event.target instanceof Element && event.target.closest('summary, .activity-more') !== null) onTouch();
+      if (event.target instanceof Element && event.target.closest('summary, .activity-more') !== null) touch();
     };
     element?.addEventListener('click', press, true);
     return () => element?.removeEventListener('click', press, true);
-  }, [inner, onTouch]);
+  }, [inner]);
 }

@@ -1,0 +1,98 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+const tsx = join(root, 'node_modules/tsx/dist/esm/index.mjs');
+const cli = join(root, 'apps/cli/src/main.ts');
+const readyWithinMs = 60_000;
+const stopWithinMs = 20_000;
+
+export type StartOptions = {
+  /** Beside `serve`; a free port and a store in memory unless they say otherwise. */
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** Where it runs; a new folder that goes with it when left out. */
+  readonly folder?: string;
+};
+
+export type StartedServer = {
+  readonly url: string;
+  readonly port: number;
+  readonly token: string;
+  /** The address that signs a browser in. */
+  readonly entrance: string;
+  readonly folder: string;
+  /** SIGTERM, and until it is gone. */
+  readonly stop: () => Promise<void>;
+  /** SIGKILL, and until it is gone. */
+  readonly kill: () => Promise<void>;
+};
+
+const token = 'e2e-token';
+
+/** The real server as a process of its own, from source: nothing has to be built before. */
+export async function startServer({ args = [], env = {}, folder }: StartOptions = {}): Promise<StartedServer> {
+  const own = folder ?? (await mkdtemp(join(tmpdir(), 'concerto-e2e-')));
+  const given = (flag: string): boolean => args.includes(flag);
+  const child = spawn(
+    process.execPath,
+    [
+      ...['--import', tsx, '--conditions=@concerto/source', cli, 'serve', '--token', token],
+      ...(given('--port') ? [] : ['--port', '0']),
+      ...(given('--store') ? [] : ['--store', 'memory:']),
+      ...args,
+    ],
+    { cwd: own, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] },
+  );
+  const url = await listeningUrl(child);
+  const end = async (signal: 'SIGTERM' | 'SIGKILL'): Promise<void> => {
+    await ended(child, signal);
+    if (folder === undefined) await rm(own, { recursive: true, force: true });
+  };
+  return {
+    url,
+    port: Number(new URL(url).port),
+    token,
+    entrance: `${url}/?token=${token}`,
+    folder: own,
+    stop: () => end('SIGTERM'),
+    kill: () => end('SIGKILL'),
+  };
+}
+
+async function listeningUrl(child: ChildProcess): Promise<string> {
+  let output = '';
+  return await new Promise((resolve, reject) => {
+    const fail = (why: string): void => {
+      child.kill('SIGKILL');
+      reject(new Error(`the server ${why}; it said:\n${output}`));
+    };
+    const timer = setTimeout(() => fail(`was not ready within ${readyWithinMs} ms`), readyWithinMs);
+    child.once('exit', (code) => fail(`ended with ${code}`));
+    const read = (chunk: Buffer): void => {
+      output += chunk.toString();
+      const url = /^listening on (http:\S+)$/m.exec(output)?.[1];
+      if (url === undefined) return;
+      clearTimeout(timer);
+      child.removeAllListeners('exit');
+      child.stdout?.off('data', read).resume();
+      child.stderr?.off('data', read).resume();
+      resolve(url);
+    };
+    child.stdout?.on('data', read);
+    child.stderr?.on('data', read);
+  });
+}
+
+async function ended(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const timer = setTimeout(() => child.kill('SIGKILL'), stopWithinMs);
+  await new Promise<void>((resolve) => {
+    child.once('exit', () => resolve());
+    child.kill(signal);
+  });
+  clearTimeout(timer);
+}
