@@ -1,0 +1,43 @@
+import { describe, expect, test } from 'vitest';
+import { defineCommand, helpText, parseArguments, UsageError } from './arguments.ts';
+
+const spec = defineCommand({
+  name: 'demo',
+  summary: 'Shows how.',
+  usage: '[PATH...]',
+  options: {
+    json: { type: 'boolean', help: 'as JSON' },
+    output: { type: 'string', short: 'o', value: 'FILE', help: 'where to' },
+    env: { type: 'string', multiple: true, help: 'variables' },
+  },
+  maxPositionals: 2,
+});
+
+describe('parseArguments', () => {
+  test('reads options anywhere, long and short, once and several times', () => {
+    expect(parseArguments(spec, ['a', '--json', '-o', 'x', '--env=A', '--env', 'B', '--', '--b'])).toEqual({
+      values: { json: true, output: 'x', env: ['A', 'B'] },
+      positionals: ['a', '--b'],
+    });
+  });
+
+  test('what is not given is false, absent or empty', () => {
+    expect(parseArguments(spec, []).values).toEqual({ json: false, output: undefined, env: [] });
+  });
+
+  test.each([
+    [['--jsn'], 'unknown option --jsn; did you mean --json?'],
+    [['-x'], 'unknown option -x'],
+    [['--output'], '--output needs a value (FILE)'],
+    [['--json=yes'], '--json takes no value'],
+    [['a', 'b', 'c'], 'unexpected argument "c"'],
+  ])('%j is bad usage', (argv, message) => {
+    expect(() => parseArguments(spec, argv)).toThrow(new UsageError(message));
+  });
+});
+
+test('the help lists every option', () => {
+  const text = helpText(spec);
+  expect(text).toContain('usage: concerto demo [PATH...]');
+  expect(text).toContain('-o, --output FILE  where to');
+});

@@ -1,0 +1,173 @@
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import * as check from '../src/language/check-command.ts';
+import * as fmt from '../src/language/fmt-command.ts';
+import * as create from '../src/language/new-command.ts';
+
+let directory = '';
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'concerto-cli-'));
+});
+afterEach(() => {
+  rmSync(directory, { recursive: true, force: true });
+});
+
+function write(path: string, text: string): string {
+  const full = join(directory, path);
+  mkdirSync(dirname(full), { recursive: true });
+  writeFileSync(full, text);
+  return full;
+}
+
+function read(path: string): string {
+  return readFileSync(join(directory, path), 'utf8');
+}
+
+async function type(command: { run(argv: string[]): Promise<number> }, ...argv: string[]) {
+  let out = '';
+  let err = '';
+  const stdout = vi.spyOn(process.stdout, 'write').mockImplementation((chunk) => {
+    out += String(chunk);
+    return true;
+  });
+  const stderr = vi.spyOn(process.stderr, 'write').mockImplementation((chunk) => {
+    err += String(chunk);
+    return true;
+  });
+  try {
+    return { code: await command.run(argv), out, err };
+  } finally {
+    stdout.mockRestore();
+    stderr.mockRestore();
+  }
+}
+
+interface Found {
+  readonly code: string;
+  readonly severity: string;
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+  readonly endLine: number;
+  readonly endColumn: number;
+}
+
+async function findings(...argv: string[]): Promise<{ code: number; list: Found[] }> {
+  const { code, out } = await type(check, '--json', ...argv);
+  return { code, list: JSON.parse(out) as Found[] };
+}
+
+const PROJECT = '[project]\nname = "p"\nversion = "1"\nentry = "src/main.conc"\n';
+
+describe('check', () => {
+  test('a clean program: an empty array and exit code 0', async () => {
+    expect(await findings(write('a.conc', 'fn main() { emit("x", 1); }'))).toEqual({ code: 0, list: [] });
+  });
+
+  test('an error has its place in characters, and exit code 1', async () => {
+    const path = write('a.conc', 'fn main() {\n    emit("😀", missing);\n}');
+    expect(await findings(path)).toMatchObject({
+      code: 1,
+      list: [{ severity: 'error', line: 2, column: 15, endLine: 2, endColumn: 22 }],
+    });
+  });
+
+  test('people get source and caret on standard error', async () => {
+    const { out, err } = await type(check, write('a.conc', 'fn main() { emit("x", missing); }'));
+    expect(out).toBe('');
+    expect(err).toMatch(/error\[C\d{4}\]: .*missing/);
+    expect(err).toContain('^^^^^^^');
+    expect(err).toContain('1 error');
+  });
+
+  test('warnings alone are exit code 0', async () => {
+    write('Concerto.toml', `${PROJECT}[agents.a]\ncommand = "a"\n`);
+    const { code, list } = await findings(write('src/main.conc', 'host A { connector: "a" }\nfn main() {}'));
+    expect({ code, severities: list.map(({ severity }) => severity) }).toEqual({ code: 0, severities: ['warning'] });
+  });
+
+  test('errors of the manifest are there too, at the line of the key', async () => {
+    write('Concerto.toml', `${PROJECT}[agents.a]\ncomand = "x"\n`);
+    write('src/main.conc', 'fn main() {}');
+    const { code, list } = await findings(directory);
+    expect(code).toBe(1);
+    expect(list.find(({ line }) => line === 6)?.file).toMatch(/Concerto\.toml$/);
+  });
+
+  test('in a directory modules are checked with their program, other files alone', async () => {
+    write('Concerto.toml', PROJECT);
+    write('src/main.conc', 'mod part;\nfn main() { emit("x", part::f()); }');
+    write('src/part.conc', 'pub fn f() -> Int { nothing }');
+    write('tests/other.conc', 'fn main() { alone }');
+    const { list } = await findings(directory);
+    expect(
+      list
+        .filter(({ severity }) => severity === 'error')
+        .map(({ file }) => file.slice(directory.length + 1))
+        .sort(),
+    ).toEqual(['src/part.conc', 'tests/other.conc']);
+  });
+
+  test('a missing path is bad usage', async () => {
+    await expect(type(check, join(directory, 'none.conc'))).rejects.toThrow('no such file or directory');
+  });
+
+  test('--fix rewrites old spellings in program and manifest', async () => {
+    write('Concerto.toml', `${PROJECT}[hosts.a]\ncommand = "x"\n`);
+    write('src/main.conc', 'host A { connector: "a" }\nconnect c { provider: "mock" }\nfn main() {}\n');
+    const { code } = await type(check, '--fix', directory);
+    expect(code).toBe(0);
+    expect(read('src/main.conc')).toBe('agent A { connector: "a" }\n\nfn main() {}\n');
+    expect(read('Concerto.toml')).toBe(`${PROJECT}[agents.a]\ncommand = "x"\n\n[connections.c]\nprovider = "mock"\n`);
+  });
+});
+
+describe('fmt', () => {
+  test('formats in place, and then is content', async () => {
+    const path = write('a.conc', 'fn main(){emit("x",1);}');
+    expect(await type(fmt, '--check', path)).toMatchObject({
+      code: 1,
+      out: expect.stringContaining('a.conc') as string,
+    });
+    expect(read('a.conc')).toBe('fn main(){emit("x",1);}');
+    expect(await type(fmt, path)).toMatchObject({ code: 0 });
+    expect(read('a.conc')).toBe('fn main() { emit("x", 1); }\n');
+    expect(await type(fmt, '--check', path)).toMatchObject({ code: 0, out: '' });
+  });
+
+  test('leaves a file with syntax errors alone, and does the others', async () => {
+    write('bad.conc', 'fn main( {');
+    write('good.conc', 'fn  main() {}');
+    expect(await type(fmt, directory)).toMatchObject({ code: 1, err: expect.stringContaining('bad.conc:1') as string });
+    expect(read('bad.conc')).toBe('fn main( {');
+    expect(read('good.conc')).toBe('fn main() {}\n');
+  });
+});
+
+describe('new', () => {
+  test('makes a project without problems in the one style', async () => {
+    const path = join(directory, 'my demo');
+    expect(await type(create, path)).toMatchObject({ code: 0 });
+    expect(await findings(path)).toEqual({ code: 0, list: [] });
+    expect(await type(fmt, '--check', path)).toMatchObject({ code: 0 });
+    expect(read('my demo/Concerto.toml')).toContain('name = "my-demo"');
+  });
+
+  test.each(['openai', 'anthropic', 'google', 'ollama'])('with %s too', async (provider) => {
+    expect(await type(create, '-p', provider, directory)).toMatchObject({ code: 0 });
+    expect(await findings(directory)).toEqual({ code: 0, list: [] });
+  });
+
+  test('touches nothing that exists', async () => {
+    write('README.md', 'mine');
+    await type(create, directory);
+    expect(read('README.md')).toBe('mine');
+    expect(await type(create, directory)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('already exists') as string,
+    });
+    expect(existsSync(join(directory, 'src/main.conc'))).toBe(true);
+  });
+});
