@@ -1,6 +1,6 @@
 import type { Json } from '@concerto/base';
 import type { IrField } from '@concerto/ir';
-import { ANY, type TypeCon } from '../check/types.ts';
+import { ANY, CON, isCon, prune, type TypeCon } from '../check/types.ts';
 import type { EnumItem, FieldDeclaration, VariantPayload } from '../syntax/item.ts';
 import { constantJson, constantOf } from './constant-json.ts';
 import { decoratorText } from './decorators.ts';
@@ -24,7 +24,9 @@ export function declareTypes(builder: ModuleBuilder): void {
 }
 
 export function irField(builder: ModuleBuilder, field: FieldDeclaration, con: TypeCon | undefined): IrField {
-  const type = con?.fields?.get(field.name.text)?.type ?? ANY;
+  // A value that JSON brings for `x?: T` is a bare T.
+  const declared = prune(con?.fields?.get(field.name.text)?.type ?? ANY);
+  const type = field.optional && isCon(declared, CON.Option) ? (declared.args[0] ?? ANY) : declared;
   const constant = constantOf(builder, field.defaultValue);
   const text = decoratorText(builder, field.decorators, 'describe') ?? field.doc;
   const fallback: { default?: Json } = constant === undefined ? {} : { default: constantJson(constant) };
