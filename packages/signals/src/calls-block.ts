@@ -133,7 +133,7 @@ export class CallsBlock {
   private scan(content: string, to: number): boolean {
     const { scanner } = this;
     let at = 0;
-    scanner.at = 0;
+    scanner.begin(0);
     while (at < to) {
       const stop = scanner.scan(content, at, to);
       at = scanner.at;
@@ -182,7 +182,7 @@ export class CallsBlock {
 
   /** Keeps the string state of a dropped block, on which the recognition of delimiters depends. */
   private follow(text: string, from: number, to: number): void {
-    this.scanner.at = from;
+    this.scanner.begin(from);
     while (this.scanner.at < to) this.scanner.scan(text, this.scanner.at, to);
   }
 

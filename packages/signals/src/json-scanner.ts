@@ -31,6 +31,8 @@ export class JsonScanner {
   faulty = false;
   /** The position after the last character of the last scan. */
   at = 0;
+  /** Of the piece being scanned: the next line feed, its length if none; -1 when not known. */
+  private nextLine = -1;
   /** Where in the scanned piece the element in progress begins; -1 outside, 0 when it began in an earlier piece. */
   elementStart = -1;
 
@@ -51,18 +53,23 @@ export class JsonScanner {
     this.elementStart = -1;
   }
 
+  /** The next scan reads another piece, from here. */
+  begin(at: number): void {
+    this.at = at;
+    this.nextLine = -1;
+  }
+
   /** Reads `text[from, to)` and stops early at a limit or after a complete object of the outer array. */
   scan(text: string, from: number, to: number): ScanStop {
     let at = from;
-    let nextLine = -1;
     while (at < to) {
       if (this.inString) {
         if (!this.escaped && to - at >= SKIP_FROM) {
-          if (nextLine < at) {
-            nextLine = text.indexOf('\n', at);
-            if (nextLine === -1) nextLine = text.length;
+          if (this.nextLine < at) {
+            this.nextLine = text.indexOf('\n', at);
+            if (this.nextLine === -1) this.nextLine = text.length;
           }
-          const end = Math.min(nextLine, to);
+          const end = Math.min(this.nextLine, to);
           if (at < end) {
             at = this.skipString(text, at, end);
             continue;
