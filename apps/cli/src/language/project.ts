@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
-import { dirname, join, relative, resolve, sep } from 'node:path';
+import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import {
   type CheckResult,
   checkProgram,
@@ -129,7 +129,7 @@ function isAbsent(error: unknown): boolean {
 /** With `/` on every system, because module paths and output are made from it. */
 export function shownPath(path: string): string {
   const fromHere = relative(process.cwd(), resolve(path));
-  const isBelow = fromHere !== '' && !fromHere.startsWith('..') && !resolve(fromHere).startsWith('..');
+  const isBelow = fromHere !== '' && fromHere !== '..' && !fromHere.startsWith(`..${sep}`) && !isAbsolute(fromHere);
   const shown = isBelow ? fromHere : path;
   return sep === '/' ? shown : shown.replaceAll(sep, '/');
 }

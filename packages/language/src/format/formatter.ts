@@ -7,7 +7,7 @@ import { runSpacing } from './run-spacing.ts';
 import type { TokenCursor } from './token-cursor.ts';
 
 /** The parts of a program that contain each other, so that their files need not import each other. */
-export interface Layouts {
+interface Layouts {
   readonly expression: (f: Formatter, expression: Expression) => Doc;
   readonly block: (f: Formatter, block: Block) => Doc;
   readonly item: (f: Formatter, item: Item) => Doc;

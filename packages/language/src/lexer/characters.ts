@@ -1,5 +1,4 @@
 /** Character codes and classes; the classes are tables because the lexer asks for every character. */
-export const TAB = 9;
 export const LF = 10;
 export const CR = 13;
 export const DOUBLE_QUOTE = 34;

@@ -1,6 +1,6 @@
 import { DOT, isDigit, isHexDigit, isIdentifierPart, UNDERSCORE } from './characters.ts';
 
-export interface NumberToken {
+interface NumberToken {
   readonly kind: 'Int' | 'Float';
   readonly end: number;
   /** 0 when there is a problem. */

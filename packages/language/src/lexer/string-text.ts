@@ -1,7 +1,7 @@
 import type { Span } from '../source/span.ts';
 import { CR, isHexDigit, LEFT_BRACE, LF, RIGHT_BRACE } from './characters.ts';
 
-export type ReportEscape = (span: Span, message: string) => void;
+type ReportEscape = (span: Span, message: string) => void;
 
 const MAX_HEX_DIGITS = 6;
 const MAX_SCALAR = 0x10ffff;

@@ -61,7 +61,7 @@ const KEYWORD_LIST = [
   'mcp',
 ] as const;
 
-export type Keyword = (typeof KEYWORD_LIST)[number];
+type Keyword = (typeof KEYWORD_LIST)[number];
 
 export const KEYWORDS: ReadonlyMap<string, Keyword> = new Map(KEYWORD_LIST.map((word) => [word, word]));
 

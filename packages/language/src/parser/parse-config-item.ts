@@ -75,13 +75,14 @@ function parseToolMember(p: Parser, head: ItemHead): Member | undefined {
  */
 function isStateField(p: Parser): boolean {
   if (p.peek(1) === '?') return true;
-  const start = p.position;
   const first = p.peek(2);
-  if (first !== 'Identifier' && first !== '(' && first !== 'fn' && first !== 'String') return false;
-  const startsWithType = first === 'fn' || (first === 'Identifier' && isTypeName(p.textAt(start + 2)));
-  if (startsWithType) return true;
-  if (first === 'Identifier') return false;
-  return followedByDefault(p);
+  if (first === 'fn') return true;
+  if (first !== 'Identifier' && first !== '(' && first !== 'String') return false;
+  if (first === 'Identifier' && !isTypeName(p.textAt(p.position + 2))) return false;
+  const after = p.peek(3);
+  // `Mode::Fast`, `Some(1)`, `Limits { … }` are values, unless a default shows that they are types.
+  const isTypeAlone = first === 'Identifier' && after !== '::' && after !== '(' && after !== '.' && after !== '{';
+  return isTypeAlone || followedByDefault(p);
 }
 
 function isTypeName(text: string): boolean {

@@ -75,7 +75,7 @@ export function parseArguments(p: Parser): Argument[] {
   return p.within({ inHead: false, inArm: false }, () => parseList(p, ')', parseArgument));
 }
 
-export function parseArgument(p: Parser): Argument {
+function parseArgument(p: Parser): Argument {
   const { start } = p;
   const label = p.atName() && p.peek(1) === ':' ? takeName(p) : undefined;
   if (label !== undefined) p.bump();

@@ -61,7 +61,7 @@ function reportMissing(p: Parser): Expression {
   return errorExpression(p);
 }
 
-export function parseInterpolated(p: Parser): Expression {
+function parseInterpolated(p: Parser): Expression {
   const { start } = p;
   const parts: TemplatePart[] = [];
   addText(p, parts);

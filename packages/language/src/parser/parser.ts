@@ -15,13 +15,13 @@ import type { Item } from '../syntax/item.ts';
 import type { IdSource, NodeId } from '../syntax/node.ts';
 
 /** The productions that contain each other, so that their files need not import each other. */
-export interface Grammar {
+interface Grammar {
   readonly expression: (parser: Parser) => Expression;
   readonly block: (parser: Parser) => Block;
   readonly item: (parser: Parser) => Item;
 }
 
-export interface ReportExtras {
+interface ReportExtras {
   readonly help?: string;
   readonly labels?: readonly DiagnosticLabel[];
   readonly fix?: DiagnosticFix;
@@ -29,7 +29,7 @@ export interface ReportExtras {
 }
 
 /** Deep enough for any program people write, far from the end of the stack. */
-export const MAX_NESTING = 200;
+const MAX_NESTING = 200;
 
 /** Marks after which a missing token is reported: behind what was written rather than before what follows. */
 const REPORTED_BEHIND: ReadonlySet<TokenKind> = new Set([';', ',', ')', ']', '}', '>', '|']);

@@ -54,7 +54,7 @@ export function lineText(file: SourceFile, line: number): string {
 }
 
 /** A surrogate pair is one scalar value. */
-export function countScalars(text: string, span: Span): number {
+function countScalars(text: string, span: Span): number {
   let count = 0;
   for (let offset = span.start; offset < span.end; offset++) {
     const code = text.charCodeAt(offset);

@@ -184,7 +184,7 @@ export interface IndexExpression extends Node {
   readonly index: Expression;
 }
 
-export type UnaryOperator = '!' | '-';
+type UnaryOperator = '!' | '-';
 
 export interface UnaryExpression extends Node {
   readonly kind: 'UnaryExpression';
