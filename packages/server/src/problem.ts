@@ -28,12 +28,13 @@ export class ProblemError extends Error {
 
 export function problemResponse(problem: ProblemError): Response {
   const body = {
+    // First: a member may have the name of one of ours (a session has a `status` too), and ours counts.
+    ...problem.members,
     type: `urn:concerto:problem:${problem.code}`,
     title: titles[problem.status] ?? 'Error',
     status: problem.status,
     code: problem.code,
     detail: problem.message,
-    ...problem.members,
   };
   return new Response(JSON.stringify(body), {
     status: problem.status,
