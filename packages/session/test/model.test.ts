@@ -1,7 +1,9 @@
 import { SessionRecord } from '@concerto/protocol';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { Archive } from '../src/archive.ts';
 import { decidePool, newPool } from '../src/pool/pool.ts';
+import { flyingEntry } from '../src/queue/queue.ts';
 import { audit } from '../src/session/audit.ts';
 import { fold } from '../src/session/evolve.ts';
 import type { Report, Wish } from '../src/session/session-command.ts';
@@ -20,8 +22,13 @@ function choose<T>(from: readonly T[], pick: number): T | undefined {
   return from[pick % Math.max(1, from.length)];
 }
 
+/** Every id, over or not. */
+function ids(archive: Archive<unknown>): readonly string[] {
+  return [...archive.closed, archive.live].flatMap((part) => [...part.keys()]);
+}
+
 function wishOf(world: World, state: SessionState, { what, pick }: Happening): Wish | undefined {
-  const messageId = choose([...state.queue.entries.keys()], pick) ?? 'none';
+  const messageId = choose(ids(state.queue.entries), pick) ?? 'none';
   switch (what) {
     case 'send':
     case 'steer': {
@@ -37,11 +44,11 @@ function wishOf(world: World, state: SessionState, { what, pick }: Happening): W
     case 'unsend':
       return { type: 'cancel-message', messageId };
     case 'reorder': {
-      const lane = [...state.queue.entries.values()].filter(
+      const lane = [...state.queue.entries.live.values()].filter(
         (one) => one.state === 'pending' && one.priority === 'queued',
       );
-      const ids = lane.map((one) => one.id).toSorted((a, b) => ((a.length * 7 + pick) % 3) - 1 || b.localeCompare(a));
-      return { type: 'reorder', ids, version: state.queue.version - (pick % 5 === 0 ? 1 : 0) };
+      const order = lane.map((one) => one.id).toSorted((a, b) => ((a.length * 7 + pick) % 3) - 1 || b.localeCompare(a));
+      return { type: 'reorder', ids: order, version: state.queue.version - (pick % 5 === 0 ? 1 : 0) };
     }
     case 'interrupt':
     case 'pause':
@@ -51,7 +58,7 @@ function wishOf(world: World, state: SessionState, { what, pick }: Happening): W
     case 'answer':
       return {
         type: 'answer',
-        requestId: choose([...state.requests.keys()].toReversed(), pick % 4) ?? 'none',
+        requestId: choose(ids(state.requests).toReversed(), pick % 4) ?? 'none',
         response: pick,
       };
     default:
@@ -77,10 +84,9 @@ function reportOf(world: World, state: SessionState, { what, pick }: Happening):
   const epoch = stale && pick % 2 === 0 ? Math.max(0, state.epoch - 1) : state.epoch;
   const incarnation = stale ? Math.max(1, state.incarnations - 1) : Math.max(1, state.incarnations);
   const spoke = { epoch, incarnation };
-  const flying =
-    state.queue.inFlight === undefined ? undefined : state.queue.entries.get(state.queue.inFlight)?.dispatch;
+  const flying = flyingEntry(state.queue)?.dispatch;
   const dispatchId = flying?.dispatchId ?? 'm1.1';
-  const acked = pick % 7 === 0 ? choose([...state.settledControls.keys()], pick) : state.control?.requestId;
+  const acked = pick % 7 === 0 ? choose(ids(state.settledControls), pick) : state.control?.requestId;
   switch (what) {
     case 'claim':
       return { type: 'claimed', epoch: world.nextEpoch(), runner: 'r' };
@@ -112,7 +118,7 @@ function reportOf(world: World, state: SessionState, { what, pick }: Happening):
     case 'error':
       return { type: 'turn-ended', ...spoke, outcome: 'error', error: failure };
     case 'question': {
-      const requestId = pick % 9 === 0 ? (choose([...state.requests.keys()], pick) ?? 'q') : world.mint('q');
+      const requestId = pick % 9 === 0 ? (choose(ids(state.requests), pick) ?? 'q') : world.mint('q');
       const event = suspend(requestId, pick % 2 === 0 ? 'input' : 'approval');
       return { type: 'request-opened', ...spoke, requestId, event };
     }

@@ -12,6 +12,7 @@ import {
   type SuspendEvent,
 } from '@concerto/protocol';
 import { expect } from 'vitest';
+import { flyingEntry } from '../src/queue/queue.ts';
 import { nextDeadline } from '../src/session/deadlines.ts';
 import { decide } from '../src/session/decide.ts';
 import { fold } from '../src/session/evolve.ts';
@@ -128,8 +129,7 @@ export class Story {
   }
 
   inFlight() {
-    const { inFlight, entries } = this.state.queue;
-    const dispatch = inFlight === undefined ? undefined : entries.get(inFlight)?.dispatch;
+    const dispatch = flyingEntry(this.state.queue)?.dispatch;
     if (dispatch === undefined) throw new Error('nothing is in flight');
     return dispatch;
   }

@@ -6,7 +6,7 @@ import { pendingMax } from '../session/limits.ts';
 import type { Refusal, Wish } from '../session/session-command.ts';
 import type { SessionState } from '../session/session-state.ts';
 import { statusOf } from '../session/status.ts';
-import { listedEntries, pendingEntries, type QueueEntry } from './queue.ts';
+import { entryOf, listedEntries, pendingEntries, type QueueEntry } from './queue.ts';
 
 type QueueWish = Extract<
   Wish,
@@ -33,7 +33,7 @@ export function decideQueue(draft: Draft, wish: QueueWish): Verdict {
 
 function enqueue(draft: Draft, wish: Extract<QueueWish, { type: 'enqueue' }>): Verdict {
   const { state } = draft;
-  const known = state.queue.entries.get(wish.messageId);
+  const known = entryOf(state.queue, wish.messageId);
   if (known !== undefined) {
     const same = known.content === wish.content;
     return same ? done : refuse('id_in_use', `message ${wish.messageId} exists with other content`);
@@ -77,7 +77,7 @@ function refuse(
 
 function change(draft: Draft, wish: Exclude<QueueWish, { type: 'enqueue' | 'reorder' }>): Verdict {
   const { messageId } = wish;
-  const known = draft.state.queue.entries.get(messageId);
+  const known = entryOf(draft.state.queue, messageId);
   if (known === undefined) return refuse('no_such_message', `there is no message ${messageId}`);
   // The end settled what was uncertain as far as anybody can.
   const over = draft.state.end !== undefined && known.state === 'uncertain';

@@ -1,4 +1,5 @@
 import type { DeliveryWay, LlmContent, Message, MessagePriority, SessionRecord } from '@concerto/protocol';
+import { type Archive, close, closedValues, emptyArchive, find, keep } from '../archive.ts';
 
 export type Dispatch = {
   readonly dispatchId: string;
@@ -34,7 +35,7 @@ export type QueueEntry = {
 };
 
 export type Queue = {
-  readonly entries: ReadonlyMap<string, QueueEntry>;
+  readonly entries: Archive<QueueEntry>;
   /** Rises with every change that a reader of the list could see. */
   readonly version: number;
   readonly nextLaneSeq: number;
@@ -42,7 +43,7 @@ export type Queue = {
   readonly inFlight?: string | undefined;
 };
 
-export const emptyQueue: Queue = { entries: new Map(), version: 0, nextLaneSeq: 1 };
+export const emptyQueue: Queue = { entries: emptyArchive(), version: 0, nextLaneSeq: 1 };
 
 export type QueueRecord = Extract<SessionRecord, { type: `message${string}` }>;
 
@@ -53,11 +54,12 @@ export function isQueueRecord(record: SessionRecord): record is QueueRecord {
 export function evolveQueue(queue: Queue, record: QueueRecord): Queue {
   if (record.type === 'message-enqueued') return enqueue(queue, record);
   if (record.type === 'messages-reordered') return reorder(queue, record.ids);
-  const entry = queue.entries.get(record.messageId);
-  // History is never refused: a record about a message this fold does not know changes nothing.
+  const entry = queue.entries.live.get(record.messageId);
+  // History is never refused: a record about a message that is not there, or is settled, changes nothing.
   if (entry === undefined) return queue;
   const changed = evolveEntry(entry, record, queue.nextLaneSeq);
-  const entries = new Map(queue.entries).set(entry.id, changed);
+  const settled = changed.state === 'delivered' || changed.state === 'cancelled';
+  const entries = (settled ? close : keep)(queue.entries, entry.id, changed);
   const inFlight = changed.state === 'dispatched' ? entry.id : otherInFlight(queue, entry.id);
   return {
     entries,
@@ -87,20 +89,20 @@ function enqueue(queue: Queue, record: Extract<QueueRecord, { type: 'message-enq
   };
   return {
     ...queue,
-    entries: new Map(queue.entries).set(entry.id, entry),
+    entries: keep(queue.entries, entry.id, entry),
     version: queue.version + 1,
     nextLaneSeq: queue.nextLaneSeq + 1,
   };
 }
 
 function reorder(queue: Queue, ids: readonly string[]): Queue {
-  const listed = ids.flatMap((id) => queue.entries.get(id) ?? []);
+  const listed = ids.flatMap((id) => queue.entries.live.get(id) ?? []);
   const places = listed.map((entry) => entry.laneSeq).toSorted((a, b) => a - b);
-  const entries = new Map(queue.entries);
+  const live = new Map(queue.entries.live);
   listed.forEach((entry, index) => {
-    entries.set(entry.id, { ...entry, laneSeq: places[index] ?? entry.laneSeq });
+    live.set(entry.id, { ...entry, laneSeq: places[index] ?? entry.laneSeq });
   });
-  return { ...queue, entries, version: queue.version + 1 };
+  return { ...queue, entries: { ...queue.entries, live }, version: queue.version + 1 };
 }
 
 type EntryRecord = Exclude<QueueRecord, { type: 'message-enqueued' | 'messages-reordered' }>;
@@ -160,14 +162,14 @@ const laneOf = (entry: QueueEntry): number => (entry.priority === 'immediate' ? 
 
 /** What will be handed over, in the order in which it will be. */
 export function pendingEntries(queue: Queue): readonly QueueEntry[] {
-  return [...queue.entries.values()]
+  return [...queue.entries.live.values()]
     .filter((entry) => entry.state === 'pending')
     .toSorted((a, b) => laneOf(a) - laneOf(b) || a.laneSeq - b.laneSeq);
 }
 
 /** What a user sees as not yet settled: in flight, then delivery order, then what only the user can decide about. */
 export function listedEntries(queue: Queue): readonly QueueEntry[] {
-  const all = [...queue.entries.values()];
+  const all = [...queue.entries.live.values()];
   return [
     ...all.filter((entry) => entry.state === 'dispatched'),
     ...pendingEntries(queue),
@@ -175,7 +177,16 @@ export function listedEntries(queue: Queue): readonly QueueEntry[] {
   ];
 }
 
-/** What has left the queue, oldest first. */
+/** What has left the queue, in the order in which it did. */
 export function settledEntries(queue: Queue): readonly QueueEntry[] {
-  return [...queue.entries.values()].filter((entry) => entry.state === 'delivered' || entry.state === 'cancelled');
+  return closedValues(queue.entries);
+}
+
+export function entryOf(queue: Queue, id: string): QueueEntry | undefined {
+  return find(queue.entries, id);
+}
+
+/** The one that was handed over and is not confirmed. */
+export function flyingEntry(queue: Queue): QueueEntry | undefined {
+  return queue.inFlight === undefined ? undefined : queue.entries.live.get(queue.inFlight);
 }

@@ -20,7 +20,7 @@ export function advance(draft: Draft): void {
 function releaseAnswers(draft: Draft): void {
   const { agentProcess } = draft.state;
   if (agentProcess.kind !== 'ready') return;
-  for (const { requestId, held } of draft.state.requests.values()) {
+  for (const { requestId, held } of draft.state.requests.live.values()) {
     if (held === undefined) continue;
     record(draft, { type: 'answer-sent', requestId });
     command(draft, { type: 'answer', incarnation: agentProcess.incarnation, requestId, response: held.response });

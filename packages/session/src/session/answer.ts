@@ -1,4 +1,5 @@
 import { err, type Json, ok } from '@concerto/base';
+import { find } from '../archive.ts';
 import { advance } from './advance.ts';
 import { command, type Draft, record } from './draft.ts';
 import type { Refusal } from './session-command.ts';
@@ -8,7 +9,7 @@ type Verdict = { readonly ok: true; readonly value: undefined } | { readonly ok:
 /** The first answer counts. One given while the session is held is kept and handed over when it goes on. */
 export function answerRequest(draft: Draft, requestId: string, response: Json): Verdict {
   const { state } = draft;
-  const request = state.requests.get(requestId);
+  const request = find(state.requests, requestId);
   if (request === undefined) return err({ code: 'no_such_request', message: `there is no request ${requestId}` });
   if (request.state === 'answered') {
     return err({ code: 'already_answered', message: `request ${requestId} was already answered` });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { everything, Story, storyIn } from '../../test/story.ts';
+import { entryOf } from '../queue/queue.ts';
 import { nextDeadline } from './deadlines.ts';
 
 const between = ['starting', 'interrupting', 'pausing', 'resuming', 'cancelling'] as const;
@@ -89,7 +90,7 @@ describe('deadlines', () => {
     expect(story.status).toBe('starting');
     story.pass(15_000);
     expect(story.status).toBe('interrupted');
-    expect(story.state.queue.entries.get('a')?.state).toBe('pending');
+    expect(entryOf(story.state.queue, 'a')?.state).toBe('pending');
     expect(story.commandTypes().at(-1)).toBe('kill');
   });
 
@@ -101,19 +102,19 @@ describe('deadlines', () => {
     expect(story.deliveries()).toEqual(['first', 'a', 'a']);
     story.pass(30_000);
     expect(story.status).toBe('interrupted');
-    expect(story.state.queue.entries.get('a')).toMatchObject({ state: 'uncertain' });
+    expect(entryOf(story.state.queue, 'a')).toMatchObject({ state: 'uncertain' });
   });
 
   test('3.7 a confirmation after the repetition is one delivery', () => {
     const story = new Story().idle().send('a').pass(30_000).delivered();
-    expect(story.state.queue.entries.get('a')).toMatchObject({ state: 'delivered' });
+    expect(entryOf(story.state.queue, 'a')).toMatchObject({ state: 'delivered' });
     expect(story.status).toBe('running');
     expect(story.acks.filter((ack) => ack.type === 'message_ack' && ack.requestId === 'a')).toHaveLength(1);
   });
 
   test('3.7 a steering message that is never confirmed becomes uncertain and the turn goes on', () => {
     const story = new Story().running({ capabilities: everything }).send('a', 'immediate').pass(60_000);
-    expect(story.state.queue.entries.get('a')).toMatchObject({ state: 'uncertain' });
+    expect(entryOf(story.state.queue, 'a')).toMatchObject({ state: 'uncertain' });
     expect(story.status).toBe('running');
   });
 

@@ -1,5 +1,5 @@
 import { unreachable } from '@concerto/base';
-import { pendingEntries, type QueueEntry } from '../queue/queue.ts';
+import { flyingEntry, pendingEntries, type QueueEntry } from '../queue/queue.ts';
 import { advance } from './advance.ts';
 import { command, type Draft, record } from './draft.ts';
 import {
@@ -30,7 +30,7 @@ function deadlines(state: SessionState): readonly Deadline[] {
   const { control, agentProcess, queue } = state;
   if (control !== undefined) all.push({ kind: 'control', at: control.deadline });
   if (agentProcess.kind === 'starting') all.push({ kind: 'start', at: agentProcess.deadline });
-  const flying = queue.inFlight === undefined ? undefined : queue.entries.get(queue.inFlight);
+  const flying = flyingEntry(queue);
   if (flying?.dispatch !== undefined) all.push({ kind: 'delivery', at: flying.dispatch.deadline, entry: flying });
   for (const entry of pendingEntries(queue)) {
     if (!entry.starved) all.push({ kind: 'starvation', at: entry.createdAt + starvationNoticeAfterMs, entry });

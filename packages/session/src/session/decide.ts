@@ -1,4 +1,5 @@
 import { err, ok } from '@concerto/base';
+import { entryOf } from '../queue/queue.ts';
 import { badContent, decideQueue } from '../queue/queue-wishes.ts';
 import { advance } from './advance.ts';
 import { answerRequest } from './answer.ts';
@@ -77,7 +78,7 @@ function draftOfNew(command: StartCommand & Asked): Draft {
 /** The same wish again, as a client that lost the answer sends it. */
 function sameStart(state: SessionState, command: StartCommand): boolean {
   const { sessionId, kind, agent, title, once, template, input, tools, prompt } = command;
-  const known = prompt === undefined ? undefined : state.queue.entries.get(prompt.messageId);
+  const known = prompt === undefined ? undefined : entryOf(state.queue, prompt.messageId);
   if (known?.content !== prompt?.content) return false;
   const wished = [sessionId, kind, agent, title, once, template, input, tools];
   const { id, ...is } = state;

@@ -1,5 +1,6 @@
 import { unreachable } from '@concerto/base';
 import type { SessionRecord, Usage } from '@concerto/protocol';
+import { type Archive, close, emptyArchive, keep } from '../archive.ts';
 import { emptyQueue, evolveQueue, isQueueRecord } from '../queue/queue.ts';
 import type { Hold, Request, SessionState } from './session-state.ts';
 
@@ -63,9 +64,9 @@ export function created(record: RecordOf<'created'>): SessionState {
     everReady: false,
     capabilities: [],
     turn: { number: 0, active: false, since: record.at },
-    requests: new Map(),
+    requests: emptyArchive(),
     queue: emptyQueue,
-    settledControls: new Map(),
+    settledControls: emptyArchive(),
     usage: { inputTokens: 0, outputTokens: 0 },
   };
 }
@@ -238,7 +239,7 @@ function settleControl(
   return {
     ...state,
     control,
-    settledControls: new Map(state.settledControls).set(record.requestId, record.kind),
+    settledControls: close(state.settledControls, record.requestId, record.kind),
   };
 }
 
@@ -264,25 +265,23 @@ function holdAfter(hold: Hold | undefined, record: RecordOf<'control-confirmed'>
 
 type RequestRecord = RecordOf<'request-opened' | 'request-answered' | 'answer-sent' | 'request-withdrawn'>;
 
-function evolveRequests(requests: ReadonlyMap<string, Request>, record: RequestRecord): ReadonlyMap<string, Request> {
+function evolveRequests(requests: Archive<Request>, record: RequestRecord): Archive<Request> {
   const { requestId } = record;
   if (record.type === 'request-opened') {
-    return new Map(requests).set(requestId, { requestId, event: record.event, since: record.at, state: 'open' });
+    return keep(requests, requestId, { requestId, event: record.event, since: record.at, state: 'open' });
   }
-  const request = requests.get(requestId);
+  const request = requests.live.get(requestId);
   if (request === undefined) return requests;
-  const changes = new Map(requests);
   switch (record.type) {
-    case 'request-answered':
-      return changes.set(requestId, {
-        ...request,
-        state: 'answered',
-        held: record.held ? { response: record.response } : undefined,
-      });
+    case 'request-answered': {
+      const answered = { ...request, state: 'answered' as const };
+      if (!record.held) return close(requests, requestId, answered);
+      return keep(requests, requestId, { ...answered, held: { response: record.response } });
+    }
     case 'answer-sent':
-      return changes.set(requestId, { ...request, held: undefined });
+      return close(requests, requestId, { ...request, held: undefined });
     case 'request-withdrawn':
-      return changes.set(requestId, { ...request, state: 'withdrawn', reason: record.reason, held: undefined });
+      return close(requests, requestId, { ...request, state: 'withdrawn', reason: record.reason, held: undefined });
     default:
       return unreachable(record);
   }

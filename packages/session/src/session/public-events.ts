@@ -1,4 +1,5 @@
 import type { PublicEvent, SessionRecord } from '@concerto/protocol';
+import { entryOf } from '../queue/queue.ts';
 import type { SessionState } from './session-state.ts';
 import { statusOf } from './status.ts';
 import { messageView } from './view.ts';
@@ -14,7 +15,7 @@ export function publicEvents(
     ...records.flatMap(settledRequest),
     ...usageEvent(after, records),
     ...changedMessages(records).flatMap((id): PublicEvent[] => {
-      const entry = after.queue.entries.get(id);
+      const entry = entryOf(after.queue, id);
       return entry === undefined ? [] : [{ type: 'message', message: messageView(entry, after) }];
     }),
     ...statusEvent(before, after, reason),

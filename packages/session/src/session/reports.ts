@@ -1,5 +1,7 @@
 import { unreachable } from '@concerto/base';
 import type { LifecycleVerb } from '@concerto/protocol';
+import { find } from '../archive.ts';
+import { flyingEntry } from '../queue/queue.ts';
 import { advance } from './advance.ts';
 import { command, type Draft, record } from './draft.ts';
 import { resumeRepeatAfterMs } from './limits.ts';
@@ -75,7 +77,7 @@ function obey(draft: Draft, report: Report): void {
     case 'request-withdrawn':
       return requestWithdrawn(draft, report);
     case 'answer-delivered':
-      if (draft.state.requests.get(report.requestId)?.state !== 'answered') ignore(draft, report, 'no such answer');
+      if (find(draft.state.requests, report.requestId)?.state !== 'answered') ignore(draft, report, 'no such answer');
       else record(draft, { type: 'answer-delivered', requestId: report.requestId });
       return;
     case 'control-acked':
@@ -109,8 +111,7 @@ function ready(draft: Draft, report: ReportOf<'agent-ready'>): void {
 }
 
 function delivery(draft: Draft, report: ReportOf<'delivered' | 'delivery-refused'>): void {
-  const { inFlight, entries } = draft.state.queue;
-  const entry = inFlight === undefined ? undefined : entries.get(inFlight);
+  const entry = flyingEntry(draft.state.queue);
   const { dispatchId } = report;
   if (entry?.dispatch?.dispatchId !== dispatchId) {
     ignore(draft, report, 'no such dispatch is in flight');
@@ -184,8 +185,7 @@ function turnEnded(draft: Draft, report: ReportOf<'turn-ended'>): void {
 
 /** An agent that asks or ends the turn has read the prompt that began it, whatever became of the confirmation. */
 function confirmDelivery(draft: Draft): void {
-  const { inFlight, entries } = draft.state.queue;
-  const entry = inFlight === undefined ? undefined : entries.get(inFlight);
+  const entry = flyingEntry(draft.state.queue);
   if (entry?.dispatch?.how !== 'prompt') return;
   const { dispatchId, how, epoch } = entry.dispatch;
   record(draft, { type: 'message-delivered', messageId: entry.id, dispatchId, how, epoch });
@@ -204,7 +204,7 @@ function requestOpened(draft: Draft, report: ReportOf<'request-opened'>): void {
     ignore(draft, report, 'the session is cancelling');
     return;
   }
-  if (state.requests.has(requestId)) {
+  if (find(state.requests, requestId) !== undefined) {
     ignore(draft, report, 'this request id was used before');
     return;
   }
@@ -217,7 +217,7 @@ function requestOpened(draft: Draft, report: ReportOf<'request-opened'>): void {
 
 function requestWithdrawn(draft: Draft, report: ReportOf<'request-withdrawn'>): void {
   const { requestId, reason } = report;
-  if (draft.state.requests.get(requestId)?.state !== 'open') {
+  if (find(draft.state.requests, requestId)?.state !== 'open') {
     ignore(draft, report, 'no such request is open');
     return;
   }
@@ -229,7 +229,11 @@ function controlWord(draft: Draft, report: ReportOf<'control-acked' | 'control-r
   const { control, settledControls } = draft.state;
   const { requestId } = report;
   if (control?.requestId !== requestId) {
-    ignore(draft, report, settledControls.has(requestId) ? 'the request is already settled' : 'no such request');
+    ignore(
+      draft,
+      report,
+      find(settledControls, requestId) !== undefined ? 'the request is already settled' : 'no such request',
+    );
     return;
   }
   if (report.type === 'control-refused') refused(draft, control.kind, report);

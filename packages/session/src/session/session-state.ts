@@ -1,5 +1,6 @@
 import type { Json } from '@concerto/base';
 import type { LifecycleVerb, SessionError, SessionKind, SuspendEvent, ToolConfig, Usage } from '@concerto/protocol';
+import type { Archive } from '../archive.ts';
 import type { Queue } from '../queue/queue.ts';
 
 /** The agent's process, or what stands in for it; numbered, so that a late word of an older one is known as such. */
@@ -73,12 +74,13 @@ export type SessionState = {
   readonly capabilities: readonly string[];
 
   readonly turn: Turn;
-  readonly requests: ReadonlyMap<string, Request>;
+  /** Live: open, or answered and not yet handed over. */
+  readonly requests: Archive<Request>;
   readonly queue: Queue;
   readonly hold?: Hold | undefined;
   readonly control?: Control | undefined;
   /** Kinds of requests already settled, so that a second confirmation is known as a repeat. */
-  readonly settledControls: ReadonlyMap<string, LifecycleVerb>;
+  readonly settledControls: Archive<LifecycleVerb>;
 
   readonly usage: Usage;
   readonly result?: Json | undefined;

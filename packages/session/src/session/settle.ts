@@ -1,5 +1,5 @@
 import type { AgentResult, LifecycleVerb, SessionError, SessionRecord } from '@concerto/protocol';
-import { listedEntries } from '../queue/queue.ts';
+import { flyingEntry, listedEntries } from '../queue/queue.ts';
 import { command, type Draft, record } from './draft.ts';
 import { dispatchAttemptsMax } from './limits.ts';
 
@@ -28,7 +28,7 @@ export function confirmControl(draft: Draft, by: Confirmation): void {
 /** Closes what waits for an answer, and answers that were kept but never handed over. */
 export function withdrawRequests(draft: Draft, reason: string): readonly string[] {
   const withdrawn: string[] = [];
-  for (const { requestId, state, held } of draft.state.requests.values()) {
+  for (const { requestId, state, held } of draft.state.requests.live.values()) {
     if (state !== 'open' && held === undefined) continue;
     record(draft, { type: 'request-withdrawn', requestId, reason });
     withdrawn.push(requestId);
@@ -117,8 +117,7 @@ function startFailed(draft: Draft, error: SessionError): void {
  * Tells whether it certainly was not, so that it waits in the queue again.
  */
 function settleInFlight(draft: Draft, undelivered: readonly string[]): boolean {
-  const { inFlight, entries } = draft.state.queue;
-  const entry = inFlight === undefined ? undefined : entries.get(inFlight);
+  const entry = flyingEntry(draft.state.queue);
   if (entry?.dispatch === undefined) return false;
   const { id: messageId, dispatches } = entry;
   const { dispatchId } = entry.dispatch;

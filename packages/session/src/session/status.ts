@@ -27,7 +27,7 @@ export function waitingStatus(event: SuspendEvent): 'waitingForInput' | 'waiting
 
 /** Oldest first. */
 export function openRequests(state: SessionState): readonly Request[] {
-  return [...state.requests.values()].filter((request) => request.state === 'open');
+  return [...state.requests.live.values()].filter((request) => request.state === 'open');
 }
 
 /** Something is to be done and nothing is there to do it: never started, or messages wait for the next process. */

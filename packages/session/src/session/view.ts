@@ -1,7 +1,7 @@
 import type { Json } from '@concerto/base';
 import type { Message, MessageList, Session, SuspendEvent, Waiting } from '@concerto/protocol';
 import { textOf } from '@concerto/protocol';
-import { listedEntries, pendingEntries, type QueueEntry, settledEntries } from '../queue/queue.ts';
+import { entryOf, listedEntries, pendingEntries, type QueueEntry, settledEntries } from '../queue/queue.ts';
 import { isoTime } from './iso-time.ts';
 import type { SessionState } from './session-state.ts';
 import { needsProcess, openRequests, statusOf, waitingStatus } from './status.ts';
@@ -126,7 +126,7 @@ export function messageListView(state: SessionState, all: boolean): MessageList 
 
 /** One message, or undefined when the session has none of that id. */
 export function messageOf(state: SessionState, messageId: string): Message | undefined {
-  const entry = state.queue.entries.get(messageId);
+  const entry = entryOf(state.queue, messageId);
   return entry === undefined ? undefined : messageView(entry, state);
 }
 
