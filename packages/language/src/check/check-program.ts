@@ -250,7 +250,9 @@ function reportUnusedImports(cx: Context): void {
       if (entry.meaning.kind !== 'import') continue;
       const { used } = entry;
       inFile(cx, module.file, () => lookupInModule(cx, module, name));
-      if (used || entry.isPublic || entry.meaning.target?.meaning.kind === 'broken') continue;
+      const kind = entry.meaning.target?.meaning.kind;
+      // A trait is used by the methods it brings.
+      if (used || entry.isPublic || kind === 'broken' || kind === 'trait') continue;
       cx.report.warning(CODE.unusedImport, entry.span, `unused import \`${name}\``, { file: entry.file });
     }
   };

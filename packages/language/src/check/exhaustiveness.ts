@@ -92,6 +92,10 @@ function uncovered(rows: readonly Row[], types: readonly Type[], budget: Budget)
     );
     return rest === undefined ? undefined : [{ text: '_', open: false }, ...rest];
   }
+  if (isMixed(first, expanded)) {
+    const rest = uncovered(wildRows(expanded), others, budget);
+    return rest === undefined ? undefined : [{ text: '_', open: true }, ...rest];
+  }
   for (const one of casesOf(first, expanded)) {
     const inner = uncovered(specialize(expanded, one), [...one.types, ...others], budget);
     if (inner === undefined) continue;
@@ -118,11 +122,44 @@ function useful(rows: readonly Row[], row: Row, types: readonly Type[], budget: 
       budget,
     );
   }
+  // A value of which nothing is known may be something none of the other patterns thinks of.
+  if (isDynamic(prune(first))) {
+    const filler = head.kind === 'node' ? head.args : [];
+    const unknown = filler.map((): Type => ANY);
+    return useful(wildRows(expanded, filler.length), [...filler, ...row.slice(1)], [...unknown, ...others], budget);
+  }
   return casesOf(first, [...expanded, row]).some((one) => {
     const [mine] = specialize([row], one);
     return mine !== undefined && useful(specialize(expanded, one), mine, [...one.types, ...others], budget);
   });
 }
+
+/** Rows that take anything in the first column, with the rest of their columns after `filler` wild ones. */
+function wildRows(rows: readonly Row[], filler = 0): Row[] {
+  const wild = Array.from({ length: filler }, () => WILD);
+  return rows.filter((row) => row[0]?.kind === 'wild').map((row) => [...wild, ...row.slice(1)]);
+}
+
+/** Patterns of several kinds for a value of which nothing is known: only a wildcard covers the rest. */
+function isMixed(type: Type, rows: readonly Row[]): boolean {
+  if (!isDynamic(prune(type))) return false;
+  const kinds = new Set<string>();
+  for (const [head] of rows) {
+    if (head?.kind !== 'node') continue;
+    kinds.add(head.head.kind === 'tag' ? TAG_FAMILY[head.head.tag] : head.head.kind);
+  }
+  return kinds.size > 1;
+}
+
+const TAG_FAMILY = {
+  true: 'bool',
+  false: 'bool',
+  some: 'option',
+  none: 'option',
+  ok: 'result',
+  err: 'result',
+  nil: 'nil',
+};
 
 function expandAll(rows: readonly Row[]): readonly Row[] {
   if (!rows.some((row) => row[0]?.kind === 'or')) return rows;
