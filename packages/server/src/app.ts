@@ -51,6 +51,9 @@ export function createApp(
 function problemOf(error: Error, report: (message: string, cause: unknown) => void): ProblemError {
   if (error instanceof ProblemError) return error;
   if (error instanceof HTTPException) return new ProblemError(error.status, 'bad_request', error.message);
+  if (error instanceof LogError && error.code === 'bad-cursor') {
+    return new ProblemError(400, 'bad_cursor', error.message, { cause: error });
+  }
   if (error instanceof LogError) {
     report('the store failed', error);
     const status = error.code === 'full' ? 507 : 503;

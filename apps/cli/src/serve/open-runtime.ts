@@ -32,7 +32,7 @@ export type RuntimeOptions = {
 
 /** The one place where the parts are put together. */
 export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
-  const log = await openEventLog(options.store, { now: Date.now });
+  const log = await openEventLog(options.store, { now: Date.now, onWarning: options.report });
   const store = new SessionStore(log);
   const clock = systemClock;
   const mintId = (prefix: string): string => `${prefix}_${randomBytes(12).toString('base64url')}`;

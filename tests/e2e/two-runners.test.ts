@@ -1,0 +1,94 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { hasRedisServer, type RedisServer, startRedisServer } from '@concerto/log/testing';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Api, apiOf } from '../support/api.ts';
+import { type StartedServer, startServer } from '../support/start-server.ts';
+import { writeManifest } from '../support/test-agents.ts';
+
+const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+const available = await hasRedisServer();
+let folder: string;
+let redis: RedisServer;
+let server: StartedServer;
+let api: Api;
+const runners: ChildProcess[] = [];
+
+beforeAll(async () => {
+  if (!available) return;
+  folder = await mkdtemp(join(tmpdir(), 'concerto-runners-'));
+  await writeManifest(folder);
+  redis = await startRedisServer();
+  server = await startServer({ folder, args: ['--store', redis.url, '--no-runner'] });
+  api = apiOf(server);
+});
+
+afterAll(async () => {
+  for (const runner of runners) runner.kill('SIGKILL');
+  await server?.stop();
+  await redis?.stop();
+  if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+});
+
+async function startRunner(): Promise<ChildProcess> {
+  const tsx = join(root, 'node_modules/tsx/dist/esm/index.mjs');
+  const args = [
+    '--import',
+    tsx,
+    '--conditions=@concerto/source',
+    join(root, 'apps/cli/src/main.ts'),
+    'runner',
+    '--store',
+    redis.url,
+  ];
+  const runner = spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] });
+  runners.push(runner);
+  await once(runner.stdout, 'data');
+  return runner;
+}
+
+test.runIf(available)(
+  'a session waits for a runner; kill -9 of its runner moves it to another, and nothing is lost or repeated',
+  async () => {
+    const { id } = await api.start({ agent: 'turns', prompt: 'one' });
+    expect((await api.get(`/api/sessions/${id}`)).body).toMatchObject({ status: 'queued', waiting: { for: 'runner' } });
+    const first = await startRunner();
+    await api.untilStatus(id, 'idle');
+    first.kill('SIGKILL');
+    await startRunner();
+    await api.post(`/api/sessions/${id}/messages`, { content: 'two' });
+    await api.until(id, (event) => event.type === 'status' && event.status === 'idle' && event.seq > 14);
+    const history = (await api.get(`/api/sessions/${id}/messages?all=true`)).body.history as {
+      content: string;
+      status: string;
+    }[];
+    expect(history.map(({ content, status }) => [content, status])).toEqual([
+      ['one', 'delivered'],
+      ['two', 'delivered'],
+    ]);
+  },
+  90_000,
+);
+
+test.runIf(available)(
+  'a runner that was asleep and wakes up is fenced: the session belongs to the other one',
+  async () => {
+    for (const runner of runners.splice(0)) runner.kill('SIGKILL');
+    const sleeper = await startRunner();
+    const { id } = await api.start({ agent: 'silent', prompt: 'wait' });
+    await api.until(id, (event) => event.type === 'functionCall');
+    sleeper.kill('SIGSTOP');
+    await startRunner();
+    const events = await api.untilStatus(id, 'interrupted');
+    sleeper.kill('SIGCONT');
+    await api.post(`/api/sessions/${id}/cancel`);
+    const all = await api.until(id, (event) => event.type === 'finish');
+    expect(all.slice(0, events.length)).toEqual(events);
+    expect(all.map((event) => event.seq)).toEqual(all.map((_, index) => index + 1));
+  },
+  90_000,
+);

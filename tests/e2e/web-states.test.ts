@@ -1,0 +1,184 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openBrowser, pictures, startSession, statusBadge, visit } from '../support/open-browser.ts';
+import { faintTexts, namelessControls } from '../support/page-faults.ts';
+import { type StartedServer, startServer } from '../support/start-server.ts';
+
+let server: StartedServer;
+let browser: Browser;
+
+beforeAll(async () => {
+  [server, browser] = await Promise.all([startServer(), openBrowser()]);
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+async function poolMax(max: number): Promise<void> {
+  const response = await fetch(`${server.url}/api/pool`, {
+    method: 'PUT',
+    headers: { authorization: `Bearer ${server.token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ max }),
+  });
+  expect(response.status).toBe(200);
+}
+
+test('a full pool is told with its numbers, and one can wait for a slot', async () => {
+  const { context, page } = await visit(browser, server.entrance);
+  await poolMax(1);
+  await startSession(page, 'slow', 'Takes the only slot');
+  await page.getByText('Step 1 of 60').waitFor();
+  await page.keyboard.press('g');
+  await page.getByText('1 of 1 slots').waitFor();
+  await page.getByRole('radio', { name: 'echo' }).check();
+  await page.getByLabel('Prompt').fill('Me too');
+  await page.keyboard.press('Enter');
+  await page.getByRole('alert').getByText('All slots are taken: 1 of 1 sessions run').waitFor();
+  await page.screenshot({ path: `${pictures}/pool-full-light.png` });
+  await page.getByRole('button', { name: 'Wait for a slot' }).click();
+  await statusBadge(page, 'Waiting to start').waitFor();
+  await page.getByText('Every slot of the pool is taken').waitFor();
+
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('g');
+  await page.getByText('1 waiting', { exact: false }).first().waitFor();
+  await page.getByRole('link', { name: /Takes the only slot/ }).click();
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  await statusBadge(page, 'Cancelled').waitFor();
+  await page.getByRole('link', { name: 'All sessions', exact: true }).click();
+  await page.getByRole('link', { name: /Me too/ }).click();
+  await page.getByRole('region', { name: 'Result of turn 1' }).getByText('Me too').waitFor();
+  await poolMax(20);
+  await context.close();
+}, 90_000);
+
+test('what an agent does wrong is shown where it happened, with the end of its stderr', async () => {
+  const { context, page, problems } = await visit(browser, server.entrance);
+  await startSession(page, 'flaky', 'Build it');
+  await page.getByRole('region', { name: 'Error' }).getByText('The build server did not answer').waitFor();
+  await statusBadge(page, 'Idle').waitFor();
+  await page.getByLabel('Message', { exact: true }).fill('Again');
+  await page.keyboard.press('Enter');
+  const crash = page.getByRole('region', { name: 'Error' }).filter({ hasText: 'code 134' });
+  await crash.getByText('fatal: out of memory while linking').waitFor();
+  await statusBadge(page, 'Interrupted').waitFor();
+  // Said once: neither the status nor the end repeats it.
+  expect(await page.getByText('fatal: out of memory while linking').count()).toBe(1);
+  await page.screenshot({ path: `${pictures}/error-light.png` });
+  expect(problems).toEqual([]);
+  await context.close();
+}, 60_000);
+
+test('a once session ends with its result, told once', async () => {
+  const { context, page } = await visit(browser, server.entrance);
+  await page.getByLabel('End with the first result').check();
+  await startSession(page, 'echo', 'Only this');
+  await statusBadge(page, 'Completed').waitFor();
+  await page.getByText('This session is over').waitFor();
+  expect(await page.getByRole('region', { name: /Result of turn/ }).count()).toBe(1);
+  await context.close();
+}, 60_000);
+
+test('the list filters by status, keeps the filter over a reload, and loads more', async () => {
+  const starts = Array.from({ length: 55 }, (_, n) =>
+    fetch(`${server.url}/api/sessions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${server.token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ agent: 'echo', prompt: `Many ${n}`, once: true, ifFull: 'queue' }),
+    }),
+  );
+  expect((await Promise.all(starts)).every((response) => response.status === 201)).toBe(true);
+  const { context, page } = await visit(browser, server.entrance);
+  const rows = page.getByRole('list', { name: 'Sessions' }).getByRole('listitem');
+  await expect.poll(() => rows.count()).toBe(50);
+  await page.getByRole('button', { name: 'Load more' }).click();
+  await expect.poll(() => rows.count()).toBeGreaterThan(54);
+  await page.getByRole('button', { name: 'On hold' }).click();
+  await expect.poll(() => rows.filter({ hasNotText: 'Interrupted' }).count()).toBe(0);
+  await page.reload();
+  await page.getByRole('button', { name: 'On hold', pressed: true }).waitFor();
+  await page.getByRole('button', { name: 'Needs you' }).click();
+  await page.getByText('No session is in “Needs you” now.').waitFor();
+  await context.close();
+}, 90_000);
+
+test('a session that is not there, an address that is none, a browser that is not signed in', async () => {
+  const { context, page } = await visit(browser, server.entrance);
+  await page.goto(`${server.url}/sessions/s_nowhere`);
+  await page.getByRole('heading', { name: 'This session does not exist' }).waitFor();
+  await page.goto(`${server.url}/somewhere/else`);
+  await page.getByRole('heading', { name: 'There is nothing here' }).waitFor();
+  await page.getByRole('link', { name: 'All sessions', exact: true }).click();
+  await page.getByRole('heading', { name: 'Sessions', exact: true }).waitFor();
+  await context.clearCookies();
+  await page.getByRole('alert').getByText('This browser is not signed in').waitFor();
+  await page.reload();
+  await page.getByText('This page needs a token').waitFor();
+  await context.close();
+}, 60_000);
+
+test('a server that is killed and comes back: the page says so, reconnects by itself, and has everything', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'concerto-restart-'));
+  const store = ['--store', 'sqlite:store.db'];
+  const first = await startServer({ folder, args: store });
+  const { context, page } = await visit(browser, first.entrance);
+  await startSession(page, 'slow', 'Outlives its server');
+  await page.getByText('Step 1 of 60').waitFor();
+  await page.getByLabel('Connection').getByText('Live').waitFor();
+  await first.kill();
+  await page.getByLabel('Connection').getByText('Reconnecting').waitFor();
+  await page.screenshot({ path: `${pictures}/reconnecting-light.png` });
+  const second = await startServer({ folder, args: [...store, '--port', String(first.port)] });
+  try {
+    await page.getByRole('button', { name: 'Retry now' }).click();
+    await page.getByLabel('Connection').getByText('Live').waitFor();
+    await statusBadge(page, 'Interrupted').waitFor({ timeout: 45_000 });
+    expect(await page.getByText('Outlives its server').count()).toBeGreaterThan(0);
+    expect(await page.locator('.prompt').count()).toBe(1);
+    await page.getByLabel('Message', { exact: true }).fill('Go on');
+    await page.keyboard.press('Enter');
+    await page.locator('.prompt', { hasText: 'Go on' }).waitFor();
+  } finally {
+    await context.close();
+    await second.stop();
+    await rm(folder, { recursive: true, force: true });
+  }
+}, 120_000);
+
+test.each(['light', 'dark'] as const)(
+  'every control has a name and every text can be read, %s',
+  async (colorScheme) => {
+    const { context, page } = await visit(browser, server.entrance, { colorScheme });
+    const check = async (): Promise<void> => {
+      expect(await namelessControls(page)).toEqual([]);
+      expect(await faintTexts(page)).toEqual([]);
+    };
+    await page.getByRole('list', { name: 'Sessions' }).getByRole('listitem').first().waitFor();
+    await page.screenshot({ path: `${pictures}/list-many-${colorScheme}.png` });
+    await check();
+    await startSession(page, 'demo', 'Look at it');
+    await page.getByRole('button', { name: 'RS256' }).waitFor();
+    await page.getByLabel('Message', { exact: true }).fill('later');
+    await page.keyboard.press('Enter');
+    await page.getByRole('list', { name: 'Queued messages' }).waitFor();
+    await check();
+    await page.getByRole('button', { name: 'RS256' }).click();
+    await page.getByRole('button', { name: 'Approve' }).waitFor();
+    await check();
+    await page.screenshot({ path: `${pictures}/approval-${colorScheme}.png` });
+    await page.getByRole('button', { name: 'Approve' }).click();
+    await page.getByRole('region', { name: 'Result of turn 2' }).waitFor();
+    await page.screenshot({ path: `${pictures}/result-${colorScheme}.png` });
+    await check();
+    await page.getByRole('button', { name: 'Keyboard help' }).click();
+    await check();
+    await page.screenshot({ path: `${pictures}/help-${colorScheme}.png` });
+    await context.close();
+  },
+  90_000,
+);
