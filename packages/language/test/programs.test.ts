@@ -8,13 +8,29 @@ import { runVirtually, type VirtualRun } from './virtual-world.ts';
 const programs = readProgramFiles();
 const readFile = (path: string): string | undefined => programs.find((program) => program.path === path)?.text;
 
-describe.each(programs)('$name', (program) => {
-  if (program.errors.length + program.warnings.length > 0) test('is diagnosed', () => expectDiagnostics(program));
-  else if (program.isTest) test('has these test results', () => expectTests(program));
-  else {
-    test('does what it says', () => expectRun(program, false));
-    test('does the same when it moves to another machine at every effect', () => expectRun(program, true));
-  }
+const diagnosed = programs.filter((program) => program.errors.length + program.warnings.length > 0);
+const tested = programs.filter((program) => program.isTest);
+const running = programs.filter((program) => !diagnosed.includes(program) && !tested.includes(program));
+
+describe('programs', () => {
+  test.each(diagnosed)('$name is diagnosed', (program) => {
+    expect(diagnosticsOf(program)).toEqual(expectedDiagnostics(program));
+  });
+
+  test.each(tested)('$name has these test results', (program) => {
+    expect(testResults(program)).toEqual(program.tests);
+  });
+
+  test.each(running)('$name', (program) => {
+    const result = runOnce(program, false);
+    expect(result.shown).toEqual(expectedLines(program, result.shown));
+    expect({ failed: result.problem !== undefined }).toEqual({ failed: program.exit !== 0 });
+    for (const text of program.failure) expect(result.problem).toContain(text);
+  });
+
+  test.each(running)('$name is the same when it moves to another VM whenever it gives control back', (program) => {
+    expect(runOnce(program, true)).toEqual(runOnce(program, false));
+  });
 });
 
 function compile(program: ProgramFile): IrModule {
@@ -26,26 +42,26 @@ function compile(program: ProgramFile): IrModule {
   return checked.value;
 }
 
-function expectRun(program: ProgramFile, throughSnapshots: boolean): void {
+function runOnce(
+  program: ProgramFile,
+  throughSnapshots: boolean,
+): { shown: readonly string[]; problem: string | undefined } {
   const { answers, events } = program;
   const result = runVirtually(compile(program), { entry: 'main', answers, events, throughSnapshots });
   const problem = problemOf(result);
-  // The problem stands where the missing lines would be, so that a failure of this test shows it.
-  const got = problem !== undefined && program.exit === 0 ? [...result.lines, problem] : result.lines;
-  expect(got).toEqual(expectedLines(program, result));
-  expect({ failed: problem !== undefined, problem }).toMatchObject({ failed: program.exit !== 0 });
-  for (const text of program.failure) expect(problem).toContain(text);
+  // An unexpected problem stands where the missing lines would be, so that the failure of a test shows it.
+  const shown = problem !== undefined && program.exit === 0 ? [...result.lines, problem] : result.lines;
+  return { shown, problem };
 }
 
 /** With `<ANY>` filled in from what came. */
-function expectedLines(program: ProgramFile, result: VirtualRun): string[] {
+function expectedLines(program: ProgramFile, got: readonly string[]): string[] {
   return program.expect.map((line, index) => {
-    const got = result.lines[index] ?? '';
     const pattern = line
       .split('<ANY>')
       .map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`))
       .join('.*');
-    return new RegExp(`^${pattern}$`).test(got) ? got : line;
+    return new RegExp(`^${pattern}$`).test(got[index] ?? '') ? (got[index] ?? '') : line;
   });
 }
 
@@ -55,9 +71,9 @@ function problemOf({ outcome }: VirtualRun): string | undefined {
   return typeof value === 'object' && value !== null && value.kind === 'err' ? display(value.value) : undefined;
 }
 
-function expectTests(program: ProgramFile): void {
+function testResults(program: ProgramFile): string[] {
   const module = compile(program);
-  const results = module.tests.map((one, index) => {
+  return module.tests.map((one, index) => {
     const { answers, events } = program;
     const run = runVirtually(module, { entry: { test: index }, answers, events, throughSnapshots: false });
     const problem = problemOf(run);
@@ -65,23 +81,33 @@ function expectTests(program: ProgramFile): void {
     const passed = expected === undefined ? problem === undefined : problem?.includes(expected.message ?? '') === true;
     return `${passed ? 'pass' : 'fail'} ${one.description}`;
   });
-  expect(results).toEqual(program.tests);
 }
 
-function expectDiagnostics(program: ProgramFile): void {
+type Severity = 'error' | 'warning';
+
+/** Errors all of them, warnings only where one is expected. */
+function diagnosticsOf(program: ProgramFile): string[] {
   const { diagnostics } = buildProgram({ entry: program.path, readFile });
-  for (const severity of ['error', 'warning'] as const) {
-    const found = shown(program, diagnostics, severity);
-    for (const place of severity === 'error' ? program.errors : program.warnings) {
-      const [, line = '', text = ''] = /^(\d+) ?(.*)$/.exec(place) ?? [];
-      expect(found.some((one) => one.startsWith(`${line}: `) && one.includes(text)) ? place : found).toBe(place);
-    }
-  }
-  const lines = new Set(program.errors.map((place) => place.split(' ')[0]));
-  expect(shown(program, diagnostics, 'error').filter((one) => !lines.has(one.split(':')[0]))).toEqual([]);
+  const errors = shown(program, diagnostics, 'error').map((found) => matching(program.errors, found));
+  const warnings = shown(program, diagnostics, 'warning').map((found) => matching(program.warnings, found));
+  return [...new Set([...errors, ...warnings.filter((found) => program.warnings.includes(found))])].toSorted();
 }
 
-function shown(program: ProgramFile, diagnostics: readonly Diagnostic[], severity: string): string[] {
+function expectedDiagnostics(program: ProgramFile): string[] {
+  return [...new Set([...program.errors, ...program.warnings])].toSorted();
+}
+
+/** The expectation that speaks of this diagnostic; the diagnostic itself when none does. */
+function matching(expected: readonly string[], found: string): string {
+  return (
+    expected.find((place) => {
+      const [, line = '', text = ''] = /^(\d+) ?(.*)$/.exec(place) ?? [];
+      return found.startsWith(`${line}: `) && found.includes(text);
+    }) ?? found
+  );
+}
+
+function shown(program: ProgramFile, diagnostics: readonly Diagnostic[], severity: Severity): string[] {
   const file = createSourceFile(program.path, program.text);
   return diagnostics
     .filter((one) => one.severity === severity)

@@ -89,6 +89,38 @@ function compileValue(frame: Frame, expression: Expression, dst: number): void {
       return compileRange(frame, expression, dst);
     case 'CastExpression':
       return compileCast(frame, expression, dst);
+    default:
+      return compileFlow(frame, expression, dst);
+  }
+}
+
+type FlowExpression = Extract<
+  Expression,
+  {
+    kind:
+      | 'AwaitExpression'
+      | 'PropagateExpression'
+      | 'ClosureExpression'
+      | 'Block'
+      | 'IfExpression'
+      | 'MatchExpression'
+      | 'ForExpression'
+      | 'WhileExpression'
+      | 'LoopExpression'
+      | 'TryExpression'
+      | 'ListenExpression'
+      | 'RaceExpression'
+      | 'ReturnExpression'
+      | 'BreakExpression'
+      | 'ContinueExpression'
+      | 'ThrowExpression'
+      | 'ErrorExpression';
+  }
+>;
+
+/** What has bodies or leaves the straight line. */
+function compileFlow(frame: Frame, expression: FlowExpression, dst: number): void {
+  switch (expression.kind) {
     case 'AwaitExpression':
       return compileAwait(frame, expression, dst);
     case 'PropagateExpression':

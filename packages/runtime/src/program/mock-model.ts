@@ -20,7 +20,7 @@ export function mockAnswer(request: ModelRequest): ModelAnswer {
 }
 
 function echo(prompt: string): string {
-  return `[mock response to: ${[...prompt].slice(0, SHOWN_CHARACTERS).join('')}]`;
+  return `[mock response to: ${Array.from(prompt).slice(0, SHOWN_CHARACTERS).join('')}]`;
 }
 
 type Schema = { readonly [key: string]: Json };

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { IrModule } from '@concerto/ir';
 import { type Answer, cancel, createVm, type Effect, type Outcome, resume, run, type VmOptions } from '@concerto/vm';
+import type { StartAgent } from '../ports.ts';
 import { performRequest } from './perform-request.ts';
 import { ProgramAgents } from './program-agents.ts';
 import { ProgramStreams } from './program-streams.ts';
@@ -140,5 +141,5 @@ function asWorldError(cause: unknown): {
 }
 
 /** Most programs start no agent; loading what drives one takes longer than they run. */
-const startAgentLazily: typeof import('@concerto/agents').startAgent = async (spec, options) =>
+const startAgentLazily: StartAgent = async (spec, options) =>
   await (await import('@concerto/agents')).startAgent(spec, options);
