@@ -1,4 +1,5 @@
 import type { ConfigField } from '../syntax/item.ts';
+import { eatInstead } from './foreign-words.ts';
 import { parseAnyName } from './parse-name.ts';
 import type { Parser } from './parser.ts';
 
@@ -23,7 +24,8 @@ export function parseConfigBlock(p: Parser): ConfigField[] {
 export function parseConfigField(p: Parser): ConfigField {
   const { start } = p;
   const name = parseAnyName(p, 'a field name');
-  p.expect(':', `after \`${name.text}\``);
+  const where = `after \`${name.text}\``;
+  if (!eatInstead(p, '=', ':', where)) p.expect(':', where);
   const value = p.freeExpression();
   return { kind: 'ConfigField', id: p.newId(), span: p.spanFrom(start), name, value, oldSpelling: undefined };
 }

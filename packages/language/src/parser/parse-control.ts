@@ -1,5 +1,6 @@
 import type { Block, CatchClause, Expression, IfExpression, MatchArm } from '../syntax/expression.ts';
 import type { Name } from '../syntax/node.ts';
+import { eatInstead } from './foreign-words.ts';
 import { looksLikeMap } from './parse-map-and-struct.ts';
 import { isBindableName, parseName, takeLabel, takeName } from './parse-name.ts';
 import { parsePattern } from './parse-pattern.ts';
@@ -92,7 +93,8 @@ function parseArm(p: Parser): MatchArm {
 }
 
 function parseArrow(p: Parser): boolean {
-  if (p.expect('=>', 'after the pattern')) return true;
+  if (p.eat('=>') || eatInstead(p, '->', '=>', 'after the pattern')) return true;
+  p.expect('=>', 'after the pattern');
   p.skipBalanced((kind) => kind === '=>' || kind === ',' || kind === ';');
   return p.eat('=>');
 }

@@ -116,7 +116,7 @@ function parseRangeRest(p: Parser, start: number, low: Expression | undefined): 
   p.bump();
   const hasEnd = canStartExpression(p.kind) && !(p.inHead && p.at('{')) && !p.at('..') && !p.at('..=');
   const end = hasEnd ? parseOperators(p, ADDITIVE) : undefined;
-  if (inclusive && end === undefined) p.unexpected('expected an expression after `..=`', false, 'C0101');
+  if (inclusive && end === undefined) p.unexpected('expected an expression after `..=`', false, { code: 'C0101' });
   if (p.at('..') || p.at('..=')) p.unexpected('ranges cannot be chained');
   return { kind: 'RangeExpression', id: p.newId(), span: p.spanFrom(start), start: low, end, inclusive };
 }

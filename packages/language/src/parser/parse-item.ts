@@ -58,7 +58,7 @@ function parseDeclaration(p: Parser): Item {
 
 function reportMissingDeclaration(p: Parser, head: ItemHead): Item {
   const after = head.isPublic ? 'after `pub`' : 'after the decorators';
-  p.unexpected(`expected a declaration ${after}`, false, 'C0101');
+  p.unexpected(`expected a declaration ${after}`, false, { code: 'C0101' });
   return { kind: 'ErrorItem', id: p.newId(), span: p.spanFrom(head.start), ...head };
 }
 

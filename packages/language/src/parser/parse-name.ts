@@ -54,7 +54,7 @@ export function takeLabel(p: Parser): Name {
 }
 
 export function missingName(p: Parser, what: string, code = 'C0100'): Name {
-  p.unexpected(`expected ${what}`, false, code);
+  p.unexpected(`expected ${what}`, false, { code });
   const start = p.previousEnd;
   return { kind: 'Name', id: p.newId(), span: { start, end: start }, text: '' };
 }

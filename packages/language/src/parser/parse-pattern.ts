@@ -50,7 +50,7 @@ function parseSinglePattern(p: Parser): Pattern {
 /** A keyword in the place of a name is passed over, so that what follows is understood. */
 function reportMissing(p: Parser): Pattern {
   const { start } = p;
-  p.unexpected('expected a pattern', false, 'C0101');
+  p.unexpected('expected a pattern', false, { code: 'C0101' });
   if (p.atName() && BEHIND_NAME.has(p.peek(1))) p.bump();
   return { kind: 'ErrorPattern', id: p.newId(), span: p.spanFrom(start) };
 }
@@ -76,7 +76,7 @@ function parsePatternLiteral(p: Parser): LiteralExpression {
   const { start } = p;
   p.bump();
   if (!p.at('Int') && !p.at('Float')) {
-    p.unexpected('expected a number after `-` in a pattern', false, 'C0106');
+    p.unexpected('expected a number after `-` in a pattern', false, { code: 'C0106' });
     return { kind: 'IntLiteral', id: p.newId(), span: p.spanFrom(start), value: 0 };
   }
   const literal = parseLiteral(p);

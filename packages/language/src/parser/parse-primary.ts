@@ -1,13 +1,15 @@
 import type { Expression, TemplatePart } from '../syntax/expression.ts';
 import type { Name } from '../syntax/node.ts';
 import { canStartExpression } from './expression-start.ts';
+import { reportIncrement } from './foreign-words.ts';
 import { parseClosure } from './parse-closure.ts';
 import { parseBlockLike, startsBlockLike } from './parse-control.ts';
+import { parseParameters } from './parse-function.ts';
 import { parseListen } from './parse-listen.ts';
 import { parseLiteral } from './parse-literal.ts';
 import { looksLikeMap, looksLikeStruct, parseMap, parseStructRest } from './parse-map-and-struct.ts';
 import { parseList, parsePathRest, SOFT_KEYWORDS, takeLabel, takeName } from './parse-name.ts';
-import { parseTypeArguments, typeArgumentsEnd } from './parse-type.ts';
+import { parseType, parseTypeArguments, typeArgumentsEnd } from './parse-type.ts';
 import { errorExpression, type Parser } from './parser.ts';
 
 export function parsePrimary(p: Parser): Expression {
@@ -37,6 +39,8 @@ export function parsePrimary(p: Parser): Expression {
       return parseJump(p);
     case 'listen':
       return parseListen(p);
+    case 'fn':
+      return p.peek(1) === '(' ? parseForeignClosure(p) : reportMissing(p);
     case 'Identifier':
     case 'self':
     case 'emit':
@@ -56,8 +60,20 @@ function parseBraces(p: Parser): Expression {
   return p.peek(1) === '}' ? parseMap(p) : p.block();
 }
 
+/** `fn(a) { … }`: read to its end, so that it is one error. */
+function parseForeignClosure(p: Parser): Expression {
+  const { start } = p;
+  p.syntaxError('C0101', p.tokenSpan, 'a function without a name is a closure', { help: 'write `|a, b| …`' });
+  p.bump();
+  parseParameters(p);
+  if (p.eat('->')) parseType(p);
+  if (p.at('{')) p.block();
+  return { kind: 'ErrorExpression', id: p.newId(), span: p.spanFrom(start) };
+}
+
 function reportMissing(p: Parser): Expression {
-  p.unexpected('expected an expression', false, 'C0101');
+  if (reportIncrement(p)) return errorExpression(p);
+  p.unexpected('expected an expression', false, { code: 'C0101' });
   return errorExpression(p);
 }
 
@@ -83,7 +99,7 @@ function addText(p: Parser, parts: TemplatePart[]): void {
 }
 
 function skipRestOfInterpolation(p: Parser): void {
-  p.unexpected('expected `}` after the interpolated expression', false, 'C0105');
+  p.unexpected('expected `}` after the interpolated expression', false, { code: 'C0105' });
   let depth = 0;
   while (!p.at('EndOfFile')) {
     if (depth === 0 && (p.at('InterpolationMiddle') || p.at('InterpolationEnd'))) return;
@@ -122,7 +138,7 @@ function parseNameOrPath(p: Parser): Expression {
   const path = parsePathRest(p, first);
   if (p.at('::')) {
     p.bump();
-    p.unexpected('expected a name after `::`', false, 'C0103');
+    p.unexpected('expected a name after `::`', false, { code: 'C0103' });
   }
   if (looksLikeStruct(p)) return parseStructRest(p, { start, path, typeArguments: [] });
   if (path.segments.length === 1) return { kind: 'NameExpression', id: p.newId(), span: first.span, name: first };

@@ -273,6 +273,26 @@ describe('errors', () => {
     expect(parse(text).problems).toEqual(expected);
   });
 
+  test.each([
+    ['function f() {}', '`fn`'],
+    ['var x = 1;', '`let`'],
+    ['import a::b;', '`use`'],
+    ['let v = new Foo();', '::new()'],
+    ['let t = a ? 1 : 2;', '`if'],
+    ['x++;', '`+= 1`'],
+    ['let f = fn(a: Int) -> Int { a };', '`|a, b| …`'],
+  ])('%s says how it is written here', (text, hint) => {
+    const { diagnostics } = parse(text);
+    expect(diagnostics).toHaveLength(1);
+    expect(diagnostics[0]?.help).toContain(hint);
+  });
+
+  test('a mark of another language is taken for ours, with a fix', () => {
+    const { items, diagnostics } = parse('model M { provider = a }\nmatch x { 1 -> 2, _ => 3 }');
+    expect(items.map(({ kind }) => kind)).toEqual(['ModelItem', 'StatementItem']);
+    expect(diagnostics.map(({ fix }) => fix?.edits[0]?.text)).toEqual([':', '=>']);
+  });
+
   test('one broken function leaves the others whole', () => {
     const { items } = parse('fn a() { let = ; }\nfn b() -> Int { 2 }\nfn c() { ) }\nfn d() {}');
     expect(items.map((item) => (item.kind === 'FunctionItem' ? item.name.text : item.kind))).toEqual([

@@ -1,6 +1,7 @@
 import type { TokenKind } from '../lexer/token.ts';
 import type { Block, Expression } from '../syntax/expression.ts';
 import type { Statement } from '../syntax/statement.ts';
+import { helpAfter } from './foreign-words.ts';
 import { startsItem } from './item-start.ts';
 import { parseConfigBlock } from './parse-config.ts';
 import { parseBlockLike, startsBlockLike } from './parse-control.ts';
@@ -64,7 +65,7 @@ function parseLet(p: Parser): Statement {
   const pattern = parsePattern(p);
   const type = p.eat(':') ? parseType(p) : undefined;
   const initializer = p.eat('=') ? p.freeExpression() : undefined;
-  endStatement(p, 'the `let`');
+  endStatement(p, 'the `let`', helpAfter(p, initializer));
   return { kind: 'LetStatement', id: p.newId(), span: p.spanFrom(start), mutable, pattern, type, initializer };
 }
 
@@ -83,7 +84,7 @@ function parseExpressionStatement(p: Parser): Statement | Tail {
   if (p.at('}')) return { kind: 'Tail', expression };
   const semicolon = p.at(';');
   if (semicolon) p.bump();
-  else if (!endsItself) endStatement(p, 'the expression');
+  else if (!endsItself) endStatement(p, 'the expression', helpAfter(p, expression));
   return { kind: 'ExpressionStatement', id: p.newId(), span: p.spanFrom(start), expression, semicolon };
 }
 
@@ -118,9 +119,9 @@ const STATEMENT_KEYWORDS: ReadonlySet<TokenKind> = new Set([
 ]);
 
 /** Expects `;`. When it is missing, the next statement is believed to begin on the next line. */
-export function endStatement(p: Parser, what: string): void {
+export function endStatement(p: Parser, what: string, help?: string): void {
   if (p.eat(';')) return;
-  p.unexpected(`expected \`;\` after ${what}`, true, 'C0104');
+  p.unexpected(`expected \`;\` after ${what}`, true, { code: 'C0104', ...(help === undefined ? {} : { help }) });
   if (p.newlineBefore()) return;
   while (!p.at('EndOfFile') && !p.at('}') && !p.eat(';')) {
     if (p.newlineBefore() || STATEMENT_KEYWORDS.has(p.kind)) return;

@@ -100,7 +100,7 @@ function parseFunctionType(p: Parser): TypeExpression {
   const { start } = p;
   p.bump();
   const parameters = p.expect('(', 'after `fn` in a type') ? parseList(p, ')', parseType) : [];
-  const result = p.eat('->') ? parseType(p) : undefined;
+  const result = p.eat('->') ? p.nested(parseSingleType, errorType) : undefined;
   return { kind: 'FunctionType', id: p.newId(), span: p.spanFrom(start), parameters, result };
 }
 

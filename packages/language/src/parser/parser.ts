@@ -142,11 +142,12 @@ export class Parser {
   }
 
   /** `expected` is the beginning of the message; what was found is added. */
-  unexpected(expected: string, behind = false, code = 'C0100'): void {
+  unexpected(expected: string, behind = false, extras: ReportExtras & { readonly code?: string } = {}): void {
+    const { code = 'C0100', ...rest } = extras;
     const found = describeToken(this.kind, this.text);
     const end = this.previousEnd;
     const span = behind && this.position > 0 ? { start: Math.max(end - 1, 0), end } : this.tokenSpan;
-    this.syntaxError(code, span, `${expected}, found ${found}`);
+    this.syntaxError(code, span, `${expected}, found ${found}`, rest);
   }
 
   /** One error for each place: what follows from the first is not worth reading. */
