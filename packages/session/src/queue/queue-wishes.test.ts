@@ -243,7 +243,7 @@ describe('messages', () => {
     expect(story.acks.filter((ack) => ack.type === 'message_ack' && ack.requestId === 'a')).toHaveLength(1);
   });
 
-  test('4.12 an agent that ends the turn has read its prompt, even if nobody confirmed it', () => {
+  test('4.15 an agent that ends the turn has read its prompt, even if nobody confirmed it', () => {
     const story = new Story().idle().send('a').result();
     expect(messageOf(story.state, 'a')).toMatchObject({ status: 'delivered' });
     expect(story.status).toBe('idle');
