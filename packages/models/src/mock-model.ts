@@ -1,0 +1,86 @@
+import type { Json } from '@concerto/base';
+import { isTable, type JsonTable } from './json-table.ts';
+import type { ModelReply, ModelTurn } from './model-turn.ts';
+
+const SHOWN_CHARACTERS = 50;
+const TOKENS_OUT = 42;
+/** A schema that refers to itself ends here. */
+const DEEPEST = 8;
+
+/** The offline model: repeats the beginning of the prompt, or fills a schema with placeholders. */
+export function mockReply(turn: ModelTurn, model: string): ModelReply {
+  const prompt = turn.messages.at(-1)?.content ?? '';
+  const inputTokens = Buffer.byteLength(prompt);
+  const { schema } = turn;
+  return {
+    text: schema === undefined || schema === null ? echo(prompt) : JSON.stringify(placeholder(schema.schema)),
+    toolCalls: [],
+    finishReason: 'stop',
+    usage: {
+      inputTokens,
+      outputTokens: TOKENS_OUT,
+      totalTokens: inputTokens + TOKENS_OUT,
+      cachedInputTokens: 0,
+    },
+    cost: undefined,
+    model,
+    provider: 'mock',
+    latencyMs: 0,
+    attempts: 1,
+  };
+}
+
+function echo(prompt: string): string {
+  return `[mock response to: ${[...prompt].slice(0, SHOWN_CHARACTERS).join('')}]`;
+}
+
+/** The text in pieces, as a provider would send it. */
+export function mockPieces(text: string): readonly string[] {
+  return text.match(/\s*\S+\s*$|\s*\S+/g) ?? [];
+}
+
+function placeholder(schema: Json): Json {
+  const root = isTable(schema) ? schema : {};
+  const definitions = isTable(root.$defs) ? root.$defs : {};
+  return fill(root, { name: 'value', definitions, depth: 0 });
+}
+
+type Place = { readonly name: string; readonly definitions: JsonTable; readonly depth: number };
+
+function fill(schema: JsonTable, place: Place): Json {
+  const { name, definitions, depth } = place;
+  if (typeof schema.$ref === 'string') {
+    const target = definitions[schema.$ref.split('/').at(-1) ?? ''];
+    return isTable(target) && depth < DEEPEST ? fill(target, { ...place, depth: depth + 1 }) : null;
+  }
+  if (Array.isArray(schema.enum)) return schema.enum[0] ?? null;
+  if (Array.isArray(schema.anyOf)) {
+    const options: readonly Json[] = schema.anyOf;
+    const chosen = options.find((option) => isTable(option) && option.type !== 'null');
+    return isTable(chosen) ? fill(chosen, place) : null;
+  }
+  const kind = Array.isArray(schema.type) ? schema.type.find((option) => option !== 'null') : schema.type;
+  switch (kind) {
+    case 'integer':
+    case 'number':
+      return 0;
+    case 'boolean':
+      return false;
+    case 'null':
+      return null;
+    case 'array':
+      return [isTable(schema.items) ? fill(schema.items, { ...place, name: `${name} item` }) : `[mock ${name} item]`];
+    case 'object':
+      return fillObject(isTable(schema.properties) ? schema.properties : {}, place);
+    default:
+      return `[mock ${name}]`;
+  }
+}
+
+function fillObject(properties: JsonTable, { definitions, depth }: Place): Json {
+  const entries = Object.entries(properties).map(([key, part]) => [
+    key,
+    isTable(part) ? fill(part, { name: key, definitions, depth: depth + 1 }) : null,
+  ]);
+  return Object.fromEntries(entries);
+}

@@ -1,0 +1,48 @@
+import type { ModelUsage } from './model-turn.ts';
+
+/** US dollars for a million tokens. */
+type Price = { readonly input: number; readonly cachedInput?: number; readonly output: number };
+
+/**
+ * List prices of the providers for plain requests. Only models whose price does not depend on more than the number of
+ * tokens are here; for any other the cost is unknown, which is better than wrong.
+ */
+const PRICES: Readonly<Record<string, Readonly<Record<string, Price>>>> = {
+  openai: {
+    'gpt-4o': { input: 2.5, cachedInput: 1.25, output: 10 },
+    'gpt-4o-mini': { input: 0.15, cachedInput: 0.075, output: 0.6 },
+    'gpt-4.1': { input: 2, cachedInput: 0.5, output: 8 },
+    'gpt-4.1-mini': { input: 0.4, cachedInput: 0.1, output: 1.6 },
+    'gpt-4.1-nano': { input: 0.1, cachedInput: 0.025, output: 0.4 },
+    'gpt-5': { input: 1.25, cachedInput: 0.125, output: 10 },
+    'gpt-5-mini': { input: 0.25, cachedInput: 0.025, output: 2 },
+    'gpt-5-nano': { input: 0.05, cachedInput: 0.005, output: 0.4 },
+    'o4-mini': { input: 1.1, cachedInput: 0.275, output: 4.4 },
+  },
+  anthropic: {
+    'claude-opus-4-1': { input: 15, cachedInput: 1.5, output: 75 },
+    'claude-opus-4-5': { input: 5, cachedInput: 0.5, output: 25 },
+    'claude-haiku-4-5': { input: 1, cachedInput: 0.1, output: 5 },
+    'claude-3-5-haiku': { input: 0.8, cachedInput: 0.08, output: 4 },
+  },
+  google: {
+    'gemini-2.5-flash': { input: 0.3, output: 2.5 },
+    'gemini-2.5-flash-lite': { input: 0.1, output: 0.4 },
+    'gemini-2.0-flash': { input: 0.1, output: 0.4 },
+  },
+};
+
+const TOKENS = 1_000_000;
+/** `gpt-4o-2024-08-06`, `claude-haiku-4-5-20251001`: the same model, dated. */
+const DATE_SUFFIX = /-(\d{8}|\d{4}-\d{2}-\d{2})$/;
+
+/** Undefined when the price of the model, or of tokens from the cache, is not known. */
+export function costOf(provider: string, model: string, usage: ModelUsage): number | undefined {
+  const table = PRICES[provider === 'openai-responses' ? 'openai' : provider];
+  const price = table?.[model] ?? table?.[model.replace(DATE_SUFFIX, '')];
+  if (price === undefined) return undefined;
+  const { cachedInputTokens: cached, inputTokens, outputTokens } = usage;
+  if (cached > 0 && price.cachedInput === undefined) return undefined;
+  const input = (inputTokens - cached) * price.input + cached * (price.cachedInput ?? 0);
+  return (input + outputTokens * price.output) / TOKENS;
+}

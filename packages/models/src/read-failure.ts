@@ -1,0 +1,95 @@
+import { APICallError } from '@ai-sdk/provider';
+import type { Connection } from './connection.ts';
+import { ModelFailure, type ModelFailureKind } from './model-failure.ts';
+import { redact } from './redact.ts';
+import { retryAfter } from './retry.ts';
+
+const LONGEST_TEXT = 2000;
+
+export type FailedTurn = {
+  readonly connection: Connection;
+  readonly model: string;
+  readonly timeoutMs: number;
+  /** Aborted by whoever asked. */
+  readonly cancelled: AbortSignal | undefined;
+  readonly deadline: AbortSignal | undefined;
+};
+
+/** What went wrong, for a person and a program, without any secret. */
+export function readFailure(cause: unknown, failed: FailedTurn): ModelFailure {
+  const { connection, model, cancelled, deadline, timeoutMs } = failed;
+  const facts = { provider: connection.provider, model };
+  const about = `${connection.provider} ${model}`;
+  if (cancelled?.aborted === true) return new ModelFailure('cancelled', `${about}: the request was cancelled`, facts);
+  if (deadline?.aborted === true) {
+    return new ModelFailure('timeout', `${about}: no answer within ${timeoutMs / 1000} s`, facts);
+  }
+  const shown = (text: string): string => redact(text, connection.secrets).slice(0, LONGEST_TEXT);
+  if (cause instanceof ModelFailure) {
+    return new ModelFailure(cause.code, shown(`${about}: ${cause.message}`), { ...cause.facts, ...facts });
+  }
+  if (!APICallError.isInstance(cause)) {
+    const kind = isNetworkError(cause) ? 'network' : 'provider';
+    return new ModelFailure(
+      kind,
+      shown(`${about}: ${kind === 'network' ? 'the answer broke off: ' : ''}${textOf(cause)}`),
+      facts,
+    );
+  }
+  const status = cause.statusCode;
+  if (status === undefined) {
+    return new ModelFailure(
+      'network',
+      shown(`${about}: cannot reach ${hostOf(connection)}: ${reasonOf(cause)}`),
+      facts,
+    );
+  }
+  const kind = kindOf(status, cause);
+  const wait = retryAfter(cause.responseHeaders, Date.now());
+  return new ModelFailure(kind, shown(`${about}: ${explain(kind, connection)}${status}: ${cause.message}`), {
+    ...facts,
+    status,
+    ...(wait === undefined ? {} : { retryAfterMs: wait }),
+  });
+}
+
+function kindOf(status: number, error: APICallError): ModelFailureKind {
+  // The answer came, and could not be read: asking again may help.
+  if (status < 400) return 'server';
+  if (status === 401 || status === 403) return 'auth';
+  if (status === 404) return 'not_found';
+  if (status === 429) return (error.responseBody ?? '').includes('insufficient_quota') ? 'quota' : 'rate_limited';
+  if (status === 408) return 'network';
+  return status >= 500 ? 'server' : 'bad_request';
+}
+
+function explain(kind: ModelFailureKind, { name, keyVariable }: Connection): string {
+  if (kind !== 'auth' || keyVariable === undefined) return '';
+  return `the key in ${keyVariable} of connection "${name}" was refused: `;
+}
+
+function hostOf({ address }: Connection): string {
+  return new URL(address).host;
+}
+
+/** Node says `fetch failed`, and why in the cause of the cause. */
+function reasonOf(error: Error): string {
+  let reason: unknown = error;
+  while (reason instanceof Error && reason.cause instanceof Error) reason = reason.cause;
+  return textOf(reason);
+}
+
+function textOf(cause: unknown): string {
+  if (cause instanceof Error) return cause.message === '' ? cause.name : cause.message;
+  if (typeof cause === 'string') return cause;
+  if (typeof cause === 'object' && cause !== null && 'message' in cause) return String(cause.message);
+  return JSON.stringify(cause) ?? 'unknown';
+}
+
+function isNetworkError(cause: unknown): boolean {
+  if (!(cause instanceof Error)) return false;
+  if (cause instanceof TypeError && (cause.message === 'terminated' || cause.message === 'fetch failed')) return true;
+  const code = 'code' in cause ? String(cause.code) : '';
+  if (/^(ECONN|EPIPE|ETIMEDOUT|UND_ERR)/.test(code)) return true;
+  return cause.cause !== undefined && isNetworkError(cause.cause);
+}

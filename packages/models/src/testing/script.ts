@@ -1,0 +1,72 @@
+import type { Json } from '@concerto/base';
+
+/** What the model does, one after another, in one turn. */
+export type ScriptStep =
+  /** Sent in pieces of `pieces` characters when streamed. */
+  | { readonly text: string; readonly pieces?: number }
+  | { readonly tool: string; readonly arguments: Json; readonly id?: string }
+  /** Arguments as the model wrote them, which need not be JSON. Only for wires that send them as text. */
+  | { readonly tool: string; readonly rawArguments: string; readonly id?: string }
+  /** Waits until the gate is opened: slow tokens without a clock. */
+  | { readonly gate: string }
+  /** Says nothing more until the other side goes away. */
+  | { readonly hang: true }
+  /** Cuts the connection. */
+  | { readonly drop: true }
+  | { readonly error: ScriptedError }
+  | { readonly usage: { readonly input: number; readonly output: number; readonly cached?: number } }
+  | { readonly finish: 'stop' | 'length' | 'filter' };
+
+export type ScriptedError = {
+  readonly status: number;
+  readonly message?: string;
+  /** The provider's own word for it, for example `insufficient_quota`. */
+  readonly code?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
+export type ScriptTurn = string | readonly ScriptStep[];
+
+export type WireName = 'openai-chat' | 'openai-responses' | 'anthropic' | 'google';
+
+export type ScriptedRequest = {
+  readonly wire: WireName;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  /** The body, with `model` put in for wires that have it in the path. */
+  readonly body: RequestBody;
+  readonly streamed: boolean;
+};
+
+export type RequestBody = { readonly [key: string]: Json } & { readonly model: string };
+
+export type ScriptedToolCall = { readonly id: string; readonly name: string; readonly arguments: string };
+
+/** A turn as far as it was said. */
+export type Said = {
+  readonly text: string;
+  readonly calls: readonly ScriptedToolCall[];
+  readonly finish: 'stop' | 'length' | 'filter';
+  readonly usage: { readonly input: number; readonly output: number; readonly cached: number };
+};
+
+/** A provider's wire. */
+export type Wire = {
+  /** Undefined when the request is not for this wire. */
+  readonly match: (
+    path: string,
+    body: { readonly [key: string]: Json },
+  ) => { model: string; streamed: boolean } | undefined;
+  readonly whole: (said: Said, about: Conversation) => Json;
+  readonly stream: (send: (event: Json | '[DONE]', name?: string) => void, about: Conversation) => WireStream;
+  readonly error: (error: ScriptedError) => Json;
+};
+
+export type Conversation = { readonly id: string; readonly model: string; readonly body: RequestBody };
+
+export type WireStream = {
+  readonly start: () => void;
+  readonly text: (piece: string) => void;
+  readonly call: (call: ScriptedToolCall) => void;
+  readonly end: (said: Said) => void;
+};

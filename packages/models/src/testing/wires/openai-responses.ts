@@ -1,0 +1,123 @@
+import type { Json } from '@concerto/base';
+import type { Conversation, Said, ScriptedToolCall, Wire } from '../script.ts';
+import { openaiChat } from './openai-chat.ts';
+
+const CREATED = 1_700_000_000;
+
+type Item = { readonly [key: string]: Json };
+
+function textItem(id: string, text: string): Item {
+  const content = [{ type: 'output_text', text, annotations: [], logprobs: [] }];
+  return { id: `msg_${id}`, type: 'message', status: 'completed', role: 'assistant', content };
+}
+
+function callItem(call: ScriptedToolCall): Item {
+  return {
+    id: `fc_${call.id}`,
+    type: 'function_call',
+    status: 'completed',
+    call_id: call.id,
+    name: call.name,
+    arguments: call.arguments,
+  };
+}
+
+function response({ id, model }: Conversation, status: string, said?: Said): Json {
+  const output =
+    said === undefined ? [] : [...(said.text === '' ? [] : [textItem(id, said.text)]), ...said.calls.map(callItem)];
+  const reason = said?.finish === 'length' ? 'max_output_tokens' : 'content_filter';
+  return {
+    id: `resp_${id}`,
+    object: 'response',
+    created_at: CREATED,
+    status,
+    model,
+    output,
+    error: null,
+    incomplete_details: status === 'incomplete' ? { reason } : null,
+    instructions: null,
+    metadata: {},
+    parallel_tool_calls: true,
+    tool_choice: 'auto',
+    tools: [],
+    ...(said === undefined
+      ? {}
+      : {
+          usage: {
+            input_tokens: said.usage.input,
+            input_tokens_details: { cached_tokens: said.usage.cached },
+            output_tokens: said.usage.output,
+            output_tokens_details: { reasoning_tokens: 0 },
+            total_tokens: said.usage.input + said.usage.output,
+          },
+        }),
+  };
+}
+
+const statusOf = ({ finish }: Said): string => (finish === 'stop' ? 'completed' : 'incomplete');
+
+/** `POST …/responses`. */
+export const openaiResponses: Wire = {
+  match: (path, body) =>
+    path.endsWith('/responses') && typeof body.model === 'string'
+      ? { model: body.model, streamed: body.stream === true }
+      : undefined,
+  whole: (said, about) => response(about, statusOf(said), said),
+  stream: (send, about) => {
+    let sequence = 0;
+    let index = -1;
+    let text: string | undefined;
+    const event = (type: string, data: Item): void => send({ type, sequence_number: sequence++, ...data }, type);
+    const place = () => ({ item_id: `msg_${about.id}`, output_index: index, content_index: 0 });
+    const endText = (): void => {
+      if (text === undefined) return;
+      const item = textItem(about.id, text);
+      event('response.output_text.done', { ...place(), text, logprobs: [] });
+      event('response.content_part.done', {
+        ...place(),
+        part: { type: 'output_text', text, annotations: [], logprobs: [] },
+      });
+      event('response.output_item.done', { output_index: index, item });
+      text = undefined;
+    };
+    return {
+      start: () => {
+        event('response.created', { response: response(about, 'in_progress') });
+        event('response.in_progress', { response: response(about, 'in_progress') });
+      },
+      text: (piece) => {
+        if (text === undefined) {
+          text = '';
+          index++;
+          const item = { ...textItem(about.id, ''), status: 'in_progress', content: [] };
+          event('response.output_item.added', { output_index: index, item });
+          event('response.content_part.added', {
+            ...place(),
+            part: { type: 'output_text', text: '', annotations: [], logprobs: [] },
+          });
+        }
+        text += piece;
+        event('response.output_text.delta', { ...place(), delta: piece, logprobs: [] });
+      },
+      call: (call) => {
+        endText();
+        index++;
+        const item = callItem(call);
+        const at = { item_id: `fc_${call.id}`, output_index: index };
+        event('response.output_item.added', {
+          output_index: index,
+          item: { ...item, status: 'in_progress', arguments: '' },
+        });
+        event('response.function_call_arguments.delta', { ...at, delta: call.arguments });
+        event('response.function_call_arguments.done', { ...at, arguments: call.arguments });
+        event('response.output_item.done', { output_index: index, item });
+      },
+      end: (said) => {
+        endText();
+        const status = statusOf(said);
+        event(`response.${status}`, { response: response(about, status, said) });
+      },
+    };
+  },
+  error: openaiChat.error,
+};
