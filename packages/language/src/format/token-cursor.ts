@@ -162,13 +162,19 @@ export class TokenCursor {
     const docs: Doc[] = [];
     for (let comment = this.#pending(); comment !== undefined; comment = this.#pending()) {
       if (comment.kind === 'doc' || this.#source.slice(this.#end, comment.start).includes('\n')) break;
-      const restEnd = this.#tokens.comments[this.#comment + 1]?.beforeToken === comment.beforeToken;
-      const rest = restEnd ? '' : this.#source.slice(comment.end, this.start);
-      const endsLine = comment.kind === 'line' || (rest.includes('\n') && kind !== undefined && ENDS_A_LINE.has(kind));
-      if (!endsLine) break;
+      if (comment.kind === 'block' && !this.#isSuffixBlock(comment, kind)) break;
       docs.push(suffix(` ${this.#take(comment)}`));
     }
     return docs.length === 0 ? '' : docs;
+  }
+
+  /** Alone at the end of its line, behind something that ends a line; one of several lines cannot stand there. */
+  #isSuffixBlock(comment: Comment, kind: TokenKind | undefined): boolean {
+    if (kind === undefined || !ENDS_A_LINE.has(kind)) return false;
+    const isLast = this.#tokens.comments[this.#comment + 1]?.beforeToken !== comment.beforeToken;
+    const after = this.#source.slice(comment.end, this.start);
+    const text = this.#source.slice(comment.start, comment.end);
+    return isLast && after.includes('\n') && !text.includes('\n');
   }
 }
 
