@@ -3,7 +3,7 @@ import type { BuiltinSpec } from './builtins.ts';
 /** Functions that need no path, and functions in the namespace of a built-in type. */
 export const FUNCTIONS = {
   emit: {
-    signature: 'fn(channel: String, payload?: Any) -> Nil',
+    signature: 'fn<T>(channel: String, payload?: Any) -> Nil',
     effect: true,
     help: 'Sends a value to whoever listens on the channel',
   },

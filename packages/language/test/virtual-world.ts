@@ -37,7 +37,7 @@ export function runVirtually(module: IrModule, options: VirtualOptions): Virtual
   const world = new VirtualWorld(options);
   let vm = createVm(module, { entry: options.entry, capture: typeof options.entry === 'object' });
   for (;;) {
-    const result = run(vm, options.throughSnapshots ? 1000 : 1_000_000);
+    const result = run(vm, options.throughSnapshots ? 20_000 : 1_000_000);
     for (const effect of result.effects) world.take(effect);
     if (result.status === 'done' || result.status === 'failed') return { lines: world.lines(), outcome: result };
     if (options.throughSnapshots) vm = throughJson(module, vm);
