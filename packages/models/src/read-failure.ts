@@ -54,8 +54,8 @@ export function readFailure(cause: unknown, failed: FailedTurn): ModelFailure {
 }
 
 function kindOf(status: number, error: APICallError): ModelFailureKind {
-  // The answer came, and could not be read: asking again may help.
-  if (status < 400) return 'server';
+  // The answer began, and could not be read to its end.
+  if (status < 400) return 'network';
   if (status === 401 || status === 403) return 'auth';
   if (status === 404) return 'not_found';
   if (status === 429) return (error.responseBody ?? '').includes('insufficient_quota') ? 'quota' : 'rate_limited';
@@ -64,6 +64,7 @@ function kindOf(status: number, error: APICallError): ModelFailureKind {
 }
 
 function explain(kind: ModelFailureKind, { name, keyVariable }: Connection): string {
+  if (kind === 'network') return 'the answer broke off: ';
   if (kind !== 'auth' || keyVariable === undefined) return '';
   return `the key in ${keyVariable} of connection "${name}" was refused: `;
 }

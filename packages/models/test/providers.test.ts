@@ -87,6 +87,7 @@ const PROVIDERS: readonly Provider[] = [
   },
   {
     provider: 'ollama',
+    auth: ['authorization', `Bearer ${KEY}`],
     wire: 'openai-chat',
     model: 'qwen3',
     path: '/v1/chat/completions',
