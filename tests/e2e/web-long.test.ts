@@ -7,6 +7,7 @@ import { openBrowser, pictures, startSession, statusBadge, visit } from '../supp
 import { type StartedServer, startServer } from '../support/start-server.ts';
 
 const rounds = 4000;
+const patience = { timeout: 20_000 };
 
 /** Three lines a round, all at once: none of them can be folded into the one before. */
 const flood = `
@@ -56,7 +57,7 @@ test(`${rounds * 3} messages at once: the page keeps up, lays out only a part, a
   // A reload replays all of it and ends in the same place.
   await page.reload();
   await page.getByRole('region', { name: 'Result of turn 1' }).waitFor({ timeout: 60_000 });
-  await expect.poll(isAtEnd).toBe(true);
+  await expect.poll(isAtEnd, patience).toBe(true);
   expect(await laidOut()).toBeLessThan(500);
 
   // Going up stops the following; what appears above leaves the reader where they were.
@@ -72,11 +73,11 @@ test(`${rounds * 3} messages at once: the page keeps up, lays out only a part, a
       .evaluate((it) => it.getBoundingClientRect().top);
   const place = await top();
   await page.getByRole('button', { name: /Show earlier/ }).click();
-  await expect.poll(() => page.locator('.said').first().textContent()).not.toBe(before);
+  await expect.poll(() => page.locator('.said').first().textContent(), patience).not.toBe(before);
   expect(Math.abs((await top()) - place)).toBeLessThan(60);
   await page.screenshot({ path: `${pictures}/long-light.png` });
   await page.getByRole('button', { name: 'Jump to latest' }).click();
-  await expect.poll(isAtEnd).toBe(true);
+  await expect.poll(isAtEnd, patience).toBe(true);
   expect(problems).toEqual([]);
   await context.close();
 }, 180_000);

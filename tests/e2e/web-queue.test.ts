@@ -115,7 +115,9 @@ test('what is being written survives a closed tab, and a refused message comes b
   await page.close();
   const again = await context.newPage();
   await again.goto(address);
-  await expect.poll(() => again.getByLabel('Message', { exact: true }).inputValue()).toBe('half a thought');
+  await expect
+    .poll(() => again.getByLabel('Message', { exact: true }).inputValue(), { timeout: 15_000 })
+    .toBe('half a thought');
 
   await again.route('**/messages', (route) =>
     route.request().method() === 'POST'

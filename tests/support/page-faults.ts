@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 
-const mustHaveNames = /^\s*- (button|link|textbox|radio|checkbox|meter|progressbar|dialog|log|group)(:| \[.*| *)$/;
+const mustHaveNames = /^\s*- (button|link|textbox|radio|checkbox|meter|progressbar|dialog|log)(:| \[.*| *)$/;
 
 /** What a screen reader could not name on this page: the lines of its accessibility tree. */
 export async function namelessControls(page: Page): Promise<readonly string[]> {
