@@ -118,8 +118,10 @@ function checkLeaving(
     if (operand !== 'dynamic') fn.propagations.push({ node, operand });
     return;
   }
+  // At the top level of a file an error ends the program, as it does when `main` returns one.
+  if (fn.kind === 'top') return;
   if (fn.failure === undefined) {
-    const where = fn.kind === 'top' ? 'outside a function' : 'in a function that returns neither `Result` nor `Option`';
+    const where = 'in a function that returns neither `Result` nor `Option`';
     body.cx.report.error(CODE.questionNeedsResult, node.span, `\`?\` ${where}`, {
       help: 'return `Result<T, E>`, or handle the error with `match` or `try { … } catch { … }`',
     });

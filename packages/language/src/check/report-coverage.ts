@@ -11,17 +11,21 @@ export function reportCoverage(cx: Context, node: MatchExpression, scrutinee: Ty
   const type = prune(scrutinee);
   if (type.kind === 'error' || type.kind === 'never') return;
   const rows: Pat[] = [];
+  const literals = new Literals();
   for (const arm of node.arms) {
     const pat = lower(cx, arm.pattern);
     if (pat === undefined) return;
-    if (!isUseful(rows, pat, type)) {
+    if (!(literals.isNew(pat) ?? isUseful(rows, pat, type))) {
       cx.report.warning(CODE.unreachableArm, arm.pattern.span, 'this arm is never reached', {
         help: 'the arms before it take every such value',
         file,
       });
     }
-    if (arm.guard === undefined) rows.push(pat);
+    if (arm.guard !== undefined) continue;
+    rows.push(pat);
+    literals.add(pat);
   }
+  if (rows.some((row) => row.kind === 'wild')) return;
   const missing = findUncovered(rows, type);
   if (missing === undefined) return;
   const span = { start: node.span.start, end: node.scrutinee.span.end };
@@ -30,6 +34,31 @@ export function reportCoverage(cx: Context, node: MatchExpression, scrutinee: Ty
   if (isClosed(type) && !(missing.open && !mustBeComplete(type))) {
     cx.report.error(CODE.notExhaustive, span, message, { help, file });
   } else cx.report.warning(CODE.openMatch, span, message, { help, file });
+}
+
+/** A table of a thousand literals is common; as long as there is nothing else, a set tells what is new. */
+class Literals {
+  readonly #seen = new Set<string>();
+  #only = true;
+
+  /** Undefined when the patterns have to be compared in full. */
+  isNew(pat: Pat): boolean | undefined {
+    const key = this.#only ? literalKey(pat) : undefined;
+    return key === undefined ? undefined : !this.#seen.has(key);
+  }
+
+  add(pat: Pat): void {
+    const key = literalKey(pat);
+    if (key === undefined) this.#only = false;
+    else this.#seen.add(key);
+  }
+}
+
+function literalKey(pat: Pat): string | undefined {
+  if (pat.kind !== 'node') return undefined;
+  const { head } = pat;
+  if (head.kind === 'literal') return head.text;
+  return head.kind === 'range' && head.low === head.high ? String(head.low) : undefined;
 }
 
 /** Types whose values can all be named. */
