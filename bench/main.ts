@@ -33,7 +33,7 @@ process.exit(0);
 
 function line(row: Row): string {
   const met = meetsTarget(row);
-  const verdict = met === undefined ? '' : met ? 'ok' : 'MISSED';
+  const verdict = { true: 'ok', false: 'MISSED', undefined: '' }[String(met)];
   const cells = [
     row.name.padEnd(52),
     `${figure(row.ours)} ${row.unit}`.padStart(18),

@@ -11,7 +11,7 @@ import { type StartedServer, startServer } from '../support/start-server.ts';
 import { writeManifest } from '../support/test-agents.ts';
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
-const available = await hasRedisServer();
+const available = hasRedisServer();
 let folder: string;
 let redis: RedisServer;
 let server: StartedServer;

@@ -92,7 +92,7 @@ function isFunction(node: object): node is { start: number; end: number } {
 }
 
 function nameOf(node: object): string | undefined {
-  const named = 'id' in node ? node.id : 'key' in node ? node.key : undefined;
+  const named: unknown = Reflect.get(node, 'id') ?? Reflect.get(node, 'key');
   if (named !== null && typeof named === 'object' && 'name' in named && typeof named.name === 'string')
     return named.name;
   return undefined;

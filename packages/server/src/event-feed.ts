@@ -96,7 +96,7 @@ export class EventFeed {
   }
 
   #wakeAll(): void {
-    for (const wake of [...this.#waiting]) wake();
+    for (const wake of this.#waiting) wake();
   }
 
   async #read(position: number): Promise<Frames | undefined> {

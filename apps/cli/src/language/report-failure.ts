@@ -30,7 +30,12 @@ export function failureText(failure: Failure, findFile: FindFile, color: boolean
 function offsetOf(file: SourceFile, place: TraceEntry): number {
   const start = file.lineStarts[place.line - 1] ?? 0;
   const line = file.text.slice(start, file.lineStarts[place.line] ?? file.text.length);
-  return start + Array.from(line).slice(0, place.column - 1).join('').length;
+  return (
+    start +
+    Array.from(line)
+      .slice(0, place.column - 1)
+      .join('').length
+  );
 }
 
 function traceText(trace: readonly TraceEntry[]): string {

@@ -10,6 +10,6 @@ export function reportTo(stream: NodeJS.WritableStream): Report {
 
 function describe(cause: unknown): string {
   if (cause === undefined) return '';
-  if (!(cause instanceof Error)) return `: ${String(cause)}`;
+  if (!(cause instanceof Error)) return `: ${JSON.stringify(cause)}`;
   return `: ${cause.message}${describe(cause.cause)}`;
 }

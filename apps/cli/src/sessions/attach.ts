@@ -100,9 +100,7 @@ function describe(event: FollowedEvent): void {
       return print([paint('yellow', `? ${textOf(event.prompt)}`), ...choices].join('\n'));
     }
     case 'queryConsent':
-      return print(
-        paint('yellow', `! ${String(event.scope.description ?? event.consentType)}${risk(event.scope.risk_level)}`),
-      );
+      return print(paint('yellow', `! ${consentText(event)}${risk(event.scope.risk_level)}`));
     case 'requestSettled':
       return print(paint('dim', `  ${event.outcome}${event.by === undefined ? '' : ` by ${event.by}`}`));
     case 'status':
@@ -114,6 +112,11 @@ function describe(event: FollowedEvent): void {
     default:
       return undefined; // Bookkeeping that a person does not follow; `--json` shows it.
   }
+}
+
+function consentText(event: Extract<SuspendEvent, { type: 'queryConsent' }>): string {
+  const { description } = event.scope;
+  return typeof description === 'string' ? description : event.consentType;
 }
 
 function risk(level: unknown): string {
