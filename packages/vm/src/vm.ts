@@ -114,7 +114,10 @@ function runFiber(vm: Vm, fiber: Fiber, budget: number): number {
 
 function finished(vm: Vm, fiber: Fiber, value: Value): void {
   vm.fibers.delete(fiber.id);
-  if (fiber.parent === null) nextEntry(vm, value);
+  // The top level of the file may fail as `main` does; then nothing follows.
+  const failed = typeof value === 'object' && value !== null && value.kind === 'err';
+  if (fiber.parent === null && failed) vm.outcome = { status: 'done', value };
+  else if (fiber.parent === null) nextEntry(vm, value);
   else childFinished(vm, fiber, value);
 }
 
