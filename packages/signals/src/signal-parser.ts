@@ -1,14 +1,12 @@
-import { CallsBlock } from './calls-block.ts';
 import { DelimiterMatch } from './delimiter-match.ts';
 import { type DelimiterWord, delimiterAt } from './delimiters.ts';
 import { EventSink } from './event-sink.ts';
 import type { SignalEvent } from './events.ts';
 import { FenceTracker } from './fence-tracker.ts';
-import { HeldWhitespace, isWhitespace } from './held-whitespace.ts';
 import { type ResolvedSignalOptions, resolveSignalOptions, type SignalOptions } from './signal-options.ts';
 import { SignalsMisuseError } from './signals-misuse-error.ts';
-import { SystemBlock } from './system-block.ts';
 import { isWellFormed, TextInput } from './text-input.ts';
+import { Turn } from './turn.ts';
 
 export type SignalParser = {
   /** Takes the next piece of the turn and emits every event it makes certain. */
@@ -27,7 +25,6 @@ export function createSignalParser(options: SignalOptions, onEvent: (event: Sign
 const LF = 0x0a;
 const SPACE = 0x20;
 const SIGN = 0xa7;
-const SYSTEM_PREFIX = '[SYSTEM:';
 
 /** Up to this length a loop over the characters is cheaper than a search and a check. */
 const SMALL_CHUNK = 16;
@@ -35,37 +32,13 @@ const SMALL_CHUNK = 16;
 /** Up to this length looking at each line is cheaper than three searches. */
 const SHORT_TEXT = 256;
 
-/** What the current text belongs to. */
-const TEXT = 0;
-const CALLS = 1;
-const SYSTEM = 2;
-/** After EXECUTE, before anything visible. */
-const WAITING = 3;
-/** After EXECUTE, in text that is not a result. */
-const BABBLE = 4;
-
 class Parser implements SignalParser {
-  private readonly strict: boolean;
   private readonly lenient: boolean;
-  private readonly options: ResolvedSignalOptions;
   private readonly sink: EventSink;
+  private readonly turn: Turn;
   private readonly input = new TextInput();
   private readonly match: DelimiterMatch;
   private readonly fence = new FenceTracker();
-  private readonly held: HeldWhitespace;
-  private readonly calls: CallsBlock;
-  private readonly system: SystemBlock;
-
-  private kind = TEXT;
-  private type: 'think' | 'respond' = 'respond';
-  private implicit = true;
-  private block = 0;
-  /** How much of `[SYSTEM:` has come while waiting. */
-  private prefix = 0;
-  /** A CALLS block has come since the last EXECUTE. */
-  private batch = false;
-  /** Valid calls wait for EXECUTE. */
-  private unexecuted = false;
   private finished = false;
   /** The position is inside a line that needs no watching, and the input is plain text: the quick way is open. */
   private midLine = false;
@@ -76,14 +49,10 @@ class Parser implements SignalParser {
   private nextTilde = -1;
 
   constructor(options: ResolvedSignalOptions, onEvent: (event: SignalEvent) => void) {
-    this.options = options;
-    this.strict = options.mode === 'strict';
     this.lenient = options.mode === 'lenient';
-    this.sink = new EventSink(onEvent, options.now, this.strict);
+    this.sink = new EventSink(onEvent, options.now, options.mode === 'strict');
+    this.turn = new Turn(this.sink, options);
     this.match = new DelimiterMatch(options.mode);
-    this.held = new HeldWhitespace(options.maxHeldWhitespace);
-    this.calls = new CallsBlock(this.sink, options);
-    this.system = new SystemBlock(this.sink, options.maxHeldWhitespace);
     this.match.beginLine(true);
   }
 
@@ -94,7 +63,7 @@ class Parser implements SignalParser {
   push(input: string | Uint8Array): void {
     if (this.midLine && typeof input === 'string' && isPlainPiece(input)) {
       this.sink.tick();
-      this.append(input, 0, input.length);
+      this.turn.append(input, 0, input.length);
       return;
     }
     if (this.finished) throw new SignalsMisuseError('push_after_finish', 'push after finish: a parser reads one turn');
@@ -110,15 +79,8 @@ class Parser implements SignalParser {
     this.midLine = false;
     if (this.sink.done) return;
     if (this.match.active) this.endMatch();
-    if (this.kind === WAITING && this.prefix > 0) this.babble();
     this.fence.endLine();
-    if (this.fence.inside && this.fence.suppressed) {
-      this.sink.error('unclosed_fence', 'the turn ended inside a code fence that held a signal: close the fence');
-    }
-    this.closeBlock();
-    this.reportUnexecuted();
-    if (this.kind !== WAITING && this.kind !== BABBLE) this.sink.error('missing_end', 'the turn ended without §END:');
-    this.sink.done = true;
+    this.turn.finish(this.fence.inside && this.fence.suppressed);
   }
 
   private consume(text: string): void {
@@ -139,10 +101,10 @@ class Parser implements SignalParser {
   private readLines(text: string, from: number): number {
     const line = text.length - from <= SHORT_TEXT ? this.stepLines(text, from) : this.searchLines(text, from);
     if (line === -1) {
-      this.append(text, from, text.length);
+      this.turn.append(text, from, text.length);
       return text.length;
     }
-    this.append(text, from, line);
+    this.turn.append(text, from, line);
     const whole = text.charCodeAt(line) === SIGN && !this.fence.inside;
     const word = whole ? delimiterAt(text, line) : undefined;
     if (word === undefined) {
@@ -179,7 +141,7 @@ class Parser implements SignalParser {
   /** The next character that may begin a delimiter or a fence, or the end of the text. */
   private findCandidate(text: string, at: number): number {
     const sign = this.findSign(text, at);
-    if (!this.fencesApply()) return sign;
+    if (!this.turn.fenced) return sign;
     if (this.nextTick < at) this.nextTick = find(text, '`', at);
     if (this.nextTilde < at) this.nextTilde = find(text, '~', at);
     return Math.min(sign, this.nextTick, this.nextTilde);
@@ -193,9 +155,9 @@ class Parser implements SignalParser {
       const line = this.findLine(text, at);
       const sign = this.findSign(text, at);
       if (sign < line) {
-        this.append(text, start, sign);
+        this.turn.append(text, start, sign);
         if (this.sink.done) return text.length;
-        if (this.signMayBegin()) {
+        if (this.turn.signMayBegin) {
           this.match.beginSigns();
           return sign;
         }
@@ -204,20 +166,15 @@ class Parser implements SignalParser {
         continue;
       }
       if (line === text.length) {
-        this.append(text, start, line);
+        this.turn.append(text, start, line);
         return line;
       }
       at = line + 1;
       if (this.isPlainLine(text, at)) continue;
-      this.append(text, start, at);
+      this.turn.append(text, start, at);
       this.match.beginLine(true);
       return at;
     }
-  }
-
-  /** Inside a line a sign counts only in lenient text, not in a result and not in a JSON string. */
-  private signMayBegin(): boolean {
-    return this.kind === CALLS ? !this.calls.insideString() : this.kind !== SYSTEM;
   }
 
   /** More of a line that may open or close a fence. */
@@ -227,18 +184,18 @@ class Parser implements SignalParser {
     const to = Math.min(line, sign);
     this.fence.feed(text, from, to);
     if (sign < line) {
-      this.append(text, from, sign);
+      this.turn.append(text, from, sign);
       // Feed the sign too: should it turn out to be text, the line's run of marks has ended.
       this.fence.feed(text, sign, sign + 1);
       this.match.beginSigns();
       return sign;
     }
     if (line === text.length) {
-      this.append(text, from, line);
+      this.turn.append(text, from, line);
       return line;
     }
     this.fence.endLine();
-    this.append(text, from, line + 1);
+    this.turn.append(text, from, line + 1);
     this.match.beginLine(true);
     return line + 1;
   }
@@ -260,13 +217,9 @@ class Parser implements SignalParser {
       const code = text.charCodeAt(at + column);
       if (code === SPACE) continue;
       if (code === SIGN) return false;
-      return !((code === 0x60 || code === 0x7e) && this.fencesApply());
+      return !((code === 0x60 || code === 0x7e) && this.turn.fenced);
     }
     return true;
-  }
-
-  private fencesApply(): boolean {
-    return this.options.fences && this.kind === TEXT;
   }
 
   private readMatch(text: string, from: number): number {
@@ -276,10 +229,10 @@ class Parser implements SignalParser {
     const outcome = match.step(text, from);
     let at = match.at;
     if (echo) {
-      this.append(text, from, at);
+      this.turn.append(text, from, at);
       match.takeCertain();
     } else {
-      this.appendAll(match.takeCertain());
+      this.append(match.takeCertain());
     }
     if (outcome === 'pending' || this.sink.done) return at;
     if (outcome === 'delimiter' && !match.escaped) {
@@ -291,10 +244,10 @@ class Parser implements SignalParser {
         return at;
       }
     } else if (!echo) {
-      this.appendAll(outcome === 'delimiter' ? match.unescaped() : match.verbatim());
+      this.append(outcome === 'delimiter' ? match.unescaped() : match.verbatim());
     }
     match.clear();
-    if (outcome === 'fence' && this.fencesApply()) this.fence.begin(text.charCodeAt(at));
+    if (outcome === 'fence' && this.turn.fenced) this.fence.begin(text.charCodeAt(at));
     return at;
   }
 
@@ -307,7 +260,7 @@ class Parser implements SignalParser {
     } else if (delimiter && !match.escaped) {
       this.recognise(false);
     } else {
-      this.appendAll(delimiter ? match.unescaped() : match.verbatim());
+      this.append(delimiter ? match.unescaped() : match.verbatim());
       match.clear();
     }
   }
@@ -320,123 +273,15 @@ class Parser implements SignalParser {
 
   /** A delimiter is complete; `lineRead` when its line's end is, too. */
   private delimiter(word: DelimiterWord, lineRead: boolean): void {
-    const afterCalls = this.kind === CALLS;
-    this.closeBlock();
     this.fence.reset();
-    if (this.strict && afterCalls && word !== 'EXECUTE') {
-      this.sink.error('expected_execute', `§EXECUTE: must follow §CALLS:, not §${word}:`);
-    }
-    if (this.sink.done) return;
-    this.open(word);
+    this.turn.delimiter(word);
     if (lineRead) this.match.beginLine(true);
     // The first line of a block, after the colon, may open a fence.
-    else if (this.fencesApply()) this.match.beginLine(false);
+    else if (this.turn.fenced) this.match.beginLine(false);
   }
 
-  private open(word: DelimiterWord): void {
-    switch (word) {
-      case 'THINK':
-      case 'RESPOND':
-        this.kind = TEXT;
-        this.type = word === 'THINK' ? 'think' : 'respond';
-        this.implicit = false;
-        this.block++;
-        this.held.reset();
-        return;
-      case 'CALLS':
-        this.kind = CALLS;
-        this.batch = true;
-        this.calls.open(++this.block);
-        return;
-      case 'EXECUTE':
-        this.execute();
-        return;
-      case 'END':
-        this.reportUnexecuted();
-        if (this.sink.done) return;
-        this.sink.done = true;
-        this.sink.emit({ type: 'end', content: '', timestamp: this.sink.time });
-        return;
-    }
-  }
-
-  private execute(): void {
-    if (!this.batch) this.sink.error('execute_without_calls', '§EXECUTE: without §CALLS: before it');
-    if (this.sink.done) return;
-    this.batch = false;
-    this.unexecuted = false;
-    this.kind = WAITING;
-    this.prefix = 0;
-    if (this.options.afterExecute === 'stop') this.sink.done = true;
-    this.sink.emit({ type: 'execute', content: '', timestamp: this.sink.time });
-  }
-
-  private reportUnexecuted(): void {
-    if (!this.unexecuted) return;
-    this.sink.error('calls_without_execute', 'the calls did not run: §EXECUTE: must follow §CALLS:');
-  }
-
-  private closeBlock(): void {
-    if (this.kind === CALLS && !this.sink.done && this.calls.close()) this.unexecuted = true;
-  }
-
-  private appendAll(text: string): void {
-    this.append(text, 0, text.length);
-  }
-
-  /** Gives `text[from, to)`, which holds no delimiter, to the current block. */
-  private append(text: string, from: number, to: number): void {
-    if (from === to) return;
-    switch (this.kind) {
-      case TEXT:
-        this.appendText(text, from, to);
-        return;
-      case CALLS:
-        this.calls.append(text, from, to);
-        return;
-      case SYSTEM:
-        this.system.append(text, from, to);
-        return;
-      case WAITING:
-        this.appendWaiting(text, from, to);
-        return;
-      default:
-        return;
-    }
-  }
-
-  private appendText(text: string, from: number, to: number): void {
-    const content = this.held.take(text, from, to);
-    if (content === '') return;
-    const timestamp = this.sink.time;
-    if (!this.implicit) this.sink.emit({ type: this.type, content, timestamp, block: this.block });
-    else if (this.strict) this.sink.error('text_before_delimiter', 'text before the first signal');
-    else this.sink.emit({ type: 'respond', content, timestamp, block: this.block, implicit: true });
-  }
-
-  private appendWaiting(text: string, from: number, to: number): void {
-    let at = from;
-    if (this.prefix === 0) {
-      while (at < to && isWhitespace(text.charCodeAt(at))) at++;
-    }
-    for (; at < to; at++) {
-      if (text.charCodeAt(at) !== SYSTEM_PREFIX.charCodeAt(this.prefix)) {
-        this.babble();
-        return;
-      }
-      this.prefix++;
-      if (this.prefix === SYSTEM_PREFIX.length) {
-        this.kind = SYSTEM;
-        this.system.open(++this.block);
-        if (at + 1 < to) this.system.append(text, at + 1, to);
-        return;
-      }
-    }
-  }
-
-  private babble(): void {
-    this.kind = BABBLE;
-    this.sink.error('text_after_execute', 'text after §EXECUTE: is not a result and was discarded: stop and wait');
+  private append(text: string): void {
+    this.turn.append(text, 0, text.length);
   }
 }
 
