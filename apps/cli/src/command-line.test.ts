@@ -17,6 +17,7 @@ async function type(argv: string[], run: (argv: string[]) => Promise<number> = a
     err: (text) => {
       written.err += text;
     },
+    version: () => '1.2.3',
   });
   return { code, ...written };
 }
@@ -40,6 +41,10 @@ describe('runCommandLine', () => {
       code: 0,
       out: expect.stringContaining('usage: concerto run [FILE]') as string,
     });
+  });
+
+  test('says its version', async () => {
+    expect(await type(['--version'])).toMatchObject({ code: 0, out: 'concerto 1.2.3\n' });
   });
 
   test('help behind `--` belongs to the program', async () => {

@@ -19,6 +19,8 @@ export type CommandTable = { readonly [name: string]: CommandEntry };
 export interface Terminal {
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
+  /** Read only when asked for. */
+  readonly version: () => string;
 }
 
 const EXIT_FAILURE = 1;
@@ -36,6 +38,10 @@ export async function runCommandLine(
   }
   if (first === '--help' || first === '-h' || (first === 'help' && rest.length === 0)) {
     terminal.out(overview(commands));
+    return 0;
+  }
+  if (first === '--version' || first === '-V') {
+    terminal.out(`concerto ${terminal.version()}\n`);
     return 0;
   }
   const asksHelp = first === 'help';

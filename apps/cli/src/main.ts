@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module';
 import { type CommandTable, runCommandLine } from './command-line.ts';
 
 // One line a command; the file behind it exports `spec` (see arguments.ts) and `run(argv)`.
@@ -29,6 +30,7 @@ for (const stream of [process.stdout, process.stderr]) {
 const exitCode = await runCommandLine(commands, process.argv.slice(2), {
   out: (text) => process.stdout.write(text),
   err: (text) => process.stderr.write(text),
+  version: () => String(createRequire(import.meta.url)('../package.json').version),
 });
 
 // Handles that a library left open must not keep the process; what was written must still arrive.
