@@ -24,14 +24,23 @@ import { emptyVm } from './vm.ts';
 /** A snapshot that does not belong to this module, or is damaged. */
 export class SnapshotError extends Error {
   readonly code = 'bad_snapshot';
-  constructor(problem: string) {
-    super(`cannot continue from the snapshot: ${problem}`);
+  constructor(problem: string, cause?: unknown) {
+    super(`cannot continue from the snapshot: ${problem}`, { cause });
     this.name = 'SnapshotError';
   }
 }
 
 /** A VM that goes on exactly where `snapshot` was taken. Requests that were open are in `pendingRequests`. */
 export function restore(module: IrModule, data: Json): Vm {
+  try {
+    return decode(module, data);
+  } catch (cause) {
+    if (cause instanceof SnapshotError) throw cause;
+    throw new SnapshotError('it is damaged', cause);
+  }
+}
+
+function decode(module: IrModule, data: Json): Vm {
   const state = object(data);
   if (state.format !== 'conc-vm' || state.version !== SNAPSHOT_VERSION) throw new SnapshotError('another version');
   const vm = emptyVm(module, { capture: state.capture === true, limits: numbers(state.limits) });
