@@ -1,4 +1,4 @@
 /** The half of the runtime that runs programs, for commands that start often and need nothing else. */
-export { type CallModel, type ProgramConnection, type ProgramWorld, WorldFailure } from './program/program-world.ts';
+export { type ProgramWorld, WorldFailure } from './program/program-world.ts';
 export { type RunOptions, runProgram } from './program/run-program.ts';
 export { runTest, type TestOptions, type TestResult } from './program/run-test.ts';

@@ -2,21 +2,24 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Json, unreachable } from '@concerto/base';
 import { performFile } from './perform-file.ts';
 import { performHttp } from './perform-http.ts';
-import { performModel } from './perform-model.ts';
 import { performRandom } from './perform-random.ts';
 import type { ProgramAgents } from './program-agents.ts';
-import type { ProgramStreams } from './program-streams.ts';
-import { answerJson, type ProgramRequest, type RequestContext, WorldFailure } from './program-world.ts';
+import type { ProgramModels } from './program-models.ts';
+import type { ProgramRequest, ProgramWorld } from './program-world.ts';
 
 /** What lives longer than one request. */
-export type RequestRooms = { readonly agents: ProgramAgents; readonly streams: ProgramStreams };
+export type RequestRooms = {
+  readonly world: ProgramWorld;
+  readonly agents: ProgramAgents;
+  readonly models: ProgramModels;
+};
 
+/** `signal` aborts when nobody waits for the answer any more. */
 export async function performRequest(
   request: ProgramRequest,
-  context: RequestContext,
-  rooms: RequestRooms,
+  { world, agents, models }: RequestRooms,
+  signal: AbortSignal,
 ): Promise<Json> {
-  const { world, signal } = context;
   switch (request.kind) {
     case 'ask':
       return world.ask(request.channel, request.payload, signal);
@@ -35,21 +38,20 @@ export async function performRequest(
       return performFile(request, world.directory);
     case 'http':
       return performHttp(request, signal);
-    case 'model': {
-      const answer = await performModel(request, context);
-      return request.stream ? rooms.streams.open(answer) : answerJson(answer);
-    }
+    case 'model':
+      return models.ask(request, signal);
     case 'model_next':
-      return rooms.streams.next(request.stream);
+      return models.next(request.stream);
     case 'mcp_call':
+      return models.callTool(request.server, request.tool, request.arguments, signal);
     case 'mcp_tools':
-      throw new WorldFailure('unavailable', `MCP server "${request.server}" cannot be reached from here`);
+      return models.tools(request.server, signal);
     case 'agent_open':
-      return rooms.agents.open(request, signal);
+      return agents.open(request, signal);
     case 'agent_next':
-      return rooms.agents.next(request.session, signal);
+      return agents.next(request.session, signal);
     case 'agent_shutdown':
-      await rooms.agents.shutdown(request.agent);
+      await agents.shutdown(request.agent);
       return null;
     default:
       return unreachable(request);

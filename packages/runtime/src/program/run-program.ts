@@ -4,7 +4,7 @@ import { type Answer, cancel, createVm, type Effect, type Outcome, resume, run, 
 import type { StartAgent } from '../ports.ts';
 import { performRequest } from './perform-request.ts';
 import { ProgramAgents } from './program-agents.ts';
-import { ProgramStreams } from './program-streams.ts';
+import { ProgramModels } from './program-models.ts';
 import { type ProgramRequest, type ProgramWorld, WorldFailure } from './program-world.ts';
 
 export type RunOptions = {
@@ -47,17 +47,16 @@ type Arrived = { readonly id: number; readonly answer: Answer };
 
 /** Requests under way, and the answers that have come in. */
 class RequestDesk {
-  readonly #module: IrModule;
   readonly #world: ProgramWorld;
   readonly #open = new Map<number, AbortController>();
   readonly #agents: ProgramAgents;
-  readonly #streams = new ProgramStreams();
+  readonly #models: ProgramModels;
   #arrived: Arrived[] = [];
   #woken: (() => void) | undefined;
 
   constructor(module: IrModule, world: ProgramWorld) {
-    this.#module = module;
     this.#world = world;
+    this.#models = new ProgramModels(module, world);
     this.#agents = new ProgramAgents(module, world, startAgentLazily);
   }
 
@@ -85,9 +84,8 @@ class RequestDesk {
   #start(request: ProgramRequest): void {
     const controller = new AbortController();
     this.#open.set(request.id, controller);
-    const { signal } = controller;
-    const context = { module: this.#module, world: this.#world, signal };
-    performRequest(request, context, { agents: this.#agents, streams: this.#streams }).then(
+    const rooms = { world: this.#world, agents: this.#agents, models: this.#models };
+    performRequest(request, rooms, controller.signal).then(
       (value) => this.#arrive(request.id, { ok: true, value }),
       (cause: unknown) => this.#arrive(request.id, { ok: false, error: asWorldError(cause) }),
     );
@@ -121,7 +119,7 @@ class RequestDesk {
   async close(): Promise<void> {
     for (const controller of this.#open.values()) controller.abort();
     this.#open.clear();
-    await this.#agents.end();
+    await Promise.all([this.#agents.end(), this.#models.close()]);
   }
 }
 

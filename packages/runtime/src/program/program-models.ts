@@ -1,0 +1,149 @@
+import type { Json } from '@concerto/base';
+import type { IrModule } from '@concerto/ir';
+import type { McpServers, ModelPart, ModelReply, Models, ModelTool, ModelTurn } from '@concerto/models';
+import type { ModelRequest } from '@concerto/vm';
+import { type ProgramWorld, WorldFailure } from './program-world.ts';
+
+/** The models and MCP servers of one program. What reaches them is loaded when the first is asked. */
+export class ProgramModels {
+  readonly #module: IrModule;
+  readonly #world: ProgramWorld;
+  readonly #streams = new Map<string, AsyncGenerator<ModelPart>>();
+  #models: Models | undefined;
+  #servers: McpServers | undefined;
+  #count = 0;
+
+  constructor(module: IrModule, world: ProgramWorld) {
+    this.#module = module;
+    this.#world = world;
+  }
+
+  /** One turn; with `stream` the name to read it by. */
+  async ask(request: ModelRequest, signal: AbortSignal): Promise<Json> {
+    const models = await this.#open();
+    const turn = await this.#turn(request, signal);
+    if (!request.stream) return answerJson(await seen(() => models.execute(turn)));
+    const name = `stream-${++this.#count}`;
+    this.#streams.set(name, models.stream(turn));
+    return { stream: name };
+  }
+
+  async next(name: string): Promise<Json> {
+    const stream = this.#streams.get(name);
+    if (stream === undefined) throw new WorldFailure('stream', 'the answer has already ended');
+    const part = await seen(() => stream.next());
+    if (part.done === true) throw new WorldFailure('stream', 'the answer has already ended');
+    if (part.value.type === 'text') return { chunk: part.value.text };
+    this.#streams.delete(name);
+    return { response: answerJson(part.value.reply) };
+  }
+
+  async callTool(server: string, tool: string, given: Json, signal: AbortSignal): Promise<Json> {
+    const servers = await this.#openServers();
+    return seen(() => servers.call(server, tool, given, signal));
+  }
+
+  async tools(server: string, signal: AbortSignal): Promise<Json> {
+    const servers = await this.#openServers();
+    const tools = await seen(() => servers.tools(server, signal));
+    return tools.map(({ name, description, parameters }) => ({ name, description, parameters }));
+  }
+
+  async close(): Promise<void> {
+    const streams = [...this.#streams.values()];
+    this.#streams.clear();
+    await Promise.all([this.#servers?.close(), ...streams.map((stream) => stream.return(undefined))]);
+  }
+
+  async #open(): Promise<Models> {
+    if (this.#models !== undefined) return this.#models;
+    const { createModels } = await import('@concerto/models');
+    const connections = this.#module.manifest?.connections;
+    this.#models ??= createModels({
+      connections: isTable(connections) ? connections : {},
+      environment: this.#world.environment,
+      mock: this.#world.mockModels,
+    });
+    return this.#models;
+  }
+
+  async #openServers(): Promise<McpServers> {
+    if (this.#servers !== undefined) return this.#servers;
+    const { McpServers } = await import('@concerto/models');
+    const settings = Object.fromEntries(this.#module.mcp.map(({ name, config }) => [name, config]));
+    const { environment, projectDirectory } = this.#world;
+    this.#servers ??= new McpServers(settings, { environment, directory: projectDirectory });
+    return this.#servers;
+  }
+
+  async #turn(request: ModelRequest, signal: AbortSignal): Promise<ModelTurn> {
+    const { connection, config, messages, schema, timeoutMs } = request;
+    const { stop_sequences: stops } = config;
+    return {
+      connection,
+      model: text(config.base),
+      messages,
+      tools: [...request.tools, ...(await this.#serverTools(request.servers, signal))],
+      schema,
+      temperature: number(config.temperature),
+      maxTokens: number(config.max_tokens),
+      topP: number(config.top_p),
+      stopSequences: Array.isArray(stops) ? stops.filter((stop) => typeof stop === 'string') : undefined,
+      timeoutMs: timeoutMs ?? undefined,
+      signal,
+    };
+  }
+
+  /** A model knows them as `server::tool`. The offline mock calls no tool, so no server is started for it. */
+  async #serverTools(names: readonly string[], signal: AbortSignal): Promise<ModelTool[]> {
+    if (names.length === 0 || this.#world.mockModels) return [];
+    const servers = await this.#openServers();
+    const lists = await Promise.all(
+      names.map(async (server) => {
+        const tools = await seen(() => servers.tools(server, signal));
+        return tools.map((tool) => ({ ...tool, name: `${server}::${tool.name}` }));
+      }),
+    );
+    return lists.flat();
+  }
+}
+
+/** What goes wrong in the models' room as the program sees it. */
+async function seen<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    const { ModelFailure, McpFailure } = await import('@concerto/models');
+    if (cause instanceof McpFailure) throw new WorldFailure(cause.code, cause.message, { cause });
+    if (!(cause instanceof ModelFailure)) throw cause;
+    throw new WorldFailure(cause.code, cause.message, { cause, details: cause.details });
+  }
+}
+
+function answerJson(reply: ModelReply): Json {
+  const { usage, toolCalls, cost } = reply;
+  return {
+    text: reply.text,
+    tokens_in: usage.inputTokens,
+    tokens_out: usage.outputTokens,
+    model: reply.model,
+    provider: reply.provider,
+    latency_ms: reply.latencyMs,
+    ...(cost === undefined ? {} : { cost }),
+    ...(toolCalls.length === 0
+      ? {}
+      : { tool_calls: toolCalls.map(({ id, name, arguments: given }) => ({ id, name, arguments: given })) }),
+  };
+}
+
+function isTable(data: Json | undefined): data is { readonly [key: string]: Json } {
+  return typeof data === 'object' && data !== null && !Array.isArray(data);
+}
+
+function text(value: Json | undefined): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+function number(value: Json | undefined): number | undefined {
+  return typeof value === 'number' ? value : undefined;
+}
