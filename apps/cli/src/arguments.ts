@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { nearest } from '@concerto/base';
 
-export interface OptionSpec {
+interface OptionSpec {
   readonly type: 'boolean' | 'string';
   readonly short?: string;
   readonly multiple?: boolean;

@@ -2,13 +2,13 @@ import { nearest } from '@concerto/base';
 import { type CommandSpec, helpText, UsageError } from './arguments.ts';
 
 /** What a file behind the table exports. */
-export interface CommandModule {
+interface CommandModule {
   readonly spec: CommandSpec;
   /** Resolves with the exit code. */
   run(argv: string[]): Promise<number>;
 }
 
-export interface CommandEntry {
+interface CommandEntry {
   readonly summary: string;
   /** Loads the command's code only when it is called: starting must stay cheap. */
   readonly load: () => Promise<CommandModule>;

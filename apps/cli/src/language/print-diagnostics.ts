@@ -8,7 +8,7 @@ export function printDiagnostics(diagnostics: readonly Diagnostic[], findFile: F
   if (summary !== '') process.stderr.write(`${summary}\n`);
 }
 
-export function summarise(diagnostics: readonly Diagnostic[]): string {
+function summarise(diagnostics: readonly Diagnostic[]): string {
   const count = (severity: string) => diagnostics.filter((diagnostic) => diagnostic.severity === severity).length;
   return [amount(count('error'), 'error'), amount(count('warning'), 'warning')]
     .filter((text) => text !== '')

@@ -57,10 +57,6 @@ export function suffix(text: string): Doc {
   return { kind: 'suffix', text };
 }
 
-export function join(separator: Doc, docs: readonly Doc[]): Doc {
-  return docs.flatMap((doc, index) => (index === 0 ? [doc] : [separator, doc]));
-}
-
 /** A group knows it already, so no part is looked at twice. */
 export function hasForcedBreak(doc: Doc): boolean {
   // Text of several lines does not break what is around it.

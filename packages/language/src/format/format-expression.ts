@@ -41,23 +41,14 @@ export function formatExpression(f: Formatter, e: Expression): Doc {
     case 'PropagateExpression':
       return isWrappedPipe(e) ? formatOperators(f, e) : formatChain(f, e);
     case 'UnaryExpression':
-      return [cursor.next(), f.expression(e.operand)];
     case 'AwaitExpression':
-      if (!e.postfix) return [cursor.next(), ' ', f.expression(e.operand)];
-      return isWrappedPipe(e) ? formatOperators(f, e) : formatChain(f, e);
+    case 'AssignExpression':
+    case 'RangeExpression':
+    case 'CastExpression':
+      return formatOperation(f, e);
     case 'BinaryExpression':
     case 'PipeExpression':
       return formatOperators(f, e);
-    case 'AssignExpression':
-      return [f.expression(e.target), ' ', cursor.next(), ' ', f.expression(e.value)];
-    case 'RangeExpression':
-      return [
-        e.start === undefined ? '' : f.expression(e.start),
-        cursor.next(),
-        e.end === undefined ? '' : f.expression(e.end),
-      ];
-    case 'CastExpression':
-      return [f.expression(e.operand), ' ', cursor.token('as'), ' ', f.run(e.type.span)];
     case 'ClosureExpression':
       return formatClosure(f, e);
     case 'RaceExpression':
@@ -80,6 +71,32 @@ export function formatExpression(f: Formatter, e: Expression): Doc {
       return formatControl(f, e);
     case 'ErrorExpression':
       return '';
+    default:
+      return unreachable(e);
+  }
+}
+
+type Operation = Extract<
+  Expression,
+  { kind: 'UnaryExpression' | 'AwaitExpression' | 'AssignExpression' | 'RangeExpression' | 'CastExpression' }
+>;
+
+function formatOperation(f: Formatter, e: Operation): Doc {
+  const { cursor } = f;
+  switch (e.kind) {
+    case 'UnaryExpression':
+      return [cursor.next(), f.expression(e.operand)];
+    case 'AwaitExpression':
+      if (!e.postfix) return [cursor.next(), ' ', f.expression(e.operand)];
+      return isWrappedPipe(e) ? formatOperators(f, e) : formatChain(f, e);
+    case 'AssignExpression':
+      return [f.expression(e.target), ' ', cursor.next(), ' ', f.expression(e.value)];
+    case 'RangeExpression': {
+      const start = e.start === undefined ? '' : f.expression(e.start);
+      return [start, cursor.next(), e.end === undefined ? '' : f.expression(e.end)];
+    }
+    case 'CastExpression':
+      return [f.expression(e.operand), ' ', cursor.token('as'), ' ', f.run(e.type.span)];
     default:
       return unreachable(e);
   }

@@ -1,5 +1,6 @@
 import { unreachable } from '@concerto/base';
 import type { FieldDeclaration, FunctionItem, Item, ToolItem, UseTree } from '../syntax/item.ts';
+import type { TypeExpression } from '../syntax/type-expression.ts';
 import type { Doc } from './doc.ts';
 import { formatDecorators, formatField, formatFunction, formatGenerics } from './format-function.ts';
 import { formatPipeline } from './format-pipeline.ts';
@@ -61,17 +62,7 @@ function formatDeclaration(f: Formatter, item: Exclude<Item, { kind: 'StatementI
       return [cursor.token('mod'), ' ', cursor.next(), formatModuleBody(f, item.items)];
     case 'ConstItem':
     case 'StoreItem':
-      return [
-        cursor.next(),
-        ' ',
-        cursor.next(),
-        item.type === undefined ? '' : [cursor.token(':'), ' ', f.run(item.type.span)],
-        ' ',
-        cursor.token('='),
-        ' ',
-        f.expression(item.value),
-        cursor.token(';'),
-      ];
+      return [formatBindingHead(f, item.type), f.expression(item.value), cursor.token(';')];
     case 'TypeAliasItem':
       return [
         cursor.next(),
@@ -89,6 +80,13 @@ function formatDeclaration(f: Formatter, item: Exclude<Item, { kind: 'StatementI
     default:
       return unreachable(item);
   }
+}
+
+/** `const NAME: Type = `. */
+function formatBindingHead(f: Formatter, type: TypeExpression | undefined): Doc {
+  const head = [f.cursor.next(), ' ', f.cursor.next()];
+  const annotation = type === undefined ? '' : [f.cursor.token(':'), ' ', f.run(type.span)];
+  return [head, annotation, ' ', f.cursor.token('='), ' '];
 }
 
 function formatOldTest(f: Formatter, item: FunctionItem): Doc {

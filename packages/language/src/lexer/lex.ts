@@ -23,6 +23,7 @@ import { readNumber } from './number.ts';
 import { readPunctuation } from './punctuation.ts';
 import { dedent, endOfLine, normaliseLineBreaks, resolveEscapes } from './string-text.ts';
 import { KEYWORDS, type TokenKind, type TokenList } from './token.ts';
+import { describeUnknown } from './unknown-character.ts';
 
 export interface LexResult {
   readonly tokens: TokenList;
@@ -338,10 +339,9 @@ class Lexer {
       return this.#push('&&', start, this.#offset);
     }
     if (/[\p{L}\p{N}]/u.test(character)) return this.#readForeignWord(start);
-    const shown = /\p{C}|\p{Z}/u.test(character) ? `U+${hex(character)}` : `\`${character}\``;
     this.#tokens.damaged.add(this.#tokens.kinds.length);
-    const help = QUOTES_OF_WORD_PROCESSORS.has(character) ? 'strings have straight quotes: `"`' : undefined;
-    return this.#report('C0001', { start, end: this.#offset }, `unexpected character ${shown}`, help);
+    const { message, help } = describeUnknown(character);
+    return this.#report('C0001', { start, end: this.#offset }, message, help);
   }
 
   /** Taken as a name all the same, so that one wrong letter is one error. */
@@ -394,10 +394,4 @@ class Lexer {
 export const MAX_DIAGNOSTICS = 1000;
 
 const ESCAPE_HELP = 'the escapes are `\\n` `\\t` `\\r` `\\\\` `\\"` `\\0` `\\$` and `\\u{HEX}`';
-const QUOTES_OF_WORD_PROCESSORS = new Set(['“', '”', '‘', '’', '„']);
-
 function ignoreEscape(): void {}
-
-function hex(character: string): string {
-  return (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
-}

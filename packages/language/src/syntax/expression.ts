@@ -96,7 +96,7 @@ export interface PathExpression extends Node {
   readonly typeArguments: readonly TypeExpression[];
 }
 
-export interface ParenExpression extends Node {
+interface ParenExpression extends Node {
   readonly kind: 'ParenExpression';
   readonly expression: Expression;
 }
@@ -376,6 +376,6 @@ export interface ThrowExpression extends Node {
 }
 
 /** Already reported; has every type and no further diagnostics. */
-export interface ErrorExpression extends Node {
+interface ErrorExpression extends Node {
   readonly kind: 'ErrorExpression';
 }

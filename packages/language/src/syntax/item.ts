@@ -219,20 +219,20 @@ export interface UseItem extends ItemNode {
 export type UseTree = UseName | UseGlob | UseGroup;
 
 /** `a::b` or `a::b as c`. */
-export interface UseName extends Node {
+interface UseName extends Node {
   readonly kind: 'UseName';
   readonly path: Path;
   readonly alias: Name | undefined;
 }
 
 /** `a::*`. */
-export interface UseGlob extends Node {
+interface UseGlob extends Node {
   readonly kind: 'UseGlob';
   readonly prefix: Path;
 }
 
 /** `a::{b, c::d}`; the paths inside are relative to the prefix, and `self` there is the prefix itself. */
-export interface UseGroup extends Node {
+interface UseGroup extends Node {
   readonly kind: 'UseGroup';
   readonly prefix: Path;
   readonly trees: readonly UseTree[];
@@ -278,6 +278,6 @@ export interface StatementItem extends ItemNode {
 }
 
 /** Already reported. */
-export interface ErrorItem extends ItemNode {
+interface ErrorItem extends ItemNode {
   readonly kind: 'ErrorItem';
 }

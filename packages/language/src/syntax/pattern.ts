@@ -15,7 +15,7 @@ export type Pattern =
   | RestPattern
   | ErrorPattern;
 
-export interface WildcardPattern extends Node {
+interface WildcardPattern extends Node {
   readonly kind: 'WildcardPattern';
 }
 
@@ -96,6 +96,6 @@ export interface RestPattern extends Node {
 }
 
 /** Already reported. */
-export interface ErrorPattern extends Node {
+interface ErrorPattern extends Node {
   readonly kind: 'ErrorPattern';
 }

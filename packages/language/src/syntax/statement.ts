@@ -30,7 +30,7 @@ export interface MockStatement extends Node {
 }
 
 /** A `const`, `fn`, `struct` or other item inside a block. */
-export interface ItemStatement extends Node {
+interface ItemStatement extends Node {
   readonly kind: 'ItemStatement';
   readonly item: Item;
 }

@@ -10,7 +10,7 @@ export interface NamedType extends Node {
 }
 
 /** A member of a string-literal union, such as `"low"`. */
-export interface StringLiteralType extends Node {
+interface StringLiteralType extends Node {
   readonly kind: 'StringLiteralType';
   readonly value: string;
 }
@@ -22,18 +22,18 @@ export interface UnionType extends Node {
 }
 
 /** `()` has no elements and is `Nil`; `(T)` is `T` itself and gives no node. */
-export interface TupleType extends Node {
+interface TupleType extends Node {
   readonly kind: 'TupleType';
   readonly elements: readonly TypeExpression[];
 }
 
-export interface FunctionType extends Node {
+interface FunctionType extends Node {
   readonly kind: 'FunctionType';
   readonly parameters: readonly TypeExpression[];
   readonly result: TypeExpression | undefined;
 }
 
 /** Already reported. */
-export interface ErrorType extends Node {
+interface ErrorType extends Node {
   readonly kind: 'ErrorType';
 }
