@@ -139,3 +139,36 @@ test('what is being written survives a closed tab, and a refused message comes b
   expect(await again.getByLabel('Message', { exact: true }).inputValue()).toBe('half a thought');
   await context.close();
 }, 60_000);
+
+test('a message of which nobody knows whether it was read is sent again or dropped by the person', async () => {
+  const { context, page } = await visit(browser, server.entrance);
+  const id = await startSession(page, 'slow', 'Uncertain');
+  await page.getByText('Step 1 of 60').waitFor();
+  // Such a message needs a crash within the microseconds of a delivery; the server's word for it is given instead.
+  const message = {
+    id: 'm_uncertain',
+    content: 'did you get this?',
+    priority: 'queued',
+    status: 'pending',
+    source: 'user',
+    createdAt: new Date().toISOString(),
+    uncertain: true,
+  };
+  const settled: unknown[] = [];
+  await page.route('**/messages?all=true', (route) =>
+    route.fulfill({ json: { pending: settled.length === 0 ? [message] : [], history: [], version: 1 } }),
+  );
+  await page.route(`**/sessions/${id}/messages/m_uncertain`, (route) => {
+    settled.push(route.request().postDataJSON());
+    return route.fulfill({ json: { ...message, uncertain: false } });
+  });
+  await page.reload();
+  const row = lane(page, 'Queued').getByRole('listitem');
+  await row.getByText('It may or may not have read this').waitFor();
+  expect(await row.getByRole('button').allTextContents()).toEqual(['Resend', 'Drop']);
+  await page.screenshot({ path: `${pictures}/uncertain-light.png` });
+  await row.getByRole('button', { name: 'Resend' }).click();
+  await page.getByText('Nothing waits.').waitFor();
+  expect(settled).toEqual([{ uncertain: 'resend' }]);
+  await context.close();
+}, 60_000);

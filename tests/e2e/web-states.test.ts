@@ -129,6 +129,31 @@ test('a server that is killed and comes back: the page says so, reconnects by it
   }
 }, 120_000);
 
+test('a tab that nobody looks at gives its connection back, and has everything when it is looked at again', async () => {
+  const { context, page } = await visit(browser, server.entrance);
+  await page.clock.install();
+  await startSession(page, 'slow', 'In the background');
+  await page.getByText('Step 1 of 60').waitFor();
+  const isHidden = (value: boolean): Promise<void> =>
+    page.evaluate((hidden) => {
+      Object.defineProperty(document, 'hidden', { configurable: true, get: () => hidden });
+      document.dispatchEvent(new Event('visibilitychange'));
+    }, value);
+  const dropped = page.waitForEvent('requestfailed', (request) => request.url().includes('/events?after='));
+  await isHidden(true);
+  await page.clock.fastForward(61_000);
+  await dropped;
+  const back = page.waitForRequest((request) => request.url().includes('/events?after='));
+  await isHidden(false);
+  // From where it was: nothing is read twice.
+  expect(Number(new URL((await back).url()).searchParams.get('after'))).toBeGreaterThan(0);
+  await page.getByText('Step 4 of 60').waitFor();
+  await page.getByRole('button', { name: /earlier steps/ }).click();
+  const steps = await page.locator('.activity-step').allTextContents();
+  expect(steps.filter((step) => step.includes('Step 2 of 60'))).toHaveLength(1);
+  await context.close();
+}, 60_000);
+
 test.each(['light', 'dark'] as const)(
   'every control has a name and every text can be read, %s',
   async (colorScheme) => {

@@ -40,7 +40,13 @@ export async function startServer({ args = [], env = {}, folder }: StartOptions 
   const child = spawn(
     process.execPath,
     [
-      ...['--import', tsx, '--conditions=@concerto/source', cli, 'serve', '--token', token],
+      '--import',
+      tsx,
+      '--conditions=@concerto/source',
+      cli,
+      'serve',
+      '--token',
+      token,
       ...(given('--port') ? [] : ['--port', '0']),
       ...(given('--store') ? [] : ['--store', 'memory:']),
       ...args,

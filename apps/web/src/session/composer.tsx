@@ -17,12 +17,13 @@ type Props = {
 /** Says something to the agent: now, into what it does, or later, as its next task. */
 export function Composer({ id, status, canSteer, fieldRef, onSent }: Props): ReactNode {
   const { text, problem, write, send } = useSender(id, onSent);
-  const isIdle = status === 'idle';
+  // Between two turns there is nothing to steer and nothing to queue behind.
+  const isBetween = status === 'idle' || status === 'interrupted';
   const press = (event: KeyboardEvent<HTMLTextAreaElement>): void => {
     if (event.key === 'Escape') event.currentTarget.blur();
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
     event.preventDefault();
-    send((event.ctrlKey || event.metaKey) && !isIdle ? 'immediate' : 'queued');
+    send((event.ctrlKey || event.metaKey) && !isBetween ? 'immediate' : 'queued');
   };
   if (isOver(status)) return <p className="composer-closed">This session is over. Start a new one to go on.</p>;
   const isEmpty = text.trim() === '';
@@ -38,13 +39,13 @@ export function Composer({ id, status, canSteer, fieldRef, onSent }: Props): Rea
         value={text}
         maxLength={messageLengthMax}
         aria-label="Message"
-        placeholder={isIdle ? 'What next?' : 'Steer the agent now, or queue its next task …'}
+        placeholder={isBetween ? 'What next?' : 'Steer the agent now, or queue its next task …'}
         onChange={(event) => write(event.target.value)}
         onKeyDown={press}
       />
       <div className="composer-actions">
         <p className="hint">{hintOf(status, canSteer)}</p>
-        {!isIdle && (
+        {!isBetween && (
           <button
             type="button"
             className="button steer"
@@ -60,11 +61,11 @@ export function Composer({ id, status, canSteer, fieldRef, onSent }: Props): Rea
           type="button"
           className="button primary"
           disabled={isEmpty}
-          title={isIdle ? 'Send (Enter)' : 'Deliver after the running turn (Enter)'}
+          title={isBetween ? 'Send (Enter)' : 'Deliver after the running turn (Enter)'}
           onClick={() => send('queued')}
         >
-          <Icon name={isIdle ? 'send' : 'queue'} />
-          {isIdle ? 'Send' : 'Queue'}
+          <Icon name={isBetween ? 'send' : 'queue'} />
+          {isBetween ? 'Send' : 'Queue'}
         </button>
       </div>
     </form>
@@ -73,7 +74,7 @@ export function Composer({ id, status, canSteer, fieldRef, onSent }: Props): Rea
 
 function hintOf(status: SessionStatus, canSteer: boolean): string {
   if (status === 'idle') return 'Enter to send';
-  if (status === 'interrupted') return 'The queue stands still until you send a message or resume';
+  if (status === 'interrupted') return 'Enter to send; the queue stands still until you do, or resume';
   if (status === 'paused') return 'Messages are held until you resume';
   if (!canSteer) return 'This agent takes no steering in mid-turn: it comes first in the next turn';
   return 'Enter queues · Ctrl+Enter steers';

@@ -15,6 +15,14 @@ export type FeedState = {
   readonly connections: number;
 };
 
+/**
+ * A browser opens few connections to one server, so a tab that nobody has looked at for a while gives its own back
+ * and only looks in now and then: enough for its title to say that somebody is waited for.
+ */
+const hiddenLiveMs = 60_000;
+const lookInEveryMs = 15_000;
+const lookInForMs = 4000;
+
 /** A page that is not painted has no animation frames; its events are folded after this time. */
 const unseenFoldMs = 250;
 
@@ -31,6 +39,8 @@ export class SessionFeed {
   #leaving: AbortController | undefined;
   #frame: number | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #rest: ReturnType<typeof setTimeout> | undefined;
+  #hiddenAt = Number.POSITIVE_INFINITY;
 
   constructor(client: ConcertoClient, id: string) {
     this.#client = client;
@@ -41,7 +51,11 @@ export class SessionFeed {
 
   readonly subscribe = (onChange: () => void): (() => void) => {
     this.#listeners.add(onChange);
-    if (this.#leaving === undefined) this.retry();
+    if (this.#leaving === undefined) {
+      this.retry();
+      document.addEventListener('visibilitychange', this.#onVisibility);
+      if (document.hidden) this.#onVisibility();
+    }
     return () => {
       this.#listeners.delete(onChange);
       // A listener that comes back at once, as a remounted component does, continues where it was.
@@ -57,6 +71,27 @@ export class SessionFeed {
     this.#leaving = leaving;
     void this.#follow(leaving.signal);
   };
+
+  readonly #onVisibility = (): void => {
+    clearTimeout(this.#rest);
+    if (this.#state.timeline.isFinished) return;
+    if (document.hidden) {
+      this.#hiddenAt = Date.now();
+      this.#rest = setTimeout(() => this.#sleep(), hiddenLiveMs);
+      return;
+    }
+    // A system that froze the tab has neither told us nor the connection, which may look alive and be dead.
+    if (Date.now() - this.#hiddenAt >= hiddenLiveMs) this.retry();
+  };
+
+  #sleep(): void {
+    this.#leaving?.abort();
+    if (this.#state.timeline.isFinished) return;
+    this.#rest = setTimeout(() => {
+      this.retry();
+      this.#rest = setTimeout(() => this.#sleep(), lookInForMs);
+    }, lookInEveryMs);
+  }
 
   async #follow(signal: AbortSignal): Promise<void> {
     try {
@@ -109,6 +144,8 @@ export class SessionFeed {
 
   #leaveIfUnused(): void {
     if (this.#listeners.size > 0) return;
+    document.removeEventListener('visibilitychange', this.#onVisibility);
+    clearTimeout(this.#rest);
     this.#leaving?.abort();
     this.#leaving = undefined;
     this.#fold();

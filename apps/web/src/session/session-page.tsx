@@ -19,6 +19,8 @@ import { SessionFacts } from './session-facts.tsx';
 import { SessionHeader, WaitingLine } from './session-header.tsx';
 import { useSessionFeed } from './use-session-feed.ts';
 
+const sessionPollMs = 5000;
+
 /** One session: what happened and happens, what waits, and everything one can say to it. */
 export function SessionPage({ id }: { readonly id: string }): ReactNode {
   const { feed, retry } = useSessionFeed(id);
@@ -35,7 +37,8 @@ export function SessionPage({ id }: { readonly id: string }): ReactNode {
       setHead((before) => before ?? loaded.position);
       return loaded;
     },
-    { key: id, revision: revision(sessionRevision) },
+    // Some of it changes without an event: what the agent announces, why it waits.
+    { key: id, revision: revision(sessionRevision), everyMs: sessionPollMs },
   );
   const queue = useQueue(id, revision(queueRevision));
   const answers = useAnswers(id, timeline.requests.size - timeline.open.length, isReplaying);

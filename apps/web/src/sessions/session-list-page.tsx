@@ -59,6 +59,9 @@ export function SessionListPage(): ReactNode {
         <header className="list-head">
           <h1 id="list-title">Sessions</h1>
           {pool.value !== undefined && <PoolMeter pool={pool.value} />}
+          <button type="button" className="button primary to-form" onClick={() => prompt.current?.focus()}>
+            New session
+          </button>
         </header>
         <StatusFilter value={filter} onChange={show} />
         {listed.error !== undefined && (

@@ -9,6 +9,7 @@ const lookBackMax = 200;
 
 export function foldStart(draft: TimelineDraft, event: EventOf<'start'>): void {
   draft.turn += 1;
+  draft.sessionRevision = event.seq;
   draft.isTurnOpen = true;
   draft.turnCall = undefined;
   draft.resultFields = undefined;

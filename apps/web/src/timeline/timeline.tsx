@@ -16,14 +16,15 @@ const chunkItems = 50;
 
 /** What has happened, newest at the end. Only the part around the reader is laid out. */
 export function Timeline({ sessionId, timeline, answers, following }: Props): ReactNode {
-  const { items, isTurnOpen, open, progress } = timeline;
+  const { items, isTurnOpen, status, progress, open } = timeline;
+  const isWorking = isTurnOpen && status === 'running';
   const { scroller, inner, isFollowing, first, showEarlier, follow, onScroll, onTouch } = following;
   const start = Math.floor(Math.min(first, items.length) / chunkItems) * chunkItems;
   const chunks = Array.from(
     { length: Math.ceil((items.length - start) / chunkItems) },
     (_, n) => start + n * chunkItems,
   );
-  const current = isTurnOpen && open.length === 0 ? items.length - 1 : undefined;
+  const current = isWorking ? items.length - 1 : undefined;
   return (
     <div className="timeline-frame">
       <div
@@ -58,7 +59,7 @@ export function Timeline({ sessionId, timeline, answers, following }: Props): Re
               />
             );
           })}
-          {isTurnOpen && open.length === 0 && progress === undefined && items.at(-1)?.kind !== 'content' && (
+          {isWorking && progress === undefined && items.at(-1)?.kind !== 'content' && (
             <p className="working" aria-hidden="true">
               <span className="dots" />
             </p>
