@@ -1,0 +1,190 @@
+import type { Json } from '@concerto/base';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { ErrorCode, McpError, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
+import { z } from 'zod';
+import type { ModelTool } from '../model-turn.ts';
+import { redact } from '../redact.ts';
+import { McpFailure, type McpFailureKind } from './mcp-failure.ts';
+import type { McpSpec } from './mcp-settings.ts';
+import { StdioTransport } from './stdio-transport.ts';
+import { untilAborted } from './until-aborted.ts';
+
+const MOST_PAGES = 100;
+const CLOSE_TIMEOUT_MS = 5000;
+
+export type McpTool = ModelTool & { readonly returns: Json | undefined };
+
+/** One server that is connected. */
+export class McpConnection {
+  readonly #spec: McpSpec;
+  readonly #client: Client;
+  readonly #transport: Transport;
+  #tools: Promise<readonly McpTool[]> | undefined;
+  #ended = false;
+
+  private constructor(spec: McpSpec, client: Client, transport: Transport) {
+    this.#spec = spec;
+    this.#client = client;
+    this.#transport = transport;
+    client.onclose = () => {
+      this.#ended = true;
+    };
+    client.setNotificationHandler(ToolListChangedNotificationSchema, () => {
+      this.#tools = undefined;
+    });
+  }
+
+  static async open(spec: McpSpec, signal: AbortSignal): Promise<McpConnection> {
+    const transport = openTransport(spec);
+    const client = new Client({ name: 'concerto', version: '0.1.0' });
+    const connection = new McpConnection(spec, client, transport);
+    try {
+      const deadline = AbortSignal.any([signal, AbortSignal.timeout(spec.connectTimeoutMs)]);
+      await untilAborted(client.connect(transport, { timeout: spec.connectTimeoutMs }), deadline);
+      return connection;
+    } catch (cause) {
+      await connection.close();
+      throw connection.#failure(cause, 'connection', { signal, ms: spec.connectTimeoutMs });
+    }
+  }
+
+  /** False once the server has gone. */
+  get alive(): boolean {
+    return !this.#ended;
+  }
+
+  /** Asked once for all who want to know. */
+  async tools(): Promise<readonly McpTool[]> {
+    this.#tools ??= this.#listTools();
+    const listed = this.#tools;
+    try {
+      return await listed;
+    } catch (cause) {
+      if (this.#tools === listed) this.#tools = undefined;
+      throw cause;
+    }
+  }
+
+  async #listTools(): Promise<readonly McpTool[]> {
+    const tools: McpTool[] = [];
+    const ms = this.#spec.callTimeoutMs;
+    let cursor: string | undefined;
+    try {
+      for (let page = 0; page < MOST_PAGES; page++) {
+        const listed = await this.#client.listTools(cursor === undefined ? {} : { cursor }, { timeout: ms });
+        for (const { name, description = '', inputSchema, outputSchema } of listed.tools) {
+          tools.push({
+            name,
+            description,
+            parameters: asJson(inputSchema),
+            returns: outputSchema === undefined ? undefined : asJson(outputSchema),
+          });
+        }
+        cursor = listed.nextCursor;
+        if (cursor === undefined) break;
+      }
+    } catch (cause) {
+      throw this.#failure(cause, 'refused', { ms });
+    }
+    return tools;
+  }
+
+  /** What the tool gives back: its structured content, else its one text (as data when it is JSON), else all parts. */
+  async call(tool: string, given: { readonly [name: string]: Json }, signal: AbortSignal): Promise<Json> {
+    const ms = this.#spec.callTimeoutMs;
+    let result: z.infer<typeof callResult>;
+    try {
+      const answer = await this.#client.callTool({ name: tool, arguments: { ...given } }, undefined, {
+        signal,
+        timeout: ms,
+        resetTimeoutOnProgress: true,
+        maxTotalTimeout: ms * 10,
+      });
+      result = callResult.parse(answer);
+    } catch (cause) {
+      throw this.#failure(cause, 'refused', { signal, ms });
+    }
+    if (result.isError) {
+      const said = result.content.flatMap((part) => (typeof part.text === 'string' ? [part.text] : []));
+      const shown = redact(said.join('\n'), this.#spec.secrets);
+      throw new McpFailure('execution', this.#spec.name, `${tool}: ${shown === '' ? 'failed' : shown}`);
+    }
+    return contentOf(result);
+  }
+
+  /** Never rejects. */
+  async close(): Promise<void> {
+    const ending = async (): Promise<void> => {
+      if (this.#transport instanceof StreamableHTTPClientTransport) await this.#transport.terminateSession();
+    };
+    const late = AbortSignal.timeout(CLOSE_TIMEOUT_MS);
+    await untilAborted(ending(), late).catch(() => undefined);
+    // A client that never connected does not close its transport.
+    await this.#client.close().catch(() => undefined);
+    await this.#transport.close().catch(() => undefined);
+  }
+
+  #failure(cause: unknown, kind: McpFailureKind, { signal, ms }: { signal?: AbortSignal; ms: number }): McpFailure {
+    const { name, secrets } = this.#spec;
+    if (cause instanceof McpFailure) return cause;
+    if (signal?.aborted === true) return new McpFailure('cancelled', name, 'the call was cancelled');
+    const isTimeout =
+      (cause instanceof McpError && cause.code === Number(ErrorCode.RequestTimeout)) ||
+      (cause instanceof Error && cause.name === 'TimeoutError');
+    if (isTimeout) return new McpFailure('timeout', name, `no answer within ${ms / 1000} s${this.#stderr()}`);
+    const gone = this.#ended || (cause instanceof McpError && cause.code === Number(ErrorCode.ConnectionClosed));
+    const text = cause instanceof Error ? cause.message : String(cause);
+    return new McpFailure(gone ? 'connection' : kind, name, `${redact(text, secrets)}${this.#stderr()}`);
+  }
+
+  #stderr(): string {
+    const said = this.#transport instanceof StdioTransport ? this.#transport.stderr : '';
+    return said === '' ? '' : `; it said: ${redact(said, this.#spec.secrets)}`;
+  }
+}
+
+const callResult = z.looseObject({
+  isError: z.boolean().default(false),
+  structuredContent: z.record(z.string(), z.json()).optional(),
+  content: z.array(z.looseObject({ type: z.string() })).default([]),
+});
+
+function contentOf({ structuredContent, content }: z.infer<typeof callResult>): Json {
+  if (structuredContent !== undefined) return structuredContent;
+  const parts = content.map((part) => (typeof part.text === 'string' ? textOrData(part.text) : asJson(part)));
+  return parts.length === 1 ? (parts[0] ?? null) : parts;
+}
+
+function textOrData(text: string): Json {
+  try {
+    return z.json().parse(JSON.parse(text));
+  } catch {
+    return text;
+  }
+}
+
+function asJson(data: unknown): Json {
+  return z.json().parse(JSON.parse(JSON.stringify(data)));
+}
+
+function openTransport({ reach }: McpSpec): Transport {
+  switch (reach.kind) {
+    case 'stdio':
+      return new StdioTransport(reach);
+    case 'http':
+      return new StreamableHTTPClientTransport(reach.url, { requestInit: { headers: { ...reach.headers } } });
+    case 'sse': {
+      const headers = { ...reach.headers };
+      return new SSEClientTransport(reach.url, {
+        requestInit: { headers },
+        // The request that opens the stream does not read `requestInit`.
+        eventSourceInit: {
+          fetch: (url, init) => fetch(url, { ...init, headers: { ...Object(init.headers), ...headers } }),
+        },
+      });
+    }
+  }
+}

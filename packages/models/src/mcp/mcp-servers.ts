@@ -1,0 +1,84 @@
+import type { Json } from '@concerto/base';
+import { isTable } from '../json-table.ts';
+import type { McpConnection, McpTool } from './mcp-connection.ts';
+import { McpFailure } from './mcp-failure.ts';
+import { type McpPlace, readMcpSettings } from './mcp-settings.ts';
+import { untilAborted } from './until-aborted.ts';
+
+/** The servers of a program or a session. Each is connected when it is first needed, and again after it has gone. */
+export class McpServers {
+  readonly #settings: Readonly<Record<string, unknown>>;
+  readonly #place: McpPlace;
+  readonly #open = new Map<string, Promise<McpConnection>>();
+  readonly #ending = new AbortController();
+
+  constructor(settings: Readonly<Record<string, unknown>>, place: McpPlace) {
+    this.#settings = settings;
+    this.#place = place;
+  }
+
+  async tools(server: string, signal?: AbortSignal): Promise<readonly McpTool[]> {
+    const work = this.#connect(server).then((connection) => connection.tools());
+    return this.#waitFor(server, work, signal);
+  }
+
+  async call(server: string, tool: string, given: Json, signal?: AbortSignal): Promise<Json> {
+    if (given !== null && !isTable(given)) {
+      throw new McpFailure('refused', server, `${tool}: the arguments are named; pass a map`);
+    }
+    const connection = await this.#waitFor(server, this.#connect(server), signal);
+    return connection.call(tool, given ?? {}, signal ?? this.#ending.signal);
+  }
+
+  /** Ends every server, whatever it is doing. */
+  async close(): Promise<void> {
+    this.#ending.abort();
+    const open = [...this.#open.values()];
+    this.#open.clear();
+    await Promise.all(
+      open.map(async (opening) => {
+        const connection = await opening.catch(() => undefined);
+        await connection?.close();
+      }),
+    );
+  }
+
+  async #connect(server: string): Promise<McpConnection> {
+    if (this.#ending.signal.aborted) throw new McpFailure('connection', server, 'is closed');
+    const known = this.#open.get(server);
+    if (known !== undefined) {
+      const connection = await known;
+      if (connection.alive) return connection;
+      if (this.#open.get(server) === known) this.#open.delete(server);
+      await connection.close();
+      return this.#connect(server);
+    }
+    const opening = this.#openServer(server);
+    this.#open.set(server, opening);
+    try {
+      return await opening;
+    } catch (cause) {
+      if (this.#open.get(server) === opening) this.#open.delete(server);
+      throw cause;
+    }
+  }
+
+  async #openServer(server: string): Promise<McpConnection> {
+    if (!Object.hasOwn(this.#settings, server)) {
+      throw new McpFailure('connection', server, `is not known; add [mcp.${server}] to Concerto.toml`);
+    }
+    const spec = readMcpSettings(server, this.#settings[server], this.#place);
+    const { McpConnection } = await import('./mcp-connection.ts');
+    return McpConnection.open(spec, this.#ending.signal);
+  }
+
+  /** Several may wait for one connection: who gives up does not take it from the others. */
+  async #waitFor<T>(server: string, work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+    if (signal === undefined) return work;
+    try {
+      return await untilAborted(work, signal);
+    } catch (cause) {
+      throw signal.aborted ? new McpFailure('cancelled', server, 'the call was cancelled') : cause;
+    }
+  }
+}

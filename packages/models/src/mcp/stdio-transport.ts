@@ -1,0 +1,115 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ReadBuffer, serializeMessage } from '@modelcontextprotocol/sdk/shared/stdio.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import type { McpSpec } from './mcp-settings.ts';
+
+const LONGEST_MESSAGE_BYTES = 64 * 1024 * 1024;
+const STDERR_TAIL_CHARACTERS = 4000;
+/** How long a server may take to go by itself, and after SIGTERM. */
+const GRACE_MS = 2000;
+
+/**
+ * A server as a process in a group of its own, so that what it started (npx starts the real server) ends with it. The
+ * SDK's own transport ends only the first process.
+ */
+export class StdioTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: <T extends JSONRPCMessage>(message: T) => void;
+  readonly #reach: Extract<McpSpec['reach'], { kind: 'stdio' }>;
+  readonly #buffer = new ReadBuffer({ maxBufferSize: LONGEST_MESSAGE_BYTES });
+  #child: ChildProcessWithoutNullStreams | undefined;
+  #exited: Promise<unknown> = Promise.resolve();
+  #stderr = '';
+
+  constructor(reach: Extract<McpSpec['reach'], { kind: 'stdio' }>) {
+    this.#reach = reach;
+  }
+
+  /** The last the server said on stderr. */
+  get stderr(): string {
+    return this.#stderr.trim();
+  }
+
+  async start(): Promise<void> {
+    const { command, args, env, directory } = this.#reach;
+    const child = spawn(command, args, { cwd: directory, env, detached: true, stdio: 'pipe' });
+    this.#child = child;
+    this.#exited = once(child, 'close').catch(() => undefined);
+    child.on('close', () => {
+      this.#endGroup('SIGKILL');
+      this.onclose?.();
+    });
+    child.on('error', (error) => this.onerror?.(error));
+    // A server that is gone makes writing fail; `close` says so.
+    child.stdin.on('error', () => undefined);
+    child.stdout.on('data', (chunk: Buffer) => this.#read(chunk));
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      this.#stderr = (this.#stderr + text).slice(-STDERR_TAIL_CHARACTERS);
+    });
+    await once(child, 'spawn');
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    const stdin = this.#child?.stdin;
+    if (stdin === undefined || !stdin.writable) throw new Error('the server has ended');
+    if (!stdin.write(serializeMessage(message))) await Promise.race([once(stdin, 'drain'), this.#exited]);
+  }
+
+  /** Asks by closing its input, then by SIGTERM, then ends it. */
+  async close(): Promise<void> {
+    const child = this.#child;
+    if (child?.pid === undefined) return;
+    child.stdin.end();
+    if (await this.#goneWithin(GRACE_MS)) return;
+    this.#endGroup('SIGTERM');
+    if (await this.#goneWithin(GRACE_MS)) return;
+    this.#endGroup('SIGKILL');
+    await this.#goneWithin(GRACE_MS);
+  }
+
+  async #goneWithin(ms: number): Promise<boolean> {
+    const timer = new AbortController();
+    const late = sleep(ms, false, { signal: timer.signal }).catch(() => false);
+    const gone = await Promise.race([this.#exited.then(() => true), late]);
+    timer.abort();
+    return gone;
+  }
+
+  #endGroup(signal: NodeJS.Signals): void {
+    const pid = this.#child?.pid;
+    if (pid === undefined) return;
+    try {
+      process.kill(-pid, signal);
+    } catch {
+      // Nobody is left in the group.
+    }
+  }
+
+  #read(chunk: Buffer): void {
+    try {
+      this.#buffer.append(chunk);
+    } catch (cause) {
+      this.onerror?.(asError(cause));
+      this.#endGroup('SIGKILL');
+      return;
+    }
+    for (;;) {
+      try {
+        const message = this.#buffer.readMessage();
+        if (message === null) return;
+        this.onmessage?.(message);
+      } catch (cause) {
+        // A line that is no message, often a banner: the next may be one.
+        this.onerror?.(asError(cause));
+      }
+    }
+  }
+}
+
+function asError(cause: unknown): Error {
+  return cause instanceof Error ? cause : new Error(String(cause));
+}
