@@ -1,5 +1,10 @@
 import type { AgentSpec } from '@concerto/agents';
+import type { Result } from '@concerto/base';
+import type { IrModule } from '@concerto/ir';
 import type { SessionKind } from '@concerto/protocol';
+
+/** A program that is ready to run, as the manifest names it. */
+export type LoadedProgram = { readonly module: IrModule; readonly projectDirectory: string };
 
 /** Something a session can be started with, as the manifest (or the demo) declares it. */
 export type CatalogEntry = {
@@ -15,7 +20,8 @@ export type CatalogEntry = {
       readonly idleTimeoutMs?: number;
       readonly initTimeoutMs?: number;
     }
-  | { readonly kind: 'program'; readonly entry: string }
+  /** Compiled anew for each session; a refusal says why it cannot run. */
+  | { readonly kind: 'program'; readonly load: () => Result<LoadedProgram, string> }
   | { readonly kind: 'assistant' }
 );
 

@@ -1,4 +1,4 @@
-export { type Catalog, type CatalogEntry, catalogOf } from './catalog.ts';
+export { type Catalog, type CatalogEntry, catalogOf, type LoadedProgram } from './catalog.ts';
 export { type Clock, type MintId, type Report, type StartAgent, systemClock } from './ports.ts';
 export { PoolKeeper } from './session/pool-keeper.ts';
 export { ProcessRegister } from './session/process-register.ts';

@@ -1,9 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { err, ok, type Result } from '@concerto/base';
 import { type Manifest, type ManifestAgent, readManifest, renderDiagnostic } from '@concerto/language';
 import { demoAgents } from '@concerto/middleware-scripted';
 import type { Template } from '@concerto/protocol';
-import { type Catalog, type CatalogEntry, catalogOf } from '@concerto/runtime';
+import { type Catalog, type CatalogEntry, catalogOf, type LoadedProgram } from '@concerto/runtime';
+import { compileTarget } from '../language/compile-target.ts';
 
 export type Configured = {
   readonly catalog: Catalog;
@@ -56,7 +58,7 @@ function entriesOf(manifest: Manifest, folder: string): readonly CatalogEntry[] 
       ([name, program]): CatalogEntry => ({
         kind: 'program',
         name,
-        entry: resolve(folder, program.entry),
+        load: () => loadProgram(resolve(folder, program.entry)),
         ...(program.description === undefined ? {} : { description: program.description }),
       }),
     ),
@@ -88,4 +90,9 @@ function agentEntry(name: string, agent: ManifestAgent, folder: string): Catalog
 
 function demoEntry({ description, ...spec }: ReturnType<typeof demoAgents>[number]): CatalogEntry {
   return { kind: 'agent', name: spec.name, spec, description };
+}
+
+function loadProgram(entry: string): Result<LoadedProgram, string> {
+  const compiled = compileTarget(entry);
+  return compiled === undefined ? err(`${entry} has errors; \`concerto check\` shows them`) : ok(compiled);
 }

@@ -7,7 +7,7 @@ export type StartPlan = {
   readonly kind: SessionKind;
   readonly name: string;
   readonly title: string;
-  readonly prompt: string | undefined;
+  readonly prompt: string;
   readonly tools: ToolConfig | undefined;
 };
 
@@ -27,9 +27,10 @@ export function planStart(
   if (known.catalog.find(kind, name) === undefined) return err(unknownTarget(kind, name, known.catalog));
   const tools = toolsOf(request.tools ?? known.template?.tools);
   if (!tools.ok) return tools;
-  const prompt = request.prompt ?? known.template?.prompt;
-  if (prompt === undefined && kind !== 'program') return err(refusal('invalid_start', '`prompt`: is required'));
-  return ok({ kind, name, title: request.title ?? titleOf(prompt ?? name), prompt, tools: tools.value });
+  // A program needs nobody to tell it what to do; its run still begins with a prompt.
+  const prompt = request.prompt ?? known.template?.prompt ?? (kind === 'program' ? `run ${name}` : undefined);
+  if (prompt === undefined) return err(refusal('invalid_start', '`prompt`: is required'));
+  return ok({ kind, name, title: request.title ?? titleOf(prompt), prompt, tools: tools.value });
 }
 
 export function targetOf(

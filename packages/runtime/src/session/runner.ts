@@ -1,6 +1,9 @@
+import { AgentError } from '@concerto/agents';
 import type { SessionState } from '@concerto/session';
-import type { Catalog } from '../catalog.ts';
+import type { Catalog, CatalogEntry } from '../catalog.ts';
+import type { StartAgent } from '../ports.ts';
 import type { PoolKeeper } from './pool-keeper.ts';
+import { ProgramConnection } from './program-connection.ts';
 import { type ActorPorts, SessionActor } from './session-actor.ts';
 import { readUnfinished } from './unfinished.ts';
 
@@ -112,7 +115,7 @@ export class Runner {
     const { log, name, clock, catalog } = this.#options;
     const entry = catalog.find(state.kind, state.agent);
     // Another runner may know it; when none does, the session says that it waits for one.
-    if (entry?.kind !== 'agent') return;
+    if (entry === undefined || entry.kind === 'assistant') return;
     const lease = leaseOf(session);
     const got = await log.acquireLease({ name: lease, owner: name, ttlMs: leaseTtlMs });
     if (got.kind === 'held') {
@@ -121,7 +124,8 @@ export class Runner {
     }
     this.#heldUntil.delete(session);
     const fence = { lease, epoch: got.epoch };
-    const actor = new SessionActor(this.#options, { session, runner: name, fence }, entry);
+    const { ports, agent } = driverOf(entry, this.#options);
+    const actor = new SessionActor(ports, { session, runner: name, fence }, agent);
     const ended = actor.run().then(async (end) => {
       this.#owned.delete(session);
       if (end !== 'lost') await log.releaseLease({ name: lease, epoch: got.epoch }).catch(() => undefined);
@@ -151,4 +155,21 @@ export function leaseOf(session: string): string {
 
 function needsOwner(state: SessionState): boolean {
   return state.slot.kind === 'held' && (state.end === undefined || state.agentProcess.kind !== 'none');
+}
+
+type Entry<Kind> = Extract<CatalogEntry, { readonly kind: Kind }>;
+
+/** A program is driven like an agent; only what starts it differs. */
+function driverOf(
+  entry: Entry<'agent'> | Entry<'program'>,
+  ports: ActorPorts,
+): { readonly ports: ActorPorts; readonly agent: Entry<'agent'> } {
+  if (entry.kind === 'agent') return { ports, agent: entry };
+  const { name } = entry;
+  const startAgent: StartAgent = async (spec) => {
+    const loaded = entry.load();
+    if (!loaded.ok) throw new AgentError('spawn-failed', loaded.error);
+    return new ProgramConnection(spec, loaded.value);
+  };
+  return { ports: { ...ports, startAgent }, agent: { kind: 'agent', name, spec: { name, command: name } } };
 }

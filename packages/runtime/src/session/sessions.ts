@@ -90,8 +90,9 @@ export class Sessions {
       kind: plan.kind,
       agent: plan.name,
       title: plan.title,
-      once: request.once ?? false,
-      ...(plan.prompt === undefined ? {} : { prompt: { messageId, content: plan.prompt } }),
+      // A program that has finished has nothing more to say.
+      once: request.once ?? plan.kind === 'program',
+      prompt: { messageId, content: plan.prompt },
       ...(request.template === undefined ? {} : { template: request.template }),
       ...(request.input === undefined ? {} : { input: request.input }),
       ...(plan.tools === undefined ? {} : { tools: plan.tools }),
