@@ -1,6 +1,7 @@
 import { share } from '../copy-on-write.ts';
 import { AGENT_ROWS } from '../internals/agents.ts';
-import { targetOf, toolName } from '../internals/models.ts';
+import { toolName } from '../internals/model-request.ts';
+import { targetOf } from '../internals/model-target.ts';
 import type { Native } from '../machine.ts';
 import type { BuilderOptions, Value } from '../value.ts';
 import { integer, list, numeric, text } from './arguments.ts';

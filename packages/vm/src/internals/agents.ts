@@ -11,7 +11,7 @@ import type { Mock, Native, RequestFinish, RequestStart, Vm } from '../machine.t
 import { conform, extractJson } from '../schema.ts';
 import { remember } from '../stores.ts';
 import { array, emptyMap, errValue, type MapValue, okValue, record, type StructValue, type Value } from '../value.ts';
-import { targetOf } from './models.ts';
+import { targetOf } from './model-target.ts';
 import { get, number, type State, set, stateOf, textOf } from './state.ts';
 
 /** What to do with a message: a handler's index, or one of these. */

@@ -1,28 +1,17 @@
-import { assert, type Json, type JsonObject } from '@concerto/base';
-import { type IrModel, type IrTool, parseType } from '@concerto/ir';
-import { wrong } from '../builtins/arguments.ts';
+import type { IrModel } from '@concerto/ir';
 import { mockName, systemEvent } from '../builtins/functions.ts';
-import { share } from '../copy-on-write.ts';
 import { display } from '../display.ts';
-import type { ModelMessage, ModelRequest, ModelTool } from '../effects.ts';
-import { builtinType, errorValue, fault, field } from '../fault.ts';
-import { fromJson, stringify, toJson } from '../json.ts';
+import { builtinType, errorValue, field } from '../fault.ts';
+import { fromJson, stringify } from '../json.ts';
 import type { Mock, Native, RequestFinish, RequestStart, Vm } from '../machine.ts';
 import { conform, extractJson, schemaError, topLevelSchema } from '../schema.ts';
 import { remember } from '../stores.ts';
-import {
-  array,
-  type BuilderOptions,
-  emptyMap,
-  errValue,
-  okValue,
-  type RefValue,
-  record,
-  type StructValue,
-  struct,
-  type Value,
-} from '../value.ts';
-import { logChannel, retryPolicy, timeoutMs } from './decorators.ts';
+import { array, emptyMap, errValue, okValue, record, type StructValue, struct, type Value } from '../value.ts';
+import { logChannel, retryPolicy } from './decorators.ts';
+import { beginModel } from './model-messages.ts';
+import { modelRequest } from './model-request.ts';
+import { declaredMemory, modelOf, targetOf } from './model-target.ts';
+import { toolDone, toolTarget } from './model-tools.ts';
 import { get, items, number, type State, set, stateOf, textOf } from './state.ts';
 
 /** How often a model may call tools before it must answer. */
@@ -31,91 +20,6 @@ const MAX_TOOL_ROUNDS = 10;
 const SCHEMA_ATTEMPTS = 3;
 
 export const ACTION = { done: 0, again: 1, sleep: 2, tools: 3 } as const;
-
-export function targetOf(value: Value): { readonly ref: RefValue; readonly options: BuilderOptions } {
-  if (typeof value === 'object' && value !== null) {
-    if (value.kind === 'ref') return { ref: value, options: {} };
-    if (value.kind === 'builder') return { ref: value.target, options: value.options };
-  }
-  throw wrong('the receiver', 'a model or an agent', value);
-}
-
-function modelOf(vm: Vm, name: string): IrModel {
-  const model = vm.program.module.models.find((candidate) => candidate.name === name);
-  assert(model !== undefined, `a model called ${name}`);
-  return model;
-}
-
-/** target, method, type, prompt → state. */
-const begin: Native = (stack, at, _count, vm) => {
-  const { ref, options } = targetOf(stack[at]);
-  const model = modelOf(vm, ref.name);
-  const prompt = stack[at + 3] ?? null;
-  const memory = options.memory ?? declaredMemory(vm, model);
-  const system = options.system ?? model.config.system_prompt;
-  const messages: Value[] = [];
-  if (typeof system === 'string' && system !== '') messages.push(message('system', system));
-  for (const past of memory?.messages ?? []) messages.push(message(past.role, past.content));
-  const own = promptMessages(prompt, options.context);
-  const state = record({
-    target: stack[at] ?? null,
-    model: model.name,
-    method: stack[at + 1] ?? null,
-    type: stack[at + 2] ?? null,
-    prompt: own.at(-1)?.content ?? '',
-    messages: array([...messages, ...own.map(({ role, content }) => message(role, content))]),
-    attempt: 1,
-    schemaAttempt: 1,
-    rounds: 0,
-    delay: 0,
-    result: null,
-    calls: array([]),
-    called: array([]),
-  });
-  return state;
-};
-
-function message(role: string, content: string): Value {
-  return record({ role, content });
-}
-
-function declaredMemory(vm: Vm, model: IrModel): BuilderOptions['memory'] {
-  const store = model.memory === undefined ? undefined : vm.program.stores.get(`memory ${model.memory}`);
-  return store?.kind === 'memory' ? store : undefined;
-}
-
-/** A text, a Prompt, or a list of messages. */
-function promptMessages(prompt: Value, context: Value): { role: string; content: string }[] {
-  const found: { role: string; content: string }[] = [];
-  if (context !== undefined && context !== null) found.push({ role: 'user', content: `Context: ${display(context)}` });
-  if (typeof prompt === 'object' && prompt !== null && prompt.kind === 'struct' && prompt.type.name === 'Prompt') {
-    const system = field(prompt, 'system');
-    if (typeof system === 'string') found.push({ role: 'system', content: system });
-    const own = field(prompt, 'context');
-    if (own !== null && own !== undefined) found.push({ role: 'user', content: `Context: ${display(own)}` });
-    return [...found, ...promptMessages(field(prompt, 'messages'), null)];
-  }
-  if (typeof prompt === 'object' && prompt !== null && prompt.kind === 'array') {
-    const messages = prompt.items.flatMap((item) => (isMessage(item) ? [item] : []));
-    if (messages.length > 0 && messages.length === prompt.items.length) {
-      for (const item of messages)
-        found.push({ role: display(part(item, 'role')), content: display(part(item, 'content')) });
-      return found;
-    }
-  }
-  return [...found, { role: 'user', content: display(prompt) }];
-}
-
-function isMessage(value: Value): value is Extract<Value, { kind: 'struct' | 'map' }> {
-  if (typeof value !== 'object' || value === null) return false;
-  return (
-    (value.kind === 'struct' && value.type.name === 'Message') || (value.kind === 'map' && value.entries.has('role'))
-  );
-}
-
-function part(value: Extract<Value, { kind: 'struct' | 'map' }>, name: string): Value {
-  return value.kind === 'struct' ? field(value, name) : value.entries.get(name);
-}
 
 /** state → answer (a map), or Err(ModelError). */
 const startTurn: RequestStart = ([value], vm) => {
@@ -132,82 +36,6 @@ const finishTurn: RequestFinish = (answer) => {
     errorValue('ModelError', text, { kind: kind ?? 'provider', errorCode: fromJson(code), details: fromJson(details) }),
   );
 };
-
-function modelRequest(vm: Vm, state: State): ModelRequest {
-  const { options } = targetOf(get(state, 'target'));
-  const model = modelOf(vm, textOf(state, 'model'));
-  const type = get(state, 'type');
-  const offered = offeredTools(vm, model, options);
-  const seconds = options.timeout ?? (typeof model.config.timeout === 'number' ? model.config.timeout : null);
-  const config: JsonObject =
-    options.temperature === undefined ? model.config : { ...model.config, temperature: options.temperature };
-  return {
-    kind: 'model',
-    model: model.name,
-    connection: model.connection,
-    config,
-    messages: items(state, 'messages').map(wireMessage),
-    tools: offered.tools,
-    servers: offered.servers,
-    schema:
-      typeof type === 'object' && type !== null && type.kind === 'type'
-        ? { name: type.text, schema: topLevelSchema(vm, type.type) }
-        : null,
-    timeoutMs: timeoutMs(model.decorators) ?? (seconds === null ? null : seconds * 1000),
-    stream: textOf(state, 'method') === 'stream',
-  };
-}
-
-function wireMessage(value: Value): ModelMessage {
-  const entry = stateOf(value);
-  const content = textOf(entry, 'content');
-  const role = textOf(entry, 'role');
-  if (role === 'tool') {
-    return {
-      role,
-      id: textOf(entry, 'id'),
-      name: textOf(entry, 'name'),
-      content,
-      failed: get(entry, 'failed') === true,
-    };
-  }
-  if (role === 'assistant') {
-    const calls = get(entry, 'tool_calls');
-    if (calls === undefined) return { role, content };
-    return { role, content, toolCalls: items(entry, 'tool_calls').map((call) => wireCall(stateOf(call))) };
-  }
-  return { role: role === 'system' ? 'system' : 'user', content };
-}
-
-function wireCall(call: State): { id: string; name: string; arguments: Json } {
-  return { id: textOf(call, 'id'), name: textOf(call, 'name'), arguments: toJson(get(call, 'arguments')) };
-}
-
-/** What the model may call: its own tools unless they were dropped, and those of the builder. */
-function offeredTools(vm: Vm, model: IrModel, options: BuilderOptions): { tools: ModelTool[]; servers: string[] } {
-  const names = new Set(options.withoutTools === true ? [] : model.tools);
-  for (const tool of options.tools ?? []) names.add(toolName(tool));
-  const tools: ModelTool[] = [];
-  const servers: string[] = [];
-  for (const name of names) {
-    const declared = vm.program.module.tools.find((tool) => tool.name === name);
-    if (declared === undefined) servers.push(name);
-    else for (const method of declared.methods) tools.push(modelTool(declared, method));
-  }
-  return { tools, servers };
-}
-
-function modelTool(tool: IrTool, method: IrTool['methods'][number]): ModelTool {
-  return { name: `${tool.name}::${method.name}`, description: method.description, parameters: method.parameters };
-}
-
-export function toolName(value: Value): string {
-  if (typeof value === 'object' && value !== null) {
-    if (value.kind === 'struct' && value.type.kind === 'tool') return value.type.name;
-    if (value.kind === 'ref' && value.of === 'mcp') return value.name;
-  }
-  throw wrong('each tool', 'a tool or an MCP server', value);
-}
 
 /** `mock M { response: … }`: a text, a list of texts for one call each, or `error`. */
 function mockAnswer(mock: Mock, state: State): Value {
@@ -384,72 +212,6 @@ function response(state: State, reply: State): Value {
   ]);
 }
 
-/** state, call → [function, arguments] for a tool of the program, [server, tool, arguments] for MCP. */
-const toolTarget: Native = (stack, at, _count, vm) => {
-  const call = stateOf(stack[at + 1]);
-  const name = textOf(call, 'name');
-  const [owner = '', method = ''] = name.split('::');
-  const tool = vm.program.module.tools.find((candidate) => candidate.name === owner);
-  if (tool === undefined) {
-    const server = vm.program.module.mcp.find((candidate) => candidate.name === owner);
-    if (server === undefined) throw fault('ToolError', `there is no tool called ${name}`, { kind: 'not_found' });
-    const ref: Value = { kind: 'ref', of: 'mcp', name: owner };
-    return array([ref, method, get(call, 'arguments') ?? emptyMap()]);
-  }
-  const found = tool.methods.find((candidate) => candidate.name === method);
-  if (found === undefined) throw fault('ToolError', `${owner} has no method ${method}`, { kind: 'not_found' });
-  const given = get(call, 'arguments');
-  const named =
-    typeof given === 'object' && given !== null && given.kind === 'map' ? given.entries : new Map<string, Value>();
-  const args = found.params.map((param): Value => {
-    const value = named.get(param.name);
-    if (value === undefined) {
-      if (param.optional === true || param.default !== undefined || param.type.startsWith('Option<')) return undefined;
-      throw fault('ToolError', `${name}: the argument ${param.name} is missing`, { kind: 'arguments' });
-    }
-    const type = { kind: 'type', text: param.type, type: parseType(param.type) } as const;
-    const result = conform(vm, value, type.type);
-    if (!result.ok)
-      throw fault('ToolError', `${name}: ${param.name}: ${result.error.join('; ')}`, { kind: 'arguments' });
-    return result.value;
-  });
-  const target = vm.program.unit.functions[found.function];
-  assert(target !== undefined, 'a method the validator has checked');
-  const receiver = found.self ? [vm.globals[tool.global]] : [];
-  return array([{ kind: 'closure', target, captures: [] }, array([...receiver, ...args])]);
-};
-
-/** state, call, receiver afterwards, value → nil. A failed tool answers with its error: the model decides what to do. */
-const toolDone: Native = (stack, at, _count, vm) => {
-  const state = stateOf(stack[at]);
-  const call = stateOf(stack[at + 1]);
-  const receiver = stack[at + 2];
-  let value = stack[at + 3];
-  let wentWrong = false;
-  const [owner = ''] = textOf(call, 'name').split('::');
-  const tool = vm.program.module.tools.find((candidate) => candidate.name === owner);
-  if (tool !== undefined && typeof receiver === 'object' && receiver !== null && receiver.kind === 'struct') {
-    if (receiver.type.name === tool.name) vm.globals[tool.global] = share(receiver);
-  }
-  if (typeof value === 'object' && value !== null && (value.kind === 'ok' || value.kind === 'err')) {
-    wentWrong = value.kind === 'err';
-    value = value.value;
-  }
-  const content = typeof value === 'string' || wentWrong ? display(value) : stringify(value);
-  items(state, 'messages').push(
-    record({ role: 'tool', id: textOf(call, 'id'), name: textOf(call, 'name'), content, failed: wentWrong }),
-  );
-  items(state, 'called').push(
-    record({
-      id: textOf(call, 'id'),
-      name: textOf(call, 'name'),
-      arguments: get(call, 'arguments') ?? null,
-      result: share(value),
-    }),
-  );
-  return null;
-};
-
 const startNext: RequestStart = ([, answer]) => {
   const stream = textOf(stateOf(answer), 'stream');
   return { request: { kind: 'model_next', stream } };
@@ -464,7 +226,7 @@ const finishNext: RequestFinish = (answer, args, vm) => {
 };
 
 export const MODEL_INTERNALS = {
-  $model_begin: begin,
+  $model_begin: beginModel,
   $model_turn: { start: startTurn, finish: finishTurn },
   $model_next: { start: startNext, finish: finishNext },
   $model_streams: ((stack, at) => {

@@ -7,7 +7,7 @@ import { errorValue } from '../fault.ts';
 import type { Native, Vm } from '../machine.ts';
 import { array, errValue, okValue, record, type Value } from '../value.ts';
 import { retryPolicy, timeoutMs } from './decorators.ts';
-import { targetOf } from './models.ts';
+import { targetOf } from './model-target.ts';
 import { get, items, number, type State, set, stateOf, textOf } from './state.ts';
 
 /** After a stage: the next one, the same again, the same after a pause, or the end. */
