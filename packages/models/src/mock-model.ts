@@ -31,7 +31,7 @@ export function mockReply(turn: ModelTurn, model: string): ModelReply {
 }
 
 function echo(prompt: string): string {
-  return `[mock response to: ${[...prompt].slice(0, SHOWN_CHARACTERS).join('')}]`;
+  return `[mock response to: ${Array.from(prompt).slice(0, SHOWN_CHARACTERS).join('')}]`;
 }
 
 /** The text in pieces, as a provider would send it. */

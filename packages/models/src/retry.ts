@@ -1,4 +1,4 @@
-import { isRetryable, ModelFailure } from './model-failure.ts';
+import { isRetryable, type ModelFailure } from './model-failure.ts';
 import type { Clock } from './rate-limit.ts';
 
 export type RetrySettings = {

@@ -58,7 +58,8 @@ export type Wire = {
     body: { readonly [key: string]: Json },
   ) => { model: string; streamed: boolean } | undefined;
   readonly whole: (said: Said, about: Conversation) => Json;
-  readonly stream: (send: (event: Json | '[DONE]', name?: string) => void, about: Conversation) => WireStream;
+  /** A text is sent as it is, anything else as JSON. */
+  readonly stream: (send: (event: Json, name?: string) => void, about: Conversation) => WireStream;
   readonly error: (error: ScriptedError) => Json;
 };
 

@@ -119,11 +119,13 @@ export class ScriptedModelServer {
         await this.gate(step.gate).pass(left);
       } else if ('hang' in step) {
         if (asked.streamed) out.begin();
-        return void (await left);
+        await left;
+        return;
       } else if ('drop' in step) {
         out.begin();
         await out.flushed();
-        return void response.destroy();
+        response.destroy();
+        return;
       } else out.say(step);
       if (response.destroyed) return;
     }
@@ -154,8 +156,8 @@ class Output {
   constructor(exchange: Exchange) {
     this.#exchange = exchange;
     const { asked, id, wire, response } = exchange;
-    const send = (event: Json | '[DONE]', name?: string): void => {
-      const data = event === '[DONE]' ? event : JSON.stringify(event);
+    const send = (event: Json, name?: string): void => {
+      const data = typeof event === 'string' ? event : JSON.stringify(event);
       response.write(`${name === undefined ? '' : `event: ${name}\n`}data: ${data}\n\n`);
     };
     this.#stream = wire.stream(send, { id, model: asked.body.model, body: asked.body });

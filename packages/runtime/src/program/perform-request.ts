@@ -41,7 +41,7 @@ export async function performRequest(
     case 'model':
       return models.ask(request, signal);
     case 'model_next':
-      return models.next(request.stream);
+      return models.next(request.stream, signal);
     case 'mcp_call':
       return models.callTool(request.server, request.tool, request.arguments, signal);
     case 'mcp_tools':

@@ -4,11 +4,13 @@ import type { McpServers, ModelPart, ModelReply, Models, ModelTool, ModelTurn } 
 import type { ModelRequest } from '@concerto/vm';
 import { type ProgramWorld, WorldFailure } from './program-world.ts';
 
+type OpenStream = { readonly parts: AsyncGenerator<ModelPart>; readonly ending: AbortController };
+
 /** The models and MCP servers of one program. What reaches them is loaded when the first is asked. */
 export class ProgramModels {
   readonly #module: IrModule;
   readonly #world: ProgramWorld;
-  readonly #streams = new Map<string, AsyncGenerator<ModelPart>>();
+  readonly #streams = new Map<string, OpenStream>();
   #models: Models | undefined;
   #servers: McpServers | undefined;
   #count = 0;
@@ -24,18 +26,29 @@ export class ProgramModels {
     const turn = await this.#turn(request, signal);
     if (!request.stream) return answerJson(await seen(() => models.execute(turn)));
     const name = `stream-${++this.#count}`;
-    this.#streams.set(name, models.stream(turn));
+    // The request that opens a stream is answered at once; its signal says nothing about the rest.
+    const ending = new AbortController();
+    this.#streams.set(name, { parts: models.stream({ ...turn, signal: ending.signal }), ending });
     return { stream: name };
   }
 
-  async next(name: string): Promise<Json> {
+  /** The stream ends when nobody waits for its next piece. */
+  async next(name: string, signal: AbortSignal): Promise<Json> {
     const stream = this.#streams.get(name);
     if (stream === undefined) throw new WorldFailure('stream', 'the answer has already ended');
-    const part = await seen(() => stream.next());
-    if (part.done === true) throw new WorldFailure('stream', 'the answer has already ended');
-    if (part.value.type === 'text') return { chunk: part.value.text };
-    this.#streams.delete(name);
-    return { response: answerJson(part.value.reply) };
+    const onAbort = (): void => stream.ending.abort();
+    signal.addEventListener('abort', onAbort, { once: true });
+    let ended = true;
+    try {
+      const part = await seen(() => stream.parts.next());
+      if (part.done === true) throw new WorldFailure('stream', 'the answer has already ended');
+      if (part.value.type === 'reply') return { response: answerJson(part.value.reply) };
+      ended = false;
+      return { chunk: part.value.text };
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+      if (ended) this.#streams.delete(name);
+    }
   }
 
   async callTool(server: string, tool: string, given: Json, signal: AbortSignal): Promise<Json> {
@@ -52,7 +65,9 @@ export class ProgramModels {
   async close(): Promise<void> {
     const streams = [...this.#streams.values()];
     this.#streams.clear();
-    await Promise.all([this.#servers?.close(), ...streams.map((stream) => stream.return(undefined))]);
+    // A generator that waits for its provider can only be returned from after that wait: end the wait.
+    for (const { ending } of streams) ending.abort();
+    await Promise.all([this.#servers?.close(), ...streams.map(({ parts }) => parts.return(undefined))]);
   }
 
   async #open(): Promise<Models> {
