@@ -5,7 +5,7 @@ import { projects } from './build.mjs';
 import { root } from './root.mjs';
 
 const checks = [
-  ['types', 'tsc', ['-b', ...projects('tsconfig.json'), ...projects('tsconfig.test.json')]],
+  ['types', 'tsc', ['-b', ...projects('tsconfig.json'), ...projects('tsconfig.test.json'), 'tests/tsconfig.test.json']],
   ['lint', 'oxlint', ['--quiet', '.']],
   ['format', 'biome', ['check', '.']],
   ['unused', 'knip', ['--no-progress']],

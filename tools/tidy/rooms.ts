@@ -68,5 +68,8 @@ export const fileLinesMax = 400;
 export const functionLinesMax = 70;
 
 /** Files and functions that are longer for a reason; each says which. Shorten the list, never lengthen it without one. */
-export const longFiles: Readonly<Record<string, string>> = {};
+export const longFiles: Readonly<Record<string, string>> = {
+  'packages/vm/src/interpreter.ts':
+    'one dispatch over all opcodes, with the frame in local variables: split, it would run at half the speed',
+};
 export const longFunctions: Readonly<Record<string, string>> = {};

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseSync } from 'oxc-parser';
@@ -22,13 +22,8 @@ export function readSources(): readonly Source[] {
 }
 
 function walk(folder: string): Source[] {
-  let entries: ReturnType<typeof readdirSync<{ withFileTypes: true }>>;
-  try {
-    entries = readdirSync(folder, { withFileTypes: true });
-  } catch {
-    return []; // A folder that a later change brings.
-  }
-  return entries.flatMap((entry) => {
+  if (!existsSync(folder)) return []; // A folder that a later change brings.
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     if (entry.name === 'node_modules' || entry.name === 'dist' || entry.name.startsWith('.')) return [];
     const file = join(folder, entry.name);
     if (entry.isDirectory()) return walk(file);
