@@ -208,7 +208,7 @@ function builtinMethod(
 }
 
 function signatureOf(types: Map<string, TypeCon>, written: IrSignature): Signature {
-  const typeParams = written.typeParams.map(typeParam);
+  const typeParams = written.typeParams.map((name) => ({ ...typeParam(name), isNumber: name === 'N' }));
   const scope = new Map(typeParams.map((param) => [param.name, param]));
   const params: ParamInfo[] = written.params.map((param) => ({
     name: param.name,

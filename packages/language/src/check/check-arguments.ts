@@ -13,6 +13,7 @@ import {
   CON,
   FLOAT,
   isCon,
+  isDynamic,
   isNumber,
   type ParamInfo,
   prune,
@@ -280,8 +281,16 @@ function widenNumber(param: ParamInfo, actual: Type, instance: Instance): boolea
   return true;
 }
 
+/** The table of built-ins writes `N` for a type that is Int or Float. */
+function checkNumber(body: Body, site: CallSite, raw: Type | undefined): void {
+  const type = prune(raw ?? ANY);
+  if (type.kind !== 'applied' || isNumber(type) || isDynamic(type)) return;
+  body.cx.report.error(CODE.mismatch, site.span, `${site.name} needs numbers, found \`${showType(type)}\``);
+}
+
 function checkBounds(body: Body, site: CallSite, params: readonly TypeParam[], instance: Instance): void {
   for (const param of params) {
+    if (param.isNumber === true) checkNumber(body, site, instance.get(param));
     if (param.bounds.length === 0) continue;
     const type = instance.get(param);
     if (type === undefined) continue;

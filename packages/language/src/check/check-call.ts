@@ -29,6 +29,7 @@ import {
   prune,
   type Signature,
   showType,
+  type TraitInfo,
   type Type,
 } from './types.ts';
 import { assign } from './unify.ts';
@@ -259,6 +260,7 @@ function callAssociated(
   const checked = checkArguments(body, siteOf(call, name, declared), { ...method.signature, params }, instance);
   let target: CallTarget = { kind: 'unresolved' };
   if (isTrait && method.receiver !== 'none' && method.trait !== undefined) {
+    checkImplements(body, call, receiver, method.trait);
     target = { kind: 'trait-method', trait: method.trait.path, method: method.name };
   } else if (method.ref !== undefined) target = { kind: 'function', function: method.ref };
   if (target.kind === 'unresolved' && method.receiver === 'none') {
@@ -268,6 +270,13 @@ function callAssociated(
   }
   record(body, call, target, { arguments: checked.sources, isAsync: method.signature.isAsync });
   return checked.result;
+}
+
+function checkImplements(body: Body, call: Call, receiver: Type, trait: TraitInfo): void {
+  const type = prune(receiver);
+  const isBound = type.kind === 'param' && type.param.bounds.includes(trait);
+  if (isBound || type.kind !== 'applied' || type.con.traits.has(trait) || type.con.trait === trait) return;
+  body.cx.report.error(CODE.traitBound, call.node.span, `\`${showType(type)}\` does not implement \`${trait.name}\``);
 }
 
 /** `Model("…")` is `Model.execute("…")`. */

@@ -125,8 +125,9 @@ export function checkIf(body: Body, node: IfExpression, expected: Type | undefin
     if (unused) body.cx.unused.add(node.then.id);
     const type = checkBranch(body, node.then, undefined, unused);
     body.diverges = before;
-    if (unused) return NIL;
-    return isCon(prune(type), CON.Nil) || prune(type).kind === 'never' ? NIL : ANY;
+    if (unused || isCon(prune(type), CON.Nil) || prune(type).kind === 'never') return NIL;
+    reportMissingElse(body, node, expected);
+    return ANY;
   }
   const branches = new Branches(body, { expected, unused, what: '`if` and `else` have one type' });
   branches.add(node.then, checkBranch(body, node.then, expected, unused));
@@ -136,6 +137,16 @@ export function checkIf(body: Body, node: IfExpression, expected: Type | undefin
   const bothDiverge = thenDiverges && body.diverges;
   body.diverges = before || bothDiverge;
   return bothDiverge && !unused ? NEVER : branches.result();
+}
+
+/** Without `else` the value may be nil; where a value is needed that is a mistake. */
+function reportMissingElse(body: Body, node: IfExpression, expected: Type | undefined): void {
+  if (!isRequirement(expected)) return;
+  const type = prune(expected);
+  if (isCon(type, CON.Nil) || isCon(type, CON.Option) || isCon(type, CON.Union)) return;
+  body.cx.report.error(CODE.mismatch, node.span, `\`if\` without \`else\` gives nil when the condition is false`, {
+    help: `add \`else\` with a \`${showType(type)}\``,
+  });
 }
 
 function checkBranch(body: Body, node: Expression, expected: Type | undefined, unused: boolean): Type {

@@ -203,6 +203,9 @@ function order(body: Body, node: BinaryExpression, left: Type, right: Type): Typ
 
 /** Known different types are never equal, which is a mistake; nil may be compared with everything. */
 function equality(body: Body, node: BinaryExpression, left: Type, right: Type): Type {
+  // Beside an Option nil means None.
+  if (isCon(left, CON.Option) && isCon(right, CON.Nil)) coerce(body, node.right, { kind: 'none' });
+  if (isCon(right, CON.Option) && isCon(left, CON.Nil)) coerce(body, node.left, { kind: 'none' });
   if (!comparable(left, right)) {
     body.cx.report.error(
       CODE.incomparable,

@@ -1,44 +1,35 @@
-import type { Path } from '../syntax/node.ts';
 import type {
   ArrayPattern,
   BindingPattern,
   ConstructorPattern,
-  LiteralPattern,
   OrPattern,
   PathPattern,
   Pattern,
-  RangePattern,
   StructPattern,
   TuplePattern,
 } from '../syntax/pattern.ts';
-import { declareLocal } from './body.ts';
+import { bindLiteral, bindRange } from './check-literal-pattern.ts';
 import { resolveStructHead } from './check-struct.ts';
 import { CODE } from './codes.ts';
 import type { Body } from './context.ts';
-import type { ConstantRef, Local, ModuleVariable } from './facts.ts';
+import type { ConstantRef } from './facts.ts';
 import { freshType } from './instantiate.ts';
-import { canSee } from './module-scope.ts';
-import { didYouMean, lookupName, reportHidden, reportMissing, resolvePath } from './resolve-path.ts';
+import { type Binder, type Bound, declareName, misfit, type PatternUse, resolvePatternPath } from './pattern-binder.ts';
+import { didYouMean, lookupName } from './resolve-path.ts';
 import { variantRef } from './resolve-value.ts';
 import {
   ANY,
   arrayOf,
-  BOOL,
   CON,
   ERROR,
   type FieldInfo,
-  FLOAT,
   freshVar,
-  INT,
   isCon,
   isDynamic,
   isNumber,
-  isStringLike,
-  NIL,
   optionOf,
   prune,
   resultOf,
-  STRING,
   showType,
   substitute,
   type Type,
@@ -46,22 +37,6 @@ import {
   type VariantInfo,
 } from './types.ts';
 import { assign } from './unify.ts';
-
-export interface PatternUse {
-  readonly mutable: boolean;
-  readonly purpose: 'let' | 'for' | 'match' | 'parameter';
-}
-
-type Bound = Local | ModuleVariable;
-
-interface Binder {
-  readonly body: Body;
-  readonly use: PatternUse;
-  /** Names of this pattern; the alternatives of an or-pattern share theirs. */
-  readonly names: Map<string, Bound>;
-  /** In a later alternative of an or-pattern: names that exist already. */
-  readonly shared: Map<string, Bound> | undefined;
-}
 
 /** Checks a pattern against the type of the value, and declares what it binds. */
 export function bindPattern(body: Body, pattern: Pattern, type: Type, use: PatternUse): Bound[] {
@@ -106,64 +81,6 @@ function bind(binder: Binder, pattern: Pattern, type: Type): void {
       if (pattern.name !== undefined)
         declareName(binder, { node: pattern, name: pattern.name, type, mutable: binder.use.mutable });
       return;
-  }
-}
-
-function misfit(binder: Binder, pattern: Pattern, type: Type, what: string): void {
-  binder.body.cx.report.error(
-    CODE.pattern,
-    pattern.span,
-    `this pattern is for \`${what}\`, but the value is \`${showType(type)}\``,
-  );
-}
-
-function literalType(pattern: LiteralPattern | RangePattern, type: Type): Type {
-  const value = pattern.kind === 'LiteralPattern' ? pattern.value : (pattern.start ?? pattern.end);
-  switch (value?.kind) {
-    case 'IntLiteral':
-      return isCon(type, CON.Float) ? FLOAT : INT;
-    case 'FloatLiteral':
-      return FLOAT;
-    case 'StringLiteral':
-      return STRING;
-    case 'BoolLiteral':
-      return BOOL;
-    default:
-      return NIL;
-  }
-}
-
-function bindLiteral(binder: Binder, pattern: LiteralPattern, raw: Type): void {
-  const type = prune(raw);
-  const literal = literalType(pattern, type);
-  if (isCon(literal, CON.Nil) || isDynamic(type)) {
-    if (type.kind === 'var') assign(literal, type);
-    return;
-  }
-  if (isNumber(literal) && isNumber(type)) return;
-  const values = type.kind === 'applied' ? type.con.values : undefined;
-  if (values !== undefined && pattern.value.kind === 'StringLiteral') {
-    if (!values.includes(pattern.value.value)) {
-      const allowed = values.map((value) => `"${value}"`).join(' | ');
-      binder.body.cx.report.error(CODE.literalUnion, pattern.span, `"${pattern.value.value}" is not one of ${allowed}`);
-    }
-    return;
-  }
-  if (isStringLike(literal) && isStringLike(type)) return;
-  if (!assign(literal, type).ok || isCon(type, CON.Option)) misfit(binder, pattern, type, showType(literal));
-}
-
-function bindRange(binder: Binder, pattern: RangePattern, raw: Type): void {
-  const type = prune(raw);
-  if (isDynamic(type)) return;
-  const literal = literalType(pattern, type);
-  const fits = (isNumber(literal) && isNumber(type)) || (isStringLike(literal) && isStringLike(type));
-  if (!fits) misfit(binder, pattern, type, showType(literal));
-  const { start, end } = pattern;
-  if (start?.kind === 'IntLiteral' && end?.kind === 'IntLiteral') {
-    const empty = pattern.inclusive ? start.value > end.value : start.value >= end.value;
-    if (empty)
-      binder.body.cx.report.warning(CODE.unreachableArm, pattern.span, 'this range is empty and never matches');
   }
 }
 
@@ -219,41 +136,6 @@ function bindConstant(
   if (!assign(found, value).ok) misfit(binder, pattern, value, showType(found));
 }
 
-interface NewName {
-  readonly node: { readonly id: number };
-  readonly name: { readonly text: string; readonly span: Pattern['span'] };
-  readonly type: Type;
-  readonly mutable: boolean;
-}
-
-function declareName(binder: Binder, options: NewName): Bound {
-  const { body, names, shared, use } = binder;
-  const { name, type, mutable, node } = options;
-  const first = shared?.get(name.text);
-  if (first !== undefined) {
-    names.set(name.text, first);
-    if ('owner' in first) body.cx.facts.locals.set(node.id, first);
-    const fit = assign(type, first.type);
-    if (!fit.ok) {
-      body.cx.report.error(
-        CODE.pattern,
-        name.span,
-        `\`${name.text}\` is \`${showType(first.type)}\` in one alternative and \`${showType(type)}\` in another`,
-      );
-    }
-    return first;
-  }
-  if (names.has(name.text) && name.text !== '') {
-    body.cx.report.error(CODE.duplicate, name.span, `\`${name.text}\` is bound twice in this pattern`);
-  }
-  const atTop = body.fn.kind === 'top' && body.scope.parent === undefined && use.purpose === 'let';
-  const local = atTop
-    ? body.cx.declareGlobal(body, { id: node.id, name: name.text, span: name.span, type, mutable })
-    : declareLocal(body, { id: node.id, name: name.text, span: name.span, type, mutable, what: 'variable' });
-  names.set(name.text, local);
-  return local;
-}
-
 function bindPath(binder: Binder, pattern: PathPattern, raw: Type): void {
   const { cx } = binder.body;
   const type = prune(raw);
@@ -274,36 +156,6 @@ function bindPath(binder: Binder, pattern: PathPattern, raw: Type): void {
       cx.report.error(CODE.pattern, pattern.span, 'a pattern names a variant or a constant here');
     }
   }
-}
-
-function resolvePatternPath(binder: Binder, path: Path) {
-  const { body } = binder;
-  const { cx } = body;
-  if (path.segments.some((segment) => segment.text === '')) return undefined;
-  const [first, second] = path.segments;
-  const self = body.types.self;
-  if (first?.text === 'Self' && second !== undefined && self?.kind === 'applied') {
-    const variant = self.con.variants?.get(second.text);
-    if (variant !== undefined) return { kind: 'variant', variant } as const;
-  }
-  const target = resolvePath(cx, body.module, path);
-  if (target.kind === 'entry') {
-    if (!canSee(body.module, target.entry)) {
-      reportHidden(cx, target.entry, path, cx.report.file);
-      return undefined;
-    }
-    return target.entry.meaning;
-  }
-  if (target.kind === 'missing') {
-    const segments = path.segments.map((segment) => segment.text);
-    reportMissing(cx, { file: cx.report.file, path, segments, target, module: body.module });
-    return undefined;
-  }
-  const last = path.segments[path.segments.length - 1] ?? path;
-  cx.report.error(CODE.undefinedName, last.span, `no variant \`${target.name}\` in \`${target.con.name}\``, {
-    help: didYouMean(target.name, target.con.variants?.keys() ?? []),
-  });
-  return undefined;
 }
 
 const WRAPPERS: Readonly<Record<string, 'ok' | 'err' | 'some'>> = { Ok: 'ok', Err: 'err', Some: 'some' };

@@ -113,7 +113,11 @@ export function checkStruct(body: Body, node: StructExpression, expected: Type |
     cx.facts.names.set(node.id, { kind, path: con.path, name: con.name, fields: [...fields.keys()] });
   } else {
     cx.facts.names.set(node.id, { kind: 'variant', variant: variantRef(head.variant) });
-    if (head.variant.shape !== 'struct') reportShape(body, node, head.variant);
+    if (head.variant.shape !== 'struct') {
+      reportShape(body, node, head.variant);
+      for (const field of node.fields) body.check(field.value);
+      return type;
+    }
   }
   const given = new Set<string>();
   for (const field of node.fields) {

@@ -38,6 +38,8 @@ export interface VarType {
 export interface TypeParam {
   readonly name: string;
   bounds: readonly TraitInfo[];
+  /** Of a built-in: only Int and Float. */
+  readonly isNumber?: boolean;
 }
 
 export type TypeFamily =

@@ -28,6 +28,28 @@ export interface CallSite {
 export function callSite(frame: Frame, node: AnyCall): CallSite {
   const call = frame.facts.calls.get(node.id);
   assert(call !== undefined, 'every call is resolved');
+  const site = writtenSite(node, call);
+  return call.target.kind === 'trait-method' && site.receiver === undefined ? firstIsReceiver(site) : site;
+}
+
+/** `Trait::method(x, …)` is `x.method(…)`. */
+function firstIsReceiver(site: CallSite): CallSite {
+  const sources = site.call.arguments.slice(1);
+  if (site.piped !== undefined) {
+    return { ...site, receiver: site.piped, piped: undefined, call: { ...site.call, arguments: sources } };
+  }
+  const shifted = sources.map((source) =>
+    source.kind === 'argument' ? { ...source, index: source.index - 1 } : source,
+  );
+  return {
+    ...site,
+    receiver: site.arguments[0]?.value,
+    arguments: site.arguments.slice(1),
+    call: { ...site.call, arguments: shifted },
+  };
+}
+
+function writtenSite(node: AnyCall, call: ResolvedCall): CallSite {
   const piped = node.kind === 'PipeExpression' ? node.left : undefined;
   const form = node.kind === 'PipeExpression' ? withoutParens(node.right) : node;
   switch (form.kind) {
