@@ -84,6 +84,39 @@ function dispatch(body: Body, node: Expression, expected: Type | undefined): Typ
       return checkRange(body, node);
     case 'CastExpression':
       return checkCast(body, node);
+    case 'ErrorExpression':
+      return ERROR;
+    default:
+      return dispatchFlow(body, node, expected);
+  }
+}
+
+type FlowExpression = Extract<
+  Expression,
+  {
+    kind:
+      | 'AwaitExpression'
+      | 'PropagateExpression'
+      | 'ClosureExpression'
+      | 'Block'
+      | 'IfExpression'
+      | 'MatchExpression'
+      | 'ForExpression'
+      | 'WhileExpression'
+      | 'LoopExpression'
+      | 'TryExpression'
+      | 'ListenExpression'
+      | 'RaceExpression'
+      | 'ReturnExpression'
+      | 'BreakExpression'
+      | 'ContinueExpression'
+      | 'ThrowExpression';
+  }
+>;
+
+/** Expressions that decide what runs next. */
+function dispatchFlow(body: Body, node: FlowExpression, expected: Type | undefined): Type {
+  switch (node.kind) {
     case 'AwaitExpression':
       return checkAwait(body, node, expected);
     case 'PropagateExpression':
@@ -116,7 +149,5 @@ function dispatch(body: Body, node: Expression, expected: Type | undefined): Typ
       return checkContinue(body, node);
     case 'ThrowExpression':
       return checkThrow(body, node);
-    case 'ErrorExpression':
-      return ERROR;
   }
 }
