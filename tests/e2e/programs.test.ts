@@ -7,6 +7,10 @@ import { type StartedServer, startServer } from '../support/start-server.ts';
 import { writeManifest } from '../support/test-agents.ts';
 
 const programs = `
+[project]
+name = "programs"
+version = "0.1.0"
+entry = "src/supervise.conc"
 [connections.local]
 provider = "mock"
 [programs.supervise]
