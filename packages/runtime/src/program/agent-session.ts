@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { AgentConnection, AgentOutput } from '@concerto/agents';
 import type { Json, JsonObject } from '@concerto/base';
 import { WorldFailure } from './program-world.ts';
@@ -5,12 +6,17 @@ import { WorldFailure } from './program-world.ts';
 /** Messages a session may hold before its program reads them; then the agent waits. */
 const QUEUE_LIMIT = 10_000;
 
+/** After its result an agent may still say something; this long it is taken to belong to what has ended. */
+const AFTERWARDS_MS = 30;
+
 /** A process that serves one session after another. What it says outside of a session is nobody's and is dropped. */
 export class LiveAgent {
   readonly connection: AgentConnection;
   #session: AgentSession | undefined;
   #claimed = true;
   #gone: WorldFailure | undefined;
+  #endedAt = Number.NEGATIVE_INFINITY;
+  #sessions = 0;
 
   constructor(connection: AgentConnection) {
     this.connection = connection;
@@ -30,13 +36,26 @@ export class LiveAgent {
     return this;
   }
 
+  /** Resolves when what still comes from the last session has come. */
+  async settled(): Promise<void> {
+    const left = this.#endedAt + AFTERWARDS_MS - performance.now();
+    if (left > 0) await sleep(left);
+  }
+
+  /** It has served a session before. */
+  get isUsed(): boolean {
+    return this.#sessions > 1;
+  }
+
   attach(session: AgentSession): void {
     this.#session = session;
+    this.#sessions++;
     if (this.#gone !== undefined) session.fail(this.#gone);
   }
 
   release(): void {
     this.#session = undefined;
+    this.#endedAt = performance.now();
     this.#claimed = false;
   }
 
@@ -100,6 +119,7 @@ export class AgentSession {
   readonly #queue: Message[] = [];
   #failure: WorldFailure | undefined;
   #isOver = false;
+  #hasSpoken = false;
   #woken: (() => void) | undefined;
   #roomy: (() => void) | undefined;
 
@@ -116,6 +136,7 @@ export class AgentSession {
 
   receive(message: Message): void {
     if (this.#isOver) return;
+    this.#hasSpoken = true;
     if (message.type === 'result' || message.type === 'error') this.#isOver = true;
     this.#queue.push(message);
     this.#wake();
@@ -124,6 +145,12 @@ export class AgentSession {
   fail(failure: WorldFailure): void {
     this.#failure ??= failure;
     this.#wake();
+  }
+
+  /** The process had ended before it read this prompt: a new one can take it. */
+  isLost(cause: unknown): boolean {
+    const ended = cause instanceof WorldFailure ? cause.kind === 'exited' : this.live.isGone;
+    return ended && this.live.isUsed && !this.#hasSpoken;
   }
 
   /** The next message; rejects when the agent is gone or one of the limits has passed. */

@@ -18,7 +18,7 @@ export class ProgramAgents {
   readonly #start: StartAgent;
   readonly #live = new Map<string, Set<LiveAgent>>();
   readonly #starting = new Map<string, number>();
-  readonly #sessions = new Map<string, AgentSession>();
+  readonly #sessions = new Map<string, { readonly session: AgentSession; readonly opening: Opening }>();
   #count = 0;
   #closed = false;
 
@@ -31,46 +31,54 @@ export class ProgramAgents {
   async open(request: AgentOpenRequest, signal: AbortSignal): Promise<Json> {
     const agent = this.#module.agents.find((candidate) => candidate.name === request.agent);
     if (agent === undefined) throw new WorldFailure('spawn', `agent ${request.agent} is not declared`);
-    const timeoutSeconds = seconds(request.timeoutSeconds, agent.config.timeout, agent.manifest?.timeout);
-    const deadline = Date.now() + (timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS) * 1000;
-    const live = await this.#take(agent, { signal, deadline });
+    const timeoutSeconds =
+      seconds(request.timeoutSeconds, agent.config.timeout, agent.manifest?.timeout) ?? DEFAULT_TIMEOUT_SECONDS;
     const id = `${request.agent}-${++this.#count}`;
+    await this.#begin(id, { agent, request, timeoutSeconds, signal });
+    return { session: id };
+  }
+
+  async #begin(id: string, opening: Opening): Promise<void> {
+    const { agent, request, timeoutSeconds, signal } = opening;
+    const live = await this.#take(agent, { signal, timeoutSeconds });
+    await live.settled();
+    // The session begins with the prompt; starting the process has a limit of its own.
+    const deadline = Date.now() + timeoutSeconds * 1000;
     const idleSeconds = seconds(agent.config.idle_timeout, agent.manifest?.idle_timeout);
-    const session = new AgentSession(request.agent, live, {
-      deadline,
-      timeoutSeconds: timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS,
-      idleSeconds,
-    });
-    this.#sessions.set(id, session);
+    const session = new AgentSession(request.agent, live, { deadline, timeoutSeconds, idleSeconds });
+    this.#sessions.set(id, { session, opening });
     try {
       await session.prompt(request.prompt, request.context);
     } catch (cause) {
       this.#sessions.delete(id);
-      throw asFailure(cause);
+      await this.#drop(session);
+      if (!session.isLost(cause)) throw asFailure(cause);
+      await this.#begin(id, opening);
     }
-    return { session: id };
   }
 
   async next(id: string, signal: AbortSignal): Promise<Json> {
-    const session = this.#sessions.get(id);
-    if (session === undefined) throw new WorldFailure('protocol', 'the session has ended');
+    const open = this.#sessions.get(id);
+    if (open === undefined) throw new WorldFailure('protocol', 'the session has ended');
     try {
-      return { message: await session.next(signal) };
+      return { message: await open.session.next(signal) };
     } catch (cause) {
-      await this.#drop(session);
-      throw asFailure(cause);
+      await this.#drop(open.session);
+      if (!open.session.isLost(cause)) throw asFailure(cause);
+      await this.#begin(id, open.opening);
+      return this.next(id, signal);
     }
   }
 
   reply(id: string, line: string): void {
-    this.#sessions.get(id)?.reply(line);
+    this.#sessions.get(id)?.session.reply(line);
   }
 
   /** The program is done with the session. An agent that is still at it is ended: its answer would be in the way. */
   close(id: string): void {
-    const session = this.#sessions.get(id);
+    const open = this.#sessions.get(id);
     this.#sessions.delete(id);
-    if (session !== undefined && !session.close()) void this.#drop(session);
+    if (open !== undefined && !open.session.close()) void this.#drop(open.session);
   }
 
   async shutdown(name: string): Promise<void> {
@@ -92,7 +100,7 @@ export class ProgramAgents {
   }
 
   /** An agent that is free, or a new process as far as `instances` allows. */
-  async #take(agent: IrAgent, limits: { readonly signal: AbortSignal; readonly deadline: number }): Promise<LiveAgent> {
+  async #take(agent: IrAgent, limits: StartLimits): Promise<LiveAgent> {
     const group = this.#live.get(agent.name) ?? new Set();
     this.#live.set(agent.name, group);
     for (const live of group) {
@@ -115,14 +123,11 @@ export class ProgramAgents {
     }
   }
 
-  async #startOne(
-    agent: IrAgent,
-    { signal, deadline }: { readonly signal: AbortSignal; readonly deadline: number },
-  ): Promise<LiveAgent> {
+  async #startOne(agent: IrAgent, { signal, timeoutSeconds }: StartLimits): Promise<LiveAgent> {
     const spec: AgentSpec = await agentSpec(agent, this.#world);
     const initSeconds =
       seconds(agent.config.init_timeout, agent.manifest?.init_timeout) ?? DEFAULT_INIT_TIMEOUT_SECONDS;
-    const initTimeoutMs = Math.max(1, Math.min(initSeconds * 1000, deadline - Date.now()));
+    const initTimeoutMs = Math.min(initSeconds, timeoutSeconds) * 1000;
     try {
       return new LiveAgent(await this.#start(spec, { initTimeoutMs, signal }));
     } catch (cause) {
@@ -130,6 +135,9 @@ export class ProgramAgents {
     }
   }
 }
+
+type Opening = StartLimits & { readonly agent: IrAgent; readonly request: AgentOpenRequest };
+type StartLimits = { readonly signal: AbortSignal; readonly timeoutSeconds: number };
 
 const KINDS: { readonly [code: string]: string } = {
   'spawn-failed': 'spawn',

@@ -53,6 +53,7 @@ class RequestDesk {
   readonly #models: ProgramModels;
   #arrived: Arrived[] = [];
   #woken: (() => void) | undefined;
+  #awake = false;
 
   constructor(module: IrModule, world: ProgramWorld) {
     this.#world = world;
@@ -98,21 +99,25 @@ class RequestDesk {
   }
 
   wake(): void {
+    this.#awake = true;
     this.#woken?.();
     this.#woken = undefined;
   }
 
   /** Resolves when there is an answer, or when the program was cancelled. */
   async someAnswer(): Promise<void> {
-    if (this.#arrived.length > 0) return;
-    await new Promise<void>((resolve) => {
-      this.#woken = resolve;
-    });
+    if (!this.#awake) {
+      await new Promise<void>((resolve) => {
+        this.#woken = resolve;
+      });
+    }
+    this.#awake = false;
   }
 
   answers(): readonly Arrived[] {
     const arrived = this.#arrived;
     this.#arrived = [];
+    this.#awake = false;
     return arrived;
   }
 

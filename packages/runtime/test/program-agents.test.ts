@@ -1,0 +1,141 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { Stage } from './program-stage.ts';
+
+let stage = new Stage();
+beforeEach(() => {
+  stage = new Stage();
+  stage.write('agent.mjs', AGENT);
+});
+afterEach(() => stage.remove());
+
+/** Does what the prompt says. */
+const AGENT = `
+import { createInterface } from 'node:readline';
+const say = (message) => process.stdout.write(JSON.stringify(message) + '\\n');
+let turn = 0;
+for await (const line of createInterface({ input: process.stdin })) {
+  let word = line;
+  try { const m = JSON.parse(line); if (m.type === 'response') { say({ type: 'result', text: JSON.stringify(m) }); continue; } word = m.prompt ?? line; } catch {}
+  turn++;
+  if (word === 'pid') say({ type: 'result', text: String(process.pid) });
+  else if (word === 'turn') say({ type: 'result', text: 'turn ' + turn });
+  else if (word === 'ask') say({ type: 'question', id: 'q1', question: 'color?' });
+  else if (word === 'last') { say({ type: 'result', text: 'bye' }); process.stdout.end(() => process.exit(0)); }
+  else if (word === 'die') { process.stderr.write('out of paint'); process.exit(3); }
+  else if (word === 'late') { say({ type: 'result', text: 'first' }); say({ type: 'result', text: 'stale' }); }
+  else if (word === 'steps') { say({ type: 'progress', message: 'a', percent: 1 }); say({ type: 'log', message: 'b' }); say({ type: 'result', text: 'done' }); }
+  else if (word !== 'hang') say({ type: 'result', text: 'echo ' + word });
+}`;
+
+const manifest = `[agents.worker]\ncommand = "${process.execPath}"\nargs = ["agent.mjs"]\n`;
+
+describe('agents', () => {
+  test('one process serves many prompts, and what it says too late is dropped', async () => {
+    const { lines } = await stage.run(
+      `agent W { connector: "worker" }
+       fn main() {
+         emit("a", W.execute("late"));
+         emit("b", W.execute("turn"));
+         emit("same", W.execute("pid") == W.execute("pid"));
+       }`,
+      { manifest },
+    );
+    expect(lines).toEqual(['a: Ok(first)', 'b: Ok(turn 2)', 'same: true']);
+  });
+
+  test('handlers answer and change variables around them', async () => {
+    const { lines } = await stage.run(
+      `agent W { connector: "worker" }
+       fn main() {
+         let mut seen = [];
+         let r = listen W.execute("steps") {
+           "progress" | "log" => |m| { seen.push(m.message); },
+         };
+         emit("seen", seen);
+         emit("r", r);
+         let a = listen W.execute("ask") { "question" => |q| { "blue" } };
+         emit("reply", a.unwrap().text);
+       }`,
+      { manifest },
+    );
+    expect(lines).toEqual([
+      'seen: [a, b]',
+      'r: Ok({"text": done})',
+      'reply: {"type":"response","in_reply_to":"question","in_reply_to_id":"q1","value":"blue"}',
+    ]);
+  });
+
+  test('a failure is a value, and the next call has a new process', async () => {
+    const { lines } = await stage.run(
+      `agent W { connector: "worker" }
+       fn main() {
+         match W.execute("die") {
+           Ok(v) => emit("never", v),
+           Err(e) => emit("died", [e.kind, "\${e.message.contains("out of paint")}"]),
+         }
+         emit("turn", W.execute("turn"));
+       }`,
+      { manifest },
+    );
+    expect(lines).toEqual(['died: [exited, true]', 'turn: Ok(turn 1)']);
+  });
+
+  test('a process that ended after its result is replaced without a word', async () => {
+    const { lines } = await stage.run(
+      `agent W { connector: "worker" }
+       fn main() {
+         for _ in 0..3 { emit("r", [W.execute("last"), W.execute("turn")]); }
+       }`,
+      { manifest },
+    );
+    expect(lines).toEqual(Array.from({ length: 3 }, () => 'r: [Ok(bye), Ok(turn 1)]'));
+  });
+
+  test('a silent agent runs into the limit of its declaration', async () => {
+    const { lines } = await stage.run(
+      `agent W { connector: "worker", timeout: 1 }
+       fn main() {
+         match W.execute("hang") { Ok(v) => emit("never", v), Err(e) => emit("kind", e.kind) }
+         emit("turn", W.execute("turn"));
+       }`,
+      { manifest },
+    );
+    expect(lines).toEqual(['kind: timeout', 'turn: Ok(turn 1)']);
+  });
+
+  test('the same agent inside its own session is busy, unless it has more instances', async () => {
+    const source = `agent W { connector: "worker" }
+       fn main() {
+         let r = listen W.execute("ask") {
+           "question" => |q| {
+             match W.execute("turn") { Ok(v) => v, Err(e) => e.kind }
+           },
+         };
+         emit("inner", r.unwrap().text.contains("busy"));
+       }`;
+    expect((await stage.run(source, { manifest })).lines).toEqual(['inner: true']);
+    expect((await stage.run(source, { manifest: `${manifest}instances = 2\n` })).lines).toEqual(['inner: false']);
+  });
+
+  test('an agent that cannot be started is a value too', async () => {
+    const { lines } = await stage.run(
+      `agent W { connector: "worker" }
+       fn main() { match W.execute("x") { Ok(v) => emit("never", v), Err(e) => emit("kind", e.kind) } }`,
+      { manifest: '[agents.worker]\ncommand = "./not-there"\n' },
+    );
+    expect(lines).toEqual(['kind: spawn']);
+  });
+
+  test('no process is left, however the program ends', async () => {
+    const source = `agent W { connector: "worker" }
+      fn main() { emit("pid", W.execute("pid").unwrap()); W.execute("hang"); }`;
+    const controller = new AbortController();
+    const { lines } = await stage.run(source, {
+      manifest,
+      signal: controller.signal,
+      onEmit: () => controller.abort(),
+    });
+    const pid = Number(lines[0]?.slice('pid: '.length));
+    expect(() => process.kill(pid, 0)).toThrow('ESRCH');
+  });
+});

@@ -1,0 +1,119 @@
+import { startScriptedModelServer } from '@concerto/models/testing';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { Stage } from './program-stage.ts';
+
+let stage = new Stage();
+beforeEach(() => {
+  stage = new Stage();
+});
+afterEach(() => stage.remove());
+
+type Server = Awaited<ReturnType<typeof startScriptedModelServer>>;
+
+const settings = (server: Server) => ({
+  manifest: `[connections.main]\nprovider = "openai"\napi_key_env = "KEY"\nbase_url = "${server.url}"\n[connections.main.models]\nsmall = "gpt-4o-mini"\n`,
+  environment: { KEY: 'secret-key' },
+});
+
+describe('models', () => {
+  test('an alias is resolved, and the answer says what it took', async () => {
+    const server = await startScriptedModelServer([[{ text: 'hello' }, { usage: { input: 5, output: 2 } }]]);
+    const { lines } = await stage.run(
+      `model M { provider: main, base: "small", system_prompt: "be brief" }
+       fn main() {
+         let r = M.execute("hi").unwrap();
+         emit("r", [r.text, r.model]);
+         emit("tokens", [r.tokens_in, r.tokens_out]);
+       }`,
+      settings(server),
+    );
+    await server.close();
+    expect(lines).toEqual(['r: [hello, gpt-4o-mini]', 'tokens: [5, 2]']);
+    expect(server.requests[0]?.body.messages).toEqual([
+      { role: 'system', content: 'be brief' },
+      { role: 'user', content: 'hi' },
+    ]);
+  });
+
+  test('a tool of the program is really called, and its state stays', async () => {
+    const server = await startScriptedModelServer([
+      [{ tool: 'Counter__add', arguments: { by: 3 } }],
+      'three',
+      [{ tool: 'Counter__add', arguments: {} }],
+      'four',
+    ]);
+    const { lines } = await stage.run(
+      `tool Counter {
+         description: "Counts",
+         total: Int = 0,
+         @describe("Adds to the total")
+         @param("by", "how much")
+         pub fn add(mut self, by: Int = 1) -> Int { self.total += by; emit("added", by); self.total }
+       }
+       model M { provider: main, base: "small", tools: [Counter] }
+       fn main() {
+         emit("a", M.execute("add three").unwrap().text);
+         emit("b", M.execute("add one").unwrap().text);
+         emit("total", Counter.total);
+       }`,
+      settings(server),
+    );
+    await server.close();
+    expect(lines).toEqual(['added: 3', 'a: three', 'added: 1', 'b: four', 'total: 4']);
+  });
+
+  test('what does not fit a schema is asked again', async () => {
+    const server = await startScriptedModelServer(['{"x": "no"}', '```json\n{"x": 4}\n```']);
+    const { lines } = await stage.run(
+      `schema P { x: Int }
+       model M { provider: main, base: "small" }
+       fn main() { emit("p", M.execute_with_schema<P>("point")); }`,
+      settings(server),
+    );
+    await server.close();
+    expect(lines).toEqual(['p: Ok(P {x: 4})']);
+    expect(server.requests).toHaveLength(2);
+  });
+
+  test('an answer comes piece by piece', async () => {
+    const server = await startScriptedModelServer([[{ text: 'one two three', pieces: 4 }]]);
+    const { lines } = await stage.run(
+      `model M { provider: main, base: "small" }
+       fn main() {
+         let mut parts = "";
+         let r = M.stream("go", |piece| { parts += "[" + piece + "]"; }).unwrap();
+         emit("parts", parts);
+         emit("text", r.text);
+       }`,
+      settings(server),
+    );
+    await server.close();
+    expect(lines).toEqual(['parts: [one ][two ][thre][e]', 'text: one two three']);
+  });
+
+  test('a refusal is an error value that does not show the key', async () => {
+    const server = await startScriptedModelServer([[{ error: { status: 401, message: 'bad key secret-key' } }]]);
+    const { lines } = await stage.run(
+      `model M { provider: main, base: "small" }
+       fn main() {
+         match M.execute("hi") {
+           Ok(r) => emit("never", r.text),
+           Err(e) => emit("kind", [e.kind, typeof(e)]),
+         }
+         emit("after", 1);
+       }`,
+      settings(server),
+    );
+    await server.close();
+    expect(lines).toEqual(['kind: [auth, ModelError]', 'after: 1']);
+    expect(lines.join()).not.toContain('secret-key');
+  });
+
+  test('a missing key is an error that names the variable; --mock needs none', async () => {
+    const manifest = '[connections.main]\nprovider = "openai"\napi_key_env = "KEY"\n';
+    const source = `model M { provider: main, base: "m" }
+      fn main() -> Result<Nil, Any> { emit("text", M.execute("hi")?.text); Ok(nil) }`;
+    expect((await stage.run(source, { manifest })).problem).toContain('KEY');
+    expect((await stage.run(source, { manifest, mockModels: true })).lines).toEqual(['text: [mock response to: hi]']);
+  });
+});

@@ -1,0 +1,78 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Json } from '@concerto/base';
+import { buildProgram, readManifest } from '@concerto/language';
+import { type ProgramWorld, runProgram } from '@concerto/runtime/program';
+import { display, type Outcome } from '@concerto/vm';
+
+export type StageOptions = {
+  /** Lines of the manifest after `[project]`. */
+  readonly manifest?: string;
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly answers?: readonly Json[];
+  readonly mockModels?: boolean;
+  readonly signal?: AbortSignal;
+  readonly onEmit?: (channel: string) => void;
+};
+
+export type Performance = {
+  /** `channel: value`, printed text and `[LEVEL] text` in the order they came. */
+  readonly lines: readonly string[];
+  readonly outcome: Outcome;
+  /** The message of a failure, or of the error that `main` returned. */
+  readonly problem: string | undefined;
+};
+
+/** A directory for one test's program. */
+export class Stage {
+  readonly directory = mkdtempSync(join(tmpdir(), 'concerto-program-'));
+
+  write(name: string, text: string): string {
+    const path = join(this.directory, name);
+    writeFileSync(path, text);
+    return path;
+  }
+
+  async run(source: string, options: StageOptions = {}): Promise<Performance> {
+    const head = '[project]\nname = "p"\nversion = "1"\nentry = "main.conc"\n';
+    const { manifest } = readManifest(`${head}${options.manifest ?? ''}`);
+    const built = buildProgram({ entry: 'main.conc', readFile: () => source, manifest });
+    if (built.module === undefined) throw new Error(built.diagnostics.map(({ message }) => message).join('\n'));
+    const lines: string[] = [];
+    const answers = [...(options.answers ?? [])];
+    const world: ProgramWorld = {
+      emit: (channel, payload, system) => {
+        if (system) return;
+        lines.push(`${channel}: ${display(payload)}`);
+        options.onEmit?.(channel);
+      },
+      print: (text) => lines.push(text),
+      log: (level, text) => lines.push(`[${level.toUpperCase()}] ${text}`),
+      ask: async (channel, payload) => {
+        lines.push(`${channel}? ${display(payload)}`);
+        return answers.shift() ?? null;
+      },
+      environment: { PATH: process.env.PATH, ...options.environment },
+      directory: this.directory,
+      projectDirectory: this.directory,
+      mockModels: options.mockModels ?? false,
+    };
+    const { signal } = options;
+    const outcome = await runProgram(built.module, world, {
+      entry: 'main',
+      ...(signal === undefined ? {} : { signal }),
+    });
+    return { lines, outcome, problem: problemOf(outcome) };
+  }
+
+  remove(): void {
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+}
+
+function problemOf(outcome: Outcome): string | undefined {
+  if (outcome.status === 'failed') return outcome.failure.message;
+  const { value } = outcome;
+  return typeof value === 'object' && value !== null && value.kind === 'err' ? display(value.value) : undefined;
+}
