@@ -1,7 +1,7 @@
 import type { SessionStatus } from '@concerto/protocol';
 
 /** How a status looks: what wants a person stands out, what moves is alive, what is over is quiet. */
-export type StatusTone = 'attention' | 'active' | 'between' | 'held' | 'quiet' | 'good' | 'bad';
+type StatusTone = 'attention' | 'active' | 'between' | 'held' | 'quiet' | 'good' | 'bad';
 
 type Words = { readonly label: string; readonly tone: StatusTone };
 

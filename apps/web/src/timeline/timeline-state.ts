@@ -29,7 +29,7 @@ export type PromptItem = Common & {
   readonly blocks: readonly Block[];
   readonly how: 'prompt' | 'steer';
 };
-export type ContentItem = Common & { readonly kind: 'content'; readonly blocks: readonly Block[] };
+type ContentItem = Common & { readonly kind: 'content'; readonly blocks: readonly Block[] };
 export type ActivityItem = Common & {
   readonly kind: 'activity';
   readonly entries: readonly ActivityEntry[];
@@ -77,7 +77,7 @@ export type StatusItem = Common & {
   readonly reason: string | undefined;
 };
 export type GapItem = Common & { readonly kind: 'gap'; readonly from: number; readonly to: number };
-export type RawItem = Common & { readonly kind: 'raw'; readonly title: string; readonly data: unknown };
+type RawItem = Common & { readonly kind: 'raw'; readonly title: string; readonly data: unknown };
 
 export type TimelineItem =
   | PromptItem
