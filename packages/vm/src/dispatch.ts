@@ -1,10 +1,11 @@
+import type { Json } from '@concerto/base';
 import { builtinMethods } from '@concerto/ir';
 import { display, typeName } from './display.ts';
 import { fault } from './fault.ts';
 import { implementation } from './implementations.ts';
 import type { Implementation, Vm } from './machine.ts';
 import type { LinkedFunction } from './program.ts';
-import { type RefValue, stringKey, type Value } from './value.ts';
+import { emptyMap, type RefValue, stringKey, type Value } from './value.ts';
 
 /** What a call runs. */
 export type Callee =
@@ -70,7 +71,7 @@ function isMcp(value: Value): value is RefValue {
   return typeof value === 'object' && value !== null && value.kind === 'ref' && value.of === 'mcp';
 }
 
-/** `Server.tool(args)`: a method of an MCP server is a call of that tool. */
+/** `Server.tool(args)`: a method of an MCP server is a call of that tool; a declared one gives its arguments names. */
 function mcpMethod(name: string): Implementation {
   const call = implementation('McpRef.call');
   if (call.kind !== 'request') return call;
@@ -78,8 +79,28 @@ function mcpMethod(name: string): Implementation {
     ...call,
     min: 1,
     max: 65,
-    start: (args, vm) => call.start([args[0], name, ...args.slice(1)], vm),
+    start: ([server, ...args], vm) => call.start([server, name, namedArguments(vm, server, name, args)], vm),
   };
+}
+
+function namedArguments(vm: Vm, server: Value, name: string, args: readonly Value[]): Value {
+  const declared = isMcp(server)
+    ? vm.program.module.mcp.find((candidate) => candidate.name === server.name)
+    : undefined;
+  const tool = declared?.tools.find((candidate) => candidate.name === name);
+  // One that is not declared takes a map.
+  if (tool === undefined) return args[0];
+  const names = parameterNames(tool.parameters);
+  const given = emptyMap();
+  names.forEach((param, index) => {
+    if (args[index] !== undefined) given.entries.set(stringKey(param), args[index]);
+  });
+  return given;
+}
+
+function parameterNames(parameters: Json): readonly string[] {
+  if (typeof parameters !== 'object' || parameters === null || !('properties' in parameters)) return [];
+  return Object.keys(parameters.properties ?? {});
 }
 
 function describe(value: Value): string {

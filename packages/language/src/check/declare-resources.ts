@@ -62,12 +62,21 @@ function declareResource(cx: Context, module: ModuleScope, item: DeclaredItem): 
   if (item.kind === 'ToolItem') declareTool(cx, scope, item, con);
   else if (item.kind === 'McpItem') {
     for (const method of item.methods) {
+      const declared = declareMethod(cx, { con, trait: undefined, path: con.path, scope }, method);
       con.methods.set(method.name.text, {
-        ...declareMethod(cx, { con, trait: undefined, path: con.path, scope }, method),
+        ...declared,
         receiver: 'self',
+        signature: { ...declared.signature, result: callResult(cx, declared.signature.result) },
       });
     }
   } else if (item.kind === 'PipelineItem') cx.pipelineRuns.set(con, () => runSignature(cx, scope, item));
+}
+
+/** A call of a server may always fail: `-> String` says what it gives when it does not. */
+function callResult(cx: Context, declared: Type): Type {
+  const toolError = cx.builtins.types.get('ToolError');
+  if (toolError === undefined || isCon(declared, CON.Result)) return declared;
+  return resultOf(declared, applied(toolError));
 }
 
 function declareTool(cx: Context, scope: TypeScope, item: ToolItem, con: TypeCon): void {
