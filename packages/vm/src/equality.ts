@@ -1,9 +1,13 @@
 import type { MapKey, MapValue, StructValue, Value } from './value.ts';
 import { stringKey } from './value.ts';
 
-/** Structural equality. Int equals a Float of the same value; errors, stores and functions equal only themselves. */
+/**
+ * Structural equality. Int equals a Float of the same value; errors, stores and functions equal only themselves. A present
+ * optional field is held without its Some, so Some(v) equals a bare v.
+ */
 export function equal(a: Value, b: Value): boolean {
   if (a === b) return true;
+  if (isSome(a) !== isSome(b)) return isSome(a) ? equal(a.value, b) : isSome(b) && equal(a, b.value);
   if (typeof a === 'number') return typeof b === 'object' && b !== null && b.kind === 'float' && b.value === a;
   if (typeof a !== 'object' || a === null) return false;
   if (typeof b === 'number') return a.kind === 'float' && a.value === b;
@@ -51,6 +55,10 @@ export function equal(a: Value, b: Value): boolean {
     case 'iterator':
       return false;
   }
+}
+
+function isSome(value: Value): value is Extract<Value, { kind: 'some' }> {
+  return typeof value === 'object' && value !== null && value.kind === 'some';
 }
 
 function sameItems(a: readonly Value[], b: readonly Value[]): boolean {
