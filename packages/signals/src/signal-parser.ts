@@ -61,10 +61,14 @@ class Parser implements SignalParser {
   }
 
   push(input: string | Uint8Array): void {
-    if (this.midLine && typeof input === 'string' && isPlainPiece(input)) {
-      this.sink.tick();
-      this.turn.append(input, 0, input.length);
-      return;
+    if (this.midLine && typeof input === 'string') {
+      const small = input.length <= SMALL_CHUNK;
+      if (small ? isPlainPiece(input) : isWellFormed(input)) {
+        this.sink.tick();
+        if (small || input.indexOf('\n') === -1) this.turn.append(input, 0, input.length);
+        else this.consume(input);
+        return;
+      }
     }
     if (this.finished) throw new SignalsMisuseError('push_after_finish', 'push after finish: a parser reads one turn');
     this.sink.tick();
@@ -300,9 +304,8 @@ function lineStartBefore(text: string, from: number, at: number): number {
   return start > from && text.charCodeAt(start - 1) === LF ? start : -1;
 }
 
-/** Whether text has no line feed and no surrogate to look after. */
+/** Whether short text has no line feed and no surrogate to look after. */
 function isPlainPiece(text: string): boolean {
-  if (text.length > SMALL_CHUNK) return text.indexOf('\n') === -1 && isWellFormed(text);
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
     if (code === LF || (code & 0xf800) === 0xd800) return false;

@@ -74,6 +74,7 @@ export class TextInput {
 
 export function isWellFormed(text: string): boolean {
   const probe: MaybeWellFormed = text;
+  // Older browsers lack it; there, text with any surrogate takes the slower way.
   return probe.isWellFormed === undefined ? !anySurrogate.test(text) : probe.isWellFormed();
 }
 
