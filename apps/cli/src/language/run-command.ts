@@ -35,6 +35,10 @@ export async function run(argv: string[]): Promise<number> {
   const nextAnswer = inputAnswers(values.input);
   const target = compileTarget(positionals[0]);
   if (target === undefined) return 1;
+  if (target.module.main === undefined && target.module.init === undefined) {
+    process.stderr.write(`error: ${target.entry} has nothing to run: no \`fn main\` and no statements\n`);
+    return 1;
+  }
   const output = new OutputBuffer(process.stdout);
   const show = (channel: string, payload: Value): void => {
     if (values.quiet) return;

@@ -88,11 +88,13 @@ export function checkArray(body: Body, node: ArrayExpression, expected: Type | u
     node.elements.forEach((item, index) => fitElement(body, item, wanted.args[index] ?? ANY, 'element'));
     return wanted;
   }
-  return arrayOf(commonElement(body, node));
+  // Where anything goes (the payload of an emit), elements may differ.
+  const mixed = expected !== undefined && prune(expected).kind === 'any';
+  return arrayOf(commonElement(body, node, mixed));
 }
 
 /** All elements of an array have one type; Int beside Float is Float, nil makes it optional or dynamic. */
-function commonElement(body: Body, node: ArrayExpression): Type {
+function commonElement(body: Body, node: ArrayExpression, mixed: boolean): Type {
   const types = node.elements.map((element) => body.check(element));
   let common: Type | undefined;
   let sawNil = false;
@@ -105,7 +107,7 @@ function commonElement(body: Body, node: ArrayExpression): Type {
     const next = common === undefined ? type : join(common, type);
     if (next === undefined) {
       // Nested data such as `[1, [2, 3]]` is meant; a number beside a text hardly is.
-      if (!isNested(common ?? ANY) && !isNested(type)) reportMixed(body, node, index, common ?? ANY);
+      if (!mixed && !isNested(common ?? ANY) && !isNested(type)) reportMixed(body, node, index, common ?? ANY);
       return ANY;
     }
     common = next;
