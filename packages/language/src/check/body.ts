@@ -37,7 +37,7 @@ export function functionScope(options: NewFunction): FunctionScope {
     path,
     loops: [],
     tries: [],
-    captures: new Map(),
+    captures: [],
     propagations: [],
   };
 }
@@ -145,7 +145,7 @@ export function lookupLocal(body: Body, name: string): FoundName | undefined {
 function capture(from: FunctionScope, owner: FunctionScope, local: Local): void {
   local.captured = true;
   for (let fn: FunctionScope | undefined = from; fn !== undefined && fn !== owner; fn = fn.parent) {
-    fn.captures.set(local, true);
+    if (!fn.captures.includes(local)) fn.captures.push(local);
   }
 }
 

@@ -120,7 +120,7 @@ function settlePropagations(body: Body, fn: FunctionScope): void {
 export function recordFunction(body: Body, fn: FunctionScope, result: FunctionFacts['result']): void {
   const failure = fn.failure === 'infer' ? failureOf(fn.returnType, undefined) : fn.failure;
   body.cx.facts.functions.set(fn.id, {
-    captures: [...fn.captures.keys()],
+    captures: fn.captures,
     result,
     failure: leavingAs(failure),
     isAsync: fn.isAsync,

@@ -57,6 +57,7 @@ function functionPath(job: FunctionBody): string {
 }
 
 function bodyTypes(scope: TypeScope, signature: Signature): TypeScope {
+  if (signature.typeParams.length === 0) return scope;
   const params = new Map<string, TypeParam>(scope.params);
   for (const param of signature.typeParams) params.set(param.name, param);
   return { ...scope, params };

@@ -128,8 +128,10 @@ function declaredCall(
     });
     return dynamicCall(body, call, ERROR);
   }
-  const instance: Instance = new Map(type.kind === 'applied' ? argumentsOf(type) : []);
-  if (method.trait !== undefined) {
+  const given = type.kind === 'applied' ? argumentsOf(type) : undefined;
+  const isPlain = (given === undefined || given.size === 0) && method.trait === undefined;
+  const instance: Instance | undefined = isPlain ? undefined : new Map(given);
+  if (method.trait !== undefined && instance !== undefined) {
     instance.set(method.trait.self, type);
     for (const param of method.trait.typeParams) if (!instance.has(param)) instance.set(param, ANY);
   }

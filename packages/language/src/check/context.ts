@@ -134,7 +134,7 @@ export interface FunctionScope {
   readonly loops: LoopScope[];
   /** For each enclosing `try` body: does it take every error? */
   readonly tries: boolean[];
-  readonly captures: Map<Local, true>;
+  readonly captures: Local[];
   /** `?` and `throw` in a closure whose result is inferred; settled when the body is known. */
   readonly propagations: { readonly node: Expression; readonly operand: 'result' | 'option' | 'throw' }[];
   /** Name of the enclosing declaration, for the paths of local items. */

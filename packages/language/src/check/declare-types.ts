@@ -55,8 +55,10 @@ export function declareTypes(cx: Context, collected: readonly CollectedItem[]): 
   }
 }
 
+const NO_PARAMS: ReadonlyMap<string, TypeParam> = new Map();
+
 export function plainScope(module: ModuleScope): TypeScope {
-  return { module, params: new Map(), self: undefined };
+  return { module, params: NO_PARAMS, self: undefined };
 }
 
 function declareType(cx: Context, module: ModuleScope, item: StructItem | SchemaItem | EnumItem): void {
@@ -151,8 +153,7 @@ function declareFunction(cx: Context, module: ModuleScope, item: FunctionItem): 
 /** Parameters and result of a function or method; its own generic parameters are added to the scope's. */
 export function declareSignature(cx: Context, outer: TypeScope, item: FunctionItem): Signature {
   const own = genericParams(item.generics);
-  const params = new Map([...outer.params, ...own]);
-  const scope: TypeScope = { ...outer, params };
+  const scope: TypeScope = own.size === 0 ? outer : { ...outer, params: new Map([...outer.params, ...own]) };
   resolveBounds(cx, scope, item.generics, own);
   return {
     typeParams: [...own.values()],
@@ -225,7 +226,8 @@ function declareTrait(cx: Context, module: ModuleScope, item: TraitItem): void {
 }
 
 /** Parameters of an `impl` by the names its methods use: the type's own names, or those written in the `impl`. */
-export function implParams(con: TypeCon, item: ImplItem): Map<string, TypeParam> {
+export function implParams(con: TypeCon, item: ImplItem): ReadonlyMap<string, TypeParam> {
+  if (con.params.length === 0 && item.generics.length === 0) return NO_PARAMS;
   const params = new Map(con.params.map((param) => [param.name, param]));
   item.target.arguments.forEach((argument, index) => {
     const param = con.params[index];

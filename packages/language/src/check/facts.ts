@@ -18,16 +18,16 @@ export interface Facts {
   /** CallExpression, MethodCallExpression, and PipeExpression (whose right side has no entry of its own). */
   readonly calls: NodeTable<ResolvedCall>;
   /** What must happen to the value of this expression before it goes where it is used. */
-  readonly coercions: NodeTable<Coercion>;
+  readonly coercions: Map<NodeId, Coercion>;
   /** BindingPattern, PathPattern, ConstructorPattern, StructPattern. */
-  readonly patterns: NodeTable<ResolvedPattern>;
+  readonly patterns: Map<NodeId, ResolvedPattern>;
   /**
    * Variables by the node that introduces them: BindingPattern, RestPattern, Parameter, SelfParameter, CatchClause,
    * ValueStage. The alternatives of an or-pattern share one Local for each name.
    */
-  readonly locals: NodeTable<Local>;
+  readonly locals: Map<NodeId, Local>;
   /** FunctionItem, ClosureExpression, ListenHandler, FunctionStage, ValueStage. */
-  readonly functions: NodeTable<FunctionFacts>;
+  readonly functions: Map<NodeId, FunctionFacts>;
   /** CatchClause. */
   readonly catches: Map<NodeId, CatchTest>;
   /** PropagateExpression: what is inspected, and what leaves when it fails outside every `try` of the function. */
@@ -287,10 +287,10 @@ export function createFacts(size = 0): Facts {
     names: new NodeTable(size),
     types: new NodeTable(size),
     calls: new NodeTable(size),
-    coercions: new NodeTable(size),
-    patterns: new NodeTable(size),
-    locals: new NodeTable(size),
-    functions: new NodeTable(size),
+    coercions: new Map(),
+    patterns: new Map(),
+    locals: new Map(),
+    functions: new Map(),
     catches: new Map(),
     propagations: new Map(),
     coalesces: new Map(),

@@ -25,7 +25,7 @@ export function reportCoverage(cx: Context, node: MatchExpression, scrutinee: Ty
     rows.push(pat);
     literals.add(pat);
   }
-  if (rows.some((row) => row.kind === 'wild')) return;
+  if (rows.some((row) => row.kind === 'wild') || literals.coverAll(type)) return;
   const missing = findUncovered(rows, type);
   if (missing === undefined) return;
   const span = { start: node.span.start, end: node.scrutinee.span.end };
@@ -36,7 +36,7 @@ export function reportCoverage(cx: Context, node: MatchExpression, scrutinee: Ty
   } else cx.report.warning(CODE.openMatch, span, message, { help, file });
 }
 
-/** A table of a thousand literals is common; as long as there is nothing else, a set tells what is new. */
+/** Most matches list literals, or variants with names for their parts; as long as there is nothing else, a set tells what is new. */
 class Literals {
   readonly #seen = new Set<string>();
   #only = true;
@@ -45,6 +45,21 @@ class Literals {
   isNew(pat: Pat): boolean | undefined {
     const key = this.#only ? literalKey(pat) : undefined;
     return key === undefined ? undefined : !this.#seen.has(key);
+  }
+
+  /** Every way to build a value of this type was named, with nothing asked of its parts. */
+  coverAll(type: Type): boolean {
+    if (!this.#only || type.kind !== 'applied') return false;
+    const { con } = type;
+    if (con.variants !== undefined) return this.#hasAll(con.variants.keys());
+    if (con === CON.Option) return this.#hasAll(['some', 'none']);
+    if (con === CON.Result) return this.#hasAll(['ok', 'err']);
+    return con === CON.Bool && this.#hasAll(['true', 'false']);
+  }
+
+  #hasAll(keys: Iterable<string>): boolean {
+    for (const key of keys) if (!this.#seen.has(key)) return false;
+    return true;
   }
 
   add(pat: Pat): void {
@@ -58,6 +73,9 @@ function literalKey(pat: Pat): string | undefined {
   if (pat.kind !== 'node') return undefined;
   const { head } = pat;
   if (head.kind === 'literal') return head.text;
+  if ((head.kind === 'variant' || head.kind === 'tag') && pat.args.every((arg) => arg.kind === 'wild')) {
+    return head.kind === 'variant' ? head.variant.name : head.tag;
+  }
   return head.kind === 'range' && head.low === head.high ? String(head.low) : undefined;
 }
 

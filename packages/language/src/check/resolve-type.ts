@@ -174,8 +174,11 @@ export function resolveAlias(cx: Context, meaning: AliasMeaning): Type {
   return meaning.type;
 }
 
+const NO_PARAMS: ReadonlyMap<string, TypeParam> = new Map();
+
 /** Fresh parameters by name; bounds come later, when traits are known. */
-export function genericParams(generics: readonly GenericParameter[]): Map<string, TypeParam> {
+export function genericParams(generics: readonly GenericParameter[]): ReadonlyMap<string, TypeParam> {
+  if (generics.length === 0) return NO_PARAMS;
   return new Map(generics.map((generic) => [generic.name.text, { name: generic.name.text, bounds: [] }]));
 }
 

@@ -268,8 +268,11 @@ export function substitute(type: Type, map: Substitution): Type {
   }
 }
 
+const NO_ARGUMENTS: Substitution = new Map();
+
 /** The substitution that a value of this type gives to its constructor's parameters. */
 export function argumentsOf(type: AppliedType): Substitution {
+  if (type.con.params.length === 0) return NO_ARGUMENTS;
   const map = new Map<TypeParam, Type>();
   type.con.params.forEach((param, index) => map.set(param, type.args[index] ?? ANY));
   return map;
