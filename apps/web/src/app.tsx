@@ -1,4 +1,4 @@
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { Link } from './routing/link.tsx';
 import { routeOf } from './routing/route.ts';
 import { navigate, useLocation } from './routing/use-location.ts';
@@ -20,6 +20,7 @@ export function App(): ReactNode {
     applyTheme(next);
     setTheme(next);
   };
+  useFocusOnArrival(path);
   useShortcuts({
     '?': () => setHelpOpen(true),
     g: () => navigate('/'),
@@ -43,4 +44,14 @@ export function App(): ReactNode {
       {isHelpOpen && <HelpDialog onClose={() => setHelpOpen(false)} />}
     </>
   );
+}
+
+/** A page that was come to by a link begins at its beginning, as a loaded one does. */
+function useFocusOnArrival(path: string): void {
+  const before = useRef(path);
+  useEffect(() => {
+    if (before.current === path) return;
+    before.current = path;
+    document.querySelector('main')?.focus();
+  }, [path]);
 }

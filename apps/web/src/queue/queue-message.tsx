@@ -60,8 +60,8 @@ function FreeActions({
       className="icon-button"
       aria-label={label}
       title={label}
-      disabled={isBusy || isOff}
-      onClick={onClick}
+      aria-disabled={isBusy || isOff}
+      onClick={() => !isBusy && !isOff && onClick()}
     >
       <Icon name={icon} />
     </button>

@@ -1,6 +1,6 @@
 import { type Json, unreachable } from '@concerto/base';
 import type { SuspendEvent } from '@concerto/protocol';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useRef, useState } from 'react';
 import { client } from '../client.ts';
 import { failureOf } from '../fetching/failure.ts';
 import { Icon, type IconName } from '../shell/icon.tsx';
@@ -32,12 +32,15 @@ export function RequestCard({ sessionId, item, answer }: Props): ReactNode {
   const [given, setGiven] = useState<Json>();
   const [problem, setProblem] = useState<string>();
   const [isSending, setSending] = useState(false);
+  const card = useRef<HTMLElement>(null);
   const send = async (response: Json): Promise<void> => {
     setSending(true);
     setProblem(undefined);
     try {
       await client.answer(sessionId, event.requestId, response);
       setGiven(response);
+      // The form goes away; who answered by keyboard stays where they were.
+      card.current?.focus();
     } catch (cause) {
       setProblem(failureOf(cause).text);
       setSending(false);
@@ -47,6 +50,8 @@ export function RequestCard({ sessionId, item, answer }: Props): ReactNode {
   const { icon, title } = looksOf(event);
   return (
     <section
+      ref={card}
+      tabIndex={-1}
       className="request"
       id={`request-${event.requestId}`}
       data-open={isOpen}

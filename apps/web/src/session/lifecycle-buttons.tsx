@@ -42,14 +42,16 @@ export function LifecycleButtons({ id, status }: Props): ReactNode {
     <fieldset className="lifecycle" aria-label="Session control">
       {shown.map(({ verb, label, icon, help }) => {
         const isRefused = !isAllowed(status, verb) && verb !== 'cancel';
+        const isOff = isRefused || asking === verb;
         return (
           <button
-            key={verb}
+            key={placeOf(verb, status)}
             type="button"
             className={verb === 'cancel' ? 'button danger-quiet' : 'button'}
-            disabled={isRefused || asking === verb}
+            // Not `disabled`, which would take the focus from who pressed it.
+            aria-disabled={isOff}
             title={isRefused ? `Not while it is ${statusWords[status].label.toLowerCase()}` : help}
-            onClick={() => void ask(verb)}
+            onClick={() => !isOff && void ask(verb)}
           >
             <Icon name={icon} />
             {label}
@@ -65,4 +67,9 @@ function isShown(verb: LifecycleVerb, status: SessionStatus): boolean {
   const isHeld = status === 'paused' || status === 'resuming' || status === 'interrupted';
   if (verb === 'pause') return !isHeld || status === 'interrupted';
   return verb !== 'resume' || isHeld;
+}
+
+/** The same place is the same button, which keeps the focus when its meaning turns. */
+function placeOf(verb: LifecycleVerb, status: SessionStatus): string {
+  return verb === 'resume' && status !== 'interrupted' ? 'pause' : verb;
 }

@@ -46,7 +46,7 @@ export function WaitingLine({ session }: { readonly session: Session | undefined
       <Icon name={waiting.for === 'pause' ? 'pause' : 'lock'} />
       <span>{capitalised(waiting.detail)}</span>
       <span className="muted">
-        for <Lasting since={waiting.since} />
+        · <Lasting since={waiting.since} />
       </span>
     </output>
   );

@@ -54,7 +54,7 @@ export function SessionPage({ id }: { readonly id: string }): ReactNode {
   if (connection.kind === 'refused') return <Refused error={connection.error} onRetry={retry} />;
   if (session === undefined && error !== undefined) return <Refused error={error} onRetry={retry} />;
   return (
-    <main className="session-page">
+    <main className="session-page" tabIndex={-1}>
       <SessionHeader
         id={id}
         session={session}

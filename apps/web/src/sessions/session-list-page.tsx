@@ -47,7 +47,7 @@ export function SessionListPage(): ReactNode {
     replaceAddress(name === 'all' ? '/' : `/?show=${name}`);
   };
   return (
-    <main className="list-page">
+    <main className="list-page" tabIndex={-1}>
       <aside className="list-side" aria-label="New session">
         <h2>New session</h2>
         {targets.value !== undefined && <NewSessionForm targets={targets.value} promptRef={prompt} />}

@@ -35,7 +35,7 @@ function Note({ session }: { readonly session: Session }): ReactNode {
         {isYou && <strong>Waiting for your {waiting.for === 'approval' ? 'approval' : 'answer'}: </strong>}
         {waiting.detail}{' '}
         <span className="muted">
-          for <Lasting since={waiting.since} />
+          · <Lasting since={waiting.since} />
         </span>
       </span>
     );

@@ -1,8 +1,12 @@
 import { Fragment, memo, type ReactNode } from 'react';
 import { type Span, spansOf, type TextBlock, textBlocksOf } from './parse-rich-text.ts';
 
+/** A longer text is shown as it is: nobody reads it for its looks, and it would be read again with each new piece. */
+const richTextMax = 200_000;
+
 /** An agent's text: paragraphs, lists, headings, code, as far as agents commonly write them. Never HTML. */
 export const RichText = memo(function RichText({ text }: { readonly text: string }): ReactNode {
+  if (text.length > richTextMax) return <pre className="code">{text}</pre>;
   return (
     <div className="rich-text">
       {textBlocksOf(text).map((block, index) => (
