@@ -1,8 +1,10 @@
 import { assert } from '@concerto/base';
+import { typeOf } from '../check/facts.ts';
+import { isNumber } from '../check/types.ts';
 import type { AssignExpression, Expression } from '../syntax/expression.ts';
 import { isInert, temporary, value } from './evaluate.ts';
 import type { Frame } from './frame.ts';
-import { combine } from './operators.ts';
+import { type Combination, combine } from './operators.ts';
 import { openPlace, type Place, peekPlace, resolvePlace, writePlace } from './places.ts';
 
 const ARITHMETIC = { '+=': '+', '-=': '-', '*=': '*', '/=': '/', '%=': '%' } as const;
@@ -38,7 +40,7 @@ function assignRegister(frame: Frame, expression: AssignExpression, register: nu
     left = frame.reserve();
     frame.emit('Move', left, register);
   }
-  combine(frame, { operator: ARITHMETIC[operator], dst: register, left, right: expression.value, at: expression });
+  combine(frame, { ...combination(frame, expression, operator), dst: register, left });
 }
 
 function assignThrough(frame: Frame, expression: AssignExpression, place: Place): void {
@@ -56,8 +58,7 @@ function assignThrough(frame: Frame, expression: AssignExpression, place: Place)
     const current = frame.reserve();
     if (isVariable) loadPlace(frame, place, current);
     else peekPlace(frame, open, current);
-    const right = expression.value;
-    combine(frame, { operator: ARITHMETIC[operator], dst: current, left: current, right, at: expression });
+    combine(frame, { ...combination(frame, expression, operator), dst: current, left: current });
     writePlace(frame, open, current);
     return;
   }
@@ -70,6 +71,17 @@ function assignThrough(frame: Frame, expression: AssignExpression, place: Place)
   frame.at(expression);
   frame.emit(OPCODES[operator], current, current, source);
   writePlace(frame, open, current);
+}
+
+type CompoundOperator = keyof typeof ARITHMETIC;
+
+function combination(
+  frame: Frame,
+  expression: AssignExpression,
+  operator: CompoundOperator,
+): Omit<Combination, 'dst' | 'left'> {
+  const isNumeric = isNumber(typeOf(frame.facts, expression.target));
+  return { operator: ARITHMETIC[operator], isNumeric, right: expression.value, at: expression };
 }
 
 const OPCODES = { '+=': 'Add', '-=': 'Sub', '*=': 'Mul', '/=': 'Div', '%=': 'Mod' } as const;

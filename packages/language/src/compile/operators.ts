@@ -1,4 +1,6 @@
 import type { Label } from '@concerto/ir';
+import { typeOf } from '../check/facts.ts';
+import { isNumber } from '../check/types.ts';
 import type {
   BinaryExpression,
   BinaryOperator,
@@ -73,7 +75,8 @@ interface ArithmeticPlace {
 function arithmetic(frame: Frame, { expression, operator, dst }: ArithmeticPlace): void {
   frame.scoped(() => {
     const left = operandBefore(frame, expression.left, [expression.right]);
-    combine(frame, { operator, dst, left, right: expression.right, at: expression });
+    const isNumeric = isNumber(typeOf(frame.facts, expression.left));
+    combine(frame, { operator, dst, left, isNumeric, right: expression.right, at: expression });
   });
 }
 
@@ -81,17 +84,20 @@ export interface Combination {
   readonly operator: Arithmetic;
   readonly dst: number;
   readonly left: number;
+  /** The left side is known to be a number. */
+  readonly isNumeric: boolean;
   readonly right: Expression;
   readonly at: Expression;
 }
 
 /** `dst = left OPERATOR right`, with the short forms for small literals. */
-export function combine(frame: Frame, { operator, dst, left, right, at }: Combination): void {
+export function combine(frame: Frame, { operator, dst, left, isNumeric, right, at }: Combination): void {
   const literal = right.kind === 'IntLiteral' && !frame.facts.coercions.has(right.id) ? right.value : undefined;
   if (literal !== undefined && isSmallInt(literal)) {
     frame.at(at);
     if (operator === '+') return frame.emit('AddInt', dst, left, literal);
-    if (operator === '-') return frame.emit('AddInt', dst, left, -literal);
+    // Of anything else the sum with a negative number might be a text.
+    if (operator === '-' && isNumeric) return frame.emit('AddInt', dst, left, -literal);
     if (operator === '*') return frame.emit('MulInt', dst, left, literal);
     if (operator === '%' && literal !== 0) return frame.emit('ModInt', dst, left, literal);
   }
