@@ -167,7 +167,10 @@ function callFunction(body: Body, call: Call, signature: Signature, callee: Call
 function callBuiltin(body: Body, call: Call, value: Extract<ResolvedValue, { kind: 'builtin' }>): Type {
   const { builtin } = value;
   const short = builtin.name.split('::').slice(-2).join('::');
-  const checked = checkArguments(body, siteOf(call, short), builtin.signature);
+  const checked =
+    builtin.name === 'emit' && call.typeArguments.length > 0
+      ? checkTypedEmit(body, call, builtin.signature)
+      : checkArguments(body, siteOf(call, short), builtin.signature);
   record(body, call, { kind: 'builtin', name: builtin.name }, { arguments: checked.sources });
   if (builtin.takesTypes) recordSchema(body, call, checked);
   if (builtin.name === 'panic') {
@@ -176,6 +179,14 @@ function callBuiltin(body: Body, call: Call, value: Extract<ResolvedValue, { kin
   }
   if (builtin.name === 'len') checkMeasurable(body, call);
   return checked.result;
+}
+
+/** `emit<T>(channel, payload)`: the payload is a `T`. */
+function checkTypedEmit(body: Body, call: Call, signature: Signature): CheckedCall {
+  const [written] = call.typeArguments;
+  const type = written === undefined ? ANY : readType(body, written);
+  const params = signature.params.map((param) => (param.name === 'payload' ? { ...param, type } : param));
+  return checkArguments(body, siteOf({ ...call, typeArguments: [] }, 'emit'), { ...signature, params });
 }
 
 function recordSchema(body: Body, call: Call, checked: CheckedCall): void {

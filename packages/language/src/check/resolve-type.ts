@@ -1,4 +1,5 @@
 import type { GenericParameter } from '../syntax/item.ts';
+import type { Name } from '../syntax/node.ts';
 import type { NamedType, TypeExpression, UnionType } from '../syntax/type-expression.ts';
 import { CODE } from './codes.ts';
 import type { Context, TypeScope } from './context.ts';
@@ -68,6 +69,7 @@ function resolveNamed(cx: Context, scope: TypeScope, node: NamedType, depth: num
     if (first.text === 'Self' && scope.self !== undefined) return scope.self;
     const entry = lookupName(cx, scope.module, first.text);
     if (entry === undefined) return unknownType(cx, scope, node);
+    if (entry.module === undefined) warnOldType(cx, first);
     return typeOfEntry(cx, node, entry, args);
   }
   const target = resolvePath(cx, scope.module, node.path);
@@ -85,6 +87,19 @@ function resolveNamed(cx: Context, scope: TypeScope, node: NamedType, depth: num
     return ERROR;
   }
   return typeOfEntry(cx, node, target.entry, args);
+}
+
+const OLD_TYPES: ReadonlyMap<string, string> = new Map([
+  ['HostRef', 'AgentRef'],
+  ['Database', 'HashMap'],
+]);
+
+function warnOldType(cx: Context, name: Name): void {
+  const now = OLD_TYPES.get(name.text);
+  if (now === undefined) return;
+  cx.report.warning(CODE.oldSpelling, name.span, `\`${name.text}\` is now \`${now}\``, {
+    fix: { title: `write ${now}`, edits: [{ span: name.span, text: now }] },
+  });
 }
 
 function unknownType(cx: Context, scope: TypeScope, node: NamedType): Type {
