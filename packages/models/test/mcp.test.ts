@@ -10,6 +10,7 @@ import { startMcpHttpServer } from './mcp-http-server.ts';
 const { resolve } = createRequire(import.meta.url);
 const everything = resolve('@modelcontextprotocol/server-everything/dist/index.js');
 const filesystem = resolve('@modelcontextprotocol/server-filesystem/dist/index.js');
+const SOON = { timeout: 10_000 };
 const SECRET = 'secret-0123456789';
 
 const cleanups: (() => Promise<unknown>)[] = [];
@@ -171,7 +172,7 @@ describe('servers that misbehave', () => {
     const pids = (await readFile(join(root, 'pids'), 'utf8')).split(' ').map(Number);
     expect(pids.map(isRunning)).toEqual([true, true]);
     await mcp.close();
-    await expect.poll(() => pids.map(isRunning)).toEqual([false, false]);
+    await expect.poll(() => pids.map(isRunning), SOON).toEqual([false, false]);
   }, 15_000);
 
   test('one that has died is started again', async () => {
@@ -181,8 +182,8 @@ describe('servers that misbehave', () => {
     expect(await mcp.call('x', 'echo', { message: 'one' })).toBe('Echo: one');
     const pid = Number(await readFile(join(root, 'pid'), 'utf8'));
     process.kill(pid, 'SIGKILL');
-    await expect.poll(() => isRunning(pid)).toBe(false);
-    await expect.poll(async () => mcp.call('x', 'echo', { message: 'two' }).catch(() => '')).toBe('Echo: two');
+    await expect.poll(() => isRunning(pid), SOON).toBe(false);
+    await expect.poll(async () => mcp.call('x', 'echo', { message: 'two' }).catch(() => ''), SOON).toBe('Echo: two');
   }, 15_000);
 });
 
@@ -196,7 +197,7 @@ describe.each(['http', 'sse'] as const)('over %s', (transport) => {
     expect(await mcp.call('remote', 'add', { a: 1, b: 2 })).toEqual({ sum: 3 });
     expect(server.authorizations()).toEqual([`Bearer ${SECRET}`]);
     await mcp.close();
-    await expect.poll(() => server.sessions()).toBe(0);
+    await expect.poll(() => server.sessions(), SOON).toBe(0);
   });
 
   test('a server that refuses us is an error without the secret', async () => {
