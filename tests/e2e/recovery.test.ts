@@ -6,6 +6,8 @@ import { apiOf } from '../support/api.ts';
 import { type StartedServer, startServer } from '../support/start-server.ts';
 import { writeManifest } from '../support/test-agents.ts';
 
+/** Each test starts the server twice, from source. */
+const aMachineUnderLoadMs = 120_000;
 const store = ['--store', 'sqlite:store.db'];
 let folder: string;
 let server: StartedServer | undefined;
@@ -26,7 +28,7 @@ async function start(): Promise<ReturnType<typeof apiOf>> {
   return apiOf(server);
 }
 
-test('after kill -9 every unfinished session is settled and says what happened', async () => {
+test('after kill -9 every unfinished session is settled and says what happened', { timeout: aMachineUnderLoadMs }, async () => {
   const before = await start();
   const asking = await before.start({ agent: 'ask', prompt: 'paint' });
   const once = await before.start({ agent: 'silent', prompt: 'wait', once: true });
@@ -66,7 +68,7 @@ test('after kill -9 every unfinished session is settled and says what happened',
   expect(again.map((event) => event.seq)).toEqual(again.map((_, index) => index + 1));
 });
 
-test('no agent outlives its server, however that ended', async () => {
+test('no agent outlives its server, however that ended', { timeout: aMachineUnderLoadMs }, async () => {
   const before = await start();
   const { id } = await before.start({ agent: 'forks-a-grandchild', prompt: 'go' });
   await before.until(id, (event) => event.type === 'functionCall');
@@ -83,7 +85,7 @@ test('no agent outlives its server, however that ended', async () => {
   await expect.poll(left, { timeout: 20_000 }).toBe('');
 });
 
-test('SIGTERM hands over: exit 0, the queue is kept, the turn is settled by the next server', async () => {
+test('SIGTERM hands over: exit 0, the queue is kept, the turn is settled by the next server', { timeout: aMachineUnderLoadMs }, async () => {
   const before = await start();
   const { id } = await before.start({ agent: 'silent', prompt: 'wait' });
   await before.until(id, (event) => event.type === 'functionCall');

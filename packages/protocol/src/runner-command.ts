@@ -15,6 +15,8 @@ export const DeliveryWay = z.enum(['prompt', 'steer']);
 export type DeliveryWay = z.infer<typeof DeliveryWay>;
 
 export const RunnerCommand = z.discriminatedUnion('type', [
+  /** Something may be handed over or brought up: the owner looks and, under its fence, does what can be done. */
+  z.strictObject({ type: z.literal('attend'), at }),
   /** Bring the agent up. `resume`: it ran before, so continue its conversation where the driver can. */
   z.strictObject({ type: z.literal('start'), at, incarnation, resume: z.boolean() }),
   /** Hand over one message. A second command with the same `dispatchId` is a repeat: confirm it, do not hand over again. */

@@ -67,8 +67,12 @@ function wishOf(world: World, state: SessionState, { what, pick }: Happening): W
 }
 
 /** What a good owner and its agent do next. */
-function cooperative(state: SessionState, pick: number): string {
+function cooperative(
+  state: SessionState,
+  { pick, called }: { readonly pick: number; readonly called: boolean },
+): string {
   if (state.owner === undefined) return 'claim';
+  if (called) return 'attend';
   if (state.agentProcess.kind === 'starting') return 'ready';
   if (state.control !== undefined) return 'ack';
   if (state.queue.inFlight !== undefined) return 'delivered';
@@ -91,7 +95,7 @@ function reportOf(world: World, state: SessionState, { what, pick }: Happening):
     case 'claim':
       return { type: 'claimed', epoch: world.nextEpoch(), runner: 'r' };
     case 'release':
-      return { type: 'released', epoch, reason: 'shutting down' };
+      return { type: 'released', epoch, reason: 'shutting down', undelivered: pick % 3 === 0 ? [dispatchId] : [] };
     case 'ready':
       return {
         type: 'agent-ready',
@@ -177,12 +181,22 @@ class Step implements fc.Command<Oracle, World> {
     } else if (session.state === undefined) {
       start(world, session, pick);
     } else {
-      const next = what === 'cooperate' ? cooperative(session.state, pick) : what;
-      const report = reportOf(world, session.state, { ...this.happening, what: next });
-      const wish = wishOf(world, session.state, { ...this.happening, what: next });
-      if (report !== undefined) must(world.ask(session, report, 'runner:r'), 'a report is never refused');
-      else if (wish !== undefined) world.ask(session, wish);
+      this.happen(world, session, session.state);
     }
+  }
+
+  private happen(world: World, session: WorldSession, state: SessionState): void {
+    const { what, pick } = this.happening;
+    const next = what === 'cooperate' ? cooperative(state, { pick, called: session.called }) : what;
+    if (next === 'attend') {
+      const epoch = pick % 11 === 0 ? state.epoch - 1 : state.epoch;
+      must(world.ask(session, { type: 'attend', epoch }, 'runner:r'), 'a notice is never refused');
+      return;
+    }
+    const report = reportOf(world, state, { ...this.happening, what: next });
+    const wish = wishOf(world, state, { ...this.happening, what: next });
+    if (report !== undefined) must(world.ask(session, report, 'runner:r'), 'a report is never refused');
+    else if (wish !== undefined) world.ask(session, wish);
   }
 
   toString(): string {
@@ -205,6 +219,7 @@ const weights: Readonly<Record<string, number>> = {
   resume: 8,
   cancel: 1,
   answer: 10,
+  attend: 4,
   claim: 1,
   release: 1,
   ready: 2,

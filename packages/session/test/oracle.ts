@@ -25,9 +25,30 @@ function checkSecondChance(record: SessionRecord, command: Wish | Notice | Repor
   if (record.type === 'message-resent')
     must(command.type === 'resend', 'only a person sends again what may have been read');
   if (record.type !== 'message-returned') return;
-  const unread = command.type === 'process-exited' ? (command.undelivered ?? []) : [];
+  const tells = command.type === 'process-exited' || command.type === 'released';
+  const unread = tells ? (command.undelivered ?? []) : [];
   const refused = command.type === 'delivery-refused' && command.dispatchId === record.dispatchId;
   must(refused || unread.includes(record.dispatchId), 'only what was certainly not read goes back');
+}
+
+const wishes: ReadonlySet<string> = new Set([
+  'start',
+  'enqueue',
+  'edit',
+  'promote',
+  'cancel-message',
+  'reorder',
+  'resend',
+  'drop',
+  'control',
+  'answer',
+  'admit',
+] satisfies readonly (Wish | Notice)['type'][]);
+
+/** Nobody but the owner says that something is on its way to the agent. */
+function checkHandOver(record: SessionRecord, command: Wish | Notice | Report): void {
+  if (record.type !== 'message-dispatched' && record.type !== 'start-requested') return;
+  must(!wishes.has(command.type), `only the owner hands over, not ${command.type}`);
 }
 
 /** What one session has shown so far, kept apart from the code under test. */
@@ -60,6 +81,7 @@ export class Oracle implements Watcher {
     const memory = this.memory(session);
     for (const record of decision.records) {
       checkSecondChance(record, command);
+      checkHandOver(record, command);
       this.followRecord(memory, record);
     }
     this.checkCommands(memory, decision);
@@ -191,6 +213,8 @@ export class Oracle implements Watcher {
     if (!state.turn.active && state.hold === undefined && state.control === undefined) {
       must(openRequests(state).length === 0, `nothing stays open after ${command.type}`);
     }
+    const waits = status === 'running' && !state.turn.active && state.queue.inFlight === undefined;
+    must(!waits || session.called, 'whoever could hand over was called');
     if (state.end !== undefined) {
       must(state.slot.kind === 'none', 'the end gives the slot back');
       must(![...memory.fates.values()].includes('pending'), 'nothing is pending after the end');

@@ -49,6 +49,8 @@ export class Story {
   readonly events: PublicEvent[] = [];
   readonly acks: Ack[] = [];
   last: Decision | undefined;
+  /** Whether the owner lives and comes when it is called. */
+  attentive = true;
 
   get state(): SessionState {
     const state = fold(this.records);
@@ -71,6 +73,7 @@ export class Story {
     this.acks.push(...acks.map((ack) => Ack.parse(ack)));
     this.events.push(...events.map((event) => JSON.parse(JSON.stringify(parseEvent(event))) as PublicEvent));
     expect(fold(this.records)).toEqual(state);
+    if (this.attentive && commands.some((one) => one.type === 'attend')) this.attend();
     return undefined;
   }
 
@@ -96,6 +99,11 @@ export class Story {
     const spoke = ofOwner ? {} : { incarnation: Math.max(1, incarnations) };
     const filled = { epoch, ...spoke, ...report } as Report;
     expect(this.ask(filled, 'runner:r1')).toBeUndefined();
+    return this;
+  }
+
+  attend(epoch = this.state.epoch): this {
+    expect(this.ask({ type: 'attend', epoch }, 'runner:r1')).toBeUndefined();
     return this;
   }
 

@@ -17,6 +17,8 @@ export type WorldSession = {
   readonly records: SessionRecord[];
   readonly commands: RunnerCommand[];
   readonly events: PublicEvent[];
+  /** The owner was asked to come and has not yet. */
+  called: boolean;
 };
 
 type Distribute<T, Keys extends PropertyKey> = T extends unknown ? Omit<T, Keys> : never;
@@ -40,7 +42,8 @@ export class World {
   }
 
   private open(): WorldSession {
-    const session = { id: `s${this.sessions.length}`, state: undefined, records: [], commands: [], events: [] };
+    const id = `s${this.sessions.length}`;
+    const session = { id, state: undefined, records: [], commands: [], events: [], called: false };
     this.sessions.push(session);
     return session;
   }
@@ -72,6 +75,8 @@ export class World {
     session.records.push(...records);
     session.commands.push(...commands);
     session.events.push(...events);
+    const comes = command.type === 'claimed' || (command.type === 'attend' && command.epoch === state.epoch);
+    session.called = commands.some((one) => one.type === 'attend') || (session.called && !comes);
     this.watcher.decided(session, command, decided.value);
     if (!this.forgetful) this.tellPool(session);
     return true;

@@ -15,7 +15,9 @@ export class AgentLink {
   readonly questions = new OpenQuestions();
   /** Ends a start that is under way. */
   readonly abort = new AbortController();
-  readonly #delivered = new Set<string>();
+  /** The turn whose prompt it was given last, or that it began itself; 0 before either. */
+  turn = 0;
+  readonly #dispatches = new Map<string, 'writing' | 'written'>();
   #connection: AgentConnection | undefined;
   #turnSettled: AbortController | undefined;
 
@@ -23,24 +25,31 @@ export class AgentLink {
     this.incarnation = incarnation;
   }
 
+  /** Names the agent's work of this turn in every event about it. */
+  get callId(): string {
+    return `turn-${this.turn}`;
+  }
+
   connected(connection: AgentConnection): void {
     this.#connection = connection;
   }
 
-  wasDelivered(dispatchId: string): boolean {
-    return this.#delivered.has(dispatchId);
+  /** Undefined only when the agent certainly has nothing of it. */
+  handedOver(dispatchId: string): 'writing' | 'written' | undefined {
+    return this.#dispatches.get(dispatchId);
   }
 
   /** Resolves when the pipe has taken it; rejects when the agent is not there to take it. */
   async deliver(command: Deliver, session: string): Promise<void> {
     if (this.#connection === undefined) throw new Error('the agent is not up');
-    this.#delivered.add(command.dispatchId);
-    const { content: text, messageId: id } = command;
+    const { content: text, messageId: id, dispatchId } = command;
+    this.#dispatches.set(dispatchId, 'writing');
     try {
       if (command.how === 'steer') await this.#connection.steer({ id, text });
       else await this.#connection.prompt({ text, session, id });
+      this.#dispatches.set(dispatchId, 'written');
     } catch (cause) {
-      this.#delivered.delete(command.dispatchId);
+      this.#dispatches.delete(dispatchId);
       throw cause;
     }
   }

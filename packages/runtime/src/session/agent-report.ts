@@ -9,7 +9,7 @@ export type Speaker = { readonly epoch: number; readonly incarnation: number };
 
 /** The domain's report of a message that changes the session; `observed` was heard before it. */
 export function reportOf(
-  speaker: Speaker,
+  { turn, ...speaker }: Speaker & { readonly turn: number },
   translation: Exclude<Translation, { kind: 'events' }>,
   observed: readonly AgentEvent[],
 ): Report {
@@ -22,6 +22,7 @@ export function reportOf(
       return {
         type: 'turn-ended',
         ...speaker,
+        ...(turn === 0 ? {} : { turn }),
         outcome: 'result',
         observed: [...observed, ...translation.events],
         value: translation.value,
@@ -31,6 +32,7 @@ export function reportOf(
       return {
         type: 'turn-ended',
         ...speaker,
+        ...(turn === 0 ? {} : { turn }),
         outcome: 'error',
         observed: [...observed, ...translation.events],
         error: { code: translation.code, message: translation.message },

@@ -118,7 +118,9 @@ export class PoolKeeper {
     for (let attempt = 0; attempt < conflictsMax; attempt++) {
       if (attempt > 0 || this.#position === 0) await this.#refresh();
       const decision = decidePool(this.#pool, { ...wish, at: this.#options.clock.now() });
-      if (decision.records.length === 0) return decision;
+      // Nothing to do may be about a pool that another process has changed since.
+      if (decision.records.length === 0 && attempt > 0) return decision;
+      if (decision.records.length === 0) continue;
       const appended = await this.#options.log.append({
         session: poolStream,
         streams: [

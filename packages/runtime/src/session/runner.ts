@@ -2,9 +2,10 @@ import { AgentError } from '@concerto/agents';
 import type { SessionState } from '@concerto/session';
 import type { Catalog, CatalogEntry } from '../catalog.ts';
 import type { StartAgent } from '../ports.ts';
+import type { Ownership } from './owner-writer.ts';
 import type { PoolKeeper } from './pool-keeper.ts';
 import { ProgramConnection } from './program-connection.ts';
-import { type ActorPorts, SessionActor } from './session-actor.ts';
+import { type ActorEnd, type ActorPorts, SessionActor } from './session-actor.ts';
 import { readUnfinished } from './unfinished.ts';
 
 export const leaseTtlMs = 10_000;
@@ -27,7 +28,7 @@ type Owned = { readonly actor: SessionActor; readonly epoch: number; readonly en
 export class Runner {
   readonly #options: RunnerOptions;
   readonly #owned = new Map<string, Owned>();
-  readonly #claiming = new Set<string>();
+  readonly #claiming = new Map<string, Promise<void>>();
   /** Sessions that another runner held when we last tried: not worth a try before then. */
   readonly #heldUntil = new Map<string, number>();
   #stopping = false;
@@ -41,7 +42,7 @@ export class Runner {
     this.#cancels.push(this.#options.log.onGrowth((session) => this.#grew(session)));
     this.#every(sweepEveryMs, () => this.#sweep());
     this.#every(renewEveryMs, () => this.#renewAll());
-    void this.#sweep();
+    void this.#reported(this.#sweep());
   }
 
   get owned(): readonly string[] {
@@ -52,6 +53,7 @@ export class Runner {
   async stop(reason: string): Promise<void> {
     this.#stopping = true;
     for (const cancel of this.#cancels.splice(0)) cancel();
+    await Promise.all(this.#claiming.values());
     await Promise.all(
       [...this.#owned.values()].map(async ({ actor, ended }) => {
         await actor.release(reason);
@@ -64,17 +66,21 @@ export class Runner {
     let cancel: () => void = () => {};
     const again = (): void => {
       cancel = this.#options.clock.at(this.#options.clock.now() + ms, () => {
-        void work()
-          .catch((cause: unknown) =>
-            this.#options.report('the runner could not reach the store; it tries again', cause),
-          )
-          .finally(() => {
-            if (!this.#stopping) again();
-          });
+        void this.#reported(work()).then(() => {
+          if (!this.#stopping) again();
+        });
       });
     };
     again();
     this.#cancels.push(() => cancel());
+  }
+
+  async #reported(work: Promise<void>): Promise<void> {
+    try {
+      await work;
+    } catch (cause) {
+      this.#options.report('the runner could not reach the store; it tries again', cause);
+    }
   }
 
   #grew(session: string): void {
@@ -89,7 +95,9 @@ export class Runner {
   }
 
   async #sweep(): Promise<void> {
-    for (const [session, slot] of await readUnfinished(this.#options.log)) {
+    const unfinished = await readUnfinished(this.#options.log);
+    for (const session of this.#heldUntil.keys()) if (!unfinished.has(session)) this.#heldUntil.delete(session);
+    for (const [session, slot] of unfinished) {
       if (this.#stopping) return;
       const heldUntil = this.#heldUntil.get(session) ?? 0;
       const worthTrying = slot === 'held' && heldUntil <= this.#options.clock.now();
@@ -100,19 +108,17 @@ export class Runner {
 
   async #consider(session: string): Promise<void> {
     if (this.#stopping || this.#claiming.has(session) || this.#owned.has(session) || session.startsWith('@')) return;
-    this.#claiming.add(session);
-    try {
-      const state = await this.#options.store.state(session);
-      if (state !== undefined && needsOwner(state)) await this.#claim(session, state);
-    } catch (cause) {
-      this.#options.report(`session ${session}: could not be claimed`, cause);
-    } finally {
-      this.#claiming.delete(session);
-    }
+    const claiming = this.#claimIfNeeded(session)
+      .catch((cause: unknown) => this.#options.report(`session ${session}: could not be claimed`, cause))
+      .finally(() => this.#claiming.delete(session));
+    this.#claiming.set(session, claiming);
+    await claiming;
   }
 
-  async #claim(session: string, state: SessionState): Promise<void> {
-    const { log, name, clock, catalog } = this.#options;
+  async #claimIfNeeded(session: string): Promise<void> {
+    const { log, store, name, clock, catalog } = this.#options;
+    const state = await store.state(session);
+    if (state === undefined || !needsOwner(state)) return;
     const entry = catalog.find(state.kind, state.agent);
     // Another runner may know it; when none does, the session says that it waits for one.
     if (entry === undefined || entry.kind === 'assistant') return;
@@ -122,17 +128,24 @@ export class Runner {
       this.#heldUntil.set(session, clock.now() + Math.min(got.expiresInMs, leaseTtlMs));
       return;
     }
+    if (this.#stopping) return await log.releaseLease({ name: lease, epoch: got.epoch });
     this.#heldUntil.delete(session);
-    const fence = { lease, epoch: got.epoch };
+    const own = { session, runner: name, fence: { lease, epoch: got.epoch } };
     const { ports, agent } = driverOf(entry, this.#options);
-    const actor = new SessionActor(ports, { session, runner: name, fence }, agent);
-    const ended = actor.run().then(async (end) => {
-      this.#owned.delete(session);
-      if (end !== 'lost') await log.releaseLease({ name: lease, epoch: got.epoch }).catch(() => undefined);
-      // Something may have been asked for between the actor's last look and its lease being free.
-      if (end === 'done') await this.#consider(session);
-    });
+    const actor = new SessionActor(ports, { own, entry: agent, once: state.once });
+    const ended = actor.run().then((end) => this.#ended(own, end));
     this.#owned.set(session, { actor, epoch: got.epoch, ended, renewedAt: clock.now() });
+  }
+
+  async #ended({ session, fence }: Ownership, end: ActorEnd): Promise<void> {
+    this.#owned.delete(session);
+    const { log, report } = this.#options;
+    if (end === 'lost') return; // Somebody else's, or ours again after a moment: the sweep finds it.
+    await log
+      .releaseLease({ name: fence.lease, epoch: fence.epoch })
+      .catch((cause: unknown) => report(`session ${session}: its lease runs out by itself`, cause));
+    // Something may have been asked for between the actor's last look and its lease being free.
+    if (end === 'done') await this.#consider(session);
   }
 
   async #renewAll(): Promise<void> {

@@ -1,15 +1,18 @@
-import type { AgentConnection, AgentOutput } from '@concerto/agents';
-import { assert, type Json } from '@concerto/base';
-import { type EventLog, follow } from '@concerto/log';
+import type { AgentConnection } from '@concerto/agents';
+import type { Json } from '@concerto/base';
+import { type EventLog, follow, LogError } from '@concerto/log';
 import { type AgentEvent, RunnerCommand } from '@concerto/protocol';
-import { nextDeadline, type Report as SessionReport, type SessionState } from '@concerto/session';
+import { nextDeadline, type Report as SessionReport, type SessionState, statusOf } from '@concerto/session';
 import type { CatalogEntry } from '../catalog.ts';
 import type { Clock, MintId, Report, StartAgent } from '../ports.ts';
 import { AgentLink } from './agent-link.ts';
-import { reportOf, type Speaker, sessionError } from './agent-report.ts';
+import { AgentListener, type Exit } from './agent-listener.ts';
+import { type Speaker, sessionError } from './agent-report.ts';
+import { type Ownership, OwnerWriter } from './owner-writer.ts';
 import type { ProcessRegister } from './process-register.ts';
-import type { Fence, SessionStore } from './session-store.ts';
-import { answerValue, errorEvent, promptEvents, type Translation, translate } from './translate.ts';
+import type { SessionStore } from './session-store.ts';
+import { mayPass, pause, storePatienceMs, withPatience } from './store-patience.ts';
+import { answerValue, errorEvent, promptEvents } from './translate.ts';
 import { TurnTimeouts } from './turn-timeouts.ts';
 
 export type ActorPorts = {
@@ -22,14 +25,19 @@ export type ActorPorts = {
   readonly report: Report;
 };
 
-export type Ownership = { readonly session: string; readonly runner: string; readonly fence: Fence };
-
 /** Output waits this long at most for our own write to be confirmed, so that a deaf agent cannot stop its reader. */
 const writeConfirmMs = 1_000;
 
-type Deliver = Extract<RunnerCommand, { type: 'deliver' }>;
+/** Between two tries to read what is to be done. */
+const followAgainMs = 500;
 
-/** Why an actor ended: the session needs no owner now, it was taken from us, or the runner is stopping. */
+type Deliver = Extract<RunnerCommand, { type: 'deliver' }>;
+type AgentEntry = Extract<CatalogEntry, { kind: 'agent' }>;
+
+/** What is owned: the session, as what, and whether it ends with its first result. */
+export type Owned = { readonly own: Ownership; readonly entry: AgentEntry; readonly once: boolean };
+
+/** Why an actor ended: the session needs no owner now, it was taken from us or could not be kept, or the runner is stopping. */
 export type ActorEnd = 'done' | 'lost' | 'released';
 
 /**
@@ -39,59 +47,111 @@ export type ActorEnd = 'done' | 'lost' | 'released';
 export class SessionActor {
   readonly #ports: ActorPorts;
   readonly #own: Ownership;
-  readonly #entry: Extract<CatalogEntry, { kind: 'agent' }>;
+  readonly #entry: AgentEntry;
   readonly #ended = new AbortController();
   readonly #timeouts: TurnTimeouts;
+  readonly #writer: OwnerWriter;
   #live: AgentLink | undefined;
   #writing: Promise<void> = Promise.resolve();
-  #turn = 0;
+  #leaving = false;
   #end: ActorEnd = 'done';
+  #followed: SessionState | undefined;
   #cancelDeadline: () => void = () => {};
 
-  constructor(ports: ActorPorts, own: Ownership, entry: Extract<CatalogEntry, { kind: 'agent' }>) {
+  constructor(ports: ActorPorts, { own, entry, once }: Owned) {
     this.#ports = ports;
     this.#own = own;
     this.#entry = entry;
-    this.#timeouts = new TurnTimeouts(ports.clock, entry, (why) => void this.#guard(this.#timedOut(why)));
+    const limits = {
+      wholeRun: once,
+      ...(entry.timeoutMs === undefined ? {} : { timeoutMs: entry.timeoutMs }),
+      ...(entry.idleTimeoutMs === undefined ? {} : { idleTimeoutMs: entry.idleTimeoutMs }),
+    };
+    this.#timeouts = new TurnTimeouts(ports.clock, limits, (why) => void this.#guard(this.#timedOut(why)));
+    this.#writer = new OwnerWriter({
+      store: ports.store,
+      clock: ports.clock,
+      own,
+      eventsHead: () => ports.log.head(own.session, 'events'),
+      ended: this.#ended.signal,
+      fencedOff: () => this.#finish('lost'),
+      decided: (state) => this.#followUp(state),
+    });
   }
 
-  /** Runs until the session needs no owner, is lost to another one, or `release` or `abandon` is called. */
+  /** Runs until the session needs no owner, is lost to another one, or `release` or `abandon` is called. Never rejects. */
   async run(): Promise<ActorEnd> {
-    const after = await this.#ports.log.head(this.#own.session, 'commands');
     try {
-      await this.#ports.processes.endOrphan(this.#own.session);
+      // Whoever owned it before is fenced already: what stands here is from before our claim.
+      const after = await this.#patiently(() => this.#ports.log.head(this.#own.session, 'commands'));
+      await this.#writer.begin();
+      await this.#patiently(() => this.#ports.processes.endOrphan(this.#own.session));
       await this.#tell({ type: 'claimed', epoch: this.#own.fence.epoch, runner: this.#own.runner });
-      for await (const page of follow(this.#ports.log, {
-        session: this.#own.session,
-        stream: 'commands',
-        after,
-        signal: this.#ended.signal,
-      })) {
-        for (const entry of page.entries) {
-          await this.#obey(RunnerCommand.parse(JSON.parse(entry.data)));
-          if (this.#ended.signal.aborted) break;
-        }
-        // A wish decided by another process may have set a deadline that is ours to keep.
-        const state = await this.#ports.store.state(this.#own.session);
-        if (state !== undefined) this.noticed(state);
-      }
+      await this.#followCommands(after);
     } catch (cause) {
-      this.#ports.report(`session ${this.#own.session}: its owner failed`, cause);
-      this.#finish('lost');
+      this.#failed(cause);
     } finally {
       this.#cancelDeadline();
       this.#timeouts.stop();
-      await this.#endProcess();
+      await this.#guard(this.#endProcess());
     }
     return this.#end;
   }
 
+  /** A store that cannot be read for a moment does not cost the session its agent. */
+  async #followCommands(from: number): Promise<void> {
+    const { clock } = this.#ports;
+    const { signal } = this.#ended;
+    const cursor = { after: from };
+    for (let failingSince = 0, failedAt = 0; !signal.aborted; ) {
+      try {
+        await this.#obeyAll(cursor);
+      } catch (cause) {
+        const now = clock.now();
+        if (now - failedAt > followAgainMs * 2) failingSince = now;
+        failedAt = now;
+        if (!mayPass(cause) || now - failingSince > storePatienceMs) throw cause;
+        await pause(clock, followAgainMs);
+      }
+    }
+  }
+
+  async #obeyAll(cursor: { after: number }): Promise<void> {
+    const { log, store } = this.#ports;
+    const { session } = this.#own;
+    const { signal } = this.#ended;
+    for await (const page of follow(log, { session, stream: 'commands', after: cursor.after, signal })) {
+      for (const entry of page.entries) {
+        if (signal.aborted) return;
+        cursor.after = entry.position;
+        await this.#guard(this.#obey(RunnerCommand.parse(JSON.parse(entry.data))));
+      }
+      // A wish decided by another process may have set a deadline that is ours to keep.
+      const state = await store.state(session);
+      if (state !== undefined) this.noticed(state);
+    }
+  }
+
   /** Gives the session up in good order: its process ends, the next owner carries on. */
   async release(reason: string): Promise<void> {
-    if (this.#ended.signal.aborted) return;
-    await this.#endProcess();
-    await this.#tell({ type: 'released', epoch: this.#own.fence.epoch, reason });
-    this.#finish('released');
+    await this.#leave(reason, 'released');
+  }
+
+  /** The process first: whoever comes next must not find two. Its end is ours, so it is not reported as the agent's. */
+  async #leave(reason: string, end: ActorEnd): Promise<void> {
+    if (this.#ended.signal.aborted || this.#leaving) return;
+    this.#leaving = true;
+    await this.#guard(this.#endProcess());
+    const live = this.#live;
+    await this.#guard(
+      this.#tell((state) => ({
+        type: 'released',
+        epoch: this.#own.fence.epoch,
+        reason,
+        undelivered: unwritten(state, live),
+      })),
+    );
+    this.#finish(end);
   }
 
   /** The lease is gone: end the process and write nothing more. */
@@ -106,7 +166,17 @@ export class SessionActor {
     this.#live?.abort.abort();
   }
 
+  #failed(cause: unknown): void {
+    if (!this.#ended.signal.aborted) this.#ports.report(`session ${this.#own.session}: its owner failed`, cause);
+    this.#finish('lost');
+  }
+
   async #obey(command: RunnerCommand): Promise<void> {
+    if (this.#leaving) return; // What is still wanted is given to the next owner.
+    if (command.type === 'attend') {
+      await this.#writer.notice({ type: 'attend', epoch: this.#own.fence.epoch });
+      return;
+    }
     if (command.type === 'start') return this.#start(command.incarnation);
     const live = this.#live;
     if (live === undefined || command.incarnation !== live.incarnation) return;
@@ -122,72 +192,92 @@ export class SessionActor {
       case 'resume':
       case 'cancel':
         if (live.control(command) === 'asked') return;
-        return await this.#tell({ type: 'control-acked', ...this.#from(), requestId: command.requestId });
+        return await this.#confirm(live, command.requestId);
       case 'signal-interrupt':
         return live.interrupt();
       case 'freeze':
         live.freeze();
-        return await this.#tell({ type: 'control-acked', ...this.#from(), requestId: command.requestId });
+        return await this.#confirm(live, command.requestId);
       case 'terminate':
         return void this.#guard(live.end());
       case 'kill':
         return void this.#guard(live.end(0));
       case 'stop':
-        await this.#endProcess();
-        return this.#finish('done');
+        return void this.#guard(this.#leave(`the session is ${command.reason}`, 'done'));
     }
+  }
+
+  async #confirm(live: AgentLink, requestId: string): Promise<void> {
+    await this.#tell({ type: 'control-acked', ...this.#speaker(live), requestId });
   }
 
   #start(incarnation: number): void {
     const live = new AgentLink(incarnation);
     this.#live = live;
-    const options = {
-      signal: live.abort.signal,
-      ...(this.#entry.initTimeoutMs === undefined ? {} : { initTimeoutMs: this.#entry.initTimeoutMs }),
-      onProcess: (identity: Parameters<ProcessRegister['remember']>[1]) =>
-        this.#ports.processes.remember(this.#own.session, identity),
-    };
-    void this.#guard(
-      this.#ports.startAgent(this.#entry.spec, options).then(
-        async (connection) => {
-          live.connected(connection);
-          if (this.#live !== live || this.#ended.signal.aborted) return void (await connection.end());
-          const capabilities = [...connection.capabilities];
-          await this.#rememberCapabilities(capabilities);
-          await this.#tell({
-            type: 'agent-ready',
-            ...from(this.#own, live),
-            capabilities,
-            ...(connection.version === undefined ? {} : { version: connection.version }),
-          });
-          await this.#read(live, connection);
-        },
-        async (cause) => {
-          await this.#ports.processes.forget(this.#own.session);
-          if (this.#live === live)
-            await this.#tell({ type: 'start-failed', ...from(this.#own, live), error: sessionError(cause) });
-        },
-      ),
-    );
+    void this.#guard(this.#bringUp(live));
+  }
+
+  async #bringUp(live: AgentLink): Promise<void> {
+    const { startAgent, processes } = this.#ports;
+    const { spec, initTimeoutMs } = this.#entry;
+    let connection: AgentConnection;
+    try {
+      connection = await startAgent(spec, {
+        signal: live.abort.signal,
+        ...(initTimeoutMs === undefined ? {} : { initTimeoutMs }),
+        onProcess: (identity) => this.#patiently(() => processes.remember(this.#own.session, identity)),
+      });
+      live.connected(connection);
+      if (live.abort.signal.aborted) await connection.end();
+      live.abort.signal.throwIfAborted();
+    } catch (cause) {
+      // Our own store failed, not the agent: the next owner starts it again.
+      if (cause instanceof LogError) throw cause;
+      if (this.#live !== live || this.#leaving) return;
+      this.#live = undefined;
+      await this.#forgetProcess();
+      await this.#tell({ type: 'start-failed', ...this.#speaker(live), error: sessionError(cause) });
+      return;
+    }
+    const capabilities = [...connection.capabilities];
+    const version = connection.version === undefined ? {} : { version: connection.version };
+    await this.#tell({ type: 'agent-ready', ...this.#speaker(live), capabilities, ...version });
+    this.#rememberCapabilities(capabilities);
+    await this.#listenerOf(live).listen(connection.output);
+  }
+
+  #listenerOf(live: AgentLink): AgentListener {
+    return new AgentListener({
+      link: live,
+      speaker: this.#speaker(live),
+      agent: this.#entry.name,
+      writer: this.#writer,
+      timeouts: this.#timeouts,
+      mintId: this.#ports.mintId,
+      ended: this.#ended.signal,
+      wordsRecorded: () => Promise.race([this.#writing, pause(this.#ports.clock, writeConfirmMs)]),
+      announced: (capabilities) => this.#rememberCapabilities(capabilities),
+      exited: (exit, observed) => this.#exited(live, exit, observed),
+    });
   }
 
   #deliver(live: AgentLink, command: Deliver): void {
     const { dispatchId, how } = command;
-    // A repeat of one that was handed over: only the confirmation was lost.
-    if (live.wasDelivered(dispatchId)) {
-      return void this.#guard(this.#tell({ type: 'delivered', ...this.#from(), dispatchId, how }));
-    }
-    if (how === 'prompt') {
-      this.#turn = command.turn;
-      this.#timeouts.turnStarted();
-    }
-    const observed = how === 'prompt' ? promptEvents(this.#turnName(), command.content, command.objective) : [];
+    const speaker = this.#speaker(live);
+    // A repeat: when it was handed over, only the confirmation was lost.
+    const before = live.handedOver(dispatchId);
+    if (before === 'written') void this.#guard(this.#tell({ type: 'delivered', ...speaker, dispatchId, how }));
+    if (before !== undefined) return;
+    live.turn = command.turn;
+    if (how === 'prompt') this.#timeouts.turnStarted();
+    const turn = { agent: this.#entry.name, callId: live.callId };
+    const observed = how === 'prompt' ? promptEvents(turn, command.content, command.objective) : [];
     this.#writing = this.#guard(
       live.deliver(command, this.#own.session).then(
-        () => this.#tell({ type: 'delivered', ...from(this.#own, live), dispatchId, how, observed }),
+        () => this.#tell({ type: 'delivered', ...speaker, dispatchId, how, observed }),
         (cause: unknown) => {
           const { message: reason } = sessionError(cause);
-          return this.#tell({ type: 'delivery-refused', ...from(this.#own, live), dispatchId, reason });
+          return this.#tell({ type: 'delivery-refused', ...speaker, dispatchId, reason });
         },
       ),
     );
@@ -196,10 +286,9 @@ export class SessionActor {
   #answer(live: AgentLink, requestId: string, response: Json): void {
     const question = live.questions.take(requestId);
     if (question === undefined) return;
-    this.#timeouts.answered(live.questions.size);
     this.#writing = this.#guard(
       live.reply(question, { value: answerValue(question.event, response) }).then(async (written) => {
-        if (written) await this.#tell({ type: 'answer-delivered', ...from(this.#own, live), requestId });
+        if (written) await this.#tell({ type: 'answer-delivered', ...this.#speaker(live), requestId });
       }),
     );
   }
@@ -207,184 +296,116 @@ export class SessionActor {
   #withdraw(live: AgentLink, requestId: string, reason: string): void {
     const question = live.questions.take(requestId);
     if (question === undefined) return;
-    this.#timeouts.answered(live.questions.size);
     this.#writing = this.#guard(live.reply(question, { error: reason }).then(() => undefined));
   }
 
-  async #read(live: AgentLink, connection: AgentConnection): Promise<void> {
-    for await (const batch of connection.output) {
-      await Promise.race([this.#writing, this.#pause(writeConfirmMs)]);
-      if (this.#ended.signal.aborted) continue; // Drained to its end, so that the process can go.
-      await this.#hear(live, batch);
-    }
+  async #exited(live: AgentLink, { exit, error: cause }: Exit, observed: readonly AgentEvent[]): Promise<void> {
+    // One that was replaced or dismissed is known to be over.
+    if (this.#live !== live || this.#leaving) return await this.#writer.show(observed);
+    this.#live = undefined;
+    await this.#forgetProcess();
+    const error = sessionError(cause, exit);
+    await this.#tell((state) => ({
+      type: 'process-exited',
+      ...this.#speaker(live),
+      // An exit that was asked for is no error of the agent's.
+      observed:
+        state?.turn.active === true && state.control === undefined
+          ? [...observed, errorEvent(live.callId, error.message)]
+          : observed,
+      error,
+      undelivered: unwritten(state, live),
+    }));
   }
 
-  /** Events of a batch go together; a message that changes the session carries those before it along. */
-  async #hear(live: AgentLink, batch: readonly AgentOutput[]): Promise<void> {
-    let observed: AgentEvent[] = [];
-    this.#timeouts.heard();
-    for (const output of batch) {
-      if (output.kind === 'message') {
-        const translation = translate(this.#turnName(), output.message, output.raw, () => this.#ports.mintId('req'));
-        if (translation.kind === 'events') {
-          observed.push(...translation.events);
-          continue;
-        }
-        await this.#tellTranslated(live, output, { translation, observed });
-      } else {
-        await this.#tellProcess(live, output, observed);
-      }
-      observed = [];
-    }
-    await this.#show(observed);
-  }
-
-  async #tellTranslated(
-    live: AgentLink,
-    output: Extract<AgentOutput, { kind: 'message' }>,
-    {
-      translation,
-      observed,
-    }: { readonly translation: Exclude<Translation, { kind: 'events' }>; readonly observed: readonly AgentEvent[] },
-  ): Promise<void> {
-    if (translation.kind === 'request') {
-      live.questions.add(translation.event, output.raw);
-      this.#timeouts.asked();
-    }
-    if (translation.kind === 'result' || translation.kind === 'error') this.#turnEnded();
-    await this.#tell(reportOf(from(this.#own, live), translation, observed));
-  }
-
-  async #tellProcess(
-    live: AgentLink,
-    output: Exclude<AgentOutput, { kind: 'message' }>,
-    observed: readonly AgentEvent[],
-  ): Promise<void> {
-    const own = from(this.#own, live);
-    const { callId } = this.#turnName();
-    switch (output.kind) {
-      case 'announced':
-        await this.#show(observed);
-        await this.#rememberCapabilities(output.capabilities);
-        return await this.#tell({ type: 'agent-ready', ...own, capabilities: output.capabilities });
-      case 'violation': {
-        const error = sessionError(output.error);
-        const seen = [...observed, errorEvent(callId, error.message)];
-        if (!output.fatal) return await this.#show(seen);
-        this.#turnEnded();
-        await this.#tell({ type: 'turn-ended', ...own, outcome: 'error', observed: seen, error });
-        return void this.#guard(live.end());
-      }
-      case 'exit': {
-        this.#turnEnded();
-        await this.#ports.processes.forget(this.#own.session);
-        const error = sessionError(output.error, output.exit);
-        const state = this.#state();
-        // An exit that was asked for is no error of the agent's.
-        const isFault = state?.turn.active === true && state.control === undefined;
-        const seen = isFault ? [...observed, errorEvent(callId, error.message)] : observed;
-        if (this.#live === live) this.#live = undefined;
-        return await this.#tell({ type: 'process-exited', ...own, observed: seen, error });
-      }
-    }
-  }
-
-  /** So that a user sees what an agent can do before starting it again. */
-  async #rememberCapabilities(capabilities: readonly string[]): Promise<void> {
+  /** So that a user sees what an agent can do before starting it again; nothing depends on it. */
+  #rememberCapabilities(capabilities: readonly string[]): void {
     const value = JSON.stringify(capabilities);
-    await this.#ports.log.putDocument({ collection: 'capabilities', key: this.#entry.name, value });
-  }
-
-  #turnEnded(): void {
-    this.#live?.turnEnded();
-    this.#timeouts.turnEnded();
+    this.#ports.log
+      .putDocument({ collection: 'capabilities', key: this.#entry.name, value })
+      .catch((cause: unknown) =>
+        this.#ports.report(`agent ${this.#entry.name}: what it can do was not noted down`, cause),
+      );
   }
 
   async #timedOut(why: string): Promise<void> {
-    const { callId } = this.#turnName();
+    const live = this.#live;
+    if (live === undefined) return;
     const error = { code: 'timeout', message: why };
-    await this.#tell({
-      type: 'turn-ended',
-      ...this.#from(),
-      outcome: 'error',
-      observed: [errorEvent(callId, why)],
-      error,
-    });
-    void this.#guard(this.#live?.end());
+    const observed = [errorEvent(live.callId, why)];
+    await this.#tell({ type: 'turn-ended', ...this.#speaker(live), outcome: 'error', observed, error });
+    await live.end();
   }
 
-  async #show(events: readonly AgentEvent[]): Promise<void> {
-    const at = new Date(this.#ports.clock.now()).toISOString();
-    if (!(await this.#ports.store.appendEvents(this.#own.session, events, at, this.#own.fence))) this.#finish('lost');
+  async #tell(
+    report: SessionReport | ((state: SessionState | undefined) => SessionReport),
+  ): Promise<SessionState | undefined> {
+    return await this.#writer.tell(report);
   }
 
-  async #tell(report: SessionReport): Promise<void> {
-    if (this.#ended.signal.aborted) return;
-    const { session, fence, runner } = this.#own;
-    const at = this.#ports.clock.now();
-    const executed = await this.#ports.store.execute(session, { at, actor: `runner:${runner}`, ...report }, fence);
-    if (executed.ok) return this.#followUp(executed.value.state);
-    if ('kind' in executed.error) return this.#finish('lost');
-    assert(false, `the domain refused a report: ${executed.error.code}`);
-  }
-
-  /** Called after every decision that we make or see: arms the next deadline, and leaves when nobody is needed. */
+  /** After every decision that we make or see: arms the next deadline, and leaves when nobody is needed. */
   #followUp(state: SessionState): void {
+    if (state === this.#followed || this.#ended.signal.aborted) return;
+    this.#followed = state;
     this.#cancelDeadline();
-    if (state.end !== undefined && state.agentProcess.kind === 'none') return this.#finish('done');
+    if (state.agentProcess.kind === 'none') {
+      if (state.end !== undefined) return this.#finish('done');
+      if (state.slot.kind === 'none' && state.owner !== undefined) {
+        return void this.#guard(this.#leave('the session is parked', 'done'));
+      }
+    }
+    this.#timeouts.waitsForPerson(personsTurn.has(statusOf(state)));
     const deadline = nextDeadline(state);
     if (deadline === undefined) return;
-    this.#cancelDeadline = this.#ports.clock.at(deadline, () => void this.#guard(this.#expire()));
-  }
-
-  async #expire(): Promise<void> {
-    const { session, fence } = this.#own;
-    const command = { type: 'expire', at: this.#ports.clock.now(), actor: 'clock' } as const;
-    const executed = await this.#ports.store.execute(session, command, fence);
-    if (executed.ok) this.#followUp(executed.value.state);
-    else if ('kind' in executed.error) this.#finish('lost');
+    this.#cancelDeadline = this.#ports.clock.at(deadline, () => {
+      // The same state, an instant later, has passed its deadline.
+      this.#followed = undefined;
+      void this.#guard(this.#writer.notice({ type: 'expire' }));
+    });
   }
 
   /** The domain moved by somebody else's hand (a user's wish): its deadlines are ours to keep. */
   noticed(state: SessionState): void {
-    if (!this.#ended.signal.aborted) this.#followUp(state);
+    this.#followUp(state);
   }
 
   async #endProcess(): Promise<void> {
     const live = this.#live;
     if (live === undefined) return;
-    await live.end();
-    await this.#ports.processes.forget(this.#own.session);
+    await live.end(this.#followed?.end?.reason === 'forced' ? 0 : undefined);
+    await this.#forgetProcess();
   }
 
-  async #pause(ms: number): Promise<void> {
-    await new Promise<void>((resolve) => this.#ports.clock.at(this.#ports.clock.now() + ms, resolve));
+  async #forgetProcess(): Promise<void> {
+    await this.#patiently(() => this.#ports.processes.forget(this.#own.session));
+  }
+
+  async #patiently<T>(work: () => Promise<T>): Promise<T> {
+    return await withPatience(work, { clock: this.#ports.clock, givenUp: () => this.#ended.signal.aborted });
   }
 
   /** Work beside the command loop: a failure ends this session's owner, never the process. */
-  async #guard(work: Promise<void> | undefined): Promise<void> {
+  async #guard(work: Promise<unknown>): Promise<void> {
     try {
       await work;
     } catch (cause) {
-      this.#ports.report(`session ${this.#own.session}: its owner failed`, cause);
-      this.#finish('lost');
+      this.#failed(cause);
     }
   }
 
-  #state(): SessionState | undefined {
-    return this.#ports.store.known(this.#own.session);
-  }
-
-  #turnName(): { readonly agent: string; readonly callId: string } {
-    return { agent: this.#entry.name, callId: `turn-${this.#turn}` };
-  }
-
-  #from(): Speaker {
-    assert(this.#live !== undefined, 'a report about an agent needs an incarnation');
-    return from(this.#own, this.#live);
+  #speaker(live: AgentLink): Speaker {
+    return { epoch: this.#own.fence.epoch, incarnation: live.incarnation };
   }
 }
 
-function from(own: Ownership, live: AgentLink): Speaker {
-  return { epoch: own.fence.epoch, incarnation: live.incarnation };
+/** While a person is asked, or has it paused, the agent's time stands still. */
+const personsTurn: ReadonlySet<string> = new Set(['waitingForInput', 'waitingForApproval', 'paused']);
+
+/** The dispatch in flight, if the agent certainly has nothing of it: only we write to it, and we did not. */
+function unwritten(state: SessionState | undefined, live: AgentLink | undefined): readonly string[] {
+  const { inFlight, entries } = state?.queue ?? {};
+  const dispatch = inFlight === undefined ? undefined : entries?.live.get(inFlight)?.dispatch;
+  if (dispatch === undefined) return [];
+  const reached = dispatch.incarnation === live?.incarnation && live.handedOver(dispatch.dispatchId) !== undefined;
+  return reached ? [] : [dispatch.dispatchId];
 }

@@ -26,6 +26,15 @@ export type Fence = { readonly lease: string; readonly epoch: number };
 export type Fenced = { readonly kind: 'fenced' };
 export type Executed = Result<Decision, Refusal | Fenced>;
 
+/** A command, or how to make it from the state that it will be decided on. */
+type CommandSource = SessionCommand | ((state: SessionState | undefined) => SessionCommand);
+
+export type ExecuteOptions = {
+  readonly fence?: Fence;
+  /** Written in the same commit, if there is one. */
+  readonly documents?: readonly DocumentWrite[];
+};
+
 type Cached = { state: SessionState | undefined; position: number; busy: Promise<unknown> };
 
 /**
@@ -59,31 +68,50 @@ export class SessionStore {
     return this.#cache.get(id)?.state;
   }
 
-  async execute(id: string, command: SessionCommand, fence?: Fence): Promise<Executed> {
+  async execute(id: string, command: CommandSource, options: ExecuteOptions = {}): Promise<Executed> {
     const cached = this.#cached(id);
     // One decision at a time for a session in this process: our own two would only conflict.
-    const run = cached.busy.then(() => this.#decideAndAppend(id, cached, command, fence));
+    const run = cached.busy.then(() => this.#decideAndAppend(id, cached, command, options));
     cached.busy = run.catch(() => undefined);
     return await run;
   }
 
-  /** Events that decide nothing; they touch only the events stream. False when the writer is fenced off. */
-  async appendEvents(id: string, events: readonly PublicEvent[], at: string, fence: Fence): Promise<boolean> {
-    if (events.length === 0) return true;
-    const appended = await this.#log.append({
-      session: id,
-      fence,
-      streams: [{ stream: 'events', entries: events.map((event) => eventEntry(event, at)) }],
-    });
+  /**
+   * Events that decide nothing; they touch only the events stream. `after` is a position that they cannot be before;
+   * when given, what is already there since then is not written again. Gives the head, or undefined when fenced off.
+   */
+  async appendEvents(
+    id: string,
+    events: readonly PublicEvent[],
+    { at, fence, after }: { readonly at: string; readonly fence: Fence; readonly after?: number },
+  ): Promise<number | undefined> {
+    const entries = events.map((event) => eventEntry(event, at));
+    if (after !== undefined && (await this.#holdsEvents(id, entries, after))) return after;
+    const appended = await this.#log.append({ session: id, fence, streams: [{ stream: 'events', entries }] });
     assert(appended.kind !== 'conflict', 'an append without an expected position cannot conflict');
-    return appended.kind === 'appended';
+    return appended.kind === 'appended' ? appended.positions.events : undefined;
+  }
+
+  /** Whether these very entries stand in a row after the position. They were appended in one piece or not at all. */
+  async #holdsEvents(id: string, entries: readonly NewEntry[], after: number): Promise<boolean> {
+    let matched = 0;
+    for (let from = after; ; ) {
+      const page = await this.#log.read({ session: id, stream: 'events', after: from, limit: pageEntries });
+      for (const { data } of page.entries) {
+        const wanted = entries[matched]?.data;
+        matched = wanted !== undefined && data.startsWith(wanted.slice(0, -1)) ? matched + 1 : 0;
+        if (matched === entries.length) return true;
+      }
+      from = page.entries.at(-1)?.position ?? from;
+      if (page.entries.length < pageEntries) return false;
+    }
   }
 
   async #decideAndAppend(
     id: string,
     cached: Cached,
-    command: SessionCommand,
-    fence: Fence | undefined,
+    command: CommandSource,
+    options: ExecuteOptions,
   ): Promise<Executed> {
     let fresh = false;
     if (cached.state === undefined) {
@@ -91,15 +119,15 @@ export class SessionStore {
       fresh = true;
     }
     for (let attempt = 0; attempt < conflictsMax; attempt++) {
-      const decided = decide(cached.state, command);
-      if (!decided.ok) {
-        if (fresh) return err(decided.error);
-        // The refusal may be about a state that is over.
+      const decided = decide(cached.state, typeof command === 'function' ? command(cached.state) : command);
+      if (!decided.ok || isEmpty(decided.value)) {
+        if (fresh) return decided;
+        // A refusal, and nothing to do, may be about a state that is over.
         await this.#refresh(id, cached);
         fresh = true;
         continue;
       }
-      const appended = await this.#append(id, cached, decided.value, fence);
+      const appended = await this.#append(id, { cached, decision: decided.value, options });
       if (appended === 'appended') return ok(decided.value);
       if (appended === 'fenced') return err({ kind: 'fenced' });
       await this.#refresh(id, cached);
@@ -108,14 +136,9 @@ export class SessionStore {
     throw new Error(`session ${id}: ${conflictsMax} conflicts in a row`);
   }
 
-  async #append(
-    id: string,
-    cached: Cached,
-    decision: Decision,
-    fence: Fence | undefined,
-  ): Promise<'appended' | 'fenced' | 'conflict'> {
-    if (decision.records.length === 0 && decision.events.length === 0 && decision.acks.length === 0) return 'appended';
-    const appended = await this.#log.append(toAppend(id, { cached, decision, fence }));
+  async #append(id: string, pending: Pending): Promise<'appended' | 'fenced' | 'conflict'> {
+    const { cached, decision } = pending;
+    const appended = await this.#log.append(toAppend(id, pending));
     switch (appended.kind) {
       case 'appended':
         // A reader may have come by meanwhile and folded these very records already.
@@ -163,14 +186,13 @@ export class SessionStore {
   }
 }
 
-function toAppend(
-  id: string,
-  {
-    cached,
-    decision,
-    fence,
-  }: { readonly cached: Cached; readonly decision: Decision; readonly fence: Fence | undefined },
-): Append {
+type Pending = { readonly cached: Cached; readonly decision: Decision; readonly options: ExecuteOptions };
+
+function isEmpty({ records, events, acks, commands }: Decision): boolean {
+  return records.length === 0 && events.length === 0 && acks.length === 0 && commands.length === 0;
+}
+
+function toAppend(id: string, { cached, decision, options: { fence, documents = [] } }: Pending): Append {
   return {
     session: id,
     ...(fence === undefined ? {} : { fence }),
@@ -191,7 +213,7 @@ function toAppend(
             },
           ]),
     ],
-    ...(decision.records.length === 0 ? {} : { documents: indexDocuments(id, decision.state) }),
+    documents: [...documents, ...(decision.records.length === 0 ? [] : indexDocuments(id, decision.state))],
   };
 }
 

@@ -1,5 +1,5 @@
 import { err, type Json, ok, type Result } from '@concerto/base';
-import type { EventLog } from '@concerto/log';
+import type { DocumentWrite, EventLog } from '@concerto/log';
 import {
   type AgentInfo,
   type Audit,
@@ -54,6 +54,9 @@ export type SessionsOptions = {
 /** 120 bits of the key's digest. */
 const keyedIdLength = 20;
 
+/** How each session was asked for, so that the same start again is known as such. */
+const startsCollection = 'starts';
+
 type Refused = Result<never, ServiceRefusal>;
 
 /** What users can ask of sessions, whoever carries the asking: HTTP, a terminal, a test. */
@@ -84,7 +87,7 @@ export class Sessions {
     const slot = await this.#options.pool.reserve(id, { ifFull: request.ifFull ?? 'reject', actor: caller.actor });
     if (!slot.ok) return slot;
     const messageId = this.#options.mintId('m');
-    const started = await this.#execute(id, caller, {
+    const wish: Wish = {
       type: 'start',
       sessionId: id,
       kind: plan.kind,
@@ -97,12 +100,15 @@ export class Sessions {
       ...(request.input === undefined ? {} : { input: request.input }),
       ...(plan.tools === undefined ? {} : { tools: plan.tools }),
       slot: slot.value,
-    });
+    };
+    const remembered = { collection: startsCollection, key: id, value: JSON.stringify(request) };
+    const started = await this.#execute(id, caller, wish, [remembered]);
     if (!started.ok) {
-      await this.#options.pool.release(id, 'the start was refused');
-      return started;
+      // Two starts under one id: the slot belongs to the one that was first.
+      const first = await this.#sameStart(id, request);
+      if (first === undefined) await this.#options.pool.release(id, 'the start was refused');
+      return first ?? started;
     }
-    await this.#rememberStart(id, request);
     if (slot.value === 'wanted') await this.#options.pool.admitIfGranted(id);
     return ok(await this.#view(id, started.value));
   }
@@ -274,7 +280,12 @@ export class Sessions {
     return message === undefined ? noSuchMessage(messageId) : ok(message);
   }
 
-  async #execute(id: string, caller: Caller, wish: Wish): Promise<Result<SessionState, ServiceRefusal>> {
+  async #execute(
+    id: string,
+    caller: Caller,
+    wish: Wish,
+    documents: readonly DocumentWrite[] = [],
+  ): Promise<Result<SessionState, ServiceRefusal>> {
     if (!isSessionId(id)) return noSuchSession(id);
     const command: SessionCommand = {
       at: this.#options.clock.now(),
@@ -282,7 +293,7 @@ export class Sessions {
       cause: caller.key,
       ...wish,
     };
-    const executed = await this.#options.store.execute(id, command);
+    const executed = await this.#options.store.execute(id, command, { documents });
     if (executed.ok) return ok(executed.value.state);
     // Users write without a fence, so only the domain can refuse them.
     return 'code' in executed.error ? err(ofDomain(executed.error)) : noSuchSession(id);
@@ -300,13 +311,9 @@ export class Sessions {
   async #sameStart(id: string, request: StartSession): Promise<Result<Session, ServiceRefusal> | undefined> {
     const state = await this.#state(id);
     if (state === undefined) return undefined;
-    const stored = await this.#options.log.getDocument('starts', id);
+    const stored = await this.#options.log.getDocument(startsCollection, id);
     if (stored?.value === JSON.stringify(request)) return ok(await this.#view(id, state));
     return err(refusal('id_in_use', `the id ${JSON.stringify(id)} belongs to another session`));
-  }
-
-  async #rememberStart(id: string, request: StartSession): Promise<void> {
-    await this.#options.log.putDocument({ collection: 'starts', key: id, value: JSON.stringify(request) });
   }
 }
 

@@ -1,58 +1,66 @@
 import type { Clock } from '../ports.ts';
 
+export type TurnLimits = {
+  readonly timeoutMs?: number;
+  readonly idleTimeoutMs?: number;
+  /** `timeout` is for everything from the first prompt on, time with a person included: a `once` session. */
+  readonly wholeRun: boolean;
+};
+
 /**
- * The two limits of an agent: `timeout` for a turn, not counting the time in which a person is asked, and
- * `idle_timeout` for silence.
+ * The two limits of an agent: `timeout` for a turn, not counting the time in which a person is asked or has it
+ * paused, and `idle_timeout` for silence.
  */
 export class TurnTimeouts {
   readonly #clock: Clock;
-  readonly #limits: { readonly timeoutMs?: number; readonly idleTimeoutMs?: number };
+  readonly #limits: TurnLimits;
   readonly #expired: (why: string) => void;
   #left: number | undefined;
   #since = 0;
-  #asking = false;
+  #waiting = false;
   #active = false;
+  #runStarted = false;
   #cancelTurn: () => void = () => {};
   #cancelIdle: () => void = () => {};
 
-  constructor(
-    clock: Clock,
-    limits: { readonly timeoutMs?: number; readonly idleTimeoutMs?: number },
-    expired: (why: string) => void,
-  ) {
+  constructor(clock: Clock, limits: TurnLimits, expired: (why: string) => void) {
     this.#clock = clock;
     this.#limits = limits;
     this.#expired = expired;
   }
 
   turnStarted(): void {
-    this.stop();
     this.#active = true;
-    this.#asking = false;
-    this.#left = this.#limits.timeoutMs;
-    this.#run();
+    this.#waiting = false;
+    if (this.#limits.wholeRun) this.#startRun();
+    else {
+      this.#left = this.#limits.timeoutMs;
+      this.#goOn();
+    }
+    this.#armIdle();
   }
 
   heard(): void {
-    if (this.#active && !this.#asking) this.#armIdle();
+    if (this.#active && !this.#waiting) this.#armIdle();
   }
 
-  asked(): void {
-    if (!this.#active || this.#asking) return;
-    this.#asking = true;
-    if (this.#left !== undefined) this.#left -= this.#clock.now() - this.#since;
-    this.#cancelTurn();
-    this.#cancelIdle();
-  }
-
-  answered(stillOpen: number): void {
-    if (!this.#active || !this.#asking || stillOpen > 0) return;
-    this.#asking = false;
-    this.#run();
+  /** Whether it is a person's turn to do something; may be told again and again. */
+  waitsForPerson(waiting: boolean): void {
+    if (!this.#active || this.#waiting === waiting) return;
+    this.#waiting = waiting;
+    if (waiting) {
+      this.#cancelIdle();
+      this.#hold();
+    } else {
+      this.#goOn();
+      this.#armIdle();
+    }
   }
 
   turnEnded(): void {
-    this.stop();
+    this.#active = false;
+    this.#cancelIdle();
+    if (!this.#limits.wholeRun) this.#cancelTurn();
   }
 
   stop(): void {
@@ -61,15 +69,31 @@ export class TurnTimeouts {
     this.#cancelIdle();
   }
 
-  #run(): void {
-    this.#since = this.#clock.now();
+  /** Once: a second process for the same prompt gets what is left. */
+  #startRun(): void {
+    if (this.#runStarted) return;
+    this.#runStarted = true;
+    this.#left = this.#limits.timeoutMs;
+    this.#arm();
+  }
+
+  #hold(): void {
+    if (this.#limits.wholeRun) return;
+    if (this.#left !== undefined) this.#left -= this.#clock.now() - this.#since;
     this.#cancelTurn();
-    if (this.#left !== undefined) {
-      this.#cancelTurn = this.#clock.at(this.#since + this.#left, () =>
-        this.#expire(`the agent did not finish within ${seconds(this.#limits.timeoutMs)}`),
-      );
-    }
-    this.#armIdle();
+  }
+
+  #goOn(): void {
+    if (!this.#limits.wholeRun) this.#arm();
+  }
+
+  #arm(): void {
+    this.#cancelTurn();
+    this.#since = this.#clock.now();
+    if (this.#left === undefined) return;
+    this.#cancelTurn = this.#clock.at(this.#since + this.#left, () =>
+      this.#expire(`the agent did not finish within ${seconds(this.#limits.timeoutMs)}`),
+    );
   }
 
   #armIdle(): void {

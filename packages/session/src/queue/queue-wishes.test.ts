@@ -80,16 +80,51 @@ describe('messages', () => {
     expect(story.control('resume', 'r').ready().deliveries()).toEqual(['first', 'a', 'a', 'a', 'a']);
   });
 
-  test('4.4 a message to an idle session is accepted and handed over in one decision', () => {
-    const story = new Story().idle().send('a');
-    expect(story.last?.records.map((record) => record.type)).toEqual([
-      'message-enqueued',
-      'message-dispatched',
-      'turn-started',
-    ]);
-    expect(story.last?.commands).toHaveLength(1);
-    expect(story.last?.events.map((event) => event.type)).toEqual(['message', 'status']);
-    expect(messageOf(story.state, 'a')).toMatchObject({ status: 'pending', inFlight: true });
+  test('4.4 a message to an idle session calls the owner, who hands it over in one decision of its own', () => {
+    const story = new Story().idle();
+    story.attentive = false;
+    story.send('a');
+    expect(story.last?.records.map((record) => record.type)).toEqual(['message-enqueued']);
+    expect(story.last?.commands.map((one) => one.type)).toEqual(['attend']);
+    expect(story.status).toBe('running');
+    story.attend();
+    expect(story.last?.records.map((record) => record.type)).toEqual(['message-dispatched', 'turn-started']);
+    expect(story.deliveries()).toEqual(['first', 'a']);
+    story.attend();
+    expect(story.last?.records).toEqual([]);
+  });
+
+  test('4.4 the owner is called only when it could do something', () => {
+    const story = new Story().running({ capabilities: [] });
+    story.send('a').send('b', 'immediate');
+    expect(story.last?.commands).toEqual([]);
+    const paused = new Story().idle().control('pause');
+    paused.send('a');
+    expect(paused.last?.commands).toEqual([]);
+    paused.control('resume');
+    expect(paused.deliveries()).toEqual(['first', 'a']);
+  });
+
+  test('4.16 a message sent after the owner died is pending, and the next owner hands it over', () => {
+    const story = new Story().idle();
+    story.attentive = false;
+    story.send('a').attend(0);
+    expect(story.last?.records).toEqual([]);
+    story.claim(2).ready(everything).delivered();
+    expect(story.recordTypes()).not.toContain('message-uncertain');
+    expect(story.deliveries()).toEqual(['first', 'a']);
+  });
+
+  test('4.16 what waits for the owner can still be changed, held or cancelled', () => {
+    const story = new Story().idle();
+    story.attentive = false;
+    story.send('a').send('b').wish({ type: 'edit', messageId: 'a', content: 'other' });
+    story.wish({ type: 'cancel-message', messageId: 'b' }).control('interrupt');
+    expect(story.status).toBe('interrupted');
+    story.attend();
+    expect(story.deliveries()).toEqual(['first']);
+    story.control('resume').attend();
+    expect(story.deliveries()).toEqual(['first', 'a']);
   });
 
   test('4.5 held while a question is open, and delivered after its answer', () => {

@@ -1,6 +1,6 @@
 import { err, ok } from '@concerto/base';
 import { messageLengthMax } from '@concerto/protocol';
-import { advance } from '../session/advance.ts';
+import { wake } from '../session/advance.ts';
 import { type Draft, record } from '../session/draft.ts';
 import { pendingMax } from '../session/limits.ts';
 import type { Refusal, Wish } from '../session/session-command.ts';
@@ -50,7 +50,7 @@ function enqueue(draft: Draft, wish: Extract<QueueWish, { type: 'enqueue' }>): V
   const { messageId, content, priority, source } = wish;
   record(draft, { type: 'message-enqueued', messageId, content, priority, source });
   if (draft.state.hold?.kind === 'interrupted') record(draft, { type: 'queue-continued' });
-  advance(draft);
+  wake(draft);
   return done;
 }
 
@@ -96,7 +96,7 @@ function change(draft: Draft, wish: Exclude<QueueWish, { type: 'enqueue' | 'reor
         return refuse('already_immediate', `message ${messageId} is already immediate`);
       }
       record(draft, { type: 'message-promoted', messageId });
-      advance(draft);
+      wake(draft);
       return done;
     }
     case 'cancel-message':
@@ -117,7 +117,7 @@ function change(draft: Draft, wish: Exclude<QueueWish, { type: 'enqueue' | 'reor
       if (refusal !== undefined) return err(refusal);
       record(draft, { type: 'message-resent', messageId });
       if (draft.state.hold?.kind === 'interrupted') record(draft, { type: 'queue-continued' });
-      advance(draft);
+      wake(draft);
       return done;
     }
   }

@@ -167,6 +167,11 @@ export function pendingEntries(queue: Queue): readonly QueueEntry[] {
     .toSorted((a, b) => laneOf(a) - laneOf(b) || a.laneSeq - b.laneSeq);
 }
 
+export function hasPending(queue: Queue): boolean {
+  for (const entry of queue.entries.live.values()) if (entry.state === 'pending') return true;
+  return false;
+}
+
 /** What a user sees as not yet settled: in flight, then delivery order, then what only the user can decide about. */
 export function listedEntries(queue: Queue): readonly QueueEntry[] {
   const all = [...queue.entries.live.values()];

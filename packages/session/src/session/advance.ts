@@ -4,7 +4,10 @@ import { deliveryTimeoutMs, startTimeoutMs } from './limits.ts';
 import type { SessionState } from './session-state.ts';
 import { canSteer, needsProcess, openRequests } from './status.ts';
 
-/** Does what can be done next, in the same decision as what made it possible: one commit from wish to command. */
+/**
+ * Does what can be done next. Only the owner's own words lead here, never a user's: what is handed over was decided
+ * under the owner's fence, so a message that no living owner saw is pending, not uncertain.
+ */
 export function advance(draft: Draft): void {
   const { state } = draft;
   if (state.end !== undefined || state.control !== undefined) return;
@@ -15,6 +18,19 @@ export function advance(draft: Draft): void {
     return;
   }
   dispatchNext(draft);
+}
+
+/** After a wish: asks the pool for what is needed, and calls the owner if there is something it could do now. */
+export function wake(draft: Draft): void {
+  const { end, control, hold } = draft.state;
+  if (end === undefined && control === undefined && hold === undefined && needsProcess(draft.state)) wantSlot(draft);
+  const trial: Draft = { ...draft, records: [], commands: [], acks: [], observed: [] };
+  advance(trial);
+  if (trial.commands.length > 0) command(draft, { type: 'attend' });
+}
+
+function wantSlot(draft: Draft): void {
+  if (draft.state.slot.kind === 'none') record(draft, { type: 'slot-wanted' });
 }
 
 function releaseAnswers(draft: Draft): void {
@@ -28,8 +44,8 @@ function releaseAnswers(draft: Draft): void {
 }
 
 function startProcess(draft: Draft): void {
+  wantSlot(draft);
   const { state } = draft;
-  if (state.slot.kind === 'none') record(draft, { type: 'slot-wanted' });
   if (state.slot.kind !== 'held' || state.owner === undefined) return;
   const incarnation = state.incarnations + 1;
   const deadline = draft.asked.at + startTimeoutMs;

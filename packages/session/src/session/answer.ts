@@ -1,6 +1,6 @@
 import { err, type Json, ok } from '@concerto/base';
 import { find } from '../archive.ts';
-import { advance } from './advance.ts';
+import { wake } from './advance.ts';
 import { command, type Draft, record } from './draft.ts';
 import type { Refusal } from './session-command.ts';
 
@@ -23,6 +23,6 @@ export function answerRequest(draft: Draft, requestId: string, response: Json): 
   if (!held && state.agentProcess.kind === 'ready') {
     command(draft, { type: 'answer', incarnation: state.agentProcess.incarnation, requestId, response });
   }
-  advance(draft);
+  wake(draft);
   return ok(undefined);
 }

@@ -1,6 +1,6 @@
 import { err, ok } from '@concerto/base';
 import type { LifecycleVerb } from '@concerto/protocol';
-import { advance } from './advance.ts';
+import { wake } from './advance.ts';
 import { command, type Draft, record } from './draft.ts';
 import { isoTime } from './iso-time.ts';
 import { lifecycleMatrix } from './lifecycle-matrix.ts';
@@ -58,6 +58,8 @@ function concernsAgent(state: SessionState, kind: LifecycleVerb): boolean {
   if (state.agentProcess.kind === 'none') return false;
   switch (kind) {
     case 'interrupt':
+      // A message that waits to be handed over is held, and there is no turn to stop.
+      return state.turn.active;
     case 'cancel':
       return true;
     case 'pause':
@@ -74,7 +76,7 @@ function confirmHere(draft: Draft, kind: LifecycleVerb): void {
     return;
   }
   confirmControl(draft, 'domain');
-  advance(draft);
+  wake(draft);
 }
 
 function askAgent(draft: Draft, kind: LifecycleVerb, requestId: string): void {

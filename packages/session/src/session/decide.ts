@@ -1,7 +1,7 @@
 import { err, ok } from '@concerto/base';
 import { entryOf } from '../queue/queue.ts';
 import { badContent, decideQueue } from '../queue/queue-wishes.ts';
-import { advance } from './advance.ts';
+import { advance, wake } from './advance.ts';
 import { answerRequest } from './answer.ts';
 import { requestControl } from './control.ts';
 import { expire } from './deadlines.ts';
@@ -40,6 +40,9 @@ export function decide(state: SessionState | undefined, command: SessionCommand)
     case 'expire':
       expire(draft);
       return ok(decision(draft));
+    case 'attend':
+      if (state.owner?.epoch === command.epoch) advance(draft);
+      return ok(decision(draft));
     default:
       decideReport(draft, command);
       return ok(decision(draft));
@@ -63,7 +66,7 @@ function start(existing: SessionState | undefined, command: StartCommand & Asked
     const { messageId, content, objective } = prompt;
     record(draft, { type: 'message-enqueued', messageId, content, objective, priority: 'queued', source: 'user' });
   }
-  advance(draft);
+  wake(draft);
   return ok(decision(draft));
 }
 
@@ -90,7 +93,7 @@ function admit(draft: Draft): void {
   const { end, slot } = draft.state;
   if (end !== undefined || slot.kind === 'held') return;
   record(draft, { type: 'slot-granted' });
-  advance(draft);
+  wake(draft);
 }
 
 function decision(draft: Draft): Decision {

@@ -54,7 +54,7 @@ function obey(draft: Draft, report: Report): void {
     case 'claimed':
       return claimed(draft, report);
     case 'released':
-      loseProcess(draft, { why: 'handed-over' });
+      loseProcess(draft, { why: 'handed-over', undelivered: report.undelivered });
       record(draft, { type: 'released', epoch: report.epoch, reason: report.reason });
       return;
     case 'agent-ready':

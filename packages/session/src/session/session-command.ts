@@ -63,8 +63,12 @@ export type Wish =
   | { readonly type: 'control'; readonly kind: LifecycleVerb; readonly requestId: string }
   | { readonly type: 'answer'; readonly requestId: string; readonly response: Json };
 
-/** What the pool and the clock say; never refused. */
-export type Notice = { readonly type: 'admit' } | { readonly type: 'expire' };
+/** What the pool, the clock and an attentive owner say; never refused. */
+export type Notice =
+  | { readonly type: 'admit' }
+  | { readonly type: 'expire' }
+  /** The owner looks whether there is something to do; whoever no longer owns the session does nothing. */
+  | { readonly type: 'attend'; readonly epoch: number };
 
 /** From the owner: whose word it is, and the events it translated, which are shown before what follows from them. */
 type Reported = { readonly epoch: number; readonly observed?: readonly AgentEvent[] | undefined };
@@ -76,7 +80,12 @@ export type Report =
   /** A new owner. Whatever ran under an older one is gone. */
   | (Reported & { readonly type: 'claimed'; readonly runner: string })
   /** The owner gives the session up, its process ended. */
-  | (Reported & { readonly type: 'released'; readonly reason: string })
+  | (Reported & {
+      readonly type: 'released';
+      readonly reason: string;
+      /** As in `process-exited`. */
+      readonly undelivered?: readonly string[];
+    })
   | (FromAgent & { readonly type: 'agent-ready'; readonly capabilities: readonly string[]; readonly version?: string })
   | (FromAgent & { readonly type: 'start-failed'; readonly error: SessionError })
   | (FromAgent & {

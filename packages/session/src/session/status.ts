@@ -1,5 +1,5 @@
 import type { LifecycleVerb, SessionStatus, SuspendEvent } from '@concerto/protocol';
-import { pendingEntries } from '../queue/queue.ts';
+import { hasPending } from '../queue/queue.ts';
 import type { Request, SessionState } from './session-state.ts';
 
 const statusDuring: Readonly<Record<LifecycleVerb, SessionStatus>> = {
@@ -18,7 +18,9 @@ export function statusOf(state: SessionState): SessionStatus {
   if (question !== undefined) return waitingStatus(question.event);
   if (state.turn.active) return 'running';
   if (state.agentProcess.kind === 'starting') return 'starting';
-  return needsProcess(state) ? 'queued' : 'idle';
+  if (needsProcess(state)) return 'queued';
+  // What the owner is about to hand over counts as work: a client that waits for `idle` must not see it in between.
+  return hasPending(state.queue) ? 'running' : 'idle';
 }
 
 export function waitingStatus(event: SuspendEvent): 'waitingForInput' | 'waitingForApproval' {
@@ -33,7 +35,7 @@ export function openRequests(state: SessionState): readonly Request[] {
 /** Something is to be done and nothing is there to do it: never started, or messages wait for the next process. */
 export function needsProcess(state: SessionState): boolean {
   if (state.agentProcess.kind !== 'none') return false;
-  return state.incarnations === 0 || pendingEntries(state.queue).length > 0;
+  return state.incarnations === 0 || hasPending(state.queue);
 }
 
 export function canSteer(state: SessionState): boolean {

@@ -1,0 +1,110 @@
+import type { AgentConnection, AgentOutput } from '@concerto/agents';
+import type { AgentEvent } from '@concerto/protocol';
+import type { MintId } from '../ports.ts';
+import type { AgentLink } from './agent-link.ts';
+import { reportOf, type Speaker, sessionError } from './agent-report.ts';
+import type { OwnerWriter } from './owner-writer.ts';
+import { errorEvent, type Translation, type Turn, translate } from './translate.ts';
+import type { TurnTimeouts } from './turn-timeouts.ts';
+
+export type Exit = Extract<AgentOutput, { kind: 'exit' }>;
+
+export type ListenerOptions = {
+  readonly link: AgentLink;
+  readonly speaker: Speaker;
+  readonly agent: string;
+  readonly writer: OwnerWriter;
+  readonly timeouts: TurnTimeouts;
+  readonly mintId: MintId;
+  /** Nothing is reported from then on; what comes is read to its end, so that the process can go. */
+  readonly ended: AbortSignal;
+  /** Our own words to the agent are on record: what it answers comes after them. */
+  readonly wordsRecorded: () => Promise<void>;
+  readonly announced: (capabilities: readonly string[]) => void;
+  readonly exited: (exit: Exit, observed: readonly AgentEvent[]) => Promise<void>;
+};
+
+/** Hears one process to its end and passes on what it says: events as they are, what changes the session as reports. */
+export class AgentListener {
+  readonly #options: ListenerOptions;
+
+  constructor(options: ListenerOptions) {
+    this.#options = options;
+  }
+
+  async listen(output: AgentConnection['output']): Promise<void> {
+    for await (const batch of output) {
+      await this.#options.wordsRecorded();
+      if (!this.#options.ended.aborted) await this.#hear(batch);
+    }
+  }
+
+  /** Events of a batch go together; a message that changes the session carries those before it along. */
+  async #hear(batch: readonly AgentOutput[]): Promise<void> {
+    const { mintId, timeouts, writer } = this.#options;
+    let observed: AgentEvent[] = [];
+    timeouts.heard();
+    for (const output of batch) {
+      if (output.kind === 'message') {
+        const translation = translate(this.#turn(), output.message, output.raw, () => mintId('req'));
+        if (translation.kind === 'events') {
+          observed.push(...translation.events);
+          continue;
+        }
+        await this.#pass(output, translation, observed);
+      } else {
+        await this.#passProcess(output, observed);
+      }
+      observed = [];
+    }
+    await writer.show(observed);
+  }
+
+  async #pass(
+    output: Extract<AgentOutput, { kind: 'message' }>,
+    translation: Exclude<Translation, { kind: 'events' }>,
+    observed: readonly AgentEvent[],
+  ): Promise<void> {
+    const { link, writer, speaker } = this.#options;
+    if (translation.kind === 'request') link.questions.add(translation.event, output.raw);
+    if (translation.kind === 'result' || translation.kind === 'error') this.#turnEnded();
+    const state = await writer.tell(reportOf({ ...speaker, turn: link.turn }, translation, observed));
+    // An agent may begin a turn by itself, by asking.
+    if (translation.kind === 'request' && state !== undefined) link.turn = state.turn.number;
+  }
+
+  async #passProcess(
+    output: Exclude<AgentOutput, { kind: 'message' }>,
+    observed: readonly AgentEvent[],
+  ): Promise<void> {
+    const { writer, speaker, announced, exited, link } = this.#options;
+    switch (output.kind) {
+      case 'announced':
+        await writer.show(observed);
+        await writer.tell({ type: 'agent-ready', ...speaker, capabilities: output.capabilities });
+        return announced(output.capabilities);
+      case 'violation': {
+        const error = sessionError(output.error);
+        const seen = [...observed, errorEvent(this.#turn().callId, error.message)];
+        if (!output.fatal) return await writer.show(seen);
+        this.#turnEnded();
+        await writer.tell({ type: 'turn-ended', ...speaker, outcome: 'error', observed: seen, error });
+        // It ends while we go on hearing it.
+        void link.end().catch(() => undefined);
+        return;
+      }
+      case 'exit':
+        this.#turnEnded();
+        return await exited(output, observed);
+    }
+  }
+
+  #turnEnded(): void {
+    this.#options.link.turnEnded();
+    this.#options.timeouts.turnEnded();
+  }
+
+  #turn(): Turn {
+    return { agent: this.#options.agent, callId: this.#options.link.callId };
+  }
+}

@@ -1,0 +1,103 @@
+import { assert } from '@concerto/base';
+import type { AgentEvent } from '@concerto/protocol';
+import type { Notice, Report, SessionCommand, SessionState } from '@concerto/session';
+import type { Clock } from '../ports.ts';
+import type { ExecuteOptions, Fence, SessionStore } from './session-store.ts';
+import { withPatience } from './store-patience.ts';
+
+export type Ownership = { readonly session: string; readonly runner: string; readonly fence: Fence };
+
+export type OwnerWriterOptions = {
+  readonly store: SessionStore;
+  readonly clock: Clock;
+  readonly own: Ownership;
+  /** Where the events stood when the session was claimed. */
+  readonly eventsHead: () => Promise<number>;
+  /** Nothing is written from then on. */
+  readonly ended: AbortSignal;
+  /** The session belongs to somebody else. */
+  readonly fencedOff: () => void;
+  /** After each decision of ours. */
+  readonly decided: (state: SessionState) => void;
+};
+
+/**
+ * The only hand with which an owner writes: one thing after the other, in the order in which it was said, tried again
+ * while the store is away, and nothing at all once the session is lost.
+ */
+export class OwnerWriter {
+  readonly #options: OwnerWriterOptions;
+  #last: Promise<unknown> = Promise.resolve();
+  /** A position at or before whatever is being written. */
+  #eventsBefore = 0;
+
+  constructor(options: OwnerWriterOptions) {
+    this.#options = options;
+  }
+
+  async begin(): Promise<void> {
+    this.#eventsBefore = await this.#patiently(() => this.#options.eventsHead());
+  }
+
+  /** The state after it, or undefined when the session is no longer ours. A report made from the state sees everything said before. */
+  async tell(report: Report | ((state: SessionState | undefined) => Report)): Promise<SessionState | undefined> {
+    const { own } = this.#options;
+    return await this.#decide((state) => ({
+      ...this.#asked(`runner:${own.runner}`),
+      ...(typeof report === 'function' ? report(state) : report),
+    }));
+  }
+
+  async notice(notice: Extract<Notice, { type: 'attend' | 'expire' }>): Promise<SessionState | undefined> {
+    const actor = notice.type === 'expire' ? 'clock' : `runner:${this.#options.own.runner}`;
+    return await this.#decide(() => ({ ...this.#asked(actor), ...notice }));
+  }
+
+  /** Events that need no decision. */
+  async show(events: readonly AgentEvent[]): Promise<void> {
+    if (events.length === 0) return;
+    const { store, own, clock } = this.#options;
+    await this.#inOrder(async () => {
+      const at = new Date(clock.now()).toISOString();
+      const written = await this.#patiently((again) =>
+        store.appendEvents(own.session, events, {
+          at,
+          fence: own.fence,
+          ...(again ? { after: this.#eventsBefore } : {}),
+        }),
+      );
+      if (written === undefined) this.#options.fencedOff();
+      else this.#eventsBefore = written;
+    });
+  }
+
+  async #patiently<T>(work: (again: boolean) => Promise<T>): Promise<T> {
+    const { clock, ended } = this.#options;
+    return await withPatience(work, { clock, givenUp: () => ended.aborted });
+  }
+
+  async #decide(command: (state: SessionState | undefined) => SessionCommand): Promise<SessionState | undefined> {
+    const { store, own, decided, fencedOff } = this.#options;
+    const options: ExecuteOptions = { fence: own.fence };
+    return await this.#inOrder(async () => {
+      const executed = await this.#patiently(() => store.execute(own.session, command, options));
+      if (executed.ok) {
+        decided(executed.value.state);
+        return executed.value.state;
+      }
+      assert('kind' in executed.error, 'the domain refuses no report');
+      fencedOff();
+      return undefined;
+    });
+  }
+
+  async #inOrder<T>(work: () => Promise<T>): Promise<T | undefined> {
+    const run = this.#last.then(async () => (this.#options.ended.aborted ? undefined : await work()));
+    this.#last = run.catch(() => undefined);
+    return await run;
+  }
+
+  #asked(actor: string): { readonly at: number; readonly actor: string } {
+    return { at: this.#options.clock.now(), actor };
+  }
+}
