@@ -324,7 +324,13 @@ function callValue(body: Body, call: Call, calleeType: Type): Type {
   }
   if (type.kind === 'applied' && type.con.name === 'ModelRef') return callModel(body, call, type);
   if (type.kind === 'applied' && type.con.base?.con.name === 'ModelRef') return callModel(body, call, type);
-  if (type.kind === 'any' || type.kind === 'var' || type.kind === 'error' || isCon(type, CON.Union)) {
+  if (
+    type.kind === 'any' ||
+    type.kind === 'never' ||
+    type.kind === 'var' ||
+    type.kind === 'error' ||
+    isCon(type, CON.Union)
+  ) {
     for (const argument of call.arguments) body.check(argument.value);
     record(body, call, { kind: 'value' }, { isAsync: true });
     return type.kind === 'error' ? ERROR : ANY;
