@@ -1,7 +1,8 @@
 import type { IrModel } from '@concerto/ir';
 import { mockName, systemEvent } from '../builtins/functions.ts';
+import { share } from '../copy-on-write.ts';
 import { display } from '../display.ts';
-import { builtinType, errorValue, field } from '../fault.ts';
+import { builtinType, errorValue, fault, field } from '../fault.ts';
 import { fromJson, stringify } from '../json.ts';
 import type { Mock, Native, RequestFinish, RequestStart, Vm } from '../machine.ts';
 import { conform, extractJson, schemaError, topLevelSchema } from '../schema.ts';
@@ -37,9 +38,16 @@ const finishTurn: RequestFinish = (answer) => {
   );
 };
 
-/** `mock M { response: … }`: a text, a list of texts for one call each, or `error`. */
+/**
+ * `mock M { response: … }`: a text, a list of texts for one call each, or `error`. Its `tool_calls` are called first, as
+ * a model would; what it says comes when they have answered.
+ */
 function mockAnswer(mock: Mock, state: State): Value {
-  mock.calls.push(get(state, 'prompt'));
+  const calls = mockToolCalls(mock);
+  if (number(state, 'rounds') === 0) {
+    mock.calls.push(get(state, 'prompt'));
+    if (calls.length > 0) return record({ text: '', model: 'mock', mocked: true, tool_calls: array(calls) });
+  }
   const failure = mock.config.get('error');
   if (failure !== undefined) return errValue(errorValue('ModelError', display(failure), { kind: 'mock' }));
   const scripted = mock.config.get('responses') ?? mock.config.get('response');
@@ -56,6 +64,19 @@ function mockAnswer(mock: Mock, state: State): Value {
     tokens_out: tokens('tokens_out'),
     model: 'mock',
     mocked: true,
+  });
+}
+
+/** `{name: "Tool::method", arguments: {…}}`; an id is given where none is written. */
+function mockToolCalls(mock: Mock): Value[] {
+  const scripted = mock.config.get('tool_calls');
+  if (typeof scripted !== 'object' || scripted === null || scripted.kind !== 'array') return [];
+  return scripted.items.map((call, index) => {
+    if (typeof call !== 'object' || call === null || call.kind !== 'map') {
+      throw fault('TypeError', `a mock's tool call is {name, arguments}, not ${display(call)}`);
+    }
+    const id = textOf(call, 'id') === '' ? `call_${index + 1}` : textOf(call, 'id');
+    return record({ id, name: textOf(call, 'name'), arguments: share(get(call, 'arguments') ?? emptyMap()) });
   });
 }
 

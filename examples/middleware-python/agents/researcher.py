@@ -1,0 +1,55 @@
+"""An agent without an SDK: JSON objects on stdin and stdout, one a line. Python's standard library is enough."""
+
+import json
+import sys
+
+
+def say(type, **fields):
+    print(json.dumps({"type": type, **fields}), flush=True)
+
+
+def hear():
+    line = sys.stdin.readline()
+    if line == "":
+        sys.exit(0)  # Nobody is there any more.
+    return json.loads(line)
+
+
+def ask(type, **fields):
+    say(type, **fields)
+    while True:
+        message = hear()
+        if message["type"] == "response":
+            return message.get("value")  # None when nobody answered
+
+
+FACTS = {
+    "almanac": "Oslo was founded around 1040",
+    "atlas": "Oslo lies at the end of a fjord",
+    "archive": "Oslo was called Christiania until 1925",
+}
+
+
+def research(topic, sources):
+    depth = ask("question", id="depth", question=f"How deep shall I look into {topic}?", options=["quick", "deep"])
+    if depth == "deep" and ask("approval", id="archive", description="Open the archive", risk_level="low") == "yes":
+        sources = sources + ["archive"]
+    found = []
+    for number, source in enumerate(sources, start=1):
+        say("progress", message=f"reading the {source}", percent=100 * number // len(sources))
+        found.append(FACTS[source])
+    say("result", text=". ".join(found) + ".", sources=sources)
+
+
+sources = []
+while True:
+    message = hear()
+    if message["type"] == "init":
+        sources = message["params"]["sources"]
+        unknown = [source for source in sources if source not in FACTS]
+        if unknown:
+            say("error", message=f"no such source: {', '.join(unknown)}")
+            sys.exit(1)
+        say("init_ack", version="1.0.0")
+    elif message["type"] == "prompt":
+        research(message["text"], sources)
