@@ -21,6 +21,7 @@ export class ModuleBuilder {
   readonly program: Program;
   readonly evaluator: Evaluator;
   readonly #constants = new Map<string, number>();
+  readonly #texts = new Map<string, number>();
   readonly #builtins = new Map<string, number>();
   readonly #functions = new Map<NodeId, number>();
   readonly #globals = new Map<string, number>();
@@ -56,7 +57,11 @@ export class ModuleBuilder {
   }
 
   text(value: string): number {
-    return this.constant({ kind: 'string', value });
+    const known = this.#texts.get(value);
+    if (known !== undefined) return known;
+    const index = this.constant({ kind: 'string', value });
+    this.#texts.set(value, index);
+    return index;
   }
 
   type(text: string): number {
