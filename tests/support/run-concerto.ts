@@ -1,0 +1,38 @@
+import { spawn } from 'node:child_process';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+const tsx = join(root, 'node_modules/tsx/dist/esm/index.mjs');
+const cli = join(root, 'apps/cli/src/main.ts');
+const endsWithinMs = 60_000;
+
+export type ConcertoRun = {
+  readonly ended: Promise<{ readonly code: number | null; readonly out: string; readonly err: string }>;
+  readonly interrupt: () => void;
+};
+
+/** `concerto …` as a process of its own, from source, with these variables and no others of ours but `PATH`. */
+export function runConcerto(args: readonly string[], env: Readonly<Record<string, string>> = {}): ConcertoRun {
+  const child = spawn(process.execPath, ['--import', tsx, '--conditions=@concerto/source', cli, ...args], {
+    env: { PATH: process.env.PATH ?? '', NO_COLOR: '1', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: endsWithinMs,
+    killSignal: 'SIGKILL',
+  });
+  let out = '';
+  let err = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    out += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    err += text;
+  });
+  return {
+    ended: new Promise((resolve, reject) => {
+      child.on('error', reject);
+      child.on('close', (code) => resolve({ code, out, err }));
+    }),
+    interrupt: () => void child.kill('SIGINT'),
+  };
+}
