@@ -111,11 +111,13 @@ test('a server that is killed and comes back: the page says so, reconnects by it
   await page.getByLabel('Connection').getByText('Live').waitFor();
   await first.kill();
   await page.getByLabel('Connection').getByText('Reconnecting').waitFor();
+  await page.getByText('when last heard of').waitFor();
   await page.screenshot({ path: `${pictures}/reconnecting-light.png` });
   const second = await startServer({ folder, args: [...store, '--port', String(first.port)] });
   try {
     await page.getByRole('button', { name: 'Retry now' }).click();
     await page.getByLabel('Connection').getByText('Live').waitFor();
+    expect(await page.getByText('when last heard of').count()).toBe(0);
     await statusBadge(page, 'Interrupted').waitFor({ timeout: 45_000 });
     expect(await page.getByText('Outlives its server').count()).toBeGreaterThan(0);
     expect(await page.locator('.prompt').count()).toBe(1);

@@ -12,10 +12,12 @@ type Props = {
   readonly session: Session | undefined;
   readonly status: SessionStatus;
   readonly statusSince: string | undefined;
+  /** What is shown may have changed since. */
+  readonly isStale: boolean;
   readonly connection: ReactNode;
 };
 
-export function SessionHeader({ id, session, status, statusSince, connection }: Props): ReactNode {
+export function SessionHeader({ id, session, status, statusSince, isStale, connection }: Props): ReactNode {
   return (
     <header className="session-header">
       <Link href="/" className="icon-button" aria-label="All sessions" title="All sessions (g)">
@@ -25,6 +27,7 @@ export function SessionHeader({ id, session, status, statusSince, connection }: 
         <h1 title={session?.title}>{session?.title ?? id}</h1>
         <p className="session-facts">
           <StatusBadge status={status} since={statusSince} />
+          {isStale && <span className="muted">when last heard of</span>}
           {forcedAfterSeconds[status] !== undefined && (
             <span className="muted">forced after {forcedAfterSeconds[status]} s</span>
           )}

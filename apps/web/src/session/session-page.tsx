@@ -45,6 +45,8 @@ export function SessionPage({ id }: { readonly id: string }): ReactNode {
   const following = useFollowing(timeline.items.length);
   const field = useRef<HTMLTextAreaElement>(null);
   const status = (isReplaying ? session?.status : timeline.status) ?? session?.status ?? 'queued';
+  // Without a connection nothing is known but what was: the page must not look as if it were so now.
+  const isStale = connection.kind === 'waiting';
   usePageTitle(session?.title ?? 'Session', needsYou.includes(status));
   useShortcuts({
     a: () => focusRequest(timeline.open[0], following.follow),
@@ -54,11 +56,12 @@ export function SessionPage({ id }: { readonly id: string }): ReactNode {
   if (connection.kind === 'refused') return <Refused error={connection.error} onRetry={retry} />;
   if (session === undefined && error !== undefined) return <Refused error={error} onRetry={retry} />;
   return (
-    <main className="session-page" tabIndex={-1}>
+    <main className="session-page" tabIndex={-1} data-stale={isStale}>
       <SessionHeader
         id={id}
         session={session}
         status={status}
+        isStale={isStale}
         statusSince={isReplaying ? undefined : timeline.statusSince}
         connection={
           <ConnectionBadge connection={connection} behind={Number.isFinite(behind) ? behind : 0} onRetry={retry} />
