@@ -37,7 +37,7 @@ const connectionSchema = z.looseObject({
 
 type Settings = z.infer<typeof connectionSchema>;
 
-export type Wire = 'openai-chat' | 'openai-responses' | 'anthropic' | 'google' | 'compatible' | 'mock';
+type Wire = 'openai-chat' | 'openai-responses' | 'anthropic' | 'google' | 'compatible' | 'mock';
 
 type ProviderFacts = {
   readonly wire: Wire;

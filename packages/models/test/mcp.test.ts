@@ -7,9 +7,9 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { askMcpSignatures, McpFailure, McpServers } from '../src/index.ts';
 import { startMcpHttpServer } from './mcp-http-server.ts';
 
-const { resolve } = createRequire(import.meta.url);
-const everything = resolve('@modelcontextprotocol/server-everything/dist/index.js');
-const filesystem = resolve('@modelcontextprotocol/server-filesystem/dist/index.js');
+const require = createRequire(import.meta.url);
+const everything = require.resolve('@modelcontextprotocol/server-everything/dist/index.js');
+const filesystem = require.resolve('@modelcontextprotocol/server-filesystem/dist/index.js');
 const SOON = { timeout: 10_000 };
 const SECRET = 'secret-0123456789';
 

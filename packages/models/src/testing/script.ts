@@ -65,7 +65,7 @@ export type Wire = {
 
 export type Conversation = { readonly id: string; readonly model: string; readonly body: RequestBody };
 
-export type WireStream = {
+type WireStream = {
   readonly start: () => void;
   readonly text: (piece: string) => void;
   readonly call: (call: ScriptedToolCall) => void;
