@@ -28,7 +28,9 @@ async function start(): Promise<ReturnType<typeof apiOf>> {
   return apiOf(server);
 }
 
-test('after kill -9 every unfinished session is settled and says what happened', { timeout: aMachineUnderLoadMs }, async () => {
+test('after kill -9 every unfinished session is settled and says what happened', {
+  timeout: aMachineUnderLoadMs,
+}, async () => {
   const before = await start();
   const asking = await before.start({ agent: 'ask', prompt: 'paint' });
   const once = await before.start({ agent: 'silent', prompt: 'wait', once: true });
@@ -85,7 +87,9 @@ test('no agent outlives its server, however that ended', { timeout: aMachineUnde
   await expect.poll(left, { timeout: 20_000 }).toBe('');
 });
 
-test('SIGTERM hands over: exit 0, the queue is kept, the turn is settled by the next server', { timeout: aMachineUnderLoadMs }, async () => {
+test('SIGTERM hands over: exit 0, the queue is kept, the turn is settled by the next server', {
+  timeout: aMachineUnderLoadMs,
+}, async () => {
   const before = await start();
   const { id } = await before.start({ agent: 'silent', prompt: 'wait' });
   await before.until(id, (event) => event.type === 'functionCall');

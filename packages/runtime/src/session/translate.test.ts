@@ -1,0 +1,189 @@
+import type { Json, JsonObject } from '@concerto/base';
+import { parseAgentLine, type SuspendEvent, textContent } from '@concerto/protocol';
+import { describe, expect, test } from 'vitest';
+import { answerValue, errorEvent, promptEvents, type Translation, translate } from './translate.ts';
+
+const turn = { agent: 'echo', callId: 'turn-1' };
+
+function translated(raw: JsonObject & { readonly type: string }): Translation {
+  const line = parseAgentLine(JSON.stringify(raw));
+  if (line.kind !== 'message' || line.message.type === 'init_ack') throw new Error('not for the translation');
+  return translate(turn, line.message, line.raw, () => 'req-1');
+}
+
+/** The table of the contract, row by row. */
+describe('how agent messages become events', () => {
+  test('prompt accepted: start, then functionCall', () => {
+    expect(promptEvents(turn, 'paint it', undefined)).toEqual([
+      { type: 'start', objective: { role: 'user', parts: [{ text: 'paint it' }] } },
+      { type: 'functionCall', callId: 'turn-1', name: 'echo', args: { prompt: 'paint it' } },
+    ]);
+    const objective = textContent('an objective of its own', 'user');
+    expect(promptEvents(turn, 'paint it', objective)[0]).toEqual({ type: 'start', objective });
+  });
+
+  test('progress: functionCallUpdate and subagentAddJson with every field but the type', () => {
+    expect(translated({ type: 'progress', message: 'half', percent: 50, stage: 'build', extra: { a: 1 } })).toEqual({
+      kind: 'events',
+      events: [
+        { type: 'functionCallUpdate', callId: 'turn-1', status: 'half' },
+        {
+          type: 'subagentAddJson',
+          callId: 'turn-1',
+          title: 'progress',
+          data: { message: 'half', percent: 50, stage: 'build', extra: { a: 1 } },
+        },
+      ],
+    });
+  });
+
+  test('log and any unknown type: subagentAddJson under its own name', () => {
+    expect(translated({ type: 'log', level: 'warn', message: 'careful' })).toEqual({
+      kind: 'events',
+      events: [
+        { type: 'subagentAddJson', callId: 'turn-1', title: 'log', data: { level: 'warn', message: 'careful' } },
+      ],
+    });
+    expect(translated({ type: 'weather', sky: 'blue' })).toEqual({
+      kind: 'events',
+      events: [{ type: 'subagentAddJson', callId: 'turn-1', title: 'weather', data: { sky: 'blue' } }],
+    });
+  });
+
+  test('partial: content', () => {
+    expect(translated({ type: 'partial', text: 'so f' })).toEqual({
+      kind: 'events',
+      events: [{ type: 'content', content: { role: 'model', parts: [{ text: 'so f' }] } }],
+    });
+  });
+
+  test('question: waitForInput, with its context beside the question', () => {
+    expect(translated({ type: 'question', id: 'q', question: 'Why?', context: { file: 'a' } })).toEqual({
+      kind: 'request',
+      event: {
+        type: 'waitForInput',
+        requestId: 'req-1',
+        prompt: { role: 'model', parts: [{ text: 'Why?' }, { json: { file: 'a' } }] },
+        inputType: 'text',
+      },
+    });
+  });
+
+  test('question with options: waitForChoice; without any, waitForInput', () => {
+    expect(translated({ type: 'question', question: 'Which?', options: ['red', 'blue'] })).toMatchObject({
+      event: {
+        type: 'waitForChoice',
+        selectionMode: 'single',
+        choices: [
+          { id: 'option-1', content: textContent('red') },
+          { id: 'option-2', content: textContent('blue') },
+        ],
+      },
+    });
+    expect(translated({ type: 'question', question: 'Which?', options: [] })).toMatchObject({
+      event: { type: 'waitForInput' },
+    });
+  });
+
+  test('approval: queryConsent with its fields as the scope', () => {
+    expect(translated({ type: 'approval', id: 7, description: 'rm -r', risk_level: 'high', path: '/tmp' })).toEqual({
+      kind: 'request',
+      event: {
+        type: 'queryConsent',
+        requestId: 'req-1',
+        consentType: 'approval',
+        scope: { description: 'rm -r', risk_level: 'high', path: '/tmp' },
+        graphUrl: '',
+      },
+    });
+  });
+
+  test('result: subagentFinish, functionResult, content, turnComplete', () => {
+    expect(translated({ type: 'result', text: 'done', files: 3 })).toEqual({
+      kind: 'result',
+      value: { text: 'done', files: 3 },
+      events: [
+        { type: 'subagentFinish', callId: 'turn-1' },
+        {
+          type: 'functionResult',
+          callId: 'turn-1',
+          content: {
+            role: 'user',
+            parts: [{ functionResponse: { name: 'echo', response: { text: 'done', files: 3 } } }],
+          },
+        },
+        { type: 'content', content: { role: 'model', parts: [{ text: 'done' }] } },
+        { type: 'turnComplete' },
+      ],
+    });
+  });
+
+  test('result without text: a json part', () => {
+    expect(translated({ type: 'result', files: 3 })).toMatchObject({
+      events: [
+        { type: 'subagentFinish' },
+        { type: 'functionResult' },
+        { type: 'content', content: { role: 'model', parts: [{ json: { files: 3 } }] } },
+        { type: 'turnComplete' },
+      ],
+    });
+  });
+
+  test('error: subagentError, with the agent’s code or ours', () => {
+    expect(translated({ type: 'error', message: 'no luck' })).toEqual({
+      kind: 'error',
+      message: 'no luck',
+      code: 'agent_error',
+      events: [errorEvent('turn-1', 'no luck')],
+    });
+    expect(translated({ type: 'error', message: 'no luck', code: 'E42' })).toMatchObject({ code: 'E42' });
+  });
+
+  test('ack: which request it confirms', () => {
+    expect(translated({ type: 'ack', in_reply_to: 'pause', in_reply_to_id: 'c-1' })).toEqual({
+      kind: 'ack',
+      verb: 'pause',
+      id: 'c-1',
+    });
+  });
+});
+
+describe('what the agent gets for an answer', () => {
+  const prompt = textContent('?');
+  const input: SuspendEvent = { type: 'waitForInput', requestId: 'r', prompt, inputType: 'text' };
+  const choice: SuspendEvent = {
+    type: 'waitForChoice',
+    requestId: 'r',
+    prompt,
+    selectionMode: 'single',
+    choices: [
+      { id: 'option-1', content: textContent('red') },
+      { id: 'option-2', content: textContent('blue') },
+    ],
+  };
+  const consent: SuspendEvent = {
+    type: 'queryConsent',
+    requestId: 'r',
+    consentType: 'approval',
+    scope: {},
+    graphUrl: '',
+  };
+  const content = { role: 'user', parts: [{ text: 'two' }, { text: 'lines' }] };
+
+  test.each<[string, SuspendEvent, Json, Json]>([
+    ['content for an input is its text', input, { input: content }, 'two\nlines'],
+    ['any other JSON for an input is passed on', input, { answer: 42 }, { answer: 42 }],
+    ['plain text for an input is passed on', input, 'yes', 'yes'],
+    ['null is passed on', input, null, null],
+    ['a selected option is its text', choice, { selected: ['option-2'] }, 'blue'],
+    ['several are an array of texts', choice, { selected: ['option-2', 'option-1'] }, ['blue', 'red']],
+    ['an unknown option is passed on as it is', choice, { selected: ['option-9'] }, 'option-9'],
+    ['content for a choice is its text', choice, { input: content }, 'two\nlines'],
+    ['any other JSON for a choice is passed on', choice, 'green', 'green'],
+    ['true for an approval is yes', consent, true, 'yes'],
+    ['false for an approval is no', consent, false, 'no'],
+    ['any other JSON for an approval is passed on', consent, { remember: true }, { remember: true }],
+  ])('%s', (_, event, response, value) => {
+    expect(answerValue(event, response)).toEqual(value);
+  });
+});
