@@ -71,6 +71,11 @@ describe('keys', () => {
     expect(failure(() => readConnection('c', table, environment)).message).toContain('TOKEN');
   });
 
+  test('so is a password in the address', () => {
+    const base_url = 'http://me:pass%20word@host';
+    expect(readConnection('c', { provider: 'custom', base_url }, {}).secrets).toEqual(['pass%20word', 'pass word']);
+  });
+
   test('a secret inside another leaves nothing of either', () => {
     expect(redact('abcdefgh abcdef', ['abcdef', 'abcdefgh'])).toBe('[secret] [secret]');
     expect(redact('a short one', ['a'])).toBe('a short one');

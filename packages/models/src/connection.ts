@@ -126,9 +126,14 @@ export function readConnection(name: string, table: unknown, environment: Enviro
     key,
     keyVariable,
     headers: headers.values,
-    secrets: key === undefined ? headers.secrets : [key, ...headers.secrets],
+    secrets: [...(key === undefined ? [] : [key]), ...passwordOf(address), ...headers.secrets],
     settings,
   };
+}
+
+function passwordOf(address: string): string[] {
+  const password = URL.canParse(address) ? new URL(address).password : '';
+  return password === '' ? [] : [password, decodeURIComponent(password)];
 }
 
 /** What the provider calls the model: an alias of the connection, a name of the provider, or the default. */

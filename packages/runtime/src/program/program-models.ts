@@ -98,7 +98,7 @@ export class ProgramModels {
       connection,
       model: text(config.base),
       messages,
-      tools: [...request.tools, ...(await this.#serverTools(request.servers, signal))],
+      tools: this.#isMock(connection) ? [] : [...request.tools, ...(await this.#serverTools(request.servers, signal))],
       schema,
       temperature: number(config.temperature),
       maxTokens: number(config.max_tokens),
@@ -109,9 +109,17 @@ export class ProgramModels {
     };
   }
 
-  /** A model knows them as `server::tool`. The offline mock calls no tool, so no server is started for it. */
+  /** The offline mock calls no tool, so no server is started for it. */
+  #isMock(connection: string): boolean {
+    if (this.#world.mockModels) return true;
+    const connections = this.#module.manifest?.connections;
+    const table = isTable(connections) && Object.hasOwn(connections, connection) ? connections[connection] : undefined;
+    return isTable(table) && table.provider === 'mock';
+  }
+
+  /** A model knows them as `server::tool`. */
   async #serverTools(names: readonly string[], signal: AbortSignal): Promise<ModelTool[]> {
-    if (names.length === 0 || this.#world.mockModels) return [];
+    if (names.length === 0) return [];
     const servers = await this.#openServers();
     const lists = await Promise.all(
       names.map(async (server) => {
