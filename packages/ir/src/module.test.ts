@@ -87,6 +87,17 @@ describe('the validator', () => {
     expect(problem({ ...module, methods: { Point: { norm: 9 } } })).toContain('Point.norm');
   });
 
+  test('refuses names that nothing has, and types that cannot be read', () => {
+    const module = program(['ReturnNil']);
+    expect(problem({ ...module, builtins: ['fly'] })).toContain('fly');
+    expect(problem({ ...module, constants: [...module.constants, { kind: 'model', name: 'M' }] })).toContain(
+      'no model called M',
+    );
+    expect(problem({ ...module, constants: [{ kind: 'type', value: 'Array<' }] })).toContain('not a type');
+    const struct = { name: 'P', kind: 'struct', fields: [{ name: 'x', type: '<' }] };
+    expect(problem({ ...module, structs: [struct] })).toContain('P.x');
+  });
+
   test('random code never gets through with an operand outside, and never throws', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: -2, max: OPCODE_NAMES.length + 2 }), { maxLength: 40 }), (code) => {

@@ -1,5 +1,7 @@
-import type { IrFunction, IrModule } from './module.ts';
+import { isBuiltin } from './builtins.ts';
+import type { IrConstant, IrFunction, IrModule } from './module.ts';
 import { OPCODE_NAMES, OPERANDS, type OperandKind } from './opcodes.ts';
+import { parseType } from './signature.ts';
 
 /** How many registers one function may have; the VM's stack is sized by it. */
 const MAX_REGISTERS = 1 << 16;
@@ -32,8 +34,65 @@ function* tableProblems(module: IrModule): Generator<string> {
     if (tool.global >= module.globals.length) yield `tool ${tool.name}: no such module variable`;
     for (const method of tool.methods) if (bad(method.function)) yield `${tool.name}.${method.name}: no such function`;
   }
+  for (const name of module.builtins) if (!isBuiltin(name)) yield `there is no built-in called ${name}`;
   for (const constant of module.constants) {
     if (constant.kind === 'function' && bad(constant.index)) yield 'constant: no such function';
+    const problem = constantProblem(module, constant);
+    if (problem !== undefined) yield problem;
+  }
+  yield* typeProblems(module);
+}
+
+/** A constant that names something must find it: the VM takes it for granted. */
+function constantProblem(module: IrModule, constant: IrConstant): string | undefined {
+  const declared = (names: readonly { readonly name: string }[], name: string): string | undefined =>
+    names.some((candidate) => candidate.name === name)
+      ? undefined
+      : `constant: there is no ${constant.kind} called ${name}`;
+  switch (constant.kind) {
+    case 'builtin':
+      return isBuiltin(constant.name) ? undefined : `there is no built-in called ${constant.name}`;
+    case 'type':
+      return unreadable(constant.value) ? `constant: ${constant.value} is not a type` : undefined;
+    case 'model':
+      return declared(module.models, constant.name);
+    case 'agent':
+      return declared(module.agents, constant.name);
+    case 'pipeline':
+      return declared(module.pipelines, constant.name);
+    case 'mcp':
+      return declared(module.mcp, constant.name);
+    case 'hashmap':
+      return declared(module.hashmaps, constant.name);
+    case 'ledger':
+      return declared(module.ledgers, constant.name);
+    case 'memory':
+      return declared(module.memories, constant.name);
+    default:
+      return undefined;
+  }
+}
+
+/** Types that values from outside are checked against must be readable before the program runs. */
+function* typeProblems(module: IrModule): Generator<string> {
+  for (const struct of module.structs) {
+    for (const field of struct.fields)
+      if (unreadable(field.type)) yield `${struct.name}.${field.name}: bad type ${field.type}`;
+  }
+  for (const listen of module.listens) {
+    for (const { type } of listen.handlers)
+      if (type !== undefined && unreadable(type)) yield `${listen.name}: bad type ${type}`;
+    if (listen.result !== undefined && unreadable(listen.result)) yield `${listen.name}: bad type ${listen.result}`;
+  }
+  for (const [alias, type] of Object.entries(module.aliases)) if (unreadable(type)) yield `${alias}: bad type ${type}`;
+}
+
+function unreadable(type: string): boolean {
+  try {
+    parseType(type);
+    return false;
+  } catch {
+    return true;
   }
 }
 

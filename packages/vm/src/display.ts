@@ -1,41 +1,50 @@
 import { keyValue } from './equality.ts';
 import type { EnumValue, StructValue, Value } from './value.ts';
 
+/** Nested deeper than this, a value is cut off with dots: a list of lists of lists must not exhaust the stack. */
+const MAX_DEPTH = 200;
+
 /** The display form: what emit prints, interpolation joins, and a cast to String gives. */
 export function display(value: Value): string {
+  return show(value, 0);
+}
+
+function show(value: Value, depth: number): string {
   if (typeof value === 'string') return value;
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   if (value === null || value === undefined) return 'nil';
+  if (depth > MAX_DEPTH) return '...';
   switch (value.kind) {
     case 'float':
       return displayFloat(value.value);
     case 'array':
-      return list('[', value.items, ']');
+      return list('[', value.items, ']', depth);
     case 'map': {
       const parts: string[] = [];
-      for (const [key, item] of value.entries) parts.push(`"${display(keyValue(value, key))}": ${display(item)}`);
+      for (const [key, item] of value.entries)
+        parts.push(`"${show(keyValue(value, key), depth)}": ${show(item, depth + 1)}`);
       return `{${parts.join(', ')}}`;
     }
     case 'struct':
-      return displayStruct(value);
+      return showStruct(value, depth);
     case 'enum':
-      return displayVariant(value);
+      return showVariant(value, depth);
     case 'some':
-      return `Some(${display(value.value)})`;
+      return `Some(${show(value.value, depth + 1)})`;
     case 'none':
       return 'None';
     case 'ok':
-      return `Ok(${display(value.value)})`;
+      return `Ok(${show(value.value, depth + 1)})`;
     case 'err':
-      return `Err(${display(value.value)})`;
+      return `Err(${show(value.value, depth + 1)})`;
     case 'range':
       return `${value.start ?? ''}${value.inclusive ? '..=' : '..'}${value.end ?? ''}`;
     case 'set':
-      return list('{', [...value.items.values()], '}');
+      return list('{', [...value.items.values()], '}', depth);
     case 'queue':
-      return list('[', value.items.slice(value.head), ']');
+      return list('[', value.items.slice(value.head), ']', depth);
     case 'stack':
-      return list('[', value.items, ']');
+      return list('[', value.items, ']', depth);
     case 'closure':
       return `<fn ${value.target.name}>`;
     case 'builtin':
@@ -51,32 +60,33 @@ export function display(value: Value): string {
     case 'type':
       return value.text;
     case 'cell':
-      return display(value.value);
+      return show(value.value, depth + 1);
     case 'iterator':
       return '<iterator>';
   }
 }
 
-function displayStruct(value: StructValue): string {
+function showStruct(value: StructValue, depth: number): string {
   const { type } = value;
-  if (type.kind === 'error') return display(value.fields[type.slots.get('message') ?? 0]);
+  if (type.kind === 'error') return show(value.fields[type.slots.get('message') ?? 0], depth + 1);
   if (type.kind === 'tool') return `<tool ${type.name}>`;
   const parts: string[] = [];
   type.fields.forEach((field, slot) => {
-    if (!field.hidden) parts.push(`${field.name}: ${display(value.fields[slot])}`);
+    if (!field.hidden) parts.push(`${field.name}: ${show(value.fields[slot], depth + 1)}`);
   });
-  if (value.extra !== null) for (const [name, item] of value.extra) parts.push(`${name}: ${display(item)}`);
+  if (value.extra !== null) for (const [name, item] of value.extra) parts.push(`${name}: ${show(item, depth + 1)}`);
   return `${shortName(type.name)} {${parts.join(', ')}}`;
 }
 
-function displayVariant(value: EnumValue): string {
+function showVariant(value: EnumValue, depth: number): string {
   const variant = value.type.variants[value.variant];
   const name = `${shortName(value.type.name)}::${variant?.name ?? '?'}`;
   if (value.payload.length === 0) return name;
   if (variant?.fields) {
-    return `${name} {${variant.fields.map((field, index) => `${field}: ${display(value.payload[index])}`).join(', ')}}`;
+    const parts = variant.fields.map((field, index) => `${field}: ${show(value.payload[index], depth + 1)}`);
+    return `${name} {${parts.join(', ')}}`;
   }
-  return list(`${name}(`, value.payload, ')');
+  return list(`${name}(`, value.payload, ')', depth);
 }
 
 /** A type in a module is known by its path; people read its name. */
@@ -84,8 +94,8 @@ export function shortName(name: string): string {
   return name.slice(name.lastIndexOf('::') + 1).replace(/^:/, '');
 }
 
-function list(open: string, items: readonly Value[], close: string): string {
-  return `${open}${items.map(display).join(', ')}${close}`;
+function list(open: string, items: readonly Value[], close: string, depth: number): string {
+  return `${open}${items.map((item) => show(item, depth + 1)).join(', ')}${close}`;
 }
 
 /** The shortest decimal that reads back as the same number, never with an exponent. */

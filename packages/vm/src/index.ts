@@ -16,7 +16,8 @@ export type {
 export { equal } from './equality.ts';
 export { fromJson, parseJson, stringify, toJson } from './json.ts';
 export type { Failure, Limits, Outcome, TraceEntry, Vm } from './machine.ts';
-export { restore, SnapshotError } from './restore.ts';
+export { restore } from './restore.ts';
 export { snapshot } from './snapshot.ts';
+export { SnapshotError } from './snapshot-data.ts';
 export type { Value } from './value.ts';
 export { cancel, createVm, pendingRequests, type RunStatus, resume, run, type VmOptions } from './vm.ts';

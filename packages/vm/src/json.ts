@@ -1,7 +1,7 @@
 import { err, type Json, ok, type Result } from '@concerto/base';
 import { display } from './display.ts';
 import { keyValue } from './equality.ts';
-import { array, emptyMap, float, MAX_INT, NONE, some, stringKey, type Value } from './value.ts';
+import { array, type EnumValue, emptyMap, float, MAX_INT, type ObjectValue, stringKey, type Value } from './value.ts';
 
 /** Compact JSON text; with an indent, one item a line. Struct fields in declared order, Some(v) as v, None as null. */
 export function stringify(value: Value, indent = 0): string {
@@ -12,7 +12,6 @@ function write(value: Value, indent: number, newline: string): string {
   if (typeof value === 'string') return JSON.stringify(value);
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   if (value === null || value === undefined) return 'null';
-  const inner = newline + ' '.repeat(indent);
   switch (value.kind) {
     case 'float':
       return writeFloat(value.value);
@@ -22,70 +21,73 @@ function write(value: Value, indent: number, newline: string): string {
       return write(value.value, indent, newline);
     case 'array':
     case 'stack':
-      return bracket(
-        '[]',
-        value.items.map((item) => write(item, indent, inner)),
-        indent,
-        newline,
-      );
+      return writeItems(value.items, indent, newline);
     case 'queue':
-    case 'set': {
-      const items = value.kind === 'set' ? [...value.items.values()] : value.items.slice(value.head);
-      return bracket(
-        '[]',
-        items.map((item) => write(item, indent, inner)),
-        indent,
-        newline,
-      );
+      return writeItems(value.items.slice(value.head), indent, newline);
+    case 'set':
+      return writeItems([...value.items.values()], indent, newline);
+    default: {
+      const fields = fieldsOf(value);
+      return fields === undefined ? JSON.stringify(scalarText(value)) : object(fields, indent, newline);
     }
+  }
+}
+
+function writeItems(items: readonly Value[], indent: number, newline: string): string {
+  const inner = newline + ' '.repeat(indent);
+  return bracket(
+    '[]',
+    items.map((item) => write(item, indent, inner)),
+    indent,
+    newline,
+  );
+}
+
+/** What is an object in JSON; undefined for values that are a text. */
+function fieldsOf(value: ObjectValue): readonly (readonly [string, Value])[] | undefined {
+  switch (value.kind) {
     case 'ok':
-    case 'err': {
-      const name = value.kind === 'ok' ? 'Ok' : 'Err';
-      return object([[name, value.value]], indent, newline);
-    }
+      return [['Ok', value.value]];
+    case 'err':
+      return [['Err', value.value]];
     case 'map':
-      return object(
-        [...value.entries].map(([key, item]) => [display(keyValue(value, key)), item]),
-        indent,
-        newline,
-      );
+      return [...value.entries].map(([key, item]) => [display(keyValue(value, key)), item]);
     case 'struct': {
-      if (value.type.kind === 'tool') return JSON.stringify(display(value));
-      const fields: [string, Value][] = [];
+      if (value.type.kind === 'tool') return undefined;
+      const fields: (readonly [string, Value])[] = [];
       value.type.fields.forEach((field, slot) => {
         if (!field.hidden) fields.push([field.name, value.fields[slot]]);
       });
-      return object([...fields, ...(value.extra ?? [])], indent, newline);
+      return [...fields, ...(value.extra ?? [])];
     }
-    case 'enum': {
-      const variant = value.type.variants[value.variant];
-      if (value.payload.length === 0) return JSON.stringify(variant?.name ?? '');
-      if (variant?.fields) {
-        const names = variant.fields;
-        const data = emptyMap();
-        names.forEach((name, index) => data.entries.set(stringKey(name), value.payload[index]));
-        return object([[variant.name, data]], indent, newline);
-      }
-      const [only] = value.payload;
-      return object(
-        [[variant?.name ?? '', value.payload.length === 1 ? only : array([...value.payload])]],
-        indent,
-        newline,
-      );
-    }
+    case 'enum':
+      return variantFields(value);
     case 'range':
-      return object(
-        [
-          ['start', value.start],
-          ['end', value.end],
-          ['inclusive', value.inclusive],
-        ],
-        indent,
-        newline,
-      );
+      return [
+        ['start', value.start],
+        ['end', value.end],
+        ['inclusive', value.inclusive],
+      ];
     default:
-      return JSON.stringify(display(value));
+      return undefined;
   }
+}
+
+/** A variant with data is an object with its name as the one key; without data it is its name. */
+function variantFields(value: EnumValue): readonly (readonly [string, Value])[] | undefined {
+  const variant = value.type.variants[value.variant];
+  if (variant === undefined || value.payload.length === 0) return undefined;
+  if (variant.fields !== null) {
+    const data = emptyMap();
+    variant.fields.forEach((name, index) => data.entries.set(stringKey(name), value.payload[index]));
+    return [[variant.name, data]];
+  }
+  const [only] = value.payload;
+  return [[variant.name, value.payload.length === 1 ? only : array([...value.payload])]];
+}
+
+function scalarText(value: ObjectValue): string {
+  return value.kind === 'enum' ? (value.type.variants[value.variant]?.name ?? '') : display(value);
 }
 
 function object(entries: readonly (readonly [string, Value])[], indent: number, newline: string): string {
@@ -276,9 +278,4 @@ class JsonReader {
     const line = this.#text.slice(0, this.#at).split('\n');
     throw new JsonError(`${problem} at line ${line.length} column ${(line.at(-1)?.length ?? 0) + 1}`);
   }
-}
-
-/** Present values as they are, nil as None: for optional fields. */
-export function optional(value: Value): Value {
-  return value === null || value === undefined ? NONE : some(value);
 }

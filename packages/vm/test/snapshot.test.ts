@@ -3,8 +3,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { display } from '../src/display.ts';
 import type { Answer, Effect, Request } from '../src/effects.ts';
-import { restore, SnapshotError } from '../src/restore.ts';
+import { restore } from '../src/restore.ts';
 import { snapshot } from '../src/snapshot.ts';
+import { SnapshotError } from '../src/snapshot-data.ts';
 import { createVm, pendingRequests, resume, run } from '../src/vm.ts';
 import { execute, ProgramBuilder, type Ran } from './support.ts';
 

@@ -1,5 +1,5 @@
 import { share } from '../copy-on-write.ts';
-import { AGENT_ROWS } from '../internals/agents.ts';
+import { AGENT_ROWS } from '../internals/agent-session.ts';
 import { toolName } from '../internals/model-request.ts';
 import { targetOf } from '../internals/model-target.ts';
 import type { Native } from '../machine.ts';

@@ -1,0 +1,160 @@
+import { assert } from '@concerto/base';
+import type { IrAgent, IrListen } from '@concerto/ir';
+import { mockName } from '../builtins/functions.ts';
+import { share } from '../copy-on-write.ts';
+import { display } from '../display.ts';
+import type { WorldError } from '../effects.ts';
+import { type ErrorParts, errorValue, fault } from '../fault.ts';
+import { fromJson, toJson } from '../json.ts';
+import type { Mock, Native, RequestFinish, RequestStart, Vm } from '../machine.ts';
+import { errValue, type MapValue, record, type StructValue, type Value } from '../value.ts';
+import { targetOf } from './model-target.ts';
+import { get, number, type State, stateOf, textOf } from './state.ts';
+
+/** A session with an agent, or with the script of a mock: opening it and taking the next message. */
+
+export function agentOf(vm: Vm, name: string): IrAgent {
+  const agent = vm.program.module.agents.find((candidate) => candidate.name === name);
+  assert(agent !== undefined, `an agent called ${name}`);
+  return agent;
+}
+
+/** target, listen index (-1 for execute), type, prompt → state. */
+export const beginSession: Native = (stack, at) => {
+  const { ref } = targetOf(stack[at]);
+  if (ref.of !== 'agent') {
+    throw fault(
+      'TypeError',
+      `listen needs an agent, and ${ref.name} is a ${ref.of}: use ${ref.name}.execute(…) without listen`,
+    );
+  }
+  const index = typeof stack[at + 1] === 'number' ? stack[at + 1] : -1;
+  return record({
+    target: stack[at],
+    agent: ref.name,
+    listen: index,
+    type: stack[at + 2] ?? null,
+    prompt: promptText(stack[at + 3]),
+    message: null,
+    param: null,
+    result: null,
+    session: '',
+  });
+};
+
+function promptText(value: Value): string {
+  if (typeof value === 'object' && value !== null && value.kind === 'struct' && value.type.name === 'Prompt') {
+    const messages = value.fields[value.type.slots.get('messages') ?? -1];
+    if (typeof messages === 'object' && messages !== null && messages.kind === 'array') {
+      return messages.items.map((item) => (isStruct(item) ? display(item.fields[1]) : display(item))).join('\n');
+    }
+  }
+  return display(value ?? null);
+}
+
+function isStruct(value: Value): value is StructValue {
+  return typeof value === 'object' && value !== null && value.kind === 'struct';
+}
+
+export function listenOf(vm: Vm, state: State): IrListen | undefined {
+  return vm.program.module.listens[number(state, 'listen')];
+}
+
+export function isListen(state: State): boolean {
+  return number(state, 'listen') >= 0;
+}
+
+/** state → session id, or Err(AgentError). */
+export const startOpen: RequestStart = ([value], vm) => {
+  const state = stateOf(value);
+  const { options } = targetOf(get(state, 'target'));
+  const agent = agentOf(vm, textOf(state, 'agent'));
+  const mock = vm.mocks.get(mockName(get(state, 'target')));
+  if (mock !== undefined) {
+    mock.used = 0;
+    mock.calls.push(record({ type: 'prompt', text: textOf(state, 'prompt') }));
+    return { value: `mock:${agent.name}` };
+  }
+  return {
+    request: {
+      kind: 'agent_open',
+      agent: agent.name,
+      connector: agent.connector,
+      config: { ...agent.manifest, ...agent.config },
+      params: agent.params ?? null,
+      prompt: textOf(state, 'prompt'),
+      context: options.context === undefined ? undefined : toJson(options.context),
+      timeoutSeconds: options.timeout ?? null,
+      listen: isListen(state),
+    },
+  };
+};
+
+export const finishOpen: RequestFinish = (answer, [value]) => {
+  const state = stateOf(value);
+  if (!answer.ok) return errValue(agentError(textOf(state, 'agent'), answer.error));
+  return textOf(stateOf(fromJson(answer.value)), 'session');
+};
+
+function agentError(agent: string, error: WorldError): StructValue {
+  const parts: ErrorParts = {
+    kind: error.kind ?? 'protocol',
+    agent,
+    errorCode: fromJson(error.code),
+    details: fromJson(error.details),
+  };
+  return errorValue('AgentError', error.message, parts);
+}
+
+export const startNext: RequestStart = ([value], vm) => {
+  const state = stateOf(value);
+  const mock = vm.mocks.get(mockName(get(state, 'target')));
+  if (mock !== undefined) return { value: scripted(mock, textOf(state, 'agent')) };
+  return { request: { kind: 'agent_next', session: textOf(state, 'session') } };
+};
+
+/** The message as a map with its `type`, or Err(AgentError). */
+export const finishNext: RequestFinish = (answer, [value]) => {
+  const state = stateOf(value);
+  if (!answer.ok) return errValue(agentError(textOf(state, 'agent'), answer.error));
+  return get(stateOf(fromJson(answer.value)), 'message');
+};
+
+/** `mock A { script: […] }`, or `result` / `error` for one message. */
+function scripted(mock: Mock, agent: string): Value {
+  const script = mock.config.get('script');
+  const items = typeof script === 'object' && script !== null && script.kind === 'array' ? script.items : [];
+  const next = items[mock.used++];
+  if (next !== undefined) return scriptedMessage(next);
+  if (mock.used === items.length + 1) {
+    const error = mock.config.get('error');
+    if (error !== undefined) return record({ type: 'error', message: display(error) });
+    const result = mock.config.get('result') ?? mock.config.get('response');
+    if (result !== undefined) return scriptedMessage(result);
+  }
+  return errValue(errorValue('AgentError', 'agent exited without result', { kind: 'exited', agent }));
+}
+
+function scriptedMessage(value: Value): Value {
+  if (typeof value === 'object' && value !== null && value.kind === 'map') {
+    return value.entries.has('type') ? value : withType(value, 'result');
+  }
+  if (typeof value === 'object' && value !== null && value.kind === 'struct')
+    return withType(stateOf(fromJson(toJson(value))), 'result');
+  return record({ type: 'result', text: display(value) });
+}
+
+function withType(value: MapValue, type: string): MapValue {
+  const message = record({ type });
+  for (const [key, item] of value.entries) message.entries.set(key, share(item));
+  return message;
+}
+
+const startShutdown: RequestStart = ([value]) => {
+  const { ref } = targetOf(value);
+  return { request: { kind: 'agent_shutdown', agent: ref.name } };
+};
+
+export const AGENT_ROWS = {
+  'AgentRef.shutdown': { start: startShutdown, finish: (() => null) satisfies RequestFinish },
+} as const;
