@@ -1,5 +1,5 @@
 export { type Catalog, type CatalogEntry, catalogOf, type LoadedProgram } from './catalog.ts';
-export { type Clock, type MintId, type Report, type StartAgent, systemClock } from './ports.ts';
+export { type Clock, type Environment, type MintId, type Report, type StartAgent, systemClock } from './ports.ts';
 export { PoolKeeper } from './session/pool-keeper.ts';
 export { ProcessRegister } from './session/process-register.ts';
 export { Runner, type RunnerOptions } from './session/runner.ts';

@@ -12,6 +12,9 @@ export type MintId = (prefix: string) => string;
 
 export type StartAgent = (spec: AgentSpec, options: StartOptions) => Promise<AgentConnection>;
 
+/** The variables to which references to secrets lead. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
 /** One line for the operator; `cause` is a failure of the world or a bug, never user data. */
 export type Report = (message: string, cause?: unknown) => void;
 

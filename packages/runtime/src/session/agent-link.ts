@@ -1,6 +1,7 @@
 import type { AgentConnection } from '@concerto/agents';
 import type { Json } from '@concerto/base';
 import type { RunnerCommand } from '@concerto/protocol';
+import type { SessionState } from '@concerto/session';
 import { type OpenQuestion, OpenQuestions } from './open-questions.ts';
 
 type Deliver = Extract<RunnerCommand, { type: 'deliver' }>;
@@ -112,4 +113,13 @@ export class AgentLink {
     this.abort.abort();
     await this.#connection?.end(stepMs === undefined ? {} : { stepMs });
   }
+}
+
+/** The dispatch in flight, if the agent certainly has nothing of it: only we write to it, and we did not. */
+export function undelivered(state: SessionState | undefined, live: AgentLink | undefined): readonly string[] {
+  const { inFlight, entries } = state?.queue ?? {};
+  const dispatch = inFlight === undefined ? undefined : entries?.live.get(inFlight)?.dispatch;
+  if (dispatch === undefined) return [];
+  const reached = dispatch.incarnation === live?.incarnation && live.handedOver(dispatch.dispatchId) !== undefined;
+  return reached ? [] : [dispatch.dispatchId];
 }

@@ -1,6 +1,14 @@
 import { err, type Json, nearest, ok, type Result } from '@concerto/base';
-import { type SessionKind, type StartSession, type Template, ToolConfig, titleLengthMax } from '@concerto/protocol';
+import {
+  type SessionKind,
+  type StartSession,
+  type Template,
+  type ToolConfig,
+  titleLengthMax,
+} from '@concerto/protocol';
+import { checkToolConfig, mergeToolConfigs, missingSecrets, type ToolFault } from '@concerto/session';
 import type { Catalog } from '../catalog.ts';
+import type { Environment } from '../ports.ts';
 import { refusal, type ServiceRefusal } from './service-refusal.ts';
 
 export type StartPlan = {
@@ -16,7 +24,7 @@ const kinds = ['agent', 'program', 'assistant'] as const;
 /** What a request (with its template) asks to start, checked before a slot is taken or anything is written. */
 export function planStart(
   request: StartSession,
-  known: { readonly template: Template | undefined; readonly catalog: Catalog },
+  known: { readonly template: Template | undefined; readonly catalog: Catalog; readonly environment: Environment },
 ): Result<StartPlan, ServiceRefusal> {
   if (request.template !== undefined && known.template === undefined) {
     return err(refusal('no_such_template', `there is no template ${JSON.stringify(request.template)}`));
@@ -25,7 +33,7 @@ export function planStart(
   if (!target.ok) return target;
   const { kind, name } = target.value;
   if (known.catalog.find(kind, name) === undefined) return err(unknownTarget(kind, name, known.catalog));
-  const tools = toolsOf(request.tools ?? known.template?.tools);
+  const tools = mergedTools(request, known);
   if (!tools.ok) return tools;
   // A program needs nobody to tell it what to do; its run still begins with a prompt.
   const prompt = request.prompt ?? known.template?.prompt ?? (kind === 'program' ? `run ${name}` : undefined);
@@ -49,17 +57,31 @@ export function targetOf(
   return err(refusal('invalid_start', 'name what to start: `agent`, `program`, `assistant` or `template`'));
 }
 
+/** A session's own over its template's; every secret that is referred to must be there before anything begins. */
+function mergedTools(
+  request: StartSession,
+  known: { readonly template: Template | undefined; readonly environment: Environment },
+): Result<ToolConfig | undefined, ServiceRefusal> {
+  const own = toolsOf(request.tools);
+  if (!own.ok) return own;
+  const base = toolsOf(known.template?.tools);
+  if (!base.ok) return base;
+  const merged = mergeToolConfigs(base.value, own.value);
+  const missing = merged === undefined ? [] : missingSecrets(merged, (name) => known.environment[name] !== undefined);
+  return missing.length === 0 ? ok(merged) : err(invalidTools(missing));
+}
+
 export function toolsOf(tools: Json | undefined): Result<ToolConfig | undefined, ServiceRefusal> {
   if (tools === undefined) return ok(undefined);
-  const parsed = ToolConfig.safeParse(tools);
-  if (parsed.success) return ok(parsed.data);
-  const errors = parsed.error.issues.map((issue) => ({
-    path: issue.path.map(String).join('.'),
-    message: issue.message,
-  }));
+  const checked = checkToolConfig(tools);
+  return checked.ok ? checked : err(invalidTools(checked.error));
+}
+
+function invalidTools(faults: readonly ToolFault[]): ServiceRefusal {
+  const errors = faults.map(({ path, message }) => ({ path, message }));
   const first = errors[0];
   const where = first === undefined || first.path === '' ? 'tools' : `tools.${first.path}`;
-  return err(refusal('invalid_tools', `${where}: ${first?.message ?? 'is not valid'}`, { errors }));
+  return refusal('invalid_tools', `${where}: ${first?.message ?? 'is not valid'}`, { errors });
 }
 
 function unknownTarget(kind: SessionKind, name: string, catalog: Catalog): ServiceRefusal {

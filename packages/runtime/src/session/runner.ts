@@ -132,7 +132,7 @@ export class Runner {
     this.#heldUntil.delete(session);
     const own = { session, runner: name, fence: { lease, epoch: got.epoch } };
     const { ports, agent } = driverOf(entry, this.#options);
-    const actor = new SessionActor(ports, { own, entry: agent, once: state.once });
+    const actor = new SessionActor(ports, { own, entry: agent, once: state.once, tools: state.tools });
     const ended = actor.run().then((end) => this.#ended(own, end));
     this.#owned.set(session, { actor, epoch: got.epoch, ended, renewedAt: clock.now() });
   }

@@ -1,17 +1,19 @@
 import type { AgentConnection } from '@concerto/agents';
 import type { Json } from '@concerto/base';
-import { type EventLog, follow, LogError } from '@concerto/log';
-import { type AgentEvent, RunnerCommand } from '@concerto/protocol';
+import { type EventLog, LogError } from '@concerto/log';
+import type { AgentEvent, RunnerCommand, ToolConfig } from '@concerto/protocol';
 import { nextDeadline, type Report as SessionReport, type SessionState, statusOf } from '@concerto/session';
 import type { CatalogEntry } from '../catalog.ts';
-import type { Clock, MintId, Report, StartAgent } from '../ports.ts';
-import { AgentLink } from './agent-link.ts';
+import type { Clock, Environment, MintId, Report, StartAgent } from '../ports.ts';
+import { AgentLink, undelivered } from './agent-link.ts';
 import { AgentListener, type Exit } from './agent-listener.ts';
 import { type Speaker, sessionError } from './agent-report.ts';
+import { followCommands } from './follow-commands.ts';
 import { type Ownership, OwnerWriter } from './owner-writer.ts';
 import type { ProcessRegister } from './process-register.ts';
 import type { SessionStore } from './session-store.ts';
-import { mayPass, pause, storePatienceMs, withPatience } from './store-patience.ts';
+import { pause, withPatience } from './store-patience.ts';
+import { specWithTools } from './tool-params.ts';
 import { answerValue, errorEvent, promptEvents } from './translate.ts';
 import { TurnTimeouts } from './turn-timeouts.ts';
 
@@ -23,19 +25,23 @@ export type ActorPorts = {
   readonly startAgent: StartAgent;
   readonly processes: ProcessRegister;
   readonly report: Report;
+  /** Where secrets are looked up; our own variables unless given. */
+  readonly environment?: Environment;
 };
 
 /** Output waits this long at most for our own write to be confirmed, so that a deaf agent cannot stop its reader. */
 const writeConfirmMs = 1_000;
 
-/** Between two tries to read what is to be done. */
-const followAgainMs = 500;
-
 type Deliver = Extract<RunnerCommand, { type: 'deliver' }>;
 type AgentEntry = Extract<CatalogEntry, { kind: 'agent' }>;
 
 /** What is owned: the session, as what, and whether it ends with its first result. */
-export type Owned = { readonly own: Ownership; readonly entry: AgentEntry; readonly once: boolean };
+export type Owned = {
+  readonly own: Ownership;
+  readonly entry: AgentEntry;
+  readonly once: boolean;
+  readonly tools: ToolConfig | undefined;
+};
 
 /** Why an actor ended: the session needs no owner now, it was taken from us or could not be kept, or the runner is stopping. */
 export type ActorEnd = 'done' | 'lost' | 'released';
@@ -48,6 +54,7 @@ export class SessionActor {
   readonly #ports: ActorPorts;
   readonly #own: Ownership;
   readonly #entry: AgentEntry;
+  readonly #tools: ToolConfig | undefined;
   readonly #ended = new AbortController();
   readonly #timeouts: TurnTimeouts;
   readonly #writer: OwnerWriter;
@@ -58,10 +65,11 @@ export class SessionActor {
   #followed: SessionState | undefined;
   #cancelDeadline: () => void = () => {};
 
-  constructor(ports: ActorPorts, { own, entry, once }: Owned) {
+  constructor(ports: ActorPorts, { own, entry, once, tools }: Owned) {
     this.#ports = ports;
     this.#own = own;
     this.#entry = entry;
+    this.#tools = tools;
     const limits = {
       wholeRun: once,
       ...(entry.timeoutMs === undefined ? {} : { timeoutMs: entry.timeoutMs }),
@@ -98,38 +106,24 @@ export class SessionActor {
     return this.#end;
   }
 
-  /** A store that cannot be read for a moment does not cost the session its agent. */
-  async #followCommands(from: number): Promise<void> {
-    const { clock } = this.#ports;
-    const { signal } = this.#ended;
-    const cursor = { after: from };
-    for (let failingSince = 0, failedAt = 0; !signal.aborted; ) {
-      try {
-        await this.#obeyAll(cursor);
-      } catch (cause) {
-        const now = clock.now();
-        if (now - failedAt > followAgainMs * 2) failingSince = now;
-        failedAt = now;
-        if (!mayPass(cause) || now - failingSince > storePatienceMs) throw cause;
-        await pause(clock, followAgainMs);
-      }
-    }
-  }
-
-  async #obeyAll(cursor: { after: number }): Promise<void> {
-    const { log, store } = this.#ports;
+  async #followCommands(after: number): Promise<void> {
+    const { log, clock, store } = this.#ports;
     const { session } = this.#own;
-    const { signal } = this.#ended;
-    for await (const page of follow(log, { session, stream: 'commands', after: cursor.after, signal })) {
-      for (const entry of page.entries) {
-        if (signal.aborted) return;
-        cursor.after = entry.position;
-        await this.#guard(this.#obey(RunnerCommand.parse(JSON.parse(entry.data))));
-      }
-      // A wish decided by another process may have set a deadline that is ours to keep.
-      const state = await store.state(session);
-      if (state !== undefined) this.noticed(state);
-    }
+    await followCommands(
+      {
+        log,
+        clock,
+        session,
+        signal: this.#ended.signal,
+        obey: (command) => this.#guard(this.#obey(command)),
+        // A wish decided by another process may have set a deadline that is ours to keep.
+        caughtUp: async () => {
+          const state = await store.state(session);
+          if (state !== undefined) this.noticed(state);
+        },
+      },
+      after,
+    );
   }
 
   /** Gives the session up in good order: its process ends, the next owner carries on. */
@@ -148,7 +142,7 @@ export class SessionActor {
         type: 'released',
         epoch: this.#own.fence.epoch,
         reason,
-        undelivered: unwritten(state, live),
+        undelivered: undelivered(state, live),
       })),
     );
     this.#finish(end);
@@ -218,11 +212,11 @@ export class SessionActor {
   }
 
   async #bringUp(live: AgentLink): Promise<void> {
-    const { startAgent, processes } = this.#ports;
+    const { startAgent, processes, environment = process.env } = this.#ports;
     const { spec, initTimeoutMs } = this.#entry;
     let connection: AgentConnection;
     try {
-      connection = await startAgent(spec, {
+      connection = await startAgent(specWithTools(spec, this.#tools, environment), {
         signal: live.abort.signal,
         ...(initTimeoutMs === undefined ? {} : { initTimeoutMs }),
         onProcess: (identity) => this.#patiently(() => processes.remember(this.#own.session, identity)),
@@ -314,7 +308,7 @@ export class SessionActor {
           ? [...observed, errorEvent(live.callId, error.message)]
           : observed,
       error,
-      undelivered: unwritten(state, live),
+      undelivered: undelivered(state, live),
     }));
   }
 
@@ -400,12 +394,3 @@ export class SessionActor {
 
 /** While a person is asked, or has it paused, the agent's time stands still. */
 const personsTurn: ReadonlySet<string> = new Set(['waitingForInput', 'waitingForApproval', 'paused']);
-
-/** The dispatch in flight, if the agent certainly has nothing of it: only we write to it, and we did not. */
-function unwritten(state: SessionState | undefined, live: AgentLink | undefined): readonly string[] {
-  const { inFlight, entries } = state?.queue ?? {};
-  const dispatch = inFlight === undefined ? undefined : entries?.live.get(inFlight)?.dispatch;
-  if (dispatch === undefined) return [];
-  const reached = dispatch.incarnation === live?.incarnation && live.handedOver(dispatch.dispatchId) !== undefined;
-  return reached ? [] : [dispatch.dispatchId];
-}

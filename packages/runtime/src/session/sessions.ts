@@ -31,7 +31,7 @@ import {
   type Wish,
 } from '@concerto/session';
 import type { Catalog } from '../catalog.ts';
-import type { Clock, MintId } from '../ports.ts';
+import type { Clock, Environment, MintId } from '../ports.ts';
 import { planStart } from './plan-start.ts';
 import type { PoolKeeper } from './pool-keeper.ts';
 import { readRecords } from './read-records.ts';
@@ -49,6 +49,8 @@ export type SessionsOptions = {
   readonly catalog: Catalog;
   readonly clock: Clock;
   readonly mintId: MintId;
+  /** Where secrets are looked up; our own variables unless given. */
+  readonly environment?: Environment;
 };
 
 /** 120 bits of the key's digest. */
@@ -78,7 +80,11 @@ export class Sessions {
   async start(request: StartSession, caller: Caller): Promise<Result<Session, ServiceRefusal>> {
     if (this.#stopping) return refusedStopping();
     const template = request.template === undefined ? undefined : await this.#templates.get(request.template);
-    const planned = planStart(request, { template, catalog: this.#options.catalog });
+    const planned = planStart(request, {
+      template,
+      catalog: this.#options.catalog,
+      environment: this.#options.environment ?? process.env,
+    });
     if (!planned.ok) return planned;
     const plan = planned.value;
     const id = request.id ?? SessionId.parse(this.#idFor('s', caller));

@@ -1,0 +1,77 @@
+import { type AgentSpec, startAgent } from '@concerto/agents';
+import { type EventLog, follow, memoryEventLog } from '@concerto/log';
+import type { StartSession } from '@concerto/protocol';
+import {
+  catalogOf,
+  type Environment,
+  PoolKeeper,
+  ProcessRegister,
+  Runner,
+  SessionStore,
+  Sessions,
+  systemClock,
+} from '../src/index.ts';
+
+export type Stage = {
+  readonly log: EventLog;
+  readonly sessions: Sessions;
+  readonly start: (request: StartSession) => ReturnType<Sessions['start']>;
+  /** The first event that fits. */
+  readonly until: (session: string, fits: (event: Record<string, unknown>) => boolean) => Promise<Record<string, unknown>>;
+  readonly close: () => Promise<void>;
+};
+
+export type StageOptions = {
+  readonly agents: readonly AgentSpec[];
+  readonly environment?: Environment;
+  readonly log?: EventLog;
+  readonly initTimeoutMs?: number;
+};
+
+/** The real runtime with real agents, in memory. */
+export function openStage({ agents, environment = {}, log: given, initTimeoutMs = 10_000 }: StageOptions): Stage {
+  const log = given ?? memoryEventLog({ now: Date.now });
+  const store = new SessionStore(log);
+  const report = (): void => {};
+  let minted = 0;
+  const mintId = (prefix: string): string => {
+    minted += 1;
+    return `${prefix}_${minted}`;
+  };
+  const clock = systemClock;
+  const catalog = catalogOf(agents.map((spec) => ({ kind: 'agent', name: spec.name, spec, initTimeoutMs })));
+  const pool = new PoolKeeper({ log, store, clock, report, initialMax: 20 });
+  const sessions = new Sessions({ log, store, pool, catalog, clock, mintId, environment });
+  const runner = new Runner({
+    log,
+    store,
+    pool,
+    catalog,
+    clock,
+    mintId,
+    report,
+    environment,
+    startAgent,
+    processes: new ProcessRegister(log),
+    name: 'stage',
+  });
+  runner.start();
+  return {
+    log,
+    sessions,
+    start: (request) => sessions.start(request, { actor: 'user', key: undefined }),
+    until: async (session, fits) => {
+      for await (const page of follow(log, { session, stream: 'events', after: 0 })) {
+        for (const { data } of page.entries) {
+          const event: Record<string, unknown> = JSON.parse(data);
+          if (fits(event)) return event;
+        }
+      }
+      throw new Error('the log ended');
+    },
+    close: async () => {
+      await runner.stop('the test is over');
+      await log.close();
+    },
+  };
+}
