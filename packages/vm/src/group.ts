@@ -135,11 +135,11 @@ function endWait(vm: Vm, fiber: Fiber): void {
   fiber.wait = null;
 }
 
-/** The sessions with agents that a cancelled fiber had open: a `listen` keeps its session in a fixed register. */
+/** The sessions with agents that a cancelled fiber had open: they are in a fixed register of whoever drives them. */
 function closeSessions(vm: Vm, fiber: Fiber): void {
-  const listen = vm.program.prelude.get('$listen');
+  const drivers = ['$listen', '$agent_run'].map((name) => vm.program.prelude.get(name));
   for (let frame = 0; frame < fiber.depth; frame++) {
-    if (fiber.functions[frame] !== listen) continue;
+    if (!drivers.includes(fiber.functions[frame])) continue;
     const session = fiber.stack[(fiber.bases[frame] ?? 0) + LISTEN_SESSION];
     if (typeof session === 'string' && session !== '' && !session.startsWith('mock:')) {
       vm.outbox.push({ kind: 'agent_close', session, reason: 'cancelled' });
@@ -147,7 +147,7 @@ function closeSessions(vm: Vm, fiber: Fiber): void {
   }
 }
 
-/** The register of `$listen` that holds the session's id. */
+/** The register of `$listen` and `$agent_run` that holds the session's id. */
 export const LISTEN_SESSION = 4;
 
 /** Raises an error where a fiber waits. Goes up to its parents; the root's failure is the outcome. */

@@ -685,7 +685,9 @@ export function interpret(vm: Vm, fiber: Fiber, budget: number): { stop: Stop; f
               break;
             }
             const target = callee.kind === 'function' ? callee.target : preludeFunction(vm, callee.name);
-            if (count > target.params) throw badCount(target.name, count, target.params);
+            if (count > target.params || (callee.kind === 'function' && count < target.required)) {
+              throw badCount(target.name, count, target.params);
+            }
             if (depth >= maxDepth) throw tooDeep(maxDepth);
             if (stack.length < window + target.registers + 1) grow(stack, window + target.registers + 1);
             for (; count < target.params; count++) stack[window + count] = undefined;

@@ -23,6 +23,8 @@ export interface LinkedFunction {
   readonly name: string;
   readonly file: string | undefined;
   readonly params: number;
+  /** Parameters without a default. */
+  readonly required: number;
   readonly captures: number;
   readonly registers: number;
   readonly mutSelf: boolean;
@@ -125,6 +127,7 @@ function linkFunction(fn: IrFunction, index: number, unit: Unit, files: readonly
     name: fn.name,
     file: fn.file === undefined ? undefined : files[fn.file],
     params: fn.params.length,
+    required: fn.required ?? fn.params.length,
     captures: fn.captures,
     registers: fn.registers,
     mutSelf: fn.mutSelf === true,

@@ -2,6 +2,7 @@ import type { Json } from '@concerto/base';
 import { describe, expect, test } from 'vitest';
 import { display } from '../src/display.ts';
 import type { Answer, Effect, Request } from '../src/effects.ts';
+import { createVm, resume, run } from '../src/vm.ts';
 import { events, no, ok, replies, says, shown, withModel } from './conversation.ts';
 import { execute, type FunctionBuilder, type ProgramBuilder, valueOf } from './support.ts';
 
@@ -207,6 +208,31 @@ describe('an agent', () => {
     });
     const ran = execute(program.build(), { world: agent([result]) });
     expect(shown(ran)).toBe('[Message {role: user, content: go}, Message {role: assistant, content: done}]');
+  });
+
+  test('a session that loses a race is closed', () => {
+    const program = withModel();
+    program.module.agents.push({ name: 'A', connector: 'a', config: {}, decorators: [] });
+    const work = program.fn('work', { registers: 6 }, (f) => {
+      f.constant(1, { kind: 'agent', name: 'A' });
+      f.string(2, 'go');
+      f.emit('CallMethod', 0, f.name('execute'), 1, 1);
+      f.emit('Return', 0);
+    });
+    program.fn('main', {}, (f) => {
+      f.emit('MakeClosure', 2, work, 2);
+      f.emit('LoadInt', 3, 50);
+      f.emit('Deadline', 0, 2, 3);
+      f.emit('Return', 0);
+    });
+    const vm = createVm(program.build(), { entry: 'main' });
+    const [timer, open] = run(vm).effects.flatMap((effect) => ('id' in effect ? [effect.id] : []));
+    resume(vm, open ?? -1, ok({ session: 's9' }));
+    expect(run(vm).status).toBe('waiting');
+    resume(vm, timer ?? -1, ok(null));
+    const last = run(vm);
+    expect(last.status).toBe('failed');
+    expect(last.effects).toContainEqual({ kind: 'agent_close', session: 's9', reason: 'cancelled' });
   });
 
   test('execute without listen gives the text, and a scripted agent needs no process', () => {

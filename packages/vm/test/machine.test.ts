@@ -183,6 +183,24 @@ describe('calls', () => {
     expect(shown(execute(program.build()))).toBe('[Counter {n: 42}, Counter {n: 41}]');
   });
 
+  test.each([
+    ['too few', 1],
+    ['too many', 3],
+  ])('%s arguments for a function value are a fault', (_, count) => {
+    const program = new ProgramBuilder();
+    const add = program.fn('add', { params: 2, registers: 3 }, (f) => {
+      f.emit('Add', 2, 0, 1);
+      f.emit('Return', 2);
+    });
+    program.fn('main', {}, (f) => {
+      f.constant(0, { kind: 'function', index: add });
+      for (let index = 0; index < count; index++) f.emit('LoadInt', 2 + index, index);
+      f.emit('CallValue', 1, 0, 2, count);
+      f.emit('Return', 1);
+    });
+    expect(failure(execute(program.build())).message).toBe(`add takes 2 arguments, ${count} given`);
+  });
+
   test('a method that is not there says so', () => {
     const ran = main((f) => {
       f.emit('LoadInt', 3, 1);
