@@ -82,7 +82,10 @@ export class Branches {
       return;
     }
     const next = joinBranches(this.#common, type);
+    // Where anything goes, the branches may differ.
+    const anything = this.#expected !== undefined && prune(this.#expected).kind === 'any';
     if (next !== undefined) this.#common = next;
+    else if (anything) this.#common = ANY;
     else {
       this.#report(node, type);
       this.#common = ERROR;

@@ -66,7 +66,7 @@ export function checkTuple(body: Body, node: TupleExpression, expected: Type | u
 function fitElement(body: Body, element: Expression, type: Type, what: string): Type {
   const target = prune(type);
   if (target.kind === 'var' || target.kind === 'any') {
-    const actual = body.check(element);
+    const actual = body.check(element, target.kind === 'any' ? target : undefined);
     if (assign(actual, type).ok) return target.kind === 'any' ? ANY : actual;
     return actual;
   }

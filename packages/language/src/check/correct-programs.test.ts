@@ -776,6 +776,458 @@ fn main() {
 }
 `,
   ],
+  [
+    'defaults and nil results',
+    `fn area(w: Int, h: Int = w * 2) -> Int { w * h }
+fn nothing() -> Nil { nil }
+fn done() -> Result<Nil, String> { Ok(nil) }
+fn done2() -> Result<Nil, String> { Ok() }
+fn done3() -> Result<(), String> { Ok(()) }
+fn main() -> Result<Nil, String> {
+    emit("a", area(2));
+    nothing();
+    done()?;
+    done2()?;
+    done3()?;
+    let _ = done();
+    let (mut a, b) = (1, 2);
+    a += b;
+    emit("a", a);
+    let mut (c, d) = (1, 2);
+    c = d;
+    emit("c", c + d);
+    Ok(nil)
+}
+`,
+  ],
+  [
+    'fields with closures',
+    `struct B { f: fn(Int) -> Int, name: String }
+fn main() {
+    let b = B { f: |x| x + 1, name: "n" };
+    emit("a", b.f(2));
+    emit("b", (b.f)(3));
+    let m = {"inc": |x: Int| x + 1, "dec": |x: Int| x - 1};
+    emit("c", m["inc"](2));
+    let table = [("a", |x: Int| x * 2)];
+    for (name, f) in table { emit(name, f(4)); }
+    let g = b.f;
+    emit("g", g(1));
+}
+`,
+  ],
+  [
+    'various',
+    `enum Op { Add, Sub }
+struct Item { name: String, price: Float, qty: Int }
+fn apply(op: Op, a: Int, b: Int) -> Int { match op { Op::Add => a + b, Op::Sub => a - b } }
+fn find(items: Array<Item>, name: String) -> Option<Item> { for i in items { if i.name == name { return Some(i); } } None }
+fn main() {
+    let items = [Item { name: "a", price: 1, qty: 2 }, Item { name: "b", price: 2.5, qty: 1 }];
+    let total = items.map(|i| i.price * i.qty).reduce(0.0, |a, b| a + b);
+    emit("t", total);
+    let cheap = items.filter(|i| i.price < 2.0).map(|i| i.name).join(",");
+    emit("c", cheap);
+    match find(items, "b") { Some(Item { price, .. }) if price > 2.0 => emit("p", price), Some(_) => emit("s", 1), None => emit("n", 1) }
+    let sorted = items.sort_by(|a, b| b.qty - a.qty);
+    emit("s", sorted[0].name);
+    let by = items.group_by(|i| i.name);
+    emit("g", by.keys());
+    if apply(Op::Add, 1, 2) == 3 && Op::Add != Op::Sub { emit("ok", typeof(items[0]) == "Item"); }
+    let xs: Array<Int> = [];
+    emit("e", xs == []);
+    let n: Option<Int> = None;
+    if n == None { emit("none", true); }
+    if n != nil { emit("never", 1); }
+    let z = match n { Some(v) => v, None => { emit("d", 1); 0 } };
+    emit("z", z);
+    emit("r", (1..=3).map(|i| i * i));
+    let o: Option<Option<Int>> = Some(None);
+    emit("o", o);
+    let s = "v=\${match n { Some(v) => "\${v}", None => "none" }}";
+    emit("s", s);
+    let k: Map<Int, String> = {[1]: "x"};
+    emit("k", k[1]);
+    let words = "the cat the".split(" ");
+    let mut counts: Map<String, Int> = {};
+    for w in words { counts[w] = (counts.get(w) ?? 0) + 1; }
+    emit("counts", counts);
+    let nested = [[1, 2], [3]].flatten();
+    emit("n", nested.sum());
+    for (i, w) in words.enumerate() { if i > 0 { emit("w", "\${i}\${w}"); } }
+    let mut i = 0;
+    while i < 3 && !(i == 2) { i += 1; }
+    emit("max", [3, 1, 2].max() ?? 0);
+    assert_eq(i, 2);
+    assert(i > 0, "positive");
+}
+`,
+  ],
+  [
+    'traits more',
+    `trait Animal { fn name(self) -> String; fn speak(self) -> String { "\${self.name()} speaks" } fn twice(self) -> String { self.speak() + self.speak() } }
+struct Dog { n: String }
+impl Animal for Dog { fn name(self) -> String { self.n } }
+trait Compare { fn less(self, other: Self) -> Bool; }
+impl Compare for Int { fn less(self, other: Int) -> Bool { self < other } }
+fn smaller<T: Compare>(a: T, b: T) -> T { if a.less(b) { a } else { b } }
+fn both<T: Animal + Compare2>(x: T) -> String { x.name() + x.tag() }
+trait Compare2 { fn tag(self) -> String; }
+impl Compare2 for Dog { fn tag(self) -> String { "!" } }
+fn show(a: Animal) -> String { a.speak() }
+fn main() {
+    let d = Dog { n: "rex" };
+    emit("s", d.twice());
+    emit("m", smaller(3, 2));
+    emit("b", both(d));
+    emit("sh", show(d));
+    let zoo: Array<Animal> = [d, Dog { n: "b" }];
+    for a in zoo { emit("z", a.name()); }
+    emit("f", Animal::speak(d));
+}
+`,
+  ],
+  [
+    'mutation inside',
+    `struct Inner { n: Int }
+impl Inner { fn bump(mut self) { self.n += 1; } }
+struct Outer { inner: Inner, list: Array<Inner> }
+impl Outer {
+    fn go(mut self) -> Int { self.inner.bump(); self.list[0].bump(); self.list.push(Inner { n: 9 }); self.total() }
+    fn total(self) -> Int { let mut t = self.inner.n; for i in self.list { t += i.n; } t }
+}
+fn change(mut_me: Array<Int>) -> Array<Int> { mut_me.push(4); mut_me }
+fn main() {
+    let mut o = Outer { inner: Inner { n: 0 }, list: [Inner { n: 5 }] };
+    emit("g", o.go());
+    emit("o", o);
+    emit("c", change([1]));
+    let mut arr = [Inner { n: 1 }];
+    arr[0].bump();
+    arr[0].n += 5;
+    emit("a", arr);
+}
+`,
+  ],
+  [
+    'error conversions',
+    `struct AppError { msg: String }
+fn parse(s: String) -> Result<Int, String> { s.parse_int() }
+fn load(s: String) -> Result<Int, AppError> { let n = parse(s).map_err(|e| AppError { msg: e })?; Ok(n) }
+fn ctx(s: String) -> Result<Int, RuntimeError> { let n = parse(s).context("loading")?; Ok(n) }
+fn opt(s: String) -> Option<Int> { let n = parse(s).ok()?; Some(n) }
+fn req(m: Map<String, Int>) -> Result<Int, String> { let v = m.get("a").ok_or("missing")?; Ok(v) }
+fn main() {
+    emit("l", load("x"));
+    emit("c", ctx("y").is_err());
+    emit("o", opt("3"));
+    emit("r", req({}));
+    let r = parse("5").and_then(|n| if n > 3 { Ok(n) } else { Err("small") });
+    emit("r", r);
+    let x = parse("z").unwrap_or_else(|e| e.len());
+    emit("x", x);
+    let y = try { parse("q")? } catch String(e) { emit("e", e); -1 } catch { -2 };
+    emit("y", y);
+}
+`,
+  ],
+  [
+    'locals use',
+    `fn main() {
+    use std::math::{abs, max as biggest};
+    emit("a", abs(-3) + biggest(1, 2));
+    const LIMIT: Int = 3;
+    type Num = Int;
+    let n: Num = LIMIT;
+    emit("n", n);
+    let f = std::string::to_upper;
+    emit("f", f("a"));
+    emit("m", ["a"].map(std::string::to_upper));
+    let p = print;
+    p("x");
+}
+`,
+  ],
+  [
+    'async more',
+    `async fn get(n: Int) -> Result<Int, String> { if n > 2 { Err("big") } else { Ok(n) } }
+async fn all() -> Result<Int, String> {
+    let a = get(1).await?;
+    let b = await get(2)?;
+    let (c, d) = await (get(1), get(2));
+    let rs = parallel for i in [1, 2] { get(i)? };
+    Ok(a + b + c? + d? + rs.sum())
+}
+async fn main() { match all().await { Ok(n) => emit("n", n), Err(e) => emit("e", e) } let r = race(get(1), get(2)); emit("r", r); }
+`,
+  ],
+  [
+    'generics with constraint struct',
+    `struct Cache<K, V> { data: Map<K, V>, hits: Int = 0 }
+impl<K, V> Cache<K, V> {
+    fn new() -> Cache<K, V> { Cache { data: {} } }
+    fn get(mut self, k: K, f: fn(K) -> V) -> V {
+        match self.data.get(k) {
+            Some(v) => { self.hits += 1; v },
+            None => { let v = f(k); self.data.set(k, v); v },
+        }
+    }
+}
+fn main() {
+    let mut c: Cache<String, Int> = Cache::new();
+    emit("a", c.get("x", |k| k.len()));
+    emit("b", c.get("x", |k| 0));
+    emit("h", c.hits);
+    let mut d = Cache<String, Float>::new();
+    emit("d", d.get("a", |_k| 1.5));
+}
+`,
+  ],
+  [
+    'top level listen / seed',
+    `schema AgentQuestion { question: String, context?: String, options?: Array<String> }
+agent ClaudeCode { connector: claude_code, output_format: "json", timeout: 600 }
+model Architect { provider: local, base: "gpt-4o", system_prompt: "You are a senior architect." }
+memory supervision_log: Memory = Memory::new();
+let result = listen ClaudeCode.execute("Refactor") {
+    "progress" => |msg| { emit("agent:progress", msg); },
+    "question" => |q: AgentQuestion| {
+        if q.question.contains("security") || q.question.contains("auth") {
+            let answer = Architect.with_memory(supervision_log).execute("Answer: \${q.question}")?;
+            answer.text
+        } else { let answer = Architect.execute("x")?; answer.text }
+    },
+};
+emit("decisions", supervision_log.messages());
+emit("r", result);
+pipeline BuildAndTest(spec: String) {
+    stage implement = listen ClaudeCode.execute("Implement: \${spec}") { "question" => |q: AgentQuestion| { let answer = Architect.execute("Answer: \${q.question}")?; answer.text }, };
+    stage test = listen ClaudeCode.execute("Test: \${implement}") { };
+}
+let out = ClaudeCode.execute("Do something");
+emit("o", out);
+`,
+  ],
+  [
+    'tests',
+    `fn add(a: Int, b: Int) -> Int { a + b }
+@test("adds :: numbers")
+fn t1() { assert_eq(add(1, 2), 3); let xs = test_emits(); assert(xs.is_empty()); }
+@test
+@expect_fail("boom")
+fn t2() { throw "boom"; }
+@test
+fn t3() { let e = test_emits(); for x in e { assert_eq(x.channel, "a"); } await std::time::now(); }
+`,
+  ],
+  [
+    'comparisons',
+    `struct E2 { m: String }
+fn f() -> Result<Int, ToolError> { Err(ToolError::new("x")) }
+fn main() {
+    match f() { Err(e) => { if e.message == "x" { emit("a", 1); } if e == "x" { emit("b", 1); } emit("c", "got " + e); }, Ok(_) => {} }
+    let a: Any = 5;
+    if a == 5 { emit("a", a); }
+    if a == "x" { emit("no", 1); }
+    let b = a as Int + 1;
+    emit("b", b);
+    let s: String = a as String;
+    emit("s", s);
+    let t = (1, "a") == (1, "a");
+    emit("t", t);
+    let big = 3 > 2.5;
+    emit("big", big);
+    emit("m", 7 % 2.5);
+    emit("neg", -(3) ** 2);
+    let mut f2 = 1.0;
+    f2 += 1;
+    f2 = 3;
+    emit("f2", f2);
+}
+`,
+  ],
+  [
+    're-exports',
+    `mod a { pub mod b { pub fn f() -> Int { 1 } pub fn g() -> Int { 2 } pub struct S { x: Int } } pub use b::*; }
+mod c { pub use super::a::{b::{f as ff, g}, S}; }
+use c::*;
+use a::b::{self};
+fn main() { emit("x", ff() + g() + b::f() + a::g()); emit("s", S { x: 1 }); }
+`,
+  ],
+  [
+    'outward',
+    `const K: Int = 2;
+fn helper() -> Int { K }
+mod a { pub fn f() -> Int { helper() + K } mod b { pub fn g() -> Int { f() + helper() } } pub fn h() -> Int { b::g() + json_len() } fn json_len() -> Int { json::stringify([1]).len() } }
+fn main() { emit("x", a::f() + a::h()); }
+`,
+  ],
+  [
+    'local shadows import & module name',
+    `use std::string::to_upper as up;
+mod b { pub fn f() -> Int { 1 } }
+fn main() { let b = 5; emit("x", b::f() + b); let up = |s: String| s + "!"; emit("u", up("a")); }
+`,
+  ],
+  [
+    'types from modules',
+    `mod shapes { pub struct P<T> { v: T } impl P { pub fn get(self) -> T { self.v } } pub type Id = Int; pub trait Named { fn name(self) -> String { "n" } } pub enum Dir { Up, Down } impl Dir { pub fn flip(self) -> Dir { match self { Dir::Up => Dir::Down, Dir::Down => Dir::Up } } } }
+struct Own { n: shapes::Id }
+impl shapes::Named for Own { }
+impl shapes::Named for shapes::Dir { fn name(self) -> String { "dir" } }
+fn f(p: shapes::P<Int>) -> shapes::Id { p.get() }
+fn main() { emit("x", f(shapes::P { v: 1 })); emit("n", Own { n: 1 }.name() + shapes::Dir::Up.flip().name()); match shapes::Dir::Up { shapes::Dir::Up => emit("u", 1), shapes::Dir::Down => emit("d", 1) } }
+`,
+  ],
+  [
+    'models etc in modules',
+    `mod ai { pub model M { provider: local, base: "m" } pub agent A { connector: echo } pub hashmap h: HashMap<String, Int> = HashMap::new(); pub tool T { description: "d", @describe("x") pub fn f(self, a: Int) -> Int { a } } pub pipeline P { stage a(n: Int) -> Int { n } } pub memory mm: Memory = Memory::new(); pub schema S { a: Int } }
+use ai::{M, A};
+fn main() { emit("x", M.execute("q").is_ok()); ai::h.set("a", 1); emit("t", ai::T.f(1) + ai::T::f(2)); emit("p", ai::P.run(1)); let r = listen A.execute("x") { "log" => |s: ai::S| { emit("s", s.a); } }; emit("r", r); emit("m", ai::mm.len()); }
+`,
+  ],
+  [
+    'old',
+    `connect openai { api_key: env("OPENAI_API_KEY"), default_model: "gpt-4o" }
+agent Writer { provider: openai, model: "gpt-4o", temperature: 0.7, system_prompt: "x" }
+host Claude { connector: echo, output_format: "json" }
+db notes: Database<String, Int> = Database::new();
+fn ask(h: HostRef) -> Result<String, Any> { h.execute("x") }
+fn main() { notes.set("a", 1); emit("x", Writer.execute("q").is_ok()); emit("y", ask(Claude)); }
+test "adds" { assert_eq(1 + 1, 2); }
+`,
+  ],
+  [
+    'decorators on things',
+    `@deprecated("use other") fn old() -> Int { 1 }
+@cache(ttl: 60) @log model M { provider: local, base: "m" }
+@validate schema S { @describe("the name") name: String, @validate(min: 1) age: Int }
+@timeout(seconds: 3) agent A { connector: echo }
+fn main() { emit("x", old()); }
+`,
+  ],
+  [
+    'numeric config',
+    `model M { provider: "local", base: "m", temperature: 0, max_tokens: 100, timeout: 30, top_p: 0.9 }
+agent A { connector: "echo", timeout: 1.5, idle_timeout: 10, instances: 2, plain_text: "log", on_invalid: "skip" }
+const T: Int = 5;
+agent B { connector: echo, timeout: T * 2 }
+fn main() { emit("x", 1); }
+`,
+  ],
+  [
+    'mocks',
+    `model M { provider: local, base: "m" }
+agent A { connector: echo }
+@test fn a() { mock M { responses: ["a", "b"] } mock A { script: [{"type": "question", "question": "q?"}, {"type": "result", "text": "done"}] } let r = listen A.execute("x") { "question" => |q| { "yes" } }?; assert_eq(r.text, "done"); assert_eq(M.execute("q")?.text, "a"); }
+@test fn b() { for i in 0..2 { mock M { error: "e\${i}" } } assert(M.execute("x").is_err()); }
+`,
+  ],
+  [
+    'tuple index/await/array',
+    `async fn f(n: Int) -> (Int, String) { (n, "x") }
+async fn main() { let r = f(1).await.0; let [a, b] = await [f(1), f(2)]; emit("x", r + a.0 + b.0); let (x, y) = f(3); emit("y", "\${x}\${y}"); }
+`,
+  ],
+  [
+    'interpolations',
+    `fn main() { let p = {"a": {"b": [1, 2]}}; emit("x", "\${p.a.b[0]} \${p["a"]["b"].len()} \${if p.a.b.len() > 1 { "many" } else { "one" }} \${[1, 2].map(|x| "\${x}!").join(",")}"); }
+`,
+  ],
+  [
+    'nested generics results',
+    `fn f(xs: Array<Result<Int, String>>) -> Result<Array<Int>, String> { let mut out = []; for x in xs { out.push(x?); } Ok(out) }
+fn g(m: Map<String, Array<(Int, Option<String>)>>) -> Array<String> { let mut out = []; for (k, vs) in m { for (n, s) in vs { out.push("\${k}\${n}\${s ?? "-"}"); } } out }
+fn main() { emit("f", f([Ok(1), Err("x")])); emit("g", g({"a": [(1, None), (2, Some("z"))]})); }
+`,
+  ],
+  [
+    'while let like',
+    `fn main() { let mut stack = [1, 2, 3]; loop { match stack.pop() { Some(x) => emit("x", x), None => break } } let mut n: Option<Int> = Some(3); while n.is_some() { let v = n.unwrap(); n = if v > 0 { Some(v - 1) } else { None }; } emit("n", n); }
+`,
+  ],
+  [
+    'recursion types',
+    `struct Node { v: Int, next: Option<Node> }
+impl Node { fn sum(self) -> Int { match self.next { Some(n) => self.v + n.sum(), None => self.v } } }
+fn main() { let n = Node { v: 1, next: Node { v: 2, next: None } }; emit("s", n.sum()); let m = Node { v: 1, next: Some(n) }; emit("m", m.next.unwrap().v); }
+`,
+  ],
+  [
+    'shadow builtin',
+    `fn len(x: Int) -> Int { x }
+struct Message { text: String }
+enum Response { Good, Bad }
+fn print(s: String) { emit("p", s); }
+fn main() { emit("l", len(3)); print("x"); emit("m", Message { text: "a" }.text); match Response::Good { Response::Good => emit("g", 1), Response::Bad => emit("b", 1) } }
+`,
+  ],
+  [
+    'big ints / ops',
+    `fn main() { let a = 7 / 2; let b = 7.0 / 2; let c = 2 ** 3; let d = 2 ** 0.5; let e = 10 % 3; let f: Float = a; emit("x", [b, d, f]); emit("y", [a, c, e]); let g = -a; let h = !(a > b); emit("z", "\${g}\${h}"); let i = a as Float * 1.5; emit("i", i); }
+`,
+  ],
+  [
+    'any branches',
+    `fn f(n: Int) -> Any { if n > 0 { 1 } else { "a" } }
+fn g(n: Int) -> Any { match n { 0 => "z", 1 => 2.5, _ => [1] } }
+fn h(n: Int) -> Any { if n > 1 { return 1; } "x" }
+fn i(n: Int) -> Any { try { n / 0 } catch { "inf" } }
+fn main() {
+    emit("a", if f(1) == 1 { 1 } else { "b" });
+    emit("b", match g(1) { 1 => true, _ => "n" });
+    let x: Any = if true { 1 } else { "s" };
+    let m: Map<String, Any> = {"k": if true { 1 } else { "s" }};
+    let xs: Array<Any> = [if true { 1 } else { "s" }, match 1 { 1 => 1, _ => "x" }];
+    emit("c", "\${h(1)}\${i(1)}\${x}\${m}\${xs}");
+}
+`,
+  ],
+  [
+    'builtin values',
+    `enum Sh { Circle(Int), Sq(Int) }
+struct P { n: Int }
+impl P { fn get(self) -> Int { self.n } fn make(n: Int) -> P { P { n } } }
+fn twice<T>(x: T) -> Array<T> { [x, x] }
+fn main() {
+    emit("a", [1, 2].map(Some));
+    emit("b", [1].map(Sh::Circle));
+    emit("c", [1, 2].map(P::make).map(P::get));
+    emit("d", ["a"].map(twice));
+    emit("e", [1].map(Ok));
+    ["x"].for_each(print);
+    let fs: Array<fn(Int) -> Int> = [|x| x + 1, |x| x * 2];
+    emit("f", fs.map(|f| f(3)));
+    let op: fn(Int, Int) -> Int = |a, b| a * b;
+    emit("g", op(2, 3));
+    let id = |x| x;
+    emit("h", id(3));
+}
+`,
+  ],
+  [
+    'coalesce',
+    `fn main() {
+    let m: Map<String, Int> = {"a": 1};
+    let v = m["zz"] ?? 7;
+    emit("v", v + 1);
+    let n = m["q"];
+    if n == nil { emit("nil", 1); }
+    let o = m.get("a") ?? m.get("b") ?? 0;
+    emit("o", o + 1);
+    let s: Option<String> = None;
+    let t = s ?? "d";
+    emit("t", t.len());
+    let x = std::env::get("NOPE") ?? "default";
+    emit("x", x);
+    let deep = {"a": nil};
+    emit("d", deep.a ?? "none");
+    let r: Result<Int, String> = Err("x");
+    emit("r", r.ok() ?? 0);
+}
+`,
+  ],
 ];
 
 describe('correct programs', () => {
