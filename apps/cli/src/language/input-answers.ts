@@ -1,14 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { createInterface as createPrompt } from 'node:readline/promises';
 import type { Json } from '@concerto/base';
 import { UsageError } from '../arguments.ts';
 
-/** The next answer for `await emit`; null when there are no more. */
-export type NextAnswer = () => Promise<Json>;
+/** The next answer for `await emit`; null when there are no more. The signal says that nobody waits any more. */
+export type NextAnswer = (signal: AbortSignal) => Promise<Json>;
 
-/** `--input FILE` or `-`: one JSON value a line. Without it nobody answers. */
+/** `--input FILE` or `-`: one JSON value a line. Without it a person at the terminal answers, or nobody. */
 export function inputAnswers(source: string | undefined): NextAnswer {
-  if (source === undefined) return async () => null;
+  if (source === undefined) return process.stdin.isTTY && process.stdout.isTTY ? person() : async () => null;
   return source === '-' ? standardInput() : answersFile(source);
 }
 
@@ -42,6 +43,28 @@ function standardInput(): NextAnswer {
       return parsed.value;
     }
   };
+}
+
+/** What is not JSON is the text itself: nobody types quotes. Questions wait for each other. */
+function person(): NextAnswer {
+  let last: Promise<unknown> = Promise.resolve();
+  return (signal) => {
+    const answer = last.then(async () => ask(signal));
+    last = answer.catch(() => undefined);
+    return answer;
+  };
+}
+
+async function ask(signal: AbortSignal): Promise<Json> {
+  const terminal = createPrompt({ input: process.stdin, output: process.stderr });
+  // While it reads, the terminal keeps Ctrl-C to itself.
+  terminal.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
+  try {
+    const line = await terminal.question('> ', { signal });
+    return parseLine(line)?.value ?? line;
+  } finally {
+    terminal.close();
+  }
 }
 
 function parseLine(line: string): { readonly value: Json } | undefined {
