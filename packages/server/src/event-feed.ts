@@ -16,19 +16,21 @@ export type Frames = {
 export const pageEntries = 1_000;
 const tailBatches = 64;
 
+/** Told, in the tick of the growth, that there may be more to take. */
+export type Follower = { pump(): void };
+
 /**
  * One session's end of the log, read and encoded once for all who follow it. A reader that keeps up takes the shared
  * buffer; one that fell behind reads its own pages from the log, so nobody is queued for.
  */
 export class EventFeed {
+  readonly followers = new Set<Follower>();
   readonly #log: EventLog;
   readonly #session: string;
   readonly #wire: Wire;
   #tail: Frames[] = [];
-  #waiting = new Set<() => void>();
   #grown = false;
   #reading = false;
-  /** Where the shared tail ends; unknown until the first growth that we see. */
   #head: number | undefined;
 
   constructor(log: EventLog, session: string, wire: Wire) {
@@ -37,28 +39,41 @@ export class EventFeed {
     this.#wire = wire;
   }
 
-  /** What follows the position, or undefined when the reader has everything: then `grown` resolves on more. */
-  async after(position: number): Promise<Frames | undefined> {
-    const shared = this.#tail.find((frames) => frames.from === position);
-    if (shared !== undefined) return shared;
-    return await this.#read(position);
+  /** Where the shared tail ends; unknown until the first growth that we see. */
+  get head(): number | undefined {
+    return this.#head;
   }
 
-  /** Resolves at the next growth beyond the position, or when the signal aborts. */
-  async grown(position: number, signal: AbortSignal): Promise<void> {
-    if ((this.#head ?? 0) > position || signal.aborted) return;
-    await new Promise<void>((resolve) => {
-      const wake = (): void => {
-        this.#waiting.delete(wake);
-        signal.removeEventListener('abort', wake);
-        resolve();
-      };
-      this.#waiting.add(wake);
-      signal.addEventListener('abort', wake);
+  /** What follows the position, when that is still at hand. */
+  shared(position: number): Frames | undefined {
+    // Nearly everybody stands at the end, so the newest is looked at first.
+    for (let index = this.#tail.length - 1; index >= 0; index--) {
+      const frames = this.#tail[index];
+      if (frames?.from === position) return frames;
+    }
+    return undefined;
+  }
+
+  /** What follows the position, from the log; undefined when nothing does. */
+  async read(position: number): Promise<Frames | undefined> {
+    const page = await this.#log.read({
+      session: this.#session,
+      stream: 'events',
+      after: position,
+      limit: pageEntries,
     });
+    const gap = page.oldest > position + 1 ? gapFrame(position + 1, page.oldest - 1) : '';
+    const last = page.entries.at(-1);
+    if (last === undefined && gap === '') return undefined;
+    return {
+      from: position,
+      to: last?.position ?? page.oldest - 1,
+      bytes: Buffer.from(gap + encodeFrames(page.entries, this.#wire)),
+      last: page.entries.some((entry) => entry.type === 'finish'),
+    };
   }
 
-  /** Called on every growth of the session; reads what is new once, then wakes everybody in the same tick. */
+  /** Called on every growth of the session; reads what is new once, then tells everybody in the same tick. */
   notify(): void {
     this.#grown = true;
     if (this.#reading) return;
@@ -78,7 +93,7 @@ export class EventFeed {
         this.#tail = [];
         this.#head = undefined;
       }
-      this.#wakeAll();
+      for (const follower of this.followers) follower.pump();
     }
   }
 
@@ -87,34 +102,12 @@ export class EventFeed {
       this.#head = await this.#log.head(this.#session, 'events');
       return;
     }
-    const frames = await this.#read(this.#head);
+    const frames = await this.read(this.#head);
     if (frames === undefined) return;
     this.#head = frames.to;
     this.#tail.push(frames);
     if (this.#tail.length > tailBatches) this.#tail.shift();
     this.#grown = true;
-  }
-
-  #wakeAll(): void {
-    for (const wake of this.#waiting) wake();
-  }
-
-  async #read(position: number): Promise<Frames | undefined> {
-    const page = await this.#log.read({
-      session: this.#session,
-      stream: 'events',
-      after: position,
-      limit: pageEntries,
-    });
-    const gap = page.oldest > position + 1 ? gapFrame(position + 1, page.oldest - 1) : '';
-    const last = page.entries.at(-1);
-    if (last === undefined && gap === '') return undefined;
-    return {
-      from: position,
-      to: last?.position ?? page.oldest - 1,
-      bytes: Buffer.from(gap + encodeFrames(page.entries, this.#wire)),
-      last: page.entries.some((entry) => entry.type === 'finish'),
-    };
   }
 }
 

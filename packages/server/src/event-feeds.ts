@@ -1,18 +1,27 @@
 import type { EventLog } from '@concerto/log';
 import { EventFeed, type Wire } from './event-feed.ts';
+import type { EventConnection } from './event-stream.ts';
+
+export const pingEveryMs = 15_000;
 
 /** The feeds of all sessions that somebody follows now; one signal from the log serves them all. */
 export class EventFeeds {
+  readonly connections = new Set<EventConnection>();
   readonly #log: EventLog;
   readonly #feeds = new Map<string, { readonly feed: EventFeed; readers: number }>();
   readonly #bySession = new Map<string, Set<EventFeed>>();
   readonly #stop: () => void;
+  /** One timer for all: proxies and readers must hear something, however quiet the session. */
+  readonly #pings: NodeJS.Timeout;
 
   constructor(log: EventLog) {
     this.#log = log;
     this.#stop = log.onGrowth((session) => {
       for (const feed of this.#bySession.get(session) ?? []) feed.notify();
     });
+    this.#pings = setInterval(() => {
+      for (const connection of this.connections) connection.ping();
+    }, pingEveryMs).unref();
   }
 
   open(session: string, wire: Wire): EventFeed {
@@ -44,5 +53,6 @@ export class EventFeeds {
 
   close(): void {
     this.#stop();
+    clearInterval(this.#pings);
   }
 }

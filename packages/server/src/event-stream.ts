@@ -1,8 +1,7 @@
 import type { ServerResponse } from 'node:http';
-import type { Wire } from './event-feed.ts';
+import type { EventFeed, Frames, Wire } from './event-feed.ts';
 import type { EventFeeds } from './event-feeds.ts';
 
-export const pingEveryMs = 15_000;
 /** A reader that takes nothing for this long is cut off; it comes back with its cursor and loses nothing. */
 export const stalledAfterMs = 60_000;
 
@@ -15,60 +14,121 @@ export type Stream = {
 };
 
 /**
- * Serves server-sent events on a Node response until the session's last event, or until the reader leaves. There is
- * no queue: the connection is a cursor into the log, and it moves only when the socket has taken what was written.
+ * Serves server-sent events on a Node response; resolves after the session's last event, or when the reader has left.
  */
 export async function streamEvents(feeds: EventFeeds, stream: Stream, response: ServerResponse): Promise<void> {
-  const left = new AbortController();
-  response.on('close', () => left.abort());
-  response.on('error', () => left.abort());
   response.writeHead(200, {
     'content-type': 'text/event-stream; charset=utf-8',
     'cache-control': 'no-store',
-    connection: 'keep-alive',
     'x-accel-buffering': 'no',
   });
-  response.write(ping);
-  const pings = setInterval(() => {
-    if (!response.writableNeedDrain) response.write(ping);
-  }, pingEveryMs);
   const feed = feeds.open(stream.session, stream.wire);
+  const connection = new EventConnection(feed, stream.after, response);
+  feeds.connections.add(connection);
   try {
-    let cursor = stream.after;
-    while (!left.signal.aborted) {
-      const frames = await feed.after(cursor);
-      if (frames === undefined) {
-        await feed.grown(cursor, left.signal);
-        continue;
-      }
-      cursor = frames.to;
-      if (frames.bytes.length > 0 && !response.write(frames.bytes) && !(await drained(response, left.signal))) break;
-      if (frames.last) break;
-    }
+    connection.ping();
+    connection.pump();
+    await connection.ended;
   } finally {
-    clearInterval(pings);
+    feeds.connections.delete(connection);
     feeds.release(stream.session, stream.wire);
-    response.end();
   }
 }
 
-/** False when the reader left or stalled; a stalled socket is destroyed, which frees what the kernel holds for it. */
-async function drained(response: ServerResponse, left: AbortSignal): Promise<boolean> {
-  if (left.aborted) return false;
-  return await new Promise<boolean>((resolve) => {
-    const settle = (ok: boolean): void => {
-      clearTimeout(stalled);
-      response.off('drain', onDrain);
-      left.removeEventListener('abort', onLeft);
-      resolve(ok);
-    };
-    const onDrain = (): void => settle(true);
-    const onLeft = (): void => settle(false);
-    const stalled = setTimeout(() => {
-      response.destroy();
-      settle(false);
-    }, stalledAfterMs);
-    response.once('drain', onDrain);
-    left.addEventListener('abort', onLeft);
-  });
+/**
+ * One reader: a cursor into the log that moves only when the socket has taken what was written. There is no queue; a
+ * stalled reader costs a cursor and a buffer that others share.
+ */
+export class EventConnection {
+  readonly ended: Promise<void>;
+  readonly #feed: EventFeed;
+  readonly #response: ServerResponse;
+  #cursor: number;
+  #state: 'ready' | 'busy' | 'closed' = 'ready';
+  #stalled: NodeJS.Timeout | undefined;
+  #resolveEnded: () => void = () => {};
+
+  constructor(feed: EventFeed, after: number, response: ServerResponse) {
+    this.#feed = feed;
+    this.#cursor = after;
+    this.#response = response;
+    this.ended = new Promise((resolve) => {
+      this.#resolveEnded = resolve;
+    });
+    response.on('close', () => this.#close());
+    response.on('error', () => this.#close());
+    response.on('drain', () => this.#drained());
+    feed.followers.add(this);
+  }
+
+  ping(): void {
+    if (this.#state !== 'closed' && !this.#response.writableNeedDrain) this.#response.write(ping);
+  }
+
+  /** Sends what there is. Called in the tick of a growth, so that all followers share one encoded buffer. */
+  pump(): void {
+    while (this.#state === 'ready') {
+      const frames = this.#feed.shared(this.#cursor);
+      if (frames !== undefined) {
+        this.#send(frames);
+        continue;
+      }
+      const { head } = this.#feed;
+      if (head === undefined || this.#cursor < head) void this.#catchUp();
+      return;
+    }
+  }
+
+  async #catchUp(): Promise<void> {
+    this.#state = 'busy';
+    let frames: Frames | undefined;
+    try {
+      frames = await this.#feed.read(this.#cursor);
+    } catch {
+      // The store failed under a stream whose status is long sent: the reader comes back and is told then.
+      this.#response.destroy();
+      return;
+    }
+    if (!this.#isBusy()) return;
+    this.#state = 'ready';
+    if (frames !== undefined) {
+      this.#send(frames);
+      this.pump();
+    } else if ((this.#feed.head ?? 0) > this.#cursor) {
+      this.pump();
+    }
+  }
+
+  #send(frames: Frames): void {
+    this.#cursor = frames.to;
+    const taken = frames.bytes.length === 0 || this.#response.write(frames.bytes);
+    if (frames.last) {
+      this.#response.end();
+      this.#close();
+    } else if (!taken) {
+      this.#state = 'busy';
+      this.#stalled = setTimeout(() => this.#response.destroy(), stalledAfterMs);
+    }
+  }
+
+  #drained(): void {
+    if (this.#stalled === undefined) return;
+    clearTimeout(this.#stalled);
+    this.#stalled = undefined;
+    if (!this.#isBusy()) return;
+    this.#state = 'ready';
+    this.pump();
+  }
+
+  #isBusy(): boolean {
+    return this.#state === 'busy';
+  }
+
+  #close(): void {
+    if (this.#state === 'closed') return;
+    this.#state = 'closed';
+    clearTimeout(this.#stalled);
+    this.#feed.followers.delete(this);
+    this.#resolveEnded();
+  }
 }

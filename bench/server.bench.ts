@@ -1,0 +1,197 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { type EventLog, openEventLog } from '@concerto/log';
+import { encodeEvent, textContent } from '@concerto/protocol';
+import { catalogOf, PoolKeeper, SessionStore, Sessions, systemClock } from '@concerto/runtime';
+import { serve } from '@concerto/server';
+import { compare, type Row } from './row.ts';
+
+export const name = 'server: fan-out and replay over SSE';
+
+const token = 'bench';
+const eventsPerTick = 10;
+/** Enough for each number of readers to take a while, and not so much that a thousand take minutes. */
+const ticksFor = (readers: number): number => Math.ceil(3_000 / readers ** 0.6);
+const replayed = 100_000;
+const at = '2026-01-01T00:00:00.000Z';
+const entry = { type: 'content', data: encodeEvent({ type: 'content', content: textContent('x'.repeat(200)) }, at) };
+const finish = { type: 'finish', data: encodeEvent({ type: 'finish' }, at) };
+
+export async function run(): Promise<readonly Row[]> {
+  const rows: Row[] = [];
+  for (const readers of [1, 100, 1_000]) {
+    rows.push(
+      await compare(
+        { name: `fan-out to ${readers} readers`, unit: 'events/s', ...(readers === 1 ? {} : { target: '>= 0.70' }) },
+        { ours: () => ourFanOut(readers), reference: () => plainFanOut(readers) },
+      ),
+    );
+  }
+  rows.push(await replayRow());
+  return rows;
+}
+
+/** From `append` to the sockets: a memory log, our feed, one session. */
+async function ourFanOut(readers: number): Promise<number> {
+  const log = await openEventLog('memory:', { now: Date.now });
+  const server = await serveLog(log);
+  const session = 'bench';
+  await createSession(log, session);
+  const clients = startReaders(server.port, `/api/sessions/${session}/events`, readers);
+  const ticks = ticksFor(readers);
+  await clients.opened;
+  const started = performance.now();
+  for (let tick = 0; tick < ticks; tick++) {
+    await log.append({
+      session,
+      streams: [{ stream: 'events', entries: Array.from({ length: eventsPerTick }, () => entry) }],
+    });
+    await new Promise(setImmediate);
+  }
+  await log.append({ session, streams: [{ stream: 'events', entries: [finish] }] });
+  await clients.done;
+  const seconds = (performance.now() - started) / 1000;
+  await server.close();
+  await log.close();
+  return (ticks * eventsPerTick * readers) / seconds;
+}
+
+/** The least a Node server can do: one write a tick and connection, encoded once, no store. */
+async function plainFanOut(readers: number): Promise<number> {
+  const responses: ServerResponse[] = [];
+  const server = createServer((_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write(': ping\n\n');
+    responses.push(response);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  const clients = startReaders(typeof address === 'object' && address !== null ? address.port : 0, '/', readers);
+  const ticks = ticksFor(readers);
+  await clients.opened;
+  const started = performance.now();
+  let position = 0;
+  for (let tick = 0; tick < ticks; tick++) {
+    let text = '';
+    for (let event = 0; event < eventsPerTick; event++) text += `id: ${++position}\ndata: ${entry.data}\n\n`;
+    const bytes = Buffer.from(text);
+    for (const response of responses) response.write(bytes);
+    await new Promise(setImmediate);
+  }
+  for (const response of responses) response.end();
+  await clients.done;
+  const seconds = (performance.now() - started) / 1000;
+  server.close();
+  return (ticks * eventsPerTick * readers) / seconds;
+}
+
+async function replayRow(): Promise<Row> {
+  const folder = mkdtempSync(join(tmpdir(), 'concerto-bench-'));
+  const log = await openEventLog(`sqlite:${join(folder, 'store.db')}`, { now: Date.now });
+  const session = 'bench';
+  await createSession(log, session);
+  const page = Array.from({ length: 1_000 }, () => entry);
+  for (let done = 0; done < replayed; done += page.length) {
+    await log.append({ session, streams: [{ stream: 'events', entries: page }] });
+  }
+  await log.append({ session, streams: [{ stream: 'events', entries: [finish] }] });
+  const server = await serveLog(log);
+  const row = await compare(
+    { name: 'replay of 100k events over SSE', unit: 'events/s', target: '>= 0.50' },
+    {
+      ours: async () => {
+        const clients = startReaders(server.port, `/api/sessions/${session}/events`, 1);
+        await clients.begun;
+        const started = performance.now();
+        await clients.done;
+        return replayed / ((performance.now() - started) / 1000);
+      },
+      reference: async () => {
+        const started = performance.now();
+        for (let after = 0; after < replayed; ) {
+          const { entries } = await log.read({ session, stream: 'events', after, limit: 1_000 });
+          after = entries.at(-1)?.position ?? replayed;
+        }
+        return replayed / ((performance.now() - started) / 1000);
+      },
+    },
+  );
+  await server.close();
+  await log.close();
+  rmSync(folder, { recursive: true, force: true });
+  return row;
+}
+
+async function serveLog(log: EventLog): Promise<Awaited<ReturnType<typeof serve>>> {
+  const report = (message: string, cause?: unknown): void => console.error(message, cause);
+  const store = new SessionStore(log);
+  const clock = systemClock;
+  const pool = new PoolKeeper({ log, store, clock, report, initialMax: 20 });
+  const sessions = new Sessions({ log, store, pool, catalog: catalogOf([]), clock, mintId: (prefix) => prefix });
+  return await serve({
+    host: '127.0.0.1',
+    port: 0,
+    sessions,
+    log,
+    guard: { token, hosts: [] },
+    version: 'bench',
+    webRoot: undefined,
+    report,
+  });
+}
+
+async function createSession(log: EventLog, session: string): Promise<void> {
+  const created = {
+    type: 'created',
+    at: 0,
+    actor: 'user',
+    sessionId: session,
+    kind: 'agent',
+    agent: 'none',
+    title: 'bench',
+    once: true,
+    slot: 'wanted',
+  };
+  await log.append({
+    session,
+    streams: [{ stream: 'domain', entries: [{ type: 'created', data: JSON.stringify(created) }] }],
+  });
+}
+
+function startReaders(
+  port: number,
+  path: string,
+  readers: number,
+): { readonly begun: Promise<void>; readonly opened: Promise<void>; readonly done: Promise<void> } {
+  const script = join(import.meta.dirname, 'sse-readers.mjs');
+  const child: ChildProcess = spawn(process.execPath, [script, String(port), path, String(readers), token], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let begin: () => void = () => {};
+  let open: () => void = () => {};
+  let finish: () => void = () => {};
+  // The reader's own start is not what is measured.
+  const begun = new Promise<void>((resolve) => {
+    begin = resolve;
+  });
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const done = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  if (child.stdout !== null) {
+    createInterface(child.stdout).on('line', (line) => {
+      if (line === 'begin') begin();
+      else if (line === 'open') open();
+      else finish();
+    });
+  }
+  return { begun, opened, done: done.finally(() => child.kill()) };
+}

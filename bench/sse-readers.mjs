@@ -1,0 +1,31 @@
+// Opens N event streams and drains each to its end. Says `begin` first, `open` when all have begun, `done BYTES` when all have ended.
+import { connect } from 'node:net';
+
+const [port, path, readers, token] = process.argv.slice(2);
+console.log('begin');
+let open = 0;
+let ended = 0;
+let bytes = 0;
+for (let reader = 0; reader < Number(readers); reader++) {
+  const socket = connect(Number(port), '127.0.0.1', () => {
+    socket.write(
+      `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${token}\r\nConnection: close\r\n\r\n`,
+    );
+  });
+  let begun = false;
+  socket.on('data', (chunk) => {
+    bytes += chunk.length;
+    if (begun) return;
+    begun = true;
+    open++;
+    if (open === Number(readers)) console.log('open');
+  });
+  socket.on('error', (error) => {
+    console.error(error.message);
+    process.exit(1);
+  });
+  socket.on('close', () => {
+    ended++;
+    if (ended === Number(readers)) console.log(`done ${bytes}`);
+  });
+}
