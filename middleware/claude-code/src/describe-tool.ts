@@ -1,0 +1,43 @@
+import type { Json, JsonObject } from '@concerto/base';
+
+/** Enough to decide by; a whole file that is to be written is in the approval's `input`. */
+const SHOWN_CHARACTERS = 200;
+
+const RISKS: Readonly<Record<string, 'low' | 'medium'>> = {
+  Read: 'low',
+  Glob: 'low',
+  Grep: 'low',
+  WebSearch: 'low',
+  WebFetch: 'low',
+  Edit: 'medium',
+  Write: 'medium',
+  NotebookEdit: 'medium',
+};
+
+/** What a person should read before a yes: the command, the file, the address. */
+export function describeTool(tool: string, input: JsonObject): string {
+  const subject =
+    text(input.command) ??
+    text(input.file_path) ??
+    text(input.notebook_path) ??
+    text(input.path) ??
+    text(input.url) ??
+    text(input.query) ??
+    text(input.pattern) ??
+    text(input.description);
+  return subject === undefined ? tool : `${tool}: ${shorten(subject)}`;
+}
+
+/** A command can do anything, and so can a tool that we do not know. */
+export function riskOf(tool: string): 'low' | 'medium' | 'high' {
+  return RISKS[tool] ?? 'high';
+}
+
+export function shorten(value: string): string {
+  const line = value.replaceAll(/\s*\n\s*/g, ' ⏎ ').trim();
+  return line.length <= SHOWN_CHARACTERS ? line : `${line.slice(0, SHOWN_CHARACTERS - 1)}…`;
+}
+
+function text(value: Json | undefined): string | undefined {
+  return typeof value === 'string' && value.trim() !== '' ? value : undefined;
+}

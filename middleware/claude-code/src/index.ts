@@ -1,0 +1,3 @@
+export { ClaudeAgent } from './claude-agent.ts';
+export { ClaudeError } from './claude-process.ts';
+export { Params } from './params.ts';
