@@ -58,6 +58,7 @@ function createContext(input: CheckInput): Context {
     root,
     fileModules: new Map([[input.program.entry, root]]),
     builtinEntries: new Map(),
+    compared: { names: 0 },
     paths: new Set(),
     functionBodies: [],
     otherItems: [],

@@ -29,6 +29,8 @@ export interface Context {
   readonly fileModules: Map<string, ModuleScope>;
   /** Built-in names that were looked up. */
   readonly builtinEntries: Map<string, Entry>;
+  /** How many names were offered for comparison with unknown ones. */
+  readonly compared: { names: number };
   /** Paths given out, so that local items get unique ones. */
   readonly paths: Set<string>;
   /** Bodies to check once every signature of the program is known. */

@@ -218,14 +218,19 @@ export function namesIn(cx: Context, container: Meaning): Iterable<string> {
   }
 }
 
+/** Comparing names takes time: in a large program with many mistakes only the first get suggestions. */
+const MOST_COMPARED = 100_000;
+
 /** All names visible from a module, for "did you mean". */
 export function namesVisible(cx: Context, from: ModuleScope): string[] {
+  if (cx.compared.names > MOST_COMPARED) return [];
   const names: string[] = [];
   for (let module: ModuleScope | undefined = from; module !== undefined; module = module.parent) {
     names.push(...module.entries.keys());
   }
   for (const name of cx.builtins.functions.keys()) if (!name.includes('::')) names.push(name);
   names.push(...cx.builtins.types.keys());
+  cx.compared.names += names.length;
   return names;
 }
 

@@ -74,9 +74,14 @@ function unknownName(body: Body, node: NameExpression): ResolvedValue {
   const outer = outerLocal(body, name);
   if (outer !== undefined) {
     outer.used = true;
-    cx.report.error(CODE.localCapture, node.span, `a local function cannot use the variable \`${name}\` around it`, {
-      help: `pass it as a parameter, or write a closure: \`let f = |…| …;\``,
-    });
+    cx.report.error(
+      CODE.localCapture,
+      node.span,
+      `an item inside a function cannot use the variable \`${name}\` around it`,
+      {
+        help: `pass it as a parameter, or write a closure: \`let f = |…| …;\``,
+      },
+    );
     return BROKEN;
   }
   const candidates = [...localNames(body), ...namesVisible(cx, body.module)];
