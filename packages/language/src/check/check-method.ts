@@ -13,6 +13,7 @@ import type { CallTarget } from './facts.ts';
 import { findMethod, mayMutate, methodNames } from './find-method.ts';
 import type { Instance } from './instantiate.ts';
 import { instantiate } from './instantiate.ts';
+import { canCall } from './module-scope.ts';
 import { didYouMean } from './resolve-path.ts';
 import { typeTag } from './resolve-type.ts';
 import {
@@ -122,6 +123,7 @@ function declaredCall(
   found: { readonly kind: 'declared' | 'trait'; readonly method: MethodInfo },
 ): Type {
   const { method } = found;
+  if (!canCall(body.module, method)) reportPrivate(body, call.nameSpan, method);
   if (method.receiver === 'none') {
     body.cx.report.error(CODE.unknownMethod, call.nameSpan, `\`${call.name}\` has no \`self\`, so it is not a method`, {
       help: `call it by its type: \`${method.owner?.name ?? 'Type'}::${call.name}(…)\``,
@@ -144,6 +146,12 @@ function declaredCall(
     writesBack,
   });
   return checked.result;
+}
+
+function reportPrivate(body: Body, span: Span, method: MethodInfo): void {
+  body.cx.report.error(CODE.notVisible, span, `method \`${method.name}\` is private`, {
+    help: 'write `pub` before it to use it outside its module',
+  });
 }
 
 function isTool(type: Type): boolean {

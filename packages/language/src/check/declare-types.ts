@@ -199,6 +199,7 @@ export function declareMethod(cx: Context, owner: MethodOwner, item: FunctionIte
     hasBody: item.body !== undefined,
     ref,
     item,
+    module: owner.scope.module,
     ...(owner.trait === undefined ? {} : { trait: owner.trait }),
   };
 }

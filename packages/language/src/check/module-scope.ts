@@ -2,7 +2,7 @@ import type { Span } from '../source/span.ts';
 import type { ConstItem, FunctionItem, TypeAliasItem } from '../syntax/item.ts';
 import type { Path } from '../syntax/node.ts';
 import type { ConstantRef, FunctionRef, ModuleVariable, ResourceRef } from './facts.ts';
-import type { Signature, TraitInfo, Type, TypeCon, TypeParam, VariantInfo } from './types.ts';
+import type { MethodInfo, Signature, TraitInfo, Type, TypeCon, TypeParam, VariantInfo } from './types.ts';
 
 /** What a name means in a module. */
 export type Meaning =
@@ -107,9 +107,24 @@ export function join(prefix: string, name: string): string {
 
 /** A private name is visible in its own module and in those inside it. */
 export function canSee(from: ModuleScope, entry: Entry): boolean {
-  if (entry.isPublic || entry.module === undefined) return true;
+  return entry.isPublic || entry.module === undefined || isInside(from, entry.module);
+}
+
+function isInside(from: ModuleScope, outer: ModuleScope): boolean {
   for (let module: ModuleScope | undefined = from; module !== undefined; module = module.parent) {
-    if (module === entry.module) return true;
+    if (module === outer) return true;
   }
   return false;
+}
+
+/**
+ * Methods without `pub` are private once the type has some with it: who writes `pub` on one means the others to be
+ * hidden. A type without any `pub` method hides none.
+ */
+export function canCall(from: ModuleScope, method: MethodInfo): boolean {
+  const { item, module, owner } = method;
+  if (item === undefined || module === undefined || owner === undefined || method.trait !== undefined) return true;
+  if (item.isPublic || owner.declaration?.kind === 'ToolItem' || isInside(from, module)) return true;
+  for (const other of owner.methods.values()) if (other.item?.isPublic === true) return false;
+  return true;
 }

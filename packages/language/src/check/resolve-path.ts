@@ -219,7 +219,7 @@ export function namesIn(cx: Context, container: Meaning): Iterable<string> {
 }
 
 /** Comparing names takes time: in a large program with many mistakes only the first get suggestions. */
-const MOST_COMPARED = 100_000;
+const MOST_COMPARED = 30_000;
 
 /** All names visible from a module, for "did you mean". */
 export function namesVisible(cx: Context, from: ModuleScope): string[] {

@@ -4,7 +4,14 @@ import { associatedBuiltin, type BuiltinFunction } from './builtins.ts';
 import { CODE } from './codes.ts';
 import type { Body } from './context.ts';
 import type { ConstantRef, Local, ModuleVariable, ResolvedName, VariantRef } from './facts.ts';
-import { canSee, type Entry, type FunctionMeaning, type ModuleScope, type ResourceMeaning } from './module-scope.ts';
+import {
+  canCall,
+  canSee,
+  type Entry,
+  type FunctionMeaning,
+  type ModuleScope,
+  type ResourceMeaning,
+} from './module-scope.ts';
 import {
   didYouMean,
   lookupName,
@@ -195,7 +202,13 @@ function associatedValue(
   const { con, name, owner } = target;
   const resource = owner.meaning.kind === 'resource' ? owner.meaning : undefined;
   const method = con.methods.get(name) ?? con.traitMethods.get(name) ?? con.trait?.methods.get(name);
-  if (method !== undefined) return { kind: 'associated', con, method, resource };
+  if (method !== undefined) {
+    if (!canCall(body.module, method)) {
+      const last = node.path.segments[node.path.segments.length - 1] ?? node;
+      body.cx.report.error(CODE.notVisible, last.span, `\`${con.name}::${name}\` is private`);
+    }
+    return { kind: 'associated', con, method, resource };
+  }
   const builtin = associatedBuiltin(body.cx.builtins, con.name, name);
   if (builtin !== undefined && con.declaration === undefined) return { kind: 'builtin', builtin };
   const last = node.path.segments[node.path.segments.length - 1] ?? node;

@@ -1,6 +1,6 @@
 import type { FunctionItem, Item, Parameter } from '../syntax/item.ts';
 import type { FunctionRef, VariantRef } from './facts.ts';
-import type { Entry } from './module-scope.ts';
+import type { Entry, ModuleScope } from './module-scope.ts';
 
 /**
  * The types the checker reasons with. Everything nominal or built in is a constructor with arguments, so unification
@@ -131,6 +131,8 @@ export interface MethodInfo {
   /** The declared function; undefined for built-in methods and for signatures without a body. */
   readonly ref: FunctionRef | undefined;
   readonly item?: FunctionItem;
+  /** Where the `impl` is; undefined for built-in methods. */
+  readonly module?: ModuleScope;
 }
 
 export interface TraitInfo {
