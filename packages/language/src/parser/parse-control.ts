@@ -1,3 +1,4 @@
+import type { TokenKind } from '../lexer/token.ts';
 import type { Block, CatchClause, Expression, IfExpression, MatchArm } from '../syntax/expression.ts';
 import type { Name } from '../syntax/node.ts';
 import { eatInstead } from './foreign-words.ts';
@@ -105,9 +106,20 @@ function parseArmBody(p: Parser): Expression {
   return parsePostfix(p, p.block());
 }
 
+/** What can only begin the next arm: the comma before it is optional. */
+const PATTERN_STARTS: ReadonlySet<TokenKind> = new Set([
+  'Identifier',
+  'Int',
+  'Float',
+  'String',
+  'true',
+  'false',
+  'nil',
+]);
+
 function recoverAfterArm(p: Parser, body: Expression): void {
   const endsWithBrace = p.tokens.kinds[p.position - 1] === '}' && body.kind !== 'ErrorExpression';
-  if (endsWithBrace || (p.newlineBefore() && !p.at(';'))) return;
+  if (endsWithBrace || (p.newlineBefore() && !p.at(';')) || PATTERN_STARTS.has(p.kind)) return;
   p.unexpected('expected `,` or `}` after the arm', true);
   p.skipBalanced((kind) => kind === ',' || kind === ';');
   if (!p.eat(',')) p.eat(';');
