@@ -8,7 +8,8 @@ export default defineConfig({
   ssr: { resolve: { conditions: [...source, 'module', 'node', 'import', 'default'], externalConditions: source } },
   test: {
     include: ['{packages,apps,middleware,tools,examples}/**/*.test.{ts,tsx}', 'tests/**/*.test.ts'],
-    exclude: ['**/node_modules/**', '**/dist/**'],
+    // Tests with the real agent programs are `npm run test:agents`, which installs these.
+    exclude: ['**/node_modules/**', '**/dist/**', ...(process.env.CONCERTO_TEST_CLAUDE ? [] : ['tests/agents/**'])],
     testTimeout: 30_000,
     hookTimeout: 60_000,
     maxWorkers: 2,

@@ -14,10 +14,16 @@ export function install() {
     .digest('hex');
   if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === lock) return;
   console.log('concerto: installing dependencies (first time, or the lock file changed) …');
-  const npm = spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: root, stdio: 'inherit' });
-  if (npm.status !== 0) {
-    console.error('concerto: npm ci failed; see its message above. Node 20.19 or newer and npm are needed.');
-    process.exit(npm.status ?? 1);
+  // `npm ci` refuses a lock without the packages of other platforms, which some registries do not have; `npm install`
+  // takes the same versions from it.
+  if (npm('ci', 'ignore') !== 0 && npm('install', 'inherit', '--no-save') !== 0) {
+    console.error('concerto: npm install failed; see its message above. Node 20.19 or newer and npm are needed.');
+    process.exit(1);
   }
   writeFileSync(stampFile, lock);
+}
+
+function npm(command, stderr, ...flags) {
+  const args = [command, ...flags, '--no-audit', '--no-fund', '--loglevel=error'];
+  return spawnSync('npm', args, { cwd: root, stdio: ['ignore', 'inherit', stderr] }).status;
 }

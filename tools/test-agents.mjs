@@ -1,0 +1,44 @@
+// `npm run test:agents [-- ARGUMENTS OF THE TEST RUNNER]`: tests our middleware with the real agent programs, which it
+// installs into a folder of its own. They are too large (350 MB) for everybody's `npm install`. No key is needed: a
+// scripted model on loopback answers.
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { build } from './build.mjs';
+import { install } from './install.mjs';
+import { root } from './root.mjs';
+
+// Pinned: their wire changes from week to week, and npm would choose an older one for Node 20.
+const claude = { name: '@anthropic-ai/claude-code', version: '2.1.325', bin: 'claude' };
+
+install();
+build();
+const env = { ...process.env, CONCERTO_TEST_CLAUDE: program(claude) };
+const tested = spawnSync(
+  join(root, 'node_modules', '.bin', 'vitest'),
+  ['run', ...(process.argv.length > 2 ? process.argv.slice(2) : ['tests/agents'])],
+  { cwd: root, stdio: 'inherit', env },
+);
+process.exit(tested.status ?? 1);
+
+/** The path of the program, installed if it is not there yet. */
+function program({ name, version, bin }) {
+  const folder = join(root, 'node_modules', '.cache', 'agents', `${name.replaceAll('/', '-')}-${version}`);
+  const path = join(folder, 'node_modules', '.bin', bin);
+  if (!runs(path)) {
+    console.log(`concerto: installing ${name} ${version} …`);
+    mkdirSync(folder, { recursive: true });
+    const args = ['install', '--no-save', '--no-audit', '--no-fund', '--prefix', folder, `${name}@${version}`];
+    const installed = spawnSync('npm', args, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
+    if (installed.status !== 0 || !runs(path)) {
+      console.error(`concerto: ${name} ${version} could not be installed, or does not run on this machine.`);
+      process.exit(1);
+    }
+  }
+  return path;
+}
+
+/** An installation that was cut off leaves a file that does not run. */
+function runs(path) {
+  return existsSync(path) && spawnSync(path, ['--version'], { stdio: 'ignore', timeout: 60_000 }).status === 0;
+}
