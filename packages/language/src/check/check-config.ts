@@ -100,6 +100,13 @@ export function checkAgent(cx: Context, module: ModuleScope, item: AgentItem): v
 
 export function checkMcp(cx: Context, module: ModuleScope, item: McpItem): void {
   checkFields(cx, module, item.fields, { rules: MCP_FIELDS, what: `mcp \`${item.name.text}\`` });
+  const { manifest } = cx;
+  const name = item.name.text;
+  const hasOwn = item.fields.some((field) => field.name.text === 'command' || field.name.text === 'url');
+  if (manifest === undefined || hasOwn || manifest.mcp.has(name) || name === '') return;
+  cx.report.warning(CODE.unknownConnector, item.name.span, `Concerto.toml has no MCP server \`${name}\``, {
+    help: didYouMean(name, manifest.mcp) ?? `add \`[mcp.${name}]\`, or give it a \`command\` or \`url\` here`,
+  });
 }
 
 /** The old `connect`: its values are those of a manifest's table; `env("X")` names a variable. */
@@ -170,6 +177,7 @@ function checkField(body: Body, field: ConfigField, rule: FieldRule): void {
   }
   if (rule.form === 'reference') {
     const type = body.check(value, rule.type);
+    if (field.name.text === 'tools') checkTools(body, value);
     if (field.name.text === 'memory') {
       const memory = cx.builtins.types.get('Memory');
       if (memory !== undefined) {
@@ -181,6 +189,23 @@ function checkField(body: Body, field: ConfigField, rule: FieldRule): void {
   const type = body.check(value, rule.type);
   if (fitOrReport(body, value, type, { type: rule.type, what: `\`${field.name.text}\``, code: CODE.configValue })) {
     evaluateField(cx, value);
+  }
+}
+
+/** `tools: [A, B]` names tools and MCP servers. */
+function checkTools(body: Body, value: Expression): void {
+  if (value.kind !== 'ArrayExpression') {
+    if (value.kind !== 'ErrorExpression') {
+      body.cx.report.error(CODE.configValue, value.span, '`tools` is an array of tools and MCP servers');
+    }
+    return;
+  }
+  for (const element of value.elements) {
+    const resolved = body.cx.facts.names.get(element.id);
+    if (resolved?.kind === 'resource' && (resolved.resource.kind === 'tool' || resolved.resource.kind === 'mcp'))
+      continue;
+    if (resolved?.kind === 'unresolved' || element.kind === 'ErrorExpression') continue;
+    body.cx.report.error(CODE.configValue, element.span, 'this is not a tool or an MCP server');
   }
 }
 

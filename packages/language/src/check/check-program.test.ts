@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ManifestNames } from './check-program.ts';
-import { diagnose, errorsOf } from './testing/check-source.ts';
+import { checkSource, diagnose, errorsOf } from './testing/check-source.ts';
 
 const MANIFEST: ManifestNames = {
   connections: new Set(['local']),
@@ -128,6 +128,17 @@ const MISTAKES: readonly (readonly [code: string, line: number, mention: string,
   ['C0250', 2, 'yy', 'struct P { x: Int }\nfn main() { emit("p", P { x: 1, yy: 2 }); }'],
   ['C0251', 1, 'oops', 'fn f(n: Int) -> Int { n.oops() }'],
   ['C0251', 1, 'go', 'fn f<T>(x: T) -> Int { x.go() }'],
+  ['C0252', 1, 'fn(Int)', 'schema S { f: fn(Int) -> Int }'],
+  ['C0248', 2, 'not a tool', 'fn helper() { }\nmodel M { provider: local, tools: [helper] }'],
+  [
+    'C0227',
+    2,
+    'hidden',
+    'mod m { pub struct S { x: Int } impl S { pub fn open(self) -> Int { self.x } fn hidden(self) -> Int { 1 } } }\nfn main() { emit("b", m::S { x: 1 }.hidden()); }',
+  ],
+  ['C0205', 1, 'without `else`', 'fn h(x: Int) -> String { if x > 1 { "a" } }'],
+  ['C0205', 1, 'numbers', 'fn main() { emit("x", std::math::abs("a")); }'],
+  ['C0235', 2, 'Int', 'trait A { fn a(self) -> Int; }\nfn main() { emit("x", A::a(5)); }'],
 ];
 
 describe('mistakes', () => {
@@ -162,7 +173,9 @@ const WARNINGS: readonly (readonly [code: string, line: number, mention: string,
   ],
   ['C0309', 2, 'result', `${AGENT}fn main() { let _ = listen A.execute("x") { "result" => |m| { 5 } }; }`],
   ['C0311', 1, 'dropped', 'fn f() { 42 }'],
+  ['C0310', 1, 'AgentRef', 'fn f(h: HostRef) -> Bool { h.execute("x").is_ok() }'],
   ['C0312', 1, 'nobody', 'agent B { connector: nobody }'],
+  ['C0312', 1, 'Files', 'mcp Files { transport: "stdio" }'],
 ];
 
 describe('warnings', () => {
@@ -193,5 +206,34 @@ describe('several at once', () => {
   test('the order is that of the source, whatever the order of checking', () => {
     const source = 'fn main() { a(); }\nconst C: Int = "x";\nstruct S { y: Nope }\n';
     expect(errorsOf(source).map((line) => line[0])).toEqual(['1', '2', '3']);
+  });
+});
+
+describe('help', () => {
+  const helpOf = (source: string) => checkSource(source, { manifest: MANIFEST }).diagnostics.map(({ help }) => help);
+
+  test.each([
+    ['fn main() { let total = 1; emit("t", totle + total); }', '`total`'],
+    ['struct P { width: Int }\nfn main() { emit("x", P { width: 1 }.widht); }', '`width`'],
+    ['fn main() { emit("x", [1].pussh(2)); }', '`push`'],
+    ['model M { provider: lokal }', '`local`'],
+    ['fn main() { let o: Option<Int> = 1; let n: Int = o; emit("n", n); }', '??'],
+    ['fn f() -> Result<Int, String> { 5 }', 'Ok('],
+    ['fn f() -> Int { 42; }', 'remove the last `;`'],
+  ])('%s', (source, text) => {
+    expect(helpOf(source).join('\n')).toContain(text);
+  });
+
+  test('a second place explains the first', () => {
+    const { diagnostics } = checkSource('fn twice() {}\nfn twice() {}');
+    expect(diagnostics[0]?.labels.map((label) => label.message)).toEqual(['first defined here']);
+  });
+
+  test('a large program full of unknown names is checked in a moment', () => {
+    const names = Array.from({ length: 1500 }, (_, index) => `fn function_${index}() { }`);
+    const calls = Array.from({ length: 1500 }, (_, index) => `functoin_${index}();`);
+    const { diagnostics } = checkSource(`${names.join('\n')}\nfn main() { ${calls.join('\n')} }`);
+    expect(diagnostics).toHaveLength(1500);
+    expect(diagnostics[0]?.help).toContain('function_0');
   });
 });

@@ -52,6 +52,7 @@ export const CODE = {
   literalUnion: 'C0249',
   unknownField: 'C0250',
   unknownMethod: 'C0251',
+  schemaField: 'C0252',
   unusedName: 'C0300',
   openMatch: 'C0301',
   parameterDocs: 'C0302',

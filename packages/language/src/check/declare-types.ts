@@ -17,12 +17,15 @@ import { genericParams, resolveAlias, resolveBounds, resolveType } from './resol
 import {
   ANY,
   applied,
+  CON,
   type FieldInfo,
   type MethodInfo,
   NIL,
   optionOf,
   type ParamInfo,
+  prune,
   type Signature,
+  showType,
   type TraitInfo,
   type Type,
   type TypeCon,
@@ -73,6 +76,31 @@ function declareType(cx: Context, module: ModuleScope, item: StructItem | Schema
   resolveBounds(cx, scope, item.generics, params);
   if (item.kind === 'EnumItem') declareVariants(cx, scope, item, con);
   else con.fields = declareFields(cx, scope, item.fields, item.name.text);
+  if (item.kind === 'SchemaItem') checkSchemaFields(cx, item, con);
+}
+
+/** A schema describes JSON: a function or a model cannot come out of it. */
+function checkSchemaFields(cx: Context, item: SchemaItem, con: TypeCon): void {
+  for (const field of item.fields) {
+    const type = con.fields?.get(field.name.text)?.type;
+    const odd = type === undefined ? undefined : notJson(type);
+    if (odd === undefined) continue;
+    cx.report.error(CODE.schemaField, field.type.span, `a field of a schema cannot be \`${showType(odd)}\``, {
+      help: 'a schema describes JSON: texts, numbers, arrays, maps, structs and other schemas',
+    });
+  }
+}
+
+function notJson(raw: Type): Type | undefined {
+  const type = prune(raw);
+  if (type.kind !== 'applied') return undefined;
+  const { con } = type;
+  if (con === CON.Function || con === CON.Range || con.family === 'declared' || con.name.endsWith('Ref')) return type;
+  for (const arg of type.args) {
+    const odd = notJson(arg);
+    if (odd !== undefined) return odd;
+  }
+  return undefined;
 }
 
 function declareVariants(cx: Context, scope: TypeScope, item: EnumItem, con: TypeCon): void {
