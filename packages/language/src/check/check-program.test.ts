@@ -213,7 +213,7 @@ describe('help', () => {
   const helpOf = (source: string) => checkSource(source, { manifest: MANIFEST }).diagnostics.map(({ help }) => help);
 
   test.each([
-    ['fn main() { let total = 1; emit("t", totle + total); }', '`total`'],
+    ['fn main() { let total = 1; emit("t", totel + total); }', '`total`'],
     ['struct P { width: Int }\nfn main() { emit("x", P { width: 1 }.widht); }', '`width`'],
     ['fn main() { emit("x", [1].pussh(2)); }', '`push`'],
     ['model M { provider: lokal }', '`local`'],
