@@ -160,7 +160,8 @@ function checkShape(cx: Context, job: FunctionBody): void {
   const seen = new Set<string>();
   for (const parameter of item.parameters) {
     const name = parameter.name.text;
-    if (parameter.type === undefined && name !== '') {
+    // A method may leave the type out: a model sends what it likes to a tool, and old programs do it elsewhere.
+    if (parameter.type === undefined && name !== '' && job.self === undefined) {
       cx.report.error(CODE.parameterType, parameter.span, `parameter \`${name}\` needs a type`, {
         help: `write \`${name}: Type\`, or \`${name}: Any\``,
       });

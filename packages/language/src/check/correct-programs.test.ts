@@ -1228,6 +1228,14 @@ fn main() {
 }
 `,
   ],
+  [
+    'methods without types for their parameters',
+    `struct P { x: Int }
+impl P { fn scaled(self, k) -> Any { self.x * k } }
+tool T { description: "d", @describe("x") pub fn search(self, query) -> String { "\${query}" } }
+fn main() { emit("x", P { x: 2 }.scaled(3)); emit("y", T.search("q")); }
+`,
+  ],
 ];
 
 describe('correct programs', () => {
