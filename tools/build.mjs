@@ -16,13 +16,12 @@ export function projects(name) {
 }
 
 export function build() {
-  const fingerprint = sourcesFingerprint();
-  if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === fingerprint) return;
+  if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === sourcesFingerprint()) return;
   console.log('concerto: building …');
   run('tsc', ['-b', ...projects('tsconfig.json').filter((file) => !file.startsWith(join('apps', 'web')))]);
   if (existsSync(join(root, 'apps/web/vite.config.ts'))) run('vite', ['build', '--logLevel', 'warn'], 'apps/web');
   mkdirSync(join(root, 'node_modules'), { recursive: true });
-  writeFileSync(stampFile, fingerprint);
+  writeFileSync(stampFile, sourcesFingerprint());
 }
 
 function run(command, args, folder = '.') {
