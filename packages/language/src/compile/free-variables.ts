@@ -11,7 +11,7 @@ function isNode(candidate: unknown): candidate is AnyNode {
 }
 
 /** Calls `visit` for a node and all below it, until `visit` says not to go deeper. */
-export function walk(root: unknown, visit: (node: AnyNode) => boolean | undefined): void {
+function walk(root: unknown, visit: (node: AnyNode) => boolean | undefined): void {
   if (Array.isArray(root)) {
     for (const item of root) walk(item, visit);
     return;

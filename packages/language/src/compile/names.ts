@@ -18,7 +18,7 @@ export function localRegister(frame: Frame, expression: Expression): number | un
   return storage.kind === 'register' ? storage.register : undefined;
 }
 
-export function loadLocal(frame: Frame, local: Local, dst: number): void {
+function loadLocal(frame: Frame, local: Local, dst: number): void {
   const storage = frame.storage(local);
   frame.emit(storage.kind === 'cell' ? 'LoadCell' : 'Move', dst, storage.register);
 }

@@ -131,7 +131,7 @@ function matchConstructor(
 }
 
 /** Reads a part of the value and matches it; a part nobody looks at is not read. */
-export function matchPart(frame: Frame, pattern: Pattern, fail: Label, read: (dst: number) => void): void {
+function matchPart(frame: Frame, pattern: Pattern, fail: Label, read: (dst: number) => void): void {
   if (pattern.kind === 'WildcardPattern' || pattern.kind === 'RestPattern') return;
   const direct = directTarget(frame, pattern);
   if (direct !== undefined) return read(direct);

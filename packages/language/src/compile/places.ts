@@ -58,7 +58,7 @@ function indexRegister(frame: Frame, expression: Expression): number {
 }
 
 /** A register with the container at this place, unshared, so that it may be changed where it is. */
-export function ownPlace(frame: Frame, place: Place, register: number = frame.reserve()): number {
+function ownPlace(frame: Frame, place: Place, register: number = frame.reserve()): number {
   if (place.kind === 'register') {
     frame.emit('Own', place.register);
     return place.register;
