@@ -44,7 +44,7 @@ export function apiOf({ url, token }: { readonly url: string; readonly token: st
         const frames = text.split('\n\n');
         text = frames.pop() ?? '';
         for (const frame of frames) {
-          const data = /^data: (.*)$/m.exec(frame)?.[1];
+          const data = /(?:^|\n)data: ([^\n]*)$/.exec(frame)?.[1];
           if (data === undefined) continue;
           seen.push(JSON.parse(data));
           if (fits(seen.at(-1))) return seen;

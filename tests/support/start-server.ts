@@ -22,6 +22,7 @@ export type StartedServer = {
   readonly url: string;
   readonly port: number;
   readonly token: string;
+  readonly pid: number;
   /** The address that signs a browser in. */
   readonly entrance: string;
   readonly folder: string;
@@ -62,6 +63,7 @@ export async function startServer({ args = [], env = {}, folder }: StartOptions 
     url,
     port: Number(new URL(url).port),
     token,
+    pid: child.pid ?? 0,
     entrance: `${url}/?token=${token}`,
     folder: own,
     stop: () => end('SIGTERM'),

@@ -3,7 +3,7 @@ import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { acceptTokenInUrl, checkCaller, checkToken } from './guard.ts';
-import { openApiDocument } from './openapi.ts';
+import { methodsOf, openApiDocument } from './openapi.ts';
 import { ProblemError, problemResponse } from './problem.ts';
 import { eventRoutes } from './routes/event-routes.ts';
 import { messageRoutes } from './routes/message-routes.ts';
@@ -38,7 +38,12 @@ export function createApp(
   app.route('/api/agent', runRoutes(context));
   app.route('/api', poolRoutes(context));
   app.all('/api/*', (c) => {
-    throw new ProblemError(404, 'no_such_call', `there is no ${c.req.method} ${c.req.path}`);
+    const { method, path } = c.req;
+    const methods = methodsOf(path);
+    const allow = methods.join(', ');
+    if (methods.length === 0) throw new ProblemError(404, 'no_such_call', `there is no ${method} ${path}`);
+    if (method === 'OPTIONS') return c.body(null, 204, { allow });
+    throw new ProblemError(405, 'no_such_method', `${path} takes ${allow}, not ${method}`, { headers: { allow } });
   });
 
   app.get('*', acceptTokenInUrl(context.guard), servePage(context));

@@ -4,7 +4,7 @@ import { ProblemError } from './problem.ts';
 /** The position to go on from: `?after` wins over `Last-Event-ID`; neither means from the beginning. */
 export function readCursor(c: Context): number {
   const text = c.req.query('after') ?? c.req.header('last-event-id') ?? '0';
-  if (!/^\d{1,15}$/.test(text)) throw new ProblemError(400, 'bad_cursor', `${JSON.stringify(text)} is not a position`);
+  if (!/^\d+$/.test(text)) throw new ProblemError(400, 'bad_cursor', `${JSON.stringify(text)} is not a position`);
   return Number(text);
 }
 

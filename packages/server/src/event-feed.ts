@@ -13,8 +13,13 @@ export type Frames = {
   readonly last: boolean;
 };
 
-export const pageEntries = 1_000;
-const tailBatches = 64;
+const pageEntriesMax = 1_000;
+/** Entries can be megabytes long: what one reader is written at a time, and what all share, is bounded in bytes too. */
+const frameBytesMax = 1024 * 1024;
+const tailBatchesMax = 64;
+const tailBytesMax = 8 * frameBytesMax;
+/** Before anything was read nobody knows how long entries are. */
+const firstPageEntries = 64;
 
 /** Told, in the tick of the growth, that there may be more to take. */
 export type Follower = { pump(): void };
@@ -29,6 +34,8 @@ export class EventFeed {
   readonly #session: string;
   readonly #wire: Wire;
   #tail: Frames[] = [];
+  #tailBytes = 0;
+  #pageEntries = firstPageEntries;
   #grown = false;
   #reading = false;
   #head: number | undefined;
@@ -54,22 +61,24 @@ export class EventFeed {
     return undefined;
   }
 
-  /** What follows the position, from the log; undefined when nothing does. */
+  /** What follows the position, from the log, as much as fits; undefined when nothing does. */
   async read(position: number): Promise<Frames | undefined> {
     const page = await this.#log.read({
       session: this.#session,
       stream: 'events',
       after: position,
-      limit: pageEntries,
+      limit: this.#pageEntries,
     });
+    if (page.entries.length > 0) this.#pageEntries = entriesThatFit(page.entries);
     const gap = page.oldest > position + 1 ? gapFrame(position + 1, page.oldest - 1) : '';
-    const last = page.entries.at(-1);
+    const { text, taken } = encodeFrames(page.entries, this.#wire);
+    const last = page.entries[taken - 1];
     if (last === undefined && gap === '') return undefined;
     return {
       from: position,
       to: last?.position ?? page.oldest - 1,
-      bytes: Buffer.from(gap + encodeFrames(page.entries, this.#wire)),
-      last: page.entries.some((entry) => entry.type === 'finish'),
+      bytes: Buffer.from(gap + text),
+      last: last?.type === 'finish',
     };
   }
 
@@ -91,6 +100,7 @@ export class EventFeed {
       } catch {
         // The store is in trouble: every reader finds out by its own read, with its own error.
         this.#tail = [];
+        this.#tailBytes = 0;
         this.#head = undefined;
       }
       for (const follower of this.followers) follower.pump();
@@ -105,21 +115,43 @@ export class EventFeed {
     const frames = await this.read(this.#head);
     if (frames === undefined) return;
     this.#head = frames.to;
-    this.#tail.push(frames);
-    if (this.#tail.length > tailBatches) this.#tail.shift();
+    this.#keep(frames);
     this.#grown = true;
+  }
+
+  #keep(frames: Frames): void {
+    this.#tail.push(frames);
+    this.#tailBytes += frames.bytes.length;
+    while (this.#tail.length > tailBatchesMax || this.#tailBytes > tailBytesMax) {
+      this.#tailBytes -= this.#tail.shift()?.bytes.length ?? 0;
+    }
   }
 }
 
-export function encodeFrames(entries: readonly Entry[], wire: Wire): string {
+/** As many entries as fit, but at least one. */
+function encodeFrames(entries: readonly Entry[], wire: Wire): { readonly text: string; readonly taken: number } {
   let text = '';
+  let taken = 0;
   for (const entry of entries) {
+    if (taken > 0 && text.length + entry.data.length > frameBytesMax) break;
+    taken++;
     if (wire === 'run' && !isAgentEventType(entry.type)) continue;
     text += `id: ${entry.position}\ndata: ${entry.data}\n\n`;
   }
-  return text;
+  return { text, taken };
+}
+
+function entriesThatFit(entries: readonly Entry[]): number {
+  const bytes = entries.reduce((sum, entry) => sum + entry.data.length, 0);
+  const fitting = Math.floor((frameBytesMax * entries.length) / Math.max(bytes, 1));
+  return Math.min(Math.max(fitting, 1), pageEntriesMax);
 }
 
 function gapFrame(from: number, to: number): string {
-  return `id: ${to}\ndata: ${JSON.stringify({ type: 'gap', from, to, seq: to, at: new Date().toISOString() })}\n\n`;
+  return `id: ${to}\ndata: ${gapEvent(from, to)}\n\n`;
+}
+
+/** What stands where trimmed events were, so that nobody takes what is left for everything. */
+export function gapEvent(from: number, to: number): string {
+  return JSON.stringify({ type: 'gap', from, to, seq: to, at: new Date().toISOString() });
 }

@@ -5,6 +5,12 @@ import type { EventFeeds } from './event-feeds.ts';
 /** A reader that takes nothing for this long is cut off; it comes back with its cursor and loses nothing. */
 export const stalledAfterMs = 60_000;
 
+export const streamHeaders = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-store',
+  'x-accel-buffering': 'no',
+} as const;
+
 const ping = Buffer.from(': ping\n\n');
 
 export type Stream = {
@@ -17,11 +23,7 @@ export type Stream = {
  * Serves server-sent events on a Node response; resolves after the session's last event, or when the reader has left.
  */
 export async function streamEvents(feeds: EventFeeds, stream: Stream, response: ServerResponse): Promise<void> {
-  response.writeHead(200, {
-    'content-type': 'text/event-stream; charset=utf-8',
-    'cache-control': 'no-store',
-    'x-accel-buffering': 'no',
-  });
+  response.writeHead(200, streamHeaders);
   const feed = feeds.open(stream.session, stream.wire);
   const connection = new EventConnection(feed, stream.after, response);
   feeds.connections.add(connection);
@@ -33,6 +35,11 @@ export async function streamEvents(feeds: EventFeeds, stream: Stream, response: 
     feeds.connections.delete(connection);
     feeds.release(stream.session, stream.wire);
   }
+}
+
+/** For a reader that has seen the last event: nothing will follow, so there is nothing to wait for. */
+export function endedStream(): Response {
+  return new Response(new Uint8Array(ping), { headers: streamHeaders });
 }
 
 /**

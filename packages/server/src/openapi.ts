@@ -76,6 +76,17 @@ const operations: Readonly<Record<string, Operation>> = {
   ),
 };
 
+const templates = Object.keys(operations).map((call) => {
+  const [method = '', path = ''] = call.split(' ');
+  return { method: method.toUpperCase(), pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`) };
+});
+
+/** What a path can be called with; empty when there is no such path. */
+export function methodsOf(path: string): readonly string[] {
+  const methods = templates.flatMap(({ method, pattern }) => (pattern.test(path) ? [method] : []));
+  return methods.includes('GET') ? [...methods, 'HEAD'] : methods;
+}
+
 export function openApiDocument(version: string): object {
   const paths: Record<string, Record<string, object>> = {};
   for (const [call, operation] of Object.entries(operations)) {

@@ -22,13 +22,26 @@ export async function readJson(c: Context): Promise<unknown> {
 export function parseBody<S extends z.ZodType>(body: unknown, schema: S): z.output<S> {
   const parsed = schema.safeParse(body);
   if (parsed.success) return parsed.data;
-  const errors = parsed.error.issues.map((issue) => ({
-    path: issue.path.map(String).join('.'),
-    message: issue.message,
-  }));
+  const errors = parsed.error.issues.flatMap((issue) => faultsOf(issue, []));
   const first = errors[0];
   const where = first === undefined || first.path === '' ? 'the body' : `\`${first.path}\``;
   throw new ProblemError(422, 'invalid_body', `${where}: ${first?.message ?? 'is not valid'}`, { members: { errors } });
+}
+
+type Fault = { readonly path: string; readonly message: string };
+
+/** Every fault at its own place: of a union the alternative that came nearest, of unknown keys each one. */
+function faultsOf(issue: z.core.$ZodIssue, outer: readonly PropertyKey[]): readonly Fault[] {
+  const path = [...outer, ...issue.path];
+  const at = (keys: readonly PropertyKey[]): string => keys.map(String).join('.');
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => ({ path: at([...path, key]), message: 'is not a known key' }));
+  }
+  if (issue.code === 'invalid_union') {
+    const [nearest] = issue.errors.toSorted((a, b) => a.length - b.length);
+    if (nearest !== undefined && nearest.length > 0) return nearest.flatMap((inner) => faultsOf(inner, path));
+  }
+  return [{ path: at(path), message: issue.message }];
 }
 
 async function readText(c: Context): Promise<string> {
@@ -44,7 +57,15 @@ async function readText(c: Context): Promise<string> {
     if (size > bodyBytesMax) throw tooLarge();
     chunks.push(chunk);
   }
-  return new TextDecoder().decode(Buffer.concat(chunks));
+  return decodeUtf8(Buffer.concat(chunks));
+}
+
+function decodeUtf8(bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw new ProblemError(400, 'bad_json', 'the body is not UTF-8', { cause });
+  }
 }
 
 function tooLarge(): ProblemError {

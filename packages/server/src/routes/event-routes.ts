@@ -3,8 +3,8 @@ import type { HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { type Context, Hono } from 'hono';
 import { checkCursor, readCursor, readLimit } from '../cursor.ts';
-import type { Wire } from '../event-feed.ts';
-import { streamEvents } from '../event-stream.ts';
+import { gapEvent, type Wire } from '../event-feed.ts';
+import { endedStream, streamEvents, streamHeaders } from '../event-stream.ts';
 import type { ServerContext } from '../server-context.ts';
 import { found } from './session-routes.ts';
 
@@ -27,10 +27,21 @@ export async function serveEvents(
 ): Promise<Response> {
   const after = readCursor(c);
   found((await context.sessions.exists(target.session)) ? true : undefined, c);
-  checkCursor(after, await context.log.head(target.session, 'events'));
+  const head = await context.log.head(target.session, 'events');
+  checkCursor(after, head);
   if (c.req.query('format') === 'json') return await page(context, c, { ...target, after });
+  // A stream has no end while the session lives, and HEAD has no body: it must not wait for one.
+  if (c.req.method === 'HEAD') return new Response(null, { headers: streamHeaders });
+  if (after === head && (await isOver(context, target.session, head))) return endedStream();
   await streamEvents(context.feeds, { ...target, after }, c.env.outgoing);
   return RESPONSE_ALREADY_SENT;
+}
+
+/** `finish` is the last event there will ever be. */
+async function isOver({ log }: ServerContext, session: string, head: number): Promise<boolean> {
+  if (head === 0) return false;
+  const { entries } = await log.read({ session, stream: 'events', after: head - 1, limit: 1 });
+  return entries[0]?.type === 'finish';
 }
 
 async function page(
@@ -41,10 +52,12 @@ async function page(
   const limit = readLimit(c, { fallback: 500, max: 5_000 });
   const read = await log.read({ session: target.session, stream: 'events', after: target.after, limit });
   const entries = target.wire === 'run' ? read.entries.filter((entry) => isAgentEventType(entry.type)) : read.entries;
-  const position = read.entries.at(-1)?.position ?? target.after;
+  const isTrimmed = read.oldest > target.after + 1;
+  const position = read.entries.at(-1)?.position ?? (isTrimmed ? read.oldest - 1 : target.after);
   const more = position < read.head;
+  const gap = isTrimmed ? [gapEvent(target.after + 1, read.oldest - 1)] : [];
   // The stored texts are the answer's texts: joined, never parsed.
-  const events = entries.map((entry) => entry.data).join(',');
+  const events = [...gap, ...entries.map((entry) => entry.data)].join(',');
   return new Response(`{"events":[${events}],"position":${position},"more":${more}}`, {
     headers: { 'content-type': 'application/json' },
   });

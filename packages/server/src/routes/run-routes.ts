@@ -49,10 +49,12 @@ export function runRoutes(context: ServerContext): Hono<{ Bindings: HttpBindings
   });
 
   routes.post('/:id/abort', async (c) => {
-    const outcome = await sessions.control(c.req.param('id'), 'cancel', { actor, key: undefined });
-    // Repeatable: a run that is ending or has ended is as aborted as it will ever be.
-    if (!outcome.ok && outcome.error.code === 'no_such_session') granted(outcome);
-    return c.json({ ok: true });
+    return await idempotently(c, log, await readJson(c), async ({ key }) => {
+      const outcome = await sessions.control(c.req.param('id'), 'cancel', { actor, key });
+      // Repeatable: a run that is ending or has ended is as aborted as it will ever be.
+      if (!outcome.ok && outcome.error.code === 'no_such_session') granted(outcome);
+      return c.json({ ok: true });
+    });
   });
   return routes;
 }

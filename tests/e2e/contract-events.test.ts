@@ -1,0 +1,521 @@
+import { connect, type Socket } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Api } from '../support/api.ts';
+import { type PuppetServer, startPuppetServer, steps } from '../support/puppets.ts';
+
+let puppets: PuppetServer;
+let api: Api;
+
+beforeAll(async () => {
+  puppets = await startPuppetServer({ args: ['--store', 'sqlite:events.db'] });
+  api = puppets.api;
+  await api.call('PUT', '/api/pool', { max: 200 });
+});
+
+afterAll(async () => {
+  await puppets?.close();
+});
+
+const isFinish = (event: { type: string }): boolean => event.type === 'finish';
+const types = (events: readonly { type: string }[]): string[] => events.map((event) => event.type);
+
+async function finished(...list: object[]): Promise<{ id: string; events: any[] }> {
+  const { id } = await api.start({ agent: 'puppet', prompt: steps(...list), once: true });
+  return { id, events: await api.until(id, isFinish) };
+}
+
+/** A GET on a socket that is read only when asked to. */
+function rawGet(
+  path: string,
+  headers: readonly string[] = [],
+): { socket: Socket; text: () => string; closed: Promise<void> } {
+  const socket = connect(puppets.server.port, '127.0.0.1');
+  const lines = [
+    `GET ${path} HTTP/1.1`,
+    `Host: 127.0.0.1:${puppets.server.port}`,
+    `Authorization: Bearer ${api.token}`,
+    ...headers,
+  ];
+  socket.write(`${lines.join('\r\n')}\r\n\r\n`);
+  let text = '';
+  socket.setEncoding('utf8').on('data', (chunk: string) => {
+    text += chunk;
+  });
+  const closed = new Promise<void>((resolve) => {
+    socket.on('close', () => resolve());
+    socket.on('error', () => resolve());
+  });
+  return { socket, text: () => text, closed };
+}
+
+/** The payload of a chunked answer, without the chunk sizes. */
+function dechunk(text: string): string {
+  let rest = text.slice(text.indexOf('\r\n\r\n') + 4);
+  let body = '';
+  for (;;) {
+    const end = rest.indexOf('\r\n');
+    if (end < 0) return body;
+    const size = Number.parseInt(rest.slice(0, end), 16);
+    if (size === 0) return body;
+    body += rest.slice(end + 2, end + 2 + size);
+    rest = rest.slice(end + 2 + size + 2);
+  }
+}
+
+describe('what a message of the agent becomes', () => {
+  test('every row of the table, in order', async () => {
+    const { id, events } = await finished(
+      { say: { type: 'progress', message: 'half', percent: 50, stage: 's' } },
+      { say: { type: 'partial', text: 'some' } },
+      { say: { type: 'log', level: 'warn', message: 'careful' } },
+      { say: { type: 'weather', sky: 'blue' } },
+      { say: { type: 'result', text: 'done', score: 7 } },
+    );
+    const call = events.find((event) => event.type === 'functionCall');
+    const { callId } = call;
+    const agentEvents = events.filter(
+      (event) => !['status', 'message', 'usage', 'requestSettled'].includes(event.type),
+    );
+    expect(agentEvents.map(({ seq: _seq, at: _at, ...event }) => event)).toMatchObject([
+      { type: 'start', objective: { parts: [{ text: expect.any(String) }] } },
+      { type: 'functionCall', callId, name: 'puppet', args: { prompt: expect.any(String) } },
+      { type: 'functionCallUpdate', callId, status: 'half' },
+      { type: 'subagentAddJson', callId, title: 'progress', data: { message: 'half', percent: 50, stage: 's' } },
+      { type: 'content', content: { parts: [{ text: 'some' }] } },
+      { type: 'subagentAddJson', callId, title: 'log', data: { level: 'warn', message: 'careful' } },
+      { type: 'subagentAddJson', callId, title: 'weather', data: { sky: 'blue' } },
+      { type: 'subagentFinish', callId },
+      {
+        type: 'functionResult',
+        callId,
+        content: { parts: [{ functionResponse: { name: 'puppet', response: { text: 'done', score: 7 } } }] },
+      },
+      { type: 'content', content: { parts: [{ text: 'done' }] } },
+      { type: 'turnComplete' },
+      { type: 'complete', result: { success: true, outcomes: { parts: [{ text: 'done' }] } } },
+      { type: 'finish' },
+    ]);
+    for (const event of events)
+      expect(event).toMatchObject({ type: expect.any(String), seq: expect.any(Number), at: expect.any(String) });
+    expect((await api.get(`/api/sessions/${id}`)).body).toMatchObject({
+      status: 'completed',
+      result: { text: 'done', score: 7 },
+      position: events.length,
+      pending: 0,
+      turn: 1,
+    });
+  });
+
+  test('a result without text is a json part', async () => {
+    const { events } = await finished({ say: { type: 'result', score: 7 } });
+    expect(events.findLast((event) => event.type === 'content').content.parts).toEqual([{ json: { score: 7 } }]);
+  });
+
+  test('an error: subagentError, then with once error and finish', async () => {
+    const { id, events } = await finished({ say: { type: 'error', message: 'no luck', code: 'E7' } });
+    expect(types(events.slice(-4))).toEqual(['subagentError', 'status', 'error', 'finish']);
+    expect(events.at(-2).message).toBe('no luck');
+    expect((await api.get(`/api/sessions/${id}`)).body).toMatchObject({
+      status: 'failed',
+      error: { message: 'no luck' },
+    });
+  });
+
+  test('an exit in mid-turn: subagentError with the tail of stderr in the session, then error and finish', async () => {
+    const { events } = await finished({ exit: 3 });
+    expect(types(events.slice(-4))).toEqual(['subagentError', 'status', 'error', 'finish']);
+    expect(events.at(-2).message).toMatch(/3/);
+  });
+
+  test('without once the agent lives on: its own error makes it idle, a lost process interrupted, and the next message works', async () => {
+    const { id } = await api.start({ agent: 'puppet', prompt: steps({ say: { type: 'error', message: 'no luck' } }) });
+    const failed = await api.untilStatus(id, 'idle');
+    expect(types(failed)).toContain('subagentError');
+    expect(types(failed)).not.toContain('finish');
+    await api.post(`/api/sessions/${id}/messages`, { content: steps({ exit: 1 }) });
+    await api.untilStatus(id, 'interrupted');
+    await api.post(`/api/sessions/${id}/messages`, { content: 'again' });
+    const all = await api.until(
+      id,
+      (event) => event.type === 'content' && event.content.parts[0].text === 'did: again',
+    );
+    expect(all.filter((event) => event.type === 'start')).toHaveLength(3);
+  });
+
+  test('a timeout ends a run; the session says so', async () => {
+    const { id } = await api.start({ agent: 'hasty', prompt: steps({ hang: true }), once: true });
+    const events = await api.until(id, isFinish);
+    expect(types(events.slice(-4))).toEqual(['subagentError', 'status', 'error', 'finish']);
+    expect(events.at(-2).message).toMatch(/1 s/);
+  });
+
+  test('in a session the time a person takes does not count; with once it does', async () => {
+    const ask = steps({ ask: { type: 'question', id: 'q', question: 'well?' } }, { tell: 'answer' });
+    const session = await api.start({ agent: 'hasty', prompt: ask });
+    const run = await api.start({ agent: 'hasty', prompt: ask, once: true });
+    const asked = (await api.until(session.id, (event) => event.type === 'waitForInput')).at(-1);
+    expect((await api.until(run.id, isFinish)).at(-2).type).toBe('error');
+    expect((await api.get(`/api/sessions/${session.id}`)).body.status).toBe('waitingForInput');
+    await api.post(`/api/sessions/${session.id}/requests/${asked.requestId}`, { response: 'now' });
+    await api.until(session.id, (event) => event.type === 'turnComplete');
+  });
+
+  test('idle_timeout ends a silent turn', async () => {
+    const { id } = await api.start({ agent: 'quiet', prompt: steps({ hang: true }), once: true });
+    expect((await api.until(id, isFinish)).at(-2).message).toMatch(/nothing for 1 s/);
+  });
+});
+
+describe('the stream', () => {
+  test('headers and framing: a ping at once, then id and data, LF only, no retry, no event field', async () => {
+    const { id, events } = await finished({ say: { type: 'result', text: 'line one\nline two \u2028 ü' } });
+    const { text, closed } = rawGet(`/api/sessions/${id}/events`, ['Connection: close']);
+    await closed;
+    const head = text().slice(0, text().indexOf('\r\n\r\n')).toLowerCase();
+    expect(head).toContain('http/1.1 200');
+    expect(head).toContain('content-type: text/event-stream');
+    expect(head).toContain('cache-control: no-store');
+    const { body } = await api.call('GET', `/api/sessions/${id}/events`);
+    expect(body).toMatch(/^: ping\n\n(id: \d+\ndata: \{[^\n]*\}\n\n)+$/);
+    expect(body).not.toContain('\r');
+    expect(body.match(/^id: \d+$/gm)).toEqual(events.map((event) => `id: ${event.seq}`));
+  });
+
+  test('a reader that comes back after the end, at the very end, gets 200 and the end, not a hang', async () => {
+    const { id, events } = await finished({ say: { type: 'result', text: 'x' } });
+    const at = events.length;
+    for (const [path, headers] of [
+      [`/api/sessions/${id}/events?after=${at}`, {}],
+      [`/api/sessions/${id}/events`, { 'last-event-id': String(at) }],
+      [`/api/agent/${id}/events?after=${at}`, {}],
+    ] as const) {
+      expect(await api.call('GET', path, undefined, headers)).toMatchObject({ status: 200, body: ': ping\n\n' });
+    }
+  });
+
+  test.each(['0x10', '1.5', ' 1', '1e1', '', '-0', '%00'])('after=%j is a bad cursor', async (after) => {
+    const { id } = await finished({ say: { type: 'result', text: 'x' } });
+    expect(await api.get(`/api/sessions/${id}/events?after=${encodeURIComponent(after)}`)).toMatchObject({
+      status: 400,
+      body: { code: 'bad_cursor' },
+    });
+  });
+
+  test('a bad Last-Event-ID is a bad cursor, unless `after` is given; a number too long is beyond the end', async () => {
+    const { id } = await finished({ say: { type: 'result', text: 'x' } });
+    const header = { 'last-event-id': 'abc' };
+    expect((await api.call('GET', `/api/sessions/${id}/events`, undefined, header)).body.code).toBe('bad_cursor');
+    expect((await api.call('GET', `/api/sessions/${id}/events?after=0`, undefined, header)).status).toBe(200);
+    for (const after of ['99999999999999999999', '100000']) {
+      for (const query of ['', '&format=json']) {
+        expect(await api.get(`/api/sessions/${id}/events?after=${after}${query}`)).toMatchObject({
+          status: 409,
+          body: { code: 'cursor_ahead' },
+        });
+      }
+    }
+  });
+
+  test('pages: position is the next cursor, more says whether to go on, limit is kept', async () => {
+    const { id, events } = await finished({ say: { type: 'result', text: 'x' } });
+    const seen: any[] = [];
+    for (let after = 0, more = true; more; ) {
+      const page = (await api.get(`/api/sessions/${id}/events?format=json&after=${after}&limit=3`)).body;
+      expect(page.events.length).toBeLessThanOrEqual(3);
+      expect(page.position).toBe(page.events.at(-1)?.seq ?? after);
+      seen.push(...page.events);
+      ({ position: after, more } = page);
+    }
+    expect(seen).toEqual(events);
+    expect((await api.get(`/api/sessions/${id}/events?format=json&after=${events.length}`)).body).toEqual({
+      events: [],
+      position: events.length,
+      more: false,
+    });
+    for (const limit of ['0', '-1', 'x', '1.5']) {
+      expect((await api.get(`/api/sessions/${id}/events?format=json&limit=${limit}`)).status).toBe(400);
+    }
+  });
+
+  test('HEAD answers with the headers and does not wait', async () => {
+    const { id } = await api.start({ agent: 'puppet', prompt: steps({ hang: true }) });
+    await api.until(id, (event) => event.type === 'functionCall');
+    const leave = AbortSignal.timeout(10_000);
+    const response = await fetch(`${api.url}/api/sessions/${id}/events`, {
+      method: 'HEAD',
+      headers: { authorization: `Bearer ${api.token}` },
+      signal: leave,
+    });
+    expect(response.status).toBe(200);
+    expect(await response.text()).toBe('');
+    await api.post(`/api/sessions/${id}/cancel`);
+  });
+});
+
+describe('readers', () => {
+  test('a slow reader gets every event once, in order, though it reads while they are made', async () => {
+    const count = 1_500;
+    const gate = puppets.gate();
+    const { id } = await api.start({
+      agent: 'puppet',
+      prompt: steps({ until: gate.path }, { many: count, bytes: 20_000 }, { say: { type: 'result', text: 'end' } }),
+      once: true,
+    });
+    const { socket, text, closed } = rawGet(`/api/sessions/${id}/events`, ['Connection: close']);
+    await gate.open();
+    // Reads a little, waits until the server has moved on, reads on.
+    socket.pause();
+    await api.until(id, (event) => event.type === 'content' && event.content.parts[0].text.startsWith(`${count / 2} `));
+    socket.resume();
+    await closed;
+    const seen = dechunk(text())
+      .split('\n\n')
+      .flatMap((frame) => /^id: (\d+)\ndata: (.*)$/.exec(frame)?.slice(1) ?? [])
+      .filter((_, index) => index % 2 === 1)
+      .map((data) => JSON.parse(data));
+    expect(seen.map((event) => event.seq)).toEqual(seen.map((_, index) => index + 1));
+    const numbers = seen
+      .filter((event) => event.type === 'content' && event.content.parts[0].text !== 'end')
+      .map((event) => Number.parseInt(event.content.parts[0].text, 10));
+    expect(numbers).toEqual(Array.from({ length: count }, (_, index) => index));
+    expect(seen.at(-1).type).toBe('finish');
+  }, 90_000);
+
+  test('reading consumes nothing: any number of readers, before, during and after, see the same', async () => {
+    const gate = puppets.gate();
+    const { id } = await api.start({
+      agent: 'puppet',
+      prompt: steps(
+        { say: { type: 'log', message: 'first' } },
+        { until: gate.path },
+        { say: { type: 'result', text: 'x' } },
+      ),
+      once: true,
+    });
+    const readers = Array.from({ length: 8 }, () => api.until(id, isFinish));
+    await api.until(id, (event) => event.type === 'subagentAddJson');
+    const half = api.until(id, isFinish);
+    await gate.open();
+    const [first, ...others] = await Promise.all([...readers, half]);
+    for (const other of [...others, await api.until(id, isFinish)]) expect(other).toEqual(first);
+  });
+
+  test('a reader that breaks off in the middle goes on from its cursor without gap or repeat', async () => {
+    const { id } = await api.start({
+      agent: 'puppet',
+      prompt: steps({ many: 2_000, every: 20 }, { say: { type: 'result', text: 'end' } }),
+      once: true,
+    });
+    const seen: any[] = [];
+    while (seen.at(-1)?.type !== 'finish') {
+      const upTo = seen.length + 300;
+      const after = seen.at(-1)?.seq ?? 0;
+      seen.push(
+        ...(await api.eventsUntil(
+          `/api/sessions/${id}/events?after=${after}`,
+          (event) => event.seq >= upTo || isFinish(event),
+        )),
+      );
+    }
+    expect(seen.map((event) => event.seq)).toEqual(seen.map((_, index) => index + 1));
+    expect(seen.length).toBeGreaterThan(2_000);
+  });
+
+  test('cancelling ends every open stream, also while a question is open', async () => {
+    const { id } = await api.start({
+      agent: 'puppet',
+      prompt: steps({ ask: { type: 'question', question: 'well?' } }),
+    });
+    await api.until(id, (event) => event.type === 'waitForInput');
+    const readers = Array.from({ length: 3 }, () => api.eventsUntil(`/api/sessions/${id}/events`, () => false));
+    expect((await api.post(`/api/sessions/${id}/cancel`)).status).toBe(202);
+    for (const events of await Promise.all(readers)) {
+      expect(types(events.slice(-3))).toEqual(['status', 'error', 'finish']);
+      expect(events.at(-2).message).toBe('cancelled');
+      expect(events.at(-3).status).toBe('cancelled');
+    }
+  });
+
+  test('a stalled reader costs the server no memory', async () => {
+    const residentMb = async (): Promise<number> => {
+      const { readFile } = await import('node:fs/promises');
+      const status = await readFile(`/proc/${puppets.server.pid}/status`, 'utf8');
+      return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? Number.NaN) / 1024;
+    };
+    const gate = puppets.gate();
+    const { id } = await api.start({
+      agent: 'puppet',
+      prompt: steps({ until: gate.path }, { many: 1_000, bytes: 100_000 }, { hang: true }),
+    });
+    const stalled = Array.from({ length: 5 }, () => rawGet(`/api/sessions/${id}/events`));
+    for (const { socket } of stalled) socket.pause();
+    const before = await residentMb();
+    await gate.open();
+    const position = async (): Promise<number> => (await api.get(`/api/sessions/${id}`)).body.position;
+    await expect.poll(position, { timeout: 60_000, interval: 200 }).toBeGreaterThan(1_000);
+    // Five readers that took nothing of 100 MB: had each been queued for, it would be five times that.
+    const after = await residentMb();
+    console.log(before, after);
+    expect(after - before).toBeLessThan(300);
+    for (const { socket } of stalled) socket.destroy();
+    await api.post(`/api/sessions/${id}/cancel`);
+    await api.untilStatus(id, 'cancelled');
+  }, 90_000);
+});
+
+describe('questions', () => {
+  const question = { type: 'question', id: 'q1', question: 'well?' };
+  const asking = steps({ ask: question }, { tell: 'answer' });
+  const open = async (agent = 'puppet', prompt = asking): Promise<{ id: string; asked: any; path: string }> => {
+    const { id } = await api.start({ agent, prompt, once: true });
+    const asked = (await api.until(id, (event) => typeof event.requestId === 'string')).at(-1);
+    return { id, asked, path: `/api/sessions/${id}/requests/${asked.requestId}` };
+  };
+  const told = async (id: string): Promise<any> => {
+    const events = await api.until(id, isFinish);
+    return JSON.parse(events.find((event) => event.type === 'complete').result.outcomes.parts[0].text);
+  };
+
+  test.each([
+    [false, false],
+    [null, null],
+    [0, 0],
+    ['', ''],
+    [[], []],
+    [{ a: [1, null] }, { a: [1, null] }],
+    ['text', 'text'],
+    [{ input: { role: 'user', parts: [{ text: 'hello' }] } }, 'hello'],
+  ])('the answer %j reaches the agent as %j', async (response, value) => {
+    const { id, path } = await open();
+    expect((await api.post(path, { response })).status).toBe(200);
+    expect(await told(id)).toEqual({ type: 'response', in_reply_to: 'question', in_reply_to_id: 'q1', value });
+  });
+
+  test.each([
+    [{ selected: ['option-2'] }, 'blue'],
+    [{ selected: ['option-1', 'option-2'] }, ['red', 'blue']],
+    ['green', 'green'],
+  ])('the choice %j reaches the agent as %j', async (response, value) => {
+    const { id, asked, path } = await open(
+      'puppet',
+      steps({ ask: { ...question, options: ['red', 'blue'] } }, { tell: 'answer' }),
+    );
+    expect(asked).toMatchObject({ type: 'waitForChoice', choices: [{ id: 'option-1' }, { id: 'option-2' }] });
+    await api.post(path, { response });
+    expect((await told(id)).value).toEqual(value);
+  });
+
+  test.each([
+    [true, 'yes'],
+    [false, 'no'],
+    ['later', 'later'],
+    [null, null],
+  ])('the approval %j reaches the agent as %j', async (response, value) => {
+    const ask = { ask: { type: 'approval', id: 'a1', description: 'rm', risk_level: 'high', more: 1 } };
+    const { id, asked, path } = await open('puppet', steps(ask, { tell: 'answer' }));
+    expect(asked).toMatchObject({
+      type: 'queryConsent',
+      consentType: 'approval',
+      scope: { description: 'rm', risk_level: 'high', more: 1 },
+    });
+    await api.post(path, { response });
+    expect(await told(id)).toEqual({ type: 'response', in_reply_to: 'approval', in_reply_to_id: 'a1', value });
+  });
+
+  test('twenty answers at once: exactly one counts, the others are refused', async () => {
+    const { id, path } = await open();
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => api.post(path, { response: index })));
+    const accepted = answers.flatMap((answer, index) => (answer.status === 200 ? [index] : []));
+    expect(accepted).toHaveLength(1);
+    for (const answer of answers) {
+      if (answer.status !== 200) expect(answer).toMatchObject({ status: 409, body: { code: 'already_answered' } });
+    }
+    expect((await told(id)).value).toBe(accepted[0]);
+    // After the end the first answer still stands.
+    expect(await api.post(path, { response: accepted[0] })).toMatchObject({
+      status: 409,
+      body: { code: 'already_answered' },
+    });
+  });
+
+  test('the same answer with the same key is 200 again, also when both come at once, and also after the end', async () => {
+    const { id, path } = await open();
+    const key = { 'idempotency-key': 'my answer' };
+    const answers = await Promise.all(Array.from({ length: 10 }, () => api.post(path, { response: 'one' }, key)));
+    expect(answers.map((answer) => answer.status)).toEqual(answers.map(() => 200));
+    await api.until(id, isFinish);
+    expect((await api.post(path, { response: 'one' }, key)).status).toBe(200);
+    expect(await api.post(path, { response: 'two' }, key)).toMatchObject({ status: 422, body: { code: 'key_reused' } });
+  });
+
+  test('an event with a question can be answered the moment it is seen', async () => {
+    for (let i = 0; i < 5; i++) {
+      const { path } = await open();
+      expect((await api.post(path, { response: i })).status).toBe(200);
+    }
+  });
+
+  test('several questions are open at once and may be answered in any order', async () => {
+    const ask = (id: string) => ({ say: { type: 'question', id, question: id } });
+    const { id } = await api.start({
+      agent: 'puppet',
+      prompt: steps(
+        ask('a'),
+        ask('b'),
+        { say: { type: 'approval', id: 'c', description: 'c' } },
+        { collect: 3 },
+        { tell: 'answers' },
+      ),
+      once: true,
+    });
+    const events = await api.until(id, (event) => event.type === 'queryConsent');
+    const ids = events.flatMap((event) => event.requestId ?? []);
+    const requests = (await api.get(`/api/sessions/${id}/requests`)).body.requests;
+    expect(requests.map((request: any) => request.requestId)).toEqual(ids);
+    expect(requests[0]).toEqual({
+      requestId: ids[0],
+      type: 'waitForInput',
+      event: expect.objectContaining({ type: 'waitForInput', requestId: ids[0] }),
+      since: expect.any(String),
+    });
+    for (const [index, rid] of [...ids.entries()].reverse()) {
+      expect((await api.post(`/api/sessions/${id}/requests/${rid}`, { response: `answer ${index}` })).status).toBe(200);
+    }
+    const done = await api.until(id, isFinish);
+    const answers = JSON.parse(done.find((event) => event.type === 'complete').result.outcomes.parts[0].text);
+    expect(answers.map((answer: any) => [answer.in_reply_to_id, answer.value])).toEqual([
+      ['c', 'answer 2'],
+      ['b', 'answer 1'],
+      ['a', 'answer 0'],
+    ]);
+  });
+
+  test('a question that is still open when the result comes is withdrawn', async () => {
+    const { id } = await api.start({
+      agent: 'puppet',
+      prompt: steps({ say: question }, { say: { type: 'result', text: 'never mind' } }),
+    });
+    const events = await api.untilStatus(id, 'idle');
+    const { requestId } = events.find((event) => event.type === 'waitForInput');
+    expect(events).toContainEqual(expect.objectContaining({ type: 'requestSettled', requestId, outcome: 'withdrawn' }));
+    expect((await api.get(`/api/sessions/${id}/requests`)).body).toEqual({ requests: [] });
+    expect(await api.post(`/api/sessions/${id}/requests/${requestId}`, { response: 1 })).toMatchObject({
+      status: 409,
+      body: { code: 'withdrawn', reason: expect.any(String) },
+    });
+  });
+
+  test('bad answers: no body, no response, unknown request, unknown session', async () => {
+    const { id, path } = await open();
+    expect((await api.post(path)).status).toBe(422);
+    expect((await api.post(path, {})).status).toBe(422);
+    expect((await api.post(path, { answer: 1 })).status).toBe(422);
+    expect((await api.post(path, '{')).status).toBe(400);
+    expect((await api.post(`/api/sessions/${id}/requests/x`, { response: 1 })).body.code).toBe('no_such_request');
+    expect((await api.post('/api/sessions/none/requests/x', { response: 1 })).status).toBe(404);
+    expect((await api.get('/api/sessions/none/requests')).status).toBe(404);
+    await api.post(`/api/sessions/${id}/cancel`);
+    await api.until(id, isFinish);
+    expect(await api.post(path, { response: 1 })).toMatchObject({ status: 409, body: { code: 'withdrawn' } });
+  });
+});

@@ -1,0 +1,100 @@
+// An agent that does what its prompt says. A prompt that is a JSON array is a list of steps; any other is answered
+// with `did: PROMPT`. Flags: `--can a,b` announces, `--deaf a,b` announces and never confirms, `--stubborn` ignores
+// SIGINT and SIGTERM.
+import { existsSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+
+const flag = (name) => process.argv.find((argument) => argument.startsWith(`--${name}=`))?.slice(name.length + 3);
+const list = (name) => flag(name)?.split(',') ?? [];
+const can = list('can');
+const deaf = list('deaf');
+const waiters = [];
+const responses = [];
+
+const write = (text) => new Promise((resolve) => process.stdout.write(text, resolve));
+const send = (message) => write(`${JSON.stringify(message)}\n`);
+const delay = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+if (process.argv.includes('--stubborn')) {
+  process.on('SIGINT', () => {});
+  process.on('SIGTERM', () => {});
+  setInterval(() => {}, 1000);
+}
+if (can.length + deaf.length > 0 && !process.argv.includes('--params')) {
+  await send({ type: 'init_ack', version: '1', capabilities: [...can, ...deaf] });
+}
+
+function nextResponse() {
+  const ready = responses.shift();
+  return ready === undefined ? new Promise((resolve) => waiters.push(resolve)) : Promise.resolve(ready);
+}
+
+async function perform(step, turn) {
+  if (step.say !== undefined) return send(step.say);
+  if (step.raw !== undefined) return write(step.raw);
+  if (step.many !== undefined) {
+    for (let i = 0; i < step.many; i++) {
+      await send({ type: 'partial', text: `${i} ${'x'.repeat(step.bytes ?? 0)}` });
+      if (step.every !== undefined && i % step.every === 0) await delay(1);
+    }
+    return;
+  }
+  // One line of exactly so many bytes before its line feed.
+  if (step.line !== undefined) {
+    const rest = '{"type":"result","text":""}'.length;
+    return write(`{"type":"result","text":"${'x'.repeat(step.line - rest)}"}\n`);
+  }
+  if (step.ask !== undefined) {
+    await send(step.ask);
+    turn.answer = await nextResponse();
+    return;
+  }
+  if (step.collect !== undefined) {
+    turn.answers = [];
+    for (let i = 0; i < step.collect; i++) turn.answers.push(await nextResponse());
+    return;
+  }
+  if (step.tell === 'answer') return send({ type: 'result', text: JSON.stringify(turn.answer) });
+  if (step.tell === 'answers') return send({ type: 'result', text: JSON.stringify(turn.answers) });
+  if (step.until !== undefined) {
+    while (!existsSync(step.until)) await delay(15);
+    return;
+  }
+  if (step.exit !== undefined) process.exit(step.exit);
+  if (step.hang === true) await new Promise(() => setInterval(() => {}, 1000));
+}
+
+async function play(text) {
+  if (!text.startsWith('[')) return send({ type: 'result', text: `did: ${text}` });
+  const turn = {};
+  for (const step of JSON.parse(text)) await perform(step, turn);
+}
+
+createInterface({ input: process.stdin })
+  .on('line', (line) => {
+    const message = JSON.parse(line);
+    switch (message.type) {
+      case 'init':
+        void send({ type: 'init_ack', version: '1', capabilities: [...can, ...deaf] });
+        void send({ type: 'heard', what: message });
+        return;
+      case 'prompt':
+        void play(message.text);
+        return;
+      case 'response':
+        (waiters.shift() ?? ((value) => responses.push(value)))(message);
+        return;
+      case 'steer':
+        void send({ type: 'heard', what: message });
+        return;
+      default:
+        void send({ type: 'heard', what: message });
+        if (!deaf.includes(message.type)) {
+          void send({ type: 'ack', in_reply_to: message.type, in_reply_to_id: message.id });
+          if (message.type === 'cancel') setTimeout(() => process.exit(0), 5);
+        }
+    }
+  })
+  .on('close', () => {
+    if (!process.argv.includes('--stubborn')) process.exit(0);
+  });
