@@ -77,7 +77,7 @@ export class AgentLink {
       this.abort.abort();
       return 'asked';
     }
-    if (connection.capabilities.has(command.type)) {
+    if (announces(connection.capabilities, command.type)) {
       connection.request(command.type, command.requestId).catch(() => undefined);
       return 'asked';
     }
@@ -113,6 +113,11 @@ export class AgentLink {
     this.abort.abort();
     await this.#connection?.end(stepMs === undefined ? {} : { stepMs });
   }
+}
+
+/** As the domain sees it: who cannot be told to go on is not told to stop. */
+function announces(capabilities: ReadonlySet<string>, verb: Control['type']): boolean {
+  return capabilities.has(verb) && (verb !== 'pause' || capabilities.has('resume'));
 }
 
 /** The dispatch in flight, if the agent certainly has nothing of it: only we write to it, and we did not. */

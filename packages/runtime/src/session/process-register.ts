@@ -9,6 +9,7 @@ const Remembered = z.strictObject({
 });
 
 const collection = 'processes';
+const pageDocuments = 500;
 
 /**
  * Which process belongs to which session, written before the agent is spoken to: an agent that outlives a killed
@@ -28,6 +29,23 @@ export class ProcessRegister {
 
   async forget(session: string): Promise<void> {
     await this.#log.putDocument({ collection, key: session, value: undefined });
+  }
+
+  /** Sessions with a process on this machine, as far as anybody noted down. */
+  async here(): Promise<readonly string[]> {
+    const sessions: string[] = [];
+    for (let cursor: string | undefined; ; ) {
+      const page = await this.#log.listDocuments({
+        collection,
+        limit: pageDocuments,
+        ...(cursor === undefined ? {} : { cursor }),
+      });
+      for (const { key, value } of page.documents) {
+        if (Remembered.parse(JSON.parse(value)).host === hostname()) sessions.push(key);
+      }
+      cursor = page.nextCursor;
+      if (cursor === undefined) return sessions;
+    }
   }
 
   /** A process on another machine is out of reach; its own runner has lost the lease and ends it. */

@@ -12,6 +12,8 @@ export const leaseTtlMs = 10_000;
 const renewEveryMs = 3_000;
 /** How often we look for sessions that nobody told us about: expired leases, lost wake-ups. */
 const sweepEveryMs = 2_000;
+/** How often we look for agents whose session needs none any more: their runner died before it had ended them. */
+const orphansEveryMs = 30_000;
 
 export type RunnerOptions = ActorPorts & {
   readonly name: string;
@@ -42,7 +44,9 @@ export class Runner {
     this.#cancels.push(this.#options.log.onGrowth((session) => this.#grew(session)));
     this.#every(sweepEveryMs, () => this.#sweep());
     this.#every(renewEveryMs, () => this.#renewAll());
+    this.#every(orphansEveryMs, () => this.#endOrphans());
     void this.#reported(this.#sweep());
+    void this.#reported(this.#endOrphans());
   }
 
   get owned(): readonly string[] {
@@ -104,6 +108,22 @@ export class Runner {
       if (worthTrying && !this.#owned.has(session)) await this.#consider(session);
     }
     await this.#options.pool.reconcile();
+  }
+
+  /** Where an owner is needed its claim does this. The lease keeps us from one that is just being ended in good order. */
+  async #endOrphans(): Promise<void> {
+    const { log, store, name, processes } = this.#options;
+    for (const session of await processes.here()) {
+      if (this.#stopping) return;
+      if (this.#owned.has(session) || this.#claiming.has(session)) continue;
+      const state = await store.state(session);
+      if (state === undefined || needsOwner(state)) continue;
+      const lease = leaseOf(session);
+      const got = await log.acquireLease({ name: lease, owner: `${name}/orphans`, ttlMs: leaseTtlMs });
+      if (got.kind === 'held') continue;
+      await processes.endOrphan(session);
+      await log.releaseLease({ name: lease, epoch: got.epoch });
+    }
   }
 
   async #consider(session: string): Promise<void> {

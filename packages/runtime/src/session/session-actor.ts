@@ -23,7 +23,7 @@ export type ActorPorts = {
   readonly clock: Clock;
   readonly mintId: MintId;
   readonly startAgent: StartAgent;
-  readonly processes: ProcessRegister;
+  readonly processes: Pick<ProcessRegister, 'remember' | 'forget' | 'endOrphan' | 'here'>;
   readonly report: Report;
   /** Where secrets are looked up; our own variables unless given. */
   readonly environment?: Environment;

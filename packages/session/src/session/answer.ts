@@ -12,6 +12,7 @@ export function answerRequest(draft: Draft, requestId: string, response: Json): 
   const request = find(state.requests, requestId);
   if (request === undefined) return err({ code: 'no_such_request', message: `there is no request ${requestId}` });
   if (request.state === 'answered') {
+    if (request.answeredBy !== undefined && request.answeredBy === draft.asked.cause) return ok(undefined);
     return err({ code: 'already_answered', message: `request ${requestId} was already answered` });
   }
   if (request.state === 'withdrawn') {

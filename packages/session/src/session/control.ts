@@ -1,5 +1,6 @@
 import { err, ok } from '@concerto/base';
 import type { LifecycleVerb } from '@concerto/protocol';
+import { find } from '../archive.ts';
 import { wake } from './advance.ts';
 import { command, type Draft, record } from './draft.ts';
 import { isoTime } from './iso-time.ts';
@@ -8,7 +9,7 @@ import { cancelTerminateAfterMs, interruptSignalAfterMs, pauseTimeoutMs, resumeR
 import type { Refusal } from './session-command.ts';
 import type { SessionState } from './session-state.ts';
 import { confirmControl, endCancelled, withdrawRequests } from './settle.ts';
-import { openRequests, statusOf } from './status.ts';
+import { announces, openRequests, statusOf } from './status.ts';
 
 /** When the first step of each request's ladder is due. */
 const firstDeadlineMs: Readonly<Record<LifecycleVerb, number>> = {
@@ -22,6 +23,10 @@ type Verdict = { readonly ok: true; readonly value: undefined } | { readonly ok:
 
 export function requestControl(draft: Draft, kind: LifecycleVerb, requestId: string): Verdict {
   const { state } = draft;
+  // The same wish again, from a client that lost the answer.
+  if (state.control?.requestId === requestId || find(state.settledControls, requestId) !== undefined) {
+    return ok(undefined);
+  }
   const permission = lifecycleMatrix[statusOf(state)][kind];
   const refusal = refusalOf(state, kind, permission);
   if (refusal !== undefined) return err(refusal);
@@ -64,7 +69,7 @@ function concernsAgent(state: SessionState, kind: LifecycleVerb): boolean {
       return true;
     case 'pause':
       // An agent that cannot pause is already held while it waits for an answer.
-      return state.turn.active && (state.capabilities.includes('pause') || openRequests(state).length === 0);
+      return state.turn.active && (announces(state, 'pause') || openRequests(state).length === 0);
     case 'resume':
       return state.hold?.agentHolds === true;
   }

@@ -274,7 +274,7 @@ function evolveRequests(requests: Archive<Request>, record: RequestRecord): Arch
   if (request === undefined) return requests;
   switch (record.type) {
     case 'request-answered': {
-      const answered = { ...request, state: 'answered' as const };
+      const answered = { ...request, state: 'answered' as const, answeredBy: record.cause };
       if (!record.held) return close(requests, requestId, answered);
       return keep(requests, requestId, { ...answered, held: { response: record.response } });
     }

@@ -8,6 +8,7 @@ import { resumeRepeatAfterMs } from './limits.ts';
 import type { Report } from './session-command.ts';
 import type { SessionState } from './session-state.ts';
 import { confirmControl, endCancelled, endFailed, endSession, endTurn, loseProcess } from './settle.ts';
+import { announces } from './status.ts';
 
 type ReportOf<Type extends Report['type']> = Extract<Report, { type: Type }>;
 
@@ -194,7 +195,7 @@ function confirmDelivery(draft: Draft): void {
 
 /** An agent that announced the verb will still confirm it; for any other the end of the turn is the only word there will be. */
 function endsWithTurn(state: SessionState, kind: LifecycleVerb): boolean {
-  return (kind === 'interrupt' || kind === 'pause') && !state.capabilities.includes(kind);
+  return (kind === 'interrupt' || kind === 'pause') && !announces(state, kind);
 }
 
 function requestOpened(draft: Draft, report: ReportOf<'request-opened'>): void {

@@ -36,6 +36,8 @@ export type Request = {
   readonly since: number;
   readonly state: 'open' | 'answered' | 'withdrawn';
   readonly reason?: string | undefined;
+  /** The cause of its answer, so that the same answer sent again is known as such. */
+  readonly answeredBy?: string | undefined;
   /** An answer given while paused, not yet handed over. */
   readonly held?: { readonly response: Json } | undefined;
 };

@@ -38,6 +38,12 @@ export function needsProcess(state: SessionState): boolean {
   return state.incarnations === 0 || hasPending(state.queue);
 }
 
+/** Whether the agent itself does it when told. One that could stop but not be told to go on would stop for ever. */
+export function announces(state: SessionState, kind: LifecycleVerb): boolean {
+  if (kind === 'pause' && !state.capabilities.includes('resume')) return false;
+  return state.capabilities.includes(kind);
+}
+
 export function canSteer(state: SessionState): boolean {
   return state.capabilities.includes('steer');
 }

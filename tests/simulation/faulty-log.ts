@@ -1,0 +1,146 @@
+import { type EventLog, LogError } from '@concerto/log';
+import type { VirtualClock } from '../../packages/runtime/test/virtual-clock.ts';
+import type { Random } from './random.ts';
+
+export type Fault = 'none' | 'crash-before' | 'crash-after' | 'fail-before' | 'fail-after';
+
+/** Decides what becomes of each call; every call of a port is one place at which the world may end. */
+export type Fate = {
+  next(call: string): Fault;
+  /** Virtual milliseconds until an answer comes. */
+  delay(): number;
+};
+
+/** A call of a process that has died: nothing comes back, ever. */
+export function never<T>(): Promise<T> {
+  return new Promise<T>(() => {});
+}
+
+/** What one process does through its ports. When it dies, whatever it waits for never comes. */
+export class PortGate {
+  #alive = true;
+  readonly #fate: Fate;
+  readonly #clock: VirtualClock;
+  readonly #died: (() => void)[] = [];
+
+  constructor(fate: Fate, clock: VirtualClock) {
+    this.#fate = fate;
+    this.#clock = clock;
+  }
+
+  get alive(): boolean {
+    return this.#alive;
+  }
+
+  onDeath(call: () => void): void {
+    this.#died.push(call);
+  }
+
+  die(): void {
+    if (!this.#alive) return;
+    this.#alive = false;
+    for (const call of this.#died.splice(0)) call();
+  }
+
+  async call<T>(name: string, work: () => Promise<T>): Promise<T> {
+    if (!this.#alive) return await never<T>();
+    const fault = this.#fate.next(name);
+    if (fault === 'crash-before') {
+      this.die();
+      return await never<T>();
+    }
+    const delay = this.#fate.delay();
+    if (delay > 0) await this.#wait(delay);
+    if (!this.#alive) return await never<T>();
+    if (fault === 'fail-before') throw new LogError('unavailable', 'the store is away');
+    const result = await work();
+    if (fault === 'crash-after') this.die();
+    if (!this.#alive) return await never<T>();
+    if (fault === 'fail-after') throw new LogError('unavailable', 'the store was lost while it answered');
+    return result;
+  }
+
+  /** A word to an agent's process: it takes no time and fails only by itself, but we may die around it. */
+  async pipe<T>(name: string, work: () => Promise<T>): Promise<T> {
+    if (!this.#alive) return await never<T>();
+    const fault = this.#fate.next(name);
+    if (fault === 'crash-before') this.die();
+    if (!this.#alive) return await never<T>();
+    const result = await work();
+    if (fault === 'crash-after') this.die();
+    return this.#alive ? result : await never<T>();
+  }
+
+  /** Alarms of a process that has died do not go off. */
+  at(instant: number, call: () => void): () => void {
+    return this.#clock.at(instant, () => {
+      if (this.#alive) call();
+    });
+  }
+
+  async #wait(ms: number): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#clock.at(this.#clock.now() + ms, resolve);
+    });
+  }
+}
+
+/** The shared store as one process sees it. */
+export function logBehind(gate: PortGate, log: EventLog): EventLog {
+  return {
+    append: (append) => gate.call('append', () => log.append(append)),
+    read: (request) => gate.call('read', () => log.read(request)),
+    head: (session, stream) => gate.call('head', () => log.head(session, stream)),
+    onGrowth: (listener, session) => {
+      const stop = log.onGrowth((grown) => {
+        if (gate.alive) listener(grown);
+      }, session);
+      gate.onDeath(stop);
+      return stop;
+    },
+    trim: (session, stream, position) => gate.call('trim', () => log.trim(session, stream, position)),
+    putDocument: (write) => gate.call('putDocument', () => log.putDocument(write)),
+    createDocument: (write) => gate.call('createDocument', () => log.createDocument(write)),
+    getDocument: (collection, key) => gate.call('getDocument', () => log.getDocument(collection, key)),
+    listDocuments: (request) => gate.call('listDocuments', () => log.listDocuments(request)),
+    acquireLease: (request) => gate.call('acquireLease', () => log.acquireLease(request)),
+    renewLease: (request) => gate.call('renewLease', () => log.renewLease(request)),
+    releaseLease: (request) => gate.call('releaseLease', () => log.releaseLease(request)),
+    listSessions: (after, limit) => log.listSessions(after, limit),
+    ping: () => log.ping(),
+    close: async () => {},
+  };
+}
+
+/** Trouble by chance, in the measure of the weather. */
+export class Weather implements Fate {
+  /** Calls fail while it is away. */
+  away = false;
+  crashes = 0;
+  failures = 0;
+  slowness = 0;
+  readonly #random: Random;
+
+  constructor(random: Random) {
+    this.#random = random;
+  }
+
+  calm(): void {
+    this.away = false;
+    this.crashes = 0;
+    this.failures = 0;
+    this.slowness = 0;
+  }
+
+  next(): Fault {
+    if (this.away) return 'fail-before';
+    const drawn = this.#random.next();
+    if (drawn < this.crashes) return this.#random.chance(0.5) ? 'crash-before' : 'crash-after';
+    if (drawn < this.crashes + this.failures) return this.#random.chance(0.5) ? 'fail-before' : 'fail-after';
+    return 'none';
+  }
+
+  delay(): number {
+    return this.#random.chance(this.slowness) ? this.#random.between(1, 400) : 0;
+  }
+}

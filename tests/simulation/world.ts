@@ -1,0 +1,185 @@
+import type { AgentConnection, AgentSpec, ProcessIdentity } from '@concerto/agents';
+import { type EventLog, memoryEventLog } from '@concerto/log';
+import { catalogOf, PoolKeeper, Runner, SessionStore, Sessions } from '@concerto/runtime';
+import { VirtualClock } from '../../packages/runtime/test/virtual-clock.ts';
+import { FakeAgent } from './fake-agent.ts';
+import { type Fate, logBehind, PortGate } from './faulty-log.ts';
+import type { Random } from './random.ts';
+
+export type Received = {
+  readonly session: string;
+  readonly id: string;
+  readonly how: 'prompt' | 'steer';
+  readonly at: number;
+};
+
+/** One process of ours: a server, a runner, or both in one. */
+export type Process = {
+  readonly gate: PortGate;
+  readonly sessions: Sessions;
+  readonly runner: Runner | undefined;
+};
+
+export const agentNames = ['alpha', 'beta'];
+
+/** The machine: one store, one clock, agents, and processes that come and go. */
+export class World {
+  readonly clock = new VirtualClock();
+  readonly log: EventLog = memoryEventLog({ now: () => this.clock.now() });
+  readonly received: Received[] = [];
+  readonly answered: string[] = [];
+  /** What processes said to their operator. */
+  readonly complaints: string[] = [];
+  calm = false;
+  readonly #random: Random;
+  readonly #agents = new Map<number, FakeAgent>();
+  #pids = 0;
+  #names = 0;
+  #minted = 0;
+
+  constructor(random: Random) {
+    this.#random = random;
+  }
+
+  mint(prefix: string): string {
+    this.#minted += 1;
+    return `${prefix}_${this.#minted}`;
+  }
+
+  startProcess(fate: Fate, runs: boolean): Process {
+    const gate = new PortGate(fate, this.clock);
+    const log = logBehind(gate, this.log);
+    const clock = { now: () => this.clock.now(), at: (instant: number, call: () => void) => gate.at(instant, call) };
+    const report = (message: string, cause?: unknown): void => {
+      this.complaints.push(`${message}: ${cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)}`);
+    };
+    const store = new SessionStore(log);
+    const mintId = (prefix: string): string => this.mint(prefix);
+    const catalog = catalogOf(agentNames.map((name) => ({ kind: 'agent', name, spec: { name, command: name } })));
+    const pool = new PoolKeeper({ log, store, clock, report, initialMax: 3 });
+    const sessions = new Sessions({ log, store, pool, catalog, clock, mintId, environment: {} });
+    this.#names += 1;
+    const runner = runs
+      ? new Runner({
+          log,
+          store,
+          pool,
+          catalog,
+          clock,
+          mintId,
+          report,
+          environment: {},
+          name: `runner-${this.#names}`,
+          startAgent: (spec, options) => gate.pipe('startAgent', () => this.#startAgent(gate, spec, options)),
+          processes: this.#register(log),
+        })
+      : undefined;
+    runner?.start();
+    return { gate, sessions, runner };
+  }
+
+  async #startAgent(
+    gate: PortGate,
+    spec: AgentSpec,
+    options: {
+      readonly signal?: AbortSignal;
+      readonly onProcess?: (identity: ProcessIdentity) => void | Promise<void>;
+    },
+  ): Promise<AgentConnection> {
+    options.signal?.throwIfAborted();
+    if (!this.calm && this.#random.chance(0.02)) throw new Error('no such command');
+    this.#pids += 1;
+    const agent = new FakeAgent({
+      spec,
+      random: this.#random.fork(),
+      clock: this.clock,
+      pid: this.#pids,
+      calm: () => this.calm,
+      witness: {
+        received: (session, { id, how }) => this.received.push({ session, id, how, at: this.clock.now() }),
+        answered: (session, question) => this.answered.push(`${session} ${question}`),
+      },
+    });
+    this.#agents.set(this.#pids, agent);
+    gate.onDeath(() => agent.orphaned());
+    try {
+      await options.onProcess?.(agent.identity);
+      options.signal?.throwIfAborted();
+    } catch (cause) {
+      agent.kill();
+      throw cause;
+    }
+    return wired(agent, gate);
+  }
+
+  /** As the real one, with our own processes instead of the system's. */
+  #register(log: EventLog) {
+    return {
+      remember: async (session: string, { pid }: ProcessIdentity): Promise<void> => {
+        await log.putDocument({ collection: 'processes', key: session, value: String(pid) });
+        const agent = this.#agents.get(pid);
+        if (agent !== undefined) agent.registered = true;
+      },
+      forget: async (session: string): Promise<void> => {
+        await log.putDocument({ collection: 'processes', key: session, value: undefined });
+      },
+      here: async (): Promise<readonly string[]> => {
+        const page = await log.listDocuments({ collection: 'processes', limit: 100 });
+        return page.documents.map((document) => document.key);
+      },
+      endOrphan: async (session: string): Promise<void> => {
+        const stored = await log.getDocument('processes', session);
+        if (stored === undefined) return;
+        this.#agents.get(Number(stored.value))?.kill();
+        await log.putDocument({ collection: 'processes', key: session, value: undefined });
+      },
+    };
+  }
+
+  get livingAgents(): number {
+    return [...this.#agents.values()].filter((agent) => agent.alive).length;
+  }
+
+  killSomeAgent(): void {
+    this.#random.pick([...this.#agents.values()].filter((agent) => agent.alive))?.kill();
+  }
+
+  /** Time passes; whatever is due happens in its order, and everything that follows at once follows at once. */
+  async pass(ms: number): Promise<void> {
+    const until = this.clock.now() + ms;
+    for (;;) {
+      await quiet();
+      const { next } = this.clock;
+      if (next === undefined || next > until) break;
+      this.clock.step(Math.max(0, next - this.clock.now()));
+    }
+    this.clock.step(Math.max(0, until - this.clock.now()));
+  }
+}
+
+/** An agent's pipes are ports too: a process may die right before or right after each word. */
+function wired(agent: FakeAgent, gate: PortGate): AgentConnection {
+  return {
+    spec: agent.spec,
+    identity: agent.identity,
+    capabilities: agent.capabilities,
+    version: agent.version,
+    output: agent.output,
+    exited: agent.exited,
+    prompt: (prompt) => gate.pipe('prompt', () => agent.prompt(prompt)),
+    steer: (steer) => gate.pipe('steer', () => agent.steer(steer)),
+    reply: (reply) => gate.pipe('reply', () => agent.reply(reply)),
+    request: (verb, id) => gate.pipe('request', () => agent.request(verb, id)),
+    interruptProcess: () => agent.interruptProcess(),
+    freeze: () => agent.freeze(),
+    thaw: () => agent.thaw(),
+    end: () => gate.pipe('end', () => agent.end()),
+  };
+}
+
+/** Until nothing is left that only waits for a promise. */
+export async function quiet(): Promise<void> {
+  await new Promise<void>((resolve) => {
+    setImmediate(resolve);
+  });
+}
