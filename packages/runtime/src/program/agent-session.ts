@@ -155,14 +155,19 @@ export class AgentSession {
 
   /** The next message; rejects when the agent is gone or one of the limits has passed. */
   async next(signal: AbortSignal): Promise<Message> {
-    while (this.#queue.length === 0) {
+    for (;;) {
+      const message = this.take();
+      if (message !== undefined) return message;
       if (this.#failure !== undefined) throw this.#failure;
       await this.#wait(signal);
     }
+  }
+
+  /** A message that has come already. */
+  take(): Message | undefined {
     const message = this.#queue.shift();
     this.#roomy?.();
     this.#roomy = undefined;
-    if (message === undefined) throw new WorldFailure('protocol', 'the session has ended');
     return message;
   }
 

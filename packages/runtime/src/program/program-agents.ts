@@ -57,6 +57,12 @@ export class ProgramAgents {
     }
   }
 
+  /** A message that has come already. */
+  said(id: string): Json | undefined {
+    const message = this.#sessions.get(id)?.session.take();
+    return message === undefined ? undefined : { message };
+  }
+
   async next(id: string, signal: AbortSignal): Promise<Json> {
     const open = this.#sessions.get(id);
     if (open === undefined) throw new WorldFailure('protocol', 'the session has ended');

@@ -83,6 +83,13 @@ class RequestDesk {
   }
 
   #start(request: ProgramRequest): void {
+    // What an agent has said already needs no waiting: a promise and a signal a message would be most of its cost.
+    const said = request.kind === 'agent_next' ? this.#agents.said(request.session) : undefined;
+    if (said !== undefined) {
+      this.#arrived.push({ id: request.id, answer: { ok: true, value: said } });
+      this.wake();
+      return;
+    }
     const controller = new AbortController();
     this.#open.set(request.id, controller);
     const rooms = { world: this.#world, agents: this.#agents, models: this.#models };
