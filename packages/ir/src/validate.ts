@@ -1,10 +1,33 @@
 import { isBuiltin } from './builtins.ts';
 import type { IrConstant, IrFunction, IrModule } from './module.ts';
-import { OPCODE_NAMES, OPERANDS, type OperandKind } from './opcodes.ts';
+import { OPCODE_NAMES, OPERANDS, type OpcodeName, type OperandKind } from './opcodes.ts';
 import { parseType } from './signature.ts';
 
 /** How many registers one function may have; the VM's stack is sized by it. */
 const MAX_REGISTERS = 1 << 16;
+
+/**
+ * Only these count a turn of a loop, so that a program can be stopped. Nothing else may jump back: patterns, iterators and
+ * handlers only lead forward.
+ */
+const BACKWARD: readonly string[] = [
+  'Jump',
+  'ForIntNext',
+  'JumpIf',
+  'JumpIfNot',
+  'JumpIfLt',
+  'JumpIfNotLt',
+  'JumpIfLe',
+  'JumpIfNotLe',
+  'JumpIfEq',
+  'JumpIfNe',
+  'JumpIfNotLtInt',
+  'JumpIfNotLeInt',
+  'JumpIfNotGtInt',
+  'JumpIfNotGeInt',
+  'JumpIfNotEqInt',
+  'JumpIfEqInt',
+] satisfies OpcodeName[];
 
 /** The first thing in the module that would make the VM read or jump outside; undefined when there is none. */
 export function validateModule(module: IrModule): string | undefined {
@@ -111,8 +134,12 @@ function functionProblem(module: IrModule, fn: IrFunction): string | undefined {
     const values = fn.code.slice(at + 1, at + 1 + operands.length);
     for (const [position, operand] of operands.entries()) {
       const value = values[position] ?? -1;
-      if (operand.kind === 'jump') jumps.push({ at, target: value });
-      else if (!operandFits(module, fn, operand.kind, value))
+      if (operand.kind === 'jump') {
+        if (value <= at && !BACKWARD.includes(name))
+          return `${name} at ${at} jumps back; only ${BACKWARD.join(' and ')} may`;
+        jumps.push({ at, target: value });
+      }
+      if (operand.kind !== 'jump' && !operandFits(module, fn, operand.kind, value))
         return `${name} at ${at}: ${operand.name} ${value} is out of range`;
     }
     const problem = windowProblem(module, fn, name, values);
@@ -124,6 +151,7 @@ function functionProblem(module: IrModule, fn: IrFunction): string | undefined {
   for (const handler of fn.handlers) {
     if (!starts.has(handler.target)) return `handler at ${handler.target}, where no instruction starts`;
     if (handler.start > handler.end || handler.end > fn.code.length) return 'handler range is out of the code';
+    if (handler.target < handler.end) return 'a handler lies before the end of what it protects';
     if (handler.register + 1 >= fn.registers) return 'handler register is out of range';
   }
   return endProblem(fn);

@@ -280,9 +280,7 @@ export function interpret(vm: Vm, fiber: Fiber, budget: number): { stop: Stop; f
             // Jump
             const target = code[pc + 1]!;
             if (target <= pc && --fuel < 0) {
-              fiber.depth = depth;
-              next[depth - 1] = pc;
-              return { stop: 'out of fuel', fuel: 0 };
+              return outOfFuel(fiber, depth, pc);
             }
             pc = target;
             break;
@@ -290,91 +288,147 @@ export function interpret(vm: Vm, fiber: Fiber, budget: number): { stop: Stop; f
           case 35: {
             // JumpIf
             const value = stack[base + code[pc + 1]!];
-            pc = (typeof value === 'boolean' ? value : truthy(value)) ? code[pc + 2]! : pc + 3;
+            if (typeof value === 'boolean' ? value : truthy(value)) {
+              const target = code[pc + 2]!;
+              if (target <= pc && --fuel < 0) return outOfFuel(fiber, depth, pc);
+              pc = target;
+            } else pc += 3;
             break;
           }
           case 36: {
             // JumpIfNot
             const value = stack[base + code[pc + 1]!];
-            pc = (typeof value === 'boolean' ? value : truthy(value)) ? pc + 3 : code[pc + 2]!;
+            if (!(typeof value === 'boolean' ? value : truthy(value))) {
+              const target = code[pc + 2]!;
+              if (target <= pc && --fuel < 0) return outOfFuel(fiber, depth, pc);
+              pc = target;
+            } else pc += 3;
             break;
           }
           case 37: {
             // JumpIfLt
             const a = stack[base + code[pc + 1]!];
             const b = stack[base + code[pc + 2]!];
-            pc = (typeof a === 'number' && typeof b === 'number' ? a < b : less(a, b)) ? code[pc + 3]! : pc + 4;
+            if (typeof a === 'number' && typeof b === 'number' ? a < b : less(a, b)) {
+              const target = code[pc + 3]!;
+              if (target <= pc && --fuel < 0) return outOfFuel(fiber, depth, pc);
+              pc = target;
+            } else pc += 4;
             break;
           }
           case 38: {
             // JumpIfNotLt
             const a = stack[base + code[pc + 1]!];
             const b = stack[base + code[pc + 2]!];
-            pc = (typeof a === 'number' && typeof b === 'number' ? a < b : less(a, b)) ? pc + 4 : code[pc + 3]!;
+            if (!(typeof a === 'number' && typeof b === 'number' ? a < b : less(a, b))) {
+              const target = code[pc + 3]!;
+              if (target <= pc && --fuel < 0) return outOfFuel(fiber, depth, pc);
+              pc = target;
+            } else pc += 4;
             break;
           }
           case 39: {
             // JumpIfLe
             const a = stack[base + code[pc + 1]!];
             const b = stack[base + code[pc + 2]!];
-            pc = (typeof a === 'number' && typeof b === 'number' ? a <= b : lessOrEqual(a, b)) ? code[pc + 3]! : pc + 4;
+            if (typeof a === 'number' && typeof b === 'number' ? a <= b : lessOrEqual(a, b)) {
+              const target = code[pc + 3]!;
+              if (target <= pc && --fuel < 0) return outOfFuel(fiber, depth, pc);
+              pc = target;
+            } else pc += 4;
             break;
           }
           case 40: {
             // JumpIfNotLe
             const a = stack[base + code[pc + 1]!];
             const b = stack[base + code[pc + 2]!];
-            pc = (typeof a === 'number' && typeof b === 'number' ? a <= b : lessOrEqual(a, b)) ? pc + 4 : code[pc + 3]!;
+            if (!(typeof a === 'number' && typeof b === 'number' ? a <= b : lessOrEqual(a, b))) {
+              const target = code[pc + 3]!;
+              if (target <= pc && --fuel < 0) return outOfFuel(fiber, depth, pc);
+              pc = target;
+            } else pc += 4;
             break;
           }
           case 41: {
             // JumpIfEq
             const a = stack[base + code[pc + 1]!];
             const b = stack[base + code[pc + 2]!];
-            pc = a === b || equal(a, b) ? code[pc + 3]! : pc + 4;
+            if (a === b || equal(a, b)) {
+              const target = code[pc + 3]!;
+              if (target <= pc && --fuel < 0) return outOfFuel(fiber, depth, pc);
+              pc = target;
+            } else pc += 4;
             break;
           }
           case 42: {
             // JumpIfNe
             const a = stack[base + code[pc + 1]!];
             const b = stack[base + code[pc + 2]!];
-            pc = a === b || equal(a, b) ? pc + 4 : code[pc + 3]!;
+            if (!(a === b || equal(a, b))) {
+              const target = code[pc + 3]!;
+              if (target <= pc && --fuel < 0) return outOfFuel(fiber, depth, pc);
+              pc = target;
+            } else pc += 4;
             break;
           }
           case 43: {
             // JumpIfNotLtInt
             const a = stack[base + code[pc + 1]!];
-            pc = (typeof a === 'number' ? a < code[pc + 2]! : less(a, code[pc + 2]!)) ? pc + 4 : code[pc + 3]!;
+            if (!(typeof a === 'number' ? a < code[pc + 2]! : less(a, code[pc + 2]!))) {
+              const target = code[pc + 3]!;
+              if (target <= pc && --fuel < 0) return outOfFuel(fiber, depth, pc);
+              pc = target;
+            } else pc += 4;
             break;
           }
           case 44: {
             // JumpIfNotLeInt
             const a = stack[base + code[pc + 1]!];
-            pc = (typeof a === 'number' ? a <= code[pc + 2]! : lessOrEqual(a, code[pc + 2]!)) ? pc + 4 : code[pc + 3]!;
+            if (!(typeof a === 'number' ? a <= code[pc + 2]! : lessOrEqual(a, code[pc + 2]!))) {
+              const target = code[pc + 3]!;
+              if (target <= pc && --fuel < 0) return outOfFuel(fiber, depth, pc);
+              pc = target;
+            } else pc += 4;
             break;
           }
           case 45: {
             // JumpIfNotGtInt
             const a = stack[base + code[pc + 1]!];
-            pc = (typeof a === 'number' ? a > code[pc + 2]! : less(code[pc + 2]!, a)) ? pc + 4 : code[pc + 3]!;
+            if (!(typeof a === 'number' ? a > code[pc + 2]! : less(code[pc + 2]!, a))) {
+              const target = code[pc + 3]!;
+              if (target <= pc && --fuel < 0) return outOfFuel(fiber, depth, pc);
+              pc = target;
+            } else pc += 4;
             break;
           }
           case 46: {
             // JumpIfNotGeInt
             const a = stack[base + code[pc + 1]!];
-            pc = (typeof a === 'number' ? a >= code[pc + 2]! : lessOrEqual(code[pc + 2]!, a)) ? pc + 4 : code[pc + 3]!;
+            if (!(typeof a === 'number' ? a >= code[pc + 2]! : lessOrEqual(code[pc + 2]!, a))) {
+              const target = code[pc + 3]!;
+              if (target <= pc && --fuel < 0) return outOfFuel(fiber, depth, pc);
+              pc = target;
+            } else pc += 4;
             break;
           }
           case 47: {
             // JumpIfNotEqInt
             const a = stack[base + code[pc + 1]!];
-            pc = (typeof a === 'number' ? a === code[pc + 2]! : equal(a, code[pc + 2]!)) ? pc + 4 : code[pc + 3]!;
+            if (!(typeof a === 'number' ? a === code[pc + 2]! : equal(a, code[pc + 2]!))) {
+              const target = code[pc + 3]!;
+              if (target <= pc && --fuel < 0) return outOfFuel(fiber, depth, pc);
+              pc = target;
+            } else pc += 4;
             break;
           }
           case 48: {
             // JumpIfEqInt
             const a = stack[base + code[pc + 1]!];
-            pc = (typeof a === 'number' ? a === code[pc + 2]! : equal(a, code[pc + 2]!)) ? code[pc + 3]! : pc + 4;
+            if (typeof a === 'number' ? a === code[pc + 2]! : equal(a, code[pc + 2]!)) {
+              const target = code[pc + 3]!;
+              if (target <= pc && --fuel < 0) return outOfFuel(fiber, depth, pc);
+              pc = target;
+            } else pc += 4;
             break;
           }
 
@@ -393,9 +447,7 @@ export function interpret(vm: Vm, fiber: Fiber, budget: number): { stop: Stop; f
             const index = (stack[at] as number) + 1;
             if (index < (stack[at + 1] as number)) {
               if (--fuel < 0) {
-                fiber.depth = depth;
-                next[depth - 1] = pc;
-                return { stop: 'out of fuel', fuel: 0 };
+                return outOfFuel(fiber, depth, pc);
               }
               stack[at] = index;
               pc = code[pc + 2]!;
@@ -409,7 +461,8 @@ export function interpret(vm: Vm, fiber: Fiber, budget: number): { stop: Stop; f
           case 52: {
             // IterNext
             const iterator = stack[base + code[pc + 2]!];
-            if (typeof iterator !== 'object' || iterator === null || iterator.kind !== 'iterator') throw notIterator();
+            if (typeof iterator !== 'object' || iterator === null || iterator.kind !== 'iterator')
+              throw damaged('an iterator');
             if (iterator.over === 'ints') {
               if (iterator.next < iterator.end) {
                 stack[base + code[pc + 1]!] = iterator.next++;
@@ -624,9 +677,7 @@ export function interpret(vm: Vm, fiber: Fiber, budget: number): { stop: Stop; f
             pc = 0;
             if (stack.length < window + fn.registers) grow(stack, window + fn.registers);
             if (--fuel < 0) {
-              fiber.depth = depth;
-              next[depth - 1] = 0;
-              return { stop: 'out of fuel', fuel: 0 };
+              return outOfFuel(fiber, depth, 0);
             }
             break;
           }
@@ -709,9 +760,7 @@ export function interpret(vm: Vm, fiber: Fiber, budget: number): { stop: Stop; f
             base = window;
             pc = 0;
             if (--fuel < 0) {
-              fiber.depth = depth;
-              next[depth - 1] = 0;
-              return { stop: 'out of fuel', fuel: 0 };
+              return outOfFuel(fiber, depth, 0);
             }
             break;
           }
@@ -947,6 +996,13 @@ export function interpret(vm: Vm, fiber: Fiber, budget: number): { stop: Stop; f
   }
 }
 
+/** Goes on at `pc` the next time. */
+function outOfFuel(fiber: Fiber, depth: number, pc: number): { stop: Stop; fuel: number } {
+  fiber.depth = depth;
+  fiber.next[depth - 1] = pc;
+  return { stop: 'out of fuel', fuel: 0 };
+}
+
 function global(vm: Vm, value: Value, slot: number): Value {
   if (value !== undefined) return value;
   const name = vm.program.module.globals[slot]?.name ?? 'a variable';
@@ -955,7 +1011,7 @@ function global(vm: Vm, value: Value, slot: number): Value {
 
 function cellValue(cell: Value): Value {
   if (typeof cell === 'object' && cell !== null && cell.kind === 'cell') return cell.value;
-  throw new Error('not a cell');
+  throw damaged('a cell');
 }
 
 function cellValueOrSelf(value: Value): Value {
@@ -963,7 +1019,7 @@ function cellValueOrSelf(value: Value): Value {
 }
 
 function storeCell(cell: Value, value: Value): void {
-  if (typeof cell !== 'object' || cell === null || cell.kind !== 'cell') throw new Error('not a cell');
+  if (typeof cell !== 'object' || cell === null || cell.kind !== 'cell') throw damaged('a cell');
   cell.value = value;
 }
 
@@ -975,8 +1031,9 @@ function rememberSlot(fn: LinkedFunction, pc: number, owner: Value, name: string
   fn.cacheSlots[pc] = slot;
 }
 
-function notIterator(): Error {
-  return new Error('not an iterator');
+/** The validator knows registers, not what they hold: only a program no compiler wrote comes here. */
+function damaged(expected: string): Error {
+  return fault('TypeError', `the compiled program is damaged: a register does not hold ${expected}`);
 }
 
 function tooDeep(limit: number): Error {
@@ -998,7 +1055,7 @@ function grow(stack: Value[], length: number): void {
 
 /** Puts the elements of a list into a window. */
 function spread(stack: Value[], window: number, args: Value): number {
-  if (typeof args !== 'object' || args === null || args.kind !== 'array') throw new Error('not a list of arguments');
+  if (typeof args !== 'object' || args === null || args.kind !== 'array') throw damaged('a list of arguments');
   if (stack.length < window + args.items.length + 1) grow(stack, window + args.items.length + 1);
   args.items.forEach((item, index) => {
     stack[window + index] = item;

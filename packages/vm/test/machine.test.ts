@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { display } from '../src/display.ts';
+import { createVm, run } from '../src/vm.ts';
 import { execute, type FunctionBuilder, ProgramBuilder, type Ran, type RunOptions, valueOf } from './support.ts';
 
 /** Runs the body as `main`. */
@@ -273,6 +274,25 @@ describe('faults', () => {
     );
     expect(failure(ran).message).toBe('the program took more than 1000 steps');
   });
+
+  test.each(['Jump', 'JumpIf', 'JumpIfEqInt', 'JumpIfNotLtInt'] as const)(
+    'a loop closed by %s gives control back',
+    (op) => {
+      const program = new ProgramBuilder();
+      program.fn('main', {}, (f) => {
+        const again = f.label();
+        f.emit('LoadInt', 0, 5);
+        f.place(again);
+        if (op === 'Jump') f.emit(op, again);
+        else if (op === 'JumpIf') f.emit(op, 0, again);
+        else f.emit(op, 0, 5, again);
+        f.emit('ReturnNil');
+      });
+      const vm = createVm(program.build(), { entry: 'main' });
+      expect(run(vm, 1000).status).toBe('running');
+      expect(run(vm, 1000).status).toBe('running');
+    },
+  );
 
   test('a value may not grow without end', () => {
     const ran = main(
