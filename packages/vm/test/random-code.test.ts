@@ -92,7 +92,8 @@ function assemble(numbers: readonly number[]): number[] {
     for (const { kind } of OPERANDS[number] ?? []) {
       if (kind === 'jump')
         jumps.push({ at: code.length, after: number === opcode('Jump') ? 0 : starts.length, choice: take() });
-      code.push(kind === 'jump' ? 0 : kind === 'type' ? 1 : take() % RANGE[kind]);
+      if (kind === 'jump') code.push(0);
+      else code.push(kind === 'type' ? 1 : take() % RANGE[kind]);
     }
   }
   starts.push(code.length);
