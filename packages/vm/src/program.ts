@@ -213,3 +213,16 @@ export function at<T>(items: readonly T[], index: number): T {
   assert(item !== undefined, 'an index the validator has checked');
   return item;
 }
+
+/** Tells programs apart whose code differs, the prelude's included: a snapshot only fits the code it was taken from. */
+export function fingerprint(program: Program): number {
+  let hash = 0x811c9dc5;
+  const mix = (value: number): void => {
+    hash = Math.imul(hash ^ value, 0x01000193) >>> 0;
+  };
+  for (const fn of program.functions) {
+    mix(fn.registers);
+    for (const word of fn.code) mix(word);
+  }
+  return hash;
+}

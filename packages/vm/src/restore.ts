@@ -2,6 +2,7 @@ import type { Json } from '@concerto/base';
 import type { IrModule } from '@concerto/ir';
 import { decodeRequest } from './effects.ts';
 import type { Fiber, Group, Vm, Wait } from './machine.ts';
+import { fingerprint } from './program.ts';
 import { SNAPSHOT_VERSION } from './snapshot.ts';
 import { array, type Fields, number, numbers, object, pairs, SnapshotError, text } from './snapshot-data.ts';
 import { functionAt, ObjectReader } from './snapshot-objects.ts';
@@ -22,7 +23,7 @@ function decode(module: IrModule, data: Json): Vm {
   const state = object(data);
   if (state.format !== 'conc-vm' || state.version !== SNAPSHOT_VERSION) throw new SnapshotError('another version');
   const vm = emptyVm(module, { capture: state.capture === true, limits: numbers(state.limits) });
-  if (state.module !== module.name || state.functions !== vm.program.functions.length) {
+  if (state.module !== module.name || state.fingerprint !== fingerprint(vm.program)) {
     throw new SnapshotError('it was taken from another program');
   }
   const objects = new ObjectReader(vm, array(state.objects));

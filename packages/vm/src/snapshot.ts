@@ -1,6 +1,7 @@
 import type { Json } from '@concerto/base';
 import { encodeRequest } from './effects.ts';
 import type { Fiber, Group, Vm } from './machine.ts';
+import { fingerprint } from './program.ts';
 import { NONE, type ObjectValue, type StoreValue, type Value } from './value.ts';
 
 /** Raised by a change of this format; a snapshot of another version is refused. */
@@ -16,7 +17,7 @@ export function snapshot(vm: Vm): Json {
     format: 'conc-vm',
     version: SNAPSHOT_VERSION,
     module: vm.program.module.name,
-    functions: vm.program.functions.length,
+    fingerprint: fingerprint(vm.program),
     limits: { ...vm.limits },
     capture: vm.capture,
     globals: table.list(vm.globals),

@@ -232,7 +232,10 @@ describe('snapshot and restore', () => {
 
   test('a snapshot of another program or version is refused', () => {
     const data = snapshot(createVm(PROGRAMS.aliases, { entry: 'main' }));
-    expect(() => restore(PROGRAMS.recursive, data)).toThrow(SnapshotError);
+    expect(() => restore(PROGRAMS.recursive, data)).toThrow('another program');
+    const changed = structuredClone(PROGRAMS.aliases);
+    changed.functions[0]?.code.splice(1, 1, 15);
+    expect(() => restore(changed, data)).toThrow('another program');
     expect(() => restore(PROGRAMS.aliases, { ...Object(data), version: 99 })).toThrow('another version');
     expect(() => restore(PROGRAMS.aliases, [])).toThrow(SnapshotError);
   });
