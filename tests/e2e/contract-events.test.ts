@@ -347,16 +347,14 @@ describe('readers', () => {
       agent: 'puppet',
       prompt: steps({ until: gate.path }, { many: 1_000, bytes: 100_000 }, { hang: true }),
     });
-    const stalled = Array.from({ length: 5 }, () => rawGet(`/api/sessions/${id}/events`));
+    const stalled = Array.from({ length: 20 }, () => rawGet(`/api/sessions/${id}/events`));
     for (const { socket } of stalled) socket.pause();
     const before = await residentMb();
     await gate.open();
     const position = async (): Promise<number> => (await api.get(`/api/sessions/${id}`)).body.position;
     await expect.poll(position, { timeout: 60_000, interval: 200 }).toBeGreaterThan(1_000);
-    // Five readers that took nothing of 100 MB: had each been queued for, it would be five times that.
-    const after = await residentMb();
-    console.log(before, after);
-    expect(after - before).toBeLessThan(300);
+    // Twenty readers that took nothing of 100 MB: it costs what it costs with none, the garbage of writing it down.
+    expect((await residentMb()) - before).toBeLessThan(150);
     for (const { socket } of stalled) socket.destroy();
     await api.post(`/api/sessions/${id}/cancel`);
     await api.untilStatus(id, 'cancelled');

@@ -22,7 +22,11 @@ const tailBytesMax = 8 * frameBytesMax;
 const firstPageEntries = 64;
 
 /** Told, in the tick of the growth, that there may be more to take. */
-export type Follower = { pump(): void };
+export type Follower = {
+  pump(): void;
+  /** Has not taken what it was given last; asks for more by itself when it has. */
+  readonly isStalled: boolean;
+};
 
 /**
  * One session's end of the log, read and encoded once for all who follow it. A reader that keeps up takes the shared
@@ -95,16 +99,27 @@ export class EventFeed {
   async #advance(): Promise<void> {
     while (this.#grown) {
       this.#grown = false;
+      if (this.#allStalled()) return this.#forget();
       try {
         await this.#readTail();
       } catch {
         // The store is in trouble: every reader finds out by its own read, with its own error.
-        this.#tail = [];
-        this.#tailBytes = 0;
-        this.#head = undefined;
+        this.#forget();
       }
       for (const follower of this.followers) follower.pump();
     }
+  }
+
+  #allStalled(): boolean {
+    for (const follower of this.followers) if (!follower.isStalled) return false;
+    return true;
+  }
+
+  /** Whoever asks next reads the log from where it stands. */
+  #forget(): void {
+    this.#tail = [];
+    this.#tailBytes = 0;
+    this.#head = undefined;
   }
 
   async #readTail(): Promise<void> {

@@ -68,6 +68,10 @@ export class EventConnection {
     feed.followers.add(this);
   }
 
+  get isStalled(): boolean {
+    return this.#stalled !== undefined;
+  }
+
   ping(): void {
     if (this.#state !== 'closed' && !this.#response.writableNeedDrain) this.#response.write(ping);
   }

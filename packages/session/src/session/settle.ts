@@ -74,14 +74,15 @@ export function loseProcess(draft: Draft, lost: LostProcess): void {
   const message = lost.error?.message ?? lossText[lost.why];
   draft.reason ??= message;
 
-  const control = draft.state.control?.kind;
-  if (control === 'cancel') {
+  const { control } = draft.state;
+  if (control?.kind === 'cancel') {
     endCancelled(draft, 'exit');
     return;
   }
   if (control !== undefined) {
-    confirmControl(draft, 'exit');
-    if (control === 'interrupt') return;
+    // Past its first step nobody had answered: what ended the process was our force.
+    confirmControl(draft, control.kind === 'interrupt' && control.step > 0 ? 'forced' : 'exit');
+    if (control.kind === 'interrupt') return;
   }
   if (turnLost && draft.state.once && !returned) {
     endFailed(draft, lost.error ?? { code: 'agent_lost', message });
