@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { Program } from '../modules/program.ts';
-import type { FieldDeclaration, Item } from '../syntax/item.ts';
+import type { FieldDeclaration, Item, StatementItem } from '../syntax/item.ts';
 import { fitOrReport } from './body.ts';
 import { builtinTable } from './builtins.ts';
 import { checkStatement } from './check-block.ts';
@@ -138,8 +138,17 @@ function checkStatements(cx: Context, items: readonly { readonly item: Item; rea
     inFile(cx, module.file, () => {
       body.diverges = false;
       checkStatement(body, item.statement);
+      if (item.isPublic) publishVariables(module, item);
       settle(cx);
     });
+  }
+}
+
+/** `pub let`. */
+function publishVariables(module: ModuleScope, item: StatementItem): void {
+  for (const [name, entry] of module.entries) {
+    const declared = entry.meaning.kind === 'variable' && entry.span.start >= item.span.start;
+    if (declared && entry.span.end <= item.span.end) module.entries.set(name, { ...entry, isPublic: true });
   }
 }
 

@@ -6,14 +6,11 @@ import { compileFunction } from './closures.ts';
 import { declareResources, plainJson } from './declare-resources.ts';
 import { declareMethods, declareTypes } from './declare-types.ts';
 import { configJson } from './decorators.ts';
-import { value } from './evaluate.ts';
 import { EXPRESSIONS } from './expressions.ts';
-import { Frame } from './frame.ts';
 import { captureForFibers } from './free-variables.ts';
-import { leave } from './leaving.ts';
+import { compileInit } from './init.ts';
 import { ModuleBuilder } from './module-builder.ts';
 import { compilePipeline } from './pipelines.ts';
-import { compileStatement } from './statements.ts';
 
 export interface CompileInput {
   readonly program: Program;
@@ -57,44 +54,6 @@ function moduleName(entry: string, manifest: Manifest | undefined): string {
       ?.replace(/\.conc$/, '') ??
     'program'
   );
-}
-
-/** Module variables, the tools' instances and the statements at the top level, in the order they run. */
-function compileInit(builder: ModuleBuilder): void {
-  const { facts, module } = builder;
-  const tools = facts.resources.filter((resource) => resource.kind === 'tool');
-  if (facts.topLevel.length === 0 && tools.length === 0) return;
-  const index = builder.reserveFunction();
-  const file = facts.topLevel[0]?.file ?? tools[0]?.file ?? builder.program.entry;
-  const files = new Set([...facts.topLevel.map((entry) => entry.file), ...tools.map((tool) => tool.file)]);
-  const frame = new Frame(builder, { name: '{top level}', file, failure: 'result' });
-  for (const tool of tools) {
-    const { item, path } = tool;
-    if (item.kind !== 'ToolItem') continue;
-    frame.scoped(() => {
-      const first = frame.reserve(item.state.length);
-      item.state.forEach((field, position) => {
-        if (field.defaultValue === undefined) frame.emit(field.optional ? 'LoadNone' : 'LoadNil', first + position);
-        else value(frame, field.defaultValue, first + position);
-      });
-      const instance = frame.reserve();
-      frame.emit('MakeStruct', instance, builder.struct(path), first);
-      frame.emit('StoreGlobal', builder.toolGlobal(tool), instance);
-    });
-  }
-  for (const entry of facts.topLevel) {
-    if (files.size > 1) frame.inFile(entry.file);
-    compileStatement(frame, entry.item.statement);
-  }
-  leave(frame, undefined);
-  module.init = index;
-  builder.setFunction(index, {
-    name: '{top level}',
-    params: [],
-    captures: 0,
-    file: builder.fileIndex(file),
-    ...frame.finish(),
-  });
 }
 
 function declareTest(builder: ModuleBuilder, test: FunctionRef): void {

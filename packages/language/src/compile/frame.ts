@@ -50,12 +50,11 @@ export class Frame {
   #next = 0;
   #highest = 0;
   #lastOffset = -1;
-  #file: string;
+  #isForeign = false;
 
   constructor(builder: ModuleBuilder, options: FrameOptions) {
     this.builder = builder;
     this.options = options;
-    this.#file = options.file;
   }
 
   get facts() {
@@ -130,16 +129,18 @@ export class Frame {
   /** The next instructions come from there. */
   at(node: { readonly span: Span }): void {
     const offset = node.span.start;
-    if (offset === this.#lastOffset) return;
+    if (this.#isForeign || offset === this.#lastOffset) return;
     this.#lastOffset = offset;
-    const { line, column } = this.builder.position(this.#file, offset);
+    const { line, column } = this.builder.position(this.options.file, offset);
     this.assembler.position(line, column);
   }
 
-  /** The top level of a program is one function with code of several files. */
-  inFile(file: string): void {
-    this.#file = file;
-    this.#lastOffset = -1;
+  /** Code that was written elsewhere, such as the default of a field: its places mean nothing in this file. */
+  foreign(code: () => void): void {
+    const before = this.#isForeign;
+    this.#isForeign = true;
+    code();
+    this.#isForeign = before;
   }
 
   /** Code for the rare way out, placed after the function's end. */

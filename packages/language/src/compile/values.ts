@@ -96,5 +96,5 @@ function fieldWindow(
 
 function missingField(frame: Frame, fallback: Expression | undefined, dst: number): void {
   if (fallback === undefined) frame.emit('LoadNone', dst);
-  else value(frame, fallback, dst);
+  else frame.foreign(() => value(frame, fallback, dst));
 }

@@ -8,7 +8,9 @@ import { formatConfig, formatConfigField, formatStatement } from './format-state
 import type { Formatter, Member } from './formatter.ts';
 
 export function formatItem(f: Formatter, item: Item): Doc {
-  if (item.kind === 'StatementItem') return formatStatement(f, item.statement);
+  if (item.kind === 'StatementItem') {
+    return [item.isPublic ? [f.cursor.token('pub'), ' '] : '', formatStatement(f, item.statement)];
+  }
   // The old `test "…" { }` has its decorator in the middle of its text.
   if (item.kind === 'FunctionItem' && item.oldSpelling === 'test') return formatOldTest(f, item);
   return [

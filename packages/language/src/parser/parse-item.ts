@@ -51,6 +51,9 @@ function parseDeclaration(p: Parser): Item {
     case 'ledger':
     case 'memory':
       return parseStore(p, head);
+    case 'let':
+      if (head.isPublic && head.decorators.length === 0) return parseTopLevelStatement(p, head);
+      return reportMissingDeclaration(p, head);
     default:
       return parseOldItem(p, head) ?? reportMissingDeclaration(p, head);
   }
@@ -87,9 +90,9 @@ export function parseItems(p: Parser, close: '}' | 'EndOfFile'): Item[] {
   return items;
 }
 
-function parseTopLevelStatement(p: Parser): Item {
-  const { start } = p;
-  const doc = p.tokens.docs.get(p.position);
+function parseTopLevelStatement(p: Parser, head?: ItemHead): Item {
+  const start = head?.start ?? p.start;
+  const doc = head?.doc ?? p.tokens.docs.get(p.position);
   const parsed = parseStatement(p);
   const statement =
     parsed.kind === 'Tail'
@@ -106,7 +109,7 @@ function parseTopLevelStatement(p: Parser): Item {
     id: p.newId(),
     span: p.spanFrom(start),
     decorators: [],
-    isPublic: false,
+    isPublic: head?.isPublic ?? false,
     doc,
     statement,
   };
