@@ -55,7 +55,7 @@ const absoluteUrl = z
 
 const headerName = z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, 'must be a header name');
 
-export const StdioServer = z.strictObject({
+const StdioServer = z.strictObject({
   transport: z.literal('stdio'),
   command: z.string().min(1, 'must not be empty'),
   args: z.array(z.string()).max(200).optional(),

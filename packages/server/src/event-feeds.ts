@@ -2,7 +2,7 @@ import type { EventLog } from '@concerto/log';
 import { EventFeed, type Wire } from './event-feed.ts';
 import type { EventConnection } from './event-stream.ts';
 
-export const pingEveryMs = 15_000;
+const pingEveryMs = 15_000;
 
 /** The feeds of all sessions that somebody follows now; one signal from the log serves them all. */
 export class EventFeeds {

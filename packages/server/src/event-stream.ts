@@ -3,7 +3,7 @@ import type { EventFeed, Frames, Wire } from './event-feed.ts';
 import type { EventFeeds } from './event-feeds.ts';
 
 /** A reader that takes nothing for this long is cut off; it comes back with its cursor and loses nothing. */
-export const stalledAfterMs = 60_000;
+const stalledAfterMs = 60_000;
 
 export const streamHeaders = {
   'content-type': 'text/event-stream; charset=utf-8',

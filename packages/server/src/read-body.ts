@@ -2,7 +2,7 @@ import type { Context } from 'hono';
 import type { z } from 'zod';
 import { ProblemError } from './problem.ts';
 
-export const bodyBytesMax = 1024 * 1024;
+const bodyBytesMax = 1024 * 1024;
 
 /** The body as the schema's type; every way it can be wrong has its own status and names the place. */
 export async function readBody<S extends z.ZodType>(c: Context, schema: S): Promise<z.output<S>> {

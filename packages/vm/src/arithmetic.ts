@@ -81,7 +81,7 @@ function positiveZero(value: number): number {
   return value === 0 ? 0 : value;
 }
 
-export function int(value: number, operator: string): number {
+function int(value: number, operator: string): number {
   if (value > MAX_INT || value < -MAX_INT) {
     throw fault('OverflowError', `the result of ${operator} is outside the range of Int`);
   }

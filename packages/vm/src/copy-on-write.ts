@@ -62,7 +62,7 @@ export function copyItems(items: readonly Value[]): Value[] {
   return copy;
 }
 
-export function copyMap(entries: ReadonlyMap<MapKey, Value>): Map<MapKey, Value> {
+function copyMap(entries: ReadonlyMap<MapKey, Value>): Map<MapKey, Value> {
   for (const value of entries.values()) share(value);
   return new Map(entries);
 }

@@ -78,7 +78,7 @@ function padded(bytes: readonly number[], littleEndian: boolean): Uint32Array {
 }
 
 /** UTF-8; a lone surrogate becomes U+FFFD as everywhere else. */
-export function utf8(text: string): number[] {
+function utf8(text: string): number[] {
   const bytes: number[] = [];
   for (const character of text) {
     let code = character.codePointAt(0) ?? 0;

@@ -99,7 +99,7 @@ function list(open: string, items: readonly Value[], close: string, depth: numbe
 }
 
 /** The shortest decimal that reads back as the same number, never with an exponent. */
-export function displayFloat(value: number): string {
+function displayFloat(value: number): string {
   if (Number.isNaN(value)) return 'NaN';
   if (!Number.isFinite(value)) return value > 0 ? 'inf' : '-inf';
   if (Object.is(value, -0)) return '-0';

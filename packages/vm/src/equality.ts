@@ -117,7 +117,7 @@ const SURROGATE = 0xd800;
 const AFTER_SURROGATES = 0xe000;
 
 /** By code point: JavaScript compares UTF-16 units, which puts characters beyond U+FFFF before U+E000. */
-export function compareText(a: string, b: string): number {
+function compareText(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   for (let index = 0; index < length; index++) {
     const x = a.charCodeAt(index);

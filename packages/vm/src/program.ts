@@ -38,7 +38,7 @@ export interface LinkedFunction {
 }
 
 /** The tables the operands of a module's functions index. */
-export interface Unit {
+interface Unit {
   readonly constants: Value[];
   readonly builtins: readonly Implementation[];
   readonly structs: readonly StructType[];

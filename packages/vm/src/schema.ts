@@ -116,7 +116,7 @@ function checkDeclared(vm: Vm, value: Value, name: string, place: Place): Value 
   return value;
 }
 
-export function findStruct(vm: Vm, name: string): StructType | undefined {
+function findStruct(vm: Vm, name: string): StructType | undefined {
   return vm.program.structs.get(name);
 }
 
@@ -223,7 +223,7 @@ export function schemaError(name: string, errors: readonly string[]): StructValu
 }
 
 /** The type as JSON Schema, declared types in `$defs`. */
-export function jsonSchema(vm: Vm, type: TypeExpr): Json {
+function jsonSchema(vm: Vm, type: TypeExpr): Json {
   const defs: Record<string, Json> = {};
   const root = describe(vm, type, defs);
   if (Object.keys(defs).length === 0) return root;

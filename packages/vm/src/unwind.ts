@@ -62,6 +62,6 @@ function position(fn: LinkedFunction, at: number): { line: number; column: numbe
   return { line, column };
 }
 
-export function failure(fiber: Fiber, value: Value, outer: readonly TraceEntry[] = []): Failure {
+function failure(fiber: Fiber, value: Value, outer: readonly TraceEntry[] = []): Failure {
   return { value, message: display(value), trace: [...outer, ...trace(fiber)], panic: false };
 }

@@ -138,7 +138,7 @@ export interface MemoryStore {
   messages: { role: string; content: string }[];
 }
 /** A model or agent with options; each `with_…` makes a new one. */
-export interface BuilderValue {
+interface BuilderValue {
   readonly kind: 'builder';
   readonly target: RefValue;
   readonly options: BuilderOptions;
@@ -159,7 +159,7 @@ export interface TypeValue {
   readonly type: TypeExpr;
 }
 /** A captured variable. */
-export interface CellValue {
+interface CellValue {
   readonly kind: 'cell';
   value: Value;
 }
@@ -178,7 +178,7 @@ export interface StructType {
   /** What also catches it: the error types above, the traits it implements. */
   readonly parents: readonly string[];
 }
-export interface StructField {
+interface StructField {
   readonly name: string;
   readonly type: string;
   readonly optional: boolean;

@@ -9,7 +9,7 @@ export function printJson(value: unknown): void {
 }
 
 /** Columns as wide as their widest cell; the last one takes what is left of the terminal. */
-export function table(rows: readonly (readonly string[])[]): string {
+function table(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)));
   const room = process.stdout.isTTY ? process.stdout.columns : Number.POSITIVE_INFINITY;
   return rows
@@ -74,7 +74,7 @@ export function auditTable(entries: readonly AuditEntry[]): string {
   return table([['AT', 'DIRECTION', 'ACTOR', 'WHAT', 'TOOK', 'ABOUT'], ...rows]);
 }
 
-export function resultText(result: unknown): string {
+function resultText(result: unknown): string {
   const text: unknown = result !== null && typeof result === 'object' && 'text' in result ? result.text : undefined;
   return typeof text === 'string' ? text : JSON.stringify(result);
 }

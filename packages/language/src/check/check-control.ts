@@ -44,7 +44,7 @@ export function checkCondition(body: Body, node: Expression, what: string): void
 }
 
 /** True when the type says enough for the branches to be checked against it one by one. */
-export function isRequirement(expected: Type | undefined): expected is Type {
+function isRequirement(expected: Type | undefined): expected is Type {
   if (expected === undefined) return false;
   const type = prune(expected);
   return type.kind === 'applied' || type.kind === 'param';

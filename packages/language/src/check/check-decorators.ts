@@ -28,7 +28,7 @@ const DECORATORS: Readonly<Record<string, DecoratorRule>> = {
 };
 
 /** Unknown decorators and unknown labels are mistakes; values must be constant. */
-export function checkDecorators(cx: Context, module: ModuleScope, node: ItemNode): void {
+function checkDecorators(cx: Context, module: ModuleScope, node: ItemNode): void {
   const names = new Set<string>();
   for (const decorator of node.decorators) {
     names.add(decorator.name.text);

@@ -42,7 +42,7 @@ function checkFields(cx: Context, module: ModuleScope, item: ToolItem, con: Type
 }
 
 /** `@describe` and `@param` of a method that models may call. */
-export function checkMethodDocs(cx: Context, method: FunctionItem): void {
+function checkMethodDocs(cx: Context, method: FunctionItem): void {
   const described = method.decorators.some((decorator) => decorator.name.text === 'describe');
   if (method.isPublic && !described) {
     cx.report.error(

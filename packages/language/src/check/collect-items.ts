@@ -20,7 +20,7 @@ import { createModule, type Entry, join, type Meaning, type ModuleScope } from '
 import { ANY, applied, NIL, type Signature, type TraitInfo, typeCon, typeParam } from './types.ts';
 
 /** A declared name before its types are known. */
-export const UNKNOWN_SIGNATURE: Signature = { typeParams: [], params: [], result: NIL, isAsync: false };
+const UNKNOWN_SIGNATURE: Signature = { typeParams: [], params: [], result: NIL, isAsync: false };
 
 /** An item together with the module it is in, in the order of the source; inner modules come before the rest. */
 export interface CollectedItem {
@@ -83,7 +83,7 @@ export function uniquePath(cx: Context, path: string): string {
   return unique;
 }
 
-export function declare(cx: Context, module: ModuleScope, node: NamedItem, meaning: Meaning): Entry {
+function declare(cx: Context, module: ModuleScope, node: NamedItem, meaning: Meaning): Entry {
   const { name } = node;
   const entry: Entry = {
     name: name.text,

@@ -68,7 +68,7 @@ export interface Context {
   readonly connections: Set<string>;
 }
 
-export interface WatchedLocal {
+interface WatchedLocal {
   readonly local: Local;
   readonly what: 'variable' | 'parameter';
   readonly span: Span;
@@ -119,7 +119,7 @@ export interface LoopScope {
   hasBreak: boolean;
 }
 
-export type FunctionKind = 'function' | 'test' | 'tool' | 'stage' | 'handler' | 'closure' | 'top';
+type FunctionKind = 'function' | 'test' | 'tool' | 'stage' | 'handler' | 'closure' | 'top';
 
 export interface FunctionScope {
   readonly id: NodeId;
@@ -160,4 +160,4 @@ export interface Body {
   check(node: Expression, expected?: Type): Type;
 }
 
-export type { Entry };
+;

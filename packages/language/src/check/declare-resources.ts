@@ -38,7 +38,7 @@ export function declareResources(cx: Context, collected: readonly CollectedItem[
   }
 }
 
-export function resourceOf(
+function resourceOf(
   module: ModuleScope,
   item: { readonly name: { readonly text: string } },
 ): ResourceMeaning | undefined {

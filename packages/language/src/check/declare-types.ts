@@ -179,7 +179,7 @@ function declareFunction(cx: Context, module: ModuleScope, item: FunctionItem): 
 }
 
 /** Parameters and result of a function or method; its own generic parameters are added to the scope's. */
-export function declareSignature(cx: Context, outer: TypeScope, item: FunctionItem): Signature {
+function declareSignature(cx: Context, outer: TypeScope, item: FunctionItem): Signature {
   const own = genericParams(item.generics);
   const scope: TypeScope = own.size === 0 ? outer : { ...outer, params: new Map([...outer.params, ...own]) };
   resolveBounds(cx, scope, item.generics, own);

@@ -13,7 +13,7 @@ export interface Evaluation {
 }
 
 /** An empty message: already reported elsewhere. */
-export interface NotConstant {
+interface NotConstant {
   readonly node: Expression;
   readonly message: string;
 }

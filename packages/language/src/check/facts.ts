@@ -218,7 +218,7 @@ export interface ResolvedCall {
   readonly writesBack: boolean;
 }
 
-export type ResolvedPattern =
+type ResolvedPattern =
   | { readonly kind: 'binding'; readonly local: Local | ModuleVariable }
   | { readonly kind: 'constant'; readonly constant: ConstantRef }
   | { readonly kind: 'variant'; readonly variant: VariantRef }

@@ -31,7 +31,7 @@ export interface FunctionMeaning {
   signature: Signature;
 }
 
-export interface TypeMeaning {
+interface TypeMeaning {
   readonly kind: 'type';
   readonly con: TypeCon;
 }
@@ -46,7 +46,7 @@ export interface AliasMeaning {
   type: Type | undefined;
 }
 
-export interface ConstantMeaning {
+interface ConstantMeaning {
   readonly kind: 'constant';
   readonly ref: ConstantRef;
   readonly item: ConstItem;
@@ -61,7 +61,7 @@ export interface ResourceMeaning {
   type: Type;
 }
 
-export interface ImportMeaning {
+interface ImportMeaning {
   readonly kind: 'import';
   readonly path: Path;
   readonly segments: readonly string[];
@@ -80,7 +80,7 @@ export interface Entry {
   used: boolean;
 }
 
-export interface GlobImport {
+interface GlobImport {
   readonly isPublic: boolean;
   readonly entry: Entry;
 }

@@ -13,7 +13,7 @@ export type PathTarget =
 
 const NOWHERE = { start: 0, end: 0 };
 
-export function builtinEntry(name: string, meaning: Meaning): Entry {
+function builtinEntry(name: string, meaning: Meaning): Entry {
   return { name, meaning, isPublic: true, module: undefined, span: NOWHERE, file: '', used: true };
 }
 
@@ -26,7 +26,7 @@ export function lookupName(cx: Context, from: ModuleScope, name: string): Entry 
   return lookupBuiltin(cx, name);
 }
 
-export function lookupBuiltin(cx: Context, name: string): Entry | undefined {
+function lookupBuiltin(cx: Context, name: string): Entry | undefined {
   const known = cx.builtinEntries.get(name);
   if (known !== undefined) return known;
   const meaning = builtinMeaning(cx, name);
@@ -107,7 +107,7 @@ export function resolvePath(cx: Context, module: ModuleScope, path: Path): PathT
 }
 
 /** Follows a path segment by segment; the first is looked up outward, the others inside what came before. */
-export function resolveSegments(cx: Context, module: ModuleScope, segments: readonly string[]): PathTarget {
+function resolveSegments(cx: Context, module: ModuleScope, segments: readonly string[]): PathTarget {
   let current = firstSegment(cx, module, segments[0] ?? '');
   if (current === undefined) return { kind: 'missing', index: 0, container: undefined };
   for (let index = 1; index < segments.length; index++) {
@@ -200,7 +200,7 @@ function stdMember(cx: Context, path: string, name: string): Exclude<PathTarget,
 }
 
 /** Names one could have meant inside a container, for "did you mean". */
-export function namesIn(cx: Context, container: Meaning): Iterable<string> {
+function namesIn(cx: Context, container: Meaning): Iterable<string> {
   switch (container.kind) {
     case 'module':
       return container.module.entries.keys();

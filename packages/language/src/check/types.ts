@@ -24,7 +24,7 @@ export interface AppliedType {
   readonly args: readonly Type[];
 }
 /** A generic parameter inside the declaration that introduces it. */
-export interface ParamType {
+interface ParamType {
   readonly kind: 'param';
   readonly param: TypeParam;
 }

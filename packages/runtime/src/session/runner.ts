@@ -8,7 +8,7 @@ import { ProgramConnection } from './program-connection.ts';
 import { type ActorEnd, type ActorPorts, SessionActor } from './session-actor.ts';
 import { readUnfinished } from './unfinished.ts';
 
-export const leaseTtlMs = 10_000;
+const leaseTtlMs = 10_000;
 const renewEveryMs = 3_000;
 /** How often we look for sessions that nobody told us about: expired leases, lost wake-ups. */
 const sweepEveryMs = 2_000;
@@ -182,7 +182,7 @@ export class Runner {
   }
 }
 
-export function leaseOf(session: string): string {
+function leaseOf(session: string): string {
   return `session:${session}`;
 }
 

@@ -23,7 +23,7 @@ const cachedSessionsMax = 2_000;
 export type Fence = { readonly lease: string; readonly epoch: number };
 
 /** The writer has lost the session to another owner and must stop at once. */
-export type Fenced = { readonly kind: 'fenced' };
+type Fenced = { readonly kind: 'fenced' };
 export type Executed = Result<Decision, Refusal | Fenced>;
 
 /** A command, or how to make it from the state that it will be decided on. */

@@ -16,7 +16,7 @@ import { lengthOf } from './collections.ts';
 import type { Entries } from './entry.ts';
 
 /** Says something to the world; the program does not wait. */
-export function emit(vm: Vm, channel: string, payload: Value): void {
+function emit(vm: Vm, channel: string, payload: Value): void {
   vm.outbox.push({ kind: 'emit', channel, payload: share(payload), system: false });
   if (vm.capture) vm.captured.push({ channel, payload });
 }
@@ -50,7 +50,7 @@ const message =
   (stack, at) =>
     struct(builtinType('Message'), [role, display(stack[at])]);
 
-export function typeArgument(value: Value): TypeValue {
+function typeArgument(value: Value): TypeValue {
   if (typeof value === 'object' && value !== null && value.kind === 'type') return value;
   throw wrong('the type argument', 'a type', value);
 }

@@ -23,7 +23,7 @@ function okInside(value: Value): Value {
 }
 
 /** An error with a text before its message, and the error itself as its source. */
-export function withContext(error: Value, context: Value): Value {
+function withContext(error: Value, context: Value): Value {
   return errorValue('RuntimeError', `${display(context)}: ${display(error)}`, {
     kind: 'context',
     source: share(error),
