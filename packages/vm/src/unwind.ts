@@ -1,7 +1,6 @@
 import { share } from './copy-on-write.ts';
-import { display } from './display.ts';
 import { errorValue, Fault } from './fault.ts';
-import type { Failure, Fiber, TraceEntry, Vm } from './machine.ts';
+import type { Fiber, TraceEntry, Vm } from './machine.ts';
 import type { LinkedFunction } from './program.ts';
 import type { Value } from './value.ts';
 
@@ -60,8 +59,4 @@ function position(fn: LinkedFunction, at: number): { line: number; column: numbe
     column = fn.positions[index + 2] ?? column;
   }
   return { line, column };
-}
-
-function failure(fiber: Fiber, value: Value, outer: readonly TraceEntry[] = []): Failure {
-  return { value, message: display(value), trace: [...outer, ...trace(fiber)], panic: false };
 }
