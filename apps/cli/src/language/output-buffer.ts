@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 
 /** A write for every emit costs more than the program; this much is gathered at most. */
@@ -23,6 +24,12 @@ export class OutputBuffer {
         this.flush();
       });
     }
+  }
+
+  /** Resolves when the reader has taken what was written: a slow one must not fill our memory. */
+  async drained(): Promise<void> {
+    this.flush();
+    if (this.#stream.writableNeedDrain) await once(this.#stream, 'drain');
   }
 
   flush(): void {

@@ -57,6 +57,7 @@ export async function run(argv: string[]): Promise<number> {
       output.flush();
       return nextAnswer(signal);
     },
+    ready: () => output.drained(),
     environment: process.env,
     directory: process.cwd(),
     projectDirectory: target.projectDirectory,

@@ -6,6 +6,8 @@ export type ProgramWorld = {
   /** Emits, and the language's own events (`system`), in order. */
   readonly emit: (channel: string, payload: Value, system: boolean) => void;
   readonly print: (text: string) => void;
+  /** Resolves when the world can take more output; without it, always. */
+  readonly ready?: () => Promise<void>;
   readonly log: (level: 'info' | 'warn' | 'error' | 'debug', text: string) => void;
   /** `await emit`; resolves with null when nobody answers. */
   readonly ask: (channel: string, payload: Value, signal: AbortSignal) => Promise<Json>;

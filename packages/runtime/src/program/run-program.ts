@@ -16,6 +16,9 @@ export type RunOptions = {
   readonly signal?: AbortSignal;
 };
 
+/** Calls and loop turns before timers, signals and slow readers get their turn; also how many effects gather at most. */
+const TURN_STEPS = 100_000;
+
 /** Runs a compiled program to its end, performing its effects. Nothing it started is left when this resolves. */
 export async function runProgram(module: IrModule, world: ProgramWorld, options: RunOptions): Promise<Outcome> {
   const { signal, ...vmOptions } = options;
@@ -29,8 +32,9 @@ export async function runProgram(module: IrModule, world: ProgramWorld, options:
   if (signal?.aborted === true) onAbort();
   try {
     for (;;) {
-      const result = run(vm);
+      const result = run(vm, TURN_STEPS);
       for (const effect of result.effects) desk.take(effect);
+      await world.ready?.();
       if (result.status === 'done' || result.status === 'failed') return result;
       // Timers, signals and answers get their turn even while a program only computes.
       if (result.status === 'running') await setImmediate();
