@@ -75,7 +75,7 @@ describe('lifecycle requests', () => {
     const story = new Story().start({ slot: 'wanted' }).control('cancel', 'c');
     expect(story.recordTypes().slice(-3)).toEqual(['control-confirmed', 'message-cancelled', 'ended']);
     expect(story.commands).toEqual([]);
-    expect(story.acks).toEqual([]);
+    expect(story.acks).toEqual([{ type: 'stop_ack', requestId: 'c', epoch: 0 }]);
   });
 
   test('2.7 interrupt withdraws the question, ends the turn and holds the queue', () => {

@@ -12,15 +12,14 @@ const ackTypes = {
   cancel: 'stop_ack',
 } as const satisfies Record<LifecycleVerb, string>;
 
-/** Completes the request under way. Only what the agent's side did itself is acknowledged on the stream. */
+/** Completes the request under way. It is acknowledged on the stream unless nobody did it and it had to be forced. */
 export function confirmControl(draft: Draft, by: Confirmation): void {
   const { control, owner } = draft.state;
   if (control === undefined) return;
   const { kind, requestId, messageSince } = control;
   record(draft, { type: 'control-confirmed', kind, requestId, epoch: owner?.epoch, by });
   if (by === 'forced') draft.reason = 'forced';
-  const byAgent = by === 'ack' || by === 'boundary' || by === 'exit';
-  if (byAgent) draft.acks.push({ type: ackTypes[kind], requestId, epoch: owner?.epoch ?? draft.state.epoch });
+  if (by !== 'forced') draft.acks.push({ type: ackTypes[kind], requestId, epoch: owner?.epoch ?? draft.state.epoch });
   // "Stop, and do this instead": the message that followed the interrupt already says how to go on.
   if (kind === 'interrupt' && messageSince) record(draft, { type: 'queue-continued' });
 }
