@@ -12,7 +12,16 @@ const programs = [...guide.matchAll(/^## (.*)\n[\s\S]*?^```concerto\n([\s\S]*?)^
 );
 
 const { manifest } = readManifest(
-  '[project]\nname = "g"\nversion = "1"\nentry = "g.conc"\n[connections.main]\nprovider = "mock"\n',
+  `[project]
+name = "g"
+version = "1"
+entry = "g.conc"
+[connections.main]
+provider = "mock"
+[agents.coder]
+transport = "stdio"
+command = "coder"
+`,
 );
 
 describe('the guide', () => {

@@ -3,14 +3,18 @@ import { display } from '@concerto/vm';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type RandomProgram, randomProgram } from './random-program.ts';
+import { randomRecords } from './random-records.ts';
 import { runVirtually } from './virtual-world.ts';
 
 const MOST_LINES = 300;
 
-test('compiled programs do what the same JavaScript does', () => {
+test.each([
+  { about: 'control flow and closures', make: randomProgram },
+  { about: 'places and copies', make: randomRecords },
+])('compiled programs about $about do what the same JavaScript does', ({ make }) => {
   fc.assert(
     fc.property(fc.integer({ min: 1 }), (seed) => {
-      const program = randomProgram(seed);
+      const program = make(seed);
       const { javascript, concerto } = program;
       expect({ ...runConcerto(program), concerto }).toEqual({ ...runJavaScript(javascript), concerto });
     }),
