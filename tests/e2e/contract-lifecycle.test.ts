@@ -58,7 +58,10 @@ describe('verbs by status', () => {
     await api.untilStatus(id, 'idle');
     expect(await ask(id, 'interrupt')).toMatchObject({ status: 409, body: { code: 'wrong_status' } });
     expect(await ask(id, 'resume')).toMatchObject({ status: 409, body: { code: 'wrong_status' } });
-    expect(await ask(id, 'pause')).toMatchObject({ status: 202, body: { status: 'paused', requestId: expect.any(String) } });
+    expect(await ask(id, 'pause')).toMatchObject({
+      status: 202,
+      body: { status: 'paused', requestId: expect.any(String) },
+    });
     expect(await session(id)).toMatchObject({ status: 'paused', waiting: { for: 'pause' } });
     expect(await ask(id, 'pause')).toMatchObject({ status: 409, body: { code: 'wrong_status' } });
     await api.post(`/api/sessions/${id}/messages`, { content: 'held' });
@@ -100,14 +103,21 @@ describe('with an agent that can', () => {
     const gate = puppets.gate();
     const id = await working(
       'able',
-      steps({ say: { type: 'log', message: 'at work' } }, { until: gate.path }, { say: { type: 'result', text: 'end' } }),
+      steps(
+        { say: { type: 'log', message: 'at work' } },
+        { until: gate.path },
+        { say: { type: 'result', text: 'end' } },
+      ),
     );
     expect(await ask(id, 'pause')).toMatchObject({ status: 202, body: { status: 'pausing' } });
     const paused = await api.untilStatus(id, 'paused');
     expect(statuses(paused).slice(-3)).toEqual(['running', 'pausing', 'paused']);
     expect(paused.at(-1)).not.toHaveProperty('reason');
     expect(await ask(id, 'resume')).toMatchObject({ status: 202, body: { status: 'resuming' } });
-    await api.until(id, (event) => event.type === 'status' && event.status === 'running' && event.previous === 'resuming');
+    await api.until(
+      id,
+      (event) => event.type === 'status' && event.status === 'running' && event.previous === 'resuming',
+    );
     await gate.open();
     await api.until(id, (event) => event.type === 'turnComplete');
   });
@@ -190,7 +200,11 @@ describe('with an agent that cannot', () => {
     const gate = puppets.gate();
     const id = await working(
       'puppet',
-      steps({ say: { type: 'log', message: 'at work' } }, { until: gate.path }, { say: { type: 'result', text: 'end' } }),
+      steps(
+        { say: { type: 'log', message: 'at work' } },
+        { until: gate.path },
+        { say: { type: 'result', text: 'end' } },
+      ),
     );
     await api.post(`/api/sessions/${id}/messages`, { content: 'next' });
     expect(await ask(id, 'pause')).toMatchObject({ status: 202, body: { status: 'pausing' } });
@@ -228,42 +242,57 @@ describe('questions', () => {
     return { id, asked, path: `/api/sessions/${id}/requests/${asked.requestId}` };
   };
 
-  test.each(['puppet', 'able'])('pause keeps the question of %s; an answer is 200 and held; resume hands it over', async (agent) => {
-    const { id, path } = await asking(agent);
-    expect((await ask(id, 'pause')).status).toBe(202);
-    await api.untilStatus(id, 'paused');
-    expect((await api.get(`/api/sessions/${id}/requests`)).body.requests).toHaveLength(1);
-    expect((await api.post(path, { response: 'held' })).status).toBe(200);
-    expect(await api.post(path, { response: 'again' })).toMatchObject({ status: 409, body: { code: 'already_answered' } });
-    expect((await session(id)).status).toBe('paused');
-    expect((await ask(id, 'resume')).status).toBe(202);
-    const result = (await api.until(id, (event) => event.type === 'functionResult')).at(-1);
-    const { text } = result.content.parts[0].functionResponse.response;
-    expect(JSON.parse(text)).toMatchObject({ in_reply_to_id: 'q', value: 'held' });
-  });
+  test.each(['puppet', 'able'])(
+    'pause keeps the question of %s; an answer is 200 and held; resume hands it over',
+    async (agent) => {
+      const { id, path } = await asking(agent);
+      expect((await ask(id, 'pause')).status).toBe(202);
+      await api.untilStatus(id, 'paused');
+      expect((await api.get(`/api/sessions/${id}/requests`)).body.requests).toHaveLength(1);
+      expect((await api.post(path, { response: 'held' })).status).toBe(200);
+      expect(await api.post(path, { response: 'again' })).toMatchObject({
+        status: 409,
+        body: { code: 'already_answered' },
+      });
+      expect((await session(id)).status).toBe('paused');
+      expect((await ask(id, 'resume')).status).toBe(202);
+      const result = (await api.until(id, (event) => event.type === 'functionResult')).at(-1);
+      const { text } = result.content.parts[0].functionResponse.response;
+      expect(JSON.parse(text)).toMatchObject({ in_reply_to_id: 'q', value: 'held' });
+    },
+  );
 
   test('a paused question that is not answered is asked again after resume', async () => {
     const { id, asked } = await asking('puppet');
     await ask(id, 'pause');
     await api.untilStatus(id, 'paused');
     await ask(id, 'resume');
-    await api.until(id, (event) => event.type === 'status' && event.status === 'waitingForInput' && event.previous !== 'running');
-    expect(await session(id)).toMatchObject({ status: 'waitingForInput', waiting: { for: 'input', requestId: asked.requestId } });
-  });
-
-  test.each(['interrupt', 'cancel'] as const)('%s withdraws it: 202, nothing open, a late answer is 409 with the reason', async (verb) => {
-    const { id, asked, path } = await asking('able');
-    expect((await ask(id, verb)).status).toBe(202);
-    const events = await api.untilStatus(id, verb === 'cancel' ? 'cancelled' : 'interrupted');
-    expect(events).toContainEqual(
-      expect.objectContaining({ type: 'requestSettled', requestId: asked.requestId, outcome: 'withdrawn' }),
+    await api.until(
+      id,
+      (event) => event.type === 'status' && event.status === 'waitingForInput' && event.previous !== 'running',
     );
-    expect((await api.get(`/api/sessions/${id}/requests`)).body).toEqual({ requests: [] });
-    expect(await api.post(path, { response: 1 })).toMatchObject({
-      status: 409,
-      body: { code: 'withdrawn', reason: expect.any(String) },
+    expect(await session(id)).toMatchObject({
+      status: 'waitingForInput',
+      waiting: { for: 'input', requestId: asked.requestId },
     });
   });
+
+  test.each(['interrupt', 'cancel'] as const)(
+    '%s withdraws it: 202, nothing open, a late answer is 409 with the reason',
+    async (verb) => {
+      const { id, asked, path } = await asking('able');
+      expect((await ask(id, verb)).status).toBe(202);
+      const events = await api.untilStatus(id, verb === 'cancel' ? 'cancelled' : 'interrupted');
+      expect(events).toContainEqual(
+        expect.objectContaining({ type: 'requestSettled', requestId: asked.requestId, outcome: 'withdrawn' }),
+      );
+      expect((await api.get(`/api/sessions/${id}/requests`)).body).toEqual({ requests: [] });
+      expect(await api.post(path, { response: 1 })).toMatchObject({
+        status: 409,
+        body: { code: 'withdrawn', reason: expect.any(String) },
+      });
+    },
+  );
 });
 
 // The deadlines run side by side: the longest is 20 s.
@@ -303,7 +332,11 @@ describe.concurrent('when the agent does not answer', () => {
     const id = await working('deaf-cancel');
     await ask(id, 'cancel');
     const events = await api.until(id, isFinish);
-    expect(events.slice(-3)).toMatchObject([{ status: 'cancelled' }, { type: 'error', message: 'cancelled' }, { type: 'finish' }]);
+    expect(events.slice(-3)).toMatchObject([
+      { status: 'cancelled' },
+      { type: 'error', message: 'cancelled' },
+      { type: 'finish' },
+    ]);
   }, 60_000);
 });
 
