@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { formatModule } from '@concerto/ir';
-import { defineCommand, parseArguments } from '../arguments.ts';
+import { defineCommand, parseArguments, UsageError } from '../arguments.ts';
 import { compileTarget } from './compile-target.ts';
 
 export const spec = defineCommand({
@@ -21,6 +21,7 @@ export const spec = defineCommand({
 
 export async function run(argv: string[]): Promise<number> {
   const { values, positionals } = parseArguments(spec, argv);
+  if (positionals[0]?.endsWith('.conc-ir') === true) throw new UsageError(`${positionals[0]} is compiled already`);
   const target = compileTarget(positionals[0]);
   if (target === undefined) return 1;
   const text = formatModule(target.module);
