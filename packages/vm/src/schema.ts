@@ -40,7 +40,7 @@ function check(vm: Vm, value: Value, type: TypeExpr, place: Place): Value {
     case 'tuple':
       return checkTuple(vm, value, type.items, place);
     case 'fn':
-      return refuse(place, formatType(type), value);
+      return isKind(value, 'closure') || isKind(value, 'builtin') ? value : refuse(place, formatType(type), value);
     case 'name':
       return checkName(vm, value, type, place);
   }

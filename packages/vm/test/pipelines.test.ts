@@ -108,6 +108,15 @@ describe('a pipeline', () => {
     expect(events(ran).at(-1)).toBe(`pipeline:error {"pipeline": P, "stage": one, "error": ${text}}`);
   });
 
+  test('a value that is not of the declared type fails the stage', () => {
+    const program = pipeline([{ name: 'one', body: increment }]);
+    const [declared] = program.module.pipelines;
+    if (declared !== undefined) declared.input = 'String';
+    expect(shown(execute(program.build(), { world }))).toBe(
+      'Err(pipeline P: stage one failed: value: expected a String, found Int 20)',
+    );
+  });
+
   test('@retry runs a stage again', () => {
     const program = pipeline([
       {

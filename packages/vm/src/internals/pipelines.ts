@@ -1,10 +1,11 @@
 import { assert } from '@concerto/base';
-import type { IrPipeline } from '@concerto/ir';
+import { type IrPipeline, parseType } from '@concerto/ir';
 import { systemEvent } from '../builtins/functions.ts';
 import { share } from '../copy-on-write.ts';
 import { display } from '../display.ts';
-import { errorValue } from '../fault.ts';
+import { errorValue, fault } from '../fault.ts';
 import type { Native, Vm } from '../machine.ts';
+import { conform } from '../schema.ts';
 import { array, errValue, okValue, record, type Value } from '../value.ts';
 import { retryPolicy, timeoutMs } from './decorators.ts';
 import { targetOf } from './model-target.ts';
@@ -48,13 +49,27 @@ const stage: Native = (stack, at, _count, vm) => {
   }
   const target = vm.program.unit.functions[current.function];
   assert(target !== undefined, 'a stage the validator has checked');
-  const args = current.form === 'chained' ? [get(state, 'value')] : [get(state, 'input'), ...items(state, 'values')];
+  const first = number(state, 'stage') === 0;
+  if (first) set(state, 'input', fitting(vm, get(state, 'input'), pipeline.input));
+  const value = first ? get(state, 'input') : get(state, 'value');
+  const args =
+    current.form === 'chained'
+      ? [fitting(vm, value, current.input ?? vm.program.module.functions[current.function]?.params[0]?.type)]
+      : [get(state, 'input'), ...items(state, 'values')];
   return array([
     { kind: 'closure', target, captures: [] },
     array(args.slice(0, target.params).map(share)),
     timeoutMs(current.decorators),
   ]);
 };
+
+/** The value as its declared type; a value the checker could not see (Any) may turn out not to fit. */
+function fitting(vm: Vm, value: Value, type: string | undefined): Value {
+  if (type === undefined) return value;
+  const result = conform(vm, value, parseType(type));
+  if (result.ok) return result.value;
+  throw fault('TypeError', result.error.join('; '), { kind: 'contract' });
+}
 
 /** state, value or Err, milliseconds taken → a STEP. */
 const after: Native = (stack, at, _count, vm) => {

@@ -26,15 +26,15 @@ export function definePipelines(prelude: PreludeBuilder): void {
     f.builtin(CALL + 2, 'std::time::now_ms', CALL + 3, 0);
     f.builtin(STATE, '$pipeline_begin', CALL, 3);
     f.place(loop);
+    f.builtin(BEGUN, 'std::time::now_ms', CALL, 0);
+    f.place(start);
     f.emit('Borrow', CALL, STATE);
     f.builtin(STAGE, '$pipeline_stage', CALL, 1);
     f.builtin(CALL, '$is_nil', STAGE, 1);
     f.emit('JumpIf', CALL, done);
-    f.builtin(BEGUN, 'std::time::now_ms', CALL, 0);
     f.emit('GetItem', CALL, STAGE, 0);
     f.emit('GetItem', CALL + 1, STAGE, 1);
     f.emit('GetItem', CALL + 2, STAGE, 2);
-    f.place(start);
     f.builtin(CALL + 3, '$is_nil', CALL + 2, 1);
     f.emit('JumpIfNot', CALL + 3, limited);
     f.builtin(VALUE, '$apply', CALL, 2);
