@@ -242,6 +242,8 @@ function targetLoop(body: Body, node: BreakExpression | ContinueExpression): Loo
       body.cx.report.error(CODE.outsideLoop, node.label.span, `no loop is called \`'${label}\` here`, {
         help: didYouMean(label, known),
       });
+    } else if (loops.slice(loops.indexOf(loop) + 1).some((inner) => inner.kind === 'parallel')) {
+      body.cx.report.error(CODE.outsideLoop, node.span, `\`${word}\` cannot leave a \`parallel for\``);
     }
     return loop;
   }

@@ -45,6 +45,11 @@ export function checkReturn(body: Body, node: ReturnExpression): Type {
     if (node.value !== undefined) body.check(node.value);
     return finish();
   }
+  if (fn.loops.some((loop) => loop.kind === 'parallel')) {
+    body.cx.report.error(CODE.outsideLoop, node.span, '`return` cannot leave a `parallel for`', {
+      help: 'the value of a round is the last expression of its block; `continue` ends a round early',
+    });
+  }
   const type = fn.returnType;
   if (node.value === undefined) {
     if (!assign(NIL, type).ok) reportMisfit(body.cx, node.span, NIL, { type, what: '`return` without a value' });
