@@ -5,9 +5,9 @@ import { prepareCall } from './call-targets.ts';
 import { compileAsk } from './calls.ts';
 import { bindCaptures, captureInto } from './closures.ts';
 import { applyCoercion } from './coercions.ts';
-import { operand, value } from './evaluate.ts';
+import { operand, temporary, value } from './evaluate.ts';
 import { Frame } from './frame.ts';
-import { freeVariables, mayThrow } from './free-variables.ts';
+import { freeVariables, mayLeave, mayThrow } from './free-variables.ts';
 import { leave, returnValue } from './leaving.ts';
 import { bindOrRaise } from './patterns.ts';
 import { propagateRegister } from './throwing.ts';
@@ -109,8 +109,9 @@ function startFiber(frame: Frame, expression: Expression, dst: number): void {
   frame.emit('MakeClosure', dst, index, prepared.first);
 }
 
-/** Any other expression as a closure over the variables it uses. */
+/** Any other expression as a closure over the variables it uses. What may jump out of it is evaluated here and now. */
 function detach(frame: Frame, expression: Expression, dst: number): void {
+  if (mayLeave(expression)) return finished(frame, expression, dst);
   const captures = freeVariables(frame.facts, expression);
   const { builder } = frame;
   const index = builder.reserveFunction();
@@ -121,6 +122,23 @@ function detach(frame: Frame, expression: Expression, dst: number): void {
   const file = builder.fileIndex(frame.options.file);
   builder.setFunction(index, { name, params: [], captures: captures.length, file, ...fiber.finish() });
   captureInto(frame, { index, captures }, dst);
+}
+
+/** A closure that only gives back a value. */
+function finished(frame: Frame, expression: Expression, dst: number): void {
+  const { builder } = frame;
+  const { file } = frame.options;
+  const index = builder.adapter('finished', () => {
+    const fiber = new Frame(builder, { name: '{fiber}', file, failure: 'raise' });
+    const held = fiber.reserve();
+    const result = fiber.reserve();
+    fiber.emit('Move', result, held);
+    fiber.emit('Return', result);
+    const place = builder.reserveFunction();
+    builder.setFunction(place, { name: '{fiber}', params: [], captures: 1, ...fiber.finish() });
+    return place;
+  });
+  frame.scoped(() => frame.emit('MakeClosure', dst, index, temporary(frame, expression)));
 }
 
 export function compileRace(frame: Frame, expression: RaceExpression, dst: number): void {

@@ -36,11 +36,23 @@ export function freeVariables(facts: Facts, root: unknown): Local[] {
   return [...used].filter((local) => !own.has(local));
 }
 
+const THROWS: ReadonlySet<string> = new Set(['ThrowExpression', 'PropagateExpression']);
+const LEAVES: ReadonlySet<string> = new Set([...THROWS, 'ReturnExpression', 'BreakExpression', 'ContinueExpression']);
+
 /** `throw` or `?` that would leave the function this is part of. */
 export function mayThrow(root: unknown): boolean {
+  return contains(root, THROWS);
+}
+
+/** As `mayThrow`, or a jump to somewhere around it. */
+export function mayLeave(root: unknown): boolean {
+  return contains(root, LEAVES);
+}
+
+function contains(root: unknown, kinds: ReadonlySet<string>): boolean {
   let found = false;
   walk(root, (node) => {
-    if (node.kind === 'ThrowExpression' || node.kind === 'PropagateExpression') found = true;
+    found ||= kinds.has(node.kind);
     return !found && node.kind !== 'ClosureExpression' && node.kind !== 'ListenHandler' && node.kind !== 'FunctionItem';
   });
   return found;
