@@ -181,6 +181,14 @@ export const WORLD_METHODS = {
     signature: 'fn(self: HashMapRef, f: fn(Any, Any) -> Bool) -> Option<(Any, Any)>',
     help: 'The first entry for which f holds',
   },
+  'HashMapRef.on_change': {
+    signature: 'fn(self: HashMapRef, key: Any, f: fn(Any, Any) -> Any) -> Nil',
+    help: 'Calls f with the old and the new value when key changes; nil for none',
+  },
+  'HashMapRef.on_any_change': {
+    signature: 'fn(self: HashMapRef, f: fn(Any, Any, Any) -> Any) -> Nil',
+    help: 'Calls f with key, old and new value when any key changes; nil for none',
+  },
   'HashMapRef.scope': {
     signature: 'fn(self: HashMapRef, prefix: String) -> HashMapRef',
     help: 'An independent store of that name',

@@ -12,6 +12,7 @@ import { STRINGS } from './builtins/strings.ts';
 import { WORLD } from './builtins/world.ts';
 import { AGENT_INTERNALS } from './internals/agents.ts';
 import { COLLECTION_INTERNALS } from './internals/collections.ts';
+import { HASHMAP_INTERNALS } from './internals/hashmaps.ts';
 import { MODEL_INTERNALS } from './internals/models.ts';
 import { PIPELINE_INTERNALS } from './internals/pipelines.ts';
 import type { Implementation } from './machine.ts';
@@ -33,6 +34,7 @@ const ENTRIES: Readonly<Record<BuiltinName, Entry>> = {
 /** What only the prelude calls. */
 const INTERNALS: Readonly<Record<string, Entry>> = {
   ...COLLECTION_INTERNALS,
+  ...HASHMAP_INTERNALS,
   ...MODEL_INTERNALS,
   ...AGENT_INTERNALS,
   ...PIPELINE_INTERNALS,

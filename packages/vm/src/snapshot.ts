@@ -208,7 +208,14 @@ class ObjectTable {
     const declared = this.#stores.get(value) ?? null;
     switch (value.kind) {
       case 'hashmap':
-        return ['hashmap', declared, value.name, this.value(value.entries), this.#scopes(value.scopes)];
+        return [
+          'hashmap',
+          declared,
+          value.name,
+          this.value(value.entries),
+          this.#scopes(value.scopes),
+          value.listeners.map(({ key, call }) => [key === undefined ? ['u'] : key, this.value(call)]),
+        ];
       case 'ledger':
         return [
           'ledger',

@@ -1,7 +1,7 @@
 import { emptyMap, type HashMapStore, type LedgerStore, type MemoryStore } from './value.ts';
 
 export function newHashMap(name: string): HashMapStore {
-  return { kind: 'hashmap', name, entries: emptyMap(), scopes: new Map() };
+  return { kind: 'hashmap', name, entries: emptyMap(), scopes: new Map(), listeners: [] };
 }
 
 export function newLedger(name: string): LedgerStore {

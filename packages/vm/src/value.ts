@@ -124,6 +124,8 @@ export interface HashMapStore {
   readonly name: string;
   entries: MapValue;
   readonly scopes: Map<string, HashMapStore>;
+  /** Whom to tell when an entry changes; without a key of every change. */
+  readonly listeners: { readonly key: MapKey | undefined; readonly call: Value }[];
 }
 export interface LedgerStore {
   readonly kind: 'ledger';

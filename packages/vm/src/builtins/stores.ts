@@ -1,12 +1,11 @@
 import { pairs } from '../access.ts';
-import { own, share } from '../copy-on-write.ts';
+import { share } from '../copy-on-write.ts';
 import { display, typeName } from '../display.ts';
-import { keyValue, mapKey, putEntry } from '../equality.ts';
+import { keyValue, mapKey } from '../equality.ts';
 import { builtinType, fault } from '../fault.ts';
 import { newHashMap, newLedger, remember } from '../stores.ts';
 import {
   array,
-  emptyMap,
   type HashMapStore,
   type LedgerStore,
   type MapKey,
@@ -17,7 +16,7 @@ import {
   struct,
   type Value,
 } from '../value.ts';
-import { integer, list, mapping, text, wrong } from './arguments.ts';
+import { integer, list, text, wrong } from './arguments.ts';
 import type { Entries } from './entry.ts';
 
 /** Values put into a store and taken out of it are copies: they are marked, so that a later change copies them. */
@@ -27,7 +26,7 @@ export function memoryOf(value: Value): MemoryStore {
   throw wrong('the memory', 'a Memory', value);
 }
 
-function hashMap(value: Value): HashMapStore {
+export function hashMap(value: Value): HashMapStore {
   if (typeof value === 'object' && value !== null && value.kind === 'hashmap') return value;
   throw wrong('the receiver', 'a HashMap', value);
 }
@@ -63,40 +62,21 @@ const MEMORY = {
 
 const entriesOf = (stack: readonly Value[], at: number): MapValue => hashMap(stack[at]).entries;
 
-function storeKey(value: Value): MapKey {
+export function storeKey(value: Value): MapKey {
   const key = mapKey(value);
   if (key === undefined) throw fault('HashMapError', `${typeName(value)} cannot be a key`);
   return key;
 }
 
-/** A shared map inside a store must be copied before it changes, as in any place. */
-function ownedEntries(store: HashMapStore): MapValue {
-  store.entries = mapping(own(store.entries), 'the entries');
-  return store.entries;
-}
-
-function put(store: HashMapStore, key: Value, value: Value): void {
-  storeKey(key);
-  putEntry(ownedEntries(store), share(key), share(value));
-}
-
 const HASHMAP = {
-  'HashMapRef.set': (stack, at) => {
-    put(hashMap(stack[at]), stack[at + 1], stack[at + 2]);
-    return null;
-  },
+  'HashMapRef.set': 'prelude',
   'HashMapRef.get': (stack, at) => {
     const value = entriesOf(stack, at).entries.get(storeKey(stack[at + 1]));
     return value === undefined ? NONE : some(share(value));
   },
   'HashMapRef.get_or': (stack, at) => share(entriesOf(stack, at).entries.get(storeKey(stack[at + 1])) ?? stack[at + 2]),
   'HashMapRef.has': (stack, at) => entriesOf(stack, at).entries.has(storeKey(stack[at + 1])),
-  'HashMapRef.delete': (stack, at) => {
-    const entries = ownedEntries(hashMap(stack[at]));
-    const key = storeKey(stack[at + 1]);
-    entries.keys?.delete(key);
-    return entries.entries.delete(key);
-  },
+  'HashMapRef.delete': 'prelude',
   'HashMapRef.keys': (stack, at) => {
     const map = entriesOf(stack, at);
     return array([...map.entries.keys()].map((key) => share(keyValue(map, key))));
@@ -105,15 +85,8 @@ const HASHMAP = {
   'HashMapRef.entries': (stack, at) => array(pairs(entriesOf(stack, at))),
   'HashMapRef.len': (stack, at) => entriesOf(stack, at).entries.size,
   'HashMapRef.is_empty': (stack, at) => entriesOf(stack, at).entries.size === 0,
-  'HashMapRef.clear': (stack, at) => {
-    hashMap(stack[at]).entries = emptyMap();
-    return null;
-  },
-  'HashMapRef.set_many': (stack, at) => {
-    const from = mapping(stack[at + 1], 'the entries');
-    for (const [key, value] of from.entries) put(hashMap(stack[at]), keyValue(from, key), value);
-    return null;
-  },
+  'HashMapRef.clear': 'prelude',
+  'HashMapRef.set_many': 'prelude',
   'HashMapRef.get_many': (stack, at) => {
     const { entries } = entriesOf(stack, at);
     return array(
@@ -125,6 +98,14 @@ const HASHMAP = {
   },
   'HashMapRef.query': 'prelude',
   'HashMapRef.find': 'prelude',
+  'HashMapRef.on_change': (stack, at) => {
+    hashMap(stack[at]).listeners.push({ key: storeKey(stack[at + 1]), call: stack[at + 2] });
+    return null;
+  },
+  'HashMapRef.on_any_change': (stack, at) => {
+    hashMap(stack[at]).listeners.push({ key: undefined, call: stack[at + 1] });
+    return null;
+  },
   'HashMapRef.scope': (stack, at) => {
     const store = hashMap(stack[at]);
     const prefix = text(stack[at + 1], 'the prefix');

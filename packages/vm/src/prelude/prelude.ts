@@ -2,6 +2,7 @@ import type { IrModule } from '@concerto/ir';
 import { defineAgents } from './agents.ts';
 import { defineCollections } from './collections.ts';
 import { PreludeBuilder } from './define.ts';
+import { defineHashMaps } from './hashmaps.ts';
 import { defineModels } from './models.ts';
 import { defineOptions } from './options.ts';
 import { definePipelines } from './pipelines.ts';
@@ -10,6 +11,7 @@ function build(): IrModule {
   const prelude = new PreludeBuilder();
   defineCollections(prelude);
   defineOptions(prelude);
+  defineHashMaps(prelude);
   defineModels(prelude);
   defineAgents(prelude);
   definePipelines(prelude);
