@@ -289,6 +289,29 @@ describe('changing', () => {
   });
 });
 
+describe('in flight', () => {
+  test('what is being handed over can be neither changed nor taken back', async () => {
+    // More than the pipe takes, for an agent that does not read.
+    const { id } = await api.start({ agent: 'asleep', prompt: '\u4e2d'.repeat(100_000) });
+    const path = `/api/sessions/${id}/messages`;
+    await expect.poll(async () => (await list(path)).pending[0]?.inFlight, { timeout: 20_000 }).toBe(true);
+    const [message] = (await list(path)).pending;
+    expect(message).toMatchObject({ status: 'pending', inFlight: true });
+    for (const [method, body] of [
+      ['PATCH', { content: 'x' }],
+      ['PATCH', { priority: 'immediate' }],
+      ['DELETE', undefined],
+    ] as const) {
+      expect(await api.call(method, `${path}/${message.id}`, body)).toMatchObject({
+        status: 409,
+        body: { code: 'in_flight' },
+      });
+    }
+    expect((await api.post(`/api/sessions/${id}/cancel`)).status).toBe(202);
+    await api.until(id, isFinish);
+  });
+});
+
 describe('at the end and in between', () => {
   test('what was pending when the session ended is cancelled with a reason; then it is closed', async () => {
     const { id, path } = await busy();

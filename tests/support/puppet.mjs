@@ -1,6 +1,6 @@
 // An agent that does what its prompt says. A prompt that is a JSON array is a list of steps; any other is answered
 // with `did: PROMPT`. Flags: `--can a,b` announces, `--deaf a,b` announces and never confirms, `--stubborn` ignores
-// SIGINT and SIGTERM.
+// SIGINT and SIGTERM, `--asleep` never reads.
 import { existsSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 

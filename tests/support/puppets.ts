@@ -11,6 +11,7 @@ const puppet = join(dirname(fileURLToPath(import.meta.url)), 'puppet.mjs');
 const puppets: Readonly<Record<string, readonly string[]>> = {
   puppet: [],
   able: ['--can=steer,interrupt,pause,resume,cancel'],
+  asleep: ['--asleep'],
   'deaf-interrupt': ['--deaf=interrupt', '--stubborn'],
   'deaf-pause': ['--deaf=pause'],
   'deaf-resume': ['--can=pause', '--deaf=resume'],

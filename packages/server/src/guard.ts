@@ -86,8 +86,10 @@ function hostName(host: string): string {
   return host.toLowerCase().replace(/:\d*$/, '');
 }
 
+/** Empty for the default one: behind a proxy that speaks TLS the browser's is 443 and nobody writes it. */
 function hostPort(host: string): string {
-  return /:(\d+)$/.exec(host)?.[1] ?? '80';
+  const port = /:(\d+)$/.exec(host)?.[1] ?? '';
+  return port === '80' || port === '443' ? '' : port;
 }
 
 function originHost(origin: string): string {
@@ -95,11 +97,8 @@ function originHost(origin: string): string {
   return url === undefined ? '' : url.hostname.toLowerCase();
 }
 
-function originPort(origin: string): string {
-  const url = parseUrl(origin);
-  if (url === undefined) return '';
-  if (url.port !== '') return url.port;
-  return url.protocol === 'https:' ? '443' : '80';
+function originPort(origin: string): string | undefined {
+  return parseUrl(origin)?.port;
 }
 
 function parseUrl(text: string): URL | undefined {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { canonicalJson, type Json } from '@concerto/base';
 import type { EventLog } from '@concerto/log';
 import type { Context } from 'hono';
 import { z } from 'zod';
@@ -21,7 +22,7 @@ const underWay = new Map<string, Promise<unknown>>();
 export async function idempotently(
   c: Context,
   log: EventLog,
-  body: unknown,
+  body: Json | undefined,
   act: (once: Idempotent) => Promise<Response>,
 ): Promise<Response> {
   const header = c.req.header('idempotency-key');
@@ -30,7 +31,7 @@ export async function idempotently(
     throw new ProblemError(400, 'bad_key', `an Idempotency-Key has 1 to ${keyLengthMax} characters`);
   }
   const key = digest(`${c.req.method} ${c.req.path}\0${header}`);
-  const fingerprint = digest(canonicalJson(body));
+  const fingerprint = digest(canonicalJson(body ?? null));
   // Two calls at once with one key: the second waits for the first, then finds its answer.
   while (underWay.has(key)) await underWay.get(key);
   const run = runOnce(log, { key, fingerprint }, act);
@@ -65,15 +66,6 @@ async function runOnce(
     await log.putDocument({ collection: 'idempotency', key: once.key, value, expiresAt: Date.now() + keepMs });
   }
   return response;
-}
-
-/** The same whatever the order of keys: an equal body is equal however it was written. */
-function canonicalJson(body: unknown): string {
-  const sorted = (_key: string, value: unknown): unknown =>
-    value !== null && typeof value === 'object' && !Array.isArray(value)
-      ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
-      : value;
-  return JSON.stringify(body ?? null, sorted);
 }
 
 function digest(text: string): string {

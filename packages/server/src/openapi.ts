@@ -1,9 +1,11 @@
+import { assert } from '@concerto/base';
 import {
   AgentList,
   AnswerRequest,
   Audit,
   ConfigurePool,
   EventPage,
+  JsonValue,
   LifecycleAccepted,
   LifecycleVerb,
   Message,
@@ -31,11 +33,41 @@ type Operation = {
   readonly answer?: z.ZodType;
   readonly query?: readonly string[];
   readonly stream?: true;
+  /** Needs no token. */
+  readonly open?: true;
 };
 
 const Ok = z.strictObject({ ok: z.literal(true) });
 const RunStarted = z.strictObject({ run_id: z.string(), runId: z.string() });
 const cursors = ['after', 'format', 'limit'] as const;
+
+/** What is referred to by name, in the document as in the code. */
+const named = {
+  AgentList,
+  AnswerRequest,
+  Audit,
+  ConfigurePool,
+  EventPage,
+  Json: JsonValue,
+  LifecycleAccepted,
+  Message,
+  MessageList,
+  Ok,
+  OpenRequestList,
+  OrderMessages,
+  PoolState,
+  Problem,
+  ReviseMessage,
+  RunInput,
+  RunStarted,
+  SendMessage,
+  Session,
+  SessionList,
+  StartRun,
+  StartSession,
+  Template,
+  TemplateList,
+} as const;
 
 /** Every call, once: `METHOD path`. The schemas are the ones the routes parse with. */
 const operations: Readonly<Record<string, Operation>> = {
@@ -68,6 +100,9 @@ const operations: Readonly<Record<string, Operation>> = {
   'get /api/agent/{id}/events': { summary: 'Events of a run', answer: EventPage, query: cursors, stream: true },
   'post /api/agent/{id}/input': { summary: 'Answer a run', body: RunInput, answer: Ok },
   'post /api/agent/{id}/abort': { summary: 'Abort a run', answer: Ok },
+  'get /healthz': { summary: 'The server answers', answer: Ok, open: true },
+  'get /readyz': { summary: 'The store answers too', answer: Ok, open: true },
+  'get /api/openapi.json': { summary: 'This document', open: true },
   ...Object.fromEntries(
     LifecycleVerb.options.map((verb) => [
       `post /api/sessions/{id}/${verb}`,
@@ -91,7 +126,7 @@ export function openApiDocument(version: string): object {
   const paths: Record<string, Record<string, object>> = {};
   for (const [call, operation] of Object.entries(operations)) {
     const [method = '', path = ''] = call.split(' ');
-    paths[path] = { ...paths[path], [method]: describe(path, operation) };
+    paths[path] = { ...paths[path], [method]: describe(method, path, operation) };
   }
   return {
     openapi: '3.1.0',
@@ -103,13 +138,13 @@ export function openApiDocument(version: string): object {
     security: [{ bearer: [] }],
     components: {
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
-      schemas: { Problem: schemaOf(Problem) },
+      schemas: components(),
     },
     paths,
   };
 }
 
-function describe(path: string, operation: Operation): object {
+function describe(method: string, path: string, operation: Operation): object {
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map((match) => ({
     name: match[1],
     in: 'path',
@@ -117,32 +152,65 @@ function describe(path: string, operation: Operation): object {
     schema: { type: 'string' },
   }));
   const inQuery = (operation.query ?? []).map((name) => ({ name, in: 'query', schema: { type: 'string' } }));
+  const headers = [
+    ...(method === 'post' ? ['Idempotency-Key'] : []),
+    ...(operation.stream === true ? ['Last-Event-ID'] : []),
+  ].map((name) => ({ name, in: 'header', schema: { type: 'string' } }));
+  const { body } = operation;
   return {
+    operationId: operationId(method, path),
     summary: operation.summary,
-    parameters: [...inPath, ...inQuery],
-    ...(operation.body === undefined
+    ...(operation.open === true ? { security: [] } : {}),
+    parameters: [...inPath, ...inQuery, ...headers],
+    ...(body === undefined
       ? {}
-      : { requestBody: { required: true, content: { 'application/json': { schema: schemaOf(operation.body) } } } }),
+      : {
+          requestBody: {
+            // A run begins without being told anything.
+            required: body !== StartRun,
+            content: { 'application/json': { schema: referenceTo(body) } },
+          },
+        }),
     responses: {
-      [String(operation.status ?? 200)]: {
-        description: operation.summary,
-        ...(operation.answer === undefined ? {} : { content: contentOf(operation) }),
-      },
+      [String(operation.status ?? 200)]: { description: operation.summary, ...contentOf(operation) },
       default: {
         description: 'Refused or failed',
-        content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+        content: { 'application/problem+json': { schema: referenceTo(Problem) } },
       },
     },
   };
 }
 
-function contentOf(operation: Operation): object {
+/** `post /api/sessions/{id}/messages` is `postSessionsIdMessages`. */
+function operationId(method: string, path: string): string {
+  const words = path.replace(/^\/api\//, '').match(/\w+/g) ?? [];
+  return method + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
+}
+
+function contentOf({ answer, stream }: Operation): object {
+  if (answer === undefined) return {};
   return {
-    ...(operation.stream === true ? { 'text/event-stream': { schema: { type: 'string' } } } : {}),
-    ...(operation.answer === undefined ? {} : { 'application/json': { schema: schemaOf(operation.answer) } }),
+    content: {
+      ...(stream === true ? { 'text/event-stream': { schema: { type: 'string' } } } : {}),
+      'application/json': { schema: referenceTo(answer) },
+    },
   };
 }
 
-function schemaOf(schema: z.ZodType): object {
-  return z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+const componentPath = (name: string): string => `#/components/schemas/${name}`;
+
+function referenceTo(schema: z.ZodType): object {
+  const name = Object.entries(named).find(([, candidate]) => candidate === schema)?.[0];
+  assert(name !== undefined, 'a schema of a call has a name');
+  return { $ref: componentPath(name) };
+}
+
+function components(): object {
+  const registry = z.registry<{ id: string }>();
+  for (const [id, schema] of Object.entries(named)) registry.add(schema, { id });
+  const { schemas } = z.toJSONSchema(registry, { io: 'input', unrepresentable: 'any', uri: componentPath });
+  // A component is no document of its own: it has neither an address nor a dialect.
+  return Object.fromEntries(
+    Object.entries(schemas).map(([name, { $schema: _, $id: __, ...schema }]) => [name, schema]),
+  );
 }

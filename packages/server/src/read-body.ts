@@ -1,3 +1,4 @@
+import type { Json } from '@concerto/base';
 import type { Context } from 'hono';
 import type { z } from 'zod';
 import { ProblemError } from './problem.ts';
@@ -9,7 +10,7 @@ export async function readBody<S extends z.ZodType>(c: Context, schema: S): Prom
   return parseBody(await readJson(c), schema);
 }
 
-export async function readJson(c: Context): Promise<unknown> {
+export async function readJson(c: Context): Promise<Json | undefined> {
   const text = await readText(c);
   if (text.trim() === '') return undefined;
   try {

@@ -1,10 +1,11 @@
-import { err, type Json, ok, type Result } from '@concerto/base';
+import { canonicalJson, err, type Json, ok, type Result } from '@concerto/base';
 import type { DocumentWrite, EventLog } from '@concerto/log';
 import {
   type AgentInfo,
   type Audit,
   type LifecycleAccepted,
   type LifecycleVerb,
+  type LlmContent,
   type Message,
   type MessageList,
   type OpenRequestList,
@@ -59,6 +60,9 @@ const keyedIdLength = 20;
 /** How each session was asked for, so that the same start again is known as such. */
 const startsCollection = 'starts';
 
+/** `objective` is the prompt in full, where the caller gave more than text. */
+type Start = StartSession & { readonly objective?: LlmContent };
+
 type Refused = Result<never, ServiceRefusal>;
 
 /** What users can ask of sessions, whoever carries the asking: HTTP, a terminal, a test. */
@@ -77,7 +81,7 @@ export class Sessions {
     this.#stopping = true;
   }
 
-  async start(request: StartSession, caller: Caller): Promise<Result<Session, ServiceRefusal>> {
+  async start({ objective, ...request }: Start, caller: Caller): Promise<Result<Session, ServiceRefusal>> {
     if (this.#stopping) return refusedStopping();
     const template = request.template === undefined ? undefined : await this.#templates.get(request.template);
     const planned = planStart(request, {
@@ -101,13 +105,13 @@ export class Sessions {
       title: plan.title,
       // A program that has finished has nothing more to say.
       once: request.once ?? plan.kind === 'program',
-      prompt: { messageId, content: plan.prompt },
+      prompt: { messageId, content: plan.prompt, ...(objective === undefined ? {} : { objective }) },
       ...(request.template === undefined ? {} : { template: request.template }),
       ...(request.input === undefined ? {} : { input: request.input }),
       ...(plan.tools === undefined ? {} : { tools: plan.tools }),
       slot: slot.value,
     };
-    const remembered = { collection: startsCollection, key: id, value: JSON.stringify(request) };
+    const remembered = { collection: startsCollection, key: id, value: canonicalJson(request) };
     const started = await this.#execute(id, caller, wish, [remembered]);
     if (!started.ok) {
       // Two starts under one id: the slot belongs to the one that was first.
@@ -120,10 +124,10 @@ export class Sessions {
   }
 
   /** The run wire: a session that ends with its first result, with the first agent when none is named. */
-  async startRun(request: StartSession, caller: Caller): Promise<Result<Session, ServiceRefusal>> {
+  async startRun(request: Start, caller: Caller): Promise<Result<Session, ServiceRefusal>> {
     const named = request.agent !== undefined || request.program !== undefined || request.assistant !== undefined;
-    const fallback = this.#options.catalog.list()[0]?.name;
-    const target = named || fallback === undefined ? request : { ...request, agent: fallback };
+    const [first] = this.#options.catalog.list();
+    const target = named || first === undefined ? request : { ...request, [first.kind]: first.name };
     return await this.start({ ...target, prompt: target.prompt ?? 'Begin.', once: true }, caller);
   }
 
@@ -318,7 +322,7 @@ export class Sessions {
     const state = await this.#state(id);
     if (state === undefined) return undefined;
     const stored = await this.#options.log.getDocument(startsCollection, id);
-    if (stored?.value === JSON.stringify(request)) return ok(await this.#view(id, state));
+    if (stored?.value === canonicalJson(request)) return ok(await this.#view(id, state));
     return err(refusal('id_in_use', `the id ${JSON.stringify(id)} belongs to another session`));
   }
 }

@@ -25,6 +25,7 @@ export function runRoutes(context: ServerContext): Hono<{ Bindings: HttpBindings
           {
             ...target,
             ...(prompt === undefined || prompt === '' ? {} : { prompt }),
+            ...(typeof objective === 'object' ? { objective } : {}),
             ...(runId === undefined ? {} : { id: runId }),
           },
           { actor, key },

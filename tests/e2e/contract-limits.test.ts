@@ -1,0 +1,531 @@
+import { request } from 'node:http';
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Api, callWithHost } from '../support/api.ts';
+import { type PuppetServer, startPuppetServer, steps } from '../support/puppets.ts';
+
+const mebibyte = 1024 * 1024;
+let puppets: PuppetServer;
+let api: Api;
+
+beforeAll(async () => {
+  puppets = await startPuppetServer({ manifest: '[templates.greeting]\nagent = "puppet"\nprompt = "hello"\n' });
+  api = puppets.api;
+  await api.call('PUT', '/api/pool', { max: 200 });
+});
+
+afterAll(async () => {
+  await puppets?.close();
+});
+
+const isFinish = (event: { type: string }): boolean => event.type === 'finish';
+
+/** One call on a bare socket; all that comes back until the server closes. */
+async function raw(lines: readonly string[], body: Buffer | string = ''): Promise<string> {
+  return await new Promise((resolve, reject) => {
+    const socket = connect(puppets.server.port, '127.0.0.1');
+    let text = '';
+    const timer = setTimeout(() => reject(new Error(`no end; so far: ${text}`)), 20_000);
+    socket.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk;
+    });
+    socket.on('error', () => undefined);
+    socket.on('close', () => {
+      clearTimeout(timer);
+      resolve(text);
+    });
+    const head = [...lines, 'Connection: close', `Authorization: Bearer ${api.token}`];
+    socket.write(`${head.join('\r\n')}\r\n\r\n`);
+    socket.write(body);
+  });
+}
+
+const host = (): string => `Host: 127.0.0.1:${puppets.server.port}`;
+
+describe('lengths', () => {
+  test.each([
+    [100_000, 201],
+    [100_001, 422],
+  ])('a prompt of %i characters is %i', async (length, status) => {
+    expect((await api.post('/api/sessions', { agent: 'puppet', prompt: 'x'.repeat(length) })).status).toBe(status);
+  });
+
+  test.each([
+    [100_000, 202],
+    [100_001, 422],
+  ])('a message of %i characters is %i', async (length, status) => {
+    const { id } = await api.start({ agent: 'puppet', prompt: 'x' });
+    expect((await api.post(`/api/sessions/${id}/messages`, { content: 'x'.repeat(length) })).status).toBe(status);
+  });
+
+  test('ids have 1 to 64 of A-Z a-z 0-9 _ -', async () => {
+    const session = (id: string) => api.post('/api/sessions', { agent: 'puppet', prompt: 'x', id });
+    const longest = 'a'.repeat(64);
+    expect((await session(longest)).body.id).toBe(longest);
+    expect((await api.get(`/api/sessions/${longest}`)).status).toBe(200);
+    for (const id of [`${longest}a`, '', 'a.b', 'a b', 'ä', '../x', 'a/b', '@pool'])
+      expect((await session(id)).status).toBe(422);
+    const message = (id: string) => api.post(`/api/sessions/${longest}/messages`, { content: 'x', id });
+    expect((await message('B'.repeat(64))).status).toBe(202);
+    expect((await message('B'.repeat(65))).status).toBe(422);
+    const run = (runId: string) => api.post('/api/agent/run', { agent: 'puppet', runId });
+    expect((await run('r'.repeat(64))).status).toBe(200);
+    expect((await run('r'.repeat(65))).status).toBe(422);
+  });
+
+  test('a body of 1 MiB is read, one byte more is 413, whether its length is declared or not', async () => {
+    const body = (bytes: number): string => {
+      const empty = JSON.stringify({ agent: 'puppet', prompt: 'x', input: '' });
+      return JSON.stringify({ agent: 'puppet', prompt: 'x', input: 'i'.repeat(bytes - empty.length) });
+    };
+    expect((await api.post('/api/sessions', body(mebibyte))).status).toBe(201);
+    expect(await api.post('/api/sessions', body(mebibyte + 1))).toMatchObject({
+      status: 413,
+      body: { code: 'body_too_large' },
+    });
+    const chunked = async (bytes: number): Promise<number> =>
+      await new Promise((resolve, reject) => {
+        const call = request(
+          `${api.url}/api/sessions`,
+          {
+            method: 'POST',
+            headers: {
+              authorization: `Bearer ${api.token}`,
+              'content-type': 'application/json',
+              'transfer-encoding': 'chunked',
+            },
+          },
+          (response) => {
+            response.resume();
+            resolve(response.statusCode ?? 0);
+          },
+        );
+        call.on('error', reject);
+        call.end(body(bytes));
+      });
+    expect(await chunked(mebibyte)).toBe(201);
+    expect(await chunked(mebibyte + 1)).toBe(413);
+  });
+
+  test('a body that is far too large is refused before it has come', async () => {
+    const answer = await raw(
+      ['POST /api/sessions HTTP/1.1', host(), 'Content-Type: application/json', `Content-Length: ${1024 * mebibyte}`],
+      '{"agent":',
+    );
+    expect(answer).toMatch(/^HTTP\/1\.1 413 /);
+    expect(answer).toContain('application/problem+json');
+  });
+
+  test('a line of 8 MiB is read; one byte more is a protocol error that names the limit, and other sessions go on', async () => {
+    const run = async (bytes: number): Promise<any[]> => {
+      const { id } = await api.start({ agent: 'puppet', prompt: steps({ line: bytes }), once: true });
+      return await api.until(id, isFinish);
+    };
+    const fits = await run(8 * mebibyte);
+    expect(fits.at(-2).type).toBe('complete');
+    const over = await run(8 * mebibyte + 1);
+    expect(over.at(-2)).toMatchObject({ type: 'error', message: expect.stringMatching(/8 MiB|8388608|8,388,608/) });
+    expect((await run(100)).at(-2).type).toBe('complete');
+  }, 60_000);
+});
+
+describe('what agents may write', () => {
+  const run = async (...list: object[]): Promise<any[]> => {
+    const { id } = await api.start({ agent: 'puppet', prompt: steps(...list), once: true });
+    return await api.until(id, isFinish);
+  };
+  const result = (events: readonly any[]): any =>
+    events.find((event) => event.type === 'complete')?.result.outcomes.parts[0];
+
+  test('the last line needs no line feed', async () => {
+    expect(result(await run({ raw: '{"type":"result","text":"end"}' }, { exit: 0 }))).toEqual({ text: 'end' });
+  });
+
+  test('several plain lines are one result', async () => {
+    expect(result(await run({ raw: 'one\ntwo\n' }, { raw: 'three' }, { exit: 0 }))).toEqual({
+      text: 'one\ntwo\nthree',
+    });
+    expect(result(await run({ raw: 'one\ntwo\n' }))).toEqual({ text: 'one\ntwo' });
+  });
+
+  test('after a typed message a line that is none is a log line', async () => {
+    const events = await run(
+      { say: { type: 'partial', text: 'x' } },
+      { raw: 'plain\n[1]\n{"no":"type"}\n{broken\n"text"\n' },
+      { say: { type: 'result', text: 'end' } },
+    );
+    expect(result(events)).toEqual({ text: 'end' });
+    expect(events.filter((event) => event.type === 'subagentAddJson').map((event) => event.title)).toEqual(
+      Array(5).fill('log'),
+    );
+  });
+
+  test('CRLF, a BOM, blank lines, escapes and wide characters', async () => {
+    const events = await run(
+      { raw: '\ufeff{"type":"partial","text":"\\u00e4 \ud83d\ude00"}\r\n\r\n\n' },
+      { say: { type: 'result', text: '\u2028 \u0000 \\' } },
+    );
+    expect(events.find((event) => event.type === 'content').content.parts).toEqual([{ text: 'ä \u{1f600}' }]);
+    expect(result(events)).toEqual({ text: '\u2028 \u0000 \\' });
+  });
+
+  test('params: init first, then the prompt; capabilities are listed', async () => {
+    const { id } = await api.start({ agent: 'tuned', prompt: 'x' });
+    const events = await api.untilStatus(id, 'idle');
+    expect(events.find((event) => event.title === 'heard').data.what).toEqual({
+      type: 'init',
+      params: { colour: 'blue' },
+    });
+    const { agents } = (await api.get('/api/agents')).body;
+    expect(agents.find((agent: any) => agent.name === 'tuned')).toMatchObject({
+      kind: 'agent',
+      capabilities: ['steer'],
+    });
+  });
+});
+
+describe('calls', () => {
+  test('wrong methods are 405 with Allow, unknown paths 404, both as problems', async () => {
+    for (const [method, path, allow] of [
+      ['DELETE', '/api/sessions', 'GET'],
+      ['PUT', '/api/sessions/x', 'GET'],
+      ['GET', '/api/sessions/x/pause', 'POST'],
+      ['POST', '/api/pool', 'PUT'],
+      ['GET', '/api/agent/run', 'POST'],
+      ['POST', '/api/sessions/x/messages/order', 'PUT'],
+    ] as const) {
+      const answer = await api.call(method, path);
+      expect({ method, path, status: answer.status }).toEqual({ method, path, status: 405 });
+      expect(answer.headers.get('allow')).toContain(allow);
+      expect(answer.headers.get('content-type')).toBe('application/problem+json');
+    }
+    for (const path of ['/api', '/api/', '/api/none', '/api/sessions/x/none', '/api/sessions/x/y/z']) {
+      const answer = await api.get(path);
+      expect({ path, status: answer.status }).toEqual({ path, status: 404 });
+      expect(answer.headers.get('content-type')).toBe('application/problem+json');
+    }
+  });
+
+  test('HEAD is GET without a body; OPTIONS names the methods and opens nothing to other sites', async () => {
+    const { id } = await api.start({ agent: 'puppet', prompt: 'x' });
+    for (const path of ['/healthz', '/api/sessions', `/api/sessions/${id}`, '/api/pool', '/api/openapi.json']) {
+      expect(await api.call('HEAD', path)).toMatchObject({ status: 200, body: '' });
+    }
+    expect((await api.call('HEAD', '/api/sessions/none')).status).toBe(404);
+    const options = await api.call('OPTIONS', '/api/sessions');
+    expect(options.status).toBe(204);
+    expect(options.headers.get('allow')).toContain('POST');
+    const foreign = await api.call('OPTIONS', '/api/sessions', undefined, {
+      origin: 'http://evil.example',
+      'access-control-request-method': 'POST',
+    });
+    expect(foreign.status).toBe(403);
+    expect(foreign.headers.get('access-control-allow-origin')).toBeNull();
+  });
+
+  test('percent-encoded paths name the same things; broken escapes name nothing', async () => {
+    const { id } = await api.start({ agent: 'puppet', prompt: 'x', id: 'enc-1' });
+    expect((await api.get('/api/sessions/enc%2D1')).body.id).toBe(id);
+    for (const path of [
+      '/api/sessions/%',
+      '/api/sessions/%zz',
+      '/api/sessions/a%2Fb',
+      '/api/sessions/%00',
+      '/api/sessions/..%2f..',
+    ]) {
+      expect({ path, status: (await api.get(path)).status }).toEqual({ path, status: 404 });
+    }
+  });
+
+  test('a token is needed everywhere but where it is not; bad ones are 401 problems', async () => {
+    for (const authorization of ['', 'Bearer', 'Bearer ', 'Basic dTpw', `bearer wrong`, `Bearer ${api.token}x`]) {
+      const answer = await api.call('GET', '/api/pool', undefined, { authorization });
+      expect({ authorization, status: answer.status, code: answer.body.code }).toEqual({
+        authorization,
+        status: 401,
+        code: 'unauthorized',
+      });
+      expect(answer.headers.get('www-authenticate')).toContain('Bearer');
+    }
+    expect((await api.call('GET', '/api/none', undefined, { authorization: '' })).status).toBe(401);
+    expect((await api.call('GET', '/api/sessions/x/events', undefined, { authorization: '' })).status).toBe(401);
+    expect((await api.call('GET', '/api/pool', undefined, { authorization: `bearer ${api.token}` })).status).toBe(200);
+    expect((await fetch(`${api.url}/?token=wrong`, { redirect: 'manual' })).status).toBe(401);
+    expect((await fetch(`${api.url}/api/pool`, { headers: { cookie: 'concerto_session=wrong' } })).status).toBe(401);
+    for (const open of ['/healthz', '/readyz', '/api/openapi.json'])
+      expect((await fetch(api.url + open)).status).toBe(200);
+  });
+
+  test('Host and Origin', async () => {
+    for (const foreign of ['evil.example', 'evil.example:80', '127.0.0.1.evil.example', 'localhost.evil.example']) {
+      expect(await callWithHost(api.url, foreign)).toBe(421);
+    }
+    for (const ours of [`localhost:${puppets.server.port}`, '127.0.0.1', `[::1]:${puppets.server.port}`, 'LOCALHOST']) {
+      expect(await callWithHost(api.url, ours)).toBe(200);
+    }
+    expect(await raw(['GET /healthz HTTP/1.0'])).toMatch(/ 4(00|21) /);
+    for (const origin of ['null', 'http://evil.example', 'http://127.0.0.1:1', 'garbage', 'file://']) {
+      const answer = await api.call('GET', '/api/pool', undefined, { origin });
+      expect({ origin, status: answer.status }).toEqual({ origin, status: 403 });
+    }
+    expect((await api.call('GET', '/api/pool', undefined, { origin: api.url })).status).toBe(200);
+  });
+
+  test.each(['{', '{"agent":"puppet"', 'nonsense', '{"a":1}{"b":2}'])('the body %j is 400', async (body) => {
+    const answer = await api.post('/api/sessions', body);
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { code: 'bad_json', status: 400, title: expect.any(String), type: expect.any(String) },
+    });
+  });
+
+  test('a body that is not UTF-8 is 400', async () => {
+    const bytes = Buffer.from('{"agent":"puppet","prompt":"\xff\xfe"}', 'latin1');
+    const answer = await raw(
+      ['POST /api/sessions HTTP/1.1', host(), 'Content-Type: application/json', `Content-Length: ${bytes.length}`],
+      bytes,
+    );
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+  });
+
+  test.each([
+    [{ agent: 5, prompt: 'x' }, 'agent'],
+    [{ agent: 'puppet', prompt: ['x'] }, 'prompt'],
+    [{ agent: 'puppet', prompt: 'x', once: 'yes' }, 'once'],
+    [{ agent: 'puppet', prompt: 'x', ifFull: 'wait' }, 'ifFull'],
+    [{ agent: 'puppet', prompt: 'x', title: 1 }, 'title'],
+    [{ agent: 'puppet', prompt: 'x', id: 7 }, 'id'],
+    [{ agent: 'puppet', prompt: 'x', promt: 'x' }, 'promt'],
+  ])('%j is 422 and names %s', async (body, path) => {
+    const answer = await api.post('/api/sessions', body);
+    expect(answer).toMatchObject({ status: 422, body: { code: 'invalid_body' } });
+    expect(answer.body.errors).toContainEqual({ path, message: expect.any(String) });
+  });
+
+  test.each(['[]', 'null', '5', '"x"', 'true', ''])('the body %s is 422', async (body) => {
+    expect((await api.post('/api/sessions', body)).status).toBe(422);
+  });
+
+  test('starts that name nothing, too much, or what is not there', async () => {
+    const start = async (body: object): Promise<string> => {
+      const answer = await api.post('/api/sessions', body);
+      return `${answer.status} ${answer.body.code}`;
+    };
+    expect(await start({ prompt: 'x' })).toBe('422 invalid_start');
+    expect(await start({ agent: 'puppet', program: 'p', prompt: 'x' })).toBe('422 invalid_start');
+    expect(await start({ agent: 'puppet' })).toBe('422 invalid_start');
+    expect(await start({ agent: 'pupet', prompt: 'x' })).toBe('422 no_such_agent');
+    expect(await start({ program: 'none', prompt: 'x' })).toBe('422 no_such_program');
+    expect(await start({ assistant: 'none', prompt: 'x' })).toBe('422 no_such_assistant');
+    expect(await start({ template: 'none', prompt: 'x' })).toMatch(/^4\d\d no_such_template$/);
+  });
+
+  test('tools: every fault with its path, and nothing is left behind', async () => {
+    const start = (tools: unknown) => api.post('/api/sessions', { agent: 'puppet', prompt: 'x', tools, id: 'tools-1' });
+    for (const [tools, path] of [
+      [{ servers: { git: { transport: 'stdio' } } }, 'servers.git.command'],
+      [{ servers: { git: { transport: 'http', url: 'not a url' } } }, 'servers.git.url'],
+      [{ servers: { git: { transport: 'stdio', command: 'x', colour: 1 } } }, 'servers.git'],
+      [{ server: {} }, 'server'],
+      [{ allow: 'all' }, 'allow'],
+      [5, ''],
+      [[], ''],
+      [null, ''],
+    ] as const) {
+      const answer = await start(tools);
+      expect(answer).toMatchObject({ status: 422, body: { code: 'invalid_tools' } });
+      const paths = answer.body.errors.map((error: any) => error.path);
+      expect(paths.some((found: string) => found.includes(path))).toBe(true);
+    }
+    expect((await api.get('/api/sessions/tools-1')).status).toBe(404);
+    const good = {
+      servers: { git: { transport: 'stdio', command: 'git-mcp', args: ['--x'] } },
+      allow: ['git/*'],
+      deny: ['git/push'],
+    };
+    expect((await start(good)).status).toBe(201);
+  });
+
+  test('a proposed id: the same start is the same session, also twenty at once; another is 409', async () => {
+    const body = { agent: 'puppet', prompt: 'x', id: 'same-1', input: { a: 1, b: [2] } };
+    const answers = await Promise.all(Array.from({ length: 20 }, () => api.post('/api/sessions', body)));
+    expect(new Set(answers.map((answer) => `${answer.status} ${answer.body.id}`))).toEqual(new Set(['201 same-1']));
+    expect(
+      (await api.post('/api/sessions', { id: 'same-1', input: { b: [2], a: 1 }, prompt: 'x', agent: 'puppet' })).status,
+    ).toBe(201);
+    for (const other of [
+      { ...body, prompt: 'y' },
+      { ...body, once: true },
+      { ...body, title: 't' },
+    ]) {
+      expect(await api.post('/api/sessions', other)).toMatchObject({ status: 409, body: { code: 'id_in_use' } });
+    }
+    const events = await api.untilStatus('same-1', 'idle');
+    expect(events.filter((event) => event.type === 'start')).toHaveLength(1);
+  });
+
+  test('Idempotency-Key: one session however often and however the body is written; 400 when it is no key', async () => {
+    const key = { 'idempotency-key': 'limits-1' };
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => api.post('/api/sessions', { agent: 'puppet', prompt: 'x' }, key)),
+    );
+    expect(new Set(answers.map((answer) => `${answer.status} ${answer.body.id}`)).size).toBe(1);
+    expect((await api.post('/api/sessions', '{ "prompt": "x",\n "agent": "puppet" }', key)).body.id).toBe(
+      answers[0]?.body.id,
+    );
+    expect(await api.post('/api/sessions', { agent: 'puppet', prompt: 'y' }, key)).toMatchObject({
+      status: 422,
+      body: { code: 'key_reused' },
+    });
+    // Scoped to the route: the same key elsewhere is another one.
+    expect((await api.post('/api/templates', { name: 'k1', agent: 'puppet' }, key)).status).toBe(201);
+    expect((await api.post('/api/templates', { name: 'k1', agent: 'puppet' }, key)).status).toBe(201);
+    expect((await api.post('/api/agent/run', { agent: 'puppet' }, key)).status).toBe(200);
+    expect(
+      (await api.post('/api/sessions', { agent: 'puppet', prompt: 'x' }, { 'idempotency-key': 'k'.repeat(10_000) }))
+        .status,
+    ).toBe(400);
+  });
+
+  test('a session without a title has one; Session has the members of the contract', async () => {
+    const body = await api.start({ agent: 'puppet', prompt: 'Do this\nand that' });
+    expect(body).toMatchObject({
+      id: expect.any(String),
+      title: 'Do this',
+      kind: 'agent',
+      agent: 'puppet',
+      status: expect.any(String),
+      turn: expect.any(Number),
+      createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+      updatedAt: expect.stringMatching(/Z$/),
+      pending: expect.any(Number),
+      usage: expect.any(Object),
+      position: expect.any(Number),
+    });
+    expect((await api.start({ agent: 'puppet', prompt: 'x', title: 'Named' })).title).toBe('Named');
+  });
+});
+
+describe('lists and templates', () => {
+  test('the list pages through everything once, newest first', async () => {
+    const started = [];
+    for (let i = 0; i < 5; i++) started.push((await api.start({ agent: 'puppet', prompt: `p${i}` })).id);
+    const seen: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const page: any = (
+        await api.get(`/api/sessions?limit=2${cursor === undefined ? '' : `&cursor=${encodeURIComponent(cursor)}`}`)
+      ).body;
+      expect(page.sessions.length).toBeLessThanOrEqual(2);
+      seen.push(...page.sessions.map((session: any) => session.id));
+      cursor = page.nextCursor;
+    } while (cursor !== undefined);
+    expect(new Set(seen).size).toBe(seen.length);
+    expect(seen.slice(0, 5)).toEqual(started.toReversed());
+    for (const query of ['limit=0', 'limit=x', 'limit=-1', 'cursor=x', 'cursor=', 'status=x', 'status=']) {
+      expect({ query, status: (await api.get(`/api/sessions?${query}`)).status }).toEqual({ query, status: 400 });
+    }
+  });
+
+  test('templates: from the manifest, made, changed, used, deleted', async () => {
+    expect((await api.get('/api/templates/greeting')).body).toEqual({
+      name: 'greeting',
+      agent: 'puppet',
+      prompt: 'hello',
+    });
+    const mine = { name: 'mine', agent: 'puppet', prompt: 'from a template' };
+    expect(await api.post('/api/templates', mine)).toMatchObject({ status: 201, body: mine });
+    expect((await api.post('/api/templates', mine)).status).toBe(409);
+    expect((await api.get('/api/templates')).body.templates.map((template: any) => template.name)).toEqual(
+      expect.arrayContaining(['greeting', 'mine']),
+    );
+    const { id } = await api.start({ template: 'mine' });
+    await api.until(id, (event) => event.type === 'content' && event.content.parts[0].text === 'did: from a template');
+    const own = await api.start({ template: 'mine', prompt: 'my own' });
+    await api.until(own.id, (event) => event.type === 'content' && event.content.parts[0].text === 'did: my own');
+    expect((await api.call('PUT', '/api/templates/mine', { agent: 'puppet' })).body).toEqual({
+      name: 'mine',
+      agent: 'puppet',
+    });
+    expect((await api.call('PUT', '/api/templates/mine', { name: 'other', agent: 'puppet' })).status).toBe(422);
+    for (const bad of [
+      { name: 'a b', agent: 'puppet' },
+      { name: 'x' },
+      { name: 'x', agent: 'puppet', program: 'p' },
+      { name: 'x', agent: 'none' },
+      { name: 'x', agent: 'puppet', more: 1 },
+    ]) {
+      expect((await api.post('/api/templates', bad)).status).toBe(422);
+    }
+    expect(await api.post('/api/templates', { name: 'x', agent: 'puppet', tools: { nope: 1 } })).toMatchObject({
+      status: 422,
+      body: { code: 'invalid_tools' },
+    });
+    expect([200, 204]).toContain((await api.call('DELETE', '/api/templates/mine')).status);
+    for (const method of ['GET', 'DELETE']) {
+      expect(await api.call(method, '/api/templates/mine')).toMatchObject({
+        status: 404,
+        body: { code: 'no_such_template' },
+      });
+    }
+  });
+});
+
+describe('the description', () => {
+  test('OpenAPI names every call of the contract, with schemas that a validator takes', async () => {
+    const document = (await api.get('/api/openapi.json')).body;
+    expect(document).toMatchObject({
+      openapi: expect.stringMatching(/^3\./),
+      info: { title: expect.any(String), version: expect.any(String) },
+    });
+    const calls = Object.entries(document.paths as Record<string, object>).flatMap(([path, item]) =>
+      Object.keys(item).map((method) => `${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`),
+    );
+    expect(calls).toEqual(
+      expect.arrayContaining([
+        'post /api/sessions',
+        'get /api/sessions',
+        'get /api/sessions/{}',
+        'get /api/sessions/{}/events',
+        'get /api/sessions/{}/messages',
+        'post /api/sessions/{}/messages',
+        'patch /api/sessions/{}/messages/{}',
+        'put /api/sessions/{}/messages/order',
+        'delete /api/sessions/{}/messages/{}',
+        'post /api/sessions/{}/interrupt',
+        'post /api/sessions/{}/pause',
+        'post /api/sessions/{}/resume',
+        'post /api/sessions/{}/cancel',
+        'get /api/sessions/{}/requests',
+        'post /api/sessions/{}/requests/{}',
+        'get /api/sessions/{}/audit',
+        'get /api/pool',
+        'put /api/pool',
+        'get /api/templates',
+        'post /api/templates',
+        'get /api/templates/{}',
+        'put /api/templates/{}',
+        'delete /api/templates/{}',
+        'get /api/agents',
+        'post /api/agent/run',
+        'get /api/agent/{}/events',
+        'post /api/agent/{}/input',
+        'post /api/agent/{}/abort',
+        'get /healthz',
+        'get /readyz',
+      ]),
+    );
+    const references = JSON.stringify(document).match(/"\$ref":"([^"]+)"/g) ?? [];
+    for (const reference of references) expect(reference).toMatch(/"#\/components\/schemas\/\w+"/);
+    for (const [path, item] of Object.entries(document.paths as Record<string, Record<string, any>>)) {
+      for (const operation of Object.values(item)) {
+        const named = (operation.parameters ?? [])
+          .filter((parameter: any) => parameter.in === 'path')
+          .map((parameter: any) => parameter.name);
+        expect(named).toEqual([...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]));
+        expect(Object.keys(operation.responses).length).toBeGreaterThan(0);
+        expect(operation.operationId).toEqual(expect.any(String));
+      }
+    }
+  });
+});
