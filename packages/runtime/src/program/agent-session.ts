@@ -6,6 +6,9 @@ import { WorldFailure } from './program-world.ts';
 /** Messages a session may hold before its program reads them; then the agent waits. */
 const QUEUE_LIMIT = 10_000;
 
+/** A longer timer fires at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
 /** After its result an agent may still say something; this long it is taken to belong to what has ended. */
 const AFTERWARDS_MS = 30;
 
@@ -121,6 +124,7 @@ export class AgentSession {
   #isOver = false;
   #hasSpoken = false;
   #woken: (() => void) | undefined;
+  #deadline: NodeJS.Timeout | undefined;
   #roomy: (() => void) | undefined;
 
   constructor(agent: string, live: LiveAgent, limits: SessionLimits) {
@@ -154,12 +158,12 @@ export class AgentSession {
   }
 
   /** The next message; rejects when the agent is gone or one of the limits has passed. */
-  async next(signal: AbortSignal): Promise<Message> {
+  async next(): Promise<Message> {
     for (;;) {
       const message = this.take();
       if (message !== undefined) return message;
       if (this.#failure !== undefined) throw this.#failure;
-      await this.#wait(signal);
+      await this.#wait();
     }
   }
 
@@ -187,31 +191,38 @@ export class AgentSession {
     });
   }
 
+  abandon(): void {
+    this.fail(new WorldFailure('cancelled', 'nobody waits for the agent any more'));
+  }
+
   /** False when the agent is still at work on this session. */
   close(): boolean {
+    clearTimeout(this.#deadline);
     this.live.release();
     this.#roomy?.();
     return this.#isOver;
   }
 
-  async #wait(signal: AbortSignal): Promise<void> {
+  async #wait(): Promise<void> {
     const { deadline, idleSeconds, timeoutSeconds } = this.#limits;
-    const left = deadline - Date.now();
-    const idle = idleSeconds === undefined ? Number.POSITIVE_INFINITY : idleSeconds * 1000;
-    const which = idle < left ? `was silent for ${idleSeconds} s` : `did not finish within ${timeoutSeconds} s`;
-    await new Promise<void>((resolve, reject) => {
-      const done = (settle: () => void) => (): void => {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', onAbort);
-        this.#woken = undefined;
-        settle();
-      };
-      const onAbort = done(() => reject(new WorldFailure('cancelled', 'nobody waits for the agent any more')));
-      const onTimeout = done(() => reject(new WorldFailure('timeout', `agent ${this.#agent} ${which}`)));
-      const timer = setTimeout(onTimeout, Math.max(0, Math.min(left, idle)));
-      signal.addEventListener('abort', onAbort, { once: true });
-      this.#woken = done(resolve);
+    // One timer for the whole session: one for each message would cost more than the message.
+    this.#deadline ??= setTimeout(
+      () => this.#expire(`did not finish within ${timeoutSeconds} s`),
+      Math.min(Math.max(0, deadline - Date.now()), LONGEST_TIMER_MS),
+    );
+    const silence =
+      idleSeconds === undefined
+        ? undefined
+        : setTimeout(() => this.#expire(`was silent for ${idleSeconds} s`), idleSeconds * 1000);
+    await new Promise<void>((resolve) => {
+      this.#woken = resolve;
     });
+    this.#woken = undefined;
+    clearTimeout(silence);
+  }
+
+  #expire(how: string): void {
+    this.fail(new WorldFailure('timeout', `agent ${this.#agent} ${how}`));
   }
 
   #wake(): void {

@@ -14,9 +14,9 @@ export type RequestRooms = {
   readonly models: ProgramModels;
 };
 
-/** `signal` aborts when nobody waits for the answer any more. */
+/** `signal` aborts when nobody waits for the answer any more. An agent's next message is not asked for here. */
 export async function performRequest(
-  request: ProgramRequest,
+  request: Exclude<ProgramRequest, { kind: 'agent_next' }>,
   { world, agents, models }: RequestRooms,
   signal: AbortSignal,
 ): Promise<Json> {
@@ -48,8 +48,6 @@ export async function performRequest(
       return models.tools(request.server, signal);
     case 'agent_open':
       return agents.open(request, signal);
-    case 'agent_next':
-      return agents.next(request.session, signal);
     case 'agent_shutdown':
       await agents.shutdown(request.agent);
       return null;

@@ -63,17 +63,22 @@ export class ProgramAgents {
     return message === undefined ? undefined : { message };
   }
 
-  async next(id: string, signal: AbortSignal): Promise<Json> {
+  async next(id: string): Promise<Json> {
     const open = this.#sessions.get(id);
     if (open === undefined) throw new WorldFailure('protocol', 'the session has ended');
     try {
-      return { message: await open.session.next(signal) };
+      return { message: await open.session.next() };
     } catch (cause) {
       await this.#drop(open.session);
       if (!open.session.isLost(cause)) throw asFailure(cause);
       await this.#begin(id, open.opening);
-      return this.next(id, signal);
+      return this.next(id);
     }
+  }
+
+  /** Nobody waits for its next message any more. */
+  abandon(id: string): void {
+    this.#sessions.get(id)?.session.abandon();
   }
 
   reply(id: string, line: string): void {
@@ -95,6 +100,8 @@ export class ProgramAgents {
 
   async end(): Promise<void> {
     this.#closed = true;
+    for (const { session } of this.#sessions.values()) session.close();
+    this.#sessions.clear();
     await Promise.all([...this.#live.keys()].map((name) => this.shutdown(name)));
   }
 

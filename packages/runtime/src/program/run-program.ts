@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import type { Json } from '@concerto/base';
 import type { IrModule } from '@concerto/ir';
 import { type Answer, cancel, createVm, type Effect, type Outcome, resume, run, type VmOptions } from '@concerto/vm';
 import type { StartAgent } from '../ports.ts';
@@ -34,11 +35,11 @@ export async function runProgram(module: IrModule, world: ProgramWorld, options:
     for (;;) {
       const result = run(vm, TURN_STEPS);
       for (const effect of result.effects) desk.take(effect);
-      await world.ready?.();
+      if (world.ready !== undefined && result.effects.length > 1) await world.ready();
       if (result.status === 'done' || result.status === 'failed') return result;
       // Timers, signals and answers get their turn even while a program only computes.
       if (result.status === 'running') await setImmediate();
-      else await desk.someAnswer();
+      else if (!desk.hasAnswer) await desk.someAnswer();
       for (const { id, answer } of desk.answers()) resume(vm, id, answer);
     }
   } finally {
@@ -52,7 +53,7 @@ type Arrived = { readonly id: number; readonly answer: Answer };
 /** Requests under way, and the answers that have come in. */
 class RequestDesk {
   readonly #world: ProgramWorld;
-  readonly #open = new Map<number, AbortController>();
+  readonly #open = new Map<number, { abort(): void }>();
   readonly #agents: ProgramAgents;
   readonly #models: ProgramModels;
   #arrived: Arrived[] = [];
@@ -87,19 +88,28 @@ class RequestDesk {
   }
 
   #start(request: ProgramRequest): void {
-    // What an agent has said already needs no waiting: a promise and a signal a message would be most of its cost.
-    const said = request.kind === 'agent_next' ? this.#agents.said(request.session) : undefined;
-    if (said !== undefined) {
-      this.#arrived.push({ id: request.id, answer: { ok: true, value: said } });
-      this.wake();
+    if (request.kind === 'agent_next') {
+      this.#startNext(request.id, request.session);
       return;
     }
     const controller = new AbortController();
     this.#open.set(request.id, controller);
     const rooms = { world: this.#world, agents: this.#agents, models: this.#models };
-    performRequest(request, rooms, controller.signal).then(
-      (value) => this.#arrive(request.id, { ok: true, value }),
-      (cause: unknown) => this.#arrive(request.id, { ok: false, error: asWorldError(cause) }),
+    this.#await(request.id, performRequest(request, rooms, controller.signal));
+  }
+
+  /** The request that comes with every message of an agent: a signal for each would be most of its cost. */
+  #startNext(id: number, session: string): void {
+    this.#open.set(id, { abort: () => this.#agents.abandon(session) });
+    const said = this.#agents.said(session);
+    if (said === undefined) this.#await(id, this.#agents.next(session));
+    else this.#arrive(id, { ok: true, value: said });
+  }
+
+  #await(id: number, value: Promise<Json>): void {
+    value.then(
+      (found) => this.#arrive(id, { ok: true, value: found }),
+      (cause: unknown) => this.#arrive(id, { ok: false, error: asWorldError(cause) }),
     );
   }
 
@@ -125,6 +135,10 @@ class RequestDesk {
     this.#awake = false;
   }
 
+  get hasAnswer(): boolean {
+    return this.#arrived.length > 0;
+  }
+
   answers(): readonly Arrived[] {
     const arrived = this.#arrived;
     this.#arrived = [];
@@ -133,7 +147,7 @@ class RequestDesk {
   }
 
   async close(): Promise<void> {
-    for (const controller of this.#open.values()) controller.abort();
+    for (const request of this.#open.values()) request.abort();
     this.#open.clear();
     await Promise.all([this.#agents.end(), this.#models.close()]);
   }
