@@ -1,5 +1,5 @@
 import { type FindFile, renderDiagnostic, type SourceFile } from '@concerto/language';
-import type { Failure, TraceEntry } from '@concerto/vm';
+import { type Failure, type TraceEntry, typeName } from '@concerto/vm';
 
 /** A deep recursion repeats itself; its middle tells nothing. */
 const SHOWN_FRAMES = 16;
@@ -14,7 +14,7 @@ export function failureText(failure: Failure, findFile: FindFile, color: boolean
   const start = offsetOf(file, place);
   const text = renderDiagnostic(
     {
-      code: failure.panic ? 'panic' : 'fault',
+      code: failure.panic ? 'panic' : typeName(failure.value),
       severity: 'error',
       message: head,
       file: place.file,
