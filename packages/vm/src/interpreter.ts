@@ -1067,6 +1067,9 @@ function bounded(vm: Vm, value: Value): Value {
   if (typeof value === 'string' && value.length > vm.limits.size) {
     throw fault('LimitError', `a string longer than ${vm.limits.size}`, { kind: 'size' });
   }
+  if (typeof value === 'object' && value !== null && value.kind === 'array' && value.items.length > vm.limits.size) {
+    throw fault('LimitError', `a collection of more than ${vm.limits.size} elements`, { kind: 'size' });
+  }
   return value;
 }
 

@@ -15,7 +15,7 @@ import type { Value } from './value.ts';
 const DEFAULT_LIMITS: Limits = {
   depth: 10_000,
   steps: Number.MAX_SAFE_INTEGER,
-  size: 64 * 1024 * 1024,
+  size: 32 * 1024 * 1024,
   fibers: 4096,
 };
 

@@ -307,6 +307,19 @@ describe('faults', () => {
       { limits: { size: 1000 } },
     );
     expect(failure(ran).message).toBe('a string longer than 1000');
+    const list = main(
+      (f) => {
+        const again = f.label();
+        f.emit('LoadInt', 1, 1);
+        f.emit('MakeArray', 0, 1, 1);
+        f.place(again);
+        f.emit('Add', 0, 0, 0);
+        f.emit('Jump', again);
+        f.emit('ReturnNil');
+      },
+      { limits: { size: 1000 } },
+    );
+    expect(failure(list).message).toBe('a collection of more than 1000 elements');
   });
 
   test('panic is not caught', () => {

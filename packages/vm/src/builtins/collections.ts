@@ -122,7 +122,11 @@ const ARRAY = {
     array(copyItems(items(stack, at).slice(0, Math.max(0, integer(stack[at + 1], 'the number'))))),
   'Array.skip': (stack, at) =>
     array(copyItems(items(stack, at).slice(Math.max(0, integer(stack[at + 1], 'the number'))))),
-  'Array.concat': (stack, at) => array(copyItems([...items(stack, at), ...list(stack[at + 1], 'the other').items])),
+  'Array.concat': (stack, at, _count, vm) => {
+    const other = list(stack[at + 1], 'the other').items;
+    room(vm, items(stack, at).length + other.length);
+    return array(copyItems([...items(stack, at), ...other]));
+  },
   'Array.reverse': (stack, at) => array(copyItems(items(stack, at)).reverse()),
   'Array.sort': (stack, at) => array(copyItems(items(stack, at)).sort(order)),
   'Array.sort_by': 'prelude',
@@ -142,9 +146,13 @@ const ARRAY = {
     const shorter = items(stack, at).slice(0, other.length);
     return array(shorter.map((item, index) => array([share(item), share(other[index])])));
   },
-  'Array.flatten': (stack, at) => {
+  'Array.flatten': (stack, at, _count, vm) => {
     const flat: Value[] = [];
-    for (const item of items(stack, at)) flat.push(...copyItems(list(item, 'an element').items));
+    for (const item of items(stack, at)) {
+      const inner = list(item, 'an element').items;
+      room(vm, flat.length + inner.length);
+      for (const value of inner) flat.push(share(value));
+    }
     return array(flat);
   },
   'Array.sum': (stack, at) => items(stack, at).reduce((total: Value, item) => add(total, item), 0),
