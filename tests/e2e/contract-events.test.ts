@@ -425,8 +425,9 @@ describe('questions', () => {
     const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => api.post(path, { response: index })));
     const accepted = answers.flatMap((answer, index) => (answer.status === 200 ? [index] : []));
     expect(accepted).toHaveLength(1);
-    for (const answer of answers) {
-      if (answer.status !== 200) expect(answer).toMatchObject({ status: 409, body: { code: 'already_answered' } });
+    const refused = answers.filter((answer) => answer.status !== 200);
+    for (const answer of refused) {
+      expect(answer).toMatchObject({ status: 409, body: { code: 'already_answered' } });
     }
     expect((await told(id)).value).toBe(accepted[0]);
     // After the end the first answer still stands.

@@ -21,7 +21,7 @@ afterAll(async () => {
 const isFinish = (event: { type: string }): boolean => event.type === 'finish';
 
 /** One call on a bare socket; all that comes back until the server closes. */
-async function raw(lines: readonly string[], body: Buffer | string = ''): Promise<string> {
+async function raw(lines: readonly string[], body: Uint8Array | string = ''): Promise<string> {
   return await new Promise((resolve, reject) => {
     const socket = connect(puppets.server.port, '127.0.0.1');
     let text = '';

@@ -36,15 +36,10 @@ describe('starting', () => {
   test('both spellings of the id; unknown keys are ignored; without a body a run begins too', async () => {
     for (const body of [
       { agent: 'puppet', objective: 'x', scenario: 'echo', kind: 'content', segments: [], flags: { a: 1 } },
-      { agent: 'puppet', objective: null, title: 7 },
       {},
       undefined,
     ]) {
       const answer = await api.post('/api/agent/run', body);
-      if (body !== undefined && 'objective' in body && body.objective === null) {
-        expect(answer.status).toBe(422);
-        continue;
-      }
       expect(answer.status).toBe(200);
       expect(answer.body).toEqual({ run_id: answer.body.runId, runId: expect.stringMatching(/^[A-Za-z0-9_-]{1,64}$/) });
     }

@@ -1,4 +1,4 @@
-import type { Entry, EventLog } from '@concerto/log';
+import type { Entry, EventLog, Page } from '@concerto/log';
 import { isAgentEventType } from '@concerto/protocol';
 
 /** `session` shows everything, `run` only the 21 agent events. */
@@ -74,13 +74,15 @@ export class EventFeed {
       limit: this.#pageEntries,
     });
     if (page.entries.length > 0) this.#pageEntries = entriesThatFit(page.entries);
-    const gap = page.oldest > position + 1 ? gapFrame(position + 1, page.oldest - 1) : '';
+    const missing = gapOf(page, position);
+    const gap = missing === undefined ? '' : `id: ${missing.to}\ndata: ${gapEvent(missing)}\n\n`;
     const { text, taken } = encodeFrames(page.entries, this.#wire);
     const last = page.entries[taken - 1];
-    if (last === undefined && gap === '') return undefined;
+    const to = last?.position ?? missing?.to;
+    if (to === undefined) return undefined;
     return {
       from: position,
-      to: last?.position ?? page.oldest - 1,
+      to,
       bytes: Buffer.from(gap + text),
       last: last?.type === 'finish',
     };
@@ -162,11 +164,15 @@ function entriesThatFit(entries: readonly Entry[]): number {
   return Math.min(Math.max(fitting, 1), pageEntriesMax);
 }
 
-function gapFrame(from: number, to: number): string {
-  return `id: ${to}\ndata: ${gapEvent(from, to)}\n\n`;
+export type Gap = { readonly from: number; readonly to: number };
+
+/** What is missing between a cursor and a page; seen by the positions, so whoever trimmed the stream. */
+export function gapOf(page: Page, position: number): Gap | undefined {
+  const kept = page.entries[0]?.position ?? Math.max(page.oldest, page.head + 1);
+  return kept > position + 1 ? { from: position + 1, to: kept - 1 } : undefined;
 }
 
 /** What stands where trimmed events were, so that nobody takes what is left for everything. */
-export function gapEvent(from: number, to: number): string {
+export function gapEvent({ from, to }: Gap): string {
   return JSON.stringify({ type: 'gap', from, to, seq: to, at: new Date().toISOString() });
 }

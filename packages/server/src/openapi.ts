@@ -209,8 +209,10 @@ function components(): object {
   const registry = z.registry<{ id: string }>();
   for (const [id, schema] of Object.entries(named)) registry.add(schema, { id });
   const { schemas } = z.toJSONSchema(registry, { io: 'input', unrepresentable: 'any', uri: componentPath });
-  // A component is no document of its own: it has neither an address nor a dialect.
-  return Object.fromEntries(
-    Object.entries(schemas).map(([name, { $schema: _, $id: __, ...schema }]) => [name, schema]),
-  );
+  for (const schema of Object.values(schemas)) {
+    // A component is no document of its own: it has neither an address nor a dialect.
+    delete schema.$id;
+    delete schema.$schema;
+  }
+  return schemas;
 }

@@ -3,7 +3,7 @@ import type { HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { type Context, Hono } from 'hono';
 import { checkCursor, readCursor, readLimit } from '../cursor.ts';
-import { gapEvent, type Wire } from '../event-feed.ts';
+import { gapEvent, gapOf, type Wire } from '../event-feed.ts';
 import { endedStream, streamEvents, streamHeaders } from '../event-stream.ts';
 import type { ServerContext } from '../server-context.ts';
 import { found } from './session-routes.ts';
@@ -52,10 +52,10 @@ async function page(
   const limit = readLimit(c, { fallback: 500, max: 5_000 });
   const read = await log.read({ session: target.session, stream: 'events', after: target.after, limit });
   const entries = target.wire === 'run' ? read.entries.filter((entry) => isAgentEventType(entry.type)) : read.entries;
-  const isTrimmed = read.oldest > target.after + 1;
-  const position = read.entries.at(-1)?.position ?? (isTrimmed ? read.oldest - 1 : target.after);
+  const missing = gapOf(read, target.after);
+  const position = read.entries.at(-1)?.position ?? missing?.to ?? target.after;
   const more = position < read.head;
-  const gap = isTrimmed ? [gapEvent(target.after + 1, read.oldest - 1)] : [];
+  const gap = missing === undefined ? [] : [gapEvent(missing)];
   // The stored texts are the answer's texts: joined, never parsed.
   const events = [...gap, ...entries.map((entry) => entry.data)].join(',');
   return new Response(`{"events":[${events}],"position":${position},"more":${more}}`, {

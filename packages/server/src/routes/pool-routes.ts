@@ -28,14 +28,20 @@ export function poolRoutes({ sessions, log }: ServerContext): Hono {
   });
   routes.put('/templates/:name', async (c) => {
     const body = await readJson(c);
-    const named = body !== null && typeof body === 'object' ? { name: c.req.param('name'), ...body } : body;
-    return c.json(granted(await sessions.putTemplate(c.req.param('name'), parseBody(named, Template))));
+    const template = parseBody(namedTemplate(c.req.param('name'), body), Template);
+    return c.json(granted(await sessions.putTemplate(c.req.param('name'), template)));
   });
   routes.delete('/templates/:name', async (c) => {
     if (!(await sessions.deleteTemplate(c.req.param('name')))) throw noTemplate(c.req.param('name'));
     return c.body(null, 204);
   });
   return routes;
+}
+
+/** The path names it; the body may say so again. */
+function namedTemplate(name: string, body: unknown): unknown {
+  if (body === null || typeof body !== 'object' || Array.isArray(body)) return body;
+  return { name, ...body };
 }
 
 function noTemplate(name: string): ProblemError {
