@@ -76,6 +76,7 @@ export class FakeAgent implements AgentConnection {
     this.#options.witness.received(session, { id: prompt.id ?? '', how: 'prompt' });
     this.#turn += 1;
     this.#goOn(this.#turn, this.#options.random.between(1, 4));
+    if (this.#options.random.chance(0.1)) await this.#pipeTakes(this.#options.random.between(5, 3_000));
   }
 
   async steer(steer: { readonly id: string; readonly text: string }): Promise<void> {
@@ -135,6 +136,14 @@ export class FakeAgent implements AgentConnection {
   /** kill -9. */
   kill(): void {
     this.#exit(137);
+  }
+
+  /** It has read the line, and we hear of it later. */
+  async #pipeTakes(ms: number): Promise<void> {
+    const { clock } = this.#options;
+    await new Promise<void>((resolve) => {
+      clock.at(clock.now() + ms, resolve);
+    });
   }
 
   #takeOrFail(): void {

@@ -19,6 +19,7 @@ export function never<T>(): Promise<T> {
 /** What one process does through its ports. When it dies, whatever it waits for never comes. */
 export class PortGate {
   #alive = true;
+  #awake: Promise<void> | undefined;
   readonly #fate: Fate;
   readonly #clock: VirtualClock;
   readonly #died: (() => void)[] = [];
@@ -42,6 +43,14 @@ export class PortGate {
     for (const call of this.#died.splice(0)) call();
   }
 
+  /** SIGSTOP, and SIGCONT later: it does not know that time has passed, and goes on where it was. */
+  sleep(ms: number): void {
+    if (this.#awake !== undefined) return;
+    this.#awake = this.#wait(ms).then(() => {
+      this.#awake = undefined;
+    });
+  }
+
   async call<T>(name: string, work: () => Promise<T>): Promise<T> {
     if (!this.#alive) return await never<T>();
     const fault = this.#fate.next(name);
@@ -51,9 +60,11 @@ export class PortGate {
     }
     const delay = this.#fate.delay();
     if (delay > 0) await this.#wait(delay);
+    await this.#awake;
     if (!this.#alive) return await never<T>();
     if (fault === 'fail-before') throw new LogError('unavailable', 'the store is away');
     const result = await work();
+    await this.#awake;
     if (fault === 'crash-after') this.die();
     if (!this.#alive) return await never<T>();
     if (fault === 'fail-after') throw new LogError('unavailable', 'the store was lost while it answered');
@@ -65,6 +76,7 @@ export class PortGate {
     if (!this.#alive) return await never<T>();
     const fault = this.#fate.next(name);
     if (fault === 'crash-before') this.die();
+    await this.#awake;
     if (!this.#alive) return await never<T>();
     const result = await work();
     if (fault === 'crash-after') this.die();
@@ -73,9 +85,18 @@ export class PortGate {
 
   /** Alarms of a process that has died do not go off. */
   at(instant: number, call: () => void): () => void {
-    return this.#clock.at(instant, () => {
-      if (this.#alive) call();
+    let cancelled = false;
+    const cancel = this.#clock.at(instant, () => {
+      const ring = (): void => {
+        if (this.#alive && !cancelled) call();
+      };
+      if (this.#awake === undefined) ring();
+      else void this.#awake.then(ring);
     });
+    return () => {
+      cancelled = true;
+      cancel();
+    };
   }
 
   async #wait(ms: number): Promise<void> {

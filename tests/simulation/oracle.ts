@@ -101,7 +101,9 @@ function checkAcknowledged(client: Client, session: string, records: readonly Se
         (record) => record.type === 'message-enqueued' && record.messageId === one.message,
       );
     }
-    if (one.what === 'unsend') {
+    // At the end of a session what may have been delivered is settled as far as anybody can.
+    const over = records.some(({ type }) => type === 'ended');
+    if (one.what === 'unsend' && !over) {
       once(
         `cancel of ${one.message}`,
         (record) => record.type === 'message-cancelled' && record.messageId === one.message,

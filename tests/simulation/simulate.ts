@@ -9,7 +9,15 @@ const steps = 45;
 /** As a supervisor of processes would. */
 const restartMs = 5_000;
 
-type Happening = 'user' | 'moment' | 'while' | 'crash-server' | 'crash-runner' | 'kill-agent' | 'store-away';
+type Happening =
+  | 'user'
+  | 'moment'
+  | 'while'
+  | 'crash-server'
+  | 'crash-runner'
+  | 'sleep-runner'
+  | 'kill-agent'
+  | 'store-away';
 
 const happenings: Readonly<Record<Happening, number>> = {
   user: 60,
@@ -17,6 +25,7 @@ const happenings: Readonly<Record<Happening, number>> = {
   while: 6,
   'crash-server': 2,
   'crash-runner': 3,
+  'sleep-runner': 3,
   'kill-agent': 2,
   'store-away': 2,
 };
@@ -111,6 +120,10 @@ async function happen(what: Happening, scene: Scene): Promise<void> {
       return cluster.server?.gate.die();
     case 'crash-runner':
       return random.pick(cluster.runners)?.gate.die();
+    case 'sleep-runner': {
+      const sleeper = random.pick([...cluster.runners, cluster.server]);
+      return sleeper?.gate.sleep(random.pick([500, 5_000, 11_000, 20_000]) ?? 500);
+    }
     case 'kill-agent':
       return world.killSomeAgent();
     case 'store-away': {

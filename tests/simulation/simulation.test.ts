@@ -2,12 +2,12 @@ import { describe, expect, test } from 'vitest';
 import { crashAt, simulate } from './simulate.ts';
 
 /** Every seed that ever failed; it stays. */
-const onceFailed: readonly number[] = [86, 102, 174, 177, 252, 661, 958, 1210];
+const onceFailed: readonly number[] = [86, 102, 174, 177, 252, 255, 661, 723, 921, 958, 1210];
 
 const first = 1;
-const runs = 600;
+const runs = 250;
 /** Stories in which much is going on: with questions, steering, a pause, an interrupt. */
-const stories = [4, 15];
+const stories = [3, 4];
 const minute = 60_000;
 
 async function faultOf(run: () => Promise<unknown>): Promise<string | undefined> {

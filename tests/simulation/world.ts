@@ -1,6 +1,14 @@
 import type { AgentConnection, AgentSpec, ProcessIdentity } from '@concerto/agents';
 import { type EventLog, memoryEventLog } from '@concerto/log';
-import { catalogOf, PoolKeeper, Runner, SessionStore, Sessions } from '@concerto/runtime';
+import {
+  catalogOf,
+  PoolKeeper,
+  type ProcessNote,
+  Runner,
+  type RunnerOptions,
+  SessionStore,
+  Sessions,
+} from '@concerto/runtime';
 import { VirtualClock } from '../../packages/runtime/test/virtual-clock.ts';
 import { FakeAgent } from './fake-agent.ts';
 import { type Fate, logBehind, PortGate } from './faulty-log.ts';
@@ -113,26 +121,35 @@ export class World {
   }
 
   /** As the real one, with our own processes instead of the system's. */
-  #register(log: EventLog) {
+  #register(log: EventLog): RunnerOptions['processes'] {
+    const collection = 'processes';
+    const keyOf = (note: ProcessNote): string => JSON.stringify([note.session, note.epoch]);
+    const notes = async (): Promise<readonly { note: ProcessNote; pid: number }[]> => {
+      const page = await log.listDocuments({ collection, limit: 100 });
+      return page.documents.map(({ key, value }) => {
+        const [session, epoch]: [string, number] = JSON.parse(key);
+        return { note: { session, epoch }, pid: Number(value) };
+      });
+    };
+    const forget = (note: ProcessNote): Promise<void> =>
+      log.putDocument({ collection, key: keyOf(note), value: undefined });
+    const end = async (fits: (note: ProcessNote) => boolean): Promise<void> => {
+      for (const { note, pid } of await notes()) {
+        if (!fits(note)) continue;
+        this.#agents.get(pid)?.kill();
+        await forget(note);
+      }
+    };
     return {
-      remember: async (session: string, { pid }: ProcessIdentity): Promise<void> => {
-        await log.putDocument({ collection: 'processes', key: session, value: String(pid) });
+      remember: async (note, { pid }) => {
+        await log.putDocument({ collection, key: keyOf(note), value: String(pid) });
         const agent = this.#agents.get(pid);
         if (agent !== undefined) agent.registered = true;
       },
-      forget: async (session: string): Promise<void> => {
-        await log.putDocument({ collection: 'processes', key: session, value: undefined });
-      },
-      here: async (): Promise<readonly string[]> => {
-        const page = await log.listDocuments({ collection: 'processes', limit: 100 });
-        return page.documents.map((document) => document.key);
-      },
-      endOrphan: async (session: string): Promise<void> => {
-        const stored = await log.getDocument('processes', session);
-        if (stored === undefined) return;
-        this.#agents.get(Number(stored.value))?.kill();
-        await log.putDocument({ collection: 'processes', key: session, value: undefined });
-      },
+      forget,
+      endAllOf: (session) => end((note) => note.session === session),
+      end: (one) => end((note) => keyOf(note) === keyOf(one)),
+      here: async () => (await notes()).map(({ note }) => note),
     };
   }
 

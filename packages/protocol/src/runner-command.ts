@@ -17,8 +17,17 @@ export type DeliveryWay = z.infer<typeof DeliveryWay>;
 export const RunnerCommand = z.discriminatedUnion('type', [
   /** Something may be handed over or brought up: the owner looks and, under its fence, does what can be done. */
   z.strictObject({ type: z.literal('attend'), at }),
-  /** Bring the agent up. `resume`: it ran before, so continue its conversation where the driver can. */
-  z.strictObject({ type: z.literal('start'), at, incarnation, resume: z.boolean() }),
+  /**
+   * Bring the agent up. `resume`: it ran before, so continue its conversation where the driver can. `epoch` is whose
+   * start it is: an owner that was superseded without knowing reads the stream too, and must not obey its successor's.
+   */
+  z.strictObject({
+    type: z.literal('start'),
+    at,
+    incarnation,
+    resume: z.boolean(),
+    epoch: z.number().int().nonnegative(),
+  }),
   /** Hand over one message. A second command with the same `dispatchId` is a repeat: confirm it, do not hand over again. */
   z.strictObject({
     type: z.literal('deliver'),

@@ -4,6 +4,8 @@ import type { EventLog } from '@concerto/log';
 import { z } from 'zod';
 
 const Remembered = z.strictObject({
+  session: z.string(),
+  epoch: z.number().int(),
   host: z.string(),
   identity: z.strictObject({ pid: z.number().int(), startTime: z.string(), marker: z.string() }),
 });
@@ -11,9 +13,13 @@ const Remembered = z.strictObject({
 const collection = 'processes';
 const pageDocuments = 500;
 
+/** Whose process it is: under which ownership of which session it was started. */
+export type ProcessNote = { readonly session: string; readonly epoch: number };
+
 /**
  * Which process belongs to which session, written before the agent is spoken to: an agent that outlives a killed
- * server is ended by the next owner instead of working on unseen.
+ * server is ended by the next owner instead of working on unseen. Each owner has notes of its own, so that one that
+ * has lost the session without knowing cannot wipe out its successor's.
  */
 export class ProcessRegister {
   readonly #log: EventLog;
@@ -22,38 +28,53 @@ export class ProcessRegister {
     this.#log = log;
   }
 
-  async remember(session: string, identity: ProcessIdentity): Promise<void> {
-    const value = JSON.stringify({ host: hostname(), identity });
-    await this.#log.putDocument({ collection, key: session, value });
+  async remember(note: ProcessNote, identity: ProcessIdentity): Promise<void> {
+    const value = JSON.stringify({ ...note, host: hostname(), identity });
+    await this.#log.putDocument({ collection, key: keyOf(note), tag: note.session, value });
   }
 
-  async forget(session: string): Promise<void> {
-    await this.#log.putDocument({ collection, key: session, value: undefined });
+  async forget(note: ProcessNote): Promise<void> {
+    await this.#log.putDocument({ collection, key: keyOf(note), value: undefined });
   }
 
-  /** Sessions with a process on this machine, as far as anybody noted down. */
-  async here(): Promise<readonly string[]> {
-    const sessions: string[] = [];
+  /** Ends whatever runs for the session: its owner is new, so nothing of it can be rightful. */
+  async endAllOf(session: string): Promise<void> {
+    for (const remembered of await this.#list(session)) {
+      // A process on another machine is out of reach; its own runner has lost the lease and ends it.
+      if (remembered.host === hostname()) await endOrphan(remembered.identity);
+      await this.forget(remembered);
+    }
+  }
+
+  async end(note: ProcessNote): Promise<void> {
+    const notes = await this.#list(note.session);
+    const remembered = notes.find(({ epoch, host }) => epoch === note.epoch && host === hostname());
+    if (remembered === undefined) return;
+    await endOrphan(remembered.identity);
+    await this.forget(note);
+  }
+
+  /** The processes on this machine, as far as anybody noted them down. */
+  async here(): Promise<readonly ProcessNote[]> {
+    return (await this.#list()).filter(({ host }) => host === hostname());
+  }
+
+  async #list(session?: string): Promise<readonly z.infer<typeof Remembered>[]> {
+    const notes: z.infer<typeof Remembered>[] = [];
     for (let cursor: string | undefined; ; ) {
       const page = await this.#log.listDocuments({
         collection,
         limit: pageDocuments,
+        ...(session === undefined ? {} : { tag: session }),
         ...(cursor === undefined ? {} : { cursor }),
       });
-      for (const { key, value } of page.documents) {
-        if (Remembered.parse(JSON.parse(value)).host === hostname()) sessions.push(key);
-      }
+      notes.push(...page.documents.map(({ value }) => Remembered.parse(JSON.parse(value))));
       cursor = page.nextCursor;
-      if (cursor === undefined) return sessions;
+      if (cursor === undefined) return notes;
     }
   }
+}
 
-  /** A process on another machine is out of reach; its own runner has lost the lease and ends it. */
-  async endOrphan(session: string): Promise<void> {
-    const stored = await this.#log.getDocument(collection, session);
-    if (stored === undefined) return;
-    const remembered = Remembered.parse(JSON.parse(stored.value));
-    if (remembered.host === hostname()) await endOrphan(remembered.identity);
-    await this.forget(session);
-  }
+function keyOf({ session, epoch }: ProcessNote): string {
+  return `${session}@${epoch}`;
 }

@@ -4,6 +4,7 @@ import type { Catalog, CatalogEntry } from '../catalog.ts';
 import type { StartAgent } from '../ports.ts';
 import type { Ownership } from './owner-writer.ts';
 import type { PoolKeeper } from './pool-keeper.ts';
+import type { ProcessNote } from './process-register.ts';
 import { ProgramConnection } from './program-connection.ts';
 import { type ActorEnd, type ActorPorts, SessionActor } from './session-actor.ts';
 import { readUnfinished } from './unfinished.ts';
@@ -110,20 +111,26 @@ export class Runner {
     await this.#options.pool.reconcile();
   }
 
-  /** Where an owner is needed its claim does this. The lease keeps us from one that is just being ended in good order. */
   async #endOrphans(): Promise<void> {
-    const { log, store, name, processes } = this.#options;
-    for (const session of await processes.here()) {
+    for (const note of await this.#options.processes.here()) {
       if (this.#stopping) return;
-      if (this.#owned.has(session) || this.#claiming.has(session)) continue;
-      const state = await store.state(session);
-      if (state === undefined || needsOwner(state)) continue;
-      const lease = leaseOf(session);
-      const got = await log.acquireLease({ name: lease, owner: `${name}/orphans`, ttlMs: leaseTtlMs });
-      if (got.kind === 'held') continue;
-      await processes.endOrphan(session);
-      await log.releaseLease({ name: lease, epoch: got.epoch });
+      if (this.#owned.get(note.session)?.epoch !== note.epoch) await this.#endIfOrphan(note);
     }
+  }
+
+  /** One of an owner that was superseded is rightful nowhere; one that nobody needs may just be ending in good order. */
+  async #endIfOrphan(note: ProcessNote): Promise<void> {
+    const { log, store, name, processes } = this.#options;
+    const state = await store.state(note.session);
+    if (state === undefined) return;
+    if (note.epoch < state.epoch) return await processes.end(note);
+    // Where an owner is needed, its claim does it.
+    if (needsOwner(state)) return;
+    const lease = leaseOf(note.session);
+    const got = await log.acquireLease({ name: lease, owner: `${name}/orphans`, ttlMs: leaseTtlMs });
+    if (got.kind === 'held') return;
+    await processes.end(note);
+    await log.releaseLease({ name: lease, epoch: got.epoch });
   }
 
   async #consider(session: string): Promise<void> {

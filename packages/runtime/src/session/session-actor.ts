@@ -9,10 +9,11 @@ import { AgentLink, undelivered } from './agent-link.ts';
 import { AgentListener, type Exit } from './agent-listener.ts';
 import { type Speaker, sessionError } from './agent-report.ts';
 import { followCommands } from './follow-commands.ts';
+import { OwnProcessNotes } from './own-process-notes.ts';
 import { type Ownership, OwnerWriter } from './owner-writer.ts';
 import type { ProcessRegister } from './process-register.ts';
 import type { SessionStore } from './session-store.ts';
-import { pause, withPatience } from './store-patience.ts';
+import { type Patience, pause, withPatience } from './store-patience.ts';
 import { specWithTools } from './tool-params.ts';
 import { answerValue, errorEvent, promptEvents } from './translate.ts';
 import { TurnTimeouts } from './turn-timeouts.ts';
@@ -23,7 +24,7 @@ export type ActorPorts = {
   readonly clock: Clock;
   readonly mintId: MintId;
   readonly startAgent: StartAgent;
-  readonly processes: Pick<ProcessRegister, 'remember' | 'forget' | 'endOrphan' | 'here'>;
+  readonly processes: Pick<ProcessRegister, 'remember' | 'forget' | 'endAllOf' | 'end' | 'here'>;
   readonly report: Report;
   /** Where secrets are looked up; our own variables unless given. */
   readonly environment?: Environment;
@@ -58,6 +59,7 @@ export class SessionActor {
   readonly #ended = new AbortController();
   readonly #timeouts: TurnTimeouts;
   readonly #writer: OwnerWriter;
+  readonly #notes: OwnProcessNotes;
   #live: AgentLink | undefined;
   #writing: Promise<void> = Promise.resolve();
   #leaving = false;
@@ -76,6 +78,8 @@ export class SessionActor {
       ...(entry.idleTimeoutMs === undefined ? {} : { idleTimeoutMs: entry.idleTimeoutMs }),
     };
     this.#timeouts = new TurnTimeouts(ports.clock, limits, (why) => void this.#guard(this.#timedOut(why)));
+    const note = { session: own.session, epoch: own.fence.epoch };
+    this.#notes = new OwnProcessNotes(ports.processes, note, this.#patience());
     this.#writer = new OwnerWriter({
       store: ports.store,
       clock: ports.clock,
@@ -83,7 +87,7 @@ export class SessionActor {
       eventsHead: () => ports.log.head(own.session, 'events'),
       ended: this.#ended.signal,
       fencedOff: () => this.#finish('lost'),
-      decided: (state) => this.#followUp(state),
+      decided: (state) => this.noticed(state),
     });
   }
 
@@ -93,7 +97,7 @@ export class SessionActor {
       // Whoever owned it before is fenced already: what stands here is from before our claim.
       const after = await this.#patiently(() => this.#ports.log.head(this.#own.session, 'commands'));
       await this.#writer.begin();
-      await this.#patiently(() => this.#ports.processes.endOrphan(this.#own.session));
+      await this.#patiently(() => this.#ports.processes.endAllOf(this.#own.session));
       await this.#tell({ type: 'claimed', epoch: this.#own.fence.epoch, runner: this.#own.runner });
       await this.#followCommands(after);
     } catch (cause) {
@@ -171,7 +175,10 @@ export class SessionActor {
       await this.#writer.notice({ type: 'attend', epoch: this.#own.fence.epoch });
       return;
     }
-    if (command.type === 'start') return this.#start(command.incarnation);
+    if (command.type === 'start') {
+      // Our successor's: we have lost the session and did not know.
+      return command.epoch === this.#own.fence.epoch ? this.#start(command.incarnation) : this.#finish('lost');
+    }
     const live = this.#live;
     if (live === undefined || command.incarnation !== live.incarnation) return;
     switch (command.type) {
@@ -212,14 +219,14 @@ export class SessionActor {
   }
 
   async #bringUp(live: AgentLink): Promise<void> {
-    const { startAgent, processes, environment = process.env } = this.#ports;
+    const { startAgent, environment = process.env } = this.#ports;
     const { spec, initTimeoutMs } = this.#entry;
     let connection: AgentConnection;
     try {
       connection = await startAgent(specWithTools(spec, this.#tools, environment), {
         signal: live.abort.signal,
         ...(initTimeoutMs === undefined ? {} : { initTimeoutMs }),
-        onProcess: (identity) => this.#patiently(() => processes.remember(this.#own.session, identity)),
+        onProcess: (identity) => this.#notes.remember(identity),
       });
       live.connected(connection);
       if (live.abort.signal.aborted) await connection.end();
@@ -229,7 +236,7 @@ export class SessionActor {
       if (cause instanceof LogError) throw cause;
       if (this.#live !== live || this.#leaving) return;
       this.#live = undefined;
-      await this.#forgetProcess();
+      await this.#notes.forget();
       await this.#tell({ type: 'start-failed', ...this.#speaker(live), error: sessionError(cause) });
       return;
     }
@@ -297,7 +304,7 @@ export class SessionActor {
     // One that was replaced or dismissed is known to be over.
     if (this.#live !== live || this.#leaving) return await this.#writer.show(observed);
     this.#live = undefined;
-    await this.#forgetProcess();
+    await this.#notes.forget();
     const error = sessionError(cause, exit);
     await this.#tell((state) => ({
       type: 'process-exited',
@@ -337,8 +344,8 @@ export class SessionActor {
     return await this.#writer.tell(report);
   }
 
-  /** After every decision that we make or see: arms the next deadline, and leaves when nobody is needed. */
-  #followUp(state: SessionState): void {
+  /** After every decision that we make or see, a user's too: arms the next deadline, and leaves when nobody is needed. */
+  noticed(state: SessionState): void {
     if (state === this.#followed || this.#ended.signal.aborted) return;
     this.#followed = state;
     this.#cancelDeadline();
@@ -358,24 +365,19 @@ export class SessionActor {
     });
   }
 
-  /** The domain moved by somebody else's hand (a user's wish): its deadlines are ours to keep. */
-  noticed(state: SessionState): void {
-    this.#followUp(state);
-  }
-
   async #endProcess(): Promise<void> {
     const live = this.#live;
     if (live === undefined) return;
     await live.end(this.#followed?.end?.reason === 'forced' ? 0 : undefined);
-    await this.#forgetProcess();
-  }
-
-  async #forgetProcess(): Promise<void> {
-    await this.#patiently(() => this.#ports.processes.forget(this.#own.session));
+    await this.#notes.forget();
   }
 
   async #patiently<T>(work: () => Promise<T>): Promise<T> {
-    return await withPatience(work, { clock: this.#ports.clock, givenUp: () => this.#ended.signal.aborted });
+    return await withPatience(work, this.#patience());
+  }
+
+  #patience(): Patience {
+    return { clock: this.#ports.clock, givenUp: () => this.#ended.signal.aborted };
   }
 
   /** Work beside the command loop: a failure ends this session's owner, never the process. */

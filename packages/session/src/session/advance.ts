@@ -50,7 +50,7 @@ function startProcess(draft: Draft): void {
   const incarnation = state.incarnations + 1;
   const deadline = draft.asked.at + startTimeoutMs;
   record(draft, { type: 'start-requested', incarnation, epoch: state.owner.epoch, deadline });
-  command(draft, { type: 'start', incarnation, resume: state.everReady });
+  command(draft, { type: 'start', incarnation, resume: state.everReady, epoch: state.owner.epoch });
 }
 
 function dispatchNext(draft: Draft): void {
