@@ -60,6 +60,8 @@ const field = z.strictObject({
 const structSchema = z.strictObject({
   name,
   kind: z.enum(['struct', 'schema', 'tool', 'error']),
+  /** Type parameters, as the types of the fields name them. */
+  params: z.array(name).optional(),
   fields: z.array(field),
 });
 

@@ -32,6 +32,7 @@ export function builtinType(name: BuiltinStructName): StructType {
     kind: spec.kind,
     fields,
     slots: new Map(fields.map((field, slot) => [field.name, slot])),
+    params: [],
     parents: spec.parent === undefined ? [] : [spec.parent],
   };
   types.set(name, type);

@@ -189,7 +189,7 @@ function linkStruct(type: IrStruct, parents: readonly string[]): StructType {
     hidden: false,
   }));
   const slots = new Map(fields.map((field, slot) => [field.name, slot]));
-  return { name: type.name, kind: type.kind, fields, slots, parents };
+  return { name: type.name, kind: type.kind, params: type.params ?? [], fields, slots, parents };
 }
 
 function linkEnum(type: IrModule['enums'][number]): EnumType {

@@ -87,7 +87,7 @@ function checkName(vm: Vm, value: Value, type: Extract<TypeExpr, { kind: 'name' 
     case 'Map':
       return checkMap(vm, value, second ?? anyType, place);
     default:
-      return checkDeclared(vm, value, type.name, place);
+      return checkDeclared(vm, value, type, place);
   }
 }
 
@@ -101,9 +101,10 @@ function checkMap(vm: Vm, value: Value, type: TypeExpr, place: Place): Value {
   return result;
 }
 
-function checkDeclared(vm: Vm, value: Value, name: string, place: Place): Value {
+function checkDeclared(vm: Vm, value: Value, declared: NamedType, place: Place): Value {
+  const { name } = declared;
   const struct = findStruct(vm, name);
-  if (struct !== undefined) return checkStruct(vm, value, struct, place);
+  if (struct !== undefined) return checkStruct(vm, value, { type: struct, args: declared.args }, place);
   const alias = vm.program.module.aliases[name];
   if (alias !== undefined) return check(vm, value, parseType(alias), place);
   const enumType = vm.program.enums.get(name);
@@ -120,19 +121,51 @@ function findStruct(vm: Vm, name: string): StructType | undefined {
   return vm.program.structs.get(name);
 }
 
-function checkStruct(vm: Vm, value: Value, type: StructType, place: Place): Value {
+type NamedType = Extract<TypeExpr, { kind: 'name' }>;
+
+/** A struct with what its type parameters stand for. */
+interface AppliedStruct {
+  readonly type: StructType;
+  readonly args: readonly TypeExpr[];
+}
+
+function fieldType({ type, args }: AppliedStruct, text: string): TypeExpr {
+  const written = parseType(text);
+  return type.params.length === 0 ? written : substitute(written, type.params, args);
+}
+
+function substitute(type: TypeExpr, params: readonly string[], args: readonly TypeExpr[]): TypeExpr {
+  const inside = (part: TypeExpr): TypeExpr => substitute(part, params, args);
+  switch (type.kind) {
+    case 'literal':
+      return type;
+    case 'union':
+      return { kind: 'union', members: type.members.map(inside) };
+    case 'tuple':
+      return { kind: 'tuple', items: type.items.map(inside) };
+    case 'fn':
+      return { kind: 'fn', params: type.params.map(inside), result: inside(type.result) };
+    case 'name': {
+      const index = params.indexOf(type.name);
+      return index === -1 ? { ...type, args: type.args.map(inside) } : (args[index] ?? anyType);
+    }
+  }
+}
+
+function checkStruct(vm: Vm, value: Value, applied: AppliedStruct, place: Place): Value {
+  const { type } = applied;
   if (isKind(value, 'struct') && value.type === type) return value;
   if (!isKind(value, 'map')) return refuse(place, `an object (${shortName(type.name)})`, value);
   const fields = type.fields.map((field): Value => {
     const given = value.entries.get(stringKey(field.name));
     const inner = step(place, `.${field.name}`);
     if (given === undefined || (given === null && field.optional)) {
-      if (field.default !== undefined) return conformDefault(vm, field.default, parseType(field.type));
+      if (field.default !== undefined) return conformDefault(vm, field.default, fieldType(applied, field.type));
       if (field.optional || field.type.startsWith('Option<')) return NONE;
       place.errors.push(`${inner.path.slice(1)}: missing`);
       return null;
     }
-    return check(vm, given, parseType(field.type), inner);
+    return check(vm, given, fieldType(applied, field.type), inner);
   });
   const result: StructValue = { kind: 'struct', type, fields, extra: null, shared: false };
   for (const [key, item] of value.entries) {
@@ -278,30 +311,32 @@ function describeName(vm: Vm, type: Extract<TypeExpr, { kind: 'name' }>, defs: R
     case 'Option':
       return describe(vm, first ?? anyType, defs);
     default:
-      return describeDeclared(vm, type.name, defs);
+      return describeDeclared(vm, type, defs);
   }
 }
 
-function describeDeclared(vm: Vm, name: string, defs: Record<string, Json>): Json {
+function describeDeclared(vm: Vm, declared: NamedType, defs: Record<string, Json>): Json {
+  const { name, args } = declared;
   const alias = vm.program.module.aliases[name];
   if (alias !== undefined) return describe(vm, parseType(alias), defs);
   const enumType = vm.program.enums.get(name);
   if (enumType !== undefined) return { type: 'string', enum: enumType.variants.map((variant) => variant.name) };
   const struct = findStruct(vm, name);
   if (struct === undefined) return {};
-  const key = shortName(name);
+  const key = [shortName(name), ...args.map(formatType)].join('_').replaceAll(/\W+/g, '_');
   if (!Object.hasOwn(defs, key)) {
     defs[key] = {};
-    defs[key] = describeStruct(vm, struct, defs);
+    defs[key] = describeStruct(vm, { type: struct, args }, defs);
   }
   return { $ref: `#/$defs/${key}` };
 }
 
-function describeStruct(vm: Vm, type: StructType, defs: Record<string, Json>): Json {
+function describeStruct(vm: Vm, applied: AppliedStruct, defs: Record<string, Json>): Json {
+  const { type } = applied;
   const properties: Record<string, Json> = {};
   const required: string[] = [];
   for (const field of type.fields) {
-    const described = asObject(describe(vm, parseType(field.type), defs));
+    const described = asObject(describe(vm, fieldType(applied, field.type), defs));
     properties[field.name] =
       field.description === undefined ? described : { ...described, description: field.description };
     if (!field.optional && field.default === undefined && !field.type.startsWith('Option<')) required.push(field.name);
@@ -314,6 +349,7 @@ export function topLevelSchema(vm: Vm, type: TypeExpr): Json {
   const struct = type.kind === 'name' ? findStruct(vm, type.name) : undefined;
   if (struct === undefined) return jsonSchema(vm, type);
   const defs: Record<string, Json> = {};
-  const root = asObject(describeStruct(vm, struct, defs));
+  const args = type.kind === 'name' ? type.args : [];
+  const root = asObject(describeStruct(vm, { type: struct, args }, defs));
   return Object.keys(defs).length === 0 ? root : { ...root, $defs: defs };
 }

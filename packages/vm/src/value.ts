@@ -175,6 +175,8 @@ export type MapKey = string | number | boolean | null;
 export interface StructType {
   readonly name: string;
   readonly kind: 'struct' | 'schema' | 'tool' | 'error';
+  /** Type parameters, as the types of the fields name them. */
+  readonly params: readonly string[];
   readonly fields: readonly StructField[];
   readonly slots: ReadonlyMap<string, number>;
   /** What also catches it: the error types above, the traits it implements. */

@@ -52,6 +52,7 @@ export const prompt = (): Value => ({
   type: {
     name: 'Prompt',
     kind: 'struct',
+    params: [],
     parents: [],
     slots: new Map([
       ['system', 0],

@@ -15,7 +15,9 @@ export function declareTypes(builder: ModuleBuilder): void {
     if (item.kind === 'StructItem' || item.kind === 'SchemaItem') {
       const kind = item.kind === 'StructItem' ? 'struct' : 'schema';
       const fields = item.fields.map((field) => irField(builder, field, type.con));
-      builder.registerStruct(type.path, structs.push({ name: builder.typeName(type), kind, fields }) - 1);
+      const names = type.con.params.map((param) => param.name);
+      const params = names.length === 0 ? {} : { params: names };
+      builder.registerStruct(type.path, structs.push({ name: builder.typeName(type), kind, ...params, fields }) - 1);
     }
     if (item.kind === 'EnumItem') {
       builder.registerEnum(type.path, enums.push({ name: builder.typeName(type), variants: variants(item) }) - 1);
@@ -32,7 +34,7 @@ export function irField(builder: ModuleBuilder, field: FieldDeclaration, con: Ty
   const fallback: { default?: Json } = constant === undefined ? {} : { default: constantJson(constant) };
   return {
     name: field.name.text,
-    type: typeText(builder, type),
+    type: typeText(builder, type, con?.params),
     ...(field.optional ? { optional: true } : {}),
     ...fallback,
     ...(text === undefined ? {} : { description: text }),

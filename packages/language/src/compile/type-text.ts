@@ -1,6 +1,6 @@
 import { unreachable } from '@concerto/base';
 import type { TypeTag } from '../check/facts.ts';
-import { CON, prune, type Type } from '../check/types.ts';
+import { CON, prune, type Type, type TypeParam } from '../check/types.ts';
 import type { ModuleBuilder } from './module-builder.ts';
 
 /** A type as the module's type constants write it. */
@@ -52,12 +52,13 @@ export function tagText(builder: ModuleBuilder, tag: TypeTag): string {
   }
 }
 
-/** The same for a type of the checker. Type parameters are erased. */
-export function typeText(builder: ModuleBuilder, raw: Type): string {
+/** The same for a type of the checker. Type parameters are erased, except those of the declaration it stands in. */
+export function typeText(builder: ModuleBuilder, raw: Type, params: readonly TypeParam[] = []): string {
   const type = prune(raw);
+  if (type.kind === 'param' && params.includes(type.param)) return type.param.name;
   if (type.kind !== 'applied') return 'Any';
   const { con } = type;
-  const args = type.args.map((arg) => typeText(builder, arg));
+  const args = type.args.map((arg) => typeText(builder, arg, params));
   if (con === CON.Tuple) return args.length === 0 ? 'Nil' : `(${args.join(', ')})`;
   if (con === CON.Union) return args.join(' | ');
   if (con === CON.Function) return 'Function';
