@@ -1,13 +1,10 @@
-import { execFile, spawn } from 'node:child_process';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { hasRedisServer, type RedisServer, startRedisServer } from '@concerto/log/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Api } from '../support/api.ts';
 import { type PuppetServer, startPuppetServer, steps } from '../support/puppets.ts';
 
-const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 let redis: RedisServer;
 let puppets: PuppetServer;
 let api: Api;
@@ -193,35 +190,4 @@ describe.runIf(hasRedisServer())('on Redis', () => {
     await api.post(`/api/sessions/${id}/messages`, { content: 'back' });
     await api.until(id, (event) => event.type === 'content' && event.content.parts[0].text === 'did: back');
   });
-});
-
-describe('a runner', () => {
-  const runner = async (...args: string[]): Promise<{ code: number | null; err: string }> =>
-    await new Promise((resolve, reject) => {
-      const tsx = join(root, 'node_modules/tsx/dist/esm/index.mjs');
-      const main = join(root, 'apps/cli/src/main.ts');
-      const child = spawn(
-        process.execPath,
-        ['--import', tsx, '--conditions=@concerto/source', main, 'runner', ...args],
-        {
-          env: { PATH: process.env.PATH ?? '' },
-          stdio: ['ignore', 'ignore', 'pipe'],
-        },
-      );
-      let err = '';
-      child.stderr.setEncoding('utf8').on('data', (text: string) => {
-        err += text;
-      });
-      child.on('error', reject);
-      child.on('close', (code) => resolve({ code, err }));
-    });
-
-  test.each([[[]], [['--store', 'memory:']], [['--store', 'sqlite:x.db']], [['--stor', 'redis://x']]])(
-    '%j is bad usage: exit 2',
-    async (args) => {
-      const { code, err } = await runner(...args);
-      expect(code).toBe(2);
-      expect(err).toMatch(/^error: /);
-    },
-  );
 });

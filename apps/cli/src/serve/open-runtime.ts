@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { startAgent } from '@concerto/agents';
-import { type EventLog, openEventLog } from '@concerto/log';
+import { type EventLog, LogError, openEventLog } from '@concerto/log';
 import {
   type Catalog,
   PoolKeeper,
@@ -12,6 +12,7 @@ import {
   Sessions,
   systemClock,
 } from '@concerto/runtime';
+import { UsageError } from '../arguments.ts';
 
 export type Runtime = {
   readonly log: EventLog;
@@ -30,9 +31,19 @@ export type RuntimeOptions = {
   readonly report: Report;
 };
 
+async function openStore({ store, report }: RuntimeOptions): Promise<EventLog> {
+  try {
+    return await openEventLog(store, { now: Date.now, onWarning: report });
+  } catch (cause) {
+    // A store that cannot be reached is a failure; one that cannot be meant is a slip of whoever typed it.
+    if (cause instanceof LogError && cause.code === 'bad-url') throw new UsageError(cause.message);
+    throw cause;
+  }
+}
+
 /** The one place where the parts are put together. */
 export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
-  const log = await openEventLog(options.store, { now: Date.now, onWarning: options.report });
+  const log = await openStore(options);
   const store = new SessionStore(log);
   const clock = systemClock;
   const mintId = (prefix: string): string => `${prefix}_${randomBytes(12).toString('base64url')}`;
