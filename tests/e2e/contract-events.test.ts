@@ -106,6 +106,17 @@ describe('what a message of the agent becomes', () => {
     });
   });
 
+  test('the prompt is one JSON line with text, prompt and session; a bare line where the agent takes text', async () => {
+    const prompt = steps({ tell: 'prompt' });
+    const { id } = await api.start({ agent: 'puppet', prompt, once: true });
+    const told = (await api.until(id, isFinish)).find((event) => event.type === 'complete').result.outcomes.parts[0]
+      .text;
+    expect(JSON.parse(told)).toMatchObject({ type: 'prompt', text: prompt, prompt, session: id });
+    const bare = await api.start({ agent: 'cat', prompt: 'say it again', once: true });
+    const echoed = (await api.until(bare.id, isFinish)).find((event) => event.type === 'complete');
+    expect(echoed.result.outcomes.parts).toEqual([{ text: 'say it again' }]);
+  });
+
   test('a result without text is a json part', async () => {
     const { events } = await finished({ say: { type: 'result', score: 7 } });
     expect(events.findLast((event) => event.type === 'content').content.parts).toEqual([{ json: { score: 7 } }]);
@@ -122,9 +133,10 @@ describe('what a message of the agent becomes', () => {
   });
 
   test('an exit in mid-turn: subagentError with the tail of stderr in the session, then error and finish', async () => {
-    const { events } = await finished({ exit: 3 });
+    const { id, events } = await finished({ stderr: 'disk on fire\n' }, { exit: 3 });
     expect(types(events.slice(-4))).toEqual(['subagentError', 'status', 'error', 'finish']);
     expect(events.at(-2).message).toMatch(/3/);
+    expect(JSON.stringify((await api.get(`/api/sessions/${id}`)).body.error)).toContain('disk on fire');
   });
 
   test('without once the agent lives on: its own error makes it idle, a lost process interrupted, and the next message works', async () => {

@@ -328,6 +328,34 @@ describe.concurrent('when the agent does not answer', () => {
     expect(after.at(-1)).toMatchObject({ status: 'interrupted', reason: 'forced' });
   }, 60_000);
 
+  test('a start is given up: an agent with params that never says init_ack has failed', async () => {
+    const { id } = await api.start({ agent: 'mute', prompt: 'x' });
+    const events = await api.until(id, isFinish);
+    expect(events.slice(-3)).toMatchObject([
+      { status: 'failed', previous: 'starting' },
+      { type: 'error' },
+      { type: 'finish' },
+    ]);
+    expect((await session(id)).error).toMatchObject({ message: expect.stringMatching(/init|start/) });
+  }, 60_000);
+
+  test('a quiet stream is pinged', async () => {
+    const id = await working('puppet');
+    const leave = new AbortController();
+    const response = await fetch(`${api.url}/api/sessions/${id}/events`, {
+      headers: { authorization: `Bearer ${api.token}` },
+      signal: leave.signal,
+    });
+    let text = '';
+    for await (const chunk of (response.body ?? expect.fail('no body')).pipeThrough(new TextDecoderStream())) {
+      text += chunk;
+      // One at once, and another although nothing happens.
+      if (text.split(': ping\n\n').length > 2) break;
+    }
+    leave.abort();
+    expect(text.startsWith(': ping\n\n')).toBe(true);
+  }, 60_000);
+
   test('cancel is forced, and the process is gone', async () => {
     const id = await working('deaf-cancel');
     await ask(id, 'cancel');

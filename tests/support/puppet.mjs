@@ -54,6 +54,8 @@ async function perform(step, turn) {
     for (let i = 0; i < step.collect; i++) turn.answers.push(await nextResponse());
     return;
   }
+  if (step.stderr !== undefined) return new Promise((resolve) => process.stderr.write(step.stderr, resolve));
+  if (step.tell === 'prompt') return send({ type: 'result', text: JSON.stringify(turn.prompt) });
   if (step.tell === 'answer') return send({ type: 'result', text: JSON.stringify(turn.answer) });
   if (step.tell === 'answers') return send({ type: 'result', text: JSON.stringify(turn.answers) });
   if (step.until !== undefined) {
@@ -64,11 +66,14 @@ async function perform(step, turn) {
   if (step.hang === true) await new Promise(() => setInterval(() => {}, 1000));
 }
 
-async function play(text) {
+async function play(prompt) {
+  const { text } = prompt;
   if (!text.startsWith('[')) return send({ type: 'result', text: `did: ${text}` });
-  const turn = {};
+  const turn = { prompt };
   for (const step of JSON.parse(text)) await perform(step, turn);
 }
+
+if (process.argv.includes('--asleep')) await new Promise(() => setInterval(() => {}, 1000));
 
 createInterface({ input: process.stdin })
   .on('line', (line) => {
@@ -79,7 +84,7 @@ createInterface({ input: process.stdin })
         void send({ type: 'heard', what: message });
         return;
       case 'prompt':
-        void play(message.text);
+        void play(message);
         return;
       case 'response':
         (waiters.shift() ?? ((value) => responses.push(value)))(message);

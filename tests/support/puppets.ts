@@ -60,6 +60,8 @@ export async function writePuppets(folder: string, more = ''): Promise<void> {
   const limited = [
     agentTable('hasty', [], 'timeout = 1'),
     agentTable('quiet', [], 'idle_timeout = 1'),
+    agentTable('mute', ['--asleep'], '[agents.mute.params]\ncolour = "blue"'),
+    '[agents.cat]\ncommand = "cat"\ninput_format = "text"\n',
     agentTable('tuned', ['--can=steer', '--params'], '[agents.tuned.params]\ncolour = "blue"'),
   ];
   await writeFile(join(folder, 'Concerto.toml'), [...tables, ...limited, more].join('\n'));
