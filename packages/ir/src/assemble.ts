@@ -41,15 +41,16 @@ export class Assembler {
   }
 
   emit(...instruction: Instruction): void {
-    const [name, ...operands] = instruction;
-    const number = opcode(name);
+    const number = opcode(instruction[0]);
     const kinds = OPERANDS[number] ?? [];
-    assert(operands.length === kinds.length, `${name} takes ${kinds.length} operands`);
+    assert(instruction.length === kinds.length + 1, 'an instruction has the operands of its opcode');
     this.#code.push(number);
-    operands.forEach((operand: number, index: number) => {
+    // A list of the operands alone would be made for every instruction.
+    for (let index = 0; index < kinds.length; index++) {
+      const operand = Number(instruction[index + 1]);
       if (kinds[index]?.kind === 'jump') this.#patches.push({ at: this.#code.length, label: operand });
       this.#code.push(operand);
-    });
+    }
   }
 
   /** Says which line the next instructions come from. */

@@ -1,6 +1,7 @@
 import { assert } from '@concerto/base';
 import { Assembler, type Instruction, type IrFunction, type Label } from '@concerto/ir';
 import type { FunctionFacts, Local } from '../check/facts.ts';
+import { positionAt, type SourceFile } from '../source/source-file.ts';
 import type { Span } from '../source/span.ts';
 import type { ModuleBuilder } from './module-builder.ts';
 
@@ -51,10 +52,12 @@ export class Frame {
   #highest = 0;
   #lastOffset = -1;
   #isForeign = false;
+  readonly #source: SourceFile;
 
   constructor(builder: ModuleBuilder, options: FrameOptions) {
     this.builder = builder;
     this.options = options;
+    this.#source = builder.source(options.file);
   }
 
   get facts() {
@@ -99,7 +102,7 @@ export class Frame {
 
   storage(local: Local): Storage {
     const storage = this.#storage.get(local);
-    assert(storage !== undefined, `variable ${local.name} is known in ${this.options.name}`);
+    assert(storage !== undefined, 'a variable is known where it is used');
     return storage;
   }
 
@@ -131,7 +134,7 @@ export class Frame {
     const offset = node.span.start;
     if (this.#isForeign || offset === this.#lastOffset) return;
     this.#lastOffset = offset;
-    const { line, column } = this.builder.position(this.options.file, offset);
+    const { line, column } = positionAt(this.#source, offset);
     this.assembler.position(line, column);
   }
 

@@ -3,7 +3,7 @@ import { BUILTIN_STRUCTS, emptyModule, type IrConstant, type IrFunction, type Ir
 import type { DeclaredType, Facts, FunctionRef, ModuleVariable, ResourceRef } from '../check/facts.ts';
 import type { TypeCon } from '../check/types.ts';
 import type { Program } from '../modules/program.ts';
-import { lineNumberAt, positionAt, type SourceFile } from '../source/source-file.ts';
+import { lineNumberAt, type SourceFile } from '../source/source-file.ts';
 import type { Expression } from '../syntax/expression.ts';
 import type { NodeId } from '../syntax/node.ts';
 import type { Frame } from './frame.ts';
@@ -91,7 +91,7 @@ export class ModuleBuilder {
 
   functionIndex(ref: FunctionRef): number {
     const index = this.#functions.get(ref.item.id);
-    assert(index !== undefined, `function ${ref.path} was declared`);
+    assert(index !== undefined, 'a function is declared before it is called');
     return index;
   }
 
@@ -135,13 +135,13 @@ export class ModuleBuilder {
 
   struct(path: string): number {
     const index = this.#structs.get(path);
-    assert(index !== undefined, `struct ${path} was declared`);
+    assert(index !== undefined, 'a struct is declared before it is used');
     return index;
   }
 
   enum(path: string): number {
     const index = this.#enums.get(path);
-    assert(index !== undefined, `enum ${path} was declared`);
+    assert(index !== undefined, 'an enum is declared before it is used');
     return index;
   }
 
@@ -165,22 +165,18 @@ export class ModuleBuilder {
 
   fileIndex(path: string): number {
     const index = this.#files.get(path);
-    assert(index !== undefined, `file ${path} belongs to the program`);
+    assert(index !== undefined, 'the file belongs to the program');
     return index;
   }
 
   source(path: string): SourceFile {
     const file = this.program.files.get(path);
-    assert(file !== undefined, `file ${path} belongs to the program`);
+    assert(file !== undefined, 'the file belongs to the program');
     return file.source;
   }
 
   line(path: string, offset: number): number {
     return lineNumberAt(this.source(path), offset);
-  }
-
-  position(path: string, offset: number): { line: number; column: number } {
-    return positionAt(this.source(path), offset);
   }
 }
 
