@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startAgent } from '@concerto/agents';
 import { LineSplitter, parseAgentLine } from '@concerto/protocol';
-import { compare, type Row } from './row.ts';
+import { compare, median, type Row } from './row.ts';
 
 export const name = 'agents: what the wire costs';
 
@@ -78,29 +78,25 @@ async function roundTrip(folder: string): Promise<Row> {
   );
 }
 
+/** The median of the trips, in µs: a mean would tell of whatever else ran meanwhile. */
 async function questionTrips(file: string): Promise<number> {
   const agent = await startAgent({ name: 'asker', command: process.execPath, args: [file] }, {});
-  await agent.prompt({ text: '1' });
-  const output = agent.output[Symbol.asyncIterator]();
-  let started = 0;
-  for (let asked = 0; ; ) {
-    const { value } = await output.next();
-    for (const item of value ?? []) {
+  const times: number[] = [];
+  let asked = performance.now();
+  await agent.prompt({ text: String(trips) });
+  for await (const batch of agent.output) {
+    for (const item of batch) {
       if (item.kind !== 'message') continue;
-      if (item.message.type === 'result' && started === 0) {
-        started = performance.now();
-        await agent.prompt({ text: String(trips) });
-      } else if (item.message.type === 'result') {
-        const elapsed = performance.now() - started;
+      times.push(performance.now() - asked);
+      if (item.message.type === 'result') {
         await agent.end();
-        return (elapsed * 1000) / trips;
-      } else {
-        asked++;
-        await agent.reply({ inReplyTo: 'question', inReplyToId: 'q', value: 'yes' });
+        return median(times) * 1000;
       }
+      asked = performance.now();
+      void agent.reply({ inReplyTo: 'question', inReplyToId: 'q', value: 'yes' });
     }
-    if (value === undefined) throw new Error(`the agent ended after ${asked} questions`);
   }
+  throw new Error(`the agent ended after ${times.length} questions`);
 }
 
 /** The same agent at the end of a bare pipe: a write, and whatever comes back. */
@@ -109,14 +105,19 @@ async function pipeTrips(file: string): Promise<number> {
   const message = '{"type":"response","in_reply_to":"question","in_reply_to_id":"q","value":"yes"}\n';
   child.stdin.write(`${JSON.stringify({ type: 'prompt', text: String(trips + 2) })}\n`);
   await once(child.stdout, 'data');
-  const started = performance.now();
-  for (let trip = 0; trip < trips; trip++) {
+  const times: number[] = [];
+  await new Promise<void>((resolve) => {
+    let asked = performance.now();
+    child.stdout.on('data', () => {
+      times.push(performance.now() - asked);
+      if (times.length === trips) return resolve();
+      asked = performance.now();
+      child.stdin.write(message);
+    });
     child.stdin.write(message);
-    await once(child.stdout, 'data');
-  }
-  const elapsed = performance.now() - started;
+  });
   child.kill();
-  return (elapsed * 1000) / trips;
+  return median(times) * 1000;
 }
 
 function perSecond(count: number, work: () => void): number {
