@@ -199,6 +199,7 @@ function linkEnum(type: IrModule['enums'][number]): EnumType {
       name: variant.name,
       fields: variant.fields ?? null,
       size: variant.size,
+      types: variant.types ?? [],
     })),
   };
 }

@@ -4,6 +4,7 @@ import { display, shortName, typeName } from './display.ts';
 import { errorValue } from './fault.ts';
 import { parseJson } from './json.ts';
 import type { Vm } from './machine.ts';
+import { describeEnum, readVariant } from './schema-enum.ts';
 import {
   array,
   emptyMap,
@@ -110,9 +111,13 @@ function checkDeclared(vm: Vm, value: Value, declared: NamedType, place: Place):
   const enumType = vm.program.enums.get(name);
   if (enumType !== undefined) {
     if (isKind(value, 'enum') && value.type === enumType) return value;
-    const variant = enumType.variants.findIndex((candidate) => candidate.name === value && candidate.size === 0);
-    if (variant >= 0) return { kind: 'enum', type: enumType, variant, payload: [] };
-    return refuse(place, `one of ${enumType.variants.map((candidate) => candidate.name).join(', ')}`, value);
+    const found = readVariant(enumType, value);
+    if (found === undefined) {
+      return refuse(place, `one of ${enumType.variants.map((candidate) => candidate.name).join(', ')}`, value);
+    }
+    const inner = step(place, `.${found.name}`);
+    const payload = found.parts.map(({ value: part, type }) => check(vm, part, parseType(type), inner));
+    return { kind: 'enum', type: enumType, variant: found.index, payload };
   }
   return value;
 }
@@ -320,7 +325,7 @@ function describeDeclared(vm: Vm, declared: NamedType, defs: Record<string, Json
   const alias = vm.program.module.aliases[name];
   if (alias !== undefined) return describe(vm, parseType(alias), defs);
   const enumType = vm.program.enums.get(name);
-  if (enumType !== undefined) return { type: 'string', enum: enumType.variants.map((variant) => variant.name) };
+  if (enumType !== undefined) return describeEnum(enumType, (text) => describe(vm, parseType(text), defs));
   const struct = findStruct(vm, name);
   if (struct === undefined) return {};
   const key = [shortName(name), ...args.map(formatType)].join('_').replaceAll(/\W+/g, '_');

@@ -197,6 +197,8 @@ export interface EnumType {
     readonly name: string;
     readonly fields: readonly string[] | null;
     readonly size: number;
+    /** Of what it carries; empty when the module does not say. */
+    readonly types: readonly string[];
   }[];
 }
 

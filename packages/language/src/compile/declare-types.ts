@@ -1,7 +1,7 @@
 import type { Json } from '@concerto/base';
-import type { IrField } from '@concerto/ir';
+import type { IrEnum, IrField } from '@concerto/ir';
 import { ANY, CON, isCon, prune, type TypeCon } from '../check/types.ts';
-import type { EnumItem, FieldDeclaration, VariantPayload } from '../syntax/item.ts';
+import type { EnumVariant, FieldDeclaration, VariantPayload } from '../syntax/item.ts';
 import { constantJson, constantOf } from './constant-json.ts';
 import { decoratorText } from './decorators.ts';
 import type { ModuleBuilder } from './module-builder.ts';
@@ -20,7 +20,8 @@ export function declareTypes(builder: ModuleBuilder): void {
       builder.registerStruct(type.path, structs.push({ name: builder.typeName(type), kind, ...params, fields }) - 1);
     }
     if (item.kind === 'EnumItem') {
-      builder.registerEnum(type.path, enums.push({ name: builder.typeName(type), variants: variants(item) }) - 1);
+      const variants = item.variants.map((variant) => irVariant(builder, variant, type.con));
+      builder.registerEnum(type.path, enums.push({ name: builder.typeName(type), variants }) - 1);
     }
   }
 }
@@ -41,8 +42,10 @@ export function irField(builder: ModuleBuilder, field: FieldDeclaration, con: Ty
   };
 }
 
-function variants(item: EnumItem): { name: string; fields?: string[]; size: number }[] {
-  return item.variants.map((variant) => ({ name: variant.name.text, ...payloadShape(variant.payload) }));
+function irVariant(builder: ModuleBuilder, { name, payload }: EnumVariant, con: TypeCon): IrEnum['variants'][number] {
+  const fields = [...(con.variants?.get(name.text)?.fields.values() ?? [])];
+  const types = fields.map((field) => typeText(builder, field.type));
+  return { name: name.text, ...payloadShape(payload), ...(types.length === 0 ? {} : { types }) };
 }
 
 function payloadShape(payload: VariantPayload): { fields?: string[]; size: number } {
