@@ -256,6 +256,42 @@ describe('calls', () => {
       expect((await fetch(api.url + open)).status).toBe(200);
   });
 
+  test('no way of writing a path gets around the token', async () => {
+    const bare = (target: string): Promise<string> =>
+      new Promise((resolve) => {
+        const socket = connect(puppets.server.port, '127.0.0.1');
+        let text = '';
+        socket.setEncoding('utf8').on('data', (chunk: string) => {
+          text += chunk;
+        });
+        socket.on('close', () => resolve(text)).on('error', () => undefined);
+        socket.write(`GET ${target} HTTP/1.1\r\n${host()}\r\nConnection: close\r\n\r\n`);
+      });
+    for (const target of [
+      '/api/sessions',
+      '//api/sessions',
+      '/api//sessions',
+      '/%61pi/sessions',
+      '/api%2Fsessions',
+      '/API/sessions',
+      '/healthz/../api/sessions',
+      '/./api/sessions',
+      '/api/sessions/',
+      '/api/sessions?token=x',
+      '/api/openapi.json/../sessions',
+      `http://127.0.0.1:${puppets.server.port}/api/sessions`,
+      '/../../../../etc/passwd',
+      '/..%2f..%2f..%2fetc/passwd',
+    ]) {
+      const answer = await bare(target);
+      expect({ target, status: /^HTTP\/1\.1 (\d+)/.exec(answer)?.[1] }).toEqual({
+        target,
+        status: expect.stringMatching(/^4(00|01|04)$/),
+      });
+      expect(answer).not.toContain('"sessions":[');
+    }
+  });
+
   test('Host and Origin', async () => {
     for (const foreign of ['evil.example', 'evil.example:80', '127.0.0.1.evil.example', 'localhost.evil.example']) {
       expect(await callWithHost(api.url, foreign)).toBe(421);

@@ -1,4 +1,4 @@
-import { LogError } from '@concerto/log';
+import { type EventLog, LogError } from '@concerto/log';
 import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import { HTTPException } from 'hono/http-exception';
@@ -25,7 +25,7 @@ export function createApp(
 
   app.get('/healthz', (c) => c.json({ ok: true }));
   app.get('/readyz', async (c) => {
-    await context.log.ping();
+    await storeAnswers(context.log);
     return c.json({ ok: true });
   });
   app.get('/api/openapi.json', (c) => c.json(openApiDocument(context.version)));
@@ -53,6 +53,23 @@ export function createApp(
   return app;
 }
 
+/** Whoever probes gives up after a second or two, and wants to hear no rather than nothing. */
+const readyWithinMs = 2_000;
+
+async function storeAnswers(log: EventLog): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      reject(new LogError('unavailable', `the store gave no answer in ${readyWithinMs} ms`));
+    }, readyWithinMs);
+  });
+  try {
+    await Promise.race([log.ping(), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 function problemOf(error: Error, report: (message: string, cause: unknown) => void): ProblemError {
   if (error instanceof ProblemError) return error;
   if (error instanceof HTTPException) return new ProblemError(error.status, 'bad_request', error.message);
@@ -62,7 +79,10 @@ function problemOf(error: Error, report: (message: string, cause: unknown) => vo
   if (error instanceof LogError) {
     report('the store failed', error);
     const status = error.code === 'full' ? 507 : 503;
-    return new ProblemError(status, `store_${error.code.replaceAll('-', '_')}`, error.message, { cause: error });
+    return new ProblemError(status, `store_${error.code.replaceAll('-', '_')}`, error.message, {
+      cause: error,
+      ...(status === 503 ? { headers: { 'retry-after': '5' } } : {}),
+    });
   }
   // Ours, not the caller's: what went wrong is for the operator, not for the wire.
   report('a request failed', error);

@@ -10,8 +10,13 @@ export function keptToken(file: string): string {
   const known = readIfThere(file);
   if (known !== undefined && known.length >= 16) return known;
   const token = randomBytes(24).toString('base64url');
-  mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, `${token}\n`, { mode: 0o600 });
+  try {
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, `${token}\n`, { mode: 0o600 });
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`the token cannot be kept in ${file}; give one with --token or CONCERTO_TOKEN (${why})`, { cause });
+  }
   return token;
 }
 
