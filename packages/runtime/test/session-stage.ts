@@ -15,9 +15,14 @@ import {
 export type Stage = {
   readonly log: EventLog;
   readonly sessions: Sessions;
+  /** What the operator was told. */
+  readonly complaints: readonly string[];
   readonly start: (request: StartSession) => ReturnType<Sessions['start']>;
   /** The first event that fits. */
-  readonly until: (session: string, fits: (event: Record<string, unknown>) => boolean) => Promise<Record<string, unknown>>;
+  readonly until: (
+    session: string,
+    fits: (event: Record<string, unknown>) => boolean,
+  ) => Promise<Record<string, unknown>>;
   readonly close: () => Promise<void>;
 };
 
@@ -32,7 +37,10 @@ export type StageOptions = {
 export function openStage({ agents, environment = {}, log: given, initTimeoutMs = 10_000 }: StageOptions): Stage {
   const log = given ?? memoryEventLog({ now: Date.now });
   const store = new SessionStore(log);
-  const report = (): void => {};
+  const complaints: string[] = [];
+  const report = (message: string): void => {
+    complaints.push(message);
+  };
   let minted = 0;
   const mintId = (prefix: string): string => {
     minted += 1;
@@ -59,6 +67,7 @@ export function openStage({ agents, environment = {}, log: given, initTimeoutMs 
   return {
     log,
     sessions,
+    complaints,
     start: (request) => sessions.start(request, { actor: 'user', key: undefined }),
     until: async (session, fits) => {
       for await (const page of follow(log, { session, stream: 'events', after: 0 })) {

@@ -1,0 +1,72 @@
+import { join } from 'node:path';
+import { type EventLog, LogError, memoryEventLog } from '@concerto/log';
+import { afterEach, expect, test } from 'vitest';
+import { openStage, type Stage } from './session-stage.ts';
+
+const counter = {
+  name: 'counts',
+  command: process.execPath,
+  args: [join(import.meta.dirname, 'agents/counts.mjs')],
+};
+let stage: Stage;
+
+afterEach(() => stage.close());
+
+/** A store whose disk is full while `full` says so. */
+function fillable(full: () => boolean): EventLog {
+  const log = memoryEventLog({ now: Date.now });
+  const checked =
+    <Args extends readonly unknown[], T>(call: (...args: Args) => Promise<T>) =>
+    async (...args: Args): Promise<T> => {
+      if (full()) throw new LogError('full', 'no room left');
+      return await call(...args);
+    };
+  return {
+    ...log,
+    append: checked((request: Parameters<EventLog['append']>[0]) => log.append(request)),
+    putDocument: checked((request: Parameters<EventLog['putDocument']>[0]) => log.putDocument(request)),
+    acquireLease: checked((request: Parameters<EventLog['acquireLease']>[0]) => log.acquireLease(request)),
+    renewLease: checked((request: Parameters<EventLog['renewLease']>[0]) => log.renewLease(request)),
+    releaseLease: checked((request: Parameters<EventLog['releaseLease']>[0]) => log.releaseLease(request)),
+  };
+}
+
+test('what an agent says while the disk is full is kept, in order and once, and the user is told', async () => {
+  let full = false;
+  stage = openStage({ agents: [counter], log: fillable(() => full) });
+  const started = await stage.start({ agent: 'counts', prompt: '40' });
+  const id = started.ok ? started.value.id : '';
+  await stage.until(id, (event) => event.type === 'functionCallUpdate' && event.status === '5');
+  full = true;
+  const refused = stage.sessions.send(id, { content: 'more' }, { actor: 'user', key: undefined });
+  await expect(refused).rejects.toMatchObject({ code: 'full' });
+  setTimeout(() => {
+    full = false;
+  }, 600);
+  await stage.until(id, (event) => event.type === 'turnComplete');
+  const { entries } = await stage.log.read({ session: id, stream: 'events', after: 0, limit: 1_000 });
+  const counted = entries.flatMap(({ data }) => {
+    const event: { type: string; status?: string } = JSON.parse(data);
+    return event.type === 'functionCallUpdate' ? [Number(event.status)] : [];
+  });
+  expect(counted).toEqual(Array.from({ length: 40 }, (_, index) => index + 1));
+});
+
+test('a disk that stays full costs one session its turn and no other session anything', {
+  timeout: 60_000,
+}, async () => {
+  let full = false;
+  stage = openStage({ agents: [counter], log: fillable(() => full) });
+  const first = await stage.start({ agent: 'counts', prompt: '2000' });
+  const id = first.ok ? first.value.id : '';
+  await stage.until(id, (event) => event.type === 'functionCallUpdate');
+  full = true;
+  await expect.poll(() => stage.complaints, { timeout: 40_000 }).toContain(`session ${id}: its owner failed`);
+  full = false;
+  const lost = await stage.until(id, (event) => event.type === 'status' && event.status === 'interrupted');
+  expect(lost).toMatchObject({ previous: 'running' });
+  const second = await stage.start({ agent: 'counts', prompt: '3' });
+  await stage.until(second.ok ? second.value.id : '', (event) => event.type === 'turnComplete');
+  await stage.sessions.send(id, { content: '2' }, { actor: 'user', key: undefined });
+  await stage.until(id, (event) => event.type === 'turnComplete');
+});
