@@ -1,7 +1,8 @@
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
 import { startAgent } from '@concerto/agents';
 import { buildProgram, readManifest } from '@concerto/language';
 import { LineSplitter, parseAgentLine } from '@concerto/protocol';
@@ -258,7 +259,10 @@ async function bare(file: string, prompt: string, answers: boolean): Promise<Mea
   return { ...taken, said };
 }
 
-async function untilResult(child: ChildProcessWithoutNullStreams, answers: boolean): Promise<number> {
+async function untilResult(
+  child: { readonly stdin: Writable; readonly stdout: Readable },
+  answers: boolean,
+): Promise<number> {
   const reply = '{"type":"response","in_reply_to":"question","in_reply_to_id":"q","value":"yes"}\n';
   let rest = '';
   for await (const chunk of child.stdout.iterator({ destroyOnReturn: false })) {

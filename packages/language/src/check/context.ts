@@ -159,5 +159,3 @@ export interface Body {
   /** Type of an expression; `expected` is a hint that literals and closures adapt to. */
   check(node: Expression, expected?: Type): Type;
 }
-
-;
