@@ -1,6 +1,6 @@
 import { createInterface, type Interface } from 'node:readline/promises';
 import type { Json } from '@concerto/base';
-import { ClientError, type ConcertoClient, type FollowedEvent } from '@concerto/client';
+import type { ConcertoClient, FollowedEvent } from '@concerto/client';
 import { type SuspendEvent, textOf } from '@concerto/protocol';
 import { paint } from './paint.ts';
 import { print } from './show.ts';
@@ -12,12 +12,16 @@ import { print } from './show.ts';
 export async function attach(client: ConcertoClient, id: string, options: { readonly json: boolean }): Promise<number> {
   const leave = new AbortController();
   process.once('SIGINT', () => leave.abort());
-  const settled = new Set<string>();
   const terminal =
     process.stdin.isTTY && !options.json
       ? createInterface({ input: process.stdin, output: process.stdout })
       : undefined;
   terminal?.on('SIGINT', () => leave.abort());
+  const questions =
+    terminal === undefined
+      ? undefined
+      : new Questions(terminal, (request, response) => client.answer(id, request, response));
+  const say = (text: string): void => (questions === undefined ? print(text) : questions.printAbove(text));
   let failed = false;
   try {
     const open = new Set((await client.requests(id)).requests.map((request) => request.requestId));
@@ -26,15 +30,14 @@ export async function attach(client: ConcertoClient, id: string, options: { read
     };
     const head = (await client.get(id)).position;
     for await (const event of client.follow(id, { signal: leave.signal, onState })) {
-      if (options.json) print(JSON.stringify(event));
-      else describe(event);
+      if (event.type === 'requestSettled') questions?.settled(event.requestId);
+      const text = options.json ? JSON.stringify(event) : describe(event);
+      if (text !== undefined) say(text);
       if (event.type === 'error') failed = true;
-      if (event.type === 'requestSettled') settled.add(event.requestId);
-      const isAsked =
-        isSuspend(event) && (event.seq > head || open.has(event.requestId)) && !settled.has(event.requestId);
-      if (isAsked && terminal !== undefined) await answer(client, id, { event, terminal, signal: leave.signal });
+      if (isSuspend(event) && (event.seq > head || open.has(event.requestId))) questions?.ask(event);
     }
   } finally {
+    await questions?.close();
     terminal?.close();
   }
   if (leave.signal.aborted && !options.json)
@@ -42,16 +45,65 @@ export async function attach(client: ConcertoClient, id: string, options: { read
   return failed ? 1 : 0;
 }
 
-type Asked = { readonly event: SuspendEvent; readonly terminal: Interface; readonly signal: AbortSignal };
+/**
+ * Asks one question at a time while events go on. One that somebody else answers, or that is withdrawn, is taken
+ * from the screen: nobody must type to get on.
+ */
+class Questions {
+  readonly #terminal: Interface;
+  readonly #answer: (requestId: string, response: Json) => Promise<void>;
+  readonly #open = new Map<string, AbortController>();
+  #last: Promise<void> = Promise.resolve();
+  #isAsking = false;
 
-async function answer(client: ConcertoClient, id: string, { event, terminal, signal }: Asked): Promise<void> {
-  const given = await terminal.question(paint('bold', promptOf(event)), { signal }).catch(() => undefined);
-  if (given === undefined) return;
-  try {
-    await client.answer(id, event.requestId, responseOf(event, given.trim()));
-  } catch (cause) {
-    if (!(cause instanceof ClientError) || cause.problem === undefined) throw cause;
-    print(paint('dim', `(${cause.message})`)); // Somebody else answered, or it was withdrawn.
+  constructor(terminal: Interface, answer: (requestId: string, response: Json) => Promise<void>) {
+    this.#terminal = terminal;
+    this.#answer = answer;
+  }
+
+  ask(event: SuspendEvent): void {
+    const over = new AbortController();
+    this.#open.set(event.requestId, over);
+    this.#last = this.#last.then(() => this.#askNow(event, over.signal));
+  }
+
+  settled(requestId: string): void {
+    this.#open.get(requestId)?.abort();
+    this.#open.delete(requestId);
+  }
+
+  async close(): Promise<void> {
+    for (const over of this.#open.values()) over.abort();
+    await this.#last;
+  }
+
+  /** What is being typed stays below. */
+  printAbove(text: string): void {
+    if (!this.#isAsking) return print(text);
+    process.stdout.write('\r\u001b[K');
+    print(text);
+    this.#terminal.prompt(true);
+  }
+
+  async #askNow(event: SuspendEvent, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return;
+    this.#isAsking = true;
+    const given = await this.#terminal
+      .question(paint('bold', promptOf(event)), { signal })
+      .catch(() => undefined)
+      .finally(() => {
+        this.#isAsking = false;
+      });
+    if (given === undefined) {
+      process.stdout.write('\r\u001b[K');
+      return;
+    }
+    try {
+      await this.#answer(event.requestId, responseOf(event, given.trim()));
+    } catch (cause) {
+      // Somebody else was faster, it was withdrawn, or the server is away: the stream says how it goes on.
+      print(paint('dim', `(${cause instanceof Error ? cause.message : String(cause)})`));
+    }
   }
 }
 
@@ -79,38 +131,37 @@ function isSuspend(
   );
 }
 
-function describe(event: FollowedEvent): void {
+/** The line for a person, or nothing for bookkeeping that nobody follows; `--json` shows it. */
+function describe(event: FollowedEvent): string | undefined {
   switch (event.type) {
     case 'start':
-      return print(`${paint('dim', '▶')} ${textOf(event.objective)}`);
+      return `${paint('dim', '▶')} ${textOf(event.objective)}`;
     case 'functionCallUpdate':
-      return event.status === null ? undefined : print(paint('dim', `  ${event.status}`));
+      return event.status === null ? undefined : paint('dim', `  ${event.status}`);
     case 'content':
-      return print(textOf(event.content) || JSON.stringify(event.content.parts));
+      return textOf(event.content) || JSON.stringify(event.content.parts);
     case 'subagentAddJson':
-      return event.title === 'progress'
-        ? undefined
-        : print(paint('dim', `  ${event.title}: ${JSON.stringify(event.data)}`));
+      return event.title === 'progress' ? undefined : paint('dim', `  ${event.title}: ${JSON.stringify(event.data)}`);
     case 'subagentError':
-      return print(paint('red', `  ${event.error.$error}`));
+      return paint('red', `  ${event.error.$error}`);
     case 'waitForInput':
-      return print(paint('yellow', `? ${textOf(event.prompt)}`));
+      return paint('yellow', `? ${textOf(event.prompt)}`);
     case 'waitForChoice': {
       const choices = event.choices.map((choice, index) => `    ${index + 1}. ${textOf(choice.content)}`);
-      return print([paint('yellow', `? ${textOf(event.prompt)}`), ...choices].join('\n'));
+      return [paint('yellow', `? ${textOf(event.prompt)}`), ...choices].join('\n');
     }
     case 'queryConsent':
-      return print(paint('yellow', `! ${consentText(event)}${risk(event.scope.risk_level)}`));
+      return paint('yellow', `! ${consentText(event)}${risk(event.scope.risk_level)}`);
     case 'requestSettled':
-      return print(paint('dim', `  ${event.outcome}${event.by === undefined ? '' : ` by ${event.by}`}`));
+      return paint('dim', `  ${event.outcome}${event.by === undefined ? '' : ` by ${event.by}`}`);
     case 'status':
-      return print(paint('dim', `  [${event.status}]${event.reason === undefined ? '' : ` ${event.reason}`}`));
+      return paint('dim', `  [${event.status}]${event.reason === undefined ? '' : ` ${event.reason}`}`);
     case 'error':
-      return print(paint('red', `✗ ${event.message}`));
+      return paint('red', `✗ ${event.message}`);
     case 'complete':
-      return print(paint('green', '✓ done'));
+      return paint('green', '✓ done');
     default:
-      return undefined; // Bookkeeping that a person does not follow; `--json` shows it.
+      return undefined;
   }
 }
 
