@@ -137,6 +137,13 @@ describe('what agents may write', () => {
   const result = (events: readonly any[]): any =>
     events.find((event) => event.type === 'complete')?.result.outcomes.parts[0];
 
+  test('a line that nests too deep is a clear error, and other sessions go on', async () => {
+    expect((await run({ deep: 400 })).at(-2).type).toBe('complete');
+    const over = await run({ deep: 100_000 });
+    expect(over.at(-2)).toMatchObject({ type: 'error', message: expect.stringMatching(/500 levels/) });
+    expect((await run({ deep: 1 })).at(-2).type).toBe('complete');
+  });
+
   test('the last line needs no line feed', async () => {
     expect(result(await run({ raw: '{"type":"result","text":"end"}' }, { exit: 0 }))).toEqual({ text: 'end' });
   });
@@ -313,6 +320,16 @@ describe('calls', () => {
       status: 400,
       body: { code: 'bad_json', status: 400, title: expect.any(String), type: expect.any(String) },
     });
+  });
+
+  test('a body that nests too deep is 400, wherever', async () => {
+    const nested = (levels: number): string => `${'['.repeat(levels)}${']'.repeat(levels)}`;
+    const start = (levels: number) =>
+      api.post('/api/sessions', `{"agent":"puppet","prompt":"x","input":${nested(levels)}}`);
+    expect((await start(499)).status).toBe(201);
+    expect(await start(500)).toMatchObject({ status: 400, body: { code: 'bad_json' } });
+    expect(await start(200_000)).toMatchObject({ status: 400, body: { code: 'bad_json' } });
+    expect((await api.post('/api/sessions/x/requests/y', `{"response":${nested(100_000)}}`)).status).toBe(400);
   });
 
   test('a body that is not UTF-8 is 400', async () => {

@@ -39,6 +39,8 @@ async function perform(step, turn) {
     }
     return;
   }
+  if (step.deep !== undefined)
+    return write(`{"type":"result","text":"x","deep":${'['.repeat(step.deep)}${']'.repeat(step.deep)}}\n`);
   // One line of exactly so many bytes before its line feed.
   if (step.line !== undefined) {
     const rest = '{"type":"result","text":""}'.length;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { unreachable } from '@concerto/base';
+import { isNestedTooDeep, type JsonObject, jsonDepthMax, unreachable } from '@concerto/base';
 import {
   type AgentCapability,
   type AgentCommand,
@@ -153,7 +153,8 @@ export class NdjsonConnection implements AgentConnection {
       return;
     }
     const parsed = parseAgentLine(line);
-    if (parsed.kind === 'message') this.#readTyped(parsed, line.length);
+    if (parsed.kind === 'message' && isTooDeep(parsed.raw, line)) this.#sayTooDeep();
+    else if (parsed.kind === 'message') this.#readTyped(parsed, line.length);
     else this.#readPlain(parsed.text);
   }
 
@@ -254,6 +255,14 @@ export class NdjsonConnection implements AgentConnection {
     this.output.push({ kind: 'violation', error, fatal: true }, shown.length);
   }
 
+  #sayTooDeep(): void {
+    const error = new AgentError(
+      'protocol',
+      `agent "${this.spec.name}" wrote a line that nests deeper than ${jsonDepthMax} levels`,
+    );
+    this.output.push({ kind: 'violation', error, fatal: true }, error.message.length);
+  }
+
   #sayViolation(cause: LineError): void {
     const error = new AgentError(cause.code, `agent "${this.spec.name}": ${cause.message}`, { cause });
     // A line that was only repaired follows; one that was skipped may have been the result.
@@ -288,6 +297,11 @@ export class NdjsonConnection implements AgentConnection {
 
 function isSaid(line: TypedLine): line is SaidLine {
   return line.message.type !== 'init_ack';
+}
+
+/** A short line, which nearly every one is, has no room for that many brackets. */
+function isTooDeep(raw: JsonObject, line: string): boolean {
+  return line.length > 2 * jsonDepthMax && isNestedTooDeep(raw);
 }
 
 export function hasParams(spec: AgentSpec): boolean {

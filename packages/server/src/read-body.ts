@@ -1,4 +1,4 @@
-import type { Json } from '@concerto/base';
+import { isNestedTooDeep, type Json, jsonDepthMax } from '@concerto/base';
 import type { Context } from 'hono';
 import type { z } from 'zod';
 import { ProblemError } from './problem.ts';
@@ -13,6 +13,14 @@ export async function readBody<S extends z.ZodType>(c: Context, schema: S): Prom
 export async function readJson(c: Context): Promise<Json | undefined> {
   const text = await readText(c);
   if (text.trim() === '') return undefined;
+  const body = parseJson(text);
+  if (isNestedTooDeep(body)) {
+    throw new ProblemError(400, 'bad_json', `the body nests deeper than ${jsonDepthMax} levels`);
+  }
+  return body;
+}
+
+function parseJson(text: string): Json {
   try {
     return JSON.parse(text);
   } catch (cause) {
@@ -47,18 +55,45 @@ function faultsOf(issue: z.core.$ZodIssue, outer: readonly PropertyKey[]): reado
 
 async function readText(c: Context): Promise<string> {
   const declared = Number(c.req.header('content-length') ?? '0');
-  if (declared > bodyBytesMax) throw tooLarge();
-  const stream = c.req.raw.body;
-  if (stream === null) return '';
+  const reader = c.req.raw.body?.getReader();
+  if (reader === undefined) return '';
   const chunks: Uint8Array[] = [];
-  let size = 0;
   // A chunked body declares no length, so the limit is kept while reading.
-  for await (const chunk of stream) {
-    size += chunk.byteLength;
-    if (size > bodyBytesMax) throw tooLarge();
-    chunks.push(chunk);
+  for (let size = declared > bodyBytesMax ? declared : 0; ; ) {
+    if (size > bodyBytesMax) {
+      if (declared <= discardBytesMax) await discardRest(reader);
+      throw tooLarge();
+    }
+    const { done, value } = await reader.read();
+    if (done) return decodeUtf8(Buffer.concat(chunks));
+    size += value.byteLength;
+    chunks.push(value);
   }
-  return decodeUtf8(Buffer.concat(chunks));
+}
+
+/** Many clients hear no answer before they have said everything: closing under them would look like a broken line. */
+const discardBytesMax = 64 * 1024 * 1024;
+const discardWithinMs = 3_000;
+
+async function discardRest(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, discardWithinMs);
+  });
+  await Promise.race([discard(reader), late]);
+  clearTimeout(timer);
+}
+
+async function discard(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
+  try {
+    for (let size = 0; size <= discardBytesMax; ) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      size += value.byteLength;
+    }
+  } catch {
+    // The caller left before the end; the answer goes nowhere.
+  }
 }
 
 function decodeUtf8(bytes: Buffer): string {
