@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Api } from '../support/api.ts';
+import { type PuppetServer, startPuppetServer, steps } from '../support/puppets.ts';
+
+let puppets: PuppetServer;
+let api: Api;
+
+beforeAll(async () => {
+  puppets = await startPuppetServer({ manifest: '[templates.greeting]\nagent = "puppet"\nprompt = "hello"\n' });
+  api = puppets.api;
+  await api.call('PUT', '/api/pool', { max: 200 });
+});
+
+afterAll(async () => {
+  await puppets?.close();
+});
+
+const isFinish = (event: { type: string }): boolean => event.type === 'finish';
+
+describe('the pool', () => {
+  test('twenty starts at once for one place: one session, nineteen 409 with the numbers; nothing is left behind', async () => {
+    const before = (await api.get('/api/pool')).body;
+    expect(before).toMatchObject({ active: expect.any(Number), max: 200 });
+    const max = before.active + 1;
+    expect((await api.call('PUT', '/api/pool', { max })).body).toMatchObject({ max });
+    const count = async (): Promise<number> => (await api.get('/api/sessions?limit=200')).body.sessions.length;
+    const known = await count();
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => api.post('/api/sessions', { agent: 'puppet', prompt: steps({ hang: true }) })),
+    );
+    const started = answers.filter((answer) => answer.status === 201);
+    expect(started).toHaveLength(1);
+    const refused = answers.filter((answer) => answer.status !== 201);
+    for (const answer of refused) {
+      expect(answer).toMatchObject({ status: 409, body: { code: 'pool_full', active: max, max } });
+    }
+    expect(await count()).toBe(known + 1);
+    // The run wire too.
+    expect(await api.post('/api/agent/run', { agent: 'puppet', objective: 'x' })).toMatchObject({
+      status: 409,
+      body: { code: 'pool_full' },
+    });
+
+    // ifFull: queue waits in order, and says for what.
+    const waiting = [];
+    for (const prompt of ['one', 'two']) waiting.push(await api.start({ agent: 'puppet', prompt, ifFull: 'queue' }));
+    const [one, two] = waiting;
+    expect((await api.get(`/api/sessions/${one.id}`)).body).toMatchObject({
+      status: 'queued',
+      waiting: { for: 'slot', since: expect.any(String), detail: expect.any(String) },
+    });
+    expect((await api.get('/api/pool')).body).toMatchObject({ active: max, max, waiting: 2 });
+    // A newcomer does not overtake those who wait, and a queued one can be cancelled.
+    await api.post(`/api/sessions/${started[0]?.body.id}/cancel`);
+    await api.until(one.id, (event) => event.type === 'functionResult');
+    expect((await api.get(`/api/sessions/${two.id}`)).body.status).toBe('queued');
+    expect((await api.post(`/api/sessions/${two.id}/cancel`)).status).toBe(202);
+    expect((await api.until(two.id, isFinish)).at(-2)).toMatchObject({ type: 'error', message: 'cancelled' });
+    // An idle session holds its place.
+    expect((await api.get('/api/pool')).body).toMatchObject({ active: max, waiting: 0 });
+    expect((await api.post('/api/sessions', { agent: 'puppet', prompt: 'x' })).body.code).toBe('pool_full');
+    await api.call('PUT', '/api/pool', { max: 200 });
+    expect((await api.post('/api/sessions', { agent: 'puppet', prompt: 'x' })).status).toBe(201);
+  });
+
+  test.each([[{ max: 0 }], [{ max: -1 }], [{ max: 1.5 }], [{ max: '3' }], [{}], [{ max: 3, more: 1 }]])(
+    'PUT /api/pool %j is 422',
+    async (body) => {
+      expect((await api.call('PUT', '/api/pool', body)).status).toBe(422);
+    },
+  );
+});
+
+describe('lists and templates', () => {
+  test('the list pages through everything once, newest first', async () => {
+    const started = [];
+    for (let i = 0; i < 5; i++) started.push((await api.start({ agent: 'puppet', prompt: `p${i}` })).id);
+    const seen: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const page: any = (
+        await api.get(`/api/sessions?limit=2${cursor === undefined ? '' : `&cursor=${encodeURIComponent(cursor)}`}`)
+      ).body;
+      expect(page.sessions.length).toBeLessThanOrEqual(2);
+      seen.push(...page.sessions.map((session: any) => session.id));
+      cursor = page.nextCursor;
+    } while (cursor !== undefined);
+    expect(new Set(seen).size).toBe(seen.length);
+    expect(seen.slice(0, 5)).toEqual(started.toReversed());
+    for (const query of ['limit=0', 'limit=x', 'limit=-1', 'cursor=x', 'cursor=', 'status=x', 'status=']) {
+      expect({ query, status: (await api.get(`/api/sessions?${query}`)).status }).toEqual({ query, status: 400 });
+    }
+  });
+
+  test('templates: from the manifest, made, changed, used, deleted', async () => {
+    expect((await api.get('/api/templates/greeting')).body).toEqual({
+      name: 'greeting',
+      agent: 'puppet',
+      prompt: 'hello',
+    });
+    const mine = { name: 'mine', agent: 'puppet', prompt: 'from a template' };
+    expect(await api.post('/api/templates', mine)).toMatchObject({ status: 201, body: mine });
+    expect((await api.post('/api/templates', mine)).status).toBe(409);
+    expect((await api.get('/api/templates')).body.templates.map((template: any) => template.name)).toEqual(
+      expect.arrayContaining(['greeting', 'mine']),
+    );
+    const { id } = await api.start({ template: 'mine' });
+    await api.until(id, (event) => event.type === 'content' && event.content.parts[0].text === 'did: from a template');
+    const own = await api.start({ template: 'mine', prompt: 'my own' });
+    await api.until(own.id, (event) => event.type === 'content' && event.content.parts[0].text === 'did: my own');
+    expect((await api.call('PUT', '/api/templates/mine', { agent: 'puppet' })).body).toEqual({
+      name: 'mine',
+      agent: 'puppet',
+    });
+    expect((await api.call('PUT', '/api/templates/mine', { name: 'other', agent: 'puppet' })).status).toBe(422);
+    for (const bad of [
+      { name: 'a b', agent: 'puppet' },
+      { name: 'x' },
+      { name: 'x', agent: 'puppet', program: 'p' },
+      { name: 'x', agent: 'none' },
+      { name: 'x', agent: 'puppet', more: 1 },
+    ]) {
+      expect((await api.post('/api/templates', bad)).status).toBe(422);
+    }
+    expect(await api.post('/api/templates', { name: 'x', agent: 'puppet', tools: { nope: 1 } })).toMatchObject({
+      status: 422,
+      body: { code: 'invalid_tools' },
+    });
+    expect([200, 204]).toContain((await api.call('DELETE', '/api/templates/mine')).status);
+    for (const method of ['GET', 'DELETE']) {
+      expect(await api.call(method, '/api/templates/mine')).toMatchObject({
+        status: 404,
+        body: { code: 'no_such_template' },
+      });
+    }
+  });
+});
