@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
+import { hostname, networkInterfaces, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runCommandLine } from '../../apps/cli/src/command-line.ts';
-import { type Api, apiOf } from '../support/api.ts';
+import { type Api, apiOf, callWithHost } from '../support/api.ts';
 import { type PuppetServer, startPuppetServer, steps, writePuppets } from '../support/puppets.ts';
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
@@ -204,6 +204,30 @@ describe.concurrent('serve', { timeout: aMachineUnderLoadMs }, () => {
     expect((await fetch(`${url}/api/pool`)).status).toBe(200);
     expect((await fetch(`${url}/api/pool`, { headers: { origin: 'http://evil.example' } })).status).toBe(403);
     child.kill('SIGINT');
+    expect((await ended).code).toBe(0);
+  });
+
+  test('on all addresses: the machine answers to its own names, with a token, and to no other', async () => {
+    const { url, child, ended } = await serving([
+      '--host',
+      '0.0.0.0',
+      '--port',
+      '0',
+      '--store',
+      'memory:',
+      '--token',
+      't',
+    ]);
+    const port = new URL(url).port;
+    const names = Object.values(networkInterfaces()).flatMap((entries) =>
+      (entries ?? []).flatMap(({ address, family }) => (family === 'IPv4' ? [address] : [])),
+    );
+    for (const name of [hostname(), ...names]) {
+      expect(await callWithHost(`http://127.0.0.1:${port}`, `${name}:${port}`)).toBe(200);
+    }
+    expect(await callWithHost(`http://127.0.0.1:${port}`, 'evil.example')).toBe(421);
+    expect((await fetch(`http://127.0.0.1:${port}/api/pool`)).status).toBe(401);
+    child.kill('SIGTERM');
     expect((await ended).code).toBe(0);
   });
 

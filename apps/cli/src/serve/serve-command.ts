@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { hostname, networkInterfaces } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type RunningServer, serve } from '@concerto/server';
@@ -60,7 +61,7 @@ export async function run(argv: string[]): Promise<number> {
   try {
     const { sessions, log } = runtime;
     for (const template of configured.templates) await sessions.putTemplate(template.name, template);
-    const guard = { token, hosts: [...(isWildcard(host) ? [] : [host]), ...configured.allowedHosts] };
+    const guard = { token, hosts: [...(isWildcard(host) ? ownNames() : [host]), ...configured.allowedHosts] };
     server = await serve({ host, port, sessions, log, guard, version, webRoot: webRoot(), report });
   } catch (cause) {
     await runtime.close();
@@ -92,6 +93,12 @@ function isLoopback(host: string): boolean {
 
 function isWildcard(host: string): boolean {
   return host === '0.0.0.0' || host === '::';
+}
+
+/** Under which names this machine is called when it listens on all its addresses; no other site can have one of them. */
+function ownNames(): readonly string[] {
+  const addresses = Object.values(networkInterfaces()).flatMap((entries) => entries ?? []);
+  return [hostname(), ...addresses.map(({ address, family }) => (family === 'IPv6' ? `[${address}]` : address))];
 }
 
 function webRoot(): string | undefined {
