@@ -29,6 +29,8 @@ export type StartOptions = {
   readonly signal?: AbortSignal;
   /** Called as soon as there is a process, before any handshake, so that a crash of ours cannot lose it. */
   readonly onProcess?: (identity: ProcessIdentity) => void | Promise<void>;
+  /** Each line it writes on stderr, without its newline and with secrets struck out. */
+  readonly onStderr?: (line: string) => void;
 };
 
 /** Enough to find the process again after a restart of ours, and never to mistake another for it. */

@@ -9,6 +9,7 @@ import { AgentError } from './agent-error.ts';
 import { endOrphan } from './end-orphan.ts';
 import { findCommand } from './find-command.ts';
 import { describeProcess, markerVariable, sendSignal } from './process-identity.ts';
+import { StderrLines } from './stderr-lines.ts';
 import { StderrTail, stderrExcerpt } from './stderr-tail.ts';
 
 /** What may wait for an agent that does not read its stdin. */
@@ -58,7 +59,11 @@ export class AgentProcess {
     this.exited = this.#watch();
   }
 
-  static async start(spec: AgentSpec, stepMs: number = defaultStepMs): Promise<AgentProcess> {
+  static async start(
+    spec: AgentSpec,
+    stepMs: number = defaultStepMs,
+    onStderr?: (line: string) => void,
+  ): Promise<AgentProcess> {
     const marker = randomUUID();
     const { variables, secrets } = agentEnvironment(spec.name, spec.env ?? {}, process.env);
     const workingDir = spec.workingDir ?? process.cwd();
@@ -77,6 +82,11 @@ export class AgentProcess {
     });
     const stderr = new StderrTail(secrets);
     child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk));
+    if (onStderr !== undefined) {
+      const lines = new StderrLines(onStderr, (text) => stderr.conceal(text));
+      child.stderr.on('data', (chunk: Buffer) => lines.push(chunk));
+      child.stderr.once('close', () => lines.end());
+    }
     // A pipe that breaks is told to whoever writes; as an unhandled event it would end our whole process.
     child.stdin.on('error', () => {});
     child.stdout.on('error', () => {});

@@ -29,7 +29,7 @@ export async function startAgent(spec: AgentSpec, options: StartOptions = {}): P
 
 async function startNdjson(spec: AgentSpec, options: StartOptions): Promise<AgentConnection> {
   options.signal?.throwIfAborted();
-  const agentProcess = await AgentProcess.start(spec, options.endGraceMs);
+  const agentProcess = await AgentProcess.start(spec, options.endGraceMs, options.onStderr);
   try {
     await options.onProcess?.(agentProcess.identity);
     options.signal?.throwIfAborted();

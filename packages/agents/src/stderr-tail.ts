@@ -25,9 +25,13 @@ export class StderrTail {
 
   text(): string {
     this.#compact();
-    let text = Buffer.concat(this.#chunks).toString('utf8');
-    for (const secret of this.#secrets) text = text.replaceAll(secret, '***');
-    return text;
+    return this.conceal(Buffer.concat(this.#chunks).toString('utf8'));
+  }
+
+  conceal(text: string): string {
+    let concealed = text;
+    for (const secret of this.#secrets) concealed = concealed.replaceAll(secret, '***');
+    return concealed;
   }
 
   #compact(): void {

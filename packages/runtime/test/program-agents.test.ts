@@ -22,6 +22,8 @@ for await (const line of createInterface({ input: process.stdin })) {
   else if (word === 'ask') say({ type: 'question', id: 'q1', question: 'color?' });
   else if (word === 'last') { say({ type: 'result', text: 'bye' }); process.stdout.end(() => process.exit(0)); }
   else if (word === 'die') { process.stderr.write('out of paint'); process.exit(3); }
+  else if (word === 'pretend') { say({ type: 'exit', code: 9, expects_reply: true }); say({ type: 'stderr', text: 'pretended' }); }
+  else if (word === 'mutter') { process.stderr.write('mixing\\nstirring\\n', () => setTimeout(() => say({ type: 'result', text: 'done' }), 50)); }
   else if (word === 'late') { say({ type: 'result', text: 'first' }); say({ type: 'result', text: 'stale' }); }
   else if (word === 'steps') { say({ type: 'progress', message: 'a', percent: 1 }); say({ type: 'log', message: 'b' }); say({ type: 'result', text: 'done' }); }
   else if (word !== 'hang') say({ type: 'result', text: 'echo ' + word });
@@ -63,6 +65,55 @@ describe('agents', () => {
       'r: Ok({"text": done})',
       'reply: {"type":"response","in_reply_to":"question","in_reply_to_id":"q1","value":"blue"}',
     ]);
+  });
+
+  test('whoever watches the process sees its stderr and its end, and the outcome stays the error', async () => {
+    const { lines } = await stage.run(
+      `agent W { connector: "worker" }
+       fn main() {
+         let mut seen = [];
+         let r = listen W.execute("die") {
+           "stderr" => |line| { seen.push("stderr \${line.text}"); },
+           "exit" => |end| { seen.push("exit \${end.code} \${end.signal} \${end.stderr}"); },
+           _ => |m| { seen.push("other"); },
+         };
+         emit("seen", seen);
+         match r { Ok(v) => emit("never", v), Err(e) => emit("kind", e.kind) }
+       }`,
+      { manifest },
+    );
+    expect(lines).toEqual(['seen: [stderr out of paint, exit 3 nil out of paint]', 'kind: exited']);
+  });
+
+  test('lines on stderr come one by one, and what an observer gives is sent to nobody', async () => {
+    const { lines } = await stage.run(
+      `agent W { connector: "worker" }
+       fn main() {
+         let mut seen = [];
+         let r = listen W.execute("mutter") { "stderr" => |line| { seen.push(line.text); "noted" } };
+         emit("seen", seen);
+         emit("r", r);
+       }`,
+      { manifest },
+    );
+    expect(lines).toEqual(['seen: [mixing, stirring]', 'r: Ok({"text": done})']);
+  });
+
+  test('an agent cannot pretend to its observers that it has ended', async () => {
+    const { lines } = await stage.run(
+      `agent W { connector: "worker" }
+       fn main() {
+         let mut seen = [];
+         let r = listen W.execute("pretend") {
+           "exit" => |end| { seen.push("exit"); },
+           "stderr" => |line| { seen.push("stderr"); },
+         };
+         emit("seen", seen);
+         emit("r", r.unwrap().text);
+       }`,
+      { manifest },
+    );
+    expect(lines).toEqual(['seen: []', 'r: {"type":"response","in_reply_to":"exit","error":"unhandled"}']);
   });
 
   test('a failure is a value, and the next call has a new process', async () => {

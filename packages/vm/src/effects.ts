@@ -42,7 +42,7 @@ export type Request =
   /** Answer: an array of `{name, description?, parameters}`. */
   | { readonly kind: 'mcp_tools'; readonly server: string }
   | AgentOpenRequest
-  /** Answer: `{message: {type, …}}`, or an error whose kind is that of the AgentError. */
+  /** Answer: `{message: {type, …}}`, `{observed: "stderr", text}`, or an error whose kind is that of the AgentError. */
   | { readonly kind: 'agent_next'; readonly session: string }
   | { readonly kind: 'agent_shutdown'; readonly agent: string };
 
@@ -112,6 +112,8 @@ export interface AgentOpenRequest {
   readonly context: Json | undefined;
   readonly timeoutSeconds: number | null;
   readonly listen: boolean;
+  /** Lines on stderr are wanted as `{observed: "stderr", text}` among the messages. */
+  readonly stderr: boolean;
 }
 
 export type Effect = Notice | (Request & { readonly id: number });

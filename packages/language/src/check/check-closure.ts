@@ -134,7 +134,8 @@ export function leavingAs(failure: FunctionScope['failure']): FunctionFacts['fai
 
 /** Message types an agent waits for an answer to. */
 const NEEDS_ANSWER = new Set(['question', 'approval']);
-const TERMINAL = new Set(['result', 'error']);
+/** What a handler only sees: nothing is sent back. */
+const OBSERVED = new Set(['result', 'error', 'exit', 'stderr']);
 
 export function checkListen(body: Body, node: ListenExpression): Type {
   checkSession(body, node.call);
@@ -229,7 +230,7 @@ function handlerKeys(handler: ListenHandler): { readonly key: string; readonly s
 function lintHandler(body: Body, handler: ListenHandler, type: Type): void {
   const gives = !(isCon(type, CON.Nil) || type.kind === 'never' || isDynamic(type));
   for (const { value, span } of handler.messages) {
-    if (TERMINAL.has(value) && gives) {
+    if (OBSERVED.has(value) && gives) {
       body.cx.report.warning(
         CODE.observerValue,
         span,

@@ -1,10 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AgentConnection, AgentOutput } from '@concerto/agents';
+import type { AgentConnection, AgentExit, AgentOutput } from '@concerto/agents';
 import type { Json, JsonObject } from '@concerto/base';
 import { WorldFailure } from './program-world.ts';
 
 /** Messages a session may hold before its program reads them; then the agent waits. */
 const QUEUE_LIMIT = 10_000;
+
+/** Lines on stderr that are kept until there is a session to see them. */
+export const EARLY_STDERR_LIMIT = 1_000;
 
 /** A longer timer fires at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
@@ -20,9 +23,11 @@ export class LiveAgent {
   #gone: WorldFailure | undefined;
   #endedAt = Number.NEGATIVE_INFINITY;
   #sessions = 0;
+  #earlyStderr: string[];
 
-  constructor(connection: AgentConnection) {
+  constructor(connection: AgentConnection, earlyStderr: string[]) {
     this.connection = connection;
+    this.#earlyStderr = earlyStderr;
     void this.#pump();
   }
 
@@ -53,7 +58,15 @@ export class LiveAgent {
   attach(session: AgentSession): void {
     this.#session = session;
     this.#sessions++;
+    for (const line of this.#earlyStderr) session.observe(line);
+    this.#earlyStderr = [];
     if (this.#gone !== undefined) session.fail(this.#gone);
+  }
+
+  /** A line on stderr. What comes while the process starts belongs to its first session. */
+  stderr(line: string): void {
+    if (this.#session !== undefined) this.#session.observe(line);
+    else if (this.#sessions === 0 && this.#earlyStderr.length < EARLY_STDERR_LIMIT) this.#earlyStderr.push(line);
   }
 
   release(): void {
@@ -62,9 +75,9 @@ export class LiveAgent {
     this.#claimed = false;
   }
 
-  async end(): Promise<void> {
+  async end(): Promise<AgentExit> {
     this.#gone ??= new WorldFailure('cancelled', 'the agent was ended');
-    await this.connection.end();
+    return this.connection.end();
   }
 
   async #pump(): Promise<void> {
@@ -102,6 +115,8 @@ type SessionLimits = {
   readonly deadline: number;
   readonly timeoutSeconds: number;
   readonly idleSeconds: number | undefined;
+  /** The program has a handler for lines on stderr. */
+  readonly watchesStderr: boolean;
 };
 
 /** What the VM writes. */
@@ -114,12 +129,15 @@ type ReplyLine = {
 
 type Message = JsonObject & { readonly type: string };
 
+/** What the VM is given: the agent's own words, or what was seen of its process. */
+type Said = { readonly message: Message } | { readonly observed: 'stderr'; readonly text: string };
+
 /** One prompt and what comes back until `result` or `error`. */
 export class AgentSession {
   readonly live: LiveAgent;
   readonly #agent: string;
   readonly #limits: SessionLimits;
-  readonly #queue: Message[] = [];
+  readonly #queue: Said[] = [];
   #failure: WorldFailure | undefined;
   #isOver = false;
   #hasSpoken = false;
@@ -142,7 +160,14 @@ export class AgentSession {
     if (this.#isOver) return;
     this.#hasSpoken = true;
     if (message.type === 'result' || message.type === 'error') this.#isOver = true;
-    this.#queue.push(message);
+    this.#queue.push({ message });
+    this.#wake();
+  }
+
+  /** A full queue loses the line: to stop reading stderr would stop the agent. Its end is kept for the error. */
+  observe(text: string): void {
+    if (this.#isOver || !this.#limits.watchesStderr || this.#queue.length >= QUEUE_LIMIT) return;
+    this.#queue.push({ observed: 'stderr', text });
     this.#wake();
   }
 
@@ -158,21 +183,21 @@ export class AgentSession {
   }
 
   /** The next message; rejects when the agent is gone or one of the limits has passed. */
-  async next(): Promise<Message> {
+  async next(): Promise<Said> {
     for (;;) {
-      const message = this.take();
-      if (message !== undefined) return message;
+      const said = this.take();
+      if (said !== undefined) return said;
       if (this.#failure !== undefined) throw this.#failure;
       await this.#wait();
     }
   }
 
   /** A message that has come already. */
-  take(): Message | undefined {
-    const message = this.#queue.shift();
+  take(): Said | undefined {
+    const said = this.#queue.shift();
     this.#roomy?.();
     this.#roomy = undefined;
-    return message;
+    return said;
   }
 
   async hasRoom(): Promise<void> {

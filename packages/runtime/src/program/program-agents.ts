@@ -1,9 +1,9 @@
-import type { AgentError, AgentSpec } from '@concerto/agents';
+import type { AgentError, AgentExit, AgentSpec } from '@concerto/agents';
 import type { Json } from '@concerto/base';
 import type { IrAgent, IrModule } from '@concerto/ir';
 import type { AgentOpenRequest } from '@concerto/vm';
 import type { StartAgent } from '../ports.ts';
-import { AgentSession, LiveAgent } from './agent-session.ts';
+import { AgentSession, EARLY_STDERR_LIMIT, LiveAgent } from './agent-session.ts';
 import { agentSpec } from './agent-spec.ts';
 import { type ProgramWorld, WorldFailure } from './program-world.ts';
 
@@ -45,29 +45,33 @@ export class ProgramAgents {
     // The session begins with the prompt; starting the process has a limit of its own.
     const deadline = Date.now() + timeoutSeconds * 1000;
     const idleSeconds = seconds(agent.config.idle_timeout, agent.manifest?.idle_timeout);
-    const session = new AgentSession(request.agent, live, { deadline, timeoutSeconds, idleSeconds });
+    const session = new AgentSession(request.agent, live, {
+      deadline,
+      timeoutSeconds,
+      idleSeconds,
+      watchesStderr: request.stderr,
+    });
     this.#sessions.set(id, { session, opening });
     try {
       await session.prompt(request.prompt, request.context);
     } catch (cause) {
       this.#sessions.delete(id);
-      await this.#drop(session);
-      if (!session.isLost(cause)) throw asFailure(cause);
+      const exit = await this.#drop(session);
+      if (!session.isLost(cause)) throw asFailure(cause, exit);
       await this.#begin(id, opening);
     }
   }
 
   /** A message that has come already. */
   said(id: string): Json | undefined {
-    const message = this.#sessions.get(id)?.session.take();
-    return message === undefined ? undefined : { message };
+    return this.#sessions.get(id)?.session.take();
   }
 
   async next(id: string): Promise<Json> {
     const open = this.#sessions.get(id);
     if (open === undefined) throw new WorldFailure('protocol', 'the session has ended');
     try {
-      return { message: await open.session.next() };
+      return await open.session.next();
     } catch (cause) {
       await this.#drop(open.session);
       if (!open.session.isLost(cause)) throw asFailure(cause);
@@ -105,11 +109,11 @@ export class ProgramAgents {
     await Promise.all([...this.#live.keys()].map((name) => this.shutdown(name)));
   }
 
-  async #drop(session: AgentSession): Promise<void> {
+  async #drop(session: AgentSession): Promise<AgentExit> {
     const { live } = session;
     session.close();
     for (const group of this.#live.values()) group.delete(live);
-    await live.end();
+    return live.end();
   }
 
   /** An agent that is free, or a new process as far as `instances` allows. */
@@ -142,7 +146,12 @@ export class ProgramAgents {
       seconds(agent.config.init_timeout, agent.manifest?.init_timeout) ?? DEFAULT_INIT_TIMEOUT_SECONDS;
     const initTimeoutMs = Math.min(initSeconds, timeoutSeconds) * 1000;
     try {
-      return new LiveAgent(await this.#start(spec, { initTimeoutMs, signal }));
+      const early: string[] = [];
+      let hear = (line: string): unknown => early.length < EARLY_STDERR_LIMIT && early.push(line);
+      const connection = await this.#start(spec, { initTimeoutMs, signal, onStderr: (line) => hear(line) });
+      const live = new LiveAgent(connection, early);
+      hear = (line) => live.stderr(line);
+      return live;
     } catch (cause) {
       throw asFailure(cause);
     }
@@ -161,12 +170,13 @@ const KINDS: { readonly [code: string]: string } = {
   exited: 'exited',
 };
 
-function asFailure(cause: unknown): WorldFailure {
+function asFailure(cause: unknown, exit?: AgentExit): WorldFailure {
   if (cause instanceof WorldFailure) return cause;
   if (!isAgentError(cause)) {
     return new WorldFailure('protocol', cause instanceof Error ? cause.message : String(cause), { cause });
   }
-  const details = cause.stderr === undefined ? {} : { details: { stderr: cause.stderr } };
+  const how = cause.code === 'exited' && exit !== undefined ? { code: exit.code, signal: exit.signal } : {};
+  const details = cause.stderr === undefined ? {} : { details: { stderr: cause.stderr, ...how } };
   return new WorldFailure(KINDS[cause.code] ?? 'protocol', cause.message, { cause, ...details });
 }
 

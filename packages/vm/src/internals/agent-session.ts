@@ -9,7 +9,7 @@ import { fromJson, toJson } from '../json.ts';
 import type { Mock, Native, RequestFinish, RequestStart, Vm } from '../machine.ts';
 import { errValue, type MapValue, record, type StructValue, type Value } from '../value.ts';
 import { targetOf } from './model-target.ts';
-import { get, number, type State, stateOf, textOf } from './state.ts';
+import { get, number, type State, set, stateOf, textOf } from './state.ts';
 
 /** A session with an agent, or with the script of a mock: opening it and taking the next message. */
 
@@ -39,6 +39,8 @@ export const beginSession: Native = (stack, at) => {
     param: null,
     result: null,
     session: '',
+    observed: false,
+    exit: null,
   });
 };
 
@@ -86,6 +88,7 @@ export const startOpen: RequestStart = ([value], vm) => {
       context: options.context === undefined ? undefined : toJson(options.context),
       timeoutSeconds: options.timeout ?? null,
       listen: isListen(state),
+      stderr: listenOf(vm, state)?.handlers.some(({ keys }) => keys.includes('stderr')) ?? false,
     },
   };
 };
@@ -113,11 +116,12 @@ export const startNext: RequestStart = ([value], vm) => {
   return { request: { kind: 'agent_next', session: textOf(state, 'session') } };
 };
 
-/** The message as a map with its `type`, or Err(AgentError). */
+/** The message as a map with its `type`, what was observed as a map without one, or Err(AgentError). */
 export const finishNext: RequestFinish = (answer, [value]) => {
   const state = stateOf(value);
   if (!answer.ok) return errValue(agentError(textOf(state, 'agent'), answer.error));
-  return get(stateOf(fromJson(answer.value)), 'message');
+  const said = stateOf(fromJson(answer.value));
+  return get(said, 'message') ?? said;
 };
 
 /** `mock A { script: […] }`, or `result` / `error` for one message. */
@@ -125,7 +129,7 @@ function scripted(mock: Mock, agent: string): Value {
   const script = mock.config.get('script');
   const items = typeof script === 'object' && script !== null && script.kind === 'array' ? script.items : [];
   const next = items[mock.used++];
-  if (next !== undefined) return scriptedMessage(next);
+  if (next !== undefined) return scriptedObservation(next, agent) ?? scriptedMessage(next);
   if (mock.used === items.length + 1) {
     const error = mock.config.get('error');
     if (error !== undefined) return record({ type: 'error', message: display(error) });
@@ -133,6 +137,22 @@ function scripted(mock: Mock, agent: string): Value {
     if (result !== undefined) return scriptedMessage(result);
   }
   return errValue(errorValue('AgentError', 'agent exited without result', { kind: 'exited', agent }));
+}
+
+/** `{type: "stderr", text}` and `{type: "exit", code, signal, stderr}` in a script stand for the process, not its words. */
+function scriptedObservation(value: Value, agent: string): Value {
+  if (typeof value !== 'object' || value === null || value.kind !== 'map') return undefined;
+  switch (get(value, 'type')) {
+    case 'stderr':
+      return record({ observed: 'stderr', text: display(get(value, 'text') ?? '') });
+    case 'exit': {
+      const details = record({});
+      for (const name of ['stderr', 'code', 'signal']) set(details, name, get(value, name) ?? null);
+      return errValue(errorValue('AgentError', 'agent exited without result', { kind: 'exited', agent, details }));
+    }
+    default:
+      return undefined;
+  }
 }
 
 function scriptedMessage(value: Value): Value {

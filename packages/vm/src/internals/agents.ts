@@ -3,7 +3,7 @@ import { wrong } from '../builtins/arguments.ts';
 import { mockName, systemEvent } from '../builtins/functions.ts';
 import { share } from '../copy-on-write.ts';
 import { display } from '../display.ts';
-import { errorValue } from '../fault.ts';
+import { errorValue, field } from '../fault.ts';
 import { stringify } from '../json.ts';
 import type { Native, Vm } from '../machine.ts';
 import { conform, extractJson } from '../schema.ts';
@@ -27,6 +27,8 @@ export const ROUTE = { again: -1, finished: -2 } as const;
 
 /** Message types that end a session; all others go on. */
 const TERMINAL = ['result', 'error'];
+/** Of the process, not of its words: an agent that says so itself does not reach these handlers. */
+const OBSERVED = ['exit', 'stderr'];
 const NEEDS_REPLY = ['question', 'approval'];
 
 /** state: the prompt has been sent. */
@@ -43,14 +45,14 @@ const started: Native = (stack, at, _count, vm) => {
 const route: Native = (stack, at, _count, vm) => {
   const state = stateOf(stack[at]);
   const message = stack[at + 1];
+  if (isErr(message)) return routeExit(vm, state, message);
   if (typeof message !== 'object' || message === null || message.kind !== 'map') {
-    return finish(
-      vm,
-      state,
-      isErr(message) ? message : errValue(errorValue('AgentError', 'bad message', { kind: 'protocol' })),
-    );
+    return finish(vm, state, errValue(errorValue('AgentError', 'bad message', { kind: 'protocol' })));
   }
+  if (!message.entries.has('type'))
+    return observe(vm, state, textOf(message, 'observed'), { text: get(message, 'text') });
   set(state, 'message', message);
+  set(state, 'observed', false);
   const type = textOf(message, 'type');
   const handler = handlerFor(listenOf(vm, state), type);
   if (handler === undefined) {
@@ -58,6 +60,13 @@ const route: Native = (stack, at, _count, vm) => {
     unhandled(vm, state, message);
     return ROUTE.again;
   }
+  return handOver(vm, state, message, handler);
+};
+
+type Handler = { readonly index: number; readonly type: string | undefined; readonly catchAll: boolean };
+
+/** The message becomes the handler's argument. */
+function handOver(vm: Vm, state: State, message: MapValue, handler: Handler): number {
   const param = withoutType(message, handler.catchAll);
   if (handler.type === undefined) {
     set(state, 'param', param);
@@ -67,19 +76,48 @@ const route: Native = (stack, at, _count, vm) => {
   if (!checked.ok) return invalid(vm, state, checked.error);
   set(state, 'param', checked.value);
   return handler.index;
-};
+}
+
+/** The process is gone: whoever watches for it sees how before the session ends with the error. */
+function routeExit(vm: Vm, state: State, failure: Extract<Value, { kind: 'err' }>): number {
+  const error = failure.value;
+  if (typeof error !== 'object' || error === null || error.kind !== 'struct' || field(error, 'kind') !== 'exited') {
+    return finish(vm, state, failure);
+  }
+  const details = field(error, 'details');
+  const known = typeof details === 'object' && details !== null && details.kind === 'map' ? details : emptyMap();
+  set(state, 'exit', failure);
+  return observe(vm, state, 'exit', {
+    code: get(known, 'code') ?? null,
+    signal: get(known, 'signal') ?? null,
+    stderr: get(known, 'stderr') ?? '',
+  });
+}
+
+/** Gives what was seen of the process to its handler. */
+function observe(vm: Vm, state: State, type: string, fields: Readonly<Record<string, Value>>): number {
+  const index = listenOf(vm, state)?.handlers.findIndex(({ keys }) => keys.includes(type)) ?? -1;
+  const handler = listenOf(vm, state)?.handlers[index];
+  if (handler === undefined) return afterObserver(vm, state);
+  const message = record({ type, ...fields });
+  set(state, 'message', message);
+  set(state, 'observed', true);
+  return handOver(vm, state, message, { index, type: handler.type, catchAll: false });
+}
+
+function afterObserver(vm: Vm, state: State): number {
+  const exit = get(state, 'exit');
+  return isErr(exit) ? finish(vm, state, exit) : ROUTE.again;
+}
 
 function isErr(value: Value): value is Extract<Value, { kind: 'err' }> {
   return typeof value === 'object' && value !== null && value.kind === 'err';
 }
 
 /** The handler that names the type; `_` for others, but never for what ends the session. */
-function handlerFor(
-  listen: IrListen | undefined,
-  type: string,
-): { index: number; type: string | undefined; catchAll: boolean } | undefined {
+function handlerFor(listen: IrListen | undefined, type: string): Handler | undefined {
   if (listen === undefined) return undefined;
-  let index = listen.handlers.findIndex(({ keys }) => keys.includes(type));
+  let index = OBSERVED.includes(type) ? -1 : listen.handlers.findIndex(({ keys }) => keys.includes(type));
   const catchAll = index < 0;
   if (catchAll && !TERMINAL.includes(type)) index = listen.handlers.findIndex(({ keys }) => keys.includes('_'));
   const handler = listen.handlers[index];
@@ -123,6 +161,7 @@ function invalid(vm: Vm, state: State, errors: readonly string[]): number {
   if (expectsReply(message)) reply(vm, state, message, { error: text });
   const agent = agentOf(vm, textOf(state, 'agent'));
   const policy = agent.config.on_invalid ?? agent.manifest?.on_invalid;
+  if (policy === 'skip' && get(state, 'observed') === true) return afterObserver(vm, state);
   if (policy === 'skip' && !TERMINAL.includes(type)) return ROUTE.again;
   const error = errorValue('AgentError', text, { kind: 'schema', agent: agent.name, details: array([...errors]) });
   close(vm, state, 'schema');
@@ -202,10 +241,11 @@ function rememberTurn(state: State, result: Value): void {
   remember(options.memory, 'assistant', resultText(payload));
 }
 
-/** state, value of the handler → a ROUTE. Handlers of `result` and `error` only observe. */
+/** state, value of the handler → a ROUTE. Handlers of `result`, `error`, `exit` and `stderr` only observe. */
 const replied: Native = (stack, at, _count, vm) => {
   const state = stateOf(stack[at]);
   const message = stateOf(get(state, 'message'));
+  if (get(state, 'observed') === true) return afterObserver(vm, state);
   if (TERMINAL.includes(textOf(message, 'type'))) return finish(vm, state, terminal(vm, state));
   let value = stack[at + 1] ?? null;
   let failed = false;
@@ -254,11 +294,6 @@ const handlerCall: Native = (stack, at, _count, vm) => {
   return array([closure, array(params === 0 ? [] : [get(state, 'param')])]);
 };
 
-const failedToOpen: Native = (stack, at, _count, vm) => {
-  finish(vm, stateOf(stack[at]), stack[at + 1]);
-  return null;
-};
-
 export const AGENT_INTERNALS = {
   $agent_begin: beginSession,
   $agent_open: { start: startOpen, finish: finishOpen },
@@ -268,7 +303,6 @@ export const AGENT_INTERNALS = {
   $listen_call: handlerCall,
   $listen_replied: replied,
   $listen_failed: handlerFailed,
-  $agent_failed: failedToOpen,
   $agent_result: ((stack, at) => get(stateOf(stack[at]), 'result')) satisfies Native,
   $is_agent: ((stack, at) => {
     const value = stack[at];

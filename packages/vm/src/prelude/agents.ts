@@ -31,7 +31,7 @@ export function defineAgents(prelude: PreludeBuilder): void {
 /** Sends the prompt, then takes messages until one ends the session. `WINDOW + 2` holds the type of the result. */
 function session(f: Body): void {
   const [opened, loop, end, start, caught] = [f.label(), f.label(), f.label(), f.label(), f.label()];
-  const finished = f.label();
+  const [finished, routed] = [f.label(), f.label()];
   f.emit('LoadNil', SESSION);
   f.emit('Borrow', WINDOW, 0);
   f.emit('Borrow', WINDOW + 1, 2);
@@ -40,9 +40,7 @@ function session(f: Body): void {
   f.emit('Borrow', WINDOW, STATE);
   f.builtin(MESSAGE, '$agent_open', WINDOW, 1);
   f.emit('JumpIfNotErr', MESSAGE, opened);
-  f.emit('Borrow', WINDOW + 1, MESSAGE);
-  f.builtin(INDEX, '$agent_failed', WINDOW, 2);
-  f.emit('Jump', finished);
+  f.emit('Jump', routed);
   f.place(opened);
   f.emit('Borrow', SESSION, MESSAGE);
   f.emit('Borrow', WINDOW + 1, MESSAGE);
@@ -50,6 +48,7 @@ function session(f: Body): void {
   f.place(loop);
   f.emit('Borrow', WINDOW, STATE);
   f.builtin(MESSAGE, '$agent_next', WINDOW, 1);
+  f.place(routed);
   f.emit('Borrow', WINDOW + 1, MESSAGE);
   f.builtin(INDEX, '$listen_route', WINDOW, 2);
   f.emit('JumpIfEqInt', INDEX, ROUTE.again, loop);
