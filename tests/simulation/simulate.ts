@@ -16,6 +16,7 @@ type Happening =
   | 'crash-server'
   | 'crash-runner'
   | 'sleep-runner'
+  | 'stop-runner'
   | 'kill-agent'
   | 'store-away';
 
@@ -26,6 +27,7 @@ const happenings: Readonly<Record<Happening, number>> = {
   'crash-server': 2,
   'crash-runner': 3,
   'sleep-runner': 3,
+  'stop-runner': 2,
   'kill-agent': 2,
   'store-away': 2,
 };
@@ -123,6 +125,12 @@ async function happen(what: Happening, scene: Scene): Promise<void> {
     case 'sleep-runner': {
       const sleeper = random.pick([...cluster.runners, cluster.server]);
       return sleeper?.gate.sleep(random.pick([500, 5_000, 11_000, 20_000]) ?? 500);
+    }
+    case 'stop-runner': {
+      // SIGTERM: it hands its sessions over and goes.
+      const leaving = random.pick([...cluster.runners, cluster.server]);
+      void leaving?.runner?.stop('SIGTERM').then(() => leaving.gate.die());
+      return;
     }
     case 'kill-agent':
       return world.killSomeAgent();

@@ -86,7 +86,7 @@ export class AgentLink {
         this.interrupt();
         return 'asked';
       case 'cancel':
-        void this.end();
+        this.end().catch(() => undefined);
         return 'asked';
       case 'pause':
         return 'asked'; // It is held at the end of the turn, which the turn's end confirms.
