@@ -62,24 +62,33 @@ class Parser implements SignalParser {
 
   push(input: string | Uint8Array): void {
     if (this.midLine && typeof input === 'string') {
-      const small = input.length <= SMALL_CHUNK;
-      if (small ? isPlainPiece(input) : isWellFormed(input)) {
+      if (input.length <= SMALL_CHUNK) {
+        if (isPlainPiece(input)) {
+          this.sink.tick();
+          this.turn.append(input, 0, input.length);
+          return;
+        }
+      } else if (isWellFormed(input)) {
         this.sink.tick();
-        if (small || input.indexOf('\n') === -1) this.turn.append(input, 0, input.length);
-        else this.consume(input);
+        this.forget();
+        const line = this.nextLook(input, 0);
+        if (line === -1) this.turn.append(input, 0, input.length);
+        else this.consume(input, this.readTo(input, 0, line));
         return;
       }
     }
     if (this.finished) throw new SignalsMisuseError('push_after_finish', 'push after finish: a parser reads one turn');
     this.sink.tick();
-    this.consume(this.input.accept(input));
+    this.forget();
+    this.consume(this.input.accept(input), 0);
   }
 
   finish(): void {
     if (this.finished) return;
     this.finished = true;
     this.sink.tick();
-    this.consume(this.input.finish());
+    this.forget();
+    this.consume(this.input.finish(), 0);
     this.midLine = false;
     if (this.sink.done) return;
     if (this.match.active) this.endMatch();
@@ -87,12 +96,16 @@ class Parser implements SignalParser {
     this.turn.finish(this.fence.inside && this.fence.suppressed);
   }
 
-  private consume(text: string): void {
+  /** Another text is about to be read. */
+  private forget(): void {
     this.nextLine = -1;
     this.nextSign = -1;
     this.nextTick = -1;
     this.nextTilde = -1;
-    let at = 0;
+  }
+
+  private consume(text: string, from: number): void {
+    let at = from;
     while (at < text.length && !this.sink.done) {
       if (this.match.active) at = this.readMatch(text, at);
       else if (this.fence.watching) at = this.readFenceLine(text, at);
@@ -103,11 +116,14 @@ class Parser implements SignalParser {
 
   /** From inside a line to the next line start that needs a look, or the end of the text. */
   private readLines(text: string, from: number): number {
-    const line = text.length - from <= SHORT_TEXT ? this.stepLines(text, from) : this.searchLines(text, from);
-    if (line === -1) {
-      this.turn.append(text, from, text.length);
-      return text.length;
-    }
+    const line = this.nextLook(text, from);
+    if (line !== -1) return this.readTo(text, from, line);
+    this.turn.append(text, from, text.length);
+    return text.length;
+  }
+
+  /** From inside a line over the start of `line`, with the delimiter that stands there whole. */
+  private readTo(text: string, from: number, line: number): number {
     this.turn.append(text, from, line);
     const whole = text.charCodeAt(line) === SIGN && !this.fence.inside;
     const word = whole ? delimiterAt(text, line) : undefined;
@@ -122,7 +138,12 @@ class Parser implements SignalParser {
     return at;
   }
 
-  /** The first line after `from` that needs a look, by looking at each; -1 when there is none. */
+  /** The first line after `from` that needs a look; -1 when there is none. */
+  private nextLook(text: string, from: number): number {
+    return text.length - from <= SHORT_TEXT ? this.stepLines(text, from) : this.searchLines(text, from);
+  }
+
+  /** By looking at each. */
   private stepLines(text: string, from: number): number {
     for (let end = text.indexOf('\n', from); end !== -1; end = text.indexOf('\n', end + 1)) {
       if (!this.isPlainLine(text, end + 1)) return end + 1;
@@ -130,7 +151,7 @@ class Parser implements SignalParser {
     return -1;
   }
 
-  /** The same by looking for the few characters that matter: in a long text there are more lines than those. */
+  /** By looking for the few characters that matter: in a long text there are more lines than those. */
   private searchLines(text: string, from: number): number {
     let at = from;
     while (at < text.length) {

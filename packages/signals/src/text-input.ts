@@ -17,8 +17,11 @@ const LONG_TEXT = 160;
 /** After so many stops the text is one of many surrogates, and the built-in check is quicker after all. */
 const MOST_STOPS = 8;
 
-/** Finds nothing at once in a string the engine keeps as bytes, which is what most are. */
-const beyondLatin = /[\u0100-\uffff]/g;
+/**
+ * Up to the first character beyond Latin-1. It fails at once in a string the engine keeps as bytes, which is what most
+ * are; four at a time as below, and a rest of fixed length, so that a failure elsewhere stays linear.
+ */
+const toBeyondLatin = /(?:[\0-\xff][\0-\xff][\0-\xff][\0-\xff])*[\0-\xff]{0,3}[\u0100-\uffff]/y;
 
 /** A run of what stands below the surrogates; sixteen at a time, or each would cost a turn of the matcher's loop. */
 const belowSurrogates = new RegExp(`(?:${'[\\0-\\ud7ff]'.repeat(16)})*[\\0-\\ud7ff]*`, 'y');
@@ -86,9 +89,9 @@ export class TextInput {
 
 export function isWellFormed(text: string): boolean {
   if (text.length < LONG_TEXT) return isWellFormedThroughout(text);
-  beyondLatin.lastIndex = 0;
-  if (!beyondLatin.test(text)) return true;
-  let at = beyondLatin.lastIndex - 1;
+  toBeyondLatin.lastIndex = 0;
+  if (!toBeyondLatin.test(text)) return true;
+  let at = toBeyondLatin.lastIndex - 1;
   for (let stops = 0; stops < MOST_STOPS; stops++) {
     belowSurrogates.lastIndex = at;
     belowSurrogates.test(text);
