@@ -185,7 +185,9 @@ function evolveTurn(state: SessionState, record: TurnRecord): SessionState {
         error: record.error ?? state.error,
       };
     case 'queue-held':
-      return state.hold === undefined ? { ...state, hold: interrupted(record.at, record.reason) } : state;
+      if (state.hold === undefined) return { ...state, hold: interrupted(record.at, record.reason) };
+      // It stays as the user wanted it; what became of the turn is told all the same.
+      return { ...state, hold: { ...state.hold, reason: state.hold.reason ?? record.reason } };
     case 'queue-continued':
       return { ...state, hold: undefined };
     case 'ended':

@@ -109,6 +109,14 @@ describe('what the owner reports', () => {
     expect(story.acks.at(-1)).toMatchObject({ requestId: 'r0', epoch: 1 });
   });
 
+  test.each(['pausing', 'paused'] as const)(
+    '6.4 a process lost while %s: paused, and it says that the turn is lost',
+    (status) => {
+      const story = storyIn(status).exit();
+      expect(sessionView(story.state, 1)).toMatchObject({ status: 'paused', reason: expect.any(String) });
+    },
+  );
+
   test('6.4 a session that was paused by a lost process resumes with a new one', () => {
     const story = storyIn('pausing').exit().send('a').control('resume', 'r1');
     expect(story.status).toBe('starting');
