@@ -129,7 +129,14 @@ const mcpSchema = z.strictObject({
   name,
   config: z.record(z.string(), json),
   tools: z.array(
-    z.strictObject({ name, description: z.string().optional(), parameters: json, returns: z.string().optional() }),
+    z.strictObject({
+      name,
+      description: z.string().optional(),
+      parameters: json,
+      returns: z.string().optional(),
+      /** Of `@permission`; absent means `allow`. */
+      permission: z.enum(['allow', 'ask', 'deny']).optional(),
+    }),
   ),
 });
 

@@ -35,6 +35,37 @@ describe('models', () => {
     ]);
   });
 
+  test('a tool with @permission("ask") runs when the answer is yes, and the model is told when it is not', async () => {
+    const call = [{ tool: 'Disk__remove', arguments: { name: 'a' } }];
+    const server = await startScriptedModelServer([call, 'one', call, 'two', call, 'three']);
+    const { lines } = await stage.run(
+      `tool Disk {
+         description: "A disk",
+         @describe("Removes a file")
+         @permission("ask")
+         pub fn remove(self, name: String) -> String { emit("removed", name); "gone" }
+       }
+       model M { provider: main, base: "small", tools: [Disk] }
+       fn main() { for _ in 0..3 { emit("said", M.execute("tidy").unwrap().text); } }`,
+      { ...settings(server), answers: ['yes', 'no', true] },
+    );
+    await server.close();
+    const asked = lines.filter((line) => line.startsWith('tool:permission?'));
+    expect(asked).toHaveLength(3);
+    expect(asked[0]).toContain('M wants to call Disk::remove with {"name":"a"}: Removes a file');
+    expect(lines.filter((line) => !asked.includes(line))).toEqual([
+      'removed: a',
+      'said: one',
+      'said: two',
+      'removed: a',
+      'said: three',
+    ]);
+    const told = server.requests.map(({ body }) => JSON.stringify(body.messages));
+    expect(told[1]).toContain('gone');
+    expect(told[3]).toContain('permission denied: Disk::remove was not called');
+    expect(told[5]).not.toContain('permission denied');
+  });
+
   test('a tool of the program is really called, and its state stays', async () => {
     const server = await startScriptedModelServer([
       [{ tool: 'Counter__add', arguments: { by: 3 } }],

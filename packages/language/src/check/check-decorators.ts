@@ -1,5 +1,6 @@
 import type { Decorator, Item, ItemNode } from '../syntax/item.ts';
 import { constantValue, outerBody } from './check-constant.ts';
+import { checkPermission, type PermissionPlace } from './check-permission.ts';
 import { CODE } from './codes.ts';
 import type { Context } from './context.ts';
 import type { ModuleScope } from './module-scope.ts';
@@ -17,6 +18,7 @@ const DECORATORS: Readonly<Record<string, DecoratorRule>> = {
   describe: { labels: ['text', 'description'], values: 1 },
   param: { labels: ['name', 'text', 'description'], values: 2 },
   retry: { labels: ['max', 'backoff', 'delay_ms', 'max_delay_ms', 'base_ms'], values: 1 },
+  permission: { labels: [], values: 1 },
   timeout: { labels: ['seconds', 'ms'], values: 1 },
   log: { labels: ['channel', 'level'], values: 1 },
   cache: { labels: ['ttl', 'seconds', 'key'], values: 1 },
@@ -28,12 +30,13 @@ const DECORATORS: Readonly<Record<string, DecoratorRule>> = {
 };
 
 /** Unknown decorators and unknown labels are mistakes; values must be constant. */
-function checkDecorators(cx: Context, module: ModuleScope, node: ItemNode): void {
+function checkDecorators(cx: Context, module: ModuleScope, node: ItemNode, place: PermissionPlace = 'other'): void {
   const names = new Set<string>();
   for (const decorator of node.decorators) {
     names.add(decorator.name.text);
     checkDecorator(cx, module, decorator);
   }
+  checkPermission(cx, node.decorators, place);
   const alone = names.has('expect_fail') && !names.has('test') ? node.decorators : [];
   for (const decorator of alone) {
     if (decorator.name.text !== 'expect_fail') continue;
@@ -90,9 +93,11 @@ export function checkItemDecorators(cx: Context, module: ModuleScope, item: Item
     case 'ImplItem':
     case 'TraitItem':
       for (const method of item.methods) {
-        checkDecorators(cx, module, method);
-        for (const parameter of method.parameters)
+        checkDecorators(cx, module, method, permissionPlace(item, method));
+        for (const parameter of method.parameters) {
           for (const one of parameter.decorators) checkDecorator(cx, module, one);
+          checkPermission(cx, parameter.decorators, 'other');
+        }
       }
       return;
     case 'PipelineItem':
@@ -101,4 +106,11 @@ export function checkItemDecorators(cx: Context, module: ModuleScope, item: Item
     default:
       return;
   }
+}
+
+/** A model sees the methods of a tool that have `@describe`, and all that a server has. */
+function permissionPlace(item: Item, method: ItemNode): PermissionPlace {
+  if (item.kind === 'McpItem') return 'callable';
+  if (item.kind !== 'ToolItem') return 'other';
+  return method.decorators.some((decorator) => decorator.name.text === 'describe') ? 'callable' : 'hidden';
 }

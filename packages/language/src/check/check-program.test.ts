@@ -13,6 +13,16 @@ const AGENT = 'agent A { connector: echo }\n';
 
 /** One mistake each: the code it has, where it is told, and what the message must name. */
 const MISTAKES: readonly (readonly [code: string, line: number, mention: string, source: string])[] = [
+  ['C0247', 1, '"ask"', 'tool T { description: "d", @describe("x") @permission("aks") pub fn f(self) -> Int { 1 } }'],
+  ['C0247', 1, 'needs a value', 'tool T { description: "d", @describe("x") @permission pub fn f(self) -> Int { 1 } }'],
+  ['C0247', 1, 'no model can call', 'tool T { description: "d", @permission("ask") fn f(self) -> Int { 1 } }'],
+  ['C0247', 1, 'methods of tools', '@permission("ask") fn f() -> Int { 1 }'],
+  [
+    'C0201',
+    1,
+    'two',
+    'tool T { description: "d", @describe("x") @permission("ask") @permission("deny") pub fn f(self) -> Int { 1 } }',
+  ],
   ['C0200', 2, 'totle', 'fn main() {\n  emit("t", totle);\n}'],
   ['C0200', 1, 'Bxo', 'fn size(b: Bxo) -> Int { 1 }'],
   ['C0200', 1, 'Missing', 'impl Missing { fn f(self) -> Int { 1 } }'],

@@ -1,6 +1,7 @@
 import { type Json, unreachable } from '@concerto/base';
 import type { IrField, IrTool } from '@concerto/ir';
 import { z } from 'zod';
+import { PERMISSIONS } from '../check/check-permission.ts';
 import type { ResourceRef } from '../check/facts.ts';
 import { ANY } from '../check/types.ts';
 import type { Manifest } from '../manifest/manifest.ts';
@@ -159,10 +160,13 @@ function declareMcp(
     config: { ...(table === undefined ? {} : plainJson(table)), ...config(builder, item.fields) },
     tools: item.methods.map((method) => {
       const description = decoratorText(builder, method.decorators, 'describe');
+      const written = decoratorText(builder, method.decorators, 'permission');
+      const permission = PERMISSIONS.find((candidate) => candidate === written);
       return {
         name: method.name.text,
         ...(description === undefined ? {} : { description }),
         parameters: objectSchema(builder.module, toolParameters(builder, method)),
+        ...(permission === undefined ? {} : { permission }),
       };
     }),
   });

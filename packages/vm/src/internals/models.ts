@@ -14,6 +14,7 @@ import { modelRequest } from './model-request.ts';
 import { declaredMemory, modelOf, targetOf } from './model-target.ts';
 import { toolDone, toolTarget } from './model-tools.ts';
 import { get, items, number, type State, set, stateOf, textOf } from './state.ts';
+import { TOOL_PERMISSION } from './tool-permission.ts';
 
 /** How often a model may call tools before it must answer. */
 const MAX_TOOL_ROUNDS = 10;
@@ -267,6 +268,7 @@ export const MODEL_INTERNALS = {
   $model_calls: ((stack, at) => array([...items(stateOf(stack[at]), 'calls')])) satisfies Native,
   $model_result: ((stack, at) => get(stateOf(stack[at]), 'result')) satisfies Native,
   $tool_target: toolTarget,
+  $tool_permission: TOOL_PERMISSION,
   $tool_done: toolDone,
   $is_server: ((stack, at) => {
     const value = stack[at];

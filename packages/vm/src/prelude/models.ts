@@ -99,6 +99,10 @@ function runTools(f: Body, turn: Label): void {
   f.emit('Borrow', WINDOW, STATE);
   f.emit('Borrow', WINDOW + 1, CALL);
   f.builtin(WINDOW, '$tool_target', WINDOW, 2);
+  // Only a call that could be made is worth a person's attention.
+  f.emit('Borrow', WINDOW + 1, STATE);
+  f.emit('Borrow', WINDOW + 2, CALL);
+  f.builtin(VALUE, '$tool_permission', WINDOW + 1, 2);
   f.emit('GetItem', CALLEE, WINDOW, 0);
   f.emit('GetItem', CALLEE + 1, WINDOW, 1);
   f.builtin(VALUE, '$is_server', CALLEE, 1);
