@@ -76,7 +76,7 @@ export class CallsBlock {
     if (this.dropped) return false;
     const content = this.buffer;
     const calls = this.read(content);
-    const followed = this.streaming || (Array.isArray(calls) && !this.mayBeTooDeep(content));
+    const followed = this.streaming || (Array.isArray(calls) && !this.mayBeTooDeep(content, calls));
     // A limit passed on the way counts before whatever is wrong with the whole.
     if (!followed && !this.scan(content, content.length)) return false;
     this.release();
@@ -119,7 +119,9 @@ export class CallsBlock {
   }
 
   /** Quick, and wrong only to the safe side: text with fewer brackets than levels allowed needs no counting. */
-  private mayBeTooDeep(content: string): boolean {
+  private mayBeTooDeep(content: string, calls: readonly SignalCall[]): boolean {
+    // Most calls are one long string, and what is left round it has no room for that many pairs of brackets.
+    if (content.length - textLength(calls) < 2 * this.options.maxDepth) return false;
     let brackets = 0;
     for (const bracket of ['[', '{']) {
       for (let at = content.indexOf(bracket); at !== -1; at = content.indexOf(bracket, at + 1)) {
@@ -230,6 +232,18 @@ function callProblem(value: Json): string | undefined {
   if (args === undefined) value['args'] = {};
   else if (!isObject(args)) return '"args" must be an object';
   return undefined;
+}
+
+/** How many characters of valid source are, at the least, inside strings. */
+function textLength(calls: readonly SignalCall[]): number {
+  let length = 0;
+  for (const { args } of calls) {
+    for (const key in args) {
+      const value = args[key];
+      if (typeof value === 'string') length += value.length;
+    }
+  }
+  return length;
 }
 
 function isCall(value: Json): value is SignalCall {
