@@ -249,6 +249,19 @@ describe('the stream', () => {
     }
   });
 
+  test('a page of long events is shorter than its limit, and the next goes on', async () => {
+    const { id, events } = await finished({ many: 60, bytes: 500_000 }, { say: { type: 'result', text: 'x' } });
+    const seen: any[] = [];
+    let pages = 0;
+    for (let after = 0, more = true; more; pages++) {
+      const page = (await api.get(`/api/sessions/${id}/events?format=json&after=${after}&limit=5000`)).body;
+      seen.push(...page.events);
+      ({ position: after, more } = page);
+    }
+    expect(seen).toEqual(events);
+    expect(pages).toBeGreaterThan(1);
+  });
+
   test('HEAD answers with the headers and does not wait', async () => {
     const { id } = await api.start({ agent: 'puppet', prompt: steps({ hang: true }) });
     await api.until(id, (event) => event.type === 'functionCall');

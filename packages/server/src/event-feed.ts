@@ -19,7 +19,7 @@ const frameBytesMax = 1024 * 1024;
 const tailBatchesMax = 64;
 const tailBytesMax = 8 * frameBytesMax;
 /** Before anything was read nobody knows how long entries are. */
-const firstPageEntries = 64;
+export const firstPageEntries = 64;
 
 /** Told, in the tick of the growth, that there may be more to take. */
 export type Follower = {
@@ -158,7 +158,8 @@ function encodeFrames(entries: readonly Entry[], wire: Wire): { readonly text: s
   return { text, taken };
 }
 
-function entriesThatFit(entries: readonly Entry[]): number {
+/** How many such entries are about as much as a reader is written at a time. */
+export function entriesThatFit(entries: readonly Entry[]): number {
   const bytes = entries.reduce((sum, entry) => sum + entry.data.length, 0);
   const fitting = Math.floor((frameBytesMax * entries.length) / Math.max(bytes, 1));
   return Math.min(Math.max(fitting, 1), pageEntriesMax);

@@ -61,13 +61,13 @@ export async function run(argv: string[]): Promise<number> {
   try {
     const { sessions, log } = runtime;
     for (const template of configured.templates) await sessions.putTemplate(template.name, template);
-    const guard = { token, hosts: [...(isWildcard(host) ? ownNames() : [host]), ...configured.allowedHosts] };
+    const guard = { token, hosts: [...(isWildcard(host) ? ownNames() : [inUrl(host)]), ...configured.allowedHosts] };
     server = await serve({ host, port, sessions, log, guard, version, webRoot: webRoot(), report });
   } catch (cause) {
     await runtime.close();
     throw listenError(cause, host, port);
   }
-  const url = `http://${host.includes(':') ? `[${host}]` : host}:${server.port}`;
+  const url = `http://${inUrl(host)}:${server.port}`;
   process.stdout.write(`listening on ${url}\n`);
   process.stdout.write(token === undefined ? `open ${url}/\n` : `open ${url}/?token=${encodeURIComponent(token)}\n`);
   await untilStopped();
@@ -87,6 +87,10 @@ function readPort(text: string | undefined): number {
   return port;
 }
 
+function inUrl(host: string): string {
+  return host.includes(':') ? `[${host}]` : host;
+}
+
 function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host);
 }
@@ -98,7 +102,7 @@ function isWildcard(host: string): boolean {
 /** Under which names this machine is called when it listens on all its addresses; no other site can have one of them. */
 function ownNames(): readonly string[] {
   const addresses = Object.values(networkInterfaces()).flatMap((entries) => entries ?? []);
-  return [hostname(), ...addresses.map(({ address, family }) => (family === 'IPv6' ? `[${address}]` : address))];
+  return [hostname(), ...addresses.map(({ address }) => inUrl(address))];
 }
 
 function webRoot(): string | undefined {

@@ -1,9 +1,10 @@
+import type { Entry, EventLog, Page } from '@concerto/log';
 import { isAgentEventType } from '@concerto/protocol';
 import type { HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { type Context, Hono } from 'hono';
 import { checkCursor, readCursor, readLimit } from '../cursor.ts';
-import { gapEvent, gapOf, type Wire } from '../event-feed.ts';
+import { entriesThatFit, firstPageEntries, gapEvent, gapOf, type Wire } from '../event-feed.ts';
 import { endedStream, streamEvents, streamHeaders } from '../event-stream.ts';
 import type { ServerContext } from '../server-context.ts';
 import { found } from './session-routes.ts';
@@ -37,6 +38,29 @@ export async function serveEvents(
   return RESPONSE_ALREADY_SENT;
 }
 
+/** A page is whole in memory, here and at the caller's: events that are long make it shorter, and `more` says so. */
+const pageBytesMax = 16 * 1024 * 1024;
+
+async function readPage(
+  log: EventLog,
+  { session, after }: { readonly session: string; readonly after: number },
+  limit: number,
+): Promise<Page> {
+  const entries: Entry[] = [];
+  for (let bytes = 0, batch = firstPageEntries; ; ) {
+    const page = await log.read({
+      session,
+      stream: 'events',
+      after: entries.at(-1)?.position ?? after,
+      limit: Math.min(batch, limit - entries.length),
+    });
+    entries.push(...page.entries);
+    bytes += page.entries.reduce((sum, entry) => sum + entry.data.length, 0);
+    if (page.entries.length === 0 || entries.length >= limit || bytes >= pageBytesMax) return { ...page, entries };
+    batch = entriesThatFit(page.entries);
+  }
+}
+
 /** `finish` is the last event there will ever be. */
 async function isOver({ log }: ServerContext, session: string, head: number): Promise<boolean> {
   if (head === 0) return false;
@@ -50,7 +74,7 @@ async function page(
   target: { readonly session: string; readonly wire: Wire; readonly after: number },
 ): Promise<Response> {
   const limit = readLimit(c, { fallback: 500, max: 5_000 });
-  const read = await log.read({ session: target.session, stream: 'events', after: target.after, limit });
+  const read = await readPage(log, target, limit);
   const entries = target.wire === 'run' ? read.entries.filter((entry) => isAgentEventType(entry.type)) : read.entries;
   const missing = gapOf(read, target.after);
   const position = read.entries.at(-1)?.position ?? missing?.to ?? target.after;
