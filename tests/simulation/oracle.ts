@@ -159,11 +159,15 @@ function checkTimes(records: readonly SessionRecord[], now: number): void {
 function checkEvents(stored: readonly string[], state: SessionState): void {
   let status: string | undefined;
   const steps = new Set<string>();
+  let latest = 0;
   stored.forEach((data, index) => {
     const event: { type: string; seq: number; status?: string; previous?: string } = JSON.parse(data);
     if (event.type === 'functionCallUpdate') {
       must(!steps.has(event.status ?? ''), `step ${event.status} is shown twice`);
       steps.add(event.status ?? '');
+      const speaker = Number((event.status ?? '').split(' ')[0]);
+      must(speaker >= latest, `agent ${speaker} is heard after its successor ${latest}`);
+      latest = speaker;
     }
     must(event.seq === index + 1, `seq ${event.seq} at place ${index + 1}`);
     if (event.type === 'status') {

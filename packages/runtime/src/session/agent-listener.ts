@@ -16,8 +16,8 @@ export type ListenerOptions = {
   readonly writer: OwnerWriter;
   readonly timeouts: TurnTimeouts;
   readonly mintId: MintId;
-  /** Nothing is reported from then on; what comes is read to its end, so that the process can go. */
-  readonly ended: AbortSignal;
+  /** Whether its word still counts; when not, what comes is read to its end all the same, so that the process can go. */
+  readonly counts: () => boolean;
   /** Our own words to the agent are on record: what it answers comes after them. */
   readonly wordsRecorded: () => Promise<void>;
   readonly announced: (capabilities: readonly string[]) => void;
@@ -35,7 +35,7 @@ export class AgentListener {
   async listen(output: AgentConnection['output']): Promise<void> {
     for await (const batch of output) {
       await this.#options.wordsRecorded();
-      if (!this.#options.ended.aborted) await this.#hear(batch);
+      if (this.#options.counts()) await this.#hear(batch);
     }
   }
 

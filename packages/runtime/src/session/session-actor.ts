@@ -255,7 +255,7 @@ export class SessionActor {
       writer: this.#writer,
       timeouts: this.#timeouts,
       mintId: this.#ports.mintId,
-      ended: this.#ended.signal,
+      counts: () => this.#live === live && !this.#ended.signal.aborted,
       wordsRecorded: () => Promise.race([this.#writing, pause(this.#ports.clock, writeConfirmMs)]),
       announced: (capabilities) => this.#rememberCapabilities(capabilities),
       exited: (exit, observed) => this.#exited(live, exit, observed),
@@ -301,8 +301,8 @@ export class SessionActor {
   }
 
   async #exited(live: AgentLink, { exit, error: cause }: Exit, observed: readonly AgentEvent[]): Promise<void> {
-    // One that was replaced or dismissed is known to be over.
-    if (this.#live !== live || this.#leaving) return await this.#writer.show(observed);
+    // One that was dismissed is known to be over.
+    if (this.#leaving) return await this.#writer.show(observed);
     this.#live = undefined;
     await this.#notes.forget();
     const error = sessionError(cause, exit);
