@@ -63,6 +63,23 @@ describe('the pool', () => {
     expect((await api.post('/api/sessions', { agent: 'puppet', prompt: 'x' })).status).toBe(201);
   });
 
+  test('a larger pool lets the waiting go on; a smaller one ends nobody', async () => {
+    const { active } = (await api.get('/api/pool')).body;
+    const hanging = await api.start({ agent: 'puppet', prompt: steps({ hang: true }) });
+    await api.call('PUT', '/api/pool', { max: active + 1 });
+    const waiting = await api.start({ agent: 'puppet', prompt: 'x', ifFull: 'queue' });
+    await api.post(`/api/sessions/${waiting.id}/messages`, { content: 'meanwhile' });
+    expect((await api.get(`/api/sessions/${waiting.id}`)).body).toMatchObject({ status: 'queued', pending: 2 });
+    await api.call('PUT', '/api/pool', { max: active + 2 });
+    await api.until(
+      waiting.id,
+      (event) => event.type === 'content' && event.content.parts[0].text === 'did: meanwhile',
+    );
+    expect((await api.call('PUT', '/api/pool', { max: 1 })).body).toMatchObject({ active: active + 2, max: 1 });
+    expect((await api.get(`/api/sessions/${hanging.id}`)).body.status).toBe('running');
+    await api.call('PUT', '/api/pool', { max: 200 });
+  });
+
   test.each([[{ max: 0 }], [{ max: -1 }], [{ max: 1.5 }], [{ max: '3' }], [{}], [{ max: 3, more: 1 }]])(
     'PUT /api/pool %j is 422',
     async (body) => {
