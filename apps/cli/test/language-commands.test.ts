@@ -1,4 +1,5 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -121,6 +122,77 @@ describe('check', () => {
     expect(code).toBe(0);
     expect(read('src/main.conc')).toBe('agent A { connector: "a" }\n\nfn main() {}\n');
     expect(read('Concerto.toml')).toBe(`${PROJECT}[agents.a]\ncommand = "x"\n\n[connections.c]\nprovider = "mock"\n`);
+  });
+});
+
+describe('check --mcp', () => {
+  const everything = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/dist/index.js');
+  const project = (command: string, args: readonly string[]) => {
+    const server = `[mcp.everything]\ntransport = "stdio"\ncommand = ${JSON.stringify(command)}\nargs = ${JSON.stringify(args)}\n`;
+    write('Concerto.toml', `[project]\nname = "p"\nversion = "1"\nentry = "main.conc"\n${server}`);
+  };
+  const program = `mcp everything {
+  @describe("echoes") fn echo(message: String) -> String;
+  @describe("misspelt") fn ecko(message: String) -> String;
+}
+mcp broken { command: "no-such-program-anywhere" }
+fn main() {
+  emit("a", everything.call("get-sum", {a: 1, b: "two"}));
+  emit("b", everything.call("get-sun", {a: 1, b: 2}));
+  emit("c", everything.call("get-sum", {a: 1, c: 2}));
+  emit("d", everything.call("get-sum", {a: 1, b: 2.5}));
+  emit("e", everything.echo("hi"));
+}
+`;
+
+  test('the tools a server really has are what a program is checked against', async () => {
+    project(process.execPath, [everything, 'stdio']);
+    write('main.conc', program);
+    const { code, err } = await type(check, '--mcp', directory);
+    expect(code).toBe(1);
+    const told = err.split('\n').filter((line) => line.startsWith('error') || line.includes('help:'));
+    expect(told.join('\n')).toMatchInlineSnapshot(`
+      "error[C0253]: the MCP server \`everything\` has no tool \`ecko\`
+        = help: did you mean \`echo\`?
+      error[C0253]: the MCP server \`broken\` could not be asked for its tools
+        = help: MCP server "broken": spawn no-such-program-anywhere ENOENT
+      error[C0205]: \`b\`: expected \`Float\`, found \`String\`
+      error[C0253]: the MCP server \`everything\` has no tool \`get-sun\`
+        = help: did you mean \`get-sum\`?
+      error[C0253]: the tool \`get-sum\` also needs \`b: Float\`
+      error[C0253]: the tool \`get-sum\` has no argument \`c\`
+        = help: did you mean \`a\`?"
+    `);
+  }, 60_000);
+
+  test('what a block declares must fit', async () => {
+    project(process.execPath, [everything, 'stdio']);
+    write(
+      'main.conc',
+      `mcp everything {
+  @describe("echoes") fn echo(message: Int, loud: Bool) -> String;
+}
+fn main() { emit("a", everything.echo(1, true)); }
+`,
+    );
+    const { code, err } = await type(check, '--mcp', directory);
+    expect(code).toBe(1);
+    expect(err).toContain('the tool `echo` takes `String` for `message`, found `Int`');
+    expect(err).toContain('the tool `echo` has no argument `loud`');
+  }, 60_000);
+
+  test('a server that says nothing is given up', async () => {
+    project(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
+    write('main.conc', 'mcp everything { timeout: 0.5 }\nfn main() { emit("a", everything.call("echo")); }\n');
+    const { code, err } = await type(check, '--mcp', directory);
+    expect(code).toBe(1);
+    expect(err).toContain('the MCP server `everything` could not be asked for its tools');
+  }, 60_000);
+
+  test('without the flag no server is started', async () => {
+    project('no-such-program-anywhere', []);
+    write('main.conc', program);
+    expect(await type(check, directory)).toMatchObject({ code: 0 });
   });
 });
 

@@ -2,6 +2,7 @@ import { statSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { applyFixes, type Diagnostic, type SourceFile, toJsonDiagnostic } from '@concerto/language';
 import { defineCommand, parseArguments } from '../arguments.ts';
+import { askMcpServers } from './ask-mcp-servers.ts';
 import { findSources } from './find-sources.ts';
 import { printDiagnostics } from './print-diagnostics.ts';
 import { checkTarget, findManifest, loadTarget, readTextFile, resolveTarget, type Target } from './project.ts';
@@ -12,6 +13,7 @@ export const spec = defineCommand({
   usage: '[PATH...]',
   options: {
     json: { type: 'boolean', help: 'print one array of diagnostics on standard output' },
+    mcp: { type: 'boolean', help: 'start or reach the MCP servers it declares, and check against the tools they have' },
     fix: { type: 'boolean', help: 'apply the fixes that are safe to apply, then check' },
   },
   details:
@@ -26,10 +28,10 @@ interface Findings {
 
 export async function run(argv: string[]): Promise<number> {
   const { values, positionals } = parseArguments(spec, argv);
-  let findings = checkPaths(positionals);
+  let findings = await checkPaths(positionals, values.mcp === true);
   if (values.fix) {
     const changed = fixFiles(findings);
-    if (changed > 0) findings = checkPaths(positionals);
+    if (changed > 0) findings = await checkPaths(positionals, values.mcp === true);
     process.stderr.write(`fixed ${changed} file${changed === 1 ? '' : 's'}\n`);
   }
   const { diagnostics, files } = findings;
@@ -44,13 +46,15 @@ export async function run(argv: string[]): Promise<number> {
   return diagnostics.some((diagnostic) => diagnostic.severity === 'error') ? 1 : 0;
 }
 
-function checkPaths(paths: readonly string[]): Findings {
+async function checkPaths(paths: readonly string[], asksServers: boolean): Promise<Findings> {
   const files = new Map<string, SourceFile>();
   const seen = new Set<string>();
   const diagnostics: Diagnostic[] = [];
   const targets = findTargets(paths);
   for (const target of targets) {
-    const checked = checkTarget(target);
+    const first = checkTarget(target);
+    const servers = asksServers ? await askMcpServers(first) : new Map();
+    const checked = servers.size === 0 ? first : checkTarget(target, servers);
     if (checked.target.manifest !== undefined)
       files.set(checked.target.manifest.file.path, checked.target.manifest.file);
     for (const [path, { source }] of checked.program.files) files.set(path, source);

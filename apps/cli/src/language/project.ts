@@ -9,6 +9,7 @@ import {
   type Manifest,
   type ManifestNames,
   type ManifestResult,
+  type McpKnowledge,
   type Program,
   parseSource,
   readManifest,
@@ -70,13 +71,16 @@ export function loadTarget(target: Target): LoadResult {
   return loadProgram({ entry: target.entry, readFile: readTextFile, parse: parseSource });
 }
 
-export function checkTarget(target: Target): CheckedProgram {
+/** `mcpServers`: what servers have said about their tools, when they were asked. */
+export function checkTarget(target: Target, mcpServers?: ReadonlyMap<string, McpKnowledge>): CheckedProgram {
   const { manifest } = target;
   const { program, diagnostics: loading } = loadTarget(target);
   const names = manifestNames(manifest?.manifest);
-  const { facts, diagnostics: checking } = checkProgram(
-    names === undefined ? { program } : { program, manifest: names },
-  );
+  const { facts, diagnostics: checking } = checkProgram({
+    program,
+    ...(names === undefined ? {} : { manifest: names }),
+    ...(mcpServers === undefined ? {} : { mcpServers }),
+  });
   const diagnostics = [...(manifest?.diagnostics ?? []), ...missingEntry(target), ...loading, ...checking];
   const findFile = (path: string) => {
     if (path === manifest?.file.path) return manifest.file;

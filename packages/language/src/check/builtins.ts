@@ -220,7 +220,16 @@ function signatureOf(types: Map<string, TypeCon>, written: IrSignature): Signatu
   return { typeParams, params, result: typeOfExpr(types, scope, written.result), isAsync: false };
 }
 
-function typeOfExpr(types: Map<string, TypeCon>, scope: ReadonlyMap<string, TypeParam>, expr: TypeExpr): Type {
+/** A type that something outside the program has written down; `Any` when it is not one. */
+export function typeOfText(builtins: Builtins, text: string): Type {
+  try {
+    return typeOfExpr(builtins.types, new Map(), parseSignature(`fn() -> ${text}`).result);
+  } catch {
+    return ANY;
+  }
+}
+
+function typeOfExpr(types: ReadonlyMap<string, TypeCon>, scope: ReadonlyMap<string, TypeParam>, expr: TypeExpr): Type {
   const inner = (part: TypeExpr) => typeOfExpr(types, scope, part);
   switch (expr.kind) {
     case 'name': {

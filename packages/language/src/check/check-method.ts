@@ -5,6 +5,7 @@ import type { TypeExpression } from '../syntax/type-expression.ts';
 import { readType } from './body.ts';
 import type { BuiltinMethod } from './builtins.ts';
 import { type CallSite, type CheckedCall, checkArguments, type Piped } from './check-arguments.ts';
+import { checkMcpCall } from './check-mcp.ts';
 import { mutate, placeRoot } from './check-place.ts';
 import { fieldType } from './check-struct.ts';
 import { CODE } from './codes.ts';
@@ -187,6 +188,7 @@ function builtinCall(body: Body, call: MethodCall, type: Type, method: BuiltinMe
   const typeParams = method.takesTypes ? method.signature.typeParams : [];
   const checked = checkArguments(body, site(call), { ...signature, typeParams }, instance);
   if (method.takesTypes) recordSchemaArgument(body, call, checked);
+  if (method.receiverName === 'McpRef' && method.name === 'call') checkMcpCall(body, call.arguments, type);
   const writesBack = method.receiver === 'mut-self' && writeBack(body, call);
   body.cx.facts.calls.set(call.id, {
     target: call.target ?? { kind: 'builtin-method', receiver: method.receiverName, method: method.name },

@@ -8,6 +8,7 @@ import { checkAgent, checkConnection, checkMcp, checkModel } from './check-confi
 import { checkConstant, evaluateConstants, outerBody } from './check-constant.ts';
 import { checkItemDecorators } from './check-decorators.ts';
 import { checkFunction, settle } from './check-function.ts';
+import { checkMcpTools, type McpKnowledge } from './check-mcp.ts';
 import { checkPipeline } from './check-pipeline.ts';
 import { checkTool } from './check-tool.ts';
 import { CODE } from './codes.ts';
@@ -25,6 +26,8 @@ export type { ManifestNames } from './context.ts';
 export interface CheckInput {
   readonly program: Program;
   readonly manifest?: ManifestNames;
+  /** By the name of the `mcp` block: what its server answered, for those that were asked. */
+  readonly mcpServers?: ReadonlyMap<string, McpKnowledge>;
 }
 
 export interface CheckResult {
@@ -52,6 +55,7 @@ function createContext(input: CheckInput): Context {
   return {
     program: input.program,
     manifest: input.manifest,
+    mcpServers: input.mcpServers ?? new Map(),
     facts: createFacts(highestId(input.program) + 1),
     report: new Reporter(),
     builtins: builtinTable(),
@@ -163,6 +167,7 @@ function checkItem(cx: Context, module: ModuleScope, item: Item): void {
       return;
     case 'McpItem':
       checkMcp(cx, module, item);
+      checkMcpTools(cx, item);
       return;
     case 'ConnectionItem':
       checkConnection(cx, module, item);

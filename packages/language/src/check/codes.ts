@@ -53,6 +53,7 @@ export const CODE = {
   unknownField: 'C0250',
   unknownMethod: 'C0251',
   schemaField: 'C0252',
+  mcpTool: 'C0253',
   unusedName: 'C0300',
   openMatch: 'C0301',
   parameterDocs: 'C0302',
