@@ -1,9 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { Agent, type IncomingMessage, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type EventLog, openEventLog } from '@concerto/log';
@@ -87,15 +89,16 @@ async function startServer(folder: string, agent: string) {
   const store = ['--store', `sqlite:${join(folder, 'server.db')}`];
   const child = spawn(process.execPath, [...args, ...store], { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] });
   const url = await listeningUrl(child);
-  const call = async (method: string, path: string, body?: object): Promise<Answer> => {
+  // One connection kept open, and no client library: what is measured is the server.
+  const agentOfOne = new Agent({ keepAlive: true, maxSockets: 1 });
+  const call = async (method: string, path: string, body: object): Promise<Answer> => {
     const headers = { authorization: 'Bearer bench', 'content-type': 'application/json' };
-    const response = await fetch(url + path, {
-      method,
-      headers,
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
-    return await response.json();
+    const asked = request(url + path, { method, headers, agent: agentOfOne }).end(JSON.stringify(body));
+    const [response]: IncomingMessage[] = await once(asked, 'response');
+    if (response === undefined) throw new Error('no answer');
+    const answer = await text(response);
+    if ((response.statusCode ?? 500) >= 300) throw new Error(`${method} ${path}: ${answer}`);
+    return JSON.parse(answer);
   };
   return {
     call,
@@ -104,11 +107,11 @@ async function startServer(folder: string, agent: string) {
       const headers = { authorization: 'Bearer bench' };
       const { body } = await fetch(`${url}/api/sessions/${id}/events`, { headers });
       if (body === null) throw new Error('no events');
-      let text = '';
+      let buffered = '';
       for await (const chunk of body.pipeThrough(new TextDecoderStream())) {
-        text += chunk;
-        const frames = text.split('\n\n');
-        text = frames.pop() ?? '';
+        buffered += chunk;
+        const frames = buffered.split('\n\n');
+        buffered = frames.pop() ?? '';
         for (const frame of frames) {
           const at = frame.includes('"functionResult"') ? /"at":"(\d+)"/.exec(frame)?.[1] : undefined;
           if (at !== undefined) yield at;

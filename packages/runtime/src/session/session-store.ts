@@ -213,7 +213,10 @@ function toAppend(id: string, { cached, decision, options: { fence, documents = 
             },
           ]),
     ],
-    documents: [...documents, ...(decision.records.length === 0 ? [] : indexDocuments(id, decision.state))],
+    documents: [
+      ...documents,
+      ...(decision.records.length === 0 ? [] : indexDocuments(id, cached.state, decision.state)),
+    ],
   };
 }
 
@@ -225,21 +228,23 @@ function eventEntry(event: PublicEvent, at: string): NewEntry {
   return { type: event.type, data: encodeEvent(event, at) };
 }
 
-function indexDocuments(id: string, state: SessionState): readonly DocumentWrite[] {
+/** The list's row, and what runners look through; the latter only when it says something new, since every page counts. */
+function indexDocuments(id: string, before: SessionState | undefined, state: SessionState): readonly DocumentWrite[] {
   const view = sessionView(state, 0);
-  return [
-    {
-      collection: sessionsCollection,
-      key: id,
-      value: JSON.stringify(view),
-      sort: state.createdAt,
-      tag: view.status,
-    },
-    {
-      collection: unfinishedCollection,
-      key: id,
-      value: state.end === undefined ? JSON.stringify({ slot: state.slot.kind }) : undefined,
-      sort: state.createdAt,
-    },
-  ];
+  const same = before?.slot.kind === state.slot.kind && before.end === state.end;
+  const row: DocumentWrite = {
+    collection: sessionsCollection,
+    key: id,
+    value: JSON.stringify(view),
+    sort: state.createdAt,
+    tag: view.status,
+  };
+  if (same) return [row];
+  const unfinished: DocumentWrite = {
+    collection: unfinishedCollection,
+    key: id,
+    value: state.end === undefined ? JSON.stringify({ slot: state.slot.kind }) : undefined,
+    sort: state.createdAt,
+  };
+  return [row, unfinished];
 }
