@@ -206,4 +206,19 @@ describe('lifecycle requests', () => {
     expect(story.status).toBe('completed');
     expect(story.recordTypes()).toContain('control-superseded');
   });
+
+  test('2.14 the same request again is the same request, under way and after it was settled', () => {
+    const story = new Story().running().control('pause', 'p1').control('pause', 'p1');
+    expect(story.last?.records).toEqual([]);
+    story.ack('p1').control('resume', 'r1').ack('r1');
+    story.control('pause', 'p1');
+    expect(story.last?.records).toEqual([]);
+    expect(story.status).toBe('running');
+  });
+
+  test('2.10 an agent that could be told to stop and not to go on is held at the end of its turn instead', () => {
+    const story = new Story().running({ capabilities: ['pause'] }).control('pause', 'p1');
+    expect(story.result().status).toBe('paused');
+    expect(story.control('resume', 'r1').status).toBe('idle');
+  });
 });

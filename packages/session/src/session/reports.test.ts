@@ -13,6 +13,16 @@ describe('questions', () => {
     expect(story.recordTypes()).toContain('answer-delivered');
   });
 
+  test('5.4 the same answer because of the same cause is no second one', () => {
+    const story = new Story().running().question('q1');
+    const answer = { type: 'answer', requestId: 'q1', response: 'yes', cause: 'key-1' } as const;
+    story.wish(answer).wish(answer);
+    expect(story.last?.records).toEqual([]);
+    const other = { ...answer, cause: 'key-2' };
+    expect(story.refusal(other).code).toBe('already_answered');
+    expect(story.refusal({ type: 'answer', requestId: 'q1', response: 'yes' }).code).toBe('already_answered');
+  });
+
   test.each([false, null, 0, ''])('5.1 an answer may be any JSON: %j', (response) => {
     const story = new Story().running().question('q1').wish({ type: 'answer', requestId: 'q1', response });
     expect(story.commands.at(-1)).toMatchObject({ type: 'answer', response });
