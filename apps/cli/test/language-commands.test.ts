@@ -2,10 +2,11 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import * as check from '../src/language/check-command.ts';
 import * as fmt from '../src/language/fmt-command.ts';
 import * as create from '../src/language/new-command.ts';
+import { type } from './type-command.ts';
 
 let directory = '';
 beforeEach(() => {
@@ -24,25 +25,6 @@ function write(path: string, text: string): string {
 
 function read(path: string): string {
   return readFileSync(join(directory, path), 'utf8');
-}
-
-async function type(command: { run(argv: string[]): Promise<number> }, ...argv: string[]) {
-  let out = '';
-  let err = '';
-  const stdout = vi.spyOn(process.stdout, 'write').mockImplementation((chunk) => {
-    out += String(chunk);
-    return true;
-  });
-  const stderr = vi.spyOn(process.stderr, 'write').mockImplementation((chunk) => {
-    err += String(chunk);
-    return true;
-  });
-  try {
-    return { code: await command.run(argv), out, err };
-  } finally {
-    stdout.mockRestore();
-    stderr.mockRestore();
-  }
 }
 
 interface Found {

@@ -1,11 +1,12 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import * as build from '../src/language/build-command.ts';
 import * as disasm from '../src/language/disasm-command.ts';
 import * as run from '../src/language/run-command.ts';
 import * as tests from '../src/language/test-command.ts';
+import { type } from './type-command.ts';
 
 let directory = '';
 beforeEach(() => {
@@ -20,25 +21,6 @@ function write(path: string, text: string): string {
   mkdirSync(dirname(full), { recursive: true });
   writeFileSync(full, text);
   return full;
-}
-
-async function type(command: { run(argv: string[]): Promise<number> }, ...argv: string[]) {
-  let out = '';
-  let err = '';
-  const stdout = vi.spyOn(process.stdout, 'write').mockImplementation((chunk) => {
-    out += String(chunk);
-    return true;
-  });
-  const stderr = vi.spyOn(process.stderr, 'write').mockImplementation((chunk) => {
-    err += String(chunk);
-    return true;
-  });
-  try {
-    return { code: await command.run(argv), out, err };
-  } finally {
-    stdout.mockRestore();
-    stderr.mockRestore();
-  }
 }
 
 const PROJECT = '[project]\nname = "p"\nversion = "1"\nentry = "src/main.conc"\n';
