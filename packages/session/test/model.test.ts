@@ -196,7 +196,8 @@ class Step implements fc.Command<Oracle, World> {
     const report = reportOf(world, state, { ...this.happening, what: next });
     const wish = wishOf(world, state, { ...this.happening, what: next });
     if (report !== undefined) must(world.ask(session, report, 'runner:r'), 'a report is never refused');
-    else if (wish !== undefined) world.ask(session, wish);
+    else if (wish !== undefined && pick % 2 === 0) world.ask(session, wish);
+    else if (wish !== undefined) world.wishBesideOwner(session, wish, pick % 11 === 0 ? state.epoch - 1 : state.epoch);
   }
 
   toString(): string {

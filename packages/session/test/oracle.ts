@@ -3,7 +3,7 @@ import type { Pool } from '../src/pool/pool.ts';
 import { pendingEntries } from '../src/queue/queue.ts';
 import type { Decision, Notice, Report, Wish } from '../src/session/session-command.ts';
 import { openRequests, statusOf } from '../src/session/status.ts';
-import type { Watcher, WorldSession } from './world.ts';
+import type { Asking, Watcher, WorldSession } from './world.ts';
 
 const limits: Partial<Record<SessionStatus, number>> = {
   starting: 15_000,
@@ -45,10 +45,11 @@ const wishes: ReadonlySet<string> = new Set([
   'admit',
 ] satisfies readonly (Wish | Notice)['type'][]);
 
-/** Nobody but the owner says that something is on its way to the agent. */
-function checkHandOver(record: SessionRecord, command: Wish | Notice | Report): void {
+/** Nobody but the owner, or who decides in its place, says that something is on its way to the agent. */
+function checkHandOver(record: SessionRecord, { type, attending }: Asking): void {
   if (record.type !== 'message-dispatched' && record.type !== 'start-requested') return;
-  must(!wishes.has(command.type), `only the owner hands over, not ${command.type}`);
+  const owns = wishes.has(type) ? attending?.epoch === record.epoch : true;
+  must(owns, `only the owner hands over, not ${type}`);
 }
 
 /** What one session has shown so far, kept apart from the code under test. */
@@ -77,7 +78,7 @@ export class Oracle implements Watcher {
     return known;
   }
 
-  decided(session: WorldSession, command: Wish | Notice | Report, decision: Decision): void {
+  decided(session: WorldSession, command: Asking, decision: Decision): void {
     const memory = this.memory(session);
     for (const record of decision.records) {
       checkSecondChance(record, command);

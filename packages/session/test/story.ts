@@ -17,6 +17,7 @@ import { nextDeadline } from '../src/session/deadlines.ts';
 import { decide } from '../src/session/decide.ts';
 import { fold } from '../src/session/evolve.ts';
 import type {
+  Asked,
   Decision,
   Notice,
   Refusal,
@@ -78,7 +79,7 @@ export class Story {
   }
 
   /** A wish that must be granted. */
-  wish(wish: Wish | Notice): this {
+  wish(wish: (Wish | Notice) & Pick<Asked, 'attending'>): this {
     expect(this.ask(wish)).toBeUndefined();
     return this;
   }

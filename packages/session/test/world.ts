@@ -2,12 +2,14 @@ import type { PoolRecord, PublicEvent, RunnerCommand, SessionRecord } from '@con
 import { decidePool, newPool, type Pool, type PoolCommand, type PoolOutcome } from '../src/pool/pool.ts';
 import { nextDeadline } from '../src/session/deadlines.ts';
 import { decide } from '../src/session/decide.ts';
-import type { Decision, Notice, Report, SessionCommand, Wish } from '../src/session/session-command.ts';
+import type { Asked, Decision, Notice, Report, SessionCommand, Wish } from '../src/session/session-command.ts';
 import type { SessionState } from '../src/session/session-state.ts';
+
+export type Asking = (Wish | Notice | Report) & Pick<Asked, 'attending'>;
 
 export type Watcher = {
   /** Called with every decision that was taken, before the pool hears of it. */
-  decided(session: WorldSession, command: Wish | Notice | Report, decision: Decision): void;
+  decided(session: WorldSession, command: Asking, decision: Decision): void;
   pooled(before: Pool, after: Pool, records: readonly PoolRecord[]): void;
 };
 
@@ -67,7 +69,12 @@ export class World {
     return this.open();
   }
 
-  ask(session: WorldSession, command: Wish | Notice | Report, actor = 'user'): boolean {
+  /** A wish can come to a server in whose process the owner lives: it is then decided in the owner's place. */
+  wishBesideOwner(session: WorldSession, wish: Wish, epoch: number): boolean {
+    return this.ask(session, { ...wish, attending: { epoch, actor: 'runner:r' } });
+  }
+
+  ask(session: WorldSession, command: Asking, actor = 'user'): boolean {
     const decided = decide(session.state, { ...command, at: this.now, actor } as SessionCommand);
     if (!decided.ok) return false;
     const { records, commands, events, state } = decided.value;

@@ -94,6 +94,29 @@ describe('messages', () => {
     expect(story.last?.records).toEqual([]);
   });
 
+  test('4.4 a wish decided in the place of its owner is handed over in the same commit, by the owner', () => {
+    const story = new Story().idle();
+    story.attentive = false;
+    const send = { type: 'enqueue', messageId: 'a', content: 'a', priority: 'queued', source: 'user' } as const;
+    story.wish({ ...send, attending: { epoch: 1, actor: 'runner:r1' } });
+    expect(story.last?.records.map(({ type, actor }) => [type, actor])).toEqual([
+      ['message-enqueued', 'user'],
+      ['message-dispatched', 'runner:r1'],
+      ['turn-started', 'runner:r1'],
+    ]);
+    expect(story.last?.commands.map((one) => one.type)).toEqual(['deliver']);
+    expect(story.deliveries()).toEqual(['first', 'a']);
+  });
+
+  test('4.4 whoever no longer owns the session decides like anybody else', () => {
+    const story = new Story().idle().claim(2).ready();
+    story.attentive = false;
+    const send = { type: 'enqueue', messageId: 'a', content: 'a', priority: 'queued', source: 'user' } as const;
+    story.wish({ ...send, attending: { epoch: 1, actor: 'runner:r1' } });
+    expect(story.last?.commands.map((one) => one.type)).toEqual(['attend']);
+    expect(story.deliveries()).toEqual(['first']);
+  });
+
   test('4.4 the owner is called only when it could do something', () => {
     const story = new Story().running({ capabilities: [] });
     story.send('a').send('b', 'immediate');

@@ -1,8 +1,9 @@
 import { err, ok } from '@concerto/base';
 import { messageLengthMax } from '@concerto/protocol';
+import { find } from '../archive.ts';
 import { wake } from '../session/advance.ts';
 import { type Draft, record } from '../session/draft.ts';
-import { pendingMax } from '../session/limits.ts';
+import { pendingMax, repeatKnownForMs } from '../session/limits.ts';
 import type { Refusal, Wish } from '../session/session-command.ts';
 import type { SessionState } from '../session/session-state.ts';
 import { statusOf } from '../session/status.ts';
@@ -17,6 +18,8 @@ type Verdict = { readonly ok: true; readonly value: undefined } | { readonly ok:
 const done: Verdict = ok(undefined);
 
 export function decideQueue(draft: Draft, wish: QueueWish): Verdict {
+  // From a caller that lost the answer: whatever became of the message since, this was granted.
+  if (isRepeat(draft)) return done;
   switch (wish.type) {
     case 'enqueue':
       return enqueue(draft, wish);
@@ -29,6 +32,11 @@ export function decideQueue(draft: Draft, wish: QueueWish): Verdict {
     case 'drop':
       return change(draft, wish);
   }
+}
+
+function isRepeat({ state, asked }: Draft): boolean {
+  const grantedAt = asked.cause === undefined ? undefined : find(state.queue.granted, asked.cause);
+  return grantedAt !== undefined && asked.at - grantedAt <= repeatKnownForMs;
 }
 
 function enqueue(draft: Draft, wish: Extract<QueueWish, { type: 'enqueue' }>): Verdict {

@@ -32,6 +32,8 @@ export type QueueEntry = {
   readonly turn?: number | undefined;
   readonly reason?: string | undefined;
   readonly starved: boolean;
+  /** A user put it where it is, so it no longer lets the user's own messages go first. */
+  readonly placed: boolean;
 };
 
 export type Queue = {
@@ -41,9 +43,11 @@ export type Queue = {
   readonly nextLaneSeq: number;
   /** The one message that was handed over and not yet confirmed. */
   readonly inFlight?: string | undefined;
+  /** When each wish with a cause was granted, so that the same one sent again is known as such. */
+  readonly granted: Archive<number>;
 };
 
-export const emptyQueue: Queue = { entries: emptyArchive(), version: 0, nextLaneSeq: 1 };
+export const emptyQueue: Queue = { entries: emptyArchive(), version: 0, nextLaneSeq: 1, granted: emptyArchive() };
 
 export type QueueRecord = Extract<SessionRecord, { type: `message${string}` }>;
 
@@ -51,7 +55,21 @@ export function isQueueRecord(record: SessionRecord): record is QueueRecord {
   return record.type.startsWith('message');
 }
 
+const wishes: ReadonlySet<QueueRecord['type']> = new Set([
+  'message-enqueued',
+  'message-edited',
+  'message-promoted',
+  'messages-reordered',
+  'message-resent',
+]);
+
 export function evolveQueue(queue: Queue, record: QueueRecord): Queue {
+  const next = applyRecord(queue, record);
+  if (record.cause === undefined || !wishes.has(record.type)) return next;
+  return { ...next, granted: close(next.granted, record.cause, record.at) };
+}
+
+function applyRecord(queue: Queue, record: QueueRecord): Queue {
   if (record.type === 'message-enqueued') return enqueue(queue, record);
   if (record.type === 'messages-reordered') return reorder(queue, record.ids);
   const entry = queue.entries.live.get(record.messageId);
@@ -62,6 +80,7 @@ export function evolveQueue(queue: Queue, record: QueueRecord): Queue {
   const entries = (settled ? close : keep)(queue.entries, entry.id, changed);
   const inFlight = changed.state === 'dispatched' ? entry.id : otherInFlight(queue, entry.id);
   return {
+    ...queue,
     entries,
     version: queue.version + (record.type === 'message-starved' ? 0 : 1),
     nextLaneSeq: queue.nextLaneSeq + (record.type === 'message-promoted' ? 1 : 0),
@@ -86,6 +105,7 @@ function enqueue(queue: Queue, record: Extract<QueueRecord, { type: 'message-enq
     dispatches: 0,
     steerRefused: false,
     starved: false,
+    placed: false,
   };
   return {
     ...queue,
@@ -100,7 +120,7 @@ function reorder(queue: Queue, ids: readonly string[]): Queue {
   const places = listed.map((entry) => entry.laneSeq).toSorted((a, b) => a - b);
   const live = new Map(queue.entries.live);
   listed.forEach((entry, index) => {
-    live.set(entry.id, { ...entry, laneSeq: places[index] ?? entry.laneSeq });
+    live.set(entry.id, { ...entry, laneSeq: places[index] ?? entry.laneSeq, placed: true });
   });
   return { ...queue, entries: { ...queue.entries, live }, version: queue.version + 1 };
 }
@@ -160,11 +180,14 @@ function evolveEntry(entry: QueueEntry, record: EntryRecord, nextLaneSeq: number
 
 const laneOf = (entry: QueueEntry): number => (entry.priority === 'immediate' ? 0 : 1);
 
+/** What the system says waits behind what people said in the same lane. */
+const rankOf = (entry: QueueEntry): number => (entry.source === 'system' && !entry.placed ? 1 : 0);
+
 /** What will be handed over, in the order in which it will be. */
 export function pendingEntries(queue: Queue): readonly QueueEntry[] {
   return [...queue.entries.live.values()]
     .filter((entry) => entry.state === 'pending')
-    .toSorted((a, b) => laneOf(a) - laneOf(b) || a.laneSeq - b.laneSeq);
+    .toSorted((a, b) => laneOf(a) - laneOf(b) || rankOf(a) - rankOf(b) || a.laneSeq - b.laneSeq);
 }
 
 export function hasPending(queue: Queue): boolean {

@@ -5,8 +5,8 @@ import type { SessionState } from './session-state.ts';
 import { canSteer, needsProcess, openRequests } from './status.ts';
 
 /**
- * Does what can be done next. Only the owner's own words lead here, never a user's: what is handed over was decided
- * under the owner's fence, so a message that no living owner saw is pending, not uncertain.
+ * Does what can be done next. Only the owner's own words lead here, or a wish decided in its place: what is handed over
+ * was decided under the owner's fence, so a message that no living owner saw is pending, not uncertain.
  */
 export function advance(draft: Draft): void {
   const { state } = draft;
@@ -20,10 +20,17 @@ export function advance(draft: Draft): void {
   dispatchNext(draft);
 }
 
-/** After a wish: asks the pool for what is needed, and calls the owner if there is something it could do now. */
+/** After a wish: asks the pool for what is needed, and calls the owner, unless it is here, for what it could do now. */
 export function wake(draft: Draft): void {
-  const { end, control, hold } = draft.state;
+  const { end, control, hold, owner } = draft.state;
   if (end === undefined && control === undefined && hold === undefined && needsProcess(draft.state)) wantSlot(draft);
+  const { attending } = draft.asked;
+  if (attending !== undefined && attending.epoch === owner?.epoch) {
+    const owners: Draft = { ...draft, asked: { ...draft.asked, actor: attending.actor } };
+    advance(owners);
+    draft.state = owners.state;
+    return;
+  }
   const trial: Draft = { ...draft, records: [], commands: [], acks: [], observed: [] };
   advance(trial);
   if (trial.commands.length > 0) command(draft, { type: 'attend' });

@@ -73,8 +73,9 @@ function start(existing: SessionState | undefined, command: StartCommand & Asked
 function draftOfNew(command: StartCommand & Asked): Draft {
   const { sessionId, kind, agent, title, once, template, input, tools, slot } = command;
   const asked = notBefore(undefined, command);
+  const { at, actor, cause } = asked;
   const body = { sessionId, kind, agent, title, once, template, input, tools, slot };
-  const first = { type: 'created', ...body, ...asked } as const;
+  const first = { type: 'created', ...body, at, actor, cause } as const;
   return { state: created(first), before: undefined, asked, records: [first], commands: [], acks: [], observed: [] };
 }
 

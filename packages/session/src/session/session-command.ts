@@ -25,6 +25,8 @@ export type Asked = {
   readonly at: number;
   readonly actor: string;
   readonly cause?: string | undefined;
+  /** The owner in whose place this is decided, and under whose fence it is appended: it need not be called. */
+  readonly attending?: { readonly epoch: number; readonly actor: string } | undefined;
 };
 
 export type StartCommand = {
