@@ -37,6 +37,10 @@ export class OwnerWriter {
 
   async begin(): Promise<void> {
     this.#eventsBefore = await this.#patiently(() => this.#options.eventsHead());
+    const { store, own, ended } = this.#options;
+    if (ended.aborted) return;
+    const gone = store.ownedHere(own.session, { fence: own.fence, actor: `runner:${own.runner}` });
+    ended.addEventListener('abort', gone, { once: true });
   }
 
   /** The state after it, or undefined when the session is no longer ours. A report made from the state sees everything said before. */

@@ -21,6 +21,8 @@ const pageEntries = 1_000;
 const cachedSessionsMax = 2_000;
 
 export type Fence = { readonly lease: string; readonly epoch: number };
+/** The owner of a session, where it lives in this process. */
+type OwnerHere = { readonly fence: Fence; readonly actor: string };
 
 /** The writer has lost the session to another owner and must stop at once. */
 type Fenced = { readonly kind: 'fenced' };
@@ -30,7 +32,7 @@ export type Executed = Result<Decision, Refusal | Fenced>;
 type CommandSource = SessionCommand | ((state: SessionState | undefined) => SessionCommand);
 
 export type ExecuteOptions = {
-  readonly fence?: Fence;
+  readonly fence?: Fence | undefined;
   /** Written in the same commit, if there is one. */
   readonly documents?: readonly DocumentWrite[];
 };
@@ -45,6 +47,7 @@ export class SessionStore {
   readonly #log: EventLog;
   readonly #cache = new Map<string, Cached>();
   readonly #listeners: ((session: string, decision: Decision) => void)[] = [];
+  readonly #owners = new Map<string, OwnerHere>();
 
   constructor(log: EventLog) {
     this.#log = log;
@@ -53,6 +56,14 @@ export class SessionStore {
   /** Calls after every decision of this process that is durable. */
   onDecision(listener: (session: string, decision: Decision) => void): void {
     this.#listeners.push(listener);
+  }
+
+  /** Until the returned call, what others wish of the session is decided in its owner's place: one commit instead of two. */
+  ownedHere(id: string, owner: OwnerHere): () => void {
+    this.#owners.set(id, owner);
+    return () => {
+      if (this.#owners.get(id) === owner) this.#owners.delete(id);
+    };
   }
 
   /** The state as of now; undefined when there is no such session. */
@@ -119,7 +130,9 @@ export class SessionStore {
       fresh = true;
     }
     for (let attempt = 0; attempt < conflictsMax; attempt++) {
-      const decided = decide(cached.state, typeof command === 'function' ? command(cached.state) : command);
+      const owner = options.fence === undefined ? this.#owners.get(id) : undefined;
+      const asked = typeof command === 'function' ? command(cached.state) : command;
+      const decided = decide(cached.state, owner === undefined ? asked : inPlaceOf(owner, asked));
       if (!decided.ok || isEmpty(decided.value)) {
         if (fresh) return decided;
         // A refusal, and nothing to do, may be about a state that is over.
@@ -127,9 +140,12 @@ export class SessionStore {
         fresh = true;
         continue;
       }
-      const appended = await this.#append(id, { cached, decision: decided.value, options });
+      const fence = options.fence ?? owner?.fence;
+      const appended = await this.#append(id, { cached, decision: decided.value, options: { ...options, fence } });
       if (appended === 'appended') return ok(decided.value);
-      if (appended === 'fenced') return err({ kind: 'fenced' });
+      if (appended === 'fenced' && owner === undefined) return err({ kind: 'fenced' });
+      // An owner that has lost the session and does not know it yet: the wish is still the user's.
+      if (appended === 'fenced' && this.#owners.get(id) === owner) this.#owners.delete(id);
       await this.#refresh(id, cached);
       fresh = true;
     }
@@ -187,6 +203,10 @@ export class SessionStore {
 }
 
 type Pending = { readonly cached: Cached; readonly decision: Decision; readonly options: ExecuteOptions };
+
+function inPlaceOf({ fence, actor }: OwnerHere, command: SessionCommand): SessionCommand {
+  return { ...command, attending: { epoch: fence.epoch, actor } };
+}
 
 function isEmpty({ records, events, acks, commands }: Decision): boolean {
   return records.length === 0 && events.length === 0 && acks.length === 0 && commands.length === 0;
