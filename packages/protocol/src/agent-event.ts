@@ -174,7 +174,14 @@ export const SessionEvent = z.discriminatedUnion('type', [
     previous: SessionStatus.optional(),
     reason: z.string().optional(),
   }),
-  z.strictObject({ type: z.literal('message'), message: Message }),
+  /** A queue entry changed. `order` is there after a reorder: every pending id in the order of delivery. */
+  z.strictObject({
+    type: z.literal('message'),
+    message: Message,
+    /** The queue's, after the change: what the next reorder has to name. */
+    version: z.number().int().nonnegative().optional(),
+    order: z.array(z.string()).optional(),
+  }),
   z.strictObject({ type: z.literal('usage'), ...Usage.shape }),
   z.strictObject({ type: z.literal('gap'), from: z.number().int(), to: z.number().int() }),
   /** A suspend that no longer waits: answered by someone, or withdrawn with the reason. */
@@ -184,6 +191,8 @@ export const SessionEvent = z.discriminatedUnion('type', [
     outcome: z.enum(['answered', 'withdrawn']),
     by: z.string().optional(),
     reason: z.string().optional(),
+    /** What was answered, unless it was asked for as a secret. */
+    response: JsonValue.optional(),
   }),
 ]);
 export type SessionEvent = z.infer<typeof SessionEvent>;

@@ -63,7 +63,7 @@ export class Story {
     return statusOf(this.state);
   }
 
-  ask(command: Wish | Notice | Report, actor = 'user'): Refusal | undefined {
+  ask(command: (Wish | Notice | Report) & Pick<Asked, 'cause'>, actor = 'user'): Refusal | undefined {
     const before = fold(this.records);
     const decided = decide(before, { at: this.now, actor, ...command } as SessionCommand);
     if (!decided.ok) return decided.error;
@@ -79,7 +79,7 @@ export class Story {
   }
 
   /** A wish that must be granted. */
-  wish(wish: (Wish | Notice) & Pick<Asked, 'attending'>): this {
+  wish(wish: (Wish | Notice) & Pick<Asked, 'attending' | 'cause'>): this {
     expect(this.ask(wish)).toBeUndefined();
     return this;
   }
@@ -145,6 +145,8 @@ export class Story {
 
   result(text = 'done'): this {
     return this.report({
+      closing: [{ type: 'turnComplete' }],
+      late: [{ type: 'thought', text }],
       type: 'turn-ended',
       outcome: 'result',
       value: { text },

@@ -24,7 +24,9 @@ export function reportOf(
         ...speaker,
         ...(turn === 0 ? {} : { turn }),
         outcome: 'result',
-        observed: [...observed, ...translation.events],
+        observed,
+        closing: translation.events,
+        late: translation.late,
         value: translation.value,
         result: { success: true, href: '/', outcomes: outcomeOf(translation.value) },
       };
@@ -34,7 +36,9 @@ export function reportOf(
         ...speaker,
         ...(turn === 0 ? {} : { turn }),
         outcome: 'error',
-        observed: [...observed, ...translation.events],
+        observed,
+        closing: translation.events,
+        late: translation.late,
         error: { code: translation.code, message: translation.message },
       };
     case 'ack':

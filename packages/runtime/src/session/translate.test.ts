@@ -115,6 +115,7 @@ describe('how agent messages become events', () => {
         { type: 'content', content: { role: 'model', parts: [{ text: 'done' }] } },
         { type: 'turnComplete' },
       ],
+      late: [{ type: 'subagentAddJson', callId: 'turn-1', title: 'result', data: { text: 'done', files: 3 } }],
     });
   });
 
@@ -135,6 +136,7 @@ describe('how agent messages become events', () => {
       message: 'no luck',
       code: 'agent_error',
       events: [errorEvent('turn-1', 'no luck')],
+      late: [{ type: 'subagentAddJson', callId: 'turn-1', title: 'error', data: { message: 'no luck' } }],
     });
     expect(translated({ type: 'error', message: 'no luck', code: 'E42' })).toMatchObject({ code: 'E42' });
   });

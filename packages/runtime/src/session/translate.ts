@@ -14,12 +14,15 @@ export type Turn = {
   readonly callId: string;
 };
 
+/** What ends a turn, and what is left of it when there is none to end: a line in the log of the one before. */
+type Closing = { readonly events: readonly AgentEvent[]; readonly late: readonly AgentEvent[] };
+
 /** The 21 events of one agent message, by the table of the contract. */
 export type Translation =
   | { readonly kind: 'events'; readonly events: readonly AgentEvent[] }
   | { readonly kind: 'request'; readonly event: SuspendEvent }
-  | { readonly kind: 'result'; readonly events: readonly AgentEvent[]; readonly value: JsonObject }
-  | { readonly kind: 'error'; readonly events: readonly AgentEvent[]; readonly message: string; readonly code: string }
+  | (Closing & { readonly kind: 'result'; readonly value: JsonObject })
+  | (Closing & { readonly kind: 'error'; readonly message: string; readonly code: string })
   | { readonly kind: 'ack'; readonly verb: string; readonly id: string };
 
 export function promptEvents(turn: Turn, prompt: string, objective: LlmContent | undefined): readonly AgentEvent[] {
@@ -37,6 +40,9 @@ export function translate(
   mintRequestId: () => string,
 ): Translation {
   const { callId } = turn;
+  const late = (title: string): readonly AgentEvent[] => [
+    { type: 'subagentAddJson', callId, title, data: fieldsOf(raw) },
+  ];
   switch (message.type) {
     case 'progress':
       return events(
@@ -63,11 +69,12 @@ export function translate(
         },
       };
     case 'result':
-      return { kind: 'result', events: resultEvents(turn, fieldsOf(raw)), value: fieldsOf(raw) };
+      return { kind: 'result', events: resultEvents(turn, fieldsOf(raw)), late: late('result'), value: fieldsOf(raw) };
     case 'error':
       return {
         kind: 'error',
         events: [errorEvent(callId, message.message)],
+        late: late('error'),
         message: message.message,
         code: String(message.code ?? 'agent_error'),
       };

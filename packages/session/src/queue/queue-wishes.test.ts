@@ -21,6 +21,55 @@ describe('messages', () => {
     expect(story.deliveries()).toEqual(['first', 'i1', 'i2', 'q1', 'q2', 'q3']);
   });
 
+  test('4.1 what the system says waits behind what people say in the same lane, unless a person put it first', () => {
+    const story = new Story().running({ capabilities: [] });
+    const system = (messageId: string) =>
+      story.wish({ type: 'enqueue', messageId, content: 'go on', priority: 'queued', source: 'system' });
+    system('s1').send('q1');
+    system('s2').send('q2').send('i1', 'immediate');
+    expect(listed(story)).toEqual(['i1', 'q1', 'q2', 's1', 's2']);
+    const { version } = story.state.queue;
+    story.wish({ type: 'reorder', ids: ['q1', 's2', 's1', 'q2'], version });
+    expect(listed(story)).toEqual(['i1', 'q1', 's2', 's1', 'q2']);
+    expect(story.send('q3') && listed(story)).toEqual(['i1', 'q1', 's2', 's1', 'q2', 'q3']);
+  });
+
+  test('4.1 a reader of the events knows the order and the version that the next reorder must name', () => {
+    const story = new Story().running({ capabilities: [] }).send('a').send('b').send('c');
+    const { version } = story.state.queue;
+    expect(story.events.at(-1)).toMatchObject({ type: 'message', message: { id: 'c' }, version });
+    story.wish({ type: 'reorder', ids: ['c', 'a', 'b'], version });
+    expect(story.events.at(-1)).toMatchObject({ type: 'message', order: ['c', 'a', 'b'], version: version + 1 });
+    story.wish({ type: 'reorder', ids: ['a', 'b', 'c'], version: version + 1 });
+    expect(listed(story)).toEqual(['a', 'b', 'c']);
+  });
+
+  test.each([
+    ['edit', wish.edit],
+    ['promote', wish.promote],
+    ['reorder', { type: 'reorder', ids: ['b', 'a'], version: 4 }],
+    ['resend', wish.resend],
+  ] as const)('4.9 the same %s again, with the same cause, is granted again and changes nothing', (kind, repeated) => {
+    const story = new Story().running({ capabilities: [] });
+    if (kind === 'resend') story.result().send('a').exit();
+    else story.send('a').send('b');
+    const asked = kind === 'reorder' ? { ...repeated, version: story.state.queue.version } : repeated;
+    story.wish({ ...asked, cause: 'k1' });
+    const records = story.records.length;
+    story.wish({ ...asked, cause: 'k1' });
+    expect(story.records).toHaveLength(records);
+    const other = story.ask({ ...asked, cause: 'k2' });
+    if (kind === 'edit') expect(other).toBeUndefined();
+    else expect(other).toBeDefined();
+  });
+
+  test('4.9 after a day the cause is free for another wish', () => {
+    const story = new Story().running({ capabilities: [] }).send('a');
+    story.wish({ ...wish.edit, cause: 'k1' }).tick(24 * 60 * 60_000 + 1);
+    story.wish({ ...wish.edit, content: 'again', cause: 'k1' });
+    expect(messageOf(story.state, 'a')?.content).toBe('again');
+  });
+
   test('4.2 follow-ups wait for the end of the turn and go one a turn', () => {
     const story = new Story().running({ capabilities: everything }).send('a').send('b');
     expect(story.deliveries()).toEqual(['first']);

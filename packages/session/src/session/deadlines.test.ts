@@ -37,6 +37,47 @@ describe('deadlines', () => {
     expect(nextDeadline(story.state)).toBe(1_020_000);
   });
 
+  const day = 24 * 60 * 60_000;
+
+  test.each(['input', 'approval'] as const)(
+    '3.8 a question (%s) that nobody answers in a day is withdrawn, never answered in the user’s place',
+    (type) => {
+      const story = new Story()
+        .running()
+        .question('q1', type)
+        .pass(day - 1);
+      expect(story.status).toBe(type === 'input' ? 'waitingForInput' : 'waitingForApproval');
+      story.pass(1);
+      expect(story.status).toBe('running');
+      const reason = 'nobody answered within 24 hours';
+      expect(story.commands.at(-1)).toMatchObject({ type: 'withdraw', requestId: 'q1', reason });
+      expect(story.events).toContainEqual({ type: 'requestSettled', requestId: 'q1', outcome: 'withdrawn', reason });
+      expect(story.refusal({ type: 'answer', requestId: 'q1', response: true })).toMatchObject({ code: 'withdrawn' });
+    },
+  );
+
+  test('3.8 each question has its own day, and the time in which the session is paused does not count', () => {
+    const story = new Story()
+      .running()
+      .question('q1')
+      .pass(day / 2)
+      .question('q2');
+    story
+      .control('pause', 'p')
+      .ack('p')
+      .pass(10 * day);
+    expect(story.state.requests.live.size).toBe(2);
+    story
+      .control('resume', 'r')
+      .ack('r')
+      .pass(day / 2 - 1);
+    expect([...story.state.requests.live.keys()]).toEqual(['q1', 'q2']);
+    story.pass(1);
+    expect([...story.state.requests.live.keys()]).toEqual(['q2']);
+    story.pass(day / 2);
+    expect(story.state.requests.live.size).toBe(0);
+  });
+
   test('3.2 interrupt: a signal, then the end of the process; the next message starts a new one', () => {
     const story = new Story().running().send('a').control('interrupt', 'i1').pass(5_000);
     expect(story.commands.at(-1)).toMatchObject({ type: 'signal-interrupt', requestId: 'i1' });

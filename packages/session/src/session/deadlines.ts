@@ -10,17 +10,19 @@ import {
   interruptSignalAfterMs,
   interruptTimeoutMs,
   parkAfterMs,
+  questionTimeoutMs,
   resumeRepeatAfterMs,
   resumeTimeoutMs,
   starvationNoticeAfterMs,
 } from './limits.ts';
 import type { SessionState } from './session-state.ts';
 import { confirmControl, endCancelled, endTurn, loseProcess } from './settle.ts';
-import { statusOf } from './status.ts';
+import { openRequests, statusOf } from './status.ts';
 
 type Deadline = { readonly at: number } & (
   | { readonly kind: 'control' | 'start' | 'park' }
   | { readonly kind: 'delivery' | 'starvation'; readonly entry: QueueEntry }
+  | { readonly kind: 'question'; readonly requestId: string }
 );
 
 /** Every instant at which something must happen if nothing else does; derived, so it survives any restart. */
@@ -34,6 +36,11 @@ function deadlines(state: SessionState): readonly Deadline[] {
   if (flying?.dispatch !== undefined) all.push({ kind: 'delivery', at: flying.dispatch.deadline, entry: flying });
   for (const entry of pendingEntries(queue)) {
     if (!entry.starved) all.push({ kind: 'starvation', at: entry.createdAt + starvationNoticeAfterMs, entry });
+  }
+  if (control === undefined && state.hold === undefined) {
+    for (const { requestId, waitsSince } of openRequests(state)) {
+      all.push({ kind: 'question', at: waitsSince + questionTimeoutMs, requestId });
+    }
   }
   const status = statusOf(state);
   const quiet = status === 'idle' || status === 'interrupted';
@@ -83,6 +90,8 @@ function passed(draft: Draft, due: Deadline): void {
         waitedMs: draft.asked.at - due.entry.createdAt,
       });
       return;
+    case 'question':
+      return questionPassed(draft, due.requestId);
     case 'park':
       return park(draft);
     default:
@@ -192,6 +201,18 @@ function deliveryPassed(draft: Draft, entry: QueueEntry): void {
     dispatchId,
     reason: 'the agent did not confirm it in time',
   });
+  advance(draft);
+}
+
+/** The agent hears that no answer came, and decides itself how to go on. */
+function questionPassed(draft: Draft, requestId: string): void {
+  const { agentProcess } = draft.state;
+  const reason = `nobody answered within ${questionTimeoutMs / 3_600_000} hours`;
+  record(draft, { type: 'request-withdrawn', requestId, reason });
+  if (agentProcess.kind === 'ready') {
+    command(draft, { type: 'withdraw', incarnation: agentProcess.incarnation, requestId, reason });
+  }
+  draft.reason = reason;
   advance(draft);
 }
 

@@ -220,13 +220,29 @@ function evolveControl(state: SessionState, record: ControlRecord): SessionState
       if (state.control === undefined) return state;
       return { ...state, control: { ...state.control, step: record.step, deadline: record.deadline } };
     case 'control-confirmed':
-      return { ...settleControl(state, record), hold: holdAfter(state.hold, record) };
+      return {
+        ...settleControl(state, record),
+        hold: holdAfter(state.hold, record),
+        requests: record.kind === 'resume' ? waitedOn(state, record.at) : state.requests,
+      };
     case 'control-refused':
     case 'control-superseded':
       return settleControl(state, record);
     default:
       return unreachable(record);
   }
+}
+
+/** While the session was paused nobody was expected to answer. */
+function waitedOn({ requests, hold }: SessionState, at: number): Archive<Request> {
+  if (hold?.kind !== 'paused' || requests.live.size === 0) return requests;
+  const live = new Map(
+    [...requests.live].map(([id, request]) => {
+      const paused = Math.max(0, at - Math.max(hold.since, request.waitsSince));
+      return [id, { ...request, waitsSince: request.waitsSince + paused }] as const;
+    }),
+  );
+  return { ...requests, live };
 }
 
 function interrupted(since: number, reason?: string): Hold {
@@ -270,7 +286,8 @@ type RequestRecord = RecordOf<'request-opened' | 'request-answered' | 'answer-se
 function evolveRequests(requests: Archive<Request>, record: RequestRecord): Archive<Request> {
   const { requestId } = record;
   if (record.type === 'request-opened') {
-    return keep(requests, requestId, { requestId, event: record.event, since: record.at, state: 'open' });
+    const { event, at } = record;
+    return keep(requests, requestId, { requestId, event, since: at, waitsSince: at, state: 'open' });
   }
   const request = requests.live.get(requestId);
   if (request === undefined) return requests;

@@ -1,5 +1,6 @@
-import type { PublicEvent, SessionRecord } from '@concerto/protocol';
-import { entryOf } from '../queue/queue.ts';
+import type { PublicEvent, SessionRecord, SuspendEvent } from '@concerto/protocol';
+import { find } from '../archive.ts';
+import { entryOf, listedEntries } from '../queue/queue.ts';
 import type { SessionState } from './session-state.ts';
 import { statusOf } from './status.ts';
 import { messageView } from './view.ts';
@@ -12,20 +13,29 @@ export function publicEvents(
   reason: string | undefined,
 ): readonly PublicEvent[] {
   return [
-    ...records.flatMap(settledRequest),
+    ...records.flatMap((record) => settledRequest(after, record)),
     ...usageEvent(after, records),
     ...changedMessages(records).flatMap((id): PublicEvent[] => {
       const entry = entryOf(after.queue, id);
-      return entry === undefined ? [] : [{ type: 'message', message: messageView(entry, after) }];
+      if (entry === undefined) return [];
+      const { version } = after.queue;
+      return [{ type: 'message', message: messageView(entry, after), version, ...newOrder(after, records, id) }];
     }),
     ...statusEvent(before, after, reason),
     ...records.flatMap(ending),
   ];
 }
 
-function settledRequest(record: SessionRecord): PublicEvent[] {
+/** What is typed unseen must not be read by everybody who follows. */
+function isSecret(event: SuspendEvent | undefined): boolean {
+  return event?.type === 'waitForInput' && (event.inputType === 'password' || event.inputType === 'secret');
+}
+
+function settledRequest(after: SessionState, record: SessionRecord): PublicEvent[] {
   if (record.type === 'request-answered') {
-    return [{ type: 'requestSettled', requestId: record.requestId, outcome: 'answered', by: record.actor }];
+    const { requestId, actor: by, response } = record;
+    const event = find(after.requests, requestId)?.event;
+    return [{ type: 'requestSettled', requestId, outcome: 'answered', by, ...(isSecret(event) ? {} : { response }) }];
   }
   if (record.type === 'request-withdrawn') {
     return [{ type: 'requestSettled', requestId: record.requestId, outcome: 'withdrawn', reason: record.reason }];
@@ -40,7 +50,13 @@ function usageEvent(after: SessionState, records: readonly SessionRecord[]): Pub
     : [];
 }
 
-/** Each changed message once, in the order of its first change. After a reorder the first of the lane stands for all. */
+/** A reorder moves many at once: the first of the lane carries the order of all. */
+function newOrder(after: SessionState, records: readonly SessionRecord[], id: string): { readonly order?: string[] } {
+  const moved = records.some((record) => record.type === 'messages-reordered' && record.ids[0] === id);
+  return moved ? { order: listedEntries(after.queue).map((entry) => entry.id) } : {};
+}
+
+/** Each changed message once, in the order of its first change. */
 function changedMessages(records: readonly SessionRecord[]): readonly string[] {
   const ids = new Set<string>();
   for (const record of records) {

@@ -81,6 +81,23 @@ describe('questions', () => {
   });
 });
 
+describe('a second end of a turn', () => {
+  test('7.1 a result when no turn runs ends nothing, is noted, and is shown as what it is', () => {
+    const story = new Story().running().result('first').result('second');
+    expect(story.eventTypes().filter((type) => type === 'turnComplete')).toHaveLength(1);
+    expect(story.events.at(-1)).toEqual({ type: 'thought', text: 'second' });
+    expect(story.records.at(-1)).toMatchObject({ type: 'report-ignored', report: 'turn-ended' });
+    expect(sessionView(story.state, 1).result).toEqual({ text: 'first' });
+  });
+
+  test('7.1 a result after the interrupt was confirmed is as late', () => {
+    const story = storyIn('interrupted').result('too late');
+    expect(story.status).toBe('interrupted');
+    expect(story.eventTypes()).not.toContain('turnComplete');
+    expect(story.eventTypes().at(-1)).toBe('thought');
+  });
+});
+
 describe('what the owner reports', () => {
   test('6.2 an older owner is not heard, and a claim that is not newer is ignored', () => {
     const story = new Story().running().claim(3, 'r2');

@@ -166,9 +166,11 @@ function turnEnded(draft: Draft, report: ReportOf<'turn-ended'>): void {
   const { state } = draft;
   const { turn, control } = state;
   if (!turn.active || (report.turn !== undefined && report.turn !== turn.number)) {
+    draft.observed.push(...(report.late ?? []));
     ignore(draft, report, turn.active ? `turn ${report.turn} is over` : 'no turn is running');
     return;
   }
+  draft.observed.push(...(report.closing ?? []));
   confirmDelivery(draft);
   if (report.outcome === 'error') endTurn(draft, 'error', { error: report.error });
   else endTurn(draft, 'result', { value: report.value });

@@ -74,6 +74,11 @@ export type Notice =
 
 /** From the owner: whose word it is, and the events it translated, which are shown before what follows from them. */
 type Reported = { readonly epoch: number; readonly observed?: readonly AgentEvent[] | undefined };
+/** The end of a turn, as it is shown: where it ends the turn, and where it comes when there is none to end. */
+type Closing = {
+  readonly closing?: readonly AgentEvent[] | undefined;
+  readonly late?: readonly AgentEvent[] | undefined;
+};
 /** From the agent: also which incarnation spoke. */
 type FromAgent = Reported & { readonly incarnation: number };
 
@@ -100,24 +105,26 @@ export type Report =
   | (FromAgent & { readonly type: 'delivery-refused'; readonly dispatchId: string; readonly reason: string })
   /** The agent began a turn by itself; not needed for one that a prompt started. */
   | (FromAgent & { readonly type: 'turn-started' })
-  | (FromAgent & {
-      readonly type: 'turn-ended';
-      readonly outcome: 'result';
-      readonly value: Json;
-      /** What `complete` will carry if the session ends with it. */
-      readonly result: AgentResult;
-      /** The session ends with this turn even without `once`: a program that has finished. */
-      readonly final?: boolean;
-      /** When known: another turn's end is not this one's. */
-      readonly turn?: number;
-    })
-  | (FromAgent & {
-      readonly type: 'turn-ended';
-      readonly outcome: 'error';
-      readonly error: SessionError;
-      readonly final?: boolean;
-      readonly turn?: number;
-    })
+  | (FromAgent &
+      Closing & {
+        readonly type: 'turn-ended';
+        readonly outcome: 'result';
+        readonly value: Json;
+        /** What `complete` will carry if the session ends with it. */
+        readonly result: AgentResult;
+        /** The session ends with this turn even without `once`: a program that has finished. */
+        readonly final?: boolean;
+        /** When known: another turn's end is not this one's. */
+        readonly turn?: number;
+      })
+  | (FromAgent &
+      Closing & {
+        readonly type: 'turn-ended';
+        readonly outcome: 'error';
+        readonly error: SessionError;
+        readonly final?: boolean;
+        readonly turn?: number;
+      })
   | (FromAgent & { readonly type: 'request-opened'; readonly requestId: string; readonly event: SuspendEvent })
   | (FromAgent & { readonly type: 'request-withdrawn'; readonly requestId: string; readonly reason: string })
   | (FromAgent & { readonly type: 'answer-delivered'; readonly requestId: string })

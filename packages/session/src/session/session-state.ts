@@ -34,6 +34,8 @@ export type Request = {
   readonly requestId: string;
   readonly event: SuspendEvent;
   readonly since: number;
+  /** From when its wait counts: later than `since` by the time the session was paused. */
+  readonly waitsSince: number;
   readonly state: 'open' | 'answered' | 'withdrawn';
   readonly reason?: string | undefined;
   /** The cause of its answer, so that the same answer sent again is known as such. */
