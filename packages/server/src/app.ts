@@ -1,5 +1,4 @@
 import { type EventLog, LogError } from '@concerto/log';
-import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { acceptTokenInUrl, checkCaller, checkToken } from './guard.ts';
@@ -11,15 +10,12 @@ import { poolRoutes } from './routes/pool-routes.ts';
 import { requestRoutes } from './routes/request-routes.ts';
 import { runRoutes } from './routes/run-routes.ts';
 import { sessionRoutes } from './routes/session-routes.ts';
-import type { ServerContext } from './server-context.ts';
+import type { OnNode, ServerContext } from './server-context.ts';
 import { servePage } from './static-page.ts';
 
 /** The whole HTTP surface. Order matters: who calls is checked first, then the token, then what is asked. */
-export function createApp(
-  context: ServerContext,
-  report: (message: string, cause: unknown) => void,
-): Hono<{ Bindings: HttpBindings }> {
-  const app = new Hono<{ Bindings: HttpBindings }>();
+export function createApp(context: ServerContext, report: (message: string, cause: unknown) => void): Hono<OnNode> {
+  const app = new Hono<OnNode>();
   app.onError((error) => problemResponse(problemOf(error, report)));
   app.use('*', checkCaller(context.guard));
 

@@ -2,15 +2,18 @@ import { isNestedTooDeep, type Json, jsonDepthMax } from '@concerto/base';
 import type { Context } from 'hono';
 import type { z } from 'zod';
 import { ProblemError } from './problem.ts';
+import type { OnNode } from './server-context.ts';
+
+type Incoming = OnNode['Bindings']['incoming'];
 
 const bodyBytesMax = 1024 * 1024;
 
 /** The body as the schema's type; every way it can be wrong has its own status and names the place. */
-export async function readBody<S extends z.ZodType>(c: Context, schema: S): Promise<z.output<S>> {
+export async function readBody<S extends z.ZodType>(c: Context<OnNode>, schema: S): Promise<z.output<S>> {
   return parseBody(await readJson(c), schema);
 }
 
-export async function readJson(c: Context): Promise<Json | undefined> {
+export async function readJson(c: Context<OnNode>): Promise<Json | undefined> {
   const text = await readText(c);
   if (text.trim() === '') return undefined;
   const body = parseJson(text);
@@ -53,47 +56,61 @@ function faultsOf(issue: z.core.$ZodIssue, outer: readonly PropertyKey[]): reado
   return [{ path: at(path), message: issue.message }];
 }
 
-async function readText(c: Context): Promise<string> {
-  const declared = Number(c.req.header('content-length') ?? '0');
-  const reader = c.req.raw.body?.getReader();
-  if (reader === undefined) return '';
-  const chunks: Uint8Array[] = [];
-  // A chunked body declares no length, so the limit is kept while reading.
-  for (let size = declared > bodyBytesMax ? declared : 0; ; ) {
-    if (size > bodyBytesMax) {
-      if (declared <= discardBytesMax) await discardRest(reader);
-      throw tooLarge();
-    }
-    const { done, value } = await reader.read();
-    if (done) return decodeUtf8(Buffer.concat(chunks));
-    size += value.byteLength;
-    chunks.push(value);
+/** From Node's own request: the same through a web stream took longer than the commit that follows it. */
+async function readText({ env: { incoming } }: Context<OnNode>): Promise<string> {
+  const declared = Number(incoming.headers['content-length'] ?? '0');
+  if (declared > bodyBytesMax) {
+    if (declared <= discardBytesMax) await discardRest(incoming);
+    throw tooLarge();
   }
+  const bytes = await readBytes(incoming);
+  if (bytes === undefined) {
+    await discardRest(incoming);
+    throw tooLarge();
+  }
+  return decodeUtf8(bytes);
+}
+
+/** Undefined as soon as there are too many: a chunked body declares no length, so the limit is kept while reading. */
+async function readBytes(incoming: Incoming): Promise<Buffer | undefined> {
+  return await new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const onData = (chunk: Buffer): void => {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size > bodyBytesMax) settle(() => resolve(undefined));
+    };
+    const onEnd = (): void => settle(() => resolve(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)));
+    const onClose = (): void => settle(() => reject(new ProblemError(400, 'bad_json', 'the body ended too early')));
+    const settle = (then: () => void): void => {
+      incoming.off('data', onData).off('end', onEnd).off('error', onClose).off('close', onClose);
+      then();
+    };
+    if (incoming.readableEnded || incoming.destroyed) return onClose();
+    incoming.on('data', onData).on('end', onEnd).on('error', onClose).on('close', onClose);
+  });
 }
 
 /** Many clients hear no answer before they have said everything: closing under them would look like a broken line. */
 const discardBytesMax = 64 * 1024 * 1024;
 const discardWithinMs = 3_000;
 
-async function discardRest(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, discardWithinMs);
+async function discardRest(incoming: Incoming): Promise<void> {
+  await new Promise<void>((resolve) => {
+    let size = 0;
+    const timer = setTimeout(() => done(), discardWithinMs);
+    const onData = (chunk: Buffer): void => {
+      size += chunk.length;
+      if (size > discardBytesMax) done();
+    };
+    const done = (): void => {
+      clearTimeout(timer);
+      incoming.off('data', onData).off('end', done).off('error', done).off('close', done);
+      resolve();
+    };
+    incoming.on('data', onData).on('end', done).on('error', done).on('close', done);
   });
-  await Promise.race([discard(reader), late]);
-  clearTimeout(timer);
-}
-
-async function discard(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
-  try {
-    for (let size = 0; size <= discardBytesMax; ) {
-      const { done, value } = await reader.read();
-      if (done) return;
-      size += value.byteLength;
-    }
-  } catch {
-    // The caller left before the end; the answer goes nowhere.
-  }
 }
 
 function decodeUtf8(bytes: Buffer): string {

@@ -1,5 +1,6 @@
 import type { EventLog } from '@concerto/log';
 import type { Sessions } from '@concerto/runtime';
+import type { HttpBindings } from '@hono/node-server';
 import type { EventFeeds } from './event-feeds.ts';
 import type { Guard } from './guard.ts';
 
@@ -13,3 +14,6 @@ export type ServerContext = {
   /** Where the built page is; undefined serves the API alone. */
   readonly webRoot: string | undefined;
 };
+
+/** Hono's routes and contexts, with Node's own request and response under them. */
+export type OnNode = { Bindings: HttpBindings };

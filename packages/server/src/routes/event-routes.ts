@@ -1,18 +1,15 @@
 import type { Entry, EventLog, Page } from '@concerto/log';
 import { isAgentEventType } from '@concerto/protocol';
-import type { HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { type Context, Hono } from 'hono';
 import { checkCursor, readCursor, readLimit } from '../cursor.ts';
 import { entriesThatFit, firstPageEntries, gapEvent, gapOf, type Wire } from '../event-feed.ts';
 import { endedStream, streamEvents, streamHeaders } from '../event-stream.ts';
-import type { ServerContext } from '../server-context.ts';
+import type { OnNode, ServerContext } from '../server-context.ts';
 import { found } from './session-routes.ts';
 
-type Node = { Bindings: HttpBindings };
-
-export function eventRoutes(context: ServerContext): Hono<Node> {
-  const routes = new Hono<Node>();
+export function eventRoutes(context: ServerContext): Hono<OnNode> {
+  const routes = new Hono<OnNode>();
   routes.get(
     '/:id/events',
     async (c) => await serveEvents(context, c, { session: c.req.param('id'), wire: 'session' }),
@@ -23,7 +20,7 @@ export function eventRoutes(context: ServerContext): Hono<Node> {
 /** Live by default; `?format=json` gives one page instead. */
 export async function serveEvents(
   context: ServerContext,
-  c: Context<Node>,
+  c: Context<OnNode>,
   target: { readonly session: string; readonly wire: Wire },
 ): Promise<Response> {
   const after = readCursor(c);

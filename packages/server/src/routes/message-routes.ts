@@ -2,13 +2,13 @@ import { OrderMessages, ReviseMessage, SendMessage } from '@concerto/protocol';
 import { Hono } from 'hono';
 import { idempotently } from '../idempotency.ts';
 import { parseBody, readBody, readJson } from '../read-body.ts';
-import type { ServerContext } from '../server-context.ts';
+import type { OnNode, ServerContext } from '../server-context.ts';
 import { found, granted } from './session-routes.ts';
 
 const actor = 'user';
 
-export function messageRoutes({ sessions, log }: ServerContext): Hono {
-  const routes = new Hono();
+export function messageRoutes({ sessions, log }: ServerContext): Hono<OnNode> {
+  const routes = new Hono<OnNode>();
 
   routes.get('/:id/messages', async (c) =>
     c.json(found(await sessions.messages(c.req.param('id'), { all: c.req.query('all') === 'true' }), c)),

@@ -3,12 +3,12 @@ import { Hono } from 'hono';
 import { idempotently } from '../idempotency.ts';
 import { ProblemError } from '../problem.ts';
 import { parseBody, readBody, readJson } from '../read-body.ts';
-import type { ServerContext } from '../server-context.ts';
+import type { OnNode, ServerContext } from '../server-context.ts';
 import { granted } from './session-routes.ts';
 
 /** Pool, templates and agents: what there is to start sessions from, and how many may run. */
-export function poolRoutes({ sessions, log }: ServerContext): Hono {
-  const routes = new Hono();
+export function poolRoutes({ sessions, log }: ServerContext): Hono<OnNode> {
+  const routes = new Hono<OnNode>();
 
   routes.get('/pool', async (c) => c.json(await sessions.pool()));
   routes.put('/pool', async (c) => c.json(await sessions.configurePool((await readBody(c, ConfigurePool)).max)));

@@ -2,11 +2,11 @@ import { AnswerRequest } from '@concerto/protocol';
 import { Hono } from 'hono';
 import { idempotently } from '../idempotency.ts';
 import { parseBody, readJson } from '../read-body.ts';
-import type { ServerContext } from '../server-context.ts';
+import type { OnNode, ServerContext } from '../server-context.ts';
 import { found, granted } from './session-routes.ts';
 
-export function requestRoutes({ sessions, log }: ServerContext): Hono {
-  const routes = new Hono();
+export function requestRoutes({ sessions, log }: ServerContext): Hono<OnNode> {
+  const routes = new Hono<OnNode>();
 
   routes.get('/:id/requests', async (c) => c.json(found(await sessions.requests(c.req.param('id')), c)));
 

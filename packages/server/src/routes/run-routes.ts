@@ -1,19 +1,18 @@
 import { RunInput, StartRun, textOf } from '@concerto/protocol';
-import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import { idempotently } from '../idempotency.ts';
 import { ProblemError } from '../problem.ts';
 import { parseBody, readJson } from '../read-body.ts';
-import type { ServerContext } from '../server-context.ts';
+import type { OnNode, ServerContext } from '../server-context.ts';
 import { serveEvents } from './event-routes.ts';
 import { granted } from './session-routes.ts';
 
 const actor = 'user';
 
 /** The run wire: a run is a session that ends with its first result. */
-export function runRoutes(context: ServerContext): Hono<{ Bindings: HttpBindings }> {
+export function runRoutes(context: ServerContext): Hono<OnNode> {
   const { sessions, log } = context;
-  const routes = new Hono<{ Bindings: HttpBindings }>();
+  const routes = new Hono<OnNode>();
 
   routes.post('/run', async (c) => {
     const body = await readJson(c);

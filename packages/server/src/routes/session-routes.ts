@@ -7,12 +7,12 @@ import { idempotently } from '../idempotency.ts';
 import { ProblemError } from '../problem.ts';
 import { parseBody, readJson } from '../read-body.ts';
 import { problemOfRefusal } from '../refusal-status.ts';
-import type { ServerContext } from '../server-context.ts';
+import type { OnNode, ServerContext } from '../server-context.ts';
 
 const actor = 'user';
 
-export function sessionRoutes({ sessions, log }: ServerContext): Hono {
-  const routes = new Hono();
+export function sessionRoutes({ sessions, log }: ServerContext): Hono<OnNode> {
+  const routes = new Hono<OnNode>();
 
   routes.post('/', async (c) => {
     const body = await readJson(c);
