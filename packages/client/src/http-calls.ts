@@ -19,7 +19,7 @@ export type ClientOptions = {
 
 export type CallOptions = {
   readonly signal?: AbortSignal;
-  /** For a POST: the same key with the same body is the same wish. A new one is made when it is left out. */
+  /** For a call that changes something: the same key with the same body is the same wish. A new one is made when it is left out. */
   readonly idempotencyKey?: string;
 };
 
@@ -77,8 +77,8 @@ export class HttpCalls {
   }
 
   async #repeatedly(call: Call<unknown>): Promise<Response> {
-    // The key makes a POST safe to repeat: a server that has already done it answers as it did then.
-    const key = call.method === 'POST' ? (call.idempotencyKey ?? newKey()) : undefined;
+    // The key makes a change safe to repeat: a server that has already done it answers as it did then.
+    const key = call.method === 'GET' ? undefined : (call.idempotencyKey ?? newKey());
     for (let failures = 0; ; ) {
       const outcome = await this.#once(call, key).catch((cause: unknown) => unreachable(call, cause));
       call.signal?.throwIfAborted();

@@ -84,7 +84,7 @@ describe('each call', () => {
     expect(seen?.line).toBe(line);
     expect(seen?.body === '' ? undefined : JSON.parse(seen?.body ?? '')).toEqual(body);
     expect(seen?.headers.authorization).toBe('Bearer sesame');
-    expect(seen?.headers['idempotency-key'] !== undefined).toBe(line.startsWith('POST'));
+    expect(seen?.headers['idempotency-key'] !== undefined).toBe(!line.startsWith('GET'));
   });
 
   test('those whose answer says nothing', async () => {

@@ -13,6 +13,8 @@ let stage: Stage;
 
 afterEach(() => stage.close());
 
+const caller = { actor: 'user', key: undefined };
+
 async function resultOf(id: string): Promise<unknown> {
   await stage.until(id, (event) => event.type === 'turnComplete');
   return (await stage.sessions.get(id))?.result;
@@ -20,18 +22,26 @@ async function resultOf(id: string): Promise<unknown> {
 
 test('template and session tools reach the agent as one configuration, with secrets, and no secret is stored', async () => {
   stage = openStage({ agents: [agent], environment });
-  await stage.sessions.createTemplate({
-    name: 'review',
-    agent: 'tells',
-    prompt: 'Review it',
-    tools: {
-      servers: {
-        files: { transport: 'stdio', command: 'mcp-files', args: ['.'], env: { FILES_TOKEN: { env: 'FILES_TOKEN' } } },
-        old: { transport: 'stdio', command: 'mcp-old' },
+  await stage.sessions.createTemplate(
+    {
+      name: 'review',
+      agent: 'tells',
+      prompt: 'Review it',
+      tools: {
+        servers: {
+          files: {
+            transport: 'stdio',
+            command: 'mcp-files',
+            args: ['.'],
+            env: { FILES_TOKEN: { env: 'FILES_TOKEN' } },
+          },
+          old: { transport: 'stdio', command: 'mcp-old' },
+        },
+        deny: ['Bash'],
       },
-      deny: ['Bash'],
     },
-  });
+    caller,
+  );
   const started = await stage.start({
     template: 'review',
     tools: {
@@ -71,7 +81,7 @@ test('template and session tools reach the agent as one configuration, with secr
 test('editing the template later changes nothing in the session', async () => {
   stage = openStage({ agents: [agent], environment });
   const template = { name: 't', agent: 'tells', tools: { deny: ['Bash'] } };
-  await stage.sessions.createTemplate(template);
+  await stage.sessions.createTemplate(template, caller);
   const started = await stage.start({ template: 't', prompt: 'go' });
   const id = started.ok ? started.value.id : '';
   await resultOf(id);

@@ -16,7 +16,7 @@ export type Idempotent = { readonly key: string | undefined };
 const underWay = new Map<string, Promise<unknown>>();
 
 /**
- * Runs a POST once per `Idempotency-Key`, route and caller: a repeat gets the first answer. Refusals are not kept, so
+ * Does a wish once per `Idempotency-Key`, route and caller: a repeat gets the first answer. Refusals are not kept, so
  * a caller can mend what was wrong and use the key again.
  */
 export async function idempotently(

@@ -153,7 +153,7 @@ function describe(method: string, path: string, operation: Operation): object {
   }));
   const inQuery = (operation.query ?? []).map((name) => ({ name, in: 'query', schema: { type: 'string' } }));
   const headers = [
-    ...(method === 'post' ? ['Idempotency-Key'] : []),
+    ...(takesKey(method, path) ? ['Idempotency-Key'] : []),
     ...(operation.stream === true ? ['Last-Event-ID'] : []),
   ].map((name) => ({ name, in: 'header', schema: { type: 'string' } }));
   const { body } = operation;
@@ -179,6 +179,11 @@ function describe(method: string, path: string, operation: Operation): object {
       },
     },
   };
+}
+
+/** Whatever, done twice, would not be the same as done once. */
+function takesKey(method: string, path: string): boolean {
+  return method === 'post' || (method !== 'get' && path.startsWith('/api/sessions/'));
 }
 
 /** `post /api/sessions/{id}/messages` is `postSessionsIdMessages`. */

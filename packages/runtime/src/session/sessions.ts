@@ -255,8 +255,8 @@ export class Sessions {
     return await this.#templates.get(name);
   }
 
-  async createTemplate(template: Template): Promise<Result<Template, ServiceRefusal>> {
-    return await this.#templates.create(template);
+  async createTemplate(template: Template, { key }: Caller): Promise<Result<Template, ServiceRefusal>> {
+    return await this.#templates.create(template, { mayBeRepeat: key !== undefined });
   }
 
   async putTemplate(name: string, template: Template): Promise<Result<Template, ServiceRefusal>> {

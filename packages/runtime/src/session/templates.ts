@@ -30,11 +30,17 @@ export class Templates {
     return stored === undefined ? undefined : Template.parse(JSON.parse(stored.value));
   }
 
-  async create(template: Template): Promise<Result<Template, ServiceRefusal>> {
+  /** A repeat, from a caller that lost the answer, finds what it made. */
+  async create(
+    template: Template,
+    { mayBeRepeat }: { readonly mayBeRepeat: boolean },
+  ): Promise<Result<Template, ServiceRefusal>> {
     const fault = this.#fault(template);
     if (fault !== undefined) return err(fault);
-    const created = await this.#log.createDocument({ collection, key: template.name, value: JSON.stringify(template) });
-    return created
+    const value = JSON.stringify(template);
+    const created = await this.#log.createDocument({ collection, key: template.name, value });
+    const same = created || (mayBeRepeat && (await this.#log.getDocument(collection, template.name))?.value === value);
+    return same
       ? ok(template)
       : err(refusal('id_in_use', `there is a template ${JSON.stringify(template.name)} already`));
   }

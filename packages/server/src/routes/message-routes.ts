@@ -1,7 +1,7 @@
 import { OrderMessages, ReviseMessage, SendMessage } from '@concerto/protocol';
 import { Hono } from 'hono';
 import { idempotently } from '../idempotency.ts';
-import { parseBody, readBody, readJson } from '../read-body.ts';
+import { parseBody, readJson } from '../read-body.ts';
 import type { OnNode, ServerContext } from '../server-context.ts';
 import { found, granted } from './session-routes.ts';
 
@@ -24,19 +24,27 @@ export function messageRoutes({ sessions, log }: ServerContext): Hono<OnNode> {
 
   // Before `:mid`, or "order" would be taken for a message's id.
   routes.put('/:id/messages/order', async (c) => {
-    const order = await readBody(c, OrderMessages);
-    return c.json(granted(await sessions.order(c.req.param('id'), order, { actor, key: undefined })));
+    const body = await readJson(c);
+    const order = parseBody(body, OrderMessages);
+    return await idempotently(c, log, body, async ({ key }) =>
+      c.json(granted(await sessions.order(c.req.param('id'), order, { actor, key }))),
+    );
   });
 
   routes.patch('/:id/messages/:mid', async (c) => {
-    const revision = await readBody(c, ReviseMessage);
+    const body = await readJson(c);
+    const revision = parseBody(body, ReviseMessage);
     const target = { session: c.req.param('id'), message: c.req.param('mid') };
-    return c.json(granted(await sessions.revise(target, revision, { actor, key: undefined })));
+    return await idempotently(c, log, body, async ({ key }) =>
+      c.json(granted(await sessions.revise(target, revision, { actor, key }))),
+    );
   });
 
   routes.delete('/:id/messages/:mid', async (c) => {
     const target = { session: c.req.param('id'), message: c.req.param('mid') };
-    return c.json(granted(await sessions.unsend(target, { actor, key: undefined })));
+    return await idempotently(c, log, await readJson(c), async ({ key }) =>
+      c.json(granted(await sessions.unsend(target, { actor, key }))),
+    );
   });
   return routes;
 }

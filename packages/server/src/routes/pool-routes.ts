@@ -19,7 +19,9 @@ export function poolRoutes({ sessions, log }: ServerContext): Hono<OnNode> {
   routes.post('/templates', async (c) => {
     const body = await readJson(c);
     const template = parseBody(body, Template);
-    return await idempotently(c, log, body, async () => c.json(granted(await sessions.createTemplate(template)), 201));
+    return await idempotently(c, log, body, async ({ key }) =>
+      c.json(granted(await sessions.createTemplate(template, { actor: 'user', key })), 201),
+    );
   });
   routes.get('/templates/:name', async (c) => {
     const template = await sessions.template(c.req.param('name'));
