@@ -65,3 +65,39 @@ test('without it a missing key is an error and never the mock', async () => {
     message: expect.stringContaining('NOT_SET'),
   });
 });
+
+test('the mock calls the tools that lines of the prompt name, and no others', async () => {
+  const tools = [{ name: 'files.read', description: '', parameters: { type: 'object' } }];
+  const content =
+    'Please\n/call files.read {"path": "a.txt"}\n/call nobody {}\n/call files.read\n/call files.read {oops';
+  const { toolCalls, text, finishReason } = await mock.execute({
+    ...turn,
+    tools,
+    messages: [{ role: 'user', content }],
+  });
+  expect(toolCalls.map(({ name, arguments: given }) => [name, given])).toEqual([
+    ['files.read', { path: 'a.txt' }],
+    ['files.read', {}],
+    ['files.read', '{oops'],
+  ]);
+  expect(new Set(toolCalls.map(({ id }) => id)).size).toBe(3);
+  expect({ text, finishReason }).toEqual({ text: '', finishReason: 'tool-calls' });
+  expect((await mock.execute({ ...turn, messages: [{ role: 'user', content }] })).toolCalls).toEqual([]);
+});
+
+test('what keeps a connection from being asked is known beforehand', () => {
+  const connections = {
+    a: { provider: 'openai', default_model: 'm' },
+    b: { provider: 'mock' },
+    c: { provider: 'openai' },
+  };
+  const bare = createModels({ connections, environment: {} });
+  expect(bare.fault('a')).toMatchObject({ code: 'auth', message: expect.stringContaining('OPENAI_API_KEY') });
+  expect(bare.fault('b')).toBeUndefined();
+  expect(bare.fault('none')?.message).toContain('[connections.none]');
+  const keyed = createModels({ connections, environment: { OPENAI_API_KEY: 'k' } });
+  expect(keyed.fault('a')).toBeUndefined();
+  expect(keyed.fault('c')?.message).toContain('default_model');
+  expect(keyed.fault('c', 'gpt')).toBeUndefined();
+  expect(createModels({ connections, environment: {}, mock: true }).fault('a')).toBeUndefined();
+});

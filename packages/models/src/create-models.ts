@@ -23,6 +23,8 @@ export type ModelsOptions = {
 };
 
 export type Models = {
+  /** Why no turn could be asked of this connection as things are: a key that is missing, no such connection. */
+  readonly fault: (connection: string, model?: string) => ModelFailure | undefined;
   /** Rejects with a `ModelFailure`. */
   readonly execute: (turn: ModelTurn) => Promise<ModelReply>;
   /** The last part is the whole reply. Leaving early ends the request. */
@@ -42,11 +44,12 @@ type Call = (request: SdkRequest) => AsyncGenerator<SdkPart>;
 export function createModels({ connections, environment, mock, clock = realClock }: ModelsOptions): Models {
   const open = new Map<string, OpenConnection>();
 
+  const tableOf = (name: string): unknown => (Object.hasOwn(connections, name) ? connections[name] : undefined);
+
   const use = (name: string): OpenConnection => {
     const known = open.get(name);
     if (known !== undefined) return known;
-    const table = Object.hasOwn(connections, name) ? connections[name] : undefined;
-    const connection = readConnection(name, table, environment);
+    const connection = readConnection(name, tableOf(name), environment);
     const opened: OpenConnection = {
       connection,
       limit: new RateLimit(connection.settings.rate_limit ?? {}, clock),
@@ -58,7 +61,7 @@ export function createModels({ connections, environment, mock, clock = realClock
   };
 
   const mocked = (turn: ModelTurn): ModelReply | undefined => {
-    const table = Object.hasOwn(connections, turn.connection) ? connections[turn.connection] : undefined;
+    const table = tableOf(turn.connection);
     if (mock !== true && !isMock(table)) return undefined;
     return mockReply(turn, mockedName(turn, table));
   };
@@ -71,6 +74,16 @@ export function createModels({ connections, environment, mock, clock = realClock
   }
 
   return {
+    fault: (name, model) => {
+      if (mock === true || isMock(tableOf(name))) return undefined;
+      try {
+        modelName(use(name).connection, model);
+        return undefined;
+      } catch (cause) {
+        if (cause instanceof ModelFailure) return cause;
+        throw cause;
+      }
+    },
     execute: async (turn) => {
       for await (const part of stream(turn, whole)) if (part.type === 'reply') return part.reply;
       throw new ModelFailure('network', 'the answer broke off');
@@ -119,7 +132,7 @@ async function* takeTurn(
       }
       const request = { connection, model, turn, signal, metadata, nativeSchema: open.nativeSchema };
       for await (const part of call(request)) {
-        if (part.type === 'text') {
+        if (part.type !== 'answer') {
           delivered = true;
           yield part;
           continue;

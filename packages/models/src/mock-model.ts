@@ -1,21 +1,25 @@
 import type { Json } from '@concerto/base';
+import { z } from 'zod';
 import { isTable, type JsonTable } from './json-table.ts';
-import type { ModelReply, ModelTurn } from './model-turn.ts';
+import type { ModelReply, ModelToolCall, ModelTurn } from './model-turn.ts';
 
 const SHOWN_CHARACTERS = 50;
 const TOKENS_OUT = 42;
 /** A schema that refers to itself ends here. */
 const DEEPEST = 8;
 
-/** The offline model: repeats the beginning of the prompt, or fills a schema with placeholders. */
+/**
+ * The offline model: repeats the beginning of the prompt, or fills a schema with placeholders. Lines `/call NAME {…}` of
+ * the prompt are calls of tools it was offered, so that everything around a model can be tried without one.
+ */
 export function mockReply(turn: ModelTurn, model: string): ModelReply {
   const prompt = turn.messages.at(-1)?.content ?? '';
   const inputTokens = Buffer.byteLength(prompt);
-  const { schema } = turn;
+  const toolCalls = askedCalls(turn);
   return {
-    text: schema === undefined || schema === null ? echo(prompt) : JSON.stringify(placeholder(schema.schema)),
-    toolCalls: [],
-    finishReason: 'stop',
+    text: toolCalls.length > 0 ? '' : answer(prompt, turn.schema),
+    toolCalls,
+    finishReason: toolCalls.length > 0 ? 'tool-calls' : 'stop',
     usage: {
       inputTokens,
       outputTokens: TOKENS_OUT,
@@ -28,6 +32,31 @@ export function mockReply(turn: ModelTurn, model: string): ModelReply {
     latencyMs: 0,
     attempts: 1,
   };
+}
+
+function answer(prompt: string, schema: ModelTurn['schema']): string {
+  return schema === undefined || schema === null ? echo(prompt) : JSON.stringify(placeholder(schema.schema));
+}
+
+function askedCalls({ messages, tools = [] }: ModelTurn): readonly ModelToolCall[] {
+  const last = messages.at(-1);
+  if (last?.role !== 'user') return [];
+  const calls: ModelToolCall[] = [];
+  for (const [, name = '', given = ''] of last.content.matchAll(/^\/call (\S+)[ \t]*(.*)$/gm)) {
+    if (!tools.some((tool) => tool.name === name)) continue;
+    calls.push({ id: `mock_${messages.length}_${calls.length + 1}`, name, arguments: readArguments(given) });
+  }
+  return calls;
+}
+
+/** What is no JSON is passed on as it is, as a model's slip would be. */
+function readArguments(given: string): Json {
+  if (given.trim() === '') return {};
+  try {
+    return z.json().parse(JSON.parse(given));
+  } catch {
+    return given;
+  }
 }
 
 function echo(prompt: string): string {

@@ -42,6 +42,8 @@ export type ModelTurn = {
   readonly maxTokens?: number | undefined;
   readonly topP?: number | undefined;
   readonly stopSequences?: readonly string[] | undefined;
+  /** Whether a stream also has what the model thinks, where its provider shows it. */
+  readonly thoughts?: boolean | undefined;
   /** For the whole turn with its retries, from the moment the rate limit lets it go. */
   readonly timeoutMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -74,5 +76,6 @@ export type ModelReply = {
 
 /** Pieces of text as they come, then the whole. */
 export type ModelPart =
+  | { readonly type: 'thought'; readonly text: string }
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'reply'; readonly reply: ModelReply };

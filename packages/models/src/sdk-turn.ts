@@ -30,6 +30,7 @@ export type SdkAnswer = {
 };
 
 export type SdkPart =
+  | { readonly type: 'thought'; readonly text: string }
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'answer'; readonly answer: SdkAnswer };
 
@@ -53,6 +54,8 @@ export async function* streamAnswer(request: SdkRequest): AsyncGenerator<SdkPart
       if (part.type === 'text-delta') {
         text += part.text;
         if (part.text !== '') yield { type: 'text', text: part.text };
+      } else if (part.type === 'reasoning-delta') {
+        if (request.turn.thoughts === true && part.text !== '') yield { type: 'thought', text: part.text };
       } else if (part.type === 'tool-call') toolCalls.push(part);
       else if (part.type === 'error') throw part.error;
       else if (part.type === 'abort') throw signal.reason;

@@ -222,3 +222,16 @@ test('nothing is printed, whatever a provider does not support', async () => {
   }
   expect(seen).toEqual([]);
 });
+
+test('thoughts are part of a stream for whoever asks for them', async () => {
+  const { models } = await setup(() => [{ thought: 'Let me see. ' }, { thought: 'Yes.' }, { text: 'Hello' }]);
+  const typesOf = async (thoughts: boolean) => {
+    const said: string[] = [];
+    for await (const part of models.stream({ ...turn, thoughts })) {
+      if (part.type !== 'reply') said.push(`${part.type}: ${part.text}`);
+    }
+    return said;
+  };
+  expect(await typesOf(true)).toEqual(['thought: Let me see. ', 'thought: Yes.', 'text: Hello']);
+  expect(await typesOf(false)).toEqual(['text: Hello']);
+});

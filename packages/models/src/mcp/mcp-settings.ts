@@ -4,7 +4,7 @@ import { type Environment, resolveVariables } from '../variables.ts';
 import { McpFailure } from './mcp-failure.ts';
 
 const text = z.string().min(1);
-const table = z.record(z.string(), z.string());
+const table = z.record(z.string(), z.union([z.string(), z.strictObject({ text: z.string() })]));
 
 /** `[mcp.NAME]`, and what the declaration in the program adds. */
 const settingsSchema = z
@@ -31,6 +31,8 @@ export type McpPlace = {
   readonly environment: Environment;
   /** Where the manifest is: relative paths start here. */
   readonly directory: string;
+  /** Set in every server that is a process of ours. */
+  readonly variables?: Readonly<Record<string, string>>;
 };
 
 export type McpSpec = {
@@ -77,7 +79,7 @@ export function readMcpSettings(name: string, written: unknown, place: McpPlace)
   if (data.command === undefined) throw new McpFailure('connection', name, 'needs `command`: the program to start');
   const [command = data.command, ...first] = data.args.length > 0 ? [data.command] : words(data.command);
   const directory = resolve(place.directory, data.working_dir ?? '.');
-  const env = { ...inherited(place.environment), ...values };
+  const env = { ...inherited(place.environment), ...values, ...place.variables };
   return {
     ...limits,
     reach: { kind: 'stdio', command: programPath(command, directory), args: [...first, ...data.args], env, directory },

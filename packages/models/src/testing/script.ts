@@ -4,6 +4,8 @@ import type { Json } from '@concerto/base';
 export type ScriptStep =
   /** Sent in pieces of `pieces` characters when streamed. */
   | { readonly text: string; readonly pieces?: number }
+  /** Shown by `openai-chat` when streamed; the other wires say nothing. */
+  | { readonly thought: string }
   | { readonly tool: string; readonly arguments: Json; readonly id?: string }
   /** Arguments as the model wrote them, which need not be JSON. Only for wires that send them as text. */
   | { readonly tool: string; readonly rawArguments: string; readonly id?: string }
@@ -68,6 +70,7 @@ export type Conversation = { readonly id: string; readonly model: string; readon
 type WireStream = {
   readonly start: () => void;
   readonly text: (piece: string) => void;
+  readonly thought?: (piece: string) => void;
   readonly call: (call: ScriptedToolCall) => void;
   readonly end: (said: Said) => void;
 };

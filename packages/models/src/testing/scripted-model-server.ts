@@ -185,6 +185,7 @@ class Output {
     if (streamed) this.begin();
     if ('usage' in step) this.#usage = { cached: 0, ...step.usage };
     else if ('finish' in step) this.#finish = step.finish;
+    else if ('thought' in step) this.#stream.thought?.(step.thought);
     else if ('text' in step) {
       this.#text += step.text;
       const size = step.pieces ?? PIECE_CHARACTERS;

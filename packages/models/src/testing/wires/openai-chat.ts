@@ -63,6 +63,7 @@ export const openaiChat: Wire = {
     return {
       start: () => chunk({ role: 'assistant', content: '' }),
       text: (piece) => chunk({ content: piece }),
+      thought: (piece) => chunk({ reasoning_content: piece }),
       call: (call) => {
         const index = calls++;
         const half = Math.ceil(call.arguments.length / 2);
