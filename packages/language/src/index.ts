@@ -1,5 +1,5 @@
 export { type BuildInput, type BuildResult, buildProgram } from './build-program.ts';
-export type { McpKnowledge, McpToolShape } from './check/check-mcp.ts';
+export type { McpAnswers, McpKnowledge, McpToolShape } from './check/check-mcp.ts';
 export { type CheckInput, type CheckResult, checkProgram, type ManifestNames } from './check/check-program.ts';
 export { type CompileInput, compileProgram } from './compile/compile-program.ts';
 export { applyFixes } from './diagnostics/apply-fixes.ts';

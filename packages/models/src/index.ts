@@ -2,7 +2,7 @@ export { createModels, type Models, type ModelsOptions } from './create-models.t
 export { McpFailure, type McpFailureKind } from './mcp/mcp-failure.ts';
 export { McpServers } from './mcp/mcp-servers.ts';
 export type { McpPlace } from './mcp/mcp-settings.ts';
-export { askMcpSignatures, type McpParam, type McpSignature } from './mcp/mcp-signature.ts';
+export { askMcpSignatures, type McpSignature } from './mcp/mcp-signature.ts';
 export { ModelFailure, type ModelFailureKind } from './model-failure.ts';
 export type {
   FinishReason,

@@ -91,7 +91,7 @@ describe('server-everything over stdio', () => {
       directory: tmpdir(),
     });
     const sum = signatures.find(({ name }) => name === 'get-sum');
-    expect(sum?.params.map(({ name, type, optional }) => [name, type, optional])).toEqual([
+    expect(sum?.params.map(({ name, shape, optional }) => [name, shape.type, optional])).toEqual([
       ['a', 'Float', false],
       ['b', 'Float', false],
     ]);

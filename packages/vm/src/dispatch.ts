@@ -1,5 +1,5 @@
 import type { Json } from '@concerto/base';
-import { builtinMethods } from '@concerto/ir';
+import { builtinMethods, type IrMcp } from '@concerto/ir';
 import { display, typeName } from './display.ts';
 import { fault } from './fault.ts';
 import { implementation } from './implementations.ts';
@@ -79,17 +79,26 @@ function mcpMethod(name: string): Implementation {
     ...call,
     min: 1,
     max: 65,
-    start: ([server, ...args], vm) => call.start([server, name, namedArguments(vm, server, name, args)], vm),
+    start: ([server, ...args], vm) => {
+      const tool = declaredTool(vm, server, name);
+      // One that is not declared takes a map.
+      const given = tool === undefined ? args[0] : namedArguments(tool, args);
+      const started = call.start([server, name, given], vm);
+      if (!('request' in started) || started.request.kind !== 'mcp_call' || tool?.returns === undefined) return started;
+      return { request: { ...started.request, returns: tool.returns } };
+    },
   };
 }
 
-function namedArguments(vm: Vm, server: Value, name: string, args: readonly Value[]): Value {
-  const declared = isMcp(server)
-    ? vm.program.module.mcp.find((candidate) => candidate.name === server.name)
-    : undefined;
-  const tool = declared?.tools.find((candidate) => candidate.name === name);
-  // One that is not declared takes a map.
-  if (tool === undefined) return args[0];
+type DeclaredTool = IrMcp['tools'][number];
+
+function declaredTool(vm: Vm, server: Value, name: string): DeclaredTool | undefined {
+  if (!isMcp(server)) return undefined;
+  const declared = vm.program.module.mcp.find((candidate) => candidate.name === server.name);
+  return declared?.tools.find((candidate) => candidate.name === name);
+}
+
+function namedArguments(tool: DeclaredTool, args: readonly Value[]): Value {
   const names = parameterNames(tool.parameters);
   const given = emptyMap();
   names.forEach((param, index) => {

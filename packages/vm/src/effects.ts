@@ -38,7 +38,14 @@ export type Request =
   | ModelRequest
   /** The next piece of a streamed answer: `{chunk}` or `{response: ModelAnswer}`. */
   | { readonly kind: 'model_next'; readonly stream: string }
-  | { readonly kind: 'mcp_call'; readonly server: string; readonly tool: string; readonly arguments: Json }
+  /** `returns`: the declared type of the value; for `String` the answer is the text as the tool gave it. */
+  | {
+      readonly kind: 'mcp_call';
+      readonly server: string;
+      readonly tool: string;
+      readonly arguments: Json;
+      readonly returns?: string;
+    }
   /** Answer: an array of `{name, description?, parameters}`. */
   | { readonly kind: 'mcp_tools'; readonly server: string }
   | AgentOpenRequest

@@ -22,7 +22,7 @@ export type RequestStart = (
 ) => { readonly request: Request } | { readonly value: Value };
 
 /** The value of the call out of the answer. Throws a Fault to raise one. */
-export type RequestFinish = (answer: Answer, args: readonly Value[], vm: Vm) => Value;
+export type RequestFinish = (answer: Answer, args: readonly Value[], vm: Vm, request: Request) => Value;
 
 export interface Fiber {
   readonly id: number;

@@ -131,7 +131,7 @@ function outOfSteps(vm: Vm, fiber: Fiber): void {
 export function resume(vm: Vm, id: number, answer: Answer): boolean {
   const asked = vm.pending.get(id);
   const fiber = asked === undefined ? undefined : vm.fibers.get(asked.fiber);
-  if (fiber === undefined || fiber.wait === null) return false;
+  if (asked === undefined || fiber === undefined || fiber.wait === null) return false;
   vm.pending.delete(id);
   if (fiber.wait.kind === 'group') {
     deadlinePassed(vm, fiber);
@@ -141,7 +141,7 @@ export function resume(vm: Vm, id: number, answer: Answer): boolean {
   const target = implementation(name);
   try {
     if (target.kind !== 'request') throw fault('RuntimeError', `${name} asks for nothing`);
-    const value = target.finish(answer, args, vm);
+    const value = target.finish(answer, args, vm, asked.request);
     fiber.stack[result] = value;
     fiber.wait = null;
     vm.ready.push(fiber.id);

@@ -1,11 +1,17 @@
 import { dirname, resolve } from 'node:path';
 import { compileProgram, type McpKnowledge, type McpToolShape } from '@concerto/language';
 import { askMcpTools } from '@concerto/runtime/program';
-import type { CheckedProgram } from './project.ts';
+import { type CheckedProgram, checkTarget, type Target } from './project.ts';
 
-/** Asks every server the program declares, all at once. A program with errors is not asked about: they come first. */
-export async function askMcpServers(checked: CheckedProgram): Promise<ReadonlyMap<string, McpKnowledge>> {
-  if (checked.hasErrors) return new Map();
+/** Checks a program against the tools that the servers it declares really have. */
+export async function checkWithServers(target: Target): Promise<CheckedProgram> {
+  const before = checkTarget(target, 'unasked');
+  // The errors of a program come before what a server has to say about it.
+  return before.hasErrors ? before : checkTarget(target, await askMcpServers(before));
+}
+
+/** Asks every server the program declares, all at once. */
+async function askMcpServers(checked: CheckedProgram): Promise<ReadonlyMap<string, McpKnowledge>> {
   const { program, facts, manifest, target } = checked;
   const { mcp } = compileProgram({ program, facts, manifest });
   const projectDirectory = target.manifest?.directory ?? dirname(resolve(target.entry));
@@ -20,8 +26,8 @@ export async function askMcpServers(checked: CheckedProgram): Promise<ReadonlyMa
   return new Map(await Promise.all(answers));
 }
 
-function toolShape({ name, params, parameters }: Awaited<ReturnType<typeof askMcpTools>>[number]): McpToolShape {
+function toolShape({ parameters, ...tool }: Awaited<ReturnType<typeof askMcpTools>>[number]): McpToolShape {
   const isTable = typeof parameters === 'object' && parameters !== null;
   const more = isTable && 'additionalProperties' in parameters ? parameters.additionalProperties : undefined;
-  return { name, params, takesMore: more === true || (typeof more === 'object' && more !== null) };
+  return { ...tool, takesMore: more === true || (typeof more === 'object' && more !== null) };
 }

@@ -2,7 +2,7 @@ import { statSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { applyFixes, type Diagnostic, type SourceFile, toJsonDiagnostic } from '@concerto/language';
 import { defineCommand, parseArguments } from '../arguments.ts';
-import { askMcpServers } from './ask-mcp-servers.ts';
+import { checkWithServers } from './ask-mcp-servers.ts';
 import { findSources } from './find-sources.ts';
 import { printDiagnostics } from './print-diagnostics.ts';
 import { checkTarget, findManifest, loadTarget, readTextFile, resolveTarget, type Target } from './project.ts';
@@ -52,9 +52,7 @@ async function checkPaths(paths: readonly string[], asksServers: boolean): Promi
   const diagnostics: Diagnostic[] = [];
   const targets = findTargets(paths);
   for (const target of targets) {
-    const first = checkTarget(target);
-    const servers = asksServers ? await askMcpServers(first) : new Map();
-    const checked = servers.size === 0 ? first : checkTarget(target, servers);
+    const checked = asksServers ? await checkWithServers(target) : checkTarget(target);
     if (checked.target.manifest !== undefined)
       files.set(checked.target.manifest.file.path, checked.target.manifest.file);
     for (const [path, { source }] of checked.program.files) files.set(path, source);

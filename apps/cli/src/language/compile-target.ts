@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { type IrModule, parseModule } from '@concerto/ir';
 import { compileProgram, createSourceFile, type FindFile } from '@concerto/language';
+import { checkWithServers } from './ask-mcp-servers.ts';
 import { printDiagnostics } from './print-diagnostics.ts';
-import { checkTarget, findManifest, readTextFile, resolveTarget } from './project.ts';
+import { type CheckedProgram, checkTarget, findManifest, readTextFile, resolveTarget } from './project.ts';
 
 export interface CompiledTarget {
   readonly module: IrModule;
@@ -16,12 +17,17 @@ export interface CompiledTarget {
 
 /** Compiles a program, or reads a compiled one. Undefined when it has errors, which are then on standard error. */
 export function compileTarget(path: string | undefined): CompiledTarget | undefined {
-  return path?.endsWith('.conc-ir') === true ? readCompiled(path) : compileSource(path);
+  return path?.endsWith('.conc-ir') === true ? readCompiled(path) : compileChecked(checkTarget(resolveTarget(path)));
 }
 
-function compileSource(path: string | undefined): CompiledTarget | undefined {
-  const target = resolveTarget(path);
-  const checked = checkTarget(target);
+/** The same, with the MCP servers asked which tools they have. A compiled program was checked when it was compiled. */
+export async function compileWithServers(path: string | undefined): Promise<CompiledTarget | undefined> {
+  if (path?.endsWith('.conc-ir') === true) return readCompiled(path);
+  return compileChecked(await checkWithServers(resolveTarget(path)));
+}
+
+function compileChecked(checked: CheckedProgram): CompiledTarget | undefined {
+  const { target } = checked;
   printDiagnostics(checked.diagnostics, checked.findFile);
   if (checked.hasErrors) return undefined;
   const { program, facts, manifest, findFile } = checked;

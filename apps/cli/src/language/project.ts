@@ -9,7 +9,7 @@ import {
   type Manifest,
   type ManifestNames,
   type ManifestResult,
-  type McpKnowledge,
+  type McpAnswers,
   type Program,
   parseSource,
   readManifest,
@@ -72,7 +72,7 @@ export function loadTarget(target: Target): LoadResult {
 }
 
 /** `mcpServers`: what servers have said about their tools, when they were asked. */
-export function checkTarget(target: Target, mcpServers?: ReadonlyMap<string, McpKnowledge>): CheckedProgram {
+export function checkTarget(target: Target, mcpServers?: McpAnswers): CheckedProgram {
   const { manifest } = target;
   const { program, diagnostics: loading } = loadTarget(target);
   const names = manifestNames(manifest?.manifest);

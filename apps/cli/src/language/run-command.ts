@@ -1,7 +1,7 @@
 import { type ProgramWorld, runProgram } from '@concerto/runtime/program';
 import { display, stringify, type Value } from '@concerto/vm';
 import { defineCommand, parseArguments } from '../arguments.ts';
-import { compileTarget } from './compile-target.ts';
+import { compileTarget, compileWithServers } from './compile-target.ts';
 import { inputAnswers } from './input-answers.ts';
 import { OutputBuffer } from './output-buffer.ts';
 import { failureText } from './report-failure.ts';
@@ -13,6 +13,10 @@ export const spec = defineCommand({
   usage: '[FILE|DIR]',
   options: {
     json: { type: 'boolean', help: 'each emit as {"channel","payload"} on a line of its own' },
+    mcp: {
+      type: 'boolean',
+      help: 'first ask the MCP servers it declares which tools they have, and check against them',
+    },
     mock: { type: 'boolean', help: 'models answer with the offline mock' },
     input: {
       type: 'string',
@@ -33,7 +37,7 @@ const EXIT_INTERRUPTED = 130;
 export async function run(argv: string[]): Promise<number> {
   const { values, positionals } = parseArguments(spec, argv);
   const nextAnswer = inputAnswers(values.input);
-  const target = compileTarget(positionals[0]);
+  const target = await (values.mcp ? compileWithServers : compileTarget)(positionals[0]);
   if (target === undefined) return 1;
   if (target.module.main === undefined && target.module.init === undefined) {
     process.stderr.write(`error: ${target.entry} has nothing to run: no \`fn main\` and no statements\n`);

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import type { IrTest } from '@concerto/ir';
 import { runTest, type TestResult } from '@concerto/runtime/program';
 import { defineCommand, parseArguments, UsageError } from '../arguments.ts';
-import { type CompiledTarget, compileTarget } from './compile-target.ts';
+import { type CompiledTarget, compileTarget, compileWithServers } from './compile-target.ts';
 import { findSources } from './find-sources.ts';
 import { checkTarget, findManifest, resolveTarget } from './project.ts';
 import { TestReport } from './test-report.ts';
@@ -16,6 +16,10 @@ export const spec = defineCommand({
   options: {
     filter: { type: 'string', short: 'f', value: 'TEXT', help: 'only tests whose description contains TEXT' },
     json: { type: 'boolean', help: 'one JSON object a line for each test, and one for the sum' },
+    mcp: {
+      type: 'boolean',
+      help: 'first ask the MCP servers it declares which tools they have, and check against them',
+    },
     mock: { type: 'boolean', help: 'models that a test does not mock answer with the offline mock' },
     debug: { type: 'boolean', help: 'show what tests emit and print' },
   },
@@ -31,7 +35,7 @@ export async function run(argv: string[]): Promise<number> {
   let broken = false;
   try {
     for (const path of testPaths(positionals)) {
-      const target = compileTarget(path);
+      const target = await (values.mcp ? compileWithServers : compileTarget)(path);
       if (target === undefined) {
         broken = true;
         continue;

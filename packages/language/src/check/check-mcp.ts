@@ -4,16 +4,28 @@ import { fitOrReport } from './body.ts';
 import { typeOfText } from './builtins.ts';
 import { CODE } from './codes.ts';
 import type { Body, Context } from './context.ts';
+import { argumentMisfit, resultMisfit } from './mcp-shape.ts';
 import { didYouMean } from './resolve-path.ts';
-import { ANY, showType, type Type, type TypeCon } from './types.ts';
-import { assign } from './unify.ts';
+import { ANY, type Type, type TypeCon } from './types.ts';
 
-/** A tool as its server describes it; types are those of the language, as text. */
+/** A tool as its server describes it. */
 export interface McpToolShape {
   readonly name: string;
-  readonly params: readonly { readonly name: string; readonly type: string; readonly optional: boolean }[];
+  readonly description: string;
+  readonly params: readonly { readonly name: string; readonly shape: McpValueShape; readonly optional: boolean }[];
   /** It takes arguments that it does not list. */
   readonly takesMore: boolean;
+  /** What it gives; undefined when the server does not say. */
+  readonly returns: McpValueShape | undefined;
+}
+
+/** What a server takes or gives at one place; the type is one of the language, as text. */
+export interface McpValueShape {
+  readonly type: string;
+  /** Of an object whose fields are listed. */
+  readonly fields?: readonly { readonly name: string; readonly optional: boolean; readonly shape: McpValueShape }[];
+  /** Of an array. */
+  readonly items?: McpValueShape;
 }
 
 /** What a server said when it was asked, or why it could not be. */
@@ -21,9 +33,19 @@ export type McpKnowledge =
   | { readonly kind: 'tools'; readonly tools: readonly McpToolShape[] }
   | { readonly kind: 'silent'; readonly problem: string };
 
+/** By the name a compiled program has for the server. `unasked`: they will be, and until then any tool may be there. */
+export type McpAnswers = ReadonlyMap<string, McpKnowledge> | 'unasked';
+
 /** A compiled program calls a server by its short name, unless two modules have one of that name. */
 function knowledgeOf(cx: Context, con: TypeCon): McpKnowledge | undefined {
+  if (cx.mcpServers === 'unasked') return undefined;
   return cx.mcpServers.get(con.path) ?? cx.mcpServers.get(con.name);
+}
+
+/** What the server of an `mcp` block answered; nothing when it was not asked or did not answer. */
+export function knownTools(cx: Context, con: TypeCon): readonly McpToolShape[] {
+  const known = knowledgeOf(cx, con);
+  return known?.kind === 'tools' ? known.tools : [];
 }
 
 /** Compares the signatures in an `mcp` block with the tools its server really has. */
@@ -53,16 +75,23 @@ function checkSignature(cx: Context, con: TypeCon, method: FunctionItem, tool: M
       continue;
     }
     const type = declared.find((candidate) => candidate.name === text)?.type ?? ANY;
-    const real = typeOfText(cx.builtins, wanted.type);
-    if (assign(type, real).ok) continue;
-    cx.report.error(
-      CODE.mcpTool,
-      parameter.type?.span ?? span,
-      `the tool \`${tool.name}\` takes \`${showType(real)}\` for \`${text}\`, found \`${showType(type)}\``,
-    );
+    const misfit = argumentMisfit(cx, type, wanted.shape, text);
+    if (misfit === undefined) continue;
+    cx.report.error(CODE.mcpTool, parameter.type?.span ?? span, `the tool \`${tool.name}\` ${misfit}`);
   }
+  checkReturns(cx, method, tool);
   const given = new Set(method.parameters.map((parameter) => parameter.name.text));
   reportMissing(cx, method.name.span, tool, given);
+}
+
+/** A text is what every tool gives, and nil is what nobody reads: only other types can be wrong. */
+function checkReturns(cx: Context, method: FunctionItem, tool: McpToolShape): void {
+  const declared = cx.facts.mcpResults.get(method);
+  if (declared === undefined || tool.returns === undefined) return;
+  const misfit = resultMisfit(cx, declared, tool.returns, '');
+  if (misfit === undefined) return;
+  const span = method.returnType?.span ?? method.name.span;
+  cx.report.error(CODE.mcpTool, span, `the tool \`${tool.name}\` ${misfit}`);
 }
 
 /** `Server.call("tool", {…})`, whose arguments have been checked for themselves. */
@@ -100,7 +129,7 @@ function checkGiven(body: Body, given: MapExpression, tool: McpToolShape): void 
       if (!tool.takesMore) reportUnknownArgument(cx, { text: key.value, span: key.span }, tool);
       continue;
     }
-    const type = typeOfText(cx.builtins, wanted.type);
+    const type = typeOfText(cx.builtins, wanted.shape.type);
     fitOrReport(body, value, cx.facts.types.get(value.id) ?? ANY, { type, what: `\`${key.value}\`` });
   }
   reportMissing(cx, given.span, tool, names);
@@ -129,6 +158,6 @@ function reportUnknownArgument(cx: Context, written: Written, tool: McpToolShape
 function reportMissing(cx: Context, span: Written['span'], tool: McpToolShape, given: ReadonlySet<string>): void {
   const missing = tool.params.filter((param) => !param.optional && !given.has(param.name));
   if (missing.length === 0) return;
-  const names = missing.map((param) => `\`${param.name}: ${param.type}\``).join(', ');
+  const names = missing.map((param) => `\`${param.name}: ${param.shape.type}\``).join(', ');
   cx.report.error(CODE.mcpTool, span, `the tool \`${tool.name}\` also needs ${names}`);
 }

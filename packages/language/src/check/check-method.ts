@@ -262,12 +262,16 @@ function setFieldCall(body: Body, call: MethodCall): void {
 }
 
 function unknownMethod(body: Body, call: MethodCall, type: Type): Type {
+  const isServer = type.kind === 'applied' && type.con.base?.con.name === 'McpRef';
+  if (isServer && body.cx.mcpServers === 'unasked') return dynamicCall(body, call, ANY);
   const names = methodNames(body.cx, type);
   let help = didYouMean(call.name, names);
   if (help === undefined && type.kind === 'applied') {
     if (isCon(type, CON.Option)) help = 'take the value out with `?? default`, `?` or `match`';
     else if (isCon(type, CON.Result)) help = 'take the value out with `?`, `match` or `unwrap`';
     else if (type.con.fields?.has(call.name) === true) help = `\`${call.name}\` is a field, not a method`;
+    else if (isServer)
+      help = `declare it: \`fn ${call.name}(…) -> …;\` in the \`mcp\` block, or let --mcp ask the server`;
   } else if (help === undefined && type.kind === 'param') {
     help = `give \`${type.param.name}\` a bound: \`${type.param.name}: Trait\``;
   }

@@ -8,7 +8,7 @@ import { checkAgent, checkConnection, checkMcp, checkModel } from './check-confi
 import { checkConstant, evaluateConstants, outerBody } from './check-constant.ts';
 import { checkItemDecorators } from './check-decorators.ts';
 import { checkFunction, settle } from './check-function.ts';
-import { checkMcpTools, type McpKnowledge } from './check-mcp.ts';
+import { checkMcpTools, type McpAnswers } from './check-mcp.ts';
 import { checkPipeline } from './check-pipeline.ts';
 import { checkTool } from './check-tool.ts';
 import { CODE } from './codes.ts';
@@ -27,7 +27,7 @@ export interface CheckInput {
   readonly program: Program;
   readonly manifest?: ManifestNames;
   /** By the name of the `mcp` block: what its server answered, for those that were asked. */
-  readonly mcpServers?: ReadonlyMap<string, McpKnowledge>;
+  readonly mcpServers?: McpAnswers;
 }
 
 export interface CheckResult {

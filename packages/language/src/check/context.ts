@@ -4,7 +4,7 @@ import type { Expression } from '../syntax/expression.ts';
 import type { FunctionItem, Item } from '../syntax/item.ts';
 import type { NodeId } from '../syntax/node.ts';
 import type { Builtins } from './builtins.ts';
-import type { McpKnowledge } from './check-mcp.ts';
+import type { McpAnswers } from './check-mcp.ts';
 import type { Evaluation } from './evaluate-constant.ts';
 import type { Facts, Local, ModuleVariable } from './facts.ts';
 import type { Entry, ModuleScope } from './module-scope.ts';
@@ -22,8 +22,7 @@ export interface ManifestNames {
 export interface Context {
   readonly program: Program;
   readonly manifest: ManifestNames | undefined;
-  /** Servers that were asked for their tools, by the name a compiled program has for them. */
-  readonly mcpServers: ReadonlyMap<string, McpKnowledge>;
+  readonly mcpServers: McpAnswers;
   readonly facts: Facts;
   readonly report: Reporter;
   readonly builtins: Builtins;

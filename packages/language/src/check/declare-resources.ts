@@ -1,4 +1,6 @@
 import type { AgentItem, McpItem, PipelineItem, StoreItem, ToolItem } from '../syntax/item.ts';
+import { typeOfText } from './builtins.ts';
+import { knownTools } from './check-mcp.ts';
 import { CODE } from './codes.ts';
 import { type CollectedItem, inFile } from './collect-items.ts';
 import type { Context, TypeScope } from './context.ts';
@@ -63,12 +65,14 @@ function declareResource(cx: Context, module: ModuleScope, item: DeclaredItem): 
   else if (item.kind === 'McpItem') {
     for (const method of item.methods) {
       const declared = declareMethod(cx, { con, trait: undefined, path: con.path, scope }, method);
+      cx.facts.mcpResults.set(method, unwrapResult(declared.signature.result));
       con.methods.set(method.name.text, {
         ...declared,
         receiver: 'self',
         signature: { ...declared.signature, result: callResult(cx, declared.signature.result) },
       });
     }
+    declareAskedTools(cx, item, con);
   } else if (item.kind === 'PipelineItem') cx.pipelineRuns.set(con, () => runSignature(cx, scope, item));
 }
 
@@ -77,6 +81,40 @@ function callResult(cx: Context, declared: Type): Type {
   const toolError = cx.builtins.types.get('ToolError');
   if (toolError === undefined || isCon(declared, CON.Result)) return declared;
   return resultOf(declared, applied(toolError));
+}
+
+/** The tools a server has and the block does not declare; one whose name is no name is called by `call`. */
+function declareAskedTools(cx: Context, item: McpItem, con: TypeCon): void {
+  const asked = knownTools(cx, con).filter(
+    ({ name }) => /^[A-Za-z_]\w*$/.test(name) && !con.methods.has(name) && !isBuiltinMethod(cx, name),
+  );
+  const text = (type: string): Type => typeOfText(cx.builtins, type);
+  for (const { name, params, returns } of asked) {
+    const signature: Signature = {
+      typeParams: [],
+      params: requiredFirst(params).map((param) => ({
+        name: param.name,
+        type: text(param.shape.type),
+        hasDefault: param.optional,
+        node: undefined,
+      })),
+      result: callResult(cx, returns === undefined ? ANY : text(returns.type)),
+      isAsync: false,
+    };
+    con.methods.set(name, { name, signature, receiver: 'self', owner: con, hasBody: false, ref: undefined });
+  }
+  cx.facts.askedTools.set(
+    item,
+    asked.map((tool) => ({ ...tool, params: requiredFirst(tool.params) })),
+  );
+}
+
+function requiredFirst<Param extends { readonly optional: boolean }>(params: readonly Param[]): readonly Param[] {
+  return [...params.filter((param) => !param.optional), ...params.filter((param) => param.optional)];
+}
+
+function isBuiltinMethod(cx: Context, name: string): boolean {
+  return cx.builtins.methods.get(BASE_TYPE.McpItem)?.has(name) === true;
 }
 
 function declareTool(cx: Context, scope: TypeScope, item: ToolItem, con: TypeCon): void {

@@ -1,6 +1,7 @@
 import type { Expression } from '../syntax/expression.ts';
-import type { ConstItem, FunctionItem, Item, Parameter, StatementItem } from '../syntax/item.ts';
+import type { ConstItem, FunctionItem, Item, McpItem, Parameter, StatementItem } from '../syntax/item.ts';
 import type { NodeId } from '../syntax/node.ts';
+import type { McpToolShape } from './check-mcp.ts';
 import { NodeTable } from './node-table.ts';
 import { ANY, prune, type Type, type TypeCon } from './types.ts';
 import type { Coercion } from './unify.ts';
@@ -65,6 +66,10 @@ export interface Facts {
   readonly declaredConstants: ConstantRef[];
   /** Models, agents, tools, mcp servers, stores, pipelines, old connections; each with its unique path. */
   readonly resources: ResourceRef[];
+  /** By `mcp` block, the tools that its server has and the block does not declare. */
+  readonly askedTools: Map<McpItem, readonly McpToolShape[]>;
+  /** By signature in an `mcp` block, what a call gives when it does not fail. */
+  readonly mcpResults: Map<FunctionItem, Type>;
   /** Top-level statements in the order they run: modules before those that declare them, then the entry file. */
   readonly topLevel: TopLevelStatement[];
   readonly moduleVariables: ModuleVariable[];
@@ -306,6 +311,8 @@ export function createFacts(size = 0): Facts {
     tests: [],
     declaredConstants: [],
     resources: [],
+    askedTools: new Map(),
+    mcpResults: new Map(),
     topLevel: [],
     moduleVariables: [],
     main: undefined,

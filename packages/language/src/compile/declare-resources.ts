@@ -1,5 +1,5 @@
 import { type Json, unreachable } from '@concerto/base';
-import type { IrField, IrTool } from '@concerto/ir';
+import type { IrField, IrMcp, IrTool } from '@concerto/ir';
 import { z } from 'zod';
 import { PERMISSIONS } from '../check/check-permission.ts';
 import type { ResourceRef } from '../check/facts.ts';
@@ -158,18 +158,34 @@ function declareMcp(
   builder.module.mcp.push({
     name,
     config: { ...(table === undefined ? {} : plainJson(table)), ...config(builder, item.fields) },
-    tools: item.methods.map((method) => {
-      const description = decoratorText(builder, method.decorators, 'describe');
-      const written = decoratorText(builder, method.decorators, 'permission');
-      const permission = PERMISSIONS.find((candidate) => candidate === written);
-      return {
-        name: method.name.text,
-        ...(description === undefined ? {} : { description }),
-        parameters: objectSchema(builder.module, toolParameters(builder, method)),
-        ...(permission === undefined ? {} : { permission }),
-      };
-    }),
+    tools: [...item.methods.map((method) => declaredTool(builder, method)), ...askedTools(builder, item)],
   });
+}
+
+function declaredTool(builder: ModuleBuilder, method: FunctionItem): IrMcp['tools'][number] {
+  const description = decoratorText(builder, method.decorators, 'describe');
+  const written = decoratorText(builder, method.decorators, 'permission');
+  const permission = PERMISSIONS.find((candidate) => candidate === written);
+  return {
+    name: method.name.text,
+    ...(description === undefined ? {} : { description }),
+    parameters: objectSchema(builder.module, toolParameters(builder, method)),
+    returns: typeText(builder, builder.facts.mcpResults.get(method) ?? ANY),
+    ...(permission === undefined ? {} : { permission }),
+  };
+}
+
+/** What a server said it has, so that calls can name its arguments when it is not asked again. */
+function askedTools(builder: ModuleBuilder, item: McpItem): IrMcp['tools'] {
+  return (builder.facts.askedTools.get(item) ?? []).map(({ name, description, params, returns }) => ({
+    name,
+    ...(description === '' ? {} : { description }),
+    parameters: objectSchema(
+      builder.module,
+      params.map((param) => ({ name: param.name, type: param.shape.type, optional: param.optional })),
+    ),
+    ...(returns === undefined ? {} : { returns: returns.type }),
+  }));
 }
 
 function declareStore(builder: ModuleBuilder, resource: ResourceRef, item: StoreItem): void {

@@ -17,6 +17,12 @@ const CLOSE_TIMEOUT_MS = 5000;
 
 export type McpTool = ModelTool & { readonly returns: Json | undefined };
 
+type ConnectionCall = {
+  readonly tool: string;
+  readonly given: { readonly [name: string]: Json };
+  readonly asText: boolean;
+};
+
 /** One server that is connected. */
 export class McpConnection {
   readonly #spec: McpSpec;
@@ -93,7 +99,7 @@ export class McpConnection {
   }
 
   /** What the tool gives back: its structured content, else its one text (as data when it is JSON), else all parts. */
-  async call(tool: string, given: { readonly [name: string]: Json }, signal: AbortSignal): Promise<Json> {
+  async call({ tool, given, asText }: ConnectionCall, signal: AbortSignal): Promise<Json> {
     const ms = this.#spec.callTimeoutMs;
     let result: z.infer<typeof callResult>;
     try {
@@ -112,7 +118,7 @@ export class McpConnection {
       const shown = redact(said.join('\n'), this.#spec.secrets);
       throw new McpFailure('execution', this.#spec.name, `${tool}: ${shown === '' ? 'failed' : shown}`);
     }
-    return contentOf(result);
+    return (asText ? textOf(result) : undefined) ?? contentOf(result);
   }
 
   /** Never rejects. */
@@ -151,6 +157,14 @@ const callResult = z.looseObject({
   structuredContent: z.record(z.string(), z.json()).optional(),
   content: z.array(z.looseObject({ type: z.string() })).default([]),
 });
+
+/** Undefined when it has said nothing in words: then only the data can be shown. */
+function textOf({ structuredContent, content }: z.infer<typeof callResult>): string | undefined {
+  const texts = content.flatMap((part) => (typeof part.text === 'string' ? [part.text] : []));
+  if (texts.length > 0) return texts.join('\n');
+  if (structuredContent !== undefined) return JSON.stringify(structuredContent);
+  return content.length === 0 ? '' : undefined;
+}
 
 function contentOf({ structuredContent, content }: z.infer<typeof callResult>): Json {
   if (structuredContent !== undefined) return structuredContent;

@@ -22,12 +22,14 @@ export class McpServers {
     return this.#waitFor(server, work, signal);
   }
 
+  /** `given` is a table, or null for none. */
   async call(server: string, tool: string, given: Json, signal?: AbortSignal): Promise<Json> {
-    if (given !== null && !isTable(given)) {
-      throw new McpFailure('refused', server, `${tool}: the arguments are named; pass a map`);
-    }
-    const connection = await this.#waitFor(server, this.#connect(server), signal);
-    return connection.call(tool, given ?? {}, signal ?? this.#ending.signal);
+    return this.#call(server, { tool, given, asText: false }, signal);
+  }
+
+  /** The text as it came, even when it is JSON or there is structured content beside it. */
+  async callForText(server: string, tool: string, given: Json, signal?: AbortSignal): Promise<Json> {
+    return this.#call(server, { tool, given, asText: true }, signal);
   }
 
   /** Ends every server, whatever it is doing. */
@@ -41,6 +43,18 @@ export class McpServers {
         await connection?.close();
       }),
     );
+  }
+
+  async #call(
+    server: string,
+    { tool, given, asText }: { readonly tool: string; readonly given: Json; readonly asText: boolean },
+    signal: AbortSignal | undefined,
+  ): Promise<Json> {
+    if (given !== null && !isTable(given)) {
+      throw new McpFailure('refused', server, `${tool}: the arguments are named; pass a map`);
+    }
+    const connection = await this.#waitFor(server, this.#connect(server), signal);
+    return connection.call({ tool, given: given ?? {}, asText }, signal ?? this.#ending.signal);
   }
 
   async #connect(server: string): Promise<McpConnection> {

@@ -1,23 +1,5 @@
 import { expect, test } from 'vitest';
-import { mcpSignature, schemaType } from './mcp-signature.ts';
-
-test.each([
-  [{ type: 'string' }, 'String'],
-  [{ type: 'integer' }, 'Int'],
-  [{ type: 'number' }, 'Float'],
-  [{ type: 'boolean' }, 'Bool'],
-  [{ type: 'null' }, 'Nil'],
-  [{ type: 'string', enum: ['a', 'b'] }, '"a" | "b"'],
-  [{ enum: [1, 2] }, 'Any'],
-  [{ type: 'array', items: { type: 'array', items: { type: 'integer' } } }, 'Array<Array<Int>>'],
-  [{ type: 'array' }, 'Array<Any>'],
-  [{ type: 'object', additionalProperties: { type: 'number' } }, 'Map<String, Float>'],
-  [{ type: 'object', properties: {} }, 'Map<String, Any>'],
-  [{ anyOf: [{ type: 'string' }, { type: 'null' }] }, 'Any'],
-  [{}, 'Any'],
-])('%j is %s', (schema, type) => {
-  expect(schemaType(schema)).toBe(type);
-});
+import { mcpSignature } from './mcp-signature.ts';
 
 test('a tool with parameters, some of which may be left out', () => {
   const parameters = {
@@ -29,10 +11,18 @@ test('a tool with parameters, some of which may be left out', () => {
     name: 'read',
     description: 'Reads',
     params: [
-      { name: 'path', type: 'String', optional: false, description: 'Where' },
-      { name: 'lines', type: 'Int', optional: true, description: undefined },
+      { name: 'path', shape: { type: 'String' }, optional: false },
+      { name: 'lines', shape: { type: 'Int' }, optional: true },
     ],
-    returns: 'Any',
+    returns: undefined,
     parameters,
+  });
+});
+
+test('a tool that says what it gives, and takes nothing', () => {
+  const returns = { type: 'object', properties: { content: { type: 'string' } }, required: ['content'] };
+  expect(mcpSignature({ name: 'read', description: '', parameters: { type: 'object' }, returns })).toMatchObject({
+    params: [],
+    returns: { type: 'Map<String, Any>', fields: [{ name: 'content', optional: false, shape: { type: 'String' } }] },
   });
 });

@@ -43,7 +43,7 @@ export async function performRequest(
     case 'model_next':
       return models.next(request.stream, signal);
     case 'mcp_call':
-      return models.callTool(request.server, request.tool, request.arguments, signal);
+      return models.callTool(request, signal);
     case 'mcp_tools':
       return models.tools(request.server, signal);
     case 'agent_open':

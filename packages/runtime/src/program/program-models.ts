@@ -1,9 +1,10 @@
 import type { Json } from '@concerto/base';
 import type { IrModule } from '@concerto/ir';
 import type { McpServers, ModelPart, ModelReply, Models, ModelTool, ModelTurn } from '@concerto/models';
-import type { ModelRequest } from '@concerto/vm';
+import type { ModelRequest, Request } from '@concerto/vm';
 import { type ProgramWorld, WorldFailure } from './program-world.ts';
 
+type McpCallRequest = Extract<Request, { kind: 'mcp_call' }>;
 type OpenStream = { readonly parts: AsyncGenerator<ModelPart>; readonly ending: AbortController };
 
 /** The models and MCP servers of one program. What reaches them is loaded when the first is asked. */
@@ -51,9 +52,14 @@ export class ProgramModels {
     }
   }
 
-  async callTool(server: string, tool: string, given: Json, signal: AbortSignal): Promise<Json> {
+  async callTool(request: McpCallRequest, signal: AbortSignal): Promise<Json> {
+    const { server, tool, arguments: given, returns } = request;
     const servers = await this.#openServers();
-    return seen(() => servers.call(server, tool, given, signal));
+    return seen(() =>
+      returns === 'String'
+        ? servers.callForText(server, tool, given, signal)
+        : servers.call(server, tool, given, signal),
+    );
   }
 
   async tools(server: string, signal: AbortSignal): Promise<Json> {

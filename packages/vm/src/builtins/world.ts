@@ -1,10 +1,12 @@
 import type { Json } from '@concerto/base';
+import { parseType } from '@concerto/ir';
 import { share } from '../copy-on-write.ts';
 import { display } from '../display.ts';
 import type { Answer, Request } from '../effects.ts';
 import { builtinType, errorValue, fault } from '../fault.ts';
 import { fromJson, stringify, toJson } from '../json.ts';
 import type { RequestFinish, RequestStart } from '../machine.ts';
+import { conform } from '../schema.ts';
 import { emptyMap, errValue, float, NONE, okValue, some, struct, type Value } from '../value.ts';
 import { absent, integer, text, wrong } from './arguments.ts';
 import type { Entries } from './entry.ts';
@@ -173,10 +175,19 @@ export const WORLD = {
         },
       };
     },
-    finish: (answer) =>
-      answer.ok
-        ? okValue(fromJson(answer.value))
-        : errValue(errorValue('ToolError', answer.error.message, { kind: answer.error.kind ?? 'execution' })),
+    finish: (answer, _args, vm, request) => {
+      if (!answer.ok)
+        return errValue(errorValue('ToolError', answer.error.message, { kind: answer.error.kind ?? 'execution' }));
+      const returns = request.kind === 'mcp_call' ? request.returns : undefined;
+      // Nobody reads it: a tool that does something still says that it did.
+      if (returns === 'Nil') return okValue(null);
+      const value = fromJson(answer.value);
+      if (returns === undefined || request.kind !== 'mcp_call') return okValue(value);
+      const fitted = conform(vm, value, parseType(returns));
+      if (fitted.ok) return okValue(fitted.value);
+      const problem = `${request.server}.${request.tool} gave something else than ${returns}: ${fitted.error.join('; ')}`;
+      return errValue(errorValue('ToolError', problem, { kind: 'schema' }));
+    },
   },
   'McpRef.tools': {
     start: ([server]) => {

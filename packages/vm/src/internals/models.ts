@@ -240,8 +240,8 @@ const startNext: RequestStart = ([, answer]) => {
 };
 
 /** A piece of text, or the whole answer at the end. */
-const finishNext: RequestFinish = (answer, args, vm) => {
-  if (!answer.ok) return finishTurn(answer, args, vm);
+const finishNext: RequestFinish = (answer, args, vm, request) => {
+  if (!answer.ok) return finishTurn(answer, args, vm, request);
   const data = stateOf(fromJson(answer.value));
   const chunk = get(data, 'chunk');
   return typeof chunk === 'string' ? chunk : (get(data, 'response') ?? emptyMap());
