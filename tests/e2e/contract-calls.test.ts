@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Api, callWithHost } from '../support/api.ts';
 import { type PuppetServer, startPuppetServer } from '../support/puppets.ts';
@@ -30,6 +33,7 @@ describe('calls', () => {
       ['POST', '/api/pool', 'PUT'],
       ['GET', '/api/agent/run', 'POST'],
       ['POST', '/api/sessions/x/messages/order', 'PUT'],
+      ['POST', '/healthz', 'GET'],
     ] as const) {
       const answer = await api.call(method, path);
       expect({ method, path, status: answer.status }).toEqual({ method, path, status: 405 });
@@ -42,6 +46,39 @@ describe('calls', () => {
       expect(answer.headers.get('content-type')).toBe('application/problem+json');
     }
   });
+
+  test.each([
+    ['PUT /api/sessions', 'wrong', 401],
+    ['PUT /api/sessions', 'right', 405],
+    ['POST /api/none', 'right', 404],
+  ] as const)(
+    '%s with a %s token and a body that comes slowly is heard out, then answered',
+    async (line, word, status) => {
+      const token = word === 'right' ? api.token : 'other';
+      const pieces = 20;
+      const piece = Buffer.alloc(100_000, 'x');
+      const socket = connect(puppets.server.port, '127.0.0.1');
+      await once(socket, 'connect');
+      let text = '';
+      let broken: Error | undefined;
+      socket.on('error', (error) => {
+        broken = error;
+      });
+      socket.setEncoding('utf8').on('data', (chunk: string) => {
+        text += chunk;
+      });
+      socket.write(
+        `${[`${line} HTTP/1.1`, host(), `Authorization: Bearer ${token}`, `Content-Length: ${pieces * piece.length}`, 'Connection: close'].join('\r\n')}\r\n\r\n`,
+      );
+      for (let sent = 0; sent < pieces; sent++) {
+        socket.write(piece);
+        await delay(60);
+      }
+      if (!socket.closed) await once(socket, 'close');
+      expect(broken).toBeUndefined();
+      expect(text).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    },
+  );
 
   test('HEAD is GET without a body; OPTIONS names the methods and opens nothing to other sites', async () => {
     const { id } = await api.start({ agent: 'puppet', prompt: 'x' });

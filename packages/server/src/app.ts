@@ -1,9 +1,10 @@
 import { type EventLog, LogError } from '@concerto/log';
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { acceptTokenInUrl, checkCaller, checkToken } from './guard.ts';
 import { methodsOf, openApiDocument } from './openapi.ts';
 import { ProblemError, problemResponse } from './problem.ts';
+import { discardUnreadBody } from './read-body.ts';
 import { eventRoutes } from './routes/event-routes.ts';
 import { messageRoutes } from './routes/message-routes.ts';
 import { poolRoutes } from './routes/pool-routes.ts';
@@ -17,6 +18,10 @@ import { servePage } from './static-page.ts';
 export function createApp(context: ServerContext, report: (message: string, cause: unknown) => void): Hono<OnNode> {
   const app = new Hono<OnNode>();
   app.onError((error) => problemResponse(problemOf(error, report)));
+  app.use('*', async (c, next) => {
+    await next();
+    if (c.res.status >= 400 && c.req.method !== 'GET') await discardUnreadBody(c);
+  });
   app.use('*', checkCaller(context.guard));
 
   app.get('/healthz', (c) => c.json({ ok: true }));
@@ -33,20 +38,21 @@ export function createApp(context: ServerContext, report: (message: string, caus
   app.route('/api/sessions', eventRoutes(context));
   app.route('/api/agent', runRoutes(context));
   app.route('/api', poolRoutes(context));
-  app.all('/api/*', (c) => {
-    const { method, path } = c.req;
-    const methods = methodsOf(path);
-    const allow = methods.join(', ');
-    if (methods.length === 0) throw new ProblemError(404, 'no_such_call', `there is no ${method} ${path}`);
-    if (method === 'OPTIONS') return c.body(null, 204, { allow });
-    throw new ProblemError(405, 'no_such_method', `${path} takes ${allow}, not ${method}`, { headers: { allow } });
-  });
+  app.all('/api/*', otherCall);
 
   app.get('*', acceptTokenInUrl(context.guard), servePage(context));
-  app.notFound((c) =>
-    problemResponse(new ProblemError(404, 'no_such_call', `there is no ${c.req.method} ${c.req.path}`)),
-  );
+  app.notFound(otherCall);
   return app;
+}
+
+/** Nobody took it: the path is unknown, or it is known and the method is not. */
+function otherCall(c: Context): Response {
+  const { method, path } = c.req;
+  const methods = methodsOf(path);
+  const allow = methods.join(', ');
+  if (methods.length === 0) throw new ProblemError(404, 'no_such_call', `there is no ${method} ${path}`);
+  if (method === 'OPTIONS') return c.body(null, 204, { allow });
+  throw new ProblemError(405, 'no_such_method', `${path} takes ${allow}, not ${method}`, { headers: { allow } });
 }
 
 /** Whoever probes gives up after a second or two, and wants to hear no rather than nothing. */

@@ -96,6 +96,12 @@ async function readBytes(incoming: Incoming): Promise<Buffer | undefined> {
 const discardBytesMax = 64 * 1024 * 1024;
 const discardWithinMs = 3_000;
 
+/** For a call that is refused before its body was looked at. */
+export async function discardUnreadBody({ env: { incoming } }: Context<OnNode>): Promise<void> {
+  if (incoming.complete && incoming.readableLength === 0) return;
+  if (Number(incoming.headers['content-length'] ?? '0') <= discardBytesMax) await discardRest(incoming);
+}
+
 async function discardRest(incoming: Incoming): Promise<void> {
   await new Promise<void>((resolve) => {
     let size = 0;
