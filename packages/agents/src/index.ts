@@ -11,5 +11,5 @@ export type {
 } from './agent-connection.ts';
 export { AgentError, type AgentErrorCode } from './agent-error.ts';
 export { endOrphan } from './end-orphan.ts';
-export { type DescribedProcess, describeProcess } from './process-identity.ts';
+export { type DescribedProcess, describeProcess, markerVariable } from './process-identity.ts';
 export { startAgent } from './start-agent.ts';

@@ -1,4 +1,5 @@
-import type { AgentConnection, AgentSpec, StartOptions } from '@concerto/agents';
+import type { AgentConnection, AgentOutput, AgentSpec, StartOptions } from '@concerto/agents';
+import type { AgentEvent, SuspendEvent, Usage } from '@concerto/protocol';
 
 /** Time as the runtime sees it, so that a simulation can hold it in its hand. */
 export type Clock = {
@@ -10,7 +11,31 @@ export type Clock = {
 /** Unguessable, unique, within the characters of an id. */
 export type MintId = (prefix: string) => string;
 
+/** A request before it has its id. */
+export type Suspend = SuspendEvent extends infer Event
+  ? Event extends SuspendEvent
+    ? Omit<Event, 'requestId'>
+    : never
+  : never;
+
+/** What an agent says, and what our own loop says, which knows the events and needs no translation. */
+export type SessionOutput =
+  | AgentOutput
+  | { readonly kind: 'events'; readonly events: readonly AgentEvent[] }
+  /** Answered by a reply to `id`. */
+  | { readonly kind: 'suspend'; readonly id: string; readonly event: Suspend }
+  /** Since the last time. */
+  | { readonly kind: 'usage'; readonly usage: Usage };
+
+/** Whoever works in a session: an agent, a program, an assistant. */
+export type SessionConnection = Omit<AgentConnection, 'output'> & {
+  readonly output: AsyncIterable<readonly SessionOutput[]>;
+};
+
 export type StartAgent = (spec: AgentSpec, options: StartOptions) => Promise<AgentConnection>;
+
+/** As `StartAgent`, whatever the session runs. */
+export type StartWork = (spec: AgentSpec, options: StartOptions) => Promise<SessionConnection>;
 
 /** The variables to which references to secrets lead. */
 export type Environment = Readonly<Record<string, string | undefined>>;

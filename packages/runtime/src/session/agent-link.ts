@@ -1,7 +1,7 @@
-import type { AgentConnection } from '@concerto/agents';
 import type { Json } from '@concerto/base';
 import type { RunnerCommand } from '@concerto/protocol';
 import type { SessionState } from '@concerto/session';
+import type { SessionConnection } from '../ports.ts';
 import { type OpenQuestion, OpenQuestions } from './open-questions.ts';
 
 type Deliver = Extract<RunnerCommand, { type: 'deliver' }>;
@@ -19,7 +19,7 @@ export class AgentLink {
   /** The turn whose prompt it was given last, or that it began itself; 0 before either. */
   turn = 0;
   readonly #dispatches = new Map<string, 'writing' | 'written'>();
-  #connection: AgentConnection | undefined;
+  #connection: SessionConnection | undefined;
   #turnSettled: AbortController | undefined;
 
   constructor(incarnation: number) {
@@ -31,7 +31,7 @@ export class AgentLink {
     return `turn-${this.turn}`;
   }
 
-  connected(connection: AgentConnection): void {
+  connected(connection: SessionConnection): void {
     this.#connection = connection;
   }
 

@@ -1,6 +1,7 @@
-import type { AgentConnection, AgentOutput } from '@concerto/agents';
+import type { AgentOutput } from '@concerto/agents';
+import type { JsonObject } from '@concerto/base';
 import type { AgentEvent } from '@concerto/protocol';
-import type { MintId } from '../ports.ts';
+import type { MintId, SessionConnection, SessionOutput } from '../ports.ts';
 import type { AgentLink } from './agent-link.ts';
 import { reportOf, type Speaker, sessionError } from './agent-report.ts';
 import type { OwnerWriter } from './owner-writer.ts';
@@ -32,7 +33,7 @@ export class AgentListener {
     this.#options = options;
   }
 
-  async listen(output: AgentConnection['output']): Promise<void> {
+  async listen(output: SessionConnection['output']): Promise<void> {
     for await (const batch of output) {
       await this.#options.wordsRecorded();
       if (this.#options.counts()) await this.#hear(batch);
@@ -40,33 +41,69 @@ export class AgentListener {
   }
 
   /** Events of a batch go together; a message that changes the session carries those before it along. */
-  async #hear(batch: readonly AgentOutput[]): Promise<void> {
-    const { mintId, timeouts, writer } = this.#options;
+  async #hear(batch: readonly SessionOutput[]): Promise<void> {
+    const { timeouts, writer } = this.#options;
     let observed: AgentEvent[] = [];
     timeouts.heard();
     for (const output of batch) {
-      if (output.kind === 'message') {
-        const translation = translate(this.#turn(), output.message, output.raw, () => mintId('req'));
-        if (translation.kind === 'events') {
-          observed.push(...translation.events);
-          continue;
-        }
-        await this.#pass(output, translation, observed);
-      } else {
-        await this.#passProcess(output, observed);
+      const heard = this.#translated(output);
+      if (heard?.kind === 'events') {
+        observed.push(...heard.events);
+        continue;
       }
+      await this.#passOn(output, heard, observed);
       observed = [];
     }
     await writer.show(observed);
   }
 
+  /** Undefined for what is not about the turn. */
+  #translated(output: SessionOutput): Translation | undefined {
+    const { mintId } = this.#options;
+    switch (output.kind) {
+      case 'events':
+        return output;
+      case 'message':
+        return translate(this.#turn(), output.message, output.raw, () => mintId('req'));
+      case 'suspend':
+        return { kind: 'request', event: { ...output.event, requestId: mintId('req') } };
+      default:
+        return undefined;
+    }
+  }
+
+  async #passOn(
+    output: SessionOutput,
+    translation: Exclude<Translation, { kind: 'events' }> | undefined,
+    observed: readonly AgentEvent[],
+  ): Promise<void> {
+    switch (output.kind) {
+      case 'events':
+        return;
+      case 'message':
+        if (translation !== undefined) await this.#pass(output.raw, translation, observed);
+        return;
+      case 'suspend':
+        if (translation !== undefined)
+          await this.#pass({ type: output.event.type, id: output.id }, translation, observed);
+        return;
+      case 'usage': {
+        const { writer, speaker } = this.#options;
+        await writer.tell({ type: 'usage', epoch: speaker.epoch, usage: output.usage, observed });
+        return;
+      }
+      default:
+        await this.#passProcess(output, observed);
+    }
+  }
+
   async #pass(
-    output: Extract<AgentOutput, { kind: 'message' }>,
+    raw: JsonObject & { readonly type: string },
     translation: Exclude<Translation, { kind: 'events' }>,
     observed: readonly AgentEvent[],
   ): Promise<void> {
     const { link, writer, speaker } = this.#options;
-    if (translation.kind === 'request') link.questions.add(translation.event, output.raw);
+    if (translation.kind === 'request') link.questions.add(translation.event, raw);
     if (translation.kind === 'result' || translation.kind === 'error') this.#turnEnded();
     const state = await writer.tell(reportOf({ ...speaker, turn: link.turn }, translation, observed));
     // An agent may begin a turn by itself, by asking.

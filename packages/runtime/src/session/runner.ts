@@ -1,7 +1,7 @@
 import { AgentError } from '@concerto/agents';
 import type { SessionState } from '@concerto/session';
 import type { Catalog, CatalogEntry } from '../catalog.ts';
-import type { StartAgent } from '../ports.ts';
+import type { StartWork } from '../ports.ts';
 import type { Ownership } from './owner-writer.ts';
 import type { PoolKeeper } from './pool-keeper.ts';
 import type { ProcessNote } from './process-register.ts';
@@ -206,7 +206,7 @@ function driverOf(
 ): { readonly ports: ActorPorts; readonly agent: Entry<'agent'> } {
   if (entry.kind === 'agent') return { ports, agent: entry };
   const { name } = entry;
-  const startAgent: StartAgent = async (spec) => {
+  const startAgent: StartWork = async (spec) => {
     const loaded = entry.load();
     if (!loaded.ok) throw new AgentError('spawn-failed', loaded.error);
     return new ProgramConnection(spec, loaded.value);

@@ -1,10 +1,9 @@
-import type { AgentConnection } from '@concerto/agents';
 import type { Json } from '@concerto/base';
 import { type EventLog, LogError } from '@concerto/log';
 import type { AgentEvent, RunnerCommand, ToolConfig } from '@concerto/protocol';
 import { nextDeadline, type Report as SessionReport, type SessionState, statusOf } from '@concerto/session';
 import type { CatalogEntry } from '../catalog.ts';
-import type { Clock, Environment, MintId, Report, StartAgent } from '../ports.ts';
+import type { Clock, Environment, MintId, Report, SessionConnection, StartWork } from '../ports.ts';
 import { AgentLink, undelivered } from './agent-link.ts';
 import { AgentListener, type Exit } from './agent-listener.ts';
 import { type Speaker, sessionError } from './agent-report.ts';
@@ -23,7 +22,7 @@ export type ActorPorts = {
   readonly store: SessionStore;
   readonly clock: Clock;
   readonly mintId: MintId;
-  readonly startAgent: StartAgent;
+  readonly startAgent: StartWork;
   readonly processes: Pick<ProcessRegister, 'remember' | 'forget' | 'endAllOf' | 'end' | 'here'>;
   readonly report: Report;
   /** Where secrets are looked up; our own variables unless given. */
@@ -221,7 +220,7 @@ export class SessionActor {
   async #bringUp(live: AgentLink): Promise<void> {
     const { startAgent, environment = process.env } = this.#ports;
     const { spec, initTimeoutMs } = this.#entry;
-    let connection: AgentConnection;
+    let connection: SessionConnection;
     try {
       connection = await startAgent(specWithTools(spec, this.#tools, environment), {
         signal: live.abort.signal,
