@@ -1,4 +1,4 @@
-import type { IrConstant, IrFunction, IrModule } from './module.ts';
+import type { IrConstant, IrFunction, IrListen, IrModule } from './module.ts';
 import { OPCODE_NAMES, OPERANDS, type OperandKind } from './opcodes.ts';
 
 /** The module as text for a person: tables first, then each function, one instruction a line. */
@@ -34,7 +34,7 @@ export function disassemble(module: IrModule): string {
   );
   section(
     'listens',
-    module.listens.map((listen) => `${listen.name} {${listen.handlers.map((h) => h.keys.join('|')).join(', ')}}`),
+    module.listens.map((listen) => `${listen.name} {${listen.handlers.map(handlerHead).join(', ')}}`),
   );
   section(
     'pipelines',
@@ -48,6 +48,10 @@ export function disassemble(module: IrModule): string {
   if (module.main !== undefined) lines.push(`main: ${module.main}`);
   module.functions.forEach((fn, index) => lines.push('', ...functionLines(module, fn, index)));
   return `${lines.join('\n')}\n`;
+}
+
+function handlerHead({ keys, parallel }: IrListen['handlers'][number]): string {
+  return `${keys.join('|')}${parallel === true ? ' (parallel)' : ''}`;
 }
 
 function functionLines(module: IrModule, fn: IrFunction, index: number): string[] {

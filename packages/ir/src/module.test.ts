@@ -152,4 +152,14 @@ describe('disassemble', () => {
     expect(text).toMatch(/GetField\s+r1 r0 "text"/);
     expect(text).toMatch(/Return\s+r1/);
   });
+
+  test('shows which handlers run beside their listen', () => {
+    const module = program(['ReturnNil']);
+    const handlers = [
+      { keys: ['question', 'approval'], params: 1, parallel: true },
+      { keys: ['_'], params: 0 },
+    ];
+    const text = disassemble({ ...module, listens: [{ name: '$listen_0', method: 'execute', handlers }] });
+    expect(text).toContain('listens: $listen_0 {question|approval (parallel), _}');
+  });
 });

@@ -154,6 +154,8 @@ const listenSchema = z.strictObject({
       /** How many parameters the closure has: 0 or 1. */
       params: z.int().min(0).max(1),
       type: z.string().optional(),
+      /** Runs beside the `listen`, which goes on with the next message. */
+      parallel: z.boolean().optional(),
     }),
   ),
 });

@@ -18,8 +18,15 @@ describe('programs', () => {
   });
 
   test.each(tested)('$name has these test results', (program) => {
-    expect(testResults(program)).toEqual(program.tests);
+    expect(testResults(program, false)).toEqual(program.tests);
   });
+
+  test.each(tested)(
+    '$name has them too when its tests move to another VM whenever they give control back',
+    (program) => {
+      expect(testResults(program, true)).toEqual(program.tests);
+    },
+  );
 
   test.each(running)('$name', (program) => {
     const result = runOnce(program, false);
@@ -71,11 +78,11 @@ function problemOf({ outcome }: VirtualRun): string | undefined {
   return typeof value === 'object' && value !== null && value.kind === 'err' ? display(value.value) : undefined;
 }
 
-function testResults(program: ProgramFile): string[] {
+function testResults(program: ProgramFile, throughSnapshots: boolean): string[] {
   const module = compile(program);
   return module.tests.map((one, index) => {
     const { answers, events } = program;
-    const run = runVirtually(module, { entry: { test: index }, answers, events, throughSnapshots: false });
+    const run = runVirtually(module, { entry: { test: index }, answers, events, throughSnapshots });
     const problem = problemOf(run);
     const expected = one.expectFail;
     const passed = expected === undefined ? problem === undefined : problem?.includes(expected.message ?? '') === true;

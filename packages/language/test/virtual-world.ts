@@ -86,6 +86,7 @@ class VirtualWorld {
       case 'log':
       case 'agent_reply':
       case 'agent_close':
+      case 'agent_handling':
         return;
       case 'cancel':
         this.#drop(effect.id);

@@ -13,9 +13,11 @@ const AGENT = `
 import { createInterface } from 'node:readline';
 const say = (message) => process.stdout.write(JSON.stringify(message) + '\\n');
 let turn = 0;
+let left = 0;
+const heard = [];
 for await (const line of createInterface({ input: process.stdin })) {
   let word = line;
-  try { const m = JSON.parse(line); if (m.type === 'response') { say({ type: 'result', text: JSON.stringify(m) }); continue; } word = m.prompt ?? line; } catch {}
+  try { const m = JSON.parse(line); if (m.type === 'response' && left > 0) { heard.push(m.in_reply_to_id + '=' + m.value); if (--left === 0) say({ type: 'result', heard: heard.splice(0) }); continue; } if (m.type === 'response') { say({ type: 'result', text: JSON.stringify(m) }); continue; } word = m.prompt ?? line; } catch {}
   turn++;
   if (word === 'pid') say({ type: 'result', text: String(process.pid) });
   else if (word === 'turn') say({ type: 'result', text: 'turn ' + turn });
@@ -26,6 +28,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   else if (word === 'mutter') { process.stderr.write('mixing\\nstirring\\n', () => setTimeout(() => say({ type: 'result', text: 'done' }), 50)); }
   else if (word === 'late') { say({ type: 'result', text: 'first' }); say({ type: 'result', text: 'stale' }); }
   else if (word === 'steps') { say({ type: 'progress', message: 'a', percent: 1 }); say({ type: 'log', message: 'b' }); say({ type: 'result', text: 'done' }); }
+  else if (word === 'quiz') { for (const [id, ms] of [[1, 300], [2, 100], [3, 200]]) say({ type: 'question', id, ms }); left = 3; }
   else if (word !== 'hang') say({ type: 'result', text: 'echo ' + word });
 }`;
 
@@ -65,6 +68,50 @@ describe('agents', () => {
       'r: Ok({"text": done})',
       'reply: {"type":"response","in_reply_to":"question","in_reply_to_id":"q1","value":"blue"}',
     ]);
+  });
+
+  test('parallel handlers answer when they are ready, and an agent that waits for them is not idle', async () => {
+    const { lines } = await stage.run(
+      `agent W { connector: "worker", idle_timeout: 0.15 }
+       fn quiz() -> Result<Any, Error> {
+         listen W.execute("quiz") {
+           "question" (parallel: true) => |q| { std::time::sleep(q.ms); "a" + q.id },
+         }
+       }
+       fn main() {
+         emit("r", quiz());
+         emit("again", quiz());
+         emit("next", W.execute("turn"));
+       }`,
+      { manifest },
+    );
+    const order = '{"heard": [2=a2, 3=a3, 1=a1]}';
+    expect(lines).toEqual([`r: Ok(${order})`, `again: Ok(${order})`, 'next: Ok(turn 3)']);
+  });
+
+  test('the time of a handler counts: one that still runs at the end of the session is ended', async () => {
+    const { lines, problem } = await stage.run(
+      `agent W { connector: "worker", timeout: 0.3 }
+       fn main() {
+         for kind in ["in order", "beside"] {
+           let mut after = "ended";
+           let r = if kind == "beside" {
+             listen W.execute("quiz") { "question" (parallel: true) => |q| { std::time::sleep(60000); after = "went on"; "x" } }
+           } else {
+             listen W.execute("quiz") { "question" => |q| { std::time::sleep(60000); after = "went on"; "x" } }
+           };
+           match r {
+             Ok(_) => emit("r", "?"),
+             Err(e) => emit(kind, [e.kind, e.message, after]),
+           }
+         }
+         emit("next", W.execute("turn"));
+       }`,
+      { manifest },
+    );
+    expect(problem).toBeUndefined();
+    const ended = '[timeout, agent W did not finish within 0.3 s, ended]';
+    expect(lines).toEqual([`in order: ${ended}`, `beside: ${ended}`, 'next: Ok(turn 1)']);
   });
 
   test('whoever watches the process sees its stderr and its end, and the outcome stays the error', async () => {

@@ -9,6 +9,8 @@ export type Notice =
   /** One line for the agent: compact JSON, without the newline. */
   | { readonly kind: 'agent_reply'; readonly session: string; readonly line: string }
   | { readonly kind: 'agent_close'; readonly session: string; readonly reason: string }
+  /** Handlers run beside the session (or none does any more): the agent may be silent because it waits for them. */
+  | { readonly kind: 'agent_handling'; readonly session: string; readonly handling: boolean }
   /** Nobody waits for that request any more: end the work. */
   | { readonly kind: 'cancel'; readonly id: number };
 

@@ -1,6 +1,8 @@
+import { assert } from '@concerto/base';
 import { display } from './display.ts';
 import { errorValue, fault } from './fault.ts';
-import type { Failure, Fiber, Group, Vm } from './machine.ts';
+import type { Failure, Fiber, Group, Task, Vm } from './machine.ts';
+import type { LinkedFunction } from './program.ts';
 import { trace, unwind } from './unwind.ts';
 import { array, type ClosureValue, type Value } from './value.ts';
 
@@ -83,15 +85,18 @@ export function spawn(
     bases: [0],
     results: [0],
     wait: null,
+    tasks: [],
   };
   vm.fibers.set(fiber.id, fiber);
   vm.ready.push(fiber.id);
   return fiber;
 }
 
-/** A fiber has ended with a value: its parent's group takes note. */
+/** A fiber has ended with a value: its parent's group, or the frame it is a task of, takes note. */
 export function childFinished(vm: Vm, child: Fiber, value: Value): void {
   const parent = child.parent === null ? undefined : vm.fibers.get(child.parent);
+  const task = parent?.tasks.find(({ fiber }) => fiber === child.id);
+  if (parent !== undefined && task !== undefined) return taskFinished(vm, parent, task, value);
   if (parent?.wait?.kind !== 'group') return;
   const { group, result } = parent.wait;
   group.values[child.slot] = value;
@@ -124,7 +129,7 @@ export function cancelFiber(vm: Vm, id: number): void {
   const queued = vm.ready.indexOf(id);
   if (queued >= 0) vm.ready.splice(queued, 1);
   endWait(vm, fiber);
-  closeSessions(vm, fiber);
+  leaveFrames(vm, fiber, 0, fiber.depth);
 }
 
 function endWait(vm: Vm, fiber: Fiber): void {
@@ -135,25 +140,112 @@ function endWait(vm: Vm, fiber: Fiber): void {
   fiber.wait = null;
 }
 
-/** The sessions with agents that a cancelled fiber had open: they are in a fixed register of whoever drives them. */
-function closeSessions(vm: Vm, fiber: Fiber): void {
-  const drivers = ['$listen', '$agent_run'].map((name) => vm.program.prelude.get(name));
-  for (let frame = 0; frame < fiber.depth; frame++) {
-    if (!drivers.includes(fiber.functions[frame])) continue;
-    const session = fiber.stack[(fiber.bases[frame] ?? 0) + LISTEN_SESSION];
-    if (typeof session === 'string' && session !== '' && !session.startsWith('mock:')) {
-      vm.outbox.push({ kind: 'agent_close', session, reason: 'cancelled' });
-    }
+/** Frames that will not go on: their tasks end, and the sessions with agents that they had open are closed. */
+export function leaveFrames(vm: Vm, fiber: Fiber, from: number, to: number): void {
+  if (fiber.tasks.length > 0) {
+    const left = fiber.tasks.filter(({ frame }) => frame >= from);
+    fiber.tasks = fiber.tasks.filter(({ frame }) => frame < from);
+    for (const task of left) cancelFiber(vm, task.fiber);
   }
+  for (let frame = from; frame < to; frame++) {
+    const session = isDriver(vm, fiber.functions[frame]) ? sessionOf(fiber, frame) : undefined;
+    if (session !== undefined) vm.outbox.push({ kind: 'agent_close', session, reason: 'cancelled' });
+  }
+}
+
+/** The functions of the prelude that drive a session with an agent. */
+function isDriver(vm: Vm, fn: LinkedFunction | undefined): boolean {
+  const { prelude } = vm.program;
+  return fn !== undefined && (fn === prelude.get('$listen') || fn === prelude.get('$agent_run'));
 }
 
 /** The register of `$listen` and `$agent_run` that holds the session's id. */
 export const LISTEN_SESSION = 4;
+/** The one with the session's state. */
+export const LISTEN_STATE = 5;
+
+/** The session with a process that a driver has open; a scripted one is nobody's business. */
+function sessionOf(fiber: Fiber, frame: number): string | undefined {
+  const session = fiber.stack[(fiber.bases[frame] ?? 0) + LISTEN_SESSION];
+  return typeof session === 'string' && session !== '' && !session.startsWith('mock:') ? session : undefined;
+}
+
+/** Starts a closure beside the innermost frame, which goes on when the closure first waits. */
+export function startTask(vm: Vm, fiber: Fiber, closure: ClosureValue): void {
+  if (vm.fibers.size >= vm.limits.fibers) {
+    throw fault('LimitError', `more than ${vm.limits.fibers} things at the same time`, { kind: 'fibers' });
+  }
+  const frame = fiber.depth - 1;
+  const isFirst = tasksOf(fiber, frame).length === 0;
+  const child = spawn(vm, closure, { parent: fiber.id, slot: 0 });
+  fiber.tasks.push({ fiber: child.id, frame });
+  vm.ready.push(fiber.id);
+  if (isFirst) tellWhetherHandling(vm, fiber, frame);
+}
+
+export function tasksOf(fiber: Fiber, frame: number): readonly Task[] {
+  return fiber.tasks.filter((task) => task.frame === frame);
+}
+
+export function cancelTasks(vm: Vm, fiber: Fiber, frame: number): void {
+  const tasks = tasksOf(fiber, frame);
+  fiber.tasks = fiber.tasks.filter((task) => task.frame !== frame);
+  for (const task of tasks) cancelFiber(vm, task.fiber);
+}
+
+/** An agent that is silent while its questions are being answered is not idle. */
+function tellWhetherHandling(vm: Vm, fiber: Fiber, frame: number): void {
+  const session = sessionOf(fiber, frame);
+  if (session === undefined) return;
+  vm.outbox.push({ kind: 'agent_handling', session, handling: tasksOf(fiber, frame).length > 0 });
+}
+
+/** What a task gives is of no interest, except that it failed: then the frame it belongs to ends its work. */
+function taskFinished(vm: Vm, parent: Fiber, task: Task, value: Value): void {
+  parent.tasks = parent.tasks.filter((other) => other !== task);
+  if (typeof value === 'object' && value !== null && value.kind === 'err') {
+    return interrupt(vm, parent, task.frame, value);
+  }
+  const left = tasksOf(parent, task.frame).length;
+  if (left === 0) tellWhetherHandling(vm, parent, task.frame);
+  const { wait } = parent;
+  if (wait?.kind !== 'tasks' || wait.frame !== task.frame || left > wait.most) return;
+  parent.wait = null;
+  vm.ready.push(parent.id);
+}
+
+/** Ends whatever a driver of a session is about; it goes on as if the agent had failed with this error. */
+export function interrupt(vm: Vm, fiber: Fiber, frame: number, failure: Value): void {
+  const fn = fiber.functions[frame];
+  // The entry that covers no instruction: no error leads there by itself.
+  const entry = fn?.handlers.find(({ start, end }) => start === end);
+  assert(entry !== undefined, 'a driver of sessions can be interrupted');
+  const isQueued = fiber.wait === null;
+  endWait(vm, fiber);
+  leaveFrames(vm, fiber, frame + 1, fiber.depth);
+  cancelTasks(vm, fiber, frame);
+  fiber.depth = frame + 1;
+  fiber.next[frame] = entry.target;
+  fiber.stack[(fiber.bases[frame] ?? 0) + entry.register] = failure;
+  if (!isQueued) vm.ready.push(fiber.id);
+}
+
+/** The fiber and the frame that drive a session. */
+export function driverOf(vm: Vm, session: string): { readonly fiber: Fiber; readonly frame: number } | undefined {
+  for (const fiber of vm.fibers.values()) {
+    for (let frame = 0; frame < fiber.depth; frame++) {
+      if (isDriver(vm, fiber.functions[frame]) && sessionOf(fiber, frame) === session) return { fiber, frame };
+    }
+  }
+  return undefined;
+}
 
 /** Raises an error where a fiber waits. Goes up to its parents; the root's failure is the outcome. */
 export function raise(vm: Vm, fiber: Fiber, error: Value, outer: Failure['trace'] = []): void {
   endWait(vm, fiber);
+  const { depth } = fiber;
   if (unwind(vm, fiber, error)) {
+    leaveFrames(vm, fiber, fiber.depth, depth);
     vm.ready.push(fiber.id);
     return;
   }
@@ -164,6 +256,7 @@ export function raise(vm: Vm, fiber: Fiber, error: Value, outer: Failure['trace'
 export function failFiber(vm: Vm, fiber: Fiber, error: Value, outer: Failure['trace'] = []): void {
   const where = [...outer, ...trace(fiber)];
   vm.fibers.delete(fiber.id);
+  leaveFrames(vm, fiber, 0, fiber.depth);
   const parent = fiber.parent === null ? undefined : vm.fibers.get(fiber.parent);
   if (parent === undefined) {
     if (fiber.parent === null) {

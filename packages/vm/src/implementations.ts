@@ -15,6 +15,7 @@ import { COLLECTION_INTERNALS } from './internals/collections.ts';
 import { HASHMAP_INTERNALS } from './internals/hashmaps.ts';
 import { MODEL_INTERNALS } from './internals/models.ts';
 import { PIPELINE_INTERNALS } from './internals/pipelines.ts';
+import { TASK_INTERNALS } from './internals/tasks.ts';
 import type { Implementation } from './machine.ts';
 
 /** Every row of the table of built-ins; a missing one does not compile. */
@@ -38,6 +39,7 @@ const INTERNALS: Readonly<Record<string, Entry>> = {
   ...MODEL_INTERNALS,
   ...AGENT_INTERNALS,
   ...PIPELINE_INTERNALS,
+  ...TASK_INTERNALS,
 };
 
 const implementations = new Map<string, Implementation>();
@@ -56,6 +58,7 @@ export function implementation(name: string): Implementation {
 function describe(name: string, entry: Entry, count: { readonly min: number; readonly max: number }): Implementation {
   if (entry === 'prelude') return { kind: 'prelude', name, ...count };
   if (typeof entry === 'function') return { kind: 'native', name, run: entry, ...count };
+  if ('begin' in entry) return { kind: 'fiber', name, begin: entry.begin, ...count };
   return { kind: 'request', name, start: entry.start, finish: entry.finish, ...count };
 }
 

@@ -14,6 +14,7 @@ export type {
   WorldError,
 } from './effects.ts';
 export { equal } from './equality.ts';
+export { failSession } from './fail-session.ts';
 export { fromJson, parseJson, stringify, toJson } from './json.ts';
 export type { Failure, Limits, Outcome, TraceEntry, Vm } from './machine.ts';
 export { restore } from './restore.ts';

@@ -35,7 +35,7 @@ import { type Callee, calleeOf, findMethod } from './dispatch.ts';
 import { display, typeName } from './display.ts';
 import { compare, equal } from './equality.ts';
 import { errorValue, Fault, fault } from './fault.ts';
-import { beginGroup, type GroupStart, PARALLEL_LIMIT } from './group.ts';
+import { beginGroup, type GroupStart, leaveFrames, PARALLEL_LIMIT } from './group.ts';
 import type { Fiber, Vm } from './machine.ts';
 import type { LinkedFunction } from './program.ts';
 import { suspend } from './request.ts';
@@ -718,7 +718,7 @@ export function interpret(vm: Vm, fiber: Fiber, budget: number): { stop: Stop; f
               count++;
               callee = callee.target;
             }
-            if (callee.kind === 'native' || callee.kind === 'request') {
+            if (callee.kind === 'native' || callee.kind === 'request' || callee.kind === 'fiber') {
               if (count < callee.min || count > callee.max) throw badCount(callee.name, count, callee.min);
               if (callee.kind === 'native') {
                 stack[base + code[pc + 1]!] = callee.run(stack, window, count, vm);
@@ -727,11 +727,12 @@ export function interpret(vm: Vm, fiber: Fiber, budget: number): { stop: Stop; f
               }
               fiber.depth = depth;
               next[depth - 1] = pc + 5;
-              if (
-                suspend(vm, fiber, callee, { args: stack.slice(window, window + count), result: base + code[pc + 1]! })
-              ) {
-                return { stop: 'waiting', fuel };
-              }
+              const args = stack.slice(window, window + count);
+              const stops =
+                callee.kind === 'fiber'
+                  ? callee.begin(vm, fiber, args)
+                  : suspend(vm, fiber, callee, { args, result: base + code[pc + 1]! });
+              if (stops) return { stop: 'waiting', fuel };
               pc += 5;
               break;
             }
@@ -984,6 +985,7 @@ export function interpret(vm: Vm, fiber: Fiber, budget: number): { stop: Stop; f
         stack[0] = error;
         return { stop: 'failed', fuel };
       }
+      leaveFrames(vm, fiber, fiber.depth, depth);
       depth = fiber.depth;
       fn = frames[depth - 1]!;
       code = fn.code;

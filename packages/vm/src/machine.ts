@@ -10,6 +10,7 @@ export type Implementation = { readonly name: string; readonly min: number; read
   /** Calls its first argument with the list that is its second. */
   | { readonly kind: 'apply' }
   | { readonly kind: 'request'; readonly start: RequestStart; readonly finish: RequestFinish }
+  | { readonly kind: 'fiber'; readonly begin: FiberBegin }
 );
 
 /** Reads its arguments from `stack[at]` on. A mutating method puts the changed receiver back to `stack[at]`. */
@@ -23,6 +24,9 @@ export type RequestStart = (
 
 /** The value of the call out of the answer. Throws a Fault to raise one. */
 export type RequestFinish = (answer: Answer, args: readonly Value[], vm: Vm, request: Request) => Value;
+
+/** Works on the fiber itself. True when the fiber stops here: it waits, or others have their turn first. */
+export type FiberBegin = (vm: Vm, fiber: Fiber, args: readonly Value[]) => boolean;
 
 export interface Fiber {
   readonly id: number;
@@ -38,6 +42,14 @@ export interface Fiber {
   /** The caller's register that gets the result. */
   readonly results: number[];
   wait: Wait | null;
+  /** Fibers that one of its frames has started and not waited for yet. They end with the frame. */
+  tasks: Task[];
+}
+
+export interface Task {
+  readonly fiber: number;
+  /** Index of the frame. */
+  readonly frame: number;
 }
 
 export type Wait =
@@ -48,7 +60,9 @@ export type Wait =
       readonly args: readonly Value[];
       readonly result: number;
     }
-  | { readonly kind: 'group'; readonly group: Group; readonly result: number };
+  | { readonly kind: 'group'; readonly group: Group; readonly result: number }
+  /** Until the frame has no more than `most` tasks. */
+  | { readonly kind: 'tasks'; readonly frame: number; readonly most: number };
 
 /** Closures that run at the same time for one fiber. */
 export interface Group {

@@ -93,10 +93,12 @@ function decodeFiber(vm: Vm, data: Fields, objects: ObjectReader): Fiber {
     bases: array(data.bases).map(number),
     results: array(data.results).map(number),
     wait: data.wait === null ? null : decodeWait(object(data.wait), objects),
+    tasks: pairs(data.tasks).map(([task, frame]) => ({ fiber: number(task), frame: number(frame) })),
   };
 }
 
 function decodeWait(data: Fields, objects: ObjectReader): Wait {
+  if (data.kind === 'tasks') return { kind: 'tasks', frame: number(data.frame), most: number(data.most) };
   const result = number(data.result);
   if (data.kind === 'request') {
     return { kind: 'request', id: number(data.id), name: text(data.name), args: objects.list(data.args), result };

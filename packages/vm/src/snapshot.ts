@@ -5,7 +5,7 @@ import { fingerprint } from './program.ts';
 import { NONE, type ObjectValue, type StoreValue, type Value } from './value.ts';
 
 /** Raised by a change of this format; a snapshot of another version is refused. */
-export const SNAPSHOT_VERSION = 1;
+export const SNAPSHOT_VERSION = 2;
 
 /**
  * The whole state of a VM between two calls of `run`, as JSON. Objects are in one table and are referred to by number, so
@@ -68,6 +68,7 @@ function encodeFiber(fiber: Fiber, table: ObjectTable): Json {
     results: fiber.results.slice(0, depth),
     stack: table.list(fiber.stack.slice(0, used)),
     wait: wait === null ? null : encodeWait(wait, table),
+    tasks: fiber.tasks.map((task) => [task.fiber, task.frame]),
   };
 }
 
@@ -75,6 +76,7 @@ function encodeWait(wait: NonNullable<Fiber['wait']>, table: ObjectTable): Json 
   if (wait.kind === 'request') {
     return { kind: 'request', id: wait.id, name: wait.name, args: table.list(wait.args), result: wait.result };
   }
+  if (wait.kind === 'tasks') return { kind: 'tasks', frame: wait.frame, most: wait.most };
   return { kind: 'group', group: encodeGroup(wait.group, table), result: wait.result };
 }
 

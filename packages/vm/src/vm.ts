@@ -132,6 +132,8 @@ export function resume(vm: Vm, id: number, answer: Answer): boolean {
   const asked = vm.pending.get(id);
   const fiber = asked === undefined ? undefined : vm.fibers.get(asked.fiber);
   if (asked === undefined || fiber === undefined || fiber.wait === null) return false;
+  // Tasks end by themselves; nobody is asked to end them.
+  if (fiber.wait.kind === 'tasks') return false;
   vm.pending.delete(id);
   if (fiber.wait.kind === 'group') {
     deadlinePassed(vm, fiber);

@@ -7,7 +7,7 @@ import { CODE } from './codes.ts';
 import type { Body, Context } from './context.ts';
 import type { ModuleScope } from './module-scope.ts';
 import { didYouMean } from './resolve-path.ts';
-import { ANY, applied, arrayOf, BOOL, FLOAT, INT, literalUnion, mapOf, STRING, type Type } from './types.ts';
+import { ANY, applied, arrayOf, FLOAT, INT, literalUnion, mapOf, STRING, type Type } from './types.ts';
 
 /** `constant`: known when compiled. `reference`: names declared things. `external`: a word of the manifest. */
 type FieldForm = 'constant' | 'reference' | 'external';
@@ -49,7 +49,6 @@ const AGENT_FIELDS: Readonly<Record<string, FieldRule>> = {
   plain_text: constant(literalUnion(['result', 'log', 'error'])),
   on_invalid: constant(literalUnion(['error', 'skip'])),
   instances: constant(INT),
-  parallel: constant(BOOL),
   description: constant(STRING),
 };
 

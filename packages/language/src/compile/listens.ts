@@ -1,4 +1,4 @@
-import type { Expression, ListenExpression } from '../syntax/expression.ts';
+import type { Expression, ListenExpression, ListenHandler } from '../syntax/expression.ts';
 import { compileHandler } from './closures.ts';
 import { value } from './evaluate.ts';
 import type { Frame } from './frame.ts';
@@ -49,6 +49,7 @@ function declareListen(frame: Frame, expression: ListenExpression, method: strin
       keys: handler.messages.length === 0 ? ['_'] : handler.messages.map((message) => message.value),
       params: handler.parameter === undefined ? 0 : 1,
       ...(tag === undefined ? {} : { type: tagText(builder, tag) }),
+      ...(isParallel(handler) ? { parallel: true } : {}),
     };
   });
   const { listens } = builder.module;
@@ -61,4 +62,9 @@ function declareListen(frame: Frame, expression: ListenExpression, method: strin
       handlers,
     }) - 1
   );
+}
+
+function isParallel({ options }: ListenHandler): boolean {
+  const value = options.find(({ label }) => label?.text === 'parallel')?.value;
+  return value?.kind === 'BoolLiteral' && value.value;
 }

@@ -10,6 +10,7 @@ import type {
   WhileExpression,
 } from '../syntax/expression.ts';
 import type { Doc } from './doc.ts';
+import { formatArguments } from './format-arguments.ts';
 import { formatBars } from './format-bars.ts';
 import type { Formatter } from './formatter.ts';
 
@@ -110,11 +111,12 @@ function formatHandlers(f: Formatter, e: ListenExpression): Doc {
     layout: () => {
       const last = handler.messages.at(-1);
       const keys = last === undefined ? f.cursor.next() : f.run(last.span);
+      const options = f.cursor.at('(') ? [' ', formatArguments(f, handler.options)] : '';
       const arrow = [' ', f.cursor.token('=>'), ' '];
       const bars = formatBars(f, handler.parameter === undefined ? [] : [handler.parameter]);
       const result =
         handler.returnType === undefined ? '' : [' ', f.cursor.token('->'), ' ', f.run(handler.returnType.span)];
-      return [keys, arrow, bars, result, ' ', f.expression(handler.body)];
+      return [keys, options, arrow, bars, result, ' ', f.expression(handler.body)];
     },
   }));
   return f.braces(members, { padding: ' ', forceBreak: true });

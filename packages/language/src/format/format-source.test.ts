@@ -51,6 +51,14 @@ fn main() {
     expect(format('match x { 1=>2\n3=>{ 4 }\n}')).toBe('match x {\n    1 => 2,\n    3 => { 4 },\n}\n');
   });
 
+  test('options of a handler stand before its arrow', () => {
+    expect(
+      format('listen A.execute("x") { "a"|"b"(parallel:true,)=>|m| { f(m); }\n_ ( parallel : false )=>|m| g(m) };'),
+    ).toBe(
+      'listen A.execute("x") {\n    "a" | "b" (parallel: true) => |m| { f(m); },\n    _ (parallel: false) => |m| g(m),\n};\n',
+    );
+  });
+
   test('empty lines: at most one, none at the edges', () => {
     expect(format('\n\nlet a = 1;\n\n\n\nlet b = 2;\nlet c = 3;\n\n')).toBe('let a = 1;\n\nlet b = 2;\nlet c = 3;\n');
   });

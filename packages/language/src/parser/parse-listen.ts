@@ -1,5 +1,6 @@
 import type { Expression, ListenHandler, StringLiteral } from '../syntax/expression.ts';
 import { parseClosureBody, parseClosureParameters } from './parse-closure.ts';
+import { parseArguments } from './parse-postfix.ts';
 import type { Parser } from './parser.ts';
 
 export function parseListen(p: Parser): Expression {
@@ -22,6 +23,7 @@ export function parseListen(p: Parser): Expression {
 function parseHandler(p: Parser): ListenHandler {
   const { start } = p;
   const messages = parseMessageTypes(p);
+  const options = p.at('(') ? parseArguments(p) : [];
   if (!p.expect('=>', 'after the message type')) {
     p.skipBalanced((kind) => kind === '=>' || kind === ',');
     p.eat('=>');
@@ -37,6 +39,7 @@ function parseHandler(p: Parser): ListenHandler {
     id: p.newId(),
     span: p.spanFrom(start),
     messages,
+    options,
     parameter: parameters[0],
     returnType,
     body,

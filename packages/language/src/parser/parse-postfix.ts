@@ -70,7 +70,7 @@ function callExpression(p: Parser, callee: Expression, typeArguments: readonly T
 }
 
 /** At `(`. */
-function parseArguments(p: Parser): Argument[] {
+export function parseArguments(p: Parser): Argument[] {
   if (!p.expect('(')) return [];
   return p.within({ inHead: false, inArm: false }, () => parseList(p, ')', parseArgument));
 }

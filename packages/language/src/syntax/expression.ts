@@ -342,6 +342,8 @@ export interface ListenHandler extends Node {
   readonly kind: 'ListenHandler';
   /** The message types: `"a"`, or `"a" | "b"`; none for `_`, the handler of all others. */
   readonly messages: readonly StringLiteral[];
+  /** `"a" (parallel: true) => …`. */
+  readonly options: readonly Argument[];
   /** Absent for `||`. */
   readonly parameter: Parameter | undefined;
   readonly returnType: TypeExpression | undefined;

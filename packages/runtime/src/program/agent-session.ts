@@ -117,6 +117,8 @@ type SessionLimits = {
   readonly idleSeconds: number | undefined;
   /** The program has a handler for lines on stderr. */
   readonly watchesStderr: boolean;
+  /** The deadline has passed while nobody waits for the next message. */
+  readonly onExpired: (failure: WorldFailure) => void;
 };
 
 /** What the VM writes. */
@@ -141,8 +143,10 @@ export class AgentSession {
   #failure: WorldFailure | undefined;
   #isOver = false;
   #hasSpoken = false;
+  #handling = false;
   #woken: (() => void) | undefined;
   #deadline: NodeJS.Timeout | undefined;
+  #silence: NodeJS.Timeout | undefined;
   #roomy: (() => void) | undefined;
 
   constructor(agent: string, live: LiveAgent, limits: SessionLimits) {
@@ -153,6 +157,11 @@ export class AgentSession {
   }
 
   async prompt(text: string, context: Json | undefined): Promise<void> {
+    // One timer for the whole session: one for each message would cost more than the message.
+    this.#deadline = setTimeout(
+      () => this.#expire(`did not finish within ${this.#limits.timeoutSeconds} s`),
+      Math.min(Math.max(0, this.#limits.deadline - Date.now()), LONGEST_TIMER_MS),
+    );
     await this.live.connection.prompt(context === undefined ? { text } : { text, context });
   }
 
@@ -216,6 +225,12 @@ export class AgentSession {
     });
   }
 
+  /** Handlers run beside the session: the agent may be silent because it waits for them. */
+  handling(isHandling: boolean): void {
+    this.#handling = isHandling;
+    this.#watchSilence();
+  }
+
   abandon(): void {
     this.fail(new WorldFailure('cancelled', 'nobody waits for the agent any more'));
   }
@@ -223,31 +238,38 @@ export class AgentSession {
   /** False when the agent is still at work on this session. */
   close(): boolean {
     clearTimeout(this.#deadline);
+    clearTimeout(this.#silence);
     this.live.release();
     this.#roomy?.();
     return this.#isOver;
   }
 
   async #wait(): Promise<void> {
-    const { deadline, idleSeconds, timeoutSeconds } = this.#limits;
-    // One timer for the whole session: one for each message would cost more than the message.
-    this.#deadline ??= setTimeout(
-      () => this.#expire(`did not finish within ${timeoutSeconds} s`),
-      Math.min(Math.max(0, deadline - Date.now()), LONGEST_TIMER_MS),
-    );
-    const silence =
-      idleSeconds === undefined
-        ? undefined
-        : setTimeout(() => this.#expire(`was silent for ${idleSeconds} s`), idleSeconds * 1000);
-    await new Promise<void>((resolve) => {
+    const woken = new Promise<void>((resolve) => {
       this.#woken = resolve;
     });
+    this.#watchSilence();
+    await woken;
     this.#woken = undefined;
-    clearTimeout(silence);
+    clearTimeout(this.#silence);
+  }
+
+  /** Only silence that somebody waits through counts, and only if it is not ours. */
+  #watchSilence(): void {
+    clearTimeout(this.#silence);
+    const { idleSeconds } = this.#limits;
+    if (idleSeconds === undefined || this.#handling || this.#woken === undefined) return;
+    this.#silence = setTimeout(
+      () => this.#expire(`was silent for ${idleSeconds} s`),
+      Math.min(idleSeconds * 1000, LONGEST_TIMER_MS),
+    );
   }
 
   #expire(how: string): void {
-    this.fail(new WorldFailure('timeout', `agent ${this.#agent} ${how}`));
+    const failure = new WorldFailure('timeout', `agent ${this.#agent} ${how}`);
+    const isAwaited = this.#woken !== undefined;
+    this.fail(failure);
+    if (!isAwaited) this.#limits.onExpired(failure);
   }
 
   #wake(): void {

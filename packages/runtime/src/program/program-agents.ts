@@ -16,16 +16,18 @@ export class ProgramAgents {
   readonly #module: IrModule;
   readonly #world: ProgramWorld;
   readonly #start: StartAgent;
+  readonly #onExpired: OnExpired;
   readonly #live = new Map<string, Set<LiveAgent>>();
   readonly #starting = new Map<string, number>();
   readonly #sessions = new Map<string, { readonly session: AgentSession; readonly opening: Opening }>();
   #count = 0;
   #closed = false;
 
-  constructor(module: IrModule, world: ProgramWorld, start: StartAgent) {
+  constructor(module: IrModule, world: ProgramWorld, start: StartAgent, onExpired: OnExpired) {
     this.#module = module;
     this.#world = world;
     this.#start = start;
+    this.#onExpired = onExpired;
   }
 
   async open(request: AgentOpenRequest, signal: AbortSignal): Promise<Json> {
@@ -50,6 +52,7 @@ export class ProgramAgents {
       timeoutSeconds,
       idleSeconds,
       watchesStderr: request.stderr,
+      onExpired: (failure) => this.#onExpired(id, failure),
     });
     this.#sessions.set(id, { session, opening });
     try {
@@ -83,6 +86,10 @@ export class ProgramAgents {
   /** Nobody waits for its next message any more. */
   abandon(id: string): void {
     this.#sessions.get(id)?.session.abandon();
+  }
+
+  handling(id: string, isHandling: boolean): void {
+    this.#sessions.get(id)?.session.handling(isHandling);
   }
 
   reply(id: string, line: string): void {
@@ -157,6 +164,9 @@ export class ProgramAgents {
     }
   }
 }
+
+/** The deadline of a session has passed while the program is busy with what the agent said. */
+export type OnExpired = (session: string, failure: WorldFailure) => void;
 
 type Opening = StartLimits & { readonly agent: IrAgent; readonly request: AgentOpenRequest };
 type StartLimits = { readonly signal: AbortSignal; readonly timeoutSeconds: number };

@@ -1,7 +1,18 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Json } from '@concerto/base';
 import type { IrModule } from '@concerto/ir';
-import { type Answer, cancel, createVm, type Effect, type Outcome, resume, run, type VmOptions } from '@concerto/vm';
+import {
+  type Answer,
+  cancel,
+  createVm,
+  type Effect,
+  failSession,
+  type Outcome,
+  resume,
+  run,
+  type VmOptions,
+  type WorldError,
+} from '@concerto/vm';
 import type { StartAgent } from '../ports.ts';
 import { performRequest } from './perform-request.ts';
 import { ProgramAgents } from './program-agents.ts';
@@ -40,6 +51,7 @@ export async function runProgram(module: IrModule, world: ProgramWorld, options:
       // Timers, signals and answers get their turn even while a program only computes.
       if (result.status === 'running') await setImmediate();
       else if (!desk.hasAnswer) await desk.someAnswer();
+      for (const { session, error } of desk.expired()) failSession(vm, session, error);
       for (const { id, answer } of desk.answers()) resume(vm, id, answer);
     }
   } finally {
@@ -49,6 +61,7 @@ export async function runProgram(module: IrModule, world: ProgramWorld, options:
 }
 
 type Arrived = { readonly id: number; readonly answer: Answer };
+type Expired = { readonly session: string; readonly error: WorldError };
 
 /** Requests under way, and the answers that have come in. */
 class RequestDesk {
@@ -57,13 +70,17 @@ class RequestDesk {
   readonly #agents: ProgramAgents;
   readonly #models: ProgramModels;
   #arrived: Arrived[] = [];
+  #expired: Expired[] = [];
   #woken: (() => void) | undefined;
   #awake = false;
 
   constructor(module: IrModule, world: ProgramWorld) {
     this.#world = world;
     this.#models = new ProgramModels(module, world);
-    this.#agents = new ProgramAgents(module, world, startAgentLazily);
+    this.#agents = new ProgramAgents(module, world, startAgentLazily, (session, failure) => {
+      this.#expired.push({ session, error: asWorldError(failure) });
+      this.wake();
+    });
   }
 
   take(effect: Effect): void {
@@ -78,6 +95,8 @@ class RequestDesk {
         return this.#agents.reply(effect.session, effect.line);
       case 'agent_close':
         return this.#agents.close(effect.session);
+      case 'agent_handling':
+        return this.#agents.handling(effect.session, effect.handling);
       case 'cancel':
         this.#open.get(effect.id)?.abort();
         this.#open.delete(effect.id);
@@ -136,7 +155,11 @@ class RequestDesk {
   }
 
   get hasAnswer(): boolean {
-    return this.#arrived.length > 0;
+    return this.#arrived.length > 0 || this.#expired.length > 0;
+  }
+
+  expired(): readonly Expired[] {
+    return this.#expired.splice(0);
   }
 
   answers(): readonly Arrived[] {

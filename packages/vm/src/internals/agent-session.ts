@@ -20,7 +20,7 @@ export function agentOf(vm: Vm, name: string): IrAgent {
 }
 
 /** target, listen index (-1 for execute), type, prompt → state. */
-export const beginSession: Native = (stack, at) => {
+export const beginSession: Native = (stack, at, _count, vm) => {
   const { ref } = targetOf(stack[at]);
   if (ref.of !== 'agent') {
     throw fault(
@@ -28,7 +28,8 @@ export const beginSession: Native = (stack, at) => {
       `listen needs an agent, and ${ref.name} is a ${ref.of}: use ${ref.name}.execute(…) without listen`,
     );
   }
-  const index = typeof stack[at + 1] === 'number' ? stack[at + 1] : -1;
+  const listen = stack[at + 1];
+  const index = typeof listen === 'number' ? listen : -1;
   return record({
     target: stack[at],
     agent: ref.name,
@@ -41,6 +42,8 @@ export const beginSession: Native = (stack, at) => {
     session: '',
     observed: false,
     exit: null,
+    parallel: vm.program.module.listens[index]?.handlers.some((handler) => handler.parallel === true) ?? false,
+    settled: false,
   });
 };
 
@@ -99,7 +102,7 @@ export const finishOpen: RequestFinish = (answer, [value]) => {
   return textOf(stateOf(fromJson(answer.value)), 'session');
 };
 
-function agentError(agent: string, error: WorldError): StructValue {
+export function agentError(agent: string, error: WorldError): StructValue {
   const parts: ErrorParts = {
     kind: error.kind ?? 'protocol',
     agent,

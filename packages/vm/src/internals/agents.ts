@@ -1,3 +1,4 @@
+import { assert } from '@concerto/base';
 import { type IrListen, parseType } from '@concerto/ir';
 import { wrong } from '../builtins/arguments.ts';
 import { mockName, systemEvent } from '../builtins/functions.ts';
@@ -23,7 +24,7 @@ import { targetOf } from './model-target.ts';
 import { get, type State, set, stateOf, textOf } from './state.ts';
 
 /** What to do with a message: a handler's index, or one of these. */
-export const ROUTE = { again: -1, finished: -2 } as const;
+export const ROUTE = { again: -1, finished: -2, beside: -3, settle: -4 } as const;
 
 /** Message types that end a session; all others go on. */
 const TERMINAL = ['result', 'error'];
@@ -45,6 +46,7 @@ const started: Native = (stack, at, _count, vm) => {
 const route: Native = (stack, at, _count, vm) => {
   const state = stateOf(stack[at]);
   const message = stack[at + 1];
+  if (mustSettle(state, message)) return ROUTE.settle;
   if (isErr(message)) return routeExit(vm, state, message);
   if (typeof message !== 'object' || message === null || message.kind !== 'map') {
     return finish(vm, state, errValue(errorValue('AgentError', 'bad message', { kind: 'protocol' })));
@@ -63,19 +65,39 @@ const route: Native = (stack, at, _count, vm) => {
   return handOver(vm, state, message, handler);
 };
 
-type Handler = { readonly index: number; readonly type: string | undefined; readonly catchAll: boolean };
+type Handler = {
+  readonly index: number;
+  readonly type: string | undefined;
+  readonly catchAll: boolean;
+  readonly parallel: boolean;
+};
+
+/** What ends the session is taken up when the handlers beside it have ended; once. */
+function mustSettle(state: State, message: Value): boolean {
+  if (get(state, 'parallel') !== true || get(state, 'settled') === true) return false;
+  if (!isErr(message) && !(isMap(message) && TERMINAL.includes(textOf(message, 'type')))) return false;
+  set(state, 'settled', true);
+  return true;
+}
 
 /** The message becomes the handler's argument. */
 function handOver(vm: Vm, state: State, message: MapValue, handler: Handler): number {
   const param = withoutType(message, handler.catchAll);
-  if (handler.type === undefined) {
-    set(state, 'param', param);
-    return handler.index;
+  if (handler.type === undefined) set(state, 'param', param);
+  else {
+    const checked = conform(vm, withoutType(message, false), parseType(handler.type));
+    if (!checked.ok) return invalid(vm, state, checked.error);
+    set(state, 'param', checked.value);
   }
-  const checked = conform(vm, withoutType(message, false), parseType(handler.type));
-  if (!checked.ok) return invalid(vm, state, checked.error);
-  set(state, 'param', checked.value);
-  return handler.index;
+  if (!handler.parallel || !canBeParallel(message)) return handler.index;
+  set(state, 'handler', handler.index);
+  return ROUTE.beside;
+}
+
+/** Without an id two answers could not be told apart: such questions are answered in order. */
+function canBeParallel(message: MapValue): boolean {
+  if (TERMINAL.includes(textOf(message, 'type'))) return false;
+  return !expectsReply(message) || (get(message, 'id') ?? null) !== null;
 }
 
 /** The process is gone: whoever watches for it sees how before the session ends with the error. */
@@ -102,12 +124,16 @@ function observe(vm: Vm, state: State, type: string, fields: Readonly<Record<str
   const message = record({ type, ...fields });
   set(state, 'message', message);
   set(state, 'observed', true);
-  return handOver(vm, state, message, { index, type: handler.type, catchAll: false });
+  return handOver(vm, state, message, { index, type: handler.type, catchAll: false, parallel: false });
 }
 
 function afterObserver(vm: Vm, state: State): number {
   const exit = get(state, 'exit');
   return isErr(exit) ? finish(vm, state, exit) : ROUTE.again;
+}
+
+function isMap(value: Value): value is MapValue {
+  return typeof value === 'object' && value !== null && value.kind === 'map';
 }
 
 function isErr(value: Value): value is Extract<Value, { kind: 'err' }> {
@@ -121,7 +147,9 @@ function handlerFor(listen: IrListen | undefined, type: string): Handler | undef
   const catchAll = index < 0;
   if (catchAll && !TERMINAL.includes(type)) index = listen.handlers.findIndex(({ keys }) => keys.includes('_'));
   const handler = listen.handlers[index];
-  return handler === undefined ? undefined : { index, type: handler.type, catchAll };
+  return handler === undefined
+    ? undefined
+    : { index, type: handler.type, catchAll, parallel: handler.parallel === true };
 }
 
 function withoutType(message: MapValue, keep: boolean): MapValue {
@@ -139,6 +167,7 @@ function unhandled(vm: Vm, state: State, message: MapValue): void {
   if (expectsReply(message)) reply(vm, state, message, { error: 'unhandled' });
 }
 
+/** Once an agent has ended its work it waits for no answer; the next prompt must not find one. */
 function reply(vm: Vm, state: State, message: MapValue, content: Readonly<Record<string, Value>>): void {
   const id = get(message, 'id');
   const response = record({
@@ -149,7 +178,13 @@ function reply(vm: Vm, state: State, message: MapValue, content: Readonly<Record
   });
   const mock = vm.mocks.get(mockName(get(state, 'target')));
   if (mock !== undefined) mock.calls.push(response);
-  else vm.outbox.push({ kind: 'agent_reply', session: textOf(state, 'session'), line: stringify(response) });
+  else if (!isSettled(state))
+    vm.outbox.push({ kind: 'agent_reply', session: textOf(state, 'session'), line: stringify(response) });
+}
+
+function isSettled(state: State): boolean {
+  const whole = get(state, 'of');
+  return isMap(whole) && get(whole, 'settled') === true;
 }
 
 /** A message that does not fit its handler's schema ends the session, unless the agent says to skip it. */
@@ -269,30 +304,46 @@ const replied: Native = (stack, at, _count, vm) => {
 /** state, error → ROUTE.finished: an uncaught error in a handler ends the session. */
 const handlerFailed: Native = (stack, at, _count, vm) => {
   const state = stateOf(stack[at]);
-  const cause = stack[at + 1] ?? null;
+  close(vm, state, 'handler');
+  return finish(vm, state, handlerError(state, stack[at + 1] ?? null));
+};
+
+function handlerError(state: State, cause: Value): Value {
   const type = textOf(stateOf(get(state, 'message')), 'type');
   const message = `the handler of "${type}" failed: ${display(cause)}`;
-  close(vm, state, 'handler');
-  return finish(
-    vm,
-    state,
-    errValue(
-      errorValue('AgentError', message, { kind: 'handler', agent: textOf(state, 'agent'), source: share(cause) }),
-    ),
-  );
+  const parts = { kind: 'handler', agent: textOf(state, 'agent'), source: share(cause) };
+  return errValue(errorValue('AgentError', message, parts));
+}
+
+/** state, handlers → the closure that runs the handler beside the session, with a state of its own for this message. */
+const handlerTask: Native = (stack, at, _count, vm) => {
+  const state = stateOf(stack[at]);
+  const target = vm.program.prelude.get('$listen_beside');
+  assert(target !== undefined, 'a function that runs a handler beside its listen');
+  const { closure, args } = callOf(vm, state, stack[at + 1], get(state, 'handler'));
+  const own = record({ of: state });
+  for (const name of ['target', 'agent', 'listen', 'message', 'session']) set(own, name, get(state, name));
+  return { kind: 'closure', target, captures: [own, closure, args] };
 };
 
 /** state, handlers, index → [closure, arguments] for `$apply`. */
 const handlerCall: Native = (stack, at, _count, vm) => {
-  const state = stateOf(stack[at]);
-  const handlers = stack[at + 1];
-  const index = stack[at + 2];
+  const { closure, args } = callOf(vm, stateOf(stack[at]), stack[at + 1], stack[at + 2]);
+  return array([closure, args]);
+};
+
+function callOf(
+  vm: Vm,
+  state: State,
+  handlers: Value,
+  index: Value,
+): { readonly closure: Value; readonly args: Value } {
   if (typeof handlers !== 'object' || handlers === null || handlers.kind !== 'array')
     throw wrong('handlers', 'a list', handlers);
   const closure = typeof index === 'number' ? handlers.items[index] : undefined;
   const params = typeof index === 'number' ? (listenOf(vm, state)?.handlers[index]?.params ?? 1) : 1;
-  return array([closure, array(params === 0 ? [] : [get(state, 'param')])]);
-};
+  return { closure, args: array(params === 0 ? [] : [get(state, 'param')]) };
+}
 
 export const AGENT_INTERNALS = {
   $agent_begin: beginSession,
@@ -303,6 +354,8 @@ export const AGENT_INTERNALS = {
   $listen_call: handlerCall,
   $listen_replied: replied,
   $listen_failed: handlerFailed,
+  $listen_task: handlerTask,
+  $listen_broken: ((stack, at) => handlerError(stateOf(stack[at]), stack[at + 1] ?? null)) satisfies Native,
   $agent_result: ((stack, at) => get(stateOf(stack[at]), 'result')) satisfies Native,
   $is_agent: ((stack, at) => {
     const value = stack[at];

@@ -1,17 +1,22 @@
-import { LISTEN_SESSION } from '../group.ts';
+import type { Label } from '@concerto/ir';
+import { LISTEN_SESSION, LISTEN_STATE } from '../group.ts';
 import { ROUTE } from '../internals/agents.ts';
 import type { Body, PreludeBuilder } from './define.ts';
 
 const HANDLERS = 3;
 const SESSION = LISTEN_SESSION;
-const STATE = 5;
+const STATE = LISTEN_STATE;
 const MESSAGE = 6;
 const INDEX = 7;
 const ERROR = 8;
 const WINDOW = 10;
 
+/** How many handlers of one `listen` run beside it; the message for one more waits, and those behind it. */
+const PARALLEL_HANDLERS = 16;
+
 /** `listen`, `execute` on agents, and the methods of builders, which may be of a model or of an agent. */
 export function defineAgents(prelude: PreludeBuilder): void {
+  defineBeside(prelude);
   // target, prompt, listen index, handlers; the session's id is in a register that `cancelFiber` knows.
   prelude.define('$listen', { params: 4, registers: 20 }, (f) => {
     f.emit('LoadNil', WINDOW + 2);
@@ -31,7 +36,7 @@ export function defineAgents(prelude: PreludeBuilder): void {
 /** Sends the prompt, then takes messages until one ends the session. `WINDOW + 2` holds the type of the result. */
 function session(f: Body): void {
   const [opened, loop, end, start, caught] = [f.label(), f.label(), f.label(), f.label(), f.label()];
-  const [finished, routed] = [f.label(), f.label()];
+  const [finished, routed, beside, settle] = [f.label(), f.label(), f.label(), f.label()];
   f.emit('LoadNil', SESSION);
   f.emit('Borrow', WINDOW, 0);
   f.emit('Borrow', WINDOW + 1, 2);
@@ -49,10 +54,13 @@ function session(f: Body): void {
   f.emit('Borrow', WINDOW, STATE);
   f.builtin(MESSAGE, '$agent_next', WINDOW, 1);
   f.place(routed);
+  f.emit('Borrow', WINDOW, STATE);
   f.emit('Borrow', WINDOW + 1, MESSAGE);
   f.builtin(INDEX, '$listen_route', WINDOW, 2);
   f.emit('JumpIfEqInt', INDEX, ROUTE.again, loop);
   f.emit('JumpIfEqInt', INDEX, ROUTE.finished, finished);
+  f.emit('JumpIfEqInt', INDEX, ROUTE.beside, beside);
+  f.emit('JumpIfEqInt', INDEX, ROUTE.settle, settle);
   f.emit('Borrow', WINDOW + 1, HANDLERS);
   f.emit('Borrow', WINDOW + 2, INDEX);
   f.builtin(WINDOW, '$listen_call', WINDOW, 3);
@@ -75,7 +83,58 @@ function session(f: Body): void {
   f.emit('Borrow', WINDOW, STATE);
   f.builtin(MESSAGE, '$agent_result', WINDOW, 1);
   f.emit('Return', MESSAGE);
+  handleBeside(f, beside, loop);
+  settleTasks(f, settle, routed);
   f.handler(start, end, caught, ERROR);
+  // Covers nothing: where `interrupt` goes on with what ended the session.
+  f.handler(routed, routed, routed, MESSAGE);
+}
+
+/** The handler runs as a task; the next message is taken when it first waits. */
+function handleBeside(f: Body, beside: Label, loop: Label): void {
+  f.place(beside);
+  f.emit('LoadInt', WINDOW, PARALLEL_HANDLERS - 1);
+  f.builtin(INDEX, '$tasks_wait', WINDOW, 1);
+  f.emit('Borrow', WINDOW, STATE);
+  f.emit('Borrow', WINDOW + 1, HANDLERS);
+  f.builtin(WINDOW, '$listen_task', WINDOW, 2);
+  f.builtin(INDEX, '$task_start', WINDOW, 1);
+  f.emit('Jump', loop);
+}
+
+/** Before the session ends. What the agent said at its end waits for the handlers; after a failure nobody needs them. */
+function settleTasks(f: Body, settle: Label, routed: Label): void {
+  const drain = f.label();
+  f.place(settle);
+  f.emit('JumpIfNotErr', MESSAGE, drain);
+  f.builtin(INDEX, '$tasks_cancel', WINDOW, 0);
+  f.emit('Jump', routed);
+  f.place(drain);
+  f.emit('LoadInt', WINDOW, 0);
+  f.builtin(INDEX, '$tasks_wait', WINDOW, 1);
+  f.emit('Jump', routed);
+}
+
+/** Captures: the state of one message, the handler, its arguments. Gives Err(AgentError) when the handler fails. */
+function defineBeside(prelude: PreludeBuilder): void {
+  prelude.define('$listen_beside', { params: 0, captures: 3, registers: 12 }, (f) => {
+    const [start, end, caught] = [f.label(), f.label(), f.label()];
+    f.emit('Borrow', 6, 1);
+    f.emit('Borrow', 7, 2);
+    f.place(start);
+    f.builtin(4, '$apply', 6, 2);
+    f.emit('Borrow', 6, 0);
+    f.emit('Borrow', 7, 4);
+    f.builtin(4, '$listen_replied', 6, 2);
+    f.place(end);
+    f.emit('ReturnNil');
+    f.place(caught);
+    f.emit('Borrow', 6, 0);
+    f.emit('Borrow', 7, 4);
+    f.builtin(4, '$listen_broken', 6, 2);
+    f.emit('Return', 4);
+    f.handler(start, end, caught, 4);
+  });
 }
 
 function defineRows(prelude: PreludeBuilder): void {

@@ -1,0 +1,173 @@
+import type { Span } from '../source/span.ts';
+import type { Argument, Expression, ListenExpression, ListenHandler } from '../syntax/expression.ts';
+import type { Parameter } from '../syntax/item.ts';
+import { checkReturned, declareLocal, functionScope, inFunction, readType } from './body.ts';
+import { recordFunction } from './check-closure.ts';
+import { CODE } from './codes.ts';
+import type { Body } from './context.ts';
+import { didYouMean } from './resolve-path.ts';
+import { typeTag } from './resolve-type.ts';
+import { ANY, applied, CON, isCon, isDynamic, prune, resultOf, type Type } from './types.ts';
+
+/** Message types an agent waits for an answer to. */
+const NEEDS_ANSWER = new Set(['question', 'approval']);
+/** What a handler only sees: nothing is sent back. */
+const OBSERVED = new Set(['result', 'error', 'exit', 'stderr']);
+
+export function checkListen(body: Body, node: ListenExpression): Type {
+  checkSession(body, node.call);
+  const seen = new Map<string, Span>();
+  for (const handler of node.handlers) {
+    for (const { key, span } of handlerKeys(handler)) {
+      const first = seen.get(key);
+      if (first !== undefined) {
+        body.cx.report.error(CODE.listen, span, `there are two handlers for \`${key}\``, {
+          labels: [{ span: first, message: 'the first one' }],
+        });
+      } else seen.set(key, span);
+    }
+    checkOptions(body, handler);
+    checkHandler(body, handler);
+  }
+  const error = body.cx.builtins.types.get('AgentError');
+  const schema = body.cx.facts.schemaArguments.has(node.call.id) ? sessionResult(body, node.call) : ANY;
+  return resultOf(schema, error === undefined ? ANY : applied(error));
+}
+
+function sessionResult(body: Body, call: Expression): Type {
+  const type = prune(body.cx.facts.types.get(call.id) ?? ANY);
+  return isCon(type, CON.Result) ? (type.args[0] ?? ANY) : ANY;
+}
+
+/** What follows `listen` must start a session of an agent. */
+function checkSession(body: Body, call: Expression): void {
+  body.check(call);
+  const inner = unwrapParens(call);
+  const receiver = inner.kind === 'MethodCallExpression' ? inner.receiver : undefined;
+  const type = prune(body.cx.facts.types.get((receiver ?? inner).id) ?? ANY);
+  if (isDynamic(type) || type.kind === 'never') return;
+  const kind = type.kind === 'applied' ? (type.con.base?.con.name ?? type.con.name) : '';
+  if (receiver !== undefined && (kind === 'AgentRef' || kind === 'Builder')) return;
+  const isModel = kind === 'ModelRef';
+  body.cx.report.error(
+    CODE.listen,
+    call.span,
+    isModel ? '`listen` is for agents, and this is a model' : '`listen` needs a call of an agent',
+    {
+      help: isModel
+        ? 'a model answers at once: call `execute` without `listen`'
+        : 'write `listen Agent.execute(prompt) { … }`',
+    },
+  );
+}
+
+function unwrapParens(node: Expression): Expression {
+  return node.kind === 'ParenExpression' ? unwrapParens(node.expression) : node;
+}
+
+/** A handler is a closure of its own: `return`, `?` and `throw` end it, not the function around it. */
+function checkHandler(body: Body, handler: ListenHandler): void {
+  const declared = handler.returnType === undefined ? undefined : readType(body, handler.returnType);
+  const fn = functionScope({
+    id: handler.id,
+    kind: 'handler',
+    parent: body.fn,
+    isAsync: true,
+    returnType: declared ?? ANY,
+    returnDeclared: declared !== undefined,
+    failure: 'result',
+    errorType: ANY,
+    path: body.fn.path,
+  });
+  inFunction(body, fn, () => {
+    const { parameter } = handler;
+    if (parameter !== undefined) {
+      const type = parameter.type === undefined ? ANY : readType(body, parameter.type);
+      if (parameter.type !== undefined) body.cx.facts.schemaArguments.set(parameter.id, typeTag(type));
+      declareHandlerParameter(body, parameter, type);
+    }
+    const type =
+      declared === undefined ? body.check(handler.body) : checkReturned(body, handler.body, 'handler result');
+    lintHandler(body, handler, prune(type));
+  });
+  recordFunction(body, fn, 'value');
+}
+
+/** A handler often takes its message only because the form asks for it; that is no reason to warn. */
+function declareHandlerParameter(body: Body, parameter: Parameter, type: Type): void {
+  const { text, span } = parameter.name;
+  declareLocal(body, { id: parameter.id, name: text, span, type, mutable: true, what: undefined });
+}
+
+/** What can stand in `"a" (…) =>`. */
+const OPTIONS = ['parallel'];
+
+function checkOptions(body: Body, handler: ListenHandler): void {
+  const seen = new Map<string, Span>();
+  for (const option of handler.options) {
+    const name = option.label?.text;
+    const span = option.label?.span ?? option.span;
+    const first = name === undefined ? undefined : seen.get(name);
+    if (name === undefined || !OPTIONS.includes(name)) {
+      const what = name === undefined ? 'an option of a handler has a name' : `a handler has no option \`${name}\``;
+      const help = (name === undefined ? undefined : didYouMean(name, OPTIONS)) ?? 'write `parallel: true`';
+      body.cx.report.error(CODE.listen, span, what, { help });
+      body.check(option.value);
+      continue;
+    }
+    if (first !== undefined) {
+      body.cx.report.error(CODE.listen, span, `\`${name}\` is given twice`, {
+        labels: [{ span: first, message: 'first given here' }],
+      });
+    }
+    seen.set(name, span);
+    checkParallel(body, handler, option);
+  }
+}
+
+/** Known when compiled, and only for messages of which there can be several at a time. */
+function checkParallel(body: Body, handler: ListenHandler, option: Argument): void {
+  body.check(option.value);
+  if (option.value.kind !== 'BoolLiteral') {
+    if (option.value.kind === 'ErrorExpression') return;
+    body.cx.report.error(CODE.listen, option.value.span, '`parallel` is `true` or `false`');
+    return;
+  }
+  for (const { value, span } of handler.messages) {
+    if (!option.value.value || !OBSERVED.has(value)) continue;
+    body.cx.report.error(CODE.listen, span, `a handler for \`${value}\` cannot be parallel`, {
+      labels: [{ span: option.span, message: 'asked for here' }],
+      help: 'it only observes, in order with everything else; give it a handler of its own',
+    });
+  }
+}
+
+function handlerKeys(handler: ListenHandler): { readonly key: string; readonly span: Span }[] {
+  if (handler.messages.length === 0)
+    return [{ key: '_', span: { start: handler.span.start, end: handler.span.start + 1 } }];
+  return handler.messages.map((message) => ({ key: message.value, span: message.span }));
+}
+
+function lintHandler(body: Body, handler: ListenHandler, type: Type): void {
+  const gives = !(isCon(type, CON.Nil) || type.kind === 'never' || isDynamic(type));
+  for (const { value, span } of handler.messages) {
+    if (OBSERVED.has(value) && gives) {
+      body.cx.report.warning(
+        CODE.observerValue,
+        span,
+        `a handler for \`${value}\` only observes; its value is not used`,
+        {
+          help: 'end its body with `;`',
+        },
+      );
+    }
+    if (NEEDS_ANSWER.has(value) && isCon(type, CON.Nil) && !body.diverges) {
+      body.cx.report.warning(
+        CODE.silentHandler,
+        span,
+        `the agent waits for an answer to \`${value}\`, but this handler gives none`,
+        { help: 'let the body end with the answer' },
+      );
+    }
+  }
+}
