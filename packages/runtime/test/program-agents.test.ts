@@ -114,6 +114,23 @@ describe('agents', () => {
     expect(lines).toEqual([`in order: ${ended}`, `beside: ${ended}`, 'next: Ok(turn 1)']);
   });
 
+  test('an answer that takes longer than it may ends the session', async () => {
+    const { lines } = await stage.run(
+      `agent W { connector: "worker", reply_timeout: 0.25 }
+       fn main() {
+         let slow = listen W.execute("quiz") { "question" (parallel: true) => |q| { std::time::sleep(q.ms); "x" } };
+         match slow { Ok(_) => emit("r", "?"), Err(e) => emit(e.kind, e.message) }
+         let quick = listen W.execute("quiz") { "question" (parallel: true) => |q| { std::time::sleep(q.ms / 3); "x" } };
+         emit("quick", quick);
+       }`,
+      { manifest },
+    );
+    expect(lines).toEqual([
+      'timeout: agent W got no answer to its question within 0.25 s',
+      'quick: Ok({"heard": [2=x, 3=x, 1=x]})',
+    ]);
+  });
+
   test('whoever watches the process sees its stderr and its end, and the outcome stays the error', async () => {
     const { lines } = await stage.run(
       `agent W { connector: "worker" }

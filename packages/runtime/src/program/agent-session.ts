@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AgentConnection, AgentExit, AgentOutput } from '@concerto/agents';
 import type { Json, JsonObject } from '@concerto/base';
+import { LONGEST_TIMER_MS, OwedReplies } from './owed-replies.ts';
 import { WorldFailure } from './program-world.ts';
 
 /** Messages a session may hold before its program reads them; then the agent waits. */
@@ -8,9 +9,6 @@ const QUEUE_LIMIT = 10_000;
 
 /** Lines on stderr that are kept until there is a session to see them. */
 export const EARLY_STDERR_LIMIT = 1_000;
-
-/** A longer timer fires at once. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** After its result an agent may still say something; this long it is taken to belong to what has ended. */
 const AFTERWARDS_MS = 30;
@@ -115,9 +113,11 @@ type SessionLimits = {
   readonly deadline: number;
   readonly timeoutSeconds: number;
   readonly idleSeconds: number | undefined;
+  /** How long the program may take to answer a question. */
+  readonly replySeconds: number | undefined;
   /** The program has a handler for lines on stderr. */
   readonly watchesStderr: boolean;
-  /** The deadline has passed while nobody waits for the next message. */
+  /** One of the limits has passed while nobody waits for the next message. */
   readonly onExpired: (failure: WorldFailure) => void;
 };
 
@@ -140,6 +140,7 @@ export class AgentSession {
   readonly #agent: string;
   readonly #limits: SessionLimits;
   readonly #queue: Said[] = [];
+  readonly #owed: OwedReplies;
   #failure: WorldFailure | undefined;
   #isOver = false;
   #hasSpoken = false;
@@ -153,6 +154,11 @@ export class AgentSession {
     this.live = live;
     this.#agent = agent;
     this.#limits = limits;
+    const { replySeconds } = limits;
+    this.#owed = new OwedReplies(replySeconds, (type) => {
+      // An agent that has ended its work waits for nothing.
+      if (!this.#isOver) this.#expire(`got no answer to its ${type} within ${replySeconds} s`);
+    });
     live.attach(this);
   }
 
@@ -204,6 +210,7 @@ export class AgentSession {
   /** A message that has come already. */
   take(): Said | undefined {
     const said = this.#queue.shift();
+    if (said !== undefined && 'message' in said) this.#owed.handed(said.message);
     this.#roomy?.();
     this.#roomy = undefined;
     return said;
@@ -218,6 +225,7 @@ export class AgentSession {
 
   reply(line: string): void {
     const reply: ReplyLine = JSON.parse(line);
+    this.#owed.replied(reply.in_reply_to, reply.in_reply_to_id ?? null);
     const id = reply.in_reply_to_id === undefined ? {} : { inReplyToId: reply.in_reply_to_id };
     const outcome = reply.error === undefined ? { value: reply.value ?? null } : { error: reply.error };
     this.live.connection.reply({ inReplyTo: reply.in_reply_to, ...id, ...outcome }).catch((cause: unknown) => {
@@ -239,6 +247,7 @@ export class AgentSession {
   close(): boolean {
     clearTimeout(this.#deadline);
     clearTimeout(this.#silence);
+    this.#owed.clear();
     this.live.release();
     this.#roomy?.();
     return this.#isOver;

@@ -51,6 +51,7 @@ export class ProgramAgents {
       deadline,
       timeoutSeconds,
       idleSeconds,
+      replySeconds: seconds(agent.config.reply_timeout),
       watchesStderr: request.stderr,
       onExpired: (failure) => this.#onExpired(id, failure),
     });
