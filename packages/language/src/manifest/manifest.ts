@@ -95,11 +95,14 @@ const program = z.strictObject({
   description: z.string().optional(),
 });
 
-/** Which tools a session or an assistant may use. */
+/** Which tools an assistant may use. The lists hold names such as `server.tool`, where `*` stands for any text. */
 const tools = z.strictObject({
-  servers: z.record(z.string(), mcpServer).optional(),
-  allow: z.array(z.string()).optional(),
-  deny: z.array(z.string()).optional(),
+  /** Names of `[mcp.NAME]` servers, or servers of its own. */
+  servers: z.union([z.array(text), z.record(z.string(), mcpServer)]).default([]),
+  allow: z.array(text).optional(),
+  deny: z.array(text).optional(),
+  /** A person is asked before each call of these. */
+  ask: z.array(text).optional(),
 });
 
 const assistant = z.strictObject({
@@ -107,9 +110,16 @@ const assistant = z.strictObject({
   model: text.optional(),
   system: z.string().optional(),
   mode: z.enum(['native', 'signals']).default('native'),
+  /** Built-in functions it may call beside its tools. */
   functions: z.array(text).default([]),
   /** Names of `[mcp.NAME]` servers, or the whole policy. */
-  tools: z.union([z.array(text), tools]).optional(),
+  tools: z.union([z.array(text), tools]).default([]),
+  /** How often the model may be asked in one turn. */
+  max_steps: count.optional(),
+  /** Of a turn. */
+  timeout: seconds.optional(),
+  temperature: z.number().min(0).max(2).optional(),
+  max_tokens: count.optional(),
   description: z.string().optional(),
 });
 

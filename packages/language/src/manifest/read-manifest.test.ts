@@ -66,6 +66,37 @@ port = 0
     expect(manifest?.connections.local?.retry).toMatchObject({ max_attempts: 3, backoff: 'none' });
   });
 
+  test('an assistant has its tools by name or as a policy, and says what it lacks', () => {
+    const text = `${PROJECT}[connections.local]
+provider = "mock"
+[mcp.files]
+transport = "stdio"
+command = "mcp-files"
+[assistants.short]
+connection = "local"
+tools = ["files"]
+[assistants.long]
+connection = "lokal"
+functions = ["ask_user"]
+max_steps = 5
+[assistants.long.tools]
+servers = ["files", "web"]
+allow = ["files.*"]
+ask = ["files.write"]
+`;
+    const { manifest, diagnostics } = readManifest(text);
+    expect(manifest?.assistants.short).toMatchObject({ mode: 'native', functions: [], tools: ['files'] });
+    expect(manifest?.assistants.long?.tools).toEqual({
+      servers: ['files', 'web'],
+      allow: ['files.*'],
+      ask: ['files.write'],
+    });
+    expect(diagnostics.map(({ severity, message }) => `${severity}: ${message}`)).toEqual([
+      'warning: there is no [connections.lokal]; did you mean `local`?',
+      'warning: there is no [mcp.web]',
+    ]);
+  });
+
   test('an empty table of params is none', () => {
     const { manifest } = readManifest(`${PROJECT}[agents.a]\ncommand = "x"\n[agents.a.params]\n`);
     expect(manifest?.agents.a).not.toHaveProperty('params');

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { Diagnostic, TextEdit } from '../diagnostics/diagnostic.ts';
 import { createSourceFile, type SourceFile } from '../source/source-file.ts';
 import type { Span } from '../source/span.ts';
+import { missingNames } from './check-assistants.ts';
 import { findKeyPlaces, placeOfKey } from './key-places.ts';
 import { type Manifest, manifestSchema } from './manifest.ts';
 
@@ -26,6 +27,10 @@ export function readManifest(text: string, path = 'Concerto.toml'): ManifestResu
   const parsed = manifestSchema.safeParse(plainJson(table), { reportInput: true });
   if (!parsed.success) {
     for (const issue of parsed.error.issues) reportIssue(issue, oldNames, report);
+  } else {
+    for (const { path, message } of missingNames(parsed.data)) {
+      report.add('C0504', path, message, { severity: 'warning', help: 'the assistant cannot be started without it' });
+    }
   }
   const hasError = report.diagnostics.some((diagnostic) => diagnostic.severity === 'error');
   const manifest = parsed.success && !hasError ? withoutEmptyParams(parsed.data) : undefined;
