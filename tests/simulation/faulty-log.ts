@@ -33,8 +33,10 @@ export class PortGate {
     return this.#alive;
   }
 
+  /** At once when it is over already: some die in their first moment. */
   onDeath(call: () => void): void {
-    this.#died.push(call);
+    if (this.#alive) this.#died.push(call);
+    else call();
   }
 
   die(): void {

@@ -1,4 +1,5 @@
 import type { LifecycleVerb } from '@concerto/protocol';
+import { fold, statusOf } from '@concerto/session';
 import { Client } from './client.ts';
 import { type Fate, Weather } from './faulty-log.ts';
 import { checkSession, checkSettled, must, recordsOf } from './oracle.ts';
@@ -182,6 +183,8 @@ async function conclude(world: World, cluster: Cluster, client: Client): Promise
   world.calm = true;
   cluster.raise();
   await world.pass(120_000);
+  // A slot that became free in the last moment has let somebody in, who must be given the time of a turn.
+  for (let again = 0; again < 5 && !(await allRest(world, client)); again++) await world.pass(20_000);
   must(client.outstanding === 0, 'every question of a client is answered');
   const pool = await cluster.server?.sessions.pool();
   if (pool === undefined || cluster.server === undefined) throw new Error('no server');
@@ -202,6 +205,14 @@ async function conclude(world: World, cluster: Cluster, client: Client): Promise
   must(world.livingAgents === 0, `${world.livingAgents} agents outlive their sessions`);
   const bugs = world.complaints.filter((line) => !line.includes('LogError'));
   must(bugs.length === 0, `an operator was told of bugs: ${bugs.join('\n')}`);
+}
+
+async function allRest(world: World, client: Client): Promise<boolean> {
+  for (const session of client.sessions) {
+    const state = fold(await recordsOf(world.log, session));
+    if (state !== undefined && ['starting', 'running'].includes(statusOf(state))) return false;
+  }
+  return true;
 }
 
 /** Ends the process at one call, counted from the beginning, before or after it has its effect. */

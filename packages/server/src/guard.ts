@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { Context, MiddlewareHandler } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
 import { ProblemError } from './problem.ts';
@@ -36,8 +36,9 @@ export function checkCaller(guard: Guard): MiddlewareHandler {
 }
 
 export function checkToken(guard: Guard): MiddlewareHandler {
+  const holdsToken = tokenCheck(guard.token);
   return async (c, next) => {
-    if (guard.token !== undefined && !holdsToken(c, guard.token)) {
+    if (!holdsToken(c)) {
       throw new ProblemError(
         401,
         'unauthorized',
@@ -52,24 +53,31 @@ export function checkToken(guard: Guard): MiddlewareHandler {
 }
 
 /** `/?token=T` becomes a cookie, and the token leaves the address bar and the history. */
-export function acceptTokenInUrl(guard: Guard): MiddlewareHandler {
+export function acceptTokenInUrl({ token }: Guard): MiddlewareHandler {
+  if (token === undefined) return (_c, next) => next();
+  const isToken = comparison(token);
   return async (c, next) => {
     const offered = c.req.query('token');
-    if (offered === undefined || guard.token === undefined) return await next();
-    if (!equalInConstantTime(offered, guard.token)) {
+    if (offered === undefined) return await next();
+    if (!isToken(offered)) {
       throw new ProblemError(401, 'unauthorized', 'that token is not valid; open the URL that the server printed');
     }
-    setCookie(c, cookieName, cookieValue(guard.token), { httpOnly: true, sameSite: 'Strict', path: '/' });
+    setCookie(c, cookieName, cookieValue(token), { httpOnly: true, sameSite: 'Strict', path: '/' });
     return c.redirect('/', 302);
   };
 }
 
-/** Whether the caller may see pages; a browser without the cookie gets a page that says how to get in. */
-export function holdsToken(c: Context, token: string): boolean {
-  const bearer = /^Bearer\s+(.+)$/i.exec(c.req.header('authorization') ?? '')?.[1];
-  if (bearer !== undefined) return equalInConstantTime(bearer.trim(), token);
-  const cookie = getCookie(c, cookieName);
-  return cookie !== undefined && equalInConstantTime(cookie, cookieValue(token));
+/** Whether a caller holds the token, as a header or as the cookie; what they are compared with is made once. */
+export function tokenCheck(token: string | undefined): (c: Context) => boolean {
+  if (token === undefined) return () => true;
+  const isToken = comparison(token);
+  const isCookie = comparison(cookieValue(token));
+  return (c) => {
+    const bearer = /^Bearer\s+(.+)$/i.exec(c.req.header('authorization') ?? '')?.[1];
+    if (bearer !== undefined) return isToken(bearer.trim());
+    const cookie = getCookie(c, cookieName);
+    return cookie !== undefined && isCookie(cookie);
+  };
 }
 
 // The cookie is not the token: what a browser stores must not open the API from a script elsewhere.
@@ -77,9 +85,11 @@ function cookieValue(token: string): string {
   return createHmac('sha256', token).update('concerto cookie').digest('base64url');
 }
 
-function equalInConstantTime(a: string, b: string): boolean {
-  const digest = (text: string): Buffer => createHmac('sha256', 'compare').update(text).digest();
-  return timingSafeEqual(digest(a), digest(b));
+/** In constant time, whatever the length of what is offered. */
+function comparison(secret: string): (offered: string) => boolean {
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+  const expected = digest(secret);
+  return (offered) => timingSafeEqual(digest(offered), expected);
 }
 
 function hostName(host: string): string {

@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { extname, join, normalize, sep } from 'node:path';
 import type { Context, MiddlewareHandler } from 'hono';
-import { holdsToken } from './guard.ts';
+import { tokenCheck } from './guard.ts';
 import type { ServerContext } from './server-context.ts';
 
 const types: Readonly<Record<string, string>> = {
@@ -25,8 +25,9 @@ const pageHeaders = {
 
 /** The built page. Paths that are no file are the page itself: its own router reads them. */
 export function servePage({ webRoot, guard }: ServerContext): MiddlewareHandler {
+  const holdsToken = tokenCheck(guard.token);
   return async (c) => {
-    if (guard.token !== undefined && !holdsToken(c, guard.token)) return notice(c, 401, signInNotice);
+    if (!holdsToken(c)) return notice(c, 401, signInNotice);
     if (webRoot === undefined) return notice(c, 404, 'This server was started without its page. The API is at /api.');
     const file = await findFile(webRoot, c.req.path);
     if (file === undefined)

@@ -49,7 +49,8 @@ async function stage() {
       lost.push('fenced');
       ended.abort();
     },
-    decided: () => {},
+    stands: () => {},
+    commanded: () => {},
   });
   await writer.begin();
   const types = async (): Promise<string[]> =>

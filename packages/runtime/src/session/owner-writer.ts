@@ -1,5 +1,5 @@
 import { assert } from '@concerto/base';
-import type { AgentEvent } from '@concerto/protocol';
+import type { AgentEvent, RunnerCommand } from '@concerto/protocol';
 import type { Notice, Report, SessionCommand, SessionState } from '@concerto/session';
 import type { Clock } from '../ports.ts';
 import type { ExecuteOptions, Fence, SessionStore } from './session-store.ts';
@@ -17,8 +17,10 @@ export type OwnerWriterOptions = {
   readonly ended: AbortSignal;
   /** The session belongs to somebody else. */
   readonly fencedOff: () => void;
-  /** After each decision of ours. */
-  readonly decided: (state: SessionState) => void;
+  /** Where the session stands, after each decision of ours, also one that there was nothing to decide. */
+  readonly stands: (state: SessionState) => void;
+  /** What a decision of this process commands; the head is the position of the last. */
+  readonly commanded: (commands: readonly RunnerCommand[], head: number) => void;
 };
 
 /**
@@ -37,9 +39,16 @@ export class OwnerWriter {
 
   async begin(): Promise<void> {
     this.#eventsBefore = await this.#patiently(() => this.#options.eventsHead());
-    const { store, own, ended } = this.#options;
+    const { store, own, ended, stands, commanded } = this.#options;
     if (ended.aborted) return;
-    const gone = store.ownedHere(own.session, { fence: own.fence, actor: `runner:${own.runner}` });
+    const gone = store.ownedHere(own.session, {
+      fence: own.fence,
+      actor: `runner:${own.runner}`,
+      decided: ({ state, commands }, head) => {
+        if (head !== undefined) commanded(commands, head);
+        stands(state);
+      },
+    });
     ended.addEventListener('abort', gone, { once: true });
   }
 
@@ -81,12 +90,12 @@ export class OwnerWriter {
   }
 
   async #decide(command: (state: SessionState | undefined) => SessionCommand): Promise<SessionState | undefined> {
-    const { store, own, decided, fencedOff } = this.#options;
+    const { store, own, stands, fencedOff } = this.#options;
     const options: ExecuteOptions = { fence: own.fence };
     return await this.#inOrder(async () => {
       const executed = await this.#patiently(() => store.execute(own.session, command, options));
       if (executed.ok) {
-        decided(executed.value.state);
+        stands(executed.value.state);
         return executed.value.state;
       }
       assert('kind' in executed.error, 'the domain refuses no report');

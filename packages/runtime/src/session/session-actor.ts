@@ -7,7 +7,7 @@ import type { Clock, Environment, MintId, Report, SessionConnection, StartWork }
 import { AgentLink, undelivered } from './agent-link.ts';
 import { AgentListener, type Exit } from './agent-listener.ts';
 import { type Speaker, sessionError } from './agent-report.ts';
-import { followCommands } from './follow-commands.ts';
+import { CommandFollowing } from './command-following.ts';
 import { OwnProcessNotes } from './own-process-notes.ts';
 import { type Ownership, OwnerWriter } from './owner-writer.ts';
 import type { ProcessRegister } from './process-register.ts';
@@ -58,6 +58,7 @@ export class SessionActor {
   readonly #ended = new AbortController();
   readonly #timeouts: TurnTimeouts;
   readonly #writer: OwnerWriter;
+  readonly #commands: CommandFollowing;
   readonly #notes: OwnProcessNotes;
   #live: AgentLink | undefined;
   #writing: Promise<void> = Promise.resolve();
@@ -79,6 +80,18 @@ export class SessionActor {
     this.#timeouts = new TurnTimeouts(ports.clock, limits, (why) => void this.#guard(this.#timedOut(why)));
     const note = { session: own.session, epoch: own.fence.epoch };
     this.#notes = new OwnProcessNotes(ports.processes, note, this.#patience());
+    this.#commands = new CommandFollowing({
+      log: ports.log,
+      clock: ports.clock,
+      session: own.session,
+      signal: this.#ended.signal,
+      obey: (command) => this.#guard(this.#obey(command)),
+      // A wish decided by another process may have set a deadline that is ours to keep.
+      caughtUp: async () => {
+        const state = await ports.store.state(own.session);
+        if (state !== undefined) this.noticed(state);
+      },
+    });
     this.#writer = new OwnerWriter({
       store: ports.store,
       clock: ports.clock,
@@ -86,7 +99,8 @@ export class SessionActor {
       eventsHead: () => ports.log.head(own.session, 'events'),
       ended: this.#ended.signal,
       fencedOff: () => this.#finish('lost'),
-      decided: (state) => this.noticed(state),
+      stands: (state) => this.noticed(state),
+      commanded: (commands, head) => this.#commands.decided(commands, head),
     });
   }
 
@@ -98,7 +112,7 @@ export class SessionActor {
       await this.#writer.begin();
       await this.#patiently(() => this.#ports.processes.endAllOf(this.#own.session));
       await this.#tell({ type: 'claimed', epoch: this.#own.fence.epoch, runner: this.#own.runner });
-      await this.#followCommands(after);
+      await this.#commands.run(after);
     } catch (cause) {
       this.#failed(cause);
     } finally {
@@ -107,26 +121,6 @@ export class SessionActor {
       await this.#guard(this.#endProcess());
     }
     return this.#end;
-  }
-
-  async #followCommands(after: number): Promise<void> {
-    const { log, clock, store } = this.#ports;
-    const { session } = this.#own;
-    await followCommands(
-      {
-        log,
-        clock,
-        session,
-        signal: this.#ended.signal,
-        obey: (command) => this.#guard(this.#obey(command)),
-        // A wish decided by another process may have set a deadline that is ours to keep.
-        caughtUp: async () => {
-          const state = await store.state(session);
-          if (state !== undefined) this.noticed(state);
-        },
-      },
-      after,
-    );
   }
 
   /** Gives the session up in good order: its process ends, the next owner carries on. */

@@ -22,7 +22,12 @@ const cachedSessionsMax = 2_000;
 
 export type Fence = { readonly lease: string; readonly epoch: number };
 /** The owner of a session, where it lives in this process. */
-type OwnerHere = { readonly fence: Fence; readonly actor: string };
+type OwnerHere = {
+  readonly fence: Fence;
+  readonly actor: string;
+  /** Told of each durable decision of this process before anybody else; the head of the commands is after its own. */
+  readonly decided: (decision: Decision, head: number | undefined) => void;
+};
 
 /** The writer has lost the session to another owner and must stop at once. */
 type Fenced = { readonly kind: 'fenced' };
@@ -162,6 +167,7 @@ export class SessionStore {
           cached.state = decision.state;
           cached.position = appended.positions.domain ?? cached.position;
         }
+        this.#owners.get(id)?.decided(decision, appended.positions.commands);
         for (const listener of this.#listeners) listener(id, decision);
         return 'appended';
       case 'fenced':

@@ -1,0 +1,78 @@
+import { type EventLog, follow } from '@concerto/log';
+import { RunnerCommand } from '@concerto/protocol';
+import type { Clock } from '../ports.ts';
+import { mayPass, pause, storePatienceMs } from './store-patience.ts';
+
+/** Between two tries to read what is to be done. */
+const followAgainMs = 500;
+
+export type CommandFollower = {
+  readonly log: EventLog;
+  readonly clock: Clock;
+  readonly session: string;
+  readonly signal: AbortSignal;
+  /** Never rejects. */
+  readonly obey: (command: RunnerCommand) => Promise<void>;
+  /** Whatever was there has been obeyed. */
+  readonly caughtUp: () => Promise<void>;
+};
+
+/**
+ * Every command after a position, once each and in order, until the signal. A store that cannot be read for a moment
+ * costs nothing. What this process decided itself is not read back: `decided` obeys it at once, if all before it is known.
+ */
+export class CommandFollowing {
+  readonly #follower: CommandFollower;
+  /** The last command that was obeyed or is about to be; undefined before the following begins. */
+  #after: number | undefined;
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(follower: CommandFollower) {
+    this.#follower = follower;
+  }
+
+  async run(after: number): Promise<void> {
+    const { clock, signal } = this.#follower;
+    this.#after = after;
+    for (let failingSince = 0, failedAt = 0; !signal.aborted; ) {
+      try {
+        await this.#readOn(this.#after);
+      } catch (cause) {
+        const now = clock.now();
+        if (now - failedAt > followAgainMs * 2) failingSince = now;
+        failedAt = now;
+        if (!mayPass(cause) || now - failingSince > storePatienceMs) throw cause;
+        await pause(clock, followAgainMs);
+      }
+    }
+  }
+
+  /** `head` is the position of the last of them. */
+  decided(commands: readonly RunnerCommand[], head: number): void {
+    if (head - commands.length !== this.#after) return;
+    this.#after = head;
+    for (const command of commands) this.#obeyNext(command);
+  }
+
+  async #readOn(after: number): Promise<void> {
+    const { log, session, signal, caughtUp } = this.#follower;
+    // Also after a failure, which may have hidden what others decided.
+    await caughtUp();
+    for await (const page of follow(log, { session, stream: 'commands', after, signal })) {
+      for (const { position, data } of page.entries) {
+        if (position <= (this.#after ?? 0)) continue;
+        this.#after = position;
+        this.#obeyNext(RunnerCommand.parse(JSON.parse(data)));
+      }
+      await this.#last;
+      await caughtUp();
+    }
+  }
+
+  #obeyNext(command: RunnerCommand): void {
+    const { obey, signal } = this.#follower;
+    this.#last = this.#last.then(async () => {
+      if (!signal.aborted) await obey(command);
+    });
+  }
+}
