@@ -2,9 +2,15 @@ import type { AgentSpec } from '@concerto/agents';
 import type { Result } from '@concerto/base';
 import type { IrModule } from '@concerto/ir';
 import type { SessionKind } from '@concerto/protocol';
+import type { AssistantSpec } from './session/assistant-spec.ts';
 
 /** A program that is ready to run, as the manifest names it. */
-export type LoadedProgram = { readonly module: IrModule; readonly projectDirectory: string };
+export type LoadedProgram = {
+  readonly module: IrModule;
+  readonly projectDirectory: string;
+  /** Every model answers with the offline mock. */
+  readonly mockModels?: boolean;
+};
 
 /** Something a session can be started with, as the manifest (or the demo) declares it. */
 export type CatalogEntry = {
@@ -22,7 +28,14 @@ export type CatalogEntry = {
     }
   /** Compiled anew for each session; a refusal says why it cannot run. */
   | { readonly kind: 'program'; readonly load: () => Result<LoadedProgram, string> }
-  | { readonly kind: 'assistant' }
+  | {
+      readonly kind: 'assistant';
+      readonly spec: AssistantSpec;
+      /** Of a turn, or of the whole of a `once` session; undefined means none. */
+      readonly timeoutMs?: number;
+      /** Why none can be started as things are, asked before anything begins; absent where others run the sessions. */
+      readonly fault?: () => string | undefined;
+    }
 );
 
 export type Catalog = {

@@ -2,6 +2,7 @@ import { type AgentSpec, startAgent } from '@concerto/agents';
 import { type EventLog, follow, memoryEventLog } from '@concerto/log';
 import type { StartSession } from '@concerto/protocol';
 import {
+  type CatalogEntry,
   catalogOf,
   type Environment,
   PoolKeeper,
@@ -28,13 +29,16 @@ export type Stage = {
 
 export type StageOptions = {
   readonly agents: readonly AgentSpec[];
+  /** What else sessions can be started with. */
+  readonly entries?: readonly CatalogEntry[];
   readonly environment?: Environment;
   readonly log?: EventLog;
   readonly initTimeoutMs?: number;
 };
 
 /** The real runtime with real agents, in memory. */
-export function openStage({ agents, environment = {}, log: given, initTimeoutMs = 10_000 }: StageOptions): Stage {
+export function openStage(options: StageOptions): Stage {
+  const { agents, entries = [], environment = {}, log: given, initTimeoutMs = 10_000 } = options;
   const log = given ?? memoryEventLog({ now: Date.now });
   const store = new SessionStore(log);
   const complaints: string[] = [];
@@ -47,7 +51,8 @@ export function openStage({ agents, environment = {}, log: given, initTimeoutMs 
     return `${prefix}_${minted}`;
   };
   const clock = systemClock;
-  const catalog = catalogOf(agents.map((spec) => ({ kind: 'agent', name: spec.name, spec, initTimeoutMs })));
+  const declared = agents.map((spec): CatalogEntry => ({ kind: 'agent', name: spec.name, spec, initTimeoutMs }));
+  const catalog = catalogOf([...declared, ...entries]);
   const pool = new PoolKeeper({ log, store, clock, report, initialMax: 20 });
   const sessions = new Sessions({ log, store, pool, catalog, clock, mintId, environment });
   const runner = new Runner({

@@ -10,6 +10,7 @@ const statuses: Readonly<Record<string, number>> = {
   no_such_agent: 422,
   no_such_program: 422,
   no_such_assistant: 422,
+  assistant_not_ready: 422,
   invalid_content: 422,
   invalid_tools: 422,
   invalid_start: 422,

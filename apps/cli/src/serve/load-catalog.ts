@@ -3,9 +3,11 @@ import { dirname, resolve } from 'node:path';
 import { err, ok, type Result } from '@concerto/base';
 import { type Manifest, type ManifestAgent, readManifest, renderDiagnostic } from '@concerto/language';
 import { demoAgents } from '@concerto/middleware-scripted';
+import { createModels } from '@concerto/models';
 import type { Template } from '@concerto/protocol';
 import { type Catalog, type CatalogEntry, catalogOf, type LoadedProgram } from '@concerto/runtime';
 import { compileTarget } from '../language/compile-target.ts';
+import { assistantEntry } from './assistant-entry.ts';
 
 export type Configured = {
   readonly catalog: Catalog;
@@ -16,8 +18,17 @@ export type Configured = {
 
 const poolMaxDefault = 20;
 
+export type CatalogOptions = {
+  readonly config: string | undefined;
+  /** Every model answers with the offline mock. */
+  readonly mock: boolean;
+  /** Whether sessions run here, so that what they need must be here too. */
+  readonly runs: boolean;
+};
+
 /** What sessions can be started with. Undefined when the manifest is refused; the reasons are on stderr by then. */
-export function loadCatalog(config: string | undefined): Configured | undefined {
+export function loadCatalog(options: CatalogOptions): Configured | undefined {
+  const { config } = options;
   const file = config ?? 'Concerto.toml';
   if (!existsSync(file)) {
     if (config !== undefined) throw new Error(`there is no ${config}`);
@@ -35,7 +46,7 @@ export function loadCatalog(config: string | undefined): Configured | undefined 
   }
   if (manifest === undefined) return undefined;
   return {
-    catalog: catalogOf(entriesOf(manifest, dirname(resolve(file)))),
+    catalog: catalogOf(entriesOf(manifest, dirname(resolve(file)), options)),
     poolMax: manifest.pool.max_sessions,
     templates: Object.entries(manifest.templates).map(([name, { title: _title, ...template }]) => ({
       name,
@@ -51,17 +62,20 @@ function withProject(text: string): string {
   return `${text}\n[project]\nname = "server"\nversion = "0.0.0"\nentry = "main.conc"\n`;
 }
 
-function entriesOf(manifest: Manifest, folder: string): readonly CatalogEntry[] {
+function entriesOf(manifest: Manifest, folder: string, options: CatalogOptions): readonly CatalogEntry[] {
+  const { mock } = options;
+  const models = createModels({ connections: manifest.connections, environment: process.env, mock });
   return [
     ...Object.entries(manifest.agents).map(([name, agent]) => agentEntry(name, agent, folder)),
     ...Object.entries(manifest.programs).map(
       ([name, program]): CatalogEntry => ({
         kind: 'program',
         name,
-        load: () => loadProgram(resolve(folder, program.entry)),
+        load: () => loadProgram(resolve(folder, program.entry), mock),
         ...(program.description === undefined ? {} : { description: program.description }),
       }),
     ),
+    ...Object.keys(manifest.assistants).map((name) => assistantEntry(name, { manifest, folder, models, ...options })),
   ];
 }
 
@@ -92,7 +106,9 @@ function demoEntry({ description, ...spec }: ReturnType<typeof demoAgents>[numbe
   return { kind: 'agent', name: spec.name, spec, description };
 }
 
-function loadProgram(entry: string): Result<LoadedProgram, string> {
+function loadProgram(entry: string, mockModels: boolean): Result<LoadedProgram, string> {
   const compiled = compileTarget(entry);
-  return compiled === undefined ? err(`${entry} has errors; \`concerto check\` shows them`) : ok(compiled);
+  return compiled === undefined
+    ? err(`${entry} has errors; \`concerto check\` shows them`)
+    : ok({ ...compiled, mockModels });
 }

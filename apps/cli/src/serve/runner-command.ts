@@ -11,6 +11,7 @@ export const spec = defineCommand({
   options: {
     store: { type: 'string', value: 'URL', help: 'redis://… or rediss://…; or CONCERTO_STORE' },
     config: { type: 'string', value: 'FILE', help: 'manifest; default ./Concerto.toml, without one the demo agents' },
+    mock: { type: 'boolean', help: 'models of assistants and programs answer with the offline mock' },
   },
   maxPositionals: 0,
 });
@@ -21,7 +22,7 @@ export async function run(argv: string[]): Promise<number> {
   if (store === undefined) throw new UsageError('--store is needed: the Redis that the servers use');
   if (!/^rediss?:/.test(store))
     throw new UsageError('a runner shares its store with servers, so it must be redis:// or rediss://');
-  const configured = loadCatalog(values.config);
+  const configured = loadCatalog({ config: values.config, mock: values.mock, runs: true });
   if (configured === undefined) return 1;
   const runtime = await openRuntime({ store, ...configured, runs: true, report: reportTo(process.stderr) });
   process.stdout.write('runner ready\n');

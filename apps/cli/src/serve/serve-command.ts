@@ -36,6 +36,7 @@ export const spec = defineCommand({
       help: 'token that callers must have; default one kept in .concerto/token, or CONCERTO_TOKEN',
     },
     'no-auth': { type: 'boolean', help: 'ask for no token; only on a loopback address' },
+    mock: { type: 'boolean', help: 'models of assistants and programs answer with the offline mock' },
     'no-runner': { type: 'boolean', help: 'run no sessions here; `concerto runner` does elsewhere' },
   },
   maxPositionals: 0,
@@ -52,11 +53,12 @@ export async function run(argv: string[]): Promise<number> {
     ? undefined
     : (values.token ?? process.env.CONCERTO_TOKEN ?? keptToken('.concerto/token'));
   if (token === '') throw new UsageError('the token must not be empty');
-  const configured = loadCatalog(values.config);
+  const runs = !values['no-runner'];
+  const configured = loadCatalog({ config: values.config, mock: values.mock, runs });
   if (configured === undefined) return 1;
   const store = values.store ?? process.env.CONCERTO_STORE ?? defaultStore;
   const report = reportTo(process.stderr);
-  const runtime = await openRuntime({ store, ...configured, runs: !values['no-runner'], report });
+  const runtime = await openRuntime({ store, ...configured, runs, report });
   let server: RunningServer;
   try {
     const { sessions, log } = runtime;

@@ -3,6 +3,8 @@ export class MessageQueue<Item> implements AsyncIterable<readonly Item[]> {
   #items: Item[] = [];
   #ended = false;
   #wake: () => void = () => {};
+  #isWaitedFor = false;
+  #waiting: (() => void)[] = [];
 
   push(item: Item): void {
     this.#items.push(item);
@@ -14,15 +16,37 @@ export class MessageQueue<Item> implements AsyncIterable<readonly Item[]> {
     this.#wake();
   }
 
+  /** Resolves when the reader has done with everything that was pushed, or will read no more. */
+  async read(): Promise<void> {
+    if (this.#items.length === 0 && (this.#ended || this.#isWaitedFor)) return;
+    await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+
   async *[Symbol.asyncIterator](): AsyncGenerator<readonly Item[], undefined> {
-    for (;;) {
-      if (this.#items.length > 0) yield this.#items.splice(0);
-      else if (this.#ended) return;
-      else {
-        await new Promise<void>((resolve) => {
-          this.#wake = resolve;
-        });
+    try {
+      for (;;) {
+        if (this.#items.length > 0) yield this.#items.splice(0);
+        else if (this.#ended) return;
+        else await this.#more();
       }
+    } finally {
+      this.#ended = true;
+      this.#items = [];
+      this.#allRead();
     }
+  }
+
+  async #more(): Promise<void> {
+    const pushed = new Promise<void>((resolve) => {
+      this.#wake = resolve;
+    });
+    this.#isWaitedFor = true;
+    this.#allRead();
+    await pushed;
+    this.#isWaitedFor = false;
+  }
+
+  #allRead(): void {
+    for (const resolve of this.#waiting.splice(0)) resolve();
   }
 }

@@ -32,7 +32,10 @@ export function planStart(
   const target = targetOf(request, known.template);
   if (!target.ok) return target;
   const { kind, name } = target.value;
-  if (known.catalog.find(kind, name) === undefined) return err(unknownTarget(kind, name, known.catalog));
+  const entry = known.catalog.find(kind, name);
+  if (entry === undefined) return err(unknownTarget(kind, name, known.catalog));
+  const fault = entry.kind === 'assistant' ? entry.fault?.() : undefined;
+  if (fault !== undefined) return err(refusal('assistant_not_ready', `assistant ${JSON.stringify(name)}: ${fault}`));
   const tools = mergedTools(request, known);
   if (!tools.ok) return tools;
   // A program needs nobody to tell it what to do; its run still begins with a prompt.

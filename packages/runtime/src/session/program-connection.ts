@@ -120,7 +120,7 @@ export class ProgramConnection implements AgentConnection {
       environment: { ...process.env, CONCERTO_PROMPT: prompt.text },
       directory: this.#program.projectDirectory,
       projectDirectory: this.#program.projectDirectory,
-      mockModels: false,
+      mockModels: this.#program.mockModels ?? false,
     };
   }
 

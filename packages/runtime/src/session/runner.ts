@@ -2,6 +2,7 @@ import { AgentError } from '@concerto/agents';
 import type { SessionState } from '@concerto/session';
 import type { Catalog, CatalogEntry } from '../catalog.ts';
 import type { StartWork } from '../ports.ts';
+import { startAssistant } from './assistant-start.ts';
 import type { Ownership } from './owner-writer.ts';
 import type { PoolKeeper } from './pool-keeper.ts';
 import type { ProcessNote } from './process-register.ts';
@@ -148,7 +149,7 @@ export class Runner {
     if (state === undefined || !needsOwner(state)) return;
     const entry = catalog.find(state.kind, state.agent);
     // Another runner may know it; when none does, the session says that it waits for one.
-    if (entry === undefined || entry.kind === 'assistant') return;
+    if (entry === undefined) return;
     const lease = leaseOf(session);
     const got = await log.acquireLease({ name: lease, owner: name, ttlMs: leaseTtlMs });
     if (got.kind === 'held') {
@@ -158,7 +159,7 @@ export class Runner {
     if (this.#stopping) return await log.releaseLease({ name: lease, epoch: got.epoch });
     this.#heldUntil.delete(session);
     const own = { session, runner: name, fence: { lease, epoch: got.epoch } };
-    const { ports, agent } = driverOf(entry, this.#options);
+    const { ports, agent } = driverOf(entry, this.#options, state);
     const actor = new SessionActor(ports, { own, entry: agent, once: state.once, tools: state.tools });
     const ended = actor.run().then((end) => this.#ended(own, end));
     this.#owned.set(session, { actor, epoch: got.epoch, ended, renewedAt: clock.now() });
@@ -199,17 +200,29 @@ function needsOwner(state: SessionState): boolean {
 
 type Entry<Kind> = Extract<CatalogEntry, { readonly kind: Kind }>;
 
-/** A program is driven like an agent; only what starts it differs. */
+/** Programs and assistants are driven like an agent; only what starts them differs. */
 function driverOf(
-  entry: Entry<'agent'> | Entry<'program'>,
+  entry: CatalogEntry,
   ports: ActorPorts,
+  { id: session, tools }: SessionState,
 ): { readonly ports: ActorPorts; readonly agent: Entry<'agent'> } {
   if (entry.kind === 'agent') return { ports, agent: entry };
   const { name } = entry;
+  const agent: Entry<'agent'> = { kind: 'agent', name, spec: { name, command: name } };
+  if (entry.kind === 'assistant') {
+    const { log, mintId, clock, environment = process.env } = ports;
+    const startAgent: StartWork = async (spec, options) => {
+      const fault = entry.fault?.();
+      if (fault !== undefined) throw new AgentError('spawn-failed', `assistant "${name}": ${fault}`);
+      return await startAssistant(entry.spec, spec, options, { session, tools, log, mintId, clock, environment });
+    };
+    const timeout = entry.timeoutMs === undefined ? {} : { timeoutMs: entry.timeoutMs };
+    return { ports: { ...ports, startAgent }, agent: { ...agent, ...timeout } };
+  }
   const startAgent: StartWork = async (spec) => {
     const loaded = entry.load();
     if (!loaded.ok) throw new AgentError('spawn-failed', loaded.error);
     return new ProgramConnection(spec, loaded.value);
   };
-  return { ports: { ...ports, startAgent }, agent: { kind: 'agent', name, spec: { name, command: name } } };
+  return { ports: { ...ports, startAgent }, agent };
 }

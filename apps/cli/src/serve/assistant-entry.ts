@@ -1,0 +1,68 @@
+import { nearest } from '@concerto/base';
+import type { Manifest, ManifestAssistant } from '@concerto/language';
+import type { Models } from '@concerto/models';
+import { type AssistantFunctionName, assistantFunctionNames, type CatalogEntry } from '@concerto/runtime';
+
+type Surroundings = {
+  readonly manifest: Manifest;
+  readonly folder: string;
+  readonly models: Models;
+  readonly runs: boolean;
+};
+
+/** `[assistants.NAME]` as something a session can be started with. */
+export function assistantEntry(name: string, { manifest, folder, models, runs }: Surroundings): CatalogEntry {
+  const assistant = manifest.assistants[name];
+  if (assistant === undefined) throw new Error(`there is no [assistants.${name}]`);
+  const { connection, model, system, mode, temperature, tools, timeout, description } = assistant;
+  const { servers, ...rules } = Array.isArray(tools) ? { servers: tools } : tools;
+  const functions = assistant.functions.filter(isFunction);
+  const fault = (): string | undefined =>
+    unknownFunction(assistant.functions) ??
+    models.fault(connection, model)?.message ??
+    unknownServer(servers, manifest);
+  return {
+    kind: 'assistant',
+    name,
+    spec: {
+      models,
+      connection,
+      mode,
+      functions,
+      servers: Array.isArray(servers) ? declared(servers, manifest) : servers,
+      directory: folder,
+      ...rules,
+      model,
+      system,
+      temperature,
+      maxSteps: assistant.max_steps,
+      maxTokens: assistant.max_tokens,
+    },
+    ...(description === undefined ? {} : { description }),
+    ...(timeout === undefined ? {} : { timeoutMs: timeout * 1000 }),
+    ...(runs ? { fault } : {}),
+  };
+}
+
+function declared(names: readonly string[], { mcp }: Manifest): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(names.map((name) => [name, mcp[name]]));
+}
+
+function unknownServer(servers: readonly string[] | object, { mcp }: Manifest): string | undefined {
+  const unknown = Array.isArray(servers) ? servers.find((name: string) => !Object.hasOwn(mcp, name)) : undefined;
+  return unknown === undefined
+    ? undefined
+    : `there is no MCP server "${unknown}"; add [mcp.${unknown}] to Concerto.toml`;
+}
+
+function unknownFunction(names: ManifestAssistant['functions']): string | undefined {
+  const unknown = names.find((name) => !isFunction(name));
+  if (unknown === undefined) return undefined;
+  const meant = nearest(unknown, assistantFunctionNames);
+  const hint = meant === undefined ? `there are ${assistantFunctionNames.join(', ')}` : `did you mean "${meant}"?`;
+  return `there is no function "${unknown}"; ${hint}`;
+}
+
+function isFunction(name: string): name is AssistantFunctionName {
+  return assistantFunctionNames.some((known) => known === name);
+}

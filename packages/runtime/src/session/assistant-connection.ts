@@ -1,0 +1,227 @@
+import {
+  AgentError,
+  type AgentExit,
+  type AgentPrompt,
+  type AgentReply,
+  type AgentSpec,
+  type AgentVerb,
+  type ProcessIdentity,
+} from '@concerto/agents';
+import type { Json, JsonObject } from '@concerto/base';
+import { type McpServers, ModelFailure } from '@concerto/models';
+import type { AgentCapability } from '@concerto/protocol';
+import type { Clock, MintId, SessionConnection, SessionOutput, Suspend } from '../ports.ts';
+import { Gate, orAborted } from './assistant-gate.ts';
+import type { AssistantHistory } from './assistant-history.ts';
+import { resultText } from './assistant-result.ts';
+import type { AssistantSpec } from './assistant-spec.ts';
+import type { AssistantTool } from './assistant-tools.ts';
+import { runTurn, TurnFailure } from './assistant-turn.ts';
+import type { AssistantVoice } from './assistant-voice.ts';
+import { MessageQueue } from './message-queue.ts';
+
+type Spoken = Extract<SessionOutput, { kind: 'message' }>;
+
+export type AssistantParts = {
+  readonly spec: AgentSpec;
+  readonly identity: ProcessIdentity;
+  readonly assistant: AssistantSpec;
+  readonly history: AssistantHistory;
+  readonly tools: ReadonlyMap<string, AssistantTool>;
+  readonly servers: McpServers;
+  readonly mintId: MintId;
+  readonly clock: Clock;
+};
+
+/**
+ * A model in our own loop in the place of an agent. A prompt is a turn; what is said into it is heard at its next step,
+ * and a pause holds it there: before the model is asked again, or before the next function runs.
+ */
+export class AssistantConnection implements SessionConnection {
+  readonly spec: AgentSpec;
+  readonly identity: ProcessIdentity;
+  readonly capabilities: ReadonlySet<AgentCapability> = new Set(['steer', 'interrupt', 'pause', 'resume', 'cancel']);
+  readonly version = undefined;
+  readonly output = new MessageQueue<SessionOutput>();
+  readonly exited: Promise<AgentExit>;
+  readonly #parts: AssistantParts;
+  readonly #voice: AssistantVoice;
+  readonly #asked = new Map<string, (reply: AgentReply) => void>();
+  readonly #paused = new Gate();
+  readonly #frozen = new Gate();
+  /** The request to pause that is not yet confirmed. */
+  #pausing: string | undefined;
+  #steered: string[] = [];
+  #turn: AbortController | undefined;
+  #finished: Promise<void> = Promise.resolve();
+  #questions = 0;
+  #exit: AgentExit | undefined;
+  #resolveExit: (exit: AgentExit) => void = () => {};
+
+  constructor(parts: AssistantParts) {
+    this.#parts = parts;
+    this.spec = parts.spec;
+    this.identity = parts.identity;
+    this.exited = new Promise((resolve) => {
+      this.#resolveExit = resolve;
+    });
+    this.#voice = {
+      show: (...events) => this.#push({ kind: 'events', events }),
+      note: (message, fields = {}) => this.#say({ ...fields, type: 'log', level: 'warn', message }),
+      used: (usage) => this.#push({ kind: 'usage', usage }),
+      ask: (event, signal) => this.#ask(event, signal),
+      recorded: (signal) => orAborted(this.output.read(), signal),
+    };
+  }
+
+  async prompt({ text }: AgentPrompt): Promise<void> {
+    if (this.#exit !== undefined) throw new AgentError('exited', `assistant "${this.spec.name}" was ended`);
+    await this.#stopTurn();
+    const turn = new AbortController();
+    this.#turn = turn;
+    this.#steered = [];
+    this.#finished = this.#run(text, turn.signal).finally(() => this.#turnOver(turn));
+  }
+
+  async reply(reply: AgentReply): Promise<void> {
+    this.#asked.get(String(reply.inReplyToId))?.(reply);
+  }
+
+  async steer({ text }: { readonly text: string }): Promise<void> {
+    // Refused, it waits for the next turn instead of being lost with the one that has just ended.
+    if (this.#turn === undefined) throw new AgentError('not-announced', 'no turn is running');
+    this.#steered.push(text);
+  }
+
+  async request(verb: AgentVerb, id: string): Promise<void> {
+    switch (verb) {
+      case 'pause':
+        this.#paused.close();
+        this.#pausing = id;
+        // Who waits for a person, or for nothing, stands at a boundary already.
+        if (this.#turn === undefined || this.#asked.size > 0) this.#confirmPause();
+        return;
+      case 'resume':
+        this.#goOn();
+        return this.#confirm(verb, id);
+      case 'interrupt':
+      case 'cancel':
+        await this.#stopTurn();
+        return this.#confirm(verb, id);
+    }
+  }
+
+  async interruptProcess(): Promise<undefined> {
+    await this.#stopTurn();
+  }
+
+  freeze(): void {
+    this.#pausing = undefined;
+    this.#paused.close();
+    this.#frozen.close();
+  }
+
+  thaw(): void {
+    this.#frozen.open();
+  }
+
+  async end(): Promise<AgentExit> {
+    await this.#stopTurn();
+    await this.#parts.servers.close();
+    if (this.#exit === undefined) {
+      this.#exit = { code: 0, signal: null, stderr: '' };
+      const error = new AgentError('exited', `assistant "${this.spec.name}" was ended`);
+      this.output.push({ kind: 'exit', exit: this.#exit, error });
+      this.output.end();
+      this.#resolveExit(this.#exit);
+    }
+    return this.#exit;
+  }
+
+  async #stopTurn(): Promise<void> {
+    this.#turn?.abort();
+    await this.#finished;
+    this.#goOn();
+  }
+
+  #goOn(): void {
+    this.#pausing = undefined;
+    this.#paused.open();
+    this.#frozen.open();
+  }
+
+  #turnOver(turn: AbortController): void {
+    if (this.#turn === turn) this.#turn = undefined;
+    this.#confirmPause();
+  }
+
+  #confirmPause(): void {
+    const id = this.#pausing;
+    this.#pausing = undefined;
+    if (id !== undefined) this.#confirm('pause', id);
+  }
+
+  #confirm(verb: AgentVerb, id: string): void {
+    this.#say({ type: 'ack', in_reply_to: verb, in_reply_to_id: id });
+  }
+
+  /** Never rejects: what goes wrong ends the turn, with an error that says so. */
+  async #run(text: string, signal: AbortSignal): Promise<void> {
+    const { assistant, history, tools, mintId, clock } = this.#parts;
+    try {
+      const left = history.begin(text);
+      if (left > 0)
+        this.#voice.note(`the conversation is too long for the model: its ${left} oldest turns are left out`);
+      const fields = await runTurn({
+        spec: assistant,
+        history,
+        tools,
+        voice: this.#voice,
+        signal,
+        mintCallId: () => mintId('call'),
+        now: () => clock.now(),
+        boundary: async () => {
+          if (this.#paused.isClosed) this.#confirmPause();
+          await this.#paused.pass(signal);
+        },
+        unfrozen: () => this.#frozen.pass(signal),
+        takeSteered: () => this.#steered.splice(0),
+      });
+      // From here on nobody can speak into the turn.
+      this.#turn = undefined;
+      this.#say({ ...fields, type: 'result' });
+    } catch (cause) {
+      this.#turn = undefined;
+      if (!signal.aborted) this.#say({ type: 'error', ...failureOf(cause) });
+    }
+  }
+
+  async #ask(event: Suspend, signal: AbortSignal): Promise<Json> {
+    this.#questions += 1;
+    const id = `ask-${this.#questions}`;
+    const answered = new Promise<AgentReply>((resolve) => this.#asked.set(id, resolve));
+    this.#push({ kind: 'suspend', id, event });
+    if (this.#paused.isClosed) this.#confirmPause();
+    try {
+      const reply = await orAborted(answered, signal);
+      if ('error' in reply) throw new Error(`no answer came: ${resultText(reply.error)}`);
+      return reply.value;
+    } finally {
+      this.#asked.delete(id);
+    }
+  }
+
+  #say(message: Extract<Spoken['message'], { type: 'log' | 'result' | 'error' | 'ack' }> & JsonObject): void {
+    this.#push({ kind: 'message', message, raw: message });
+  }
+
+  #push(output: SessionOutput): void {
+    if (this.#exit === undefined) this.output.push(output);
+  }
+}
+
+function failureOf(cause: unknown): { readonly message: string; readonly code: string } {
+  if (cause instanceof ModelFailure || cause instanceof TurnFailure)
+    return { message: cause.message, code: cause.code };
+  return { message: cause instanceof Error ? cause.message : String(cause), code: 'internal' };
+}

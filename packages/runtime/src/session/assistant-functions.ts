@@ -1,0 +1,102 @@
+import type { Json, JsonObject } from '@concerto/base';
+import { type AgentEvent, textContent } from '@concerto/protocol';
+import { z } from 'zod';
+import type { Suspend } from '../ports.ts';
+import { isObject } from './assistant-result.ts';
+
+/** The functions we bring along. Those about a graph are performed by a client that has one. */
+export const assistantFunctionNames = [
+  'ask_user',
+  'current_time',
+  'read_graph',
+  'inspect_node',
+  'apply_edits',
+  'edit_graph',
+] as const;
+export type AssistantFunctionName = (typeof assistantFunctionNames)[number];
+
+/** What a call has of the session it is made in. */
+export type CallContext = {
+  readonly signal: AbortSignal;
+  /** Resolves with the answer; rejects with the reason why there will be none. */
+  readonly ask: (event: Suspend) => Promise<Json>;
+  readonly show: (event: AgentEvent) => void;
+  /** What the function is doing now, in words. */
+  readonly status: (text: string) => void;
+  readonly now: () => number;
+};
+
+export type AssistantFunction = {
+  readonly description: string;
+  /** JSON Schema of the arguments. */
+  readonly parameters: Json;
+  /** Rejects with an error whose message the model reads. */
+  readonly run: (args: JsonObject, context: CallContext) => Promise<Json>;
+};
+
+const text = z.string().min(1);
+const edits = z.array(z.record(z.string(), z.json())).describe('What to change, in order');
+const label = text.describe('What the change is, in a few words for the user');
+
+export const assistantFunctions: Readonly<Record<AssistantFunctionName, AssistantFunction>> = {
+  ask_user: define(
+    'Ask the user and wait for the answer. With `options` the user picks one of them, or several with `multiple`.',
+    {
+      question: text,
+      options: z.array(text).min(1).optional(),
+      multiple: z.boolean().optional(),
+    },
+    ({ question, options, multiple }, { ask }) => ask(questionOf(question, options, multiple === true)),
+  ),
+  current_time: define('The date and time now, in UTC.', {}, async (_args, { now }) => new Date(now()).toISOString()),
+  read_graph: define('The graph that is open in the user’s editor.', {}, (_args, { ask }) =>
+    ask({ type: 'readGraph' }),
+  ),
+  inspect_node: define('One node of the graph in full.', { node_id: text }, ({ node_id: nodeId }, { ask }) =>
+    ask({ type: 'inspectNode', nodeId }),
+  ),
+  apply_edits: define(
+    'Change the graph and wait until the user’s editor has done it.',
+    { label, edits },
+    (args, { ask }) => ask({ type: 'applyEdits', ...args }),
+  ),
+  edit_graph: define('Show a change of the graph without waiting for it.', { label, edits }, async (args, { show }) => {
+    show({ type: 'graphEdit', ...args });
+    return { ok: true };
+  }),
+};
+
+/** A client that could not do it says so in its answer. */
+async function withoutError(answer: Promise<Json>): Promise<Json> {
+  const given = await answer;
+  if (isObject(given) && typeof given.$error === 'string') throw new Error(given.$error);
+  return given;
+}
+
+function define<Shape extends z.ZodRawShape>(
+  description: string,
+  shape: Shape,
+  run: (args: z.infer<z.ZodObject<Shape>>, context: CallContext) => Promise<Json>,
+): AssistantFunction {
+  const schema = z.object(shape);
+  const parameters = z.json().parse(z.toJSONSchema(schema));
+  return {
+    description,
+    parameters,
+    run: async (args, context) => {
+      const parsed = schema.safeParse(args);
+      if (!parsed.success) {
+        const [issue] = parsed.error.issues;
+        throw new Error(`the arguments do not fit: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''}`);
+      }
+      return await withoutError(run(parsed.data, context));
+    },
+  };
+}
+
+function questionOf(question: string, options: readonly string[] | undefined, multiple: boolean): Suspend {
+  const prompt = textContent(question);
+  if (options === undefined) return { type: 'waitForInput', prompt, inputType: 'text' };
+  const choices = options.map((option, index) => ({ id: `option-${index + 1}`, content: textContent(option) }));
+  return { type: 'waitForChoice', prompt, choices, selectionMode: multiple ? 'multiple' : 'single' };
+}

@@ -1,0 +1,27 @@
+import type { Models } from '@concerto/models';
+import type { AssistantFunctionName } from './assistant-functions.ts';
+
+/** A model in our own loop, as `[assistants.NAME]` declares it. */
+export type AssistantSpec = {
+  /** Shared by all assistants of a process, so that a connection's rate limit holds for all of them together. */
+  readonly models: Models;
+  readonly connection: string;
+  readonly model?: string | undefined;
+  readonly system?: string | undefined;
+  /** How the model calls functions: by its provider's tool calls, or by signals in its text. */
+  readonly mode: 'native' | 'signals';
+  readonly functions: readonly AssistantFunctionName[];
+  /** Settings of MCP servers by name, in the words of `[mcp.NAME]`. */
+  readonly servers: Readonly<Record<string, unknown>>;
+  /** Patterns of names, as in a session's tools, which can only take away from what these leave. */
+  readonly allow?: readonly string[] | undefined;
+  readonly deny?: readonly string[] | undefined;
+  /** A person is asked before each call of these. */
+  readonly ask?: readonly string[] | undefined;
+  /** Where relative paths of servers start. */
+  readonly directory: string;
+  /** How often the model may be asked in one turn. */
+  readonly maxSteps?: number | undefined;
+  readonly temperature?: number | undefined;
+  readonly maxTokens?: number | undefined;
+};

@@ -1,0 +1,158 @@
+import type { FinishReason, ModelMessage, ModelReply, ModelTool, ModelTurn } from '@concerto/models';
+import type { Usage } from '@concerto/protocol';
+import { createSignalParser, type SignalCall, type SignalEvent, signalsSystemPrompt } from '@concerto/signals';
+import type { AssistantCall, Said } from './assistant-history.ts';
+import { nativeMessages, signalsMessages } from './assistant-messages.ts';
+import { isObject } from './assistant-result.ts';
+import type { AssistantSpec } from './assistant-spec.ts';
+import type { StepDraft } from './assistant-voice.ts';
+
+/** How much of what follows the signal to stop is read on, to hear what the turn cost; then the model is left. */
+const babbleCharactersMax = 2_000;
+
+/** One question to the model: all that was said, and what it may call. */
+export type Step = {
+  readonly spec: AssistantSpec;
+  readonly said: readonly Said[];
+  readonly tools: readonly ModelTool[];
+  readonly draft: StepDraft;
+  readonly signal: AbortSignal;
+  readonly used: (usage: Usage) => void;
+  /** Resolves when the next piece may be taken. */
+  readonly unfrozen: () => Promise<void>;
+};
+
+export type StepReply = {
+  readonly calls: readonly AssistantCall[];
+  readonly finish: FinishReason;
+  /** What the model did wrong and has to hear, with what it wrote. */
+  readonly slip?: { readonly told: string; readonly written: string };
+};
+
+/** Rejects with a `ModelFailure`; what was said until then is in the draft. */
+export async function askModel(step: Step): Promise<StepReply> {
+  return step.spec.mode === 'signals' ? await askForSignals(step) : await askNatively(step);
+}
+
+async function askNatively(step: Step): Promise<StepReply> {
+  const { draft } = step;
+  const messages = nativeMessages(step.said);
+  let reply: ModelReply | undefined;
+  for await (const part of step.spec.models.stream({ ...turnOf(step, messages), tools: step.tools })) {
+    await step.unfrozen();
+    if (part.type === 'text') draft.say(part.text);
+    else if (part.type === 'thought') draft.think(part.text);
+    else reply = part.reply;
+  }
+  draft.endThought();
+  if (reply !== undefined) step.used(usageOf(reply));
+  const calls = (reply?.toolCalls ?? []).map(({ id, name, arguments: args }) => ({ id, name, args }));
+  return { calls, finish: reply?.finishReason ?? 'other' };
+}
+
+/** The model's text is its signals; nothing runs before the signal to execute, and nothing it writes after it counts. */
+async function askForSignals(step: Step): Promise<StepReply> {
+  const { draft } = step;
+  const heard = new SignalHearing(draft);
+  const parser = createSignalParser({ preset: 'live' }, (event) => heard.take(event));
+  const messages = signalsMessages(step.said);
+  let written = '';
+  let babble = 0;
+  let finish: FinishReason = 'other';
+  const turn = { ...turnOf(step, messages), stopSequences: ['[SYSTEM:'] };
+  for await (const part of step.spec.models.stream(turn)) {
+    await step.unfrozen();
+    if (part.type === 'thought') draft.think(part.text);
+    else if (part.type === 'reply') {
+      step.used(usageOf(part.reply));
+      finish = part.reply.finishReason;
+    } else if (parser.done || heard.executes) {
+      babble += part.text.length;
+      if (babble > babbleCharactersMax) break;
+    } else {
+      written += part.text;
+      parser.push(part.text);
+    }
+  }
+  parser.finish();
+  draft.endThought();
+  const slip = heard.slip();
+  const calls = slip === undefined && heard.executes ? heard.calls : [];
+  return {
+    calls: calls.map(({ name, args }, index) => ({ id: `signal_${index + 1}`, name, args })),
+    finish,
+    ...(slip === undefined ? {} : { slip: { told: slip, written } }),
+  };
+}
+
+/** What a model's signals of one step come to. */
+class SignalHearing {
+  readonly calls: SignalCall[] = [];
+  readonly #draft: StepDraft;
+  readonly #errors: string[] = [];
+  executes = false;
+  #block = 0;
+
+  constructor(draft: StepDraft) {
+    this.#draft = draft;
+  }
+
+  take(event: SignalEvent): void {
+    switch (event.type) {
+      case 'think':
+        return this.#draft.think(event.content);
+      case 'respond': {
+        const isNext = this.#draft.text !== '' && event.block !== this.#block;
+        this.#block = event.block;
+        return this.#draft.say(isNext ? `\n\n${event.content}` : event.content);
+      }
+      case 'calls':
+        this.calls.push(...event.calls);
+        return;
+      case 'execute':
+        this.executes = true;
+        return;
+      case 'error':
+        // Nothing is lost without the last signal; where the answer was cut short, the provider says so.
+        if (event.code !== 'missing_end') this.#errors.push(`${event.code}: ${event.content}`);
+        return;
+      case 'system':
+      case 'call':
+      case 'end':
+        return;
+    }
+  }
+
+  /** A batch with an error runs no call at all, and a call without the signal to execute is not run either. */
+  slip(): string | undefined {
+    return this.#errors.length === 0 ? undefined : `Nothing was run. ${this.#errors.join('\n')}`;
+  }
+}
+
+function turnOf({ spec, tools, signal }: Step, messages: readonly ModelMessage[]): ModelTurn {
+  const system = spec.mode === 'signals' ? signalsSystemPrompt(tools.map(signalFunction)) : '';
+  const instructions = [spec.system ?? '', system].filter((text) => text !== '').join('\n\n');
+  return {
+    connection: spec.connection,
+    model: spec.model,
+    messages: instructions === '' ? messages : [{ role: 'system', content: instructions }, ...messages],
+    temperature: spec.temperature,
+    maxTokens: spec.maxTokens,
+    thoughts: true,
+    signal,
+  };
+}
+
+function signalFunction({ name, description, parameters }: ModelTool) {
+  return { name, description, ...(isObject(parameters) ? { parameters } : {}) };
+}
+
+function usageOf({ usage, cost }: ModelReply): Usage {
+  const { inputTokens, outputTokens, cachedInputTokens } = usage;
+  return {
+    inputTokens,
+    outputTokens,
+    ...(cachedInputTokens === 0 ? {} : { cacheReadTokens: cachedInputTokens }),
+    ...(cost === undefined ? {} : { costMicroUsd: Math.round(cost * 1_000_000) }),
+  };
+}

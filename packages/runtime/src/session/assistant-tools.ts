@@ -1,0 +1,101 @@
+import type { JsonObject } from '@concerto/base';
+import type { McpServers, ModelTool } from '@concerto/models';
+import type { ToolConfig, ToolServer } from '@concerto/protocol';
+import { toolRule } from '@concerto/session';
+import { type AssistantFunction, assistantFunctions } from './assistant-functions.ts';
+import type { AssistantSpec } from './assistant-spec.ts';
+
+/** A function the model may call. */
+export type AssistantTool = ModelTool & {
+  /** Whether a person is asked before each call. */
+  readonly asks: boolean;
+  readonly run: AssistantFunction['run'];
+};
+
+type Rules = Pick<AssistantSpec, 'allow' | 'deny' | 'ask'>;
+
+/** Settings of all servers the session needs, its own before the assistant's; none that it must not have. */
+export function serverSettings(spec: AssistantSpec, tools: ToolConfig | undefined): Readonly<Record<string, unknown>> {
+  const own = Object.entries(tools?.servers ?? {}).map(([name, server]) => [name, settingsOf(server)] as const);
+  const all = Object.entries({ ...spec.servers, ...Object.fromEntries(own) });
+  return Object.fromEntries(all.filter(([name]) => isWanted(name, spec, tools)));
+}
+
+/** A whole server is denied by its own name; by a pattern for its tools only those are. */
+function isWanted(server: string, spec: AssistantSpec, tools: ToolConfig | undefined): boolean {
+  if (tools?.servers?.[server]?.enabled === false) return false;
+  return [spec.deny, tools?.deny].every((deny) => toolRule({ deny: [...(deny ?? [])] }, server) !== 'deny');
+}
+
+/** In the words of `[mcp.NAME]`: a reference stays one, and what is written is meant as it stands. */
+function settingsOf(server: ToolServer): JsonObject {
+  const { transport } = server;
+  if (transport !== 'stdio') return { transport, url: server.url, headers: referring(server.headers) };
+  const { command, args = [], env, cwd } = server;
+  return { transport, command, args, env: referring(env), ...(cwd === undefined ? {} : { working_dir: cwd }) };
+}
+
+function referring(settings: Extract<ToolServer, { transport: 'stdio' }>['env'] = {}): JsonObject {
+  return Object.fromEntries(
+    Object.entries(settings).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? { text: value } : `\${${value.env}}`,
+    ]),
+  );
+}
+
+/** Everything the model may call, by name: our functions by theirs, a server's tools as `server.tool`. */
+export async function openTools(
+  spec: AssistantSpec,
+  tools: ToolConfig | undefined,
+  servers: { readonly names: readonly string[]; readonly open: McpServers; readonly signal: AbortSignal },
+): Promise<ReadonlyMap<string, AssistantTool>> {
+  const found: AssistantTool[] = [];
+  for (const name of spec.functions) {
+    const rule = ruleOf(spec, tools, { tool: name });
+    if (rule !== 'deny') found.push({ name, ...assistantFunctions[name], asks: rule === 'ask' });
+  }
+  const lists = await Promise.all(
+    servers.names.map(async (server) =>
+      (await servers.open.tools(server, servers.signal)).map((tool) => ({ server, tool })),
+    ),
+  );
+  for (const { server, tool } of lists.flat()) {
+    const rule = ruleOf(spec, tools, { tool: tool.name, server });
+    if (rule === 'deny') continue;
+    found.push({
+      name: `${server}.${tool.name}`,
+      description: tool.description,
+      parameters: tool.parameters,
+      asks: rule === 'ask',
+      run: (args, { signal }) => servers.open.call(server, tool.name, args, signal),
+    });
+  }
+  return new Map(found.map((tool) => [tool.name, tool]));
+}
+
+/** What the assistant's declaration forbids no session allows; each may ask where the other would not. */
+function ruleOf(
+  rules: Rules,
+  tools: ToolConfig | undefined,
+  { tool, server }: { readonly tool: string; readonly server?: string },
+): 'auto' | 'ask' | 'deny' {
+  const named = server === undefined ? {} : { servers: { [server]: tools?.servers?.[server] ?? declared } };
+  const lists = { ...listOf('allow', rules.allow), ...listOf('deny', rules.deny) };
+  const own = toolRule({ ...named, ...lists }, tool, server);
+  const session = toolRule(
+    { ...named, ...listOf('allow', tools?.allow), ...listOf('deny', tools?.deny) },
+    tool,
+    server,
+  );
+  if (own === 'deny' || session === 'deny') return 'deny';
+  const isAsked = toolRule({ ...named, deny: [...(rules.ask ?? [])] }, tool, server) === 'deny';
+  return isAsked || session === 'ask' ? 'ask' : 'auto';
+}
+
+function listOf(name: 'allow' | 'deny', patterns: readonly string[] | undefined): ToolConfig {
+  return patterns === undefined ? {} : { [name]: [...patterns] };
+}
+
+/** A server of the manifest, about whose tools the session says nothing. */
+const declared: ToolServer = { transport: 'stdio', command: 'declared' };
