@@ -56,6 +56,11 @@ export const FUNCTIONS = {
   'Message::assistant': { signature: 'fn(content: String) -> Message', help: 'A message with role assistant' },
   'Prompt::new': { signature: 'fn(text?: String) -> Prompt', help: 'An empty prompt, or one with a user message' },
   'HashMap::new': { signature: 'fn<K, V>() -> HashMap<K, V>', help: 'A new key-value store' },
+  'HashMap::with_persistence': {
+    signature: 'fn<K, V>(path: String) -> HashMap<K, V>',
+    effect: true,
+    help: 'A key-value store kept in a JSON file: read now, written after each change',
+  },
   'Ledger::new': { signature: 'fn() -> Ledger', help: 'A new ledger' },
   'Memory::new': {
     signature: 'fn(max_messages?: Int) -> Memory',

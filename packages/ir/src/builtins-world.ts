@@ -149,6 +149,11 @@ export const WORLD_METHODS = {
   'MemoryRef.clear': { signature: 'fn(self: MemoryRef) -> Nil', help: 'Forgets everything' },
 
   'HashMapRef.set': { signature: 'fn(self: HashMapRef, key: Any, value: Any) -> Nil', help: 'Sets the value of key' },
+  'HashMapRef.with_persistence': {
+    signature: 'fn(self: HashMapRef, path: String) -> HashMapRef',
+    effect: true,
+    help: 'Itself, kept in a JSON file: read now, written after each change',
+  },
   'HashMapRef.get': { signature: 'fn(self: HashMapRef, key: Any) -> Option<Any>', help: 'The value of key' },
   'HashMapRef.get_or': {
     signature: 'fn(self: HashMapRef, key: Any, other: Any) -> Any',

@@ -57,7 +57,15 @@ export type Request =
 
 export type FileRequest =
   | { readonly kind: 'file'; readonly op: 'read' | 'exists' | 'list' | 'remove' | 'size'; readonly path: string }
-  | { readonly kind: 'file'; readonly op: 'write' | 'append'; readonly path: string; readonly text: string };
+  /** Answer: the text, null when there is no such file. */
+  | { readonly kind: 'file'; readonly op: 'load'; readonly path: string }
+  /** `replace`: readers see the old text or the new one, never a part; one after another. */
+  | {
+      readonly kind: 'file';
+      readonly op: 'write' | 'append' | 'replace';
+      readonly path: string;
+      readonly text: string;
+    };
 
 /** One turn with a model. Answer: `ModelAnswer`. With `stream`, the answer is `{stream: ID}` and `model_next` follows. */
 export interface ModelRequest {

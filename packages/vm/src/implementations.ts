@@ -6,6 +6,7 @@ import type { Entry } from './builtins/entry.ts';
 import { FUNCTION_ENTRIES, PROMPT_ENTRIES } from './builtins/functions.ts';
 import { NUMBERS } from './builtins/numbers.ts';
 import { OPTIONS } from './builtins/options.ts';
+import { PERSISTENCE } from './builtins/persistence.ts';
 import { SETS_AND_QUEUES } from './builtins/sets-and-queues.ts';
 import { STORES } from './builtins/stores.ts';
 import { STRINGS } from './builtins/strings.ts';
@@ -28,6 +29,7 @@ const ENTRIES: Readonly<Record<BuiltinName, Entry>> = {
   ...FUNCTION_ENTRIES,
   ...PROMPT_ENTRIES,
   ...STORES,
+  ...PERSISTENCE,
   ...WORLD,
   ...BUILDERS,
 };

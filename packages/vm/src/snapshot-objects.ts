@@ -197,7 +197,10 @@ export class ObjectReader {
   }
 
   /** A declared store is the one the program's constants refer to. */
-  #store([kind, declared, name, content, scopes, listeners]: readonly Json[], fillers: (() => void)[]): ObjectValue {
+  #store(
+    [kind, declared, name, content, scopes, listeners, path]: readonly Json[],
+    fillers: (() => void)[],
+  ): ObjectValue {
     const known = typeof declared === 'string' ? this.#vm.program.stores.get(declared) : undefined;
     if (typeof declared === 'string' && known === undefined) throw new SnapshotError(`there is no ${declared}`);
     if (kind === 'memory') {
@@ -212,6 +215,7 @@ export class ObjectReader {
         const entries = this.value(content);
         assert(typeof entries === 'object' && entries !== null && entries.kind === 'map', 'entries of a hashmap');
         store.entries = entries;
+        store.path = typeof path === 'string' ? path : null;
         for (const [key, call] of pairs(listeners)) {
           store.listeners.push({ key: isList(key) ? undefined : mapKeyOf(key), call: this.value(call) });
         }

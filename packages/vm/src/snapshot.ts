@@ -217,6 +217,7 @@ class ObjectTable {
           this.value(value.entries),
           this.#scopes(value.scopes),
           value.listeners.map(({ key, call }) => [key === undefined ? ['u'] : key, this.value(call)]),
+          value.path,
         ];
       case 'ledger':
         return [

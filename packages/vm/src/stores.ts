@@ -1,7 +1,7 @@
 import { emptyMap, type HashMapStore, type LedgerStore, type MemoryStore } from './value.ts';
 
 export function newHashMap(name: string): HashMapStore {
-  return { kind: 'hashmap', name, entries: emptyMap(), scopes: new Map(), listeners: [] };
+  return { kind: 'hashmap', name, entries: emptyMap(), scopes: new Map(), path: null, listeners: [] };
 }
 
 export function newLedger(name: string): LedgerStore {

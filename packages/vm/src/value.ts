@@ -124,6 +124,8 @@ export interface HashMapStore {
   readonly name: string;
   entries: MapValue;
   readonly scopes: Map<string, HashMapStore>;
+  /** Of the file it is kept in; null for one that ends with the program. */
+  path: string | null;
   /** Whom to tell when an entry changes; without a key of every change. */
   readonly listeners: { readonly key: MapKey | undefined; readonly call: Value }[];
 }

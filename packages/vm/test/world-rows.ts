@@ -134,6 +134,14 @@ export const STORES: readonly RawRow[] = [
   row('MemoryRef.is_empty', () => [memory()], 'false'),
   row('MemoryRef.clear', () => [memory()], 'nil'),
   row('HashMapRef.set', () => [hashMap(), 'c', 3], 'nil'),
+  row('HashMapRef.with_persistence', () => [hashMap(), 'h.json'], '<hashmap h>', {
+    answer: ok('{"a": 9}'),
+    asks: { kind: 'file', op: 'load', path: 'h.json' },
+  }),
+  row('HashMap::with_persistence', ['h.json'], '<hashmap hashmap>', {
+    answer: ok(null),
+    asks: { kind: 'file', op: 'load', path: 'h.json' },
+  }),
   row('HashMapRef.get', () => [hashMap(), 'a'], 'Some(1)'),
   row('HashMapRef.get_or', () => [hashMap(), 'z', 0], '0'),
   row('HashMapRef.has', () => [hashMap(), 'z'], 'false'),

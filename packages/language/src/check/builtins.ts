@@ -78,6 +78,7 @@ const RECEIVER_OF: Readonly<Record<string, string>> = {
 /** The table says `Any` for a store's keys and values because they are not known at run time; here they are. */
 const TYPED_STORE: Readonly<Record<string, string>> = {
   set: 'fn<K, V>(self: HashMap<K, V>, key: K, value: V) -> Nil',
+  with_persistence: 'fn<K, V>(self: HashMap<K, V>, path: String) -> HashMap<K, V>',
   get: 'fn<K, V>(self: HashMap<K, V>, key: K) -> Option<V>',
   get_or: 'fn<K, V>(self: HashMap<K, V>, key: K, other: V) -> V',
   has: 'fn<K, V>(self: HashMap<K, V>, key: K) -> Bool',

@@ -90,7 +90,15 @@ function importTarget(cx: Context, module: ModuleScope, entry: Entry, target: Pa
     reportMissing(cx, { file: entry.file, path, segments, target, module });
     return broken;
   }
-  if (target.kind === 'associated') return broken;
+  if (target.kind === 'associated') {
+    const { con, name } = target;
+    const span = (path.segments[path.segments.length - 1] ?? path).span;
+    cx.report.error(CODE.undefinedName, span, `\`${name}\` cannot be imported from the type \`${con.name}\``, {
+      help: `import the type, and write \`${con.name}::${name}\``,
+      file: entry.file,
+    });
+    return broken;
+  }
   if (!canSee(module, target.entry)) {
     reportHidden(cx, target.entry, path, entry.file);
     return broken;

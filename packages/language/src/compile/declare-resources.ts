@@ -2,7 +2,7 @@ import { type Json, unreachable } from '@concerto/base';
 import type { IrField, IrMcp, IrTool } from '@concerto/ir';
 import { z } from 'zod';
 import { PERMISSIONS } from '../check/check-permission.ts';
-import type { ResourceRef } from '../check/facts.ts';
+import { type ResourceRef, typeOf } from '../check/facts.ts';
 import { ANY } from '../check/types.ts';
 import type { Manifest } from '../manifest/manifest.ts';
 import type { AgentItem, ConfigField, FunctionItem, McpItem, ModelItem, StoreItem, ToolItem } from '../syntax/item.ts';
@@ -192,9 +192,12 @@ function declareStore(builder: ModuleBuilder, resource: ResourceRef, item: Store
   const name = builder.resourceName(resource);
   const { hashmaps, ledgers, memories } = builder.module;
   switch (item.store) {
-    case 'hashmap':
-      hashmaps.push({ name, key: 'Any', value: 'Any' });
+    case 'hashmap': {
+      const type = typeOf(builder.facts, item.value);
+      const [key = ANY, value = ANY] = type.kind === 'applied' ? type.args : [];
+      hashmaps.push({ name, key: typeText(builder, key), value: typeText(builder, value) });
       return;
+    }
     case 'ledger':
       ledgers.push({ name });
       return;

@@ -1,11 +1,14 @@
 import type { ResourceRef, TopLevelStatement } from '../check/facts.ts';
+import type { Expression } from '../syntax/expression.ts';
 import { value } from './evaluate.ts';
 import { Frame } from './frame.ts';
 import { leave } from './leaving.ts';
 import type { ModuleBuilder } from './module-builder.ts';
+import { loadResource } from './names.ts';
 import { compileStatement } from './statements.ts';
 
 const NAME = '{top level}';
+const METHOD = 'with_persistence';
 
 /** Module variables, the tools' instances and the statements at the top level, in the order they run. */
 export function compileInit(builder: ModuleBuilder): void {
@@ -13,6 +16,12 @@ export function compileInit(builder: ModuleBuilder): void {
   const tools = facts.resources.filter((resource) => resource.kind === 'tool');
   const parts = [
     ...tools.map((tool) => fillFunction(builder, tool.file, (frame) => makeTool(frame, tool))),
+    ...facts.resources.flatMap((resource) => {
+      const path = filePath(resource);
+      return path === undefined
+        ? []
+        : [fillFunction(builder, resource.file, (frame) => openStore(frame, resource, path))];
+    }),
     ...runsOfOneFile(facts.topLevel).map(([file, statements]) =>
       fillFunction(builder, file, (frame) => {
         for (const { item } of statements) compileStatement(frame, item.statement);
@@ -55,6 +64,25 @@ function callInOrder(builder: ModuleBuilder, parts: readonly number[]): number {
       frame.place(next);
     }
   });
+}
+
+/** `HashMap::new().with_persistence(path)` or `HashMap::with_persistence(path)` in the declaration of a hashmap. */
+function filePath({ item }: ResourceRef): Expression | undefined {
+  if (item.kind !== 'StoreItem') return undefined;
+  const { value: call } = item;
+  const isMethod = call.kind === 'MethodCallExpression' && call.method.text === METHOD;
+  const isFunction =
+    call.kind === 'CallExpression' &&
+    call.callee.kind === 'PathExpression' &&
+    call.callee.path.segments.at(-1)?.text === METHOD;
+  return isMethod || isFunction ? call.arguments[0]?.value : undefined;
+}
+
+function openStore(frame: Frame, store: ResourceRef, path: Expression): void {
+  const first = frame.reserve(2);
+  loadResource(frame, store, first);
+  value(frame, path, first + 1);
+  frame.emit('CallBuiltin', first, frame.builder.builtin(`HashMapRef.${METHOD}`), first, 2);
 }
 
 function makeTool(frame: Frame, tool: ResourceRef): void {

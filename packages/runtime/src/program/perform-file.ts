@@ -1,4 +1,4 @@
-import { appendFile, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { appendFile, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Json } from '@concerto/base';
 import type { ProgramRequest } from './program-world.ts';
@@ -16,6 +16,11 @@ export async function performFile(
     switch (request.op) {
       case 'read':
         return await readText(path);
+      case 'load':
+        return (await exists(path)) ? await readText(path) : null;
+      case 'replace':
+        await replaceFile(path, request.text);
+        return null;
       case 'write':
         await writeFile(path, request.text);
         return null;
@@ -35,6 +40,32 @@ export async function performFile(
   } catch (cause) {
     if (cause instanceof WorldFailure) throw cause;
     throw new WorldFailure('io', fileProblem(cause, request.path), { cause });
+  }
+}
+
+/** The last replacement of each file that is still being written. */
+const replacing = new Map<string, Promise<void>>();
+
+/** Whole, and in the order they were asked for: the last text stays, also when we are killed in between. */
+async function replaceFile(path: string, text: string): Promise<void> {
+  const before = replacing.get(path);
+  const work = (async () => {
+    await before?.catch(() => undefined);
+    const part = `${path}.${process.pid}.part`;
+    const file = await open(part, 'w');
+    try {
+      await file.writeFile(text);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(part, path);
+  })();
+  replacing.set(path, work);
+  try {
+    await work;
+  } finally {
+    if (replacing.get(path) === work) replacing.delete(path);
   }
 }
 

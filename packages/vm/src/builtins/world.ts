@@ -204,5 +204,7 @@ export const WORLD = {
 
 /** ISO 8601 in UTC with milliseconds. */
 function isoTime(ms: number): string {
-  return new Date(Math.trunc(ms)).toISOString();
+  const date = new Date(Math.trunc(ms));
+  if (Number.isNaN(date.getTime())) throw fault('RuntimeError', 'the clock shows no time');
+  return date.toISOString();
 }

@@ -1,4 +1,5 @@
 import { mapping } from '../builtins/arguments.ts';
+import { save } from '../builtins/persistence.ts';
 import { hashMap, storeKey } from '../builtins/stores.ts';
 import { own, share } from '../copy-on-write.ts';
 import { keyValue, putEntry } from '../equality.ts';
@@ -67,4 +68,5 @@ export const HASHMAP_INTERNALS = {
   $hashmap_set_many: setMany,
   $hashmap_delete: deleteKey,
   $hashmap_clear: clear,
+  $hashmap_save: save,
 };

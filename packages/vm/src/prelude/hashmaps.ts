@@ -1,6 +1,6 @@
 import type { PreludeBuilder } from './define.ts';
 
-/** Changes of a hashmap: done first, then told to its listeners. */
+/** Changes of a hashmap: done and saved first, then told to its listeners. */
 export function defineHashMaps(prelude: PreludeBuilder): void {
   for (const [method, params] of [
     ['set', 3],
@@ -12,6 +12,8 @@ export function defineHashMaps(prelude: PreludeBuilder): void {
       const [loop, exit] = [f.label(), f.label()];
       const [CHANGE, ITERATOR, CALL] = [4, 5, 6];
       f.builtin(CHANGE, `$hashmap_${method}`, 0, params);
+      f.emit('Borrow', CALL, 0);
+      f.builtin(CALL, '$hashmap_save', CALL, 1);
       f.emit('GetItem', ITERATOR, CHANGE, 1);
       f.emit('IterBegin', ITERATOR, ITERATOR);
       f.place(loop);
