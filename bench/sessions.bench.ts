@@ -16,7 +16,7 @@ import { compare, median, type Row } from './row.ts';
 
 export const name = 'sessions: messages, commands, and a thousand at once, on SQLite';
 
-const messagesARound = 40;
+const messagesARound = 150;
 const commandSessions = 64;
 const commandsEach = 40;
 const sessionsAtOnce = 1_000;

@@ -3,6 +3,8 @@ import { LogError } from '../event-log.ts';
 /** What an operation may ask for while its transaction is open. */
 export type Commit = {
   afterCommit(action: () => void): void;
+  /** A moment after the commit: whoever waits for it goes on before those who only watch. */
+  announce(action: () => void): void;
   /** Takes back what the operation changed outside the database. */
   onRollback(action: () => void): void;
 };
@@ -39,6 +41,7 @@ export function groupCommit(transactions: Transactions, failure: (error: unknown
   let waiting: Waiting[] = [];
   let scheduled = false;
   let finished = false;
+  const announcements = deferred();
 
   const schedule = (): void => {
     if (scheduled) return;
@@ -53,10 +56,10 @@ export function groupCommit(transactions: Transactions, failure: (error: unknown
     if (waiting.length === 0) return;
     const batch = waiting.splice(0, MAX_BATCH);
     if (waiting.length > 0) schedule();
-    const error = commitTogether(transactions, batch);
+    const error = commitTogether(transactions, batch, announcements.add);
     if (error === undefined) return;
     for (const operation of batch) {
-      const alone = batch.length === 1 ? error : commitTogether(transactions, [operation]);
+      const alone = batch.length === 1 ? error : commitTogether(transactions, [operation], announcements.add);
       if (alone !== undefined) operation.reject(failure(alone.cause));
     }
   };
@@ -79,15 +82,41 @@ export function groupCommit(transactions: Transactions, failure: (error: unknown
     finish() {
       finished = true;
       while (waiting.length > 0) flush();
+      announcements.now();
     },
   };
 }
 
-function commitTogether(transactions: Transactions, batch: readonly Waiting[]): { cause: unknown } | undefined {
+type Actions = readonly (() => void)[];
+
+function deferred(): { add(actions: Actions): void; now(): void } {
+  let due: (() => void)[] = [];
+  const now = (): void => {
+    const actions = due;
+    due = [];
+    for (const action of actions) action();
+  };
+  return {
+    add(actions) {
+      if (actions.length === 0) return;
+      if (due.length === 0) setImmediate(now);
+      due.push(...actions);
+    },
+    now,
+  };
+}
+
+function commitTogether(
+  transactions: Transactions,
+  batch: readonly Waiting[],
+  announce: (actions: Actions) => void,
+): { cause: unknown } | undefined {
   const afterCommit: (() => void)[] = [];
   const onRollback: (() => void)[] = [];
+  const announced: (() => void)[] = [];
   const commit: Commit = {
     afterCommit: (action) => afterCommit.push(action),
+    announce: (action) => announced.push(action),
     onRollback: (action) => onRollback.push(action),
   };
   let settle: (() => void)[];
@@ -102,5 +131,6 @@ function commitTogether(transactions: Transactions, batch: readonly Waiting[]): 
   }
   for (const action of settle) action();
   for (const action of afterCommit) action();
+  announce(announced);
   return undefined;
 }

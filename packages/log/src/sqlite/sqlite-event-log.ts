@@ -147,7 +147,7 @@ function appended(state: SqliteState, request: Append, commit: Commit): Appended
   }
   for (const write of request.documents ?? []) documents.put(write);
   documents.sweep();
-  if (grew) commit.afterCommit(() => growth.emit(request.session));
+  if (grew) commit.announce(() => growth.emit(request.session));
   return { kind: 'appended', positions };
 }
 
