@@ -112,7 +112,10 @@ export type AgentConnection = {
   /** Stops the whole process group where it stands, and lets it go on; the last resort of a pause. */
   freeze(): void;
   thaw(): void;
-  /** Ends stdin, then SIGTERM, then SIGKILL to the process group; nothing the agent started is left. Repeatable. */
-  end(options?: { readonly stepMs?: number }): Promise<AgentExit>;
+  /**
+   * Ends stdin, then SIGTERM, then SIGKILL to the process group; nothing the agent started is left. Repeatable. `atWork`:
+   * the end of stdin is not waited for, because an agent in the middle of its work may not look there.
+   */
+  end(options?: { readonly stepMs?: number; readonly atWork?: boolean }): Promise<AgentExit>;
   readonly exited: Promise<AgentExit>;
 };

@@ -132,9 +132,11 @@ export class AgentProcess {
     }, stdinTimeoutMs).unref();
   }
 
-  /** stdin's end, SIGTERM, SIGKILL; each with a step's time to work. */
-  end(stepMs: number = this.#stepMs): Promise<AgentExit> {
-    this.#ending ??= this.#climb(stepMs, [() => this.#child.stdin.end(), 'SIGTERM', 'SIGKILL']);
+  /** stdin's end, SIGTERM, SIGKILL; each with a step's time to work, but the first has none when the agent is `atWork`. */
+  end(stepMs: number = this.#stepMs, atWork = false): Promise<AgentExit> {
+    if (this.#ending !== undefined) return this.#ending;
+    if (atWork) this.#child.stdin.end();
+    this.#ending = this.#climb(stepMs, [...(atWork ? [] : [() => this.#child.stdin.end()]), 'SIGTERM', 'SIGKILL']);
     return this.#ending;
   }
 

@@ -124,8 +124,8 @@ export class NdjsonConnection implements AgentConnection {
     sendSignal(-this.identity.pid, 'SIGCONT');
   }
 
-  end(options: { readonly stepMs?: number } = {}): Promise<AgentExit> {
-    return this.#process.end(options.stepMs);
+  end(options: { readonly stepMs?: number; readonly atWork?: boolean } = {}): Promise<AgentExit> {
+    return this.#process.end(options.stepMs, options.atWork);
   }
 
   async #send(command: AgentCommand): Promise<void> {

@@ -37,7 +37,7 @@ async function startNdjson(spec: AgentSpec, options: StartOptions): Promise<Agen
     if (hasParams(spec)) await connection.initialise(options.initTimeoutMs ?? initTimeoutMs, options.signal);
     return connection;
   } catch (error) {
-    await agentProcess.end();
+    await agentProcess.end(options.endGraceMs, true);
     throw error;
   }
 }

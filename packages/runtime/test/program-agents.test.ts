@@ -11,6 +11,7 @@ afterEach(() => stage.remove());
 /** Does what the prompt says. */
 const AGENT = `
 import { createInterface } from 'node:readline';
+import { appendFileSync } from 'node:fs';
 const say = (message) => process.stdout.write(JSON.stringify(message) + '\\n');
 let turn = 0;
 let left = 0;
@@ -19,6 +20,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   let word = line;
   try { const m = JSON.parse(line); if (m.type === 'response' && left > 0) { heard.push(m.in_reply_to_id + '=' + m.value); if (--left === 0) say({ type: 'result', heard: heard.splice(0) }); continue; } if (m.type === 'response') { say({ type: 'result', text: JSON.stringify(m) }); continue; } word = m.prompt ?? line; } catch {}
   turn++;
+  appendFileSync('heard', line + '\\n');
   if (word === 'pid') say({ type: 'result', text: String(process.pid) });
   else if (word === 'turn') say({ type: 'result', text: 'turn ' + turn });
   else if (word === 'ask') say({ type: 'question', id: 'q1', question: 'color?' });
@@ -193,6 +195,52 @@ describe('agents', () => {
       { manifest },
     );
     expect(lines).toEqual(['died: [exited, true]', 'turn: Ok(turn 1)']);
+  });
+
+  test('a prompt that ended its process is not tried again with another', async () => {
+    const { lines } = await stage.run(
+      `agent W { connector: "worker" }
+       fn main() {
+         emit("first", W.execute("turn"));
+         match W.execute("die") { Ok(_) => emit("?", 1), Err(e) => emit(e.kind, [e.code, e.details.stderr]) }
+       }`,
+      { manifest },
+    );
+    expect(lines).toEqual(['first: Ok(turn 1)', 'exited: [3, out of paint]']);
+    expect(stage.read('heard')).toBe('turn\ndie\n');
+  });
+
+  test('an agent that can cancel is told so when its time is over', async () => {
+    stage.write(
+      'careful.mjs',
+      `import { appendFileSync } from 'node:fs';
+       import { createInterface } from 'node:readline';
+       for await (const line of createInterface({ input: process.stdin })) {
+         const { type } = JSON.parse(line);
+         appendFileSync('heard', type + '\\n');
+         if (type === 'init') console.log(JSON.stringify({ type: 'init_ack', capabilities: ['cancel'] }));
+         if (type === 'cancel') process.exit(0);
+       }`,
+    );
+    const { lines } = await stage.run(
+      `agent C { connector: "careful", timeout: 0.2 }
+       fn main() { match C.execute("hang") { Ok(_) => emit("?", 1), Err(e) => emit("kind", e.kind) } }`,
+      {
+        manifest: `[agents.careful]\ncommand = "${process.execPath}"\nargs = ["careful.mjs"]\nparams = { level = 1 }\n`,
+      },
+    );
+    expect(lines).toEqual(['kind: timeout']);
+    expect(stage.read('heard')).toBe('init\nprompt\ncancel\n');
+  });
+
+  test('a process that ends before it has taken its params has failed its init', async () => {
+    stage.write('broken.mjs', `process.stderr.write('no such model'); process.exit(4);`);
+    const { lines } = await stage.run(
+      `agent B { connector: "broken" }
+       fn main() { match B.execute("x") { Ok(_) => emit("?", 1), Err(e) => emit(e.kind, e.details.stderr) } }`,
+      { manifest: `[agents.broken]\ncommand = "${process.execPath}"\nargs = ["broken.mjs"]\nparams = { level = 1 }\n` },
+    );
+    expect(lines).toEqual(['init: no such model']);
   });
 
   test('a process that ended after its result is replaced without a word', async () => {

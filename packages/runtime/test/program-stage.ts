@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Json } from '@concerto/base';
@@ -32,6 +32,10 @@ export class Stage {
     const path = join(this.directory, name);
     writeFileSync(path, text);
     return path;
+  }
+
+  read(name: string): string {
+    return readFileSync(join(this.directory, name), 'utf8');
   }
 
   async run(source: string, options: StageOptions = {}): Promise<Performance> {

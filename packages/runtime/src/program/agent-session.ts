@@ -13,6 +13,14 @@ export const EARLY_STDERR_LIMIT = 1_000;
 /** After its result an agent may still say something; this long it is taken to belong to what has ended. */
 const AFTERWARDS_MS = 30;
 
+/** How long an agent that was told to cancel may take to end itself. */
+const CANCEL_MS = 2_000;
+/** From SIGTERM to SIGKILL. */
+const TERMINATE_MS = 5_000;
+
+/** A process that ends within this time of a prompt, without a word, had most likely begun to end before it. */
+const LOST_WITHIN_MS = 250;
+
 /** A process that serves one session after another. What it says outside of a session is nobody's and is dropped. */
 export class LiveAgent {
   readonly connection: AgentConnection;
@@ -76,6 +84,17 @@ export class LiveAgent {
   async end(): Promise<AgentExit> {
     this.#gone ??= new WorldFailure('cancelled', 'the agent was ended');
     return this.connection.end();
+  }
+
+  /** Ends an agent that is at work. One that can cancel is told so, and has a moment to do it. */
+  async stop(): Promise<AgentExit> {
+    this.#gone ??= new WorldFailure('cancelled', 'the agent was ended');
+    const { connection } = this;
+    if (connection.capabilities.has('cancel')) {
+      const told = connection.request('cancel', 'session-ended').catch(() => undefined);
+      await Promise.race([told.then(() => connection.exited), sleep(CANCEL_MS, undefined, { ref: false })]);
+    }
+    return connection.end({ atWork: true, stepMs: TERMINATE_MS });
   }
 
   async #pump(): Promise<void> {
@@ -143,7 +162,9 @@ export class AgentSession {
   readonly #owed: OwedReplies;
   #failure: WorldFailure | undefined;
   #isOver = false;
+  /** On stdout or stderr. */
   #hasSpoken = false;
+  #promptedAt = 0;
   #handling = false;
   #woken: (() => void) | undefined;
   #deadline: NodeJS.Timeout | undefined;
@@ -163,6 +184,7 @@ export class AgentSession {
   }
 
   async prompt(text: string, context: Json | undefined): Promise<void> {
+    this.#promptedAt = performance.now();
     // One timer for the whole session: one for each message would cost more than the message.
     this.#deadline = setTimeout(
       () => this.#expire(`did not finish within ${this.#limits.timeoutSeconds} s`),
@@ -181,6 +203,7 @@ export class AgentSession {
 
   /** A full queue loses the line: to stop reading stderr would stop the agent. Its end is kept for the error. */
   observe(text: string): void {
+    this.#hasSpoken = true;
     if (this.#isOver || !this.#limits.watchesStderr || this.#queue.length >= QUEUE_LIMIT) return;
     this.#queue.push({ observed: 'stderr', text });
     this.#wake();
@@ -191,10 +214,11 @@ export class AgentSession {
     this.#wake();
   }
 
-  /** The process had ended before it read this prompt: a new one can take it. */
+  /** The process had ended before it read this prompt: a new one can take it. One that worked on it must not do so twice. */
   isLost(cause: unknown): boolean {
     const ended = cause instanceof WorldFailure ? cause.kind === 'exited' : this.live.isGone;
-    return ended && this.live.isUsed && !this.#hasSpoken;
+    const isSoon = performance.now() - this.#promptedAt < LOST_WITHIN_MS;
+    return ended && isSoon && this.live.isUsed && !this.#hasSpoken;
   }
 
   /** The next message; rejects when the agent is gone or one of the limits has passed. */

@@ -19,6 +19,7 @@ export class ProgramAgents {
   readonly #onExpired: OnExpired;
   readonly #live = new Map<string, Set<LiveAgent>>();
   readonly #starting = new Map<string, number>();
+  readonly #ending = new Set<Promise<AgentExit>>();
   readonly #sessions = new Map<string, { readonly session: AgentSession; readonly opening: Opening }>();
   #count = 0;
   #closed = false;
@@ -59,9 +60,10 @@ export class ProgramAgents {
     try {
       await session.prompt(request.prompt, request.context);
     } catch (cause) {
+      const isLost = session.isLost(cause);
       this.#sessions.delete(id);
       const exit = await this.#drop(session);
-      if (!session.isLost(cause)) throw asFailure(cause, exit);
+      if (!isLost) throw asFailure(cause, exit);
       await this.#begin(id, opening);
     }
   }
@@ -77,8 +79,10 @@ export class ProgramAgents {
     try {
       return await open.session.next();
     } catch (cause) {
-      await this.#drop(open.session);
-      if (!open.session.isLost(cause)) throw asFailure(cause);
+      const isLost = open.session.isLost(cause);
+      // Whoever waits learns of it at once; the process may take its time to end.
+      void this.#drop(open.session);
+      if (!isLost) throw asFailure(cause);
       await this.#begin(id, open.opening);
       return this.next(id);
     }
@@ -112,16 +116,19 @@ export class ProgramAgents {
 
   async end(): Promise<void> {
     this.#closed = true;
-    for (const { session } of this.#sessions.values()) session.close();
-    this.#sessions.clear();
+    for (const id of this.#sessions.keys()) this.close(id);
     await Promise.all([...this.#live.keys()].map((name) => this.shutdown(name)));
+    await Promise.all(this.#ending);
   }
 
-  async #drop(session: AgentSession): Promise<AgentExit> {
+  /** Ends the process of a session that did not come to its end. */
+  #drop(session: AgentSession): Promise<AgentExit> {
     const { live } = session;
     session.close();
     for (const group of this.#live.values()) group.delete(live);
-    return live.end();
+    const ending = live.stop();
+    this.#ending.add(ending);
+    return ending.finally(() => this.#ending.delete(ending));
   }
 
   /** An agent that is free, or a new process as far as `instances` allows. */
@@ -161,7 +168,7 @@ export class ProgramAgents {
       hear = (line) => live.stderr(line);
       return live;
     } catch (cause) {
-      throw asFailure(cause);
+      throw asStartFailure(cause);
     }
   }
 }
@@ -180,6 +187,16 @@ const KINDS: { readonly [code: string]: string } = {
   'init-refused': 'init',
   exited: 'exited',
 };
+
+/** A process that ends or talks of something else before its `init_ack` has not acknowledged its params. */
+function asStartFailure(cause: unknown): WorldFailure {
+  const failure = asFailure(cause);
+  if (failure.kind !== 'exited' && failure.kind !== 'protocol') return failure;
+  return new WorldFailure('init', failure.message, {
+    cause,
+    ...(failure.details === undefined ? {} : { details: failure.details }),
+  });
+}
 
 function asFailure(cause: unknown, exit?: AgentExit): WorldFailure {
   if (cause instanceof WorldFailure) return cause;

@@ -57,6 +57,10 @@ function promptText(value: Value): string {
   return display(value ?? null);
 }
 
+function isMap(value: Value): value is MapValue {
+  return typeof value === 'object' && value !== null && value.kind === 'map';
+}
+
 function isStruct(value: Value): value is StructValue {
   return typeof value === 'object' && value !== null && value.kind === 'struct';
 }
@@ -103,11 +107,13 @@ export const finishOpen: RequestFinish = (answer, [value]) => {
 };
 
 export function agentError(agent: string, error: WorldError): StructValue {
+  const details = fromJson(error.details);
+  const exitCode = error.kind === 'exited' && isMap(details) ? get(details, 'code') : undefined;
   const parts: ErrorParts = {
     kind: error.kind ?? 'protocol',
     agent,
-    errorCode: fromJson(error.code),
-    details: fromJson(error.details),
+    errorCode: exitCode ?? fromJson(error.code),
+    details,
   };
   return errorValue('AgentError', error.message, parts);
 }
@@ -151,7 +157,8 @@ function scriptedObservation(value: Value, agent: string): Value {
     case 'exit': {
       const details = record({});
       for (const name of ['stderr', 'code', 'signal']) set(details, name, get(value, name) ?? null);
-      return errValue(errorValue('AgentError', 'agent exited without result', { kind: 'exited', agent, details }));
+      const parts = { kind: 'exited', agent, errorCode: get(details, 'code'), details };
+      return errValue(errorValue('AgentError', 'agent exited without result', parts));
     }
     default:
       return undefined;
