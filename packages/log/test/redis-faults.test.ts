@@ -39,7 +39,7 @@ describe.skipIf(!hasRedisServer())('a Redis store', () => {
   });
 
   const open = async (url = server.url, patienceMs = 25_000): Promise<Store> => {
-    const log = await redisEventLog(url, { patienceMs });
+    const log = await redisEventLog(url, { patienceMs, outageAfterMs: patienceMs });
     cleanUp.push(() => log.close());
     return log;
   };
@@ -168,6 +168,19 @@ describe.skipIf(!hasRedisServer())('a Redis store', () => {
     while ((await log.ping().catch(() => 'away')) === 'away');
     await put(log, 'c');
     expect(await ids(log)).toEqual(['a', 'c']);
+  });
+
+  test('[L31] once the connection is known to be gone, a call fails long before its patience ends', async () => {
+    const log = await redisEventLog(server.url, { patienceMs: 60_000, outageAfterMs: 50 });
+    await put(log, 'a');
+    await server.stop();
+    await expect(log.head('s', 'events')).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(put(log, 'b')).rejects.toMatchObject({ code: 'unavailable' });
+    await server.start();
+    while ((await log.ping().catch(() => 'away')) === 'away');
+    await put(log, 'c');
+    expect(await ids(log)).toEqual(['a', 'c']);
+    await log.close();
   });
 
   test('[L31] a Redis that is silent is reported, and used again when it speaks', async () => {

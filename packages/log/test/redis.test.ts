@@ -15,7 +15,7 @@ describe.skipIf(!hasRedisServer())('on a real Redis', () => {
   eventLogContract('redis', async () => {
     const url = `${server?.url}/${database++}`;
     let ahead = 0;
-    const log = await redisEventLog(url, { aheadMs: () => ahead, patienceMs: 25_000 });
+    const log = await redisEventLog(url, { aheadMs: () => ahead, patienceMs: 25_000, outageAfterMs: 25_000 });
     return {
       log,
       now: () => Date.now() + ahead,

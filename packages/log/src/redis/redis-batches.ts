@@ -190,6 +190,9 @@ export class Batches {
       for (const operation of batch.operations) operation.reject(silence);
     }
     if (late.length > 0) this.#connection()?.drop();
+    // What was sent may have arrived, and is found out about; what never was has no reason to wait.
+    const outage = this.#connection()?.outage();
+    if (outage !== undefined) for (const operation of this.#waiting.splice(0)) operation.reject(outage);
     const firstInTime = this.#waiting.findIndex(({ deadline }) => deadline > now);
     const expired = this.#waiting.splice(0, firstInTime === -1 ? this.#waiting.length : firstInTime);
     for (const operation of expired) operation.reject(silence);

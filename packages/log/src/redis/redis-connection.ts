@@ -11,6 +11,8 @@ export type RedisClient = {
 export type RedisConnection = {
   /** The connection as it is now; undefined while there is none. */
   current(): RedisClient | undefined;
+  /** Why nothing reaches the store, once that has been so for longer than a restart takes. */
+  outage(): LogError | undefined;
   /** Runs a read, again on a new connection if the one it ran on was lost, until the store's patience ends. */
   query<T>(run: (client: RedisClient) => Promise<T>): Promise<T>;
   /** Gives up the connection because it does not answer; another is made. */
@@ -26,6 +28,8 @@ export type RedisAddress = {
   readonly channel: string;
   /** How long a call waits for a store that does not answer. */
   readonly patienceMs: number;
+  /** How long a lost connection is waited for; after that every call fails soon, so that its caller can say so or come again. */
+  readonly outageAfterMs: number;
 };
 
 export type ConnectionHooks = {
@@ -43,6 +47,8 @@ type State = {
   /** Ends the connection that `client` is. */
   destroy: () => void;
   lastError: unknown;
+  /** While there is no connection: since when. */
+  lostAt: number;
   readonly closing: AbortController;
   /** Woken by every success and every failure to connect. */
   readonly waiting: Set<() => void>;
@@ -54,6 +60,7 @@ export async function openRedisConnection(at: RedisAddress, hooks: ConnectionHoo
     client: undefined,
     destroy: () => undefined,
     lastError: undefined,
+    lostAt: Date.now(),
     closing: new AbortController(),
     waiting: new Set(),
   };
@@ -71,6 +78,7 @@ export async function openRedisConnection(at: RedisAddress, hooks: ConnectionHoo
   }
   return {
     current: () => state.client,
+    outage: () => outage(at, state),
     query: (run) => query(at, state, run),
     drop: () => state.destroy(),
     close,
@@ -114,7 +122,9 @@ async function connect(at: RedisAddress, state: State, hooks: ConnectionHooks): 
       resolve();
     });
   }).then(() => {
-    if (state.client === client) state.client = undefined;
+    if (state.client !== client) return;
+    state.client = undefined;
+    state.lostAt = Date.now();
   });
   try {
     await client.connect();
@@ -163,10 +173,21 @@ async function ready(at: RedisAddress, state: State, patienceMs: number): Promis
   }
 }
 
+function outage(at: RedisAddress, state: State): LogError | undefined {
+  if (state.client !== undefined || outageIn(at, state) > 0) return undefined;
+  return redisFailure(state.lastError ?? new Error('no answer'), at.address);
+}
+
+function outageIn(at: RedisAddress, state: State): number {
+  return Math.max(0, state.lostAt + at.outageAfterMs - Date.now());
+}
+
 async function query<T>(at: RedisAddress, state: State, run: (client: RedisClient) => Promise<T>): Promise<T> {
   const deadline = Date.now() + at.patienceMs;
   for (;;) {
-    const client = await ready(at, state, deadline - Date.now());
+    // Never at once: who asks again and again must leave us time to connect.
+    const left = Math.max(FIRST_RETRY_MS, outageIn(at, state));
+    const client = await ready(at, state, Math.min(deadline - Date.now(), left));
     try {
       return await answered(run(client), deadline - Date.now());
     } catch (error) {

@@ -15,6 +15,8 @@ import { readHead, readPage, readSessions } from './redis-streams.ts';
 export type RedisOptions = {
   /** How long a call waits while Redis does not answer, before it fails with `unavailable`. */
   readonly patienceMs?: number;
+  /** How long it waits when the connection is lost; a restart of Redis takes less. */
+  readonly outageAfterMs?: number;
   /** Told what about this Redis may lose acknowledged entries, and what to set. */
   readonly onWarning?: (message: string) => void;
   /** Added to the server's clock: lets tests move time. */
@@ -22,6 +24,7 @@ export type RedisOptions = {
 };
 
 const PATIENCE_MS = 10_000;
+const OUTAGE_AFTER_MS = 2_000;
 
 type RedisState = {
   readonly commands: RedisConnection;
@@ -34,7 +37,7 @@ type RedisState = {
 
 /** The store for several processes and machines. Rejects with LogError when it cannot be reached. */
 export async function redisEventLog(url: string, options: RedisOptions = {}): Promise<Store> {
-  const state = await connect(addressFrom(url, options.patienceMs ?? PATIENCE_MS), options);
+  const state = await connect(addressFrom(url, options), options);
   return {
     ...streamCalls(state),
     ...documentCalls(state),
@@ -56,10 +59,11 @@ export async function redisEventLog(url: string, options: RedisOptions = {}): Pr
   };
 }
 
-function addressFrom(url: string, patienceMs: number): RedisAddress {
+function addressFrom(url: string, options: RedisOptions): RedisAddress {
+  const { patienceMs = PATIENCE_MS, outageAfterMs = OUTAGE_AFTER_MS } = options;
   try {
     const database = new URL(url).pathname.slice(1) || '0';
-    return { url, address: addressOf(url), channel: `concerto:grown:${database}`, patienceMs };
+    return { url, address: addressOf(url), channel: `concerto:grown:${database}`, patienceMs, outageAfterMs };
   } catch (cause) {
     // Not the URL itself: it may hold a password.
     throw new LogError('bad-url', 'the store URL is not of the form redis://[NAME:PASSWORD@]HOST[:PORT][/DB]', {
