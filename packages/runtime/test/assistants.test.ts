@@ -24,3 +24,89 @@ test('a turn: the text as it comes, what it cost, the result; the next turn know
     { role: 'user', content: 'Who am I?' },
   ]);
 });
+
+test('once: it ends with its first result', async () => {
+  stage = await openAssistantStage(['Done.']);
+  const id = await stage.begin('Do it', { once: true });
+  await stage.until(id, ({ type }) => type === 'finish');
+  expect((await stage.events(id)).slice(-2)).toMatchObject([
+    { type: 'complete', result: { outcomes: { parts: [{ text: 'Done.' }] } } },
+    { type: 'finish' },
+  ]);
+  expect((await stage.sessions.get(id))?.usage.inputTokens).toBe(100);
+});
+
+test('thoughts are thoughts', async () => {
+  stage = await openAssistantStage([[{ thought: 'Hm.\n' }, { thought: 'Yes' }, { thought: '.' }, { text: 'Sure.' }]]);
+  const events = await stage.afterTurns(await stage.begin('May I?'), 1);
+  expect(events.flatMap(({ type, text }) => (type === 'thought' ? [text] : []))).toEqual(['Hm.\n', 'Yes.']);
+  expect(saidIn(events)).toBe('Sure.');
+});
+
+test.each([
+  ['a refused key', [{ error: { status: 401 } }], 'auth'],
+  ['a provider in trouble', [{ error: { status: 500 } }], 'server'],
+  ['an answer that breaks off', [{ text: 'Once upon a' }, { drop: true }], 'network'],
+  ['a filter', [{ text: 'No' }, { finish: 'filter' }], 'content_filter'],
+] as const)('%s ends the turn with an error, and the session goes on', async (_name, failing, code) => {
+  stage = await openAssistantStage([failing, 'Here I am.']);
+  const id = await stage.begin('Tell me a story');
+  const events = await stage.afterTurns(id, 1);
+  await stage.reached(id, 'idle');
+  const turns = (await stage.sessions.audit(id))?.entries ?? [];
+  expect(JSON.stringify(turns)).toContain(`"code":"${code}"`);
+  expect(events.filter(({ type }) => type === 'turnComplete')).toEqual([]);
+  await stage.say(id, 'Are you there?');
+  expect(saidIn((await stage.afterTurns(id, 2)).slice(events.length))).toBe('Here I am.');
+  const said = saidIn(events);
+  expect(stage.model.requests[1]?.body.messages).toMatchObject([
+    { role: 'user', content: 'Tell me a story' },
+    ...(said === '' ? [] : [{ role: 'assistant', content: said }]),
+    { role: 'user', content: 'Are you there?' },
+  ]);
+});
+
+test('a model that never comes to an end is ended', async () => {
+  const script = () => [{ tool: 'current_time', arguments: {} }];
+  stage = await openAssistantStage(script, { functions: ['current_time'], maxSteps: 3 });
+  const id = await stage.begin('What time is it?');
+  const events = await stage.afterTurns(id, 1);
+  expect(stage.model.requests).toHaveLength(3);
+  expect(JSON.stringify(events.at(-2))).toContain('asked 3 times');
+  await stage.reached(id, 'idle');
+});
+
+test('an answer that the model could not finish says so', async () => {
+  stage = await openAssistantStage([[{ text: 'It is' }, { finish: 'length' }]]);
+  const id = await stage.begin('Explain');
+  await stage.afterTurns(id, 1);
+  expect((await stage.sessions.get(id))?.result).toEqual({ text: 'It is', finish_reason: 'length' });
+});
+
+test('a missing key refuses the start and names the variable', async () => {
+  const connections = { local: { provider: 'openai', default_model: 'm' } };
+  stage = await openAssistantStage([], { connections });
+  const id = await stage.begin('Hello');
+  const error = await stage.until(id, ({ type }) => type === 'error');
+  expect(error.message).toContain('OPENAI_API_KEY');
+  await stage.reached(id, 'failed');
+  await expect.poll(() => stage.sessions.pool()).toMatchObject({ active: 0 });
+});
+
+test('the mock needs nothing, and calls what a line of the prompt names', async () => {
+  const connections = { local: { provider: 'mock' } };
+  stage = await openAssistantStage([], { connections, functions: ['ask_user'] });
+  const id = await stage.begin('/call ask_user {"question": "Which one?"}');
+  await stage.reached(id, 'waitingForInput');
+  await stage.answer(id, { input: { parts: [{ text: 'the red one' }] } });
+  expect(saidIn(await stage.afterTurns(id, 1))).toBe('[mock response to: the red one]');
+});
+
+test('an assistant that is not configured is refused by name', async () => {
+  stage = await openAssistantStage([]);
+  expect(await stage.start({ assistant: 'helpr', prompt: 'x' })).toMatchObject({
+    ok: false,
+    error: { code: 'no_such_assistant', message: expect.stringContaining('did you mean "helper"') },
+  });
+  expect(await stage.sessions.agents()).toMatchObject([{ name: 'helper', kind: 'assistant' }]);
+});

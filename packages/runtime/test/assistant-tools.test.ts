@@ -1,0 +1,206 @@
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { type AssistantStage, openAssistantStage, saidIn } from './assistant-stage.ts';
+
+const everythingPath = createRequire(join(import.meta.dirname, '../../models/package.json')).resolve(
+  '@modelcontextprotocol/server-everything/dist/index.js',
+);
+const everything = { transport: 'stdio', command: process.execPath, args: [everythingPath, 'stdio'] };
+const servers = { all: everything };
+let stage: AssistantStage;
+
+afterEach(() => stage.close());
+
+/** What the model was offered. */
+function offered(request = 0): string[] {
+  const tools = stage.model.requests[request]?.body.tools;
+  return Array.isArray(tools) ? tools.map((tool) => Object(Object(tool).function).name) : [];
+}
+
+/** What the model was told about its calls. */
+function told(request: number): unknown[] {
+  const messages = stage.model.requests[request]?.body.messages;
+  return Array.isArray(messages)
+    ? messages.flatMap((one) => (Object(one).role === 'tool' ? [Object(one).content] : []))
+    : [];
+}
+
+describe('tools of MCP servers', () => {
+  test('are offered, called one after the other, and shown; the model hears their results', async () => {
+    const calls = [
+      { tool: 'all_echo', arguments: { message: 'hi' } },
+      { tool: 'all_get-sum', arguments: { a: 2, b: 40 } },
+    ];
+    stage = await openAssistantStage([[{ text: 'Let me see. ' }, ...calls], 'It is 42.'], { servers });
+    const events = await stage.afterTurns(await stage.begin('Add them'), 1);
+    expect(offered()).toContain('all_echo');
+    expect(told(1)).toEqual(['Echo: hi', expect.stringContaining('42')]);
+    expect(saidIn(events)).toBe('Let me see. It is 42.');
+    const work = events.filter(({ type, callId }) => callId !== 'turn-1' && /^function/.test(String(type)));
+    expect(work).toMatchObject([
+      { type: 'functionCall', name: 'all.echo', args: { message: 'hi' } },
+      { type: 'functionResult', content: { parts: [{ functionResponse: { response: { result: 'Echo: hi' } } }] } },
+      { type: 'functionCall', name: 'all.get-sum' },
+      { type: 'functionResult' },
+    ]);
+    expect(work[0]?.callId).toBe(work[1]?.callId);
+    expect(work[0]?.callId).not.toBe(work[2]?.callId);
+  });
+
+  test('that fail, do not exist or get no object tell the model, and the turn goes on', async () => {
+    const calls = [
+      { tool: 'all_echo', arguments: {} },
+      { tool: 'all_ekho', arguments: {} },
+      { tool: 'all_echo', arguments: ['hi'] },
+    ];
+    stage = await openAssistantStage([calls, 'Sorry.'], { servers });
+    const events = await stage.afterTurns(await stage.begin('Try'), 1);
+    expect(told(1)).toMatchObject([
+      expect.stringContaining('echo'),
+      expect.stringContaining('there is no function'),
+      'the arguments are not an object',
+    ]);
+    const errors = events.filter(({ type }) => type === 'subagentError');
+    expect(errors).toHaveLength(3);
+    expect(saidIn(events)).toBe('Sorry.');
+  });
+
+  test('are those that neither the assistant nor the session forbids', async () => {
+    stage = await openAssistantStage(['Hello.'], {
+      servers,
+      functions: ['ask_user', 'current_time'],
+      deny: ['all.get-env', 'current_time'],
+    });
+    const tools = {
+      servers: {
+        mine: { command: process.execPath, args: [everythingPath, 'stdio'], tools: { echo: { enabled: false } } },
+      },
+      allow: ['all.*', 'mine.echo', 'mine.get-sum', 'ask_user', 'current_time'],
+      deny: ['all.get-tiny-image'],
+    };
+    await stage.afterTurns(await stage.begin('Hi', { tools }), 1);
+    const names = offered();
+    expect(names).toEqual(expect.arrayContaining(['ask_user', 'all_echo', 'mine_get-sum']));
+    for (const name of ['all_get-env', 'all_get-tiny-image', 'current_time', 'mine_echo', 'mine_get-env']) {
+      expect(names).not.toContain(name);
+    }
+  });
+
+  test('get secrets by reference and literal text as it stands', async () => {
+    const call = { tool: 'mine_get-env', arguments: {} };
+    stage = await openAssistantStage([[call], 'Done.'], {
+      environment: { DEEP: 'secret-value', PATH: process.env.PATH },
+    });
+    const env = { A_TOKEN: { env: 'DEEP' }, PLAIN: '${DEEP}' };
+    const tools = { servers: { mine: { command: process.execPath, args: [everythingPath, 'stdio'], env } } };
+    await stage.afterTurns(await stage.begin('Env?', { tools }), 1);
+    const [seen] = told(1);
+    expect(JSON.parse(String(seen))).toMatchObject({ A_TOKEN: 'secret-value', PLAIN: '${DEEP}' });
+  });
+});
+
+describe('a call that needs leave', () => {
+  const ask = ['all.echo'];
+  const script = () =>
+    stage.model.requests.length === 1 ? [{ tool: 'all_echo', arguments: { message: 'hi' } }] : 'Well.';
+
+  test('runs when the user says yes', async () => {
+    stage = await openAssistantStage(script, { servers, ask });
+    const id = await stage.begin('Echo');
+    const asked = await stage.until(id, ({ type }) => type === 'queryConsent');
+    expect(asked).toMatchObject({
+      consentType: 'approval',
+      scope: { description: 'Call all.echo with {"message":"hi"}', tool: 'all.echo', args: { message: 'hi' } },
+    });
+    await stage.reached(id, 'waitingForApproval');
+    await stage.answer(id, true);
+    await stage.afterTurns(id, 1);
+    expect(told(1)).toEqual(['Echo: hi']);
+  });
+
+  test.each([
+    [false, 'the user did not allow this call'],
+    ['not now', 'the user did not allow this call: not now'],
+  ])('is refused with %j, which the model hears', async (answer, heard) => {
+    stage = await openAssistantStage(script, { servers });
+    const setting = {
+      command: process.execPath,
+      args: [everythingPath, 'stdio'],
+      tools: { echo: { approval: 'ask' } },
+    };
+    const id = await stage.begin('Echo', { tools: { servers: { all: setting } } });
+    await stage.reached(id, 'waitingForApproval');
+    await stage.answer(id, answer);
+    await stage.afterTurns(id, 1);
+    expect(told(1)).toEqual([heard]);
+  });
+});
+
+describe('our own functions', () => {
+  test('ask the user, in words or with options', async () => {
+    const ask = (given: object) => [{ tool: 'ask_user', arguments: { ...given } }];
+    const options = ['red', 'green', 'blue'];
+    const script = [
+      ask({ question: 'Your name?' }),
+      ask({ question: 'Which?', options }),
+      ask({ question: 'Which ones?', options, multiple: true }),
+      'Thanks.',
+    ];
+    stage = await openAssistantStage(script, { functions: ['ask_user'] });
+    const id = await stage.begin('Ask me');
+    await stage.until(id, ({ type }) => type === 'waitForInput');
+    await stage.answer(id, { input: { parts: [{ text: 'Ada' }] } });
+    const one = await stage.until(id, ({ type }) => type === 'waitForChoice');
+    expect(one).toMatchObject({
+      selectionMode: 'single',
+      choices: [{ content: { parts: [{ text: 'red' }] } }, {}, {}],
+    });
+    await stage.answer(id, { selected: ['option-2'] });
+    await stage.until(id, ({ type, selectionMode }) => type === 'waitForChoice' && selectionMode === 'multiple');
+    await stage.answer(id, { selected: ['option-1', 'option-3'] });
+    await stage.afterTurns(id, 1);
+    expect(told(3)).toEqual(['Ada', 'green', '["red","blue"]']);
+  });
+
+  test('read and change the graph of a client', async () => {
+    const edits = [{ type: 'addnode' }];
+    const script = [
+      [{ tool: 'read_graph', arguments: {} }],
+      [{ tool: 'inspect_node', arguments: { node_id: 'n' } }],
+      [{ tool: 'apply_edits', arguments: { label: 'Add', edits } }],
+      [{ tool: 'edit_graph', arguments: { label: 'Show', edits } }],
+      'Done.',
+    ];
+    const functions = ['read_graph', 'inspect_node', 'apply_edits', 'edit_graph'] as const;
+    stage = await openAssistantStage(script, { functions });
+    const id = await stage.begin('Edit');
+    await stage.until(id, ({ type }) => type === 'readGraph');
+    await stage.answer(id, { graph: { nodes: [], edges: [] } });
+    expect(await stage.until(id, ({ type }) => type === 'inspectNode')).toMatchObject({ nodeId: 'n' });
+    await stage.answer(id, { $error: 'there is no such node' });
+    expect(await stage.until(id, ({ type }) => type === 'applyEdits')).toMatchObject({ label: 'Add', edits });
+    await stage.answer(id, { success: true });
+    const events = await stage.afterTurns(id, 1);
+    expect(events.find(({ type }) => type === 'graphEdit')).toMatchObject({ label: 'Show', edits });
+    expect(told(4)).toEqual([
+      '{"graph":{"nodes":[],"edges":[]}}',
+      'there is no such node',
+      '{"success":true}',
+      '{"ok":true}',
+    ]);
+  });
+});
+
+test('a server that cannot be started refuses the start, by name, and leaves nothing behind', async () => {
+  const broken = { transport: 'stdio', command: join(import.meta.dirname, 'no-such-server') };
+  stage = await openAssistantStage(['Never said.'], { servers: { all: everything, broken } });
+  const id = await stage.begin('Hello');
+  const error = await stage.until(id, ({ type }) => type === 'error');
+  expect(error.message).toContain('MCP server "broken"');
+  await stage.reached(id, 'failed');
+  await expect.poll(() => stage.sessions.pool()).toMatchObject({ active: 0 });
+  const notes = await stage.log.listDocuments({ collection: 'processes', limit: 10 });
+  expect(notes.documents).toEqual([]);
+  expect(stage.model.requests).toEqual([]);
+});
