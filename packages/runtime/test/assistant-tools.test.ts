@@ -37,7 +37,7 @@ describe('tools of MCP servers', () => {
     expect(offered()).toContain('all_echo');
     expect(told(1)).toEqual(['Echo: hi', expect.stringContaining('42')]);
     expect(saidIn(events)).toBe('Let me see. It is 42.');
-    const work = events.filter(({ type, callId }) => callId !== 'turn-1' && /^function/.test(String(type)));
+    const work = events.filter(({ type, callId }) => callId !== 'turn-1' && String(type).startsWith('function'));
     expect(work).toMatchObject([
       { type: 'functionCall', name: 'all.echo', args: { message: 'hi' } },
       { type: 'functionResult', content: { parts: [{ functionResponse: { response: { result: 'Echo: hi' } } }] } },

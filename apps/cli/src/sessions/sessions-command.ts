@@ -1,5 +1,5 @@
 import { nearest } from '@concerto/base';
-import { ClientError, type ConcertoClient } from '@concerto/client';
+import { ClientError, type ConcertoClient, type StartRequest } from '@concerto/client';
 import { SessionStatus } from '@concerto/protocol';
 import { defineCommand, parseArguments, UsageError } from '../arguments.ts';
 import { attach } from './attach.ts';
@@ -17,6 +17,9 @@ type Options = {
   readonly json: boolean;
   readonly status: string | undefined;
   readonly title: string | undefined;
+  readonly assistant: string | undefined;
+  readonly program: string | undefined;
+  readonly template: string | undefined;
   readonly once: boolean;
   readonly wait: boolean;
   readonly attach: boolean;
@@ -63,12 +66,12 @@ const verbs: Readonly<Record<string, Verb>> = {
   },
   start: {
     usage: 'AGENT PROMPT [--title T] [--once] [--wait] [--attach]',
-    summary: 'start a session',
-    arguments: { min: 2, max: 2 },
-    run: async (client, [agent = '', prompt = ''], { json, title, once, wait, attach: follows }) => {
+    summary: 'start a session; --assistant, --program or --template NAME instead of AGENT',
+    arguments: { min: 0, max: 2 },
+    run: async (client, args, options) => {
+      const { json, title, once, wait, attach: follows } = options;
       const session = await client.start({
-        agent,
-        prompt,
+        ...startTarget(args, options),
         ...(title === undefined ? {} : { title }),
         ...(once ? { once } : {}),
         ...(wait ? { ifFull: 'queue' as const } : {}),
@@ -148,6 +151,9 @@ export const spec = defineCommand({
   options: {
     ...connectionOptions,
     status: { type: 'string', value: 'STATUS', help: 'ls: only sessions with this status' },
+    assistant: { type: 'string', value: 'NAME', help: 'start: an assistant instead of an agent' },
+    program: { type: 'string', value: 'NAME', help: 'start: a program instead of an agent' },
+    template: { type: 'string', value: 'NAME', help: 'start: from a template' },
     title: { type: 'string', value: 'T', help: 'start: a title; default the first line of the prompt' },
     once: { type: 'boolean', help: 'start: the session ends with its first result' },
     wait: { type: 'boolean', help: 'start: wait for a slot when the pool is full' },
@@ -175,6 +181,20 @@ export async function run(argv: string[]): Promise<number> {
     process.stderr.write(`error: ${cause.message}${hintFor(cause)}\n`);
     return 1;
   }
+}
+
+/** An agent is the first argument; anything else has its own option, and may bring its own prompt. */
+function startTarget(args: readonly string[], { assistant, program, template }: Options): StartRequest {
+  const named = Object.entries({ assistant, program, template }).filter(([, name]) => name !== undefined);
+  if (named.length > 1) throw new UsageError('name one of --assistant, --program and --template, not several');
+  const [kind, name] = named[0] ?? ['agent', args[0]];
+  const [prompt, ...more] = named.length === 0 ? args.slice(1) : args;
+  const needsPrompt = kind === 'agent' || kind === 'assistant';
+  if (name === undefined || more.length > 0 || (needsPrompt && prompt === undefined)) {
+    const usage = named.length === 0 ? 'AGENT PROMPT' : `--${kind} NAME ${needsPrompt ? 'PROMPT' : '[PROMPT]'}`;
+    throw new UsageError(`expected: concerto sessions start ${usage}`);
+  }
+  return { [kind]: name, ...(prompt === undefined ? {} : { prompt }) };
 }
 
 function onMessage(
