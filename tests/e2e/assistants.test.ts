@@ -1,0 +1,218 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import {
+  type ScriptedModelServer,
+  type ScriptTurn,
+  startScriptedModelServer,
+} from '../../packages/models/src/testing/scripted-model-server.ts';
+import { type Api, apiOf } from '../support/api.ts';
+import { runConcerto } from '../support/run-concerto.ts';
+import { type StartedServer, startServer } from '../support/start-server.ts';
+
+/** Some tests start the server twice, from source. */
+const aMachineUnderLoadMs = 120_000;
+const everything = createRequire(join(import.meta.dirname, '../../packages/models/package.json')).resolve(
+  '@modelcontextprotocol/server-everything/dist/index.js',
+);
+const key = 'sk-assistants-0123456789';
+
+function manifest(modelUrl: string): string {
+  const node = JSON.stringify(process.execPath);
+  return `
+[connections.scripted]
+provider = "openai"
+base_url = "${modelUrl}"
+api_key_env = "SCRIPTED_KEY"
+default_model = "gpt-4o-mini"
+[connections.keyless]
+provider = "anthropic"
+api_key_env = "A_KEY_THAT_IS_NOT_SET"
+default_model = "claude-haiku-4-5"
+[mcp.all]
+transport = "stdio"
+command = ${node}
+args = [${JSON.stringify(everything)}, "stdio"]
+[mcp.stubborn]
+transport = "stdio"
+command = ${node}
+args = [${JSON.stringify(join(import.meta.dirname, '../support/stubborn-mcp.mjs'))}]
+[assistants.helper]
+description = "Adds numbers"
+connection = "scripted"
+system = "You add numbers."
+functions = ["ask_user"]
+[assistants.helper.tools]
+servers = ["all"]
+allow = ["all.get-sum", "all.echo", "ask_user"]
+ask = ["all.echo"]
+[assistants.talker]
+connection = "scripted"
+mode = "signals"
+[assistants.holder]
+connection = "scripted"
+tools = ["stubborn"]
+[assistants.keyless]
+connection = "keyless"
+[assistants.slip]
+connection = "scripted"
+functions = ["ask_usr"]
+[templates.adder]
+assistant = "helper"
+prompt = "Add 1 and 2"
+tools = { deny = ["all.echo"] }
+`;
+}
+
+let folder: string;
+let model: ScriptedModelServer;
+let server: StartedServer;
+let api: Api;
+let script: ScriptTurn[];
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'concerto-assistants-'));
+  model = await startScriptedModelServer(() => script.shift() ?? [{ error: { status: 500, message: 'no more' } }]);
+  await writeFile(join(folder, 'Concerto.toml'), manifest(model.url));
+  await serve();
+});
+
+beforeEach(() => {
+  script = [];
+});
+
+afterAll(async () => {
+  await server?.stop();
+  await model?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function serve(): Promise<void> {
+  server = await startServer({ folder, args: ['--store', 'sqlite:store.db'], env: { SCRIPTED_KEY: key } });
+  api = apiOf(server);
+}
+
+const sum = { tool: 'all_get-sum', arguments: { a: 2, b: 40 } };
+
+test('an assistant works like any session: it is listed, calls a real tool, asks for leave, and tells what it cost', async () => {
+  const listed = await api.get('/api/agents');
+  expect(listed.body.agents).toContainEqual(
+    expect.objectContaining({ name: 'helper', kind: 'assistant', description: 'Adds numbers' }),
+  );
+  script = [[{ text: 'Adding. ' }, sum], [{ tool: 'all_echo', arguments: { message: 'hi' } }], 'It is 42.'];
+  const asked = model.requests.length;
+  const { id, kind, agent } = await api.start({ assistant: 'helper', prompt: 'Add 2 and 40' });
+  expect({ kind, agent }).toEqual({ kind: 'assistant', agent: 'helper' });
+  const consent = (await api.until(id, (event) => event.type === 'queryConsent')).at(-1);
+  expect(consent.scope).toMatchObject({ tool: 'all.echo', args: { message: 'hi' } });
+  await api.post(`/api/sessions/${id}/requests/${consent.requestId}`, { response: false });
+  const events = await api.until(id, (event) => event.type === 'turnComplete');
+  expect(events.map((event) => event.type).filter((type) => type.startsWith('function'))).toEqual([
+    'functionCall',
+    'functionCall',
+    'functionResult',
+    'functionCall',
+    'functionResult',
+    'functionResult',
+  ]);
+  expect(events.find((event) => event.type === 'usage')).toMatchObject({ inputTokens: 100, outputTokens: 20 });
+  expect((await api.get(`/api/sessions/${id}`)).body).toMatchObject({
+    result: { text: 'It is 42.' },
+    usage: { inputTokens: 300, outputTokens: 60 },
+    capabilities: expect.arrayContaining(['steer', 'pause', 'resume', 'interrupt', 'cancel']),
+  });
+  const tools: any = model.requests[asked]?.body.tools;
+  expect(tools.map((tool: any) => tool.function.name).toSorted()).toEqual(['all_echo', 'all_get-sum', 'ask_user']);
+  const messages: any = model.requests[asked + 2]?.body.messages;
+  expect(messages.at(-1)).toMatchObject({ role: 'tool', content: expect.stringContaining('did not allow') });
+  expect(JSON.stringify([events, (await api.get(`/api/sessions/${id}/audit`)).body])).not.toContain(key);
+});
+
+test('a template and a run start one too, and a terminal', async () => {
+  script = [[sum], 'Three.', '§THINK: A run.\n§RESPOND: Ran.\n§END:', 'Typed.'];
+  const { id } = await api.start({ template: 'adder' });
+  await api.until(id, (event) => event.type === 'turnComplete');
+  expect((await api.get(`/api/sessions/${id}`)).body).toMatchObject({ kind: 'assistant', result: { text: 'Three.' } });
+
+  const run = await api.post('/api/agent/run', { assistant: 'talker', objective: 'Run' });
+  const ran = await api.eventsUntil(`/api/agent/${run.body.run_id}/events`, (event) => event.type === 'finish');
+  expect(ran.map((event) => event.type)).toEqual([
+    'start',
+    'functionCall',
+    'thought',
+    'content',
+    'subagentFinish',
+    'functionResult',
+    'content',
+    'turnComplete',
+    'complete',
+    'finish',
+  ]);
+
+  const line = ['sessions', 'start', '--assistant', 'helper', 'Type', '--url', server.url, '--token', server.token];
+  const typed = await runConcerto(line).ended;
+  expect(typed).toMatchObject({ code: 0, err: '' });
+  await api.until(typed.out.trim(), (event) => event.type === 'turnComplete');
+});
+
+test.each([
+  ['keyless', 'A_KEY_THAT_IS_NOT_SET'],
+  ['slip', 'did you mean "ask_user"'],
+])('%s cannot start, says why, and takes no slot', async (assistant, why) => {
+  const refused = await api.post('/api/sessions', { assistant, prompt: 'Hello' });
+  expect(refused).toMatchObject({ status: 422, body: { code: 'assistant_not_ready' } });
+  expect(refused.body.detail ?? refused.body.title).toContain(why);
+  expect((await api.get('/api/sessions?limit=100')).body.sessions.map((one: any) => one.agent)).not.toContain(
+    assistant,
+  );
+});
+
+test('a session’s server that cannot be started fails it by name and gives its slot back', async () => {
+  const { active } = (await api.get('/api/pool')).body;
+  const tools = { servers: { gone: { command: 'no-such-server-anywhere' } }, allow: ['gone.*'] };
+  const { id } = await api.start({ assistant: 'talker', prompt: 'Hello', tools });
+  const events = await api.until(id, (event) => event.type === 'finish');
+  expect(events.find((event) => event.type === 'error').message).toContain('MCP server "gone"');
+  await expect.poll(async () => (await api.get('/api/pool')).body.active).toBe(active);
+});
+
+test('after kill -9 the conversation goes on, and no server of the dead one is left', {
+  timeout: aMachineUnderLoadMs,
+}, async () => {
+  script = [
+    [{ text: 'Looking. ' }, { tool: 'stubborn_pid', arguments: {} }],
+    [{ text: 'Half of ' }, { hang: true }],
+  ];
+  const { id } = await api.start({ assistant: 'holder', prompt: 'Who holds?' });
+  const seen = await api.until(id, (event) => event.type === 'content' && event.content.parts[0].text.includes('of'));
+  const told = seen.find((event) => event.type === 'functionResult').content.parts[0].functionResponse.response.result;
+  const pid = Number(String(told).replace('pid ', ''));
+  expect(isAlive(pid)).toBe(true);
+  await server.kill();
+  expect(isAlive(pid)).toBe(true);
+
+  await serve();
+  await api.untilStatus(id, 'interrupted');
+  await expect.poll(() => isAlive(pid), { timeout: 10_000 }).toBe(false);
+  script = ['the other half.'];
+  const asked = model.requests.length;
+  await api.post(`/api/sessions/${id}/messages`, { content: 'Go on' });
+  await api.until(id, (event) => event.type === 'turnComplete');
+  expect(model.requests[asked]?.body.messages).toMatchObject([
+    { role: 'user', content: 'Who holds?' },
+    { role: 'assistant', content: 'Looking. ', tool_calls: [{ function: { name: 'stubborn_pid' } }] },
+    { role: 'tool', content: `pid ${pid}` },
+    { role: 'assistant', content: 'Half of ' },
+    { role: 'user', content: 'Go on' },
+  ]);
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
