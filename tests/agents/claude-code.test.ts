@@ -95,6 +95,25 @@ describe('the real claude program', () => {
     expect(lastRequest()).toContain('The supervisor refused this.');
   });
 
+  test('what is said beside a refusal reaches the model', { timeout: withinMs }, async () => {
+    const claudeCode = await start([[writes], 'With tee, then.']);
+    claudeCode.send({ type: 'prompt', text: 'Write out.txt' });
+    claudeCode.send(answer((await claudeCode.until('approval')).at(-1), 'no, use tee instead'));
+    expect((await claudeCode.until('result')).at(-1)).toMatchObject({ text: 'With tee, then.', denied: ['Bash'] });
+    expect(lastRequest()).toContain('The supervisor refused this: use tee instead');
+  });
+
+  test('a message that comes after the end of a turn is part of the next prompt', { timeout: withinMs }, async () => {
+    const claudeCode = await start(['First.', 'In English, then.']);
+    claudeCode.send({ type: 'prompt', text: 'Answer' });
+    await claudeCode.until('result');
+    claudeCode.send({ type: 'steer', id: 's-1', text: 'In English, please' });
+    await claudeCode.until('ack');
+    claudeCode.send({ type: 'prompt', text: 'Again' });
+    expect((await claudeCode.until('result')).at(-1)).toMatchObject({ text: 'In English, then.' });
+    expect(lastRequest()).toContain('In English, please\\n\\nAgain');
+  });
+
   test('an allowed tool is not asked about', { timeout: withinMs }, async () => {
     const claudeCode = await start([[writes], 'Written.'], { allowed_tools: ['bash'] });
     claudeCode.send({ type: 'prompt', text: 'Write out.txt' });

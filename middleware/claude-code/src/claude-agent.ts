@@ -12,8 +12,8 @@ const interruptWithinMs = 5_000;
 
 type Running = {
   readonly turn: Turn;
-  /** Messages that steer, and that the program has not taken up yet: its work is not done before. */
-  readonly steered: Set<string>;
+  /** Messages that steer, by id, and that the program has not taken up yet: its work is not done before. */
+  readonly steered: Map<string, string>;
   /** Earlier parts of a turn that was steered into several. */
   readonly bills: Bill[];
   readonly finish: (end: End) => void;
@@ -30,6 +30,8 @@ export class ClaudeAgent {
   #sessionId: string | undefined;
   /** The program bills its whole run. */
   #paid = 0;
+  /** Messages that came too late for their turn; they go with the next prompt. */
+  #late: string[] = [];
   /** Requests that the program still waits for. */
   readonly #open = new Set<string>();
 
@@ -78,11 +80,22 @@ export class ClaudeAgent {
       () => {},
       () => {},
     );
-    this.#running = { turn, steered: new Set(), bills: [], finish: ended.resolve, fail: ended.reject, over };
-    claude.send(userMessage(textOf(prompt)));
+    const running: Running = {
+      turn,
+      steered: new Map(),
+      bills: [],
+      finish: ended.resolve,
+      fail: ended.reject,
+      over,
+    };
+    this.#running = running;
+    const late = this.#late.splice(0);
+    if (late.length > 0) turn.log(`passed on with this prompt, because the last turn was over: ${late.join(' | ')}`);
+    claude.send(userMessage([...late, textOf(prompt)].join('\n\n')));
     if (claude.isGone) ended.reject(new ClaudeError('exited', 'claude ended before it was asked'));
     const end = await ended.promise.finally(() => {
       this.#running = undefined;
+      this.#late.push(...running.steered.values());
     });
     if (!end.ok) throw new ClaudeError(end.code, end.message);
     return this.#answer(end.text, end.bill);
@@ -161,10 +174,14 @@ export class ClaudeAgent {
 
   async #approve(request: Extract<Meaning, { kind: 'approval' }>): Promise<JsonObject> {
     const { description, riskLevel, tool, input } = request;
-    const isAllowed = (await this.#running?.turn.approve(description, { riskLevel, tool, input })) ?? false;
-    return isAllowed
-      ? { behavior: 'allow', updatedInput: input }
-      : { behavior: 'deny', message: 'The supervisor refused this. Go on without it, or ask what to do instead.' };
+    const decision = await this.#running?.turn.decide(description, { riskLevel, tool, input });
+    if (decision?.isApproved === true) return { behavior: 'allow', updatedInput: input };
+    const reason = decision?.reason;
+    const message =
+      reason === undefined
+        ? 'The supervisor refused this. Go on without it, or ask what to do instead.'
+        : `The supervisor refused this: ${reason}`;
+    return { behavior: 'deny', message };
   }
 
   async #askAll(request: Extract<Meaning, { kind: 'questions' }>): Promise<JsonObject> {
@@ -182,9 +199,12 @@ export class ClaudeAgent {
   }
 
   #steer(text: string): void {
-    if (this.#running === undefined || this.#process === undefined) throw new Error('nothing is under way');
+    if (this.#running === undefined || this.#process === undefined) {
+      this.#late.push(text);
+      return;
+    }
     const uuid = randomUUID();
-    this.#running.steered.add(uuid);
+    this.#running.steered.set(uuid, text);
     this.#process.send({ ...userMessage(text), uuid });
   }
 

@@ -95,6 +95,42 @@ describe('the program as a process', () => {
     expect(await wire.until('ack')).toMatchObject({ in_reply_to_id: 'i-1' });
   });
 
+  test.each([
+    ['no', 'The supervisor refused this. Go on without it, or ask what to do instead.'],
+    ['no, use git mv instead', 'The supervisor refused this: use git mv instead'],
+    ['Use git mv instead.', 'The supervisor refused this: Use git mv instead.'],
+    [{ approved: false, reason: 'Not on Friday' }, 'The supervisor refused this: Not on Friday'],
+  ])('what is said beside a refusal reaches Claude: %j', async (value, message) => {
+    wire.send({ type: 'prompt', text: 'use rm -r build' });
+    const { id = null } = await wire.until('approval');
+    wire.send({ type: 'response', in_reply_to: 'approval', in_reply_to_id: id, value });
+    const { text } = await wire.until('result');
+    expect(JSON.parse(typeof text === 'string' ? text : '')).toMatchObject({ response: { behavior: 'deny', message } });
+  });
+
+  test('a message that comes after the end of its turn goes with the next prompt, and a log says so', async () => {
+    wire.send({ type: 'prompt', text: 'say one' });
+    await wire.until('result');
+    wire.send({ type: 'steer', id: 's-1', text: 'say it in English' });
+    expect(await wire.until('ack')).toMatchObject({ in_reply_to_id: 's-1' });
+    wire.send({ type: 'prompt', text: 'and go on' });
+    expect(await wire.until('log')).toMatchObject({ message: expect.stringContaining('say it in English') });
+    expect(await wire.until('result')).toMatchObject({ text: expect.stringContaining('it in English\n\nand go on') });
+    wire.send({ type: 'prompt', text: 'say three' });
+    expect(await wire.until('result')).toMatchObject({ text: `session-1 in ${folder}: three` });
+  });
+
+  test('a message that an interrupt overtook goes with the next prompt', async () => {
+    wire.send({ type: 'prompt', text: 'work' });
+    await wire.until('log');
+    wire.send({ type: 'steer', id: 's-1', text: 'say it in English' });
+    await wire.until('ack');
+    wire.send({ type: 'interrupt', id: 'i-1' });
+    await wire.until('ack');
+    wire.send({ type: 'prompt', text: 'and go on' });
+    expect(await wire.until('result')).toMatchObject({ text: expect.stringContaining('it in English\n\nand go on') });
+  });
+
   test('what it asks and nobody can answer is answered with an error, so that it does not wait', async () => {
     wire.send({ type: 'prompt', text: 'hook' });
     expect(await wire.until('result')).toMatchObject({ text: expect.stringContaining('cannot serve hook_callback') });

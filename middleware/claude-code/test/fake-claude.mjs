@@ -31,5 +31,9 @@ createInterface({ input: process.stdin }).on('line', (line) => {
     process.exit(3);
   }
   if (what === 'deaf') isDeaf = true;
+  if (what === 'use') {
+    const request = { subtype: 'can_use_tool', tool_name: 'Bash', input: { command: rest.join(' ') } };
+    say({ type: 'control_request', request_id: 'u-1', request });
+  }
   if (what === 'hook') say({ type: 'control_request', request_id: 'h-1', request: { subtype: 'hook_callback' } });
 });

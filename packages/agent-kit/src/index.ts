@@ -6,4 +6,11 @@ export {
   type ServeOptions,
   serveAgent,
 } from './serve-agent.ts';
-export { type ApproveOptions, type AskOptions, NoAnswer, type ProgressOptions, type Turn } from './turn.ts';
+export {
+  type ApproveOptions,
+  type AskOptions,
+  type Decision,
+  NoAnswer,
+  type ProgressOptions,
+  type Turn,
+} from './turn.ts';

@@ -2,7 +2,7 @@ import process from 'node:process';
 import type { Readable, Writable } from 'node:stream';
 import type { Json, JsonObject } from '@concerto/base';
 import { type AgentCapability, agentCapabilities, type Line, LineError, LineSplitter } from '@concerto/protocol';
-import { NoAnswer, OpenQuestions, stopped, type Turn } from './turn.ts';
+import { type Decision, NoAnswer, OpenQuestions, stopped, type Turn } from './turn.ts';
 
 export type Prompt = {
   readonly text: string;
@@ -169,11 +169,13 @@ class AgentService {
     };
     const request = (type: string, fields: JsonObject = {}): Promise<Json> =>
       this.#questions.ask(type, signal, (id) => say(typed(type, { ...fields, id })));
+    const decide: Turn['decide'] = async (description, { riskLevel, ...rest } = {}) =>
+      readDecision(await request('approval', present({ description, risk_level: riskLevel, ...rest })));
     return {
       signal,
       ask: (question, options = {}) => request('question', present({ question, ...options })),
-      approve: async (description, { riskLevel, ...rest } = {}) =>
-        isYes(await request('approval', present({ description, risk_level: riskLevel, ...rest }))),
+      decide,
+      approve: async (description, options) => (await decide(description, options)).isApproved,
       progress: (message, options = {}) => say({ type: 'progress', message, ...present(options) }),
       partial: (text) => say({ type: 'partial', text }),
       log: (message, level = 'info') => say({ type: 'log', level, message }),
@@ -282,8 +284,22 @@ function asText(value: Json | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-function isYes(answer: Json): boolean {
-  return answer === true || (typeof answer === 'string' && /^(y|yes|true|ok|approved?|allow)$/i.test(answer.trim()));
+const YES = /^(y|yes|true|ok|approved?|allow)$/i;
+/** A no, and what may follow it: `no, use git mv`. Of any other text all is the reason. */
+const NO = /^(?:(?:n|no|false|den(?:y|ied)|refused?|reject(?:ed)?)\b[\s,.:;!–—-]*)?/i;
+
+function readDecision(answer: Json): Decision {
+  if (answer === true) return { isApproved: true };
+  if (isObject(answer)) {
+    const said = asText(answer.reason) ?? asText(answer.message) ?? '';
+    const isApproved = answer.approved === true || answer.allowed === true;
+    return isApproved || said === '' ? { isApproved } : { isApproved, reason: said };
+  }
+  if (typeof answer !== 'string') return { isApproved: false };
+  const text = answer.trim();
+  if (YES.test(text)) return { isApproved: true };
+  const reason = text.replace(NO, '');
+  return reason === '' ? { isApproved: false } : { isApproved: false, reason };
 }
 
 /** The type comes first, for whoever reads along, and no field of the same name replaces it. */

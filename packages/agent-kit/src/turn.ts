@@ -10,6 +10,7 @@ export type ApproveOptions = {
   readonly riskLevel?: 'low' | 'medium' | 'high' | (string & {});
   readonly [field: string]: Json | undefined;
 };
+export type Decision = { readonly isApproved: boolean; readonly reason?: string };
 export type ProgressOptions = {
   readonly percent?: number;
   readonly stage?: string;
@@ -24,6 +25,8 @@ export type Turn = {
   readonly ask: (question: string, options?: AskOptions) => Promise<Json>;
   /** Waits for a yes or a no; everything but a yes is a no. */
   readonly approve: (description: string, options?: ApproveOptions) => Promise<boolean>;
+  /** The same, with what the supervisor said beside the no. */
+  readonly decide: (description: string, options?: ApproveOptions) => Promise<Decision>;
   readonly progress: (message: string, options?: ProgressOptions) => void;
   /** A piece of the answer, as it comes. */
   readonly partial: (text: string) => void;

@@ -18,9 +18,16 @@ test.each([
   ['openai', 'gpt-4o-audio-preview'],
   ['openai', 'gpt-99'],
   ['custom', 'gpt-4o'],
+  ['google', 'gemini-2.0-flash'],
   ['ollama', 'qwen3'],
 ])('the cost of %s %s is not known', (provider, model) => {
   expect(costOf(provider, model, usage)).toBeUndefined();
+});
+
+test('nor that of a prompt so long that another price may hold', () => {
+  const short = { ...usage, inputTokens: 100_000 };
+  expect(costOf('anthropic', 'claude-sonnet-4-5-20250929', short)).toBeCloseTo(0.3 + 1.5);
+  expect(costOf('anthropic', 'claude-sonnet-4-5-20250929', { ...usage, inputTokens: 200_000 })).toBeUndefined();
 });
 
 test('nor that of cached tokens without a price', () => {

@@ -1,11 +1,24 @@
 import type { ModelUsage } from './model-turn.ts';
 
 /** US dollars for a million tokens. */
-type Price = { readonly input: number; readonly cachedInput?: number; readonly output: number };
+type Price = {
+  readonly input: number;
+  readonly cachedInput?: number;
+  readonly output: number;
+  /** Input tokens from which another price may hold. */
+  readonly below?: number;
+};
 
 /**
- * List prices of the providers for plain requests. Only models whose price does not depend on more than the number of
- * tokens are here; for any other the cost is unknown, which is better than wrong.
+ * List prices of the providers for plain requests, compared on 2026-11-15 with
+ * - https://platform.claude.com/docs/en/about-claude/pricing for Anthropic,
+ * - https://developers.openai.com/api/docs/models/gpt-5-nano.md for gpt-5-nano; for the other models of OpenAI with
+ *   what GitHub (docs: models-and-pricing.yml), Vercel (AI Gateway) and Helicone quote as its list prices,
+ * - what OpenRouter and others quote as Google's list prices; Google's own page was not at hand. Of gemini-2.0-flash
+ *   they quote different prices, so it is not here.
+ *
+ * Only models whose price does not depend on more than the number of tokens are here; for any other the cost is unknown,
+ * which is better than wrong.
  */
 const PRICES: Readonly<Record<string, Readonly<Record<string, Price>>>> = {
   openai: {
@@ -22,13 +35,18 @@ const PRICES: Readonly<Record<string, Readonly<Record<string, Price>>>> = {
   anthropic: {
     'claude-opus-4-1': { input: 15, cachedInput: 1.5, output: 75 },
     'claude-opus-4-5': { input: 5, cachedInput: 0.5, output: 25 },
+    'claude-opus-4-6': { input: 5, cachedInput: 0.5, output: 25 },
+    'claude-opus-4-7': { input: 5, cachedInput: 0.5, output: 25 },
+    'claude-opus-4-8': { input: 5, cachedInput: 0.5, output: 25 },
+    'claude-opus-5': { input: 5, cachedInput: 0.5, output: 25 },
+    'claude-sonnet-4-5': { input: 3, cachedInput: 0.3, output: 15, below: 200_000 },
+    'claude-sonnet-4-6': { input: 3, cachedInput: 0.3, output: 15, below: 200_000 },
     'claude-haiku-4-5': { input: 1, cachedInput: 0.1, output: 5 },
     'claude-3-5-haiku': { input: 0.8, cachedInput: 0.08, output: 4 },
   },
   google: {
     'gemini-2.5-flash': { input: 0.3, output: 2.5 },
     'gemini-2.5-flash-lite': { input: 0.1, output: 0.4 },
-    'gemini-2.0-flash': { input: 0.1, output: 0.4 },
   },
 };
 
@@ -43,6 +61,7 @@ export function costOf(provider: string, model: string, usage: ModelUsage): numb
   if (price === undefined) return undefined;
   const { cachedInputTokens: cached, inputTokens, outputTokens } = usage;
   if (cached > 0 && price.cachedInput === undefined) return undefined;
+  if (price.below !== undefined && inputTokens >= price.below) return undefined;
   const input = (inputTokens - cached) * price.input + cached * (price.cachedInput ?? 0);
   return (input + outputTokens * price.output) / TOKENS;
 }
