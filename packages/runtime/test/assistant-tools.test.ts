@@ -66,6 +66,15 @@ describe('tools of MCP servers', () => {
     expect(saidIn(events)).toBe('Sorry.');
   });
 
+  test('say how far they are', async () => {
+    const slow = { tool: 'all_trigger-long-running-operation', arguments: { duration: 0.2, steps: 2 } };
+    stage = await openAssistantStage([[slow], 'Done.'], { servers });
+    const events = await stage.afterTurns(await stage.begin('Work'), 1);
+    const updates = events.filter(({ type }) => type === 'functionCallUpdate');
+    expect(updates.map(({ status }) => status)).toContain('1 of 2');
+    expect(updates[0]?.callId).toBe(events.findLast(({ type }) => type === 'functionCall')?.callId);
+  });
+
   test('are those that neither the assistant nor the session forbids', async () => {
     stage = await openAssistantStage(['Hello.'], {
       servers,

@@ -1,5 +1,6 @@
 import type { Part } from '@concerto/protocol';
 import type { ReactNode } from 'react';
+import { isJsonObject } from '../json/json-object.ts';
 import { JsonView } from '../json/json-view.tsx';
 import { RichText } from './rich-text.tsx';
 import type { Block } from './timeline-state.ts';
@@ -33,8 +34,17 @@ function PartView({ part }: { readonly part: Part }): ReactNode {
     }
     return <JsonView title={title ?? mimeType} data={{ mimeType, characters: data.length }} />;
   }
+  if ('functionResponse' in part) return <JsonView title="Result" data={resultOf(part.functionResponse)} isOpen />;
   if ('json' in part) return <JsonView title="Data" data={part.json} isOpen />;
   return <JsonView title={Object.keys(part)[0] ?? 'part'} data={part} />;
+}
+
+/** What a function gave; a value that is no object comes wrapped. */
+function resultOf(given: unknown): unknown {
+  const response = isJsonObject(given) ? given.response : undefined;
+  if (!isJsonObject(response)) return response;
+  const [only, ...more] = Object.keys(response);
+  return only === 'result' && more.length === 0 ? response.result : response;
 }
 
 function isInlineData(value: unknown): value is { mimeType: string; data: string; title?: string } {

@@ -130,6 +130,7 @@ test('the first call of a turn is the agent, the others are its tools and end wi
     { type: 'functionResult', callId: 't', content: textContent('text of a.ts') },
     broken,
     { type: 'subagentError', callId: 'u', error: { $error: 'disk full' } },
+    { type: 'functionResult', callId: 'u', content: textContent('disk full') },
   );
   expect(kinds(state)).toEqual(['prompt', 'tool', 'tool']);
   expect(state.items[1]).toMatchObject({ name: 'read_file', outcome: 'done', status: undefined });

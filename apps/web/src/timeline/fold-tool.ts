@@ -38,7 +38,10 @@ export function foldCallResult(draft: TimelineDraft, event: EventOf<'functionRes
     return;
   }
   const result = blocksOf(event.content);
-  changeTool(draft, event.callId, (tool) => ({ ...tool, outcome: 'done', status: undefined, result }));
+  // One that has failed says so once more with its result.
+  changeTool(draft, event.callId, (tool) =>
+    tool.outcome === 'failed' ? tool : { ...tool, outcome: 'done', status: undefined, result },
+  );
 }
 
 /** False when there is no such tool call. */

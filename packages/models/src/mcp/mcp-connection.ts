@@ -21,6 +21,8 @@ type ConnectionCall = {
   readonly tool: string;
   readonly given: { readonly [name: string]: Json };
   readonly asText: boolean;
+  /** Hears what the server says while it works. */
+  readonly onProgress?: ((status: string) => void) | undefined;
 };
 
 /** One server that is connected. */
@@ -99,7 +101,7 @@ export class McpConnection {
   }
 
   /** What the tool gives back: its structured content, else its one text (as data when it is JSON), else all parts. */
-  async call({ tool, given, asText }: ConnectionCall, signal: AbortSignal): Promise<Json> {
+  async call({ tool, given, asText, onProgress }: ConnectionCall, signal: AbortSignal): Promise<Json> {
     const ms = this.#spec.callTimeoutMs;
     let result: z.infer<typeof callResult>;
     try {
@@ -108,6 +110,10 @@ export class McpConnection {
         timeout: ms,
         resetTimeoutOnProgress: true,
         maxTotalTimeout: ms * 10,
+        // A server is asked for progress only where somebody listens.
+        ...(onProgress === undefined
+          ? {}
+          : { onprogress: ({ progress, total, message }) => onProgress(message ?? progressText(progress, total)) }),
       });
       result = callResult.parse(answer);
     } catch (cause) {
@@ -157,6 +163,10 @@ const callResult = z.looseObject({
   structuredContent: z.record(z.string(), z.json()).optional(),
   content: z.array(z.looseObject({ type: z.string() })).default([]),
 });
+
+function progressText(progress: number, total: number | undefined): string {
+  return total === undefined ? `${progress}` : `${progress} of ${total}`;
+}
 
 /** Undefined when it has said nothing in words: then only the data can be shown. */
 function textOf({ structuredContent, content }: z.infer<typeof callResult>): string | undefined {

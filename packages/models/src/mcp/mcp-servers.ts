@@ -5,6 +5,13 @@ import { McpFailure } from './mcp-failure.ts';
 import { type McpPlace, readMcpSettings } from './mcp-settings.ts';
 import { untilAborted } from './until-aborted.ts';
 
+type McpCall = {
+  readonly tool: string;
+  readonly given: Json;
+  readonly asText: boolean;
+  readonly onProgress?: (status: string) => void;
+};
+
 /** The servers of a program or a session. Each is connected when it is first needed, and again after it has gone. */
 export class McpServers {
   readonly #settings: Readonly<Record<string, unknown>>;
@@ -32,6 +39,16 @@ export class McpServers {
     return this.#call(server, { tool, given, asText: true }, signal);
   }
 
+  /** As `call`; the server is asked to say how far it is. */
+  async callWatched(
+    server: string,
+    tool: string,
+    given: Json,
+    { signal, onProgress }: { readonly signal: AbortSignal; readonly onProgress: (status: string) => void },
+  ): Promise<Json> {
+    return this.#call(server, { tool, given, asText: false, onProgress }, signal);
+  }
+
   /** Ends every server, whatever it is doing. */
   async close(): Promise<void> {
     this.#ending.abort();
@@ -45,16 +62,12 @@ export class McpServers {
     );
   }
 
-  async #call(
-    server: string,
-    { tool, given, asText }: { readonly tool: string; readonly given: Json; readonly asText: boolean },
-    signal: AbortSignal | undefined,
-  ): Promise<Json> {
+  async #call(server: string, { tool, given, ...how }: McpCall, signal: AbortSignal | undefined): Promise<Json> {
     if (given !== null && !isTable(given)) {
       throw new McpFailure('refused', server, `${tool}: the arguments are named; pass a map`);
     }
     const connection = await this.#waitFor(server, this.#connect(server), signal);
-    return connection.call({ tool, given: given ?? {}, asText }, signal ?? this.#ending.signal);
+    return connection.call({ tool, given: given ?? {}, ...how }, signal ?? this.#ending.signal);
   }
 
   async #connect(server: string): Promise<McpConnection> {

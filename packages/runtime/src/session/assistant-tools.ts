@@ -68,7 +68,8 @@ export async function openTools(
       description: tool.description,
       parameters: tool.parameters,
       asks: rule === 'ask',
-      run: (args, { signal }) => servers.open.call(server, tool.name, args, signal),
+      run: (args, { signal, status }) =>
+        servers.open.callWatched(server, tool.name, args, { signal, onProgress: status }),
     });
   }
   return new Map(found.map((tool) => [tool.name, tool]));

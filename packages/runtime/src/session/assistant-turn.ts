@@ -10,6 +10,8 @@ import { type AssistantVoice, StepDraft } from './assistant-voice.ts';
 const stepsMax = 50;
 /** So often in a row it may write signals that are none. */
 const slipsMax = 3;
+/** How often one call may say what it is doing; the rest is not shown: each is an entry of the log. */
+const updatesMax = 200;
 /** How much of the arguments a person is shown in the question itself; all of them stand beside it. */
 const shownArgumentsMax = 500;
 
@@ -124,6 +126,7 @@ async function runCall(turn: AssistantTurn, call: AssistantCall): Promise<CallRe
 
 async function perform(turn: AssistantTurn, { name, args }: AssistantCall, callId: string): Promise<Json> {
   const { voice, signal, now } = turn;
+  let updates = 0;
   const tool = turn.tools.get(name);
   if (tool === undefined) throw new Error(noSuchFunction(name, [...turn.tools.keys()]));
   if (!isObject(args)) throw new Error('the arguments are not an object');
@@ -133,7 +136,10 @@ async function perform(turn: AssistantTurn, { name, args }: AssistantCall, callI
     now,
     ask: (event) => voice.ask(event, signal),
     show: (event) => voice.show(event),
-    status: (status) => voice.show({ type: 'functionCallUpdate', callId, status }),
+    status: (status) => {
+      updates += 1;
+      if (updates <= updatesMax) voice.show({ type: 'functionCallUpdate', callId, status });
+    },
   });
 }
 
