@@ -97,6 +97,8 @@ export type AgentConnection = {
 
   prompt(prompt: AgentPrompt): Promise<void>;
   reply(reply: AgentReply): Promise<void>;
+  /** A `response` that is written as one line already, which is sent as it is. */
+  replyLine?(line: string): Promise<void>;
   /** Only when announced, else rejects with `not-announced`. The agent's answer comes as an `ack` in the output. */
   steer(steer: { readonly id: string; readonly text: string }): Promise<void>;
   request(verb: AgentVerb, id: string): Promise<void>;

@@ -100,6 +100,10 @@ export class NdjsonConnection implements AgentConnection {
     await this.#send({ type: 'response', in_reply_to: inReplyTo, ...id, ...outcome });
   }
 
+  async replyLine(line: string): Promise<void> {
+    await this.#process.write(line);
+  }
+
   async steer(steer: { readonly id: string; readonly text: string }): Promise<void> {
     this.#checkAnnounced('steer');
     await this.#send({ type: 'steer', ...steer });

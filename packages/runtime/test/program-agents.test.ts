@@ -30,7 +30,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   else if (word === 'mutter') { process.stderr.write('mixing\\nstirring\\n', () => setTimeout(() => say({ type: 'result', text: 'done' }), 50)); }
   else if (word === 'late') { say({ type: 'result', text: 'first' }); say({ type: 'result', text: 'stale' }); }
   else if (word === 'steps') { say({ type: 'progress', message: 'a', percent: 1 }); say({ type: 'log', message: 'b' }); say({ type: 'result', text: 'done' }); }
-  else if (word === 'quiz') { for (const [id, ms] of [[1, 300], [2, 100], [3, 200]]) say({ type: 'question', id, ms }); left = 3; }
+  else if (word === 'quiz') { for (const [id, ms] of [[1, 1200], [2, 400], [3, 800]]) say({ type: 'question', id, ms }); left = 3; }
   else if (word !== 'hang') say({ type: 'result', text: 'echo ' + word });
 }`;
 
@@ -74,7 +74,7 @@ describe('agents', () => {
 
   test('parallel handlers answer when they are ready, and an agent that waits for them is not idle', async () => {
     const { lines } = await stage.run(
-      `agent W { connector: "worker", idle_timeout: 0.15 }
+      `agent W { connector: "worker", idle_timeout: 1 }
        fn quiz() -> Result<Any, Error> {
          listen W.execute("quiz") {
            "question" (parallel: true) => |q| { std::time::sleep(q.ms); "a" + q.id },
@@ -118,7 +118,7 @@ describe('agents', () => {
 
   test('an answer that takes longer than it may ends the session', async () => {
     const { lines } = await stage.run(
-      `agent W { connector: "worker", reply_timeout: 0.25 }
+      `agent W { connector: "worker", reply_timeout: 1 }
        fn main() {
          let slow = listen W.execute("quiz") { "question" (parallel: true) => |q| { std::time::sleep(q.ms); "x" } };
          match slow { Ok(_) => emit("r", "?"), Err(e) => emit(e.kind, e.message) }
@@ -128,7 +128,7 @@ describe('agents', () => {
       { manifest },
     );
     expect(lines).toEqual([
-      'timeout: agent W got no answer to its question within 0.25 s',
+      'timeout: agent W got no answer to its question within 1 s',
       'quick: Ok({"heard": [2=x, 3=x, 1=x]})',
     ]);
   });
@@ -223,7 +223,7 @@ describe('agents', () => {
        }`,
     );
     const { lines } = await stage.run(
-      `agent C { connector: "careful", timeout: 0.2 }
+      `agent C { connector: "careful", idle_timeout: 0.2 }
        fn main() { match C.execute("hang") { Ok(_) => emit("?", 1), Err(e) => emit("kind", e.kind) } }`,
       {
         manifest: `[agents.careful]\ncommand = "${process.execPath}"\nargs = ["careful.mjs"]\nparams = { level = 1 }\n`,

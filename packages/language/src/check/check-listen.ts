@@ -1,6 +1,7 @@
 import type { Span } from '../source/span.ts';
 import type { Argument, Expression, ListenExpression, ListenHandler } from '../syntax/expression.ts';
 import type { Parameter } from '../syntax/item.ts';
+import type { TypeExpression } from '../syntax/type-expression.ts';
 import { checkReturned, declareLocal, functionScope, inFunction, readType } from './body.ts';
 import { recordFunction } from './check-closure.ts';
 import { CODE } from './codes.ts';
@@ -15,7 +16,7 @@ const NEEDS_ANSWER = new Set(['question', 'approval']);
 const OBSERVED = new Set(['result', 'error', 'exit', 'stderr']);
 
 export function checkListen(body: Body, node: ListenExpression): Type {
-  checkSession(body, node.call);
+  const result = checkSession(body, node);
   const seen = new Map<string, Span>();
   for (const handler of node.handlers) {
     for (const { key, span } of handlerKeys(handler)) {
@@ -30,24 +31,56 @@ export function checkListen(body: Body, node: ListenExpression): Type {
     checkHandler(body, handler);
   }
   const error = body.cx.builtins.types.get('AgentError');
-  const schema = body.cx.facts.schemaArguments.has(node.call.id) ? sessionResult(body, node.call) : ANY;
-  return resultOf(schema, error === undefined ? ANY : applied(error));
+  return resultOf(result, error === undefined ? ANY : applied(error));
 }
 
-function sessionResult(body: Body, call: Expression): Type {
-  const type = prune(body.cx.facts.types.get(call.id) ?? ANY);
+/** The call in `listen A.execute(p) as T { … }`; `T` is what the result must be. */
+function sessionOf(node: Expression): { readonly call: Expression; readonly as: TypeExpression | undefined } {
+  switch (node.kind) {
+    case 'ParenExpression':
+      return sessionOf(node.expression);
+    case 'AwaitExpression':
+      return sessionOf(node.operand);
+    case 'CastExpression':
+      return { ...sessionOf(node.operand), as: node.type };
+    default:
+      return { call: node, as: undefined };
+  }
+}
+
+/** The type of the session's result: of `as T`, which is kept with the `listen`, or of the call's own schema. */
+function checkSession(body: Body, node: ListenExpression): Type {
+  const { facts } = body.cx;
+  const { call, as } = sessionOf(node.call);
+  body.check(call);
+  checkCall(body, call);
+  if (as !== undefined) {
+    const type = readType(body, as);
+    facts.schemaArguments.set(node.id, typeTag(type));
+    return type;
+  }
+  if (call.kind !== 'MethodCallExpression' || call.method.text !== 'execute_with_schema') return ANY;
+  const type = prune(facts.types.get(call.id) ?? ANY);
   return isCon(type, CON.Result) ? (type.args[0] ?? ANY) : ANY;
 }
 
+/** Methods that send a prompt and give the result. */
+const SESSION_METHODS = new Set(['execute', 'execute_with_schema']);
+
 /** What follows `listen` must start a session of an agent. */
-function checkSession(body: Body, call: Expression): void {
-  body.check(call);
-  const inner = unwrapParens(call);
-  const receiver = inner.kind === 'MethodCallExpression' ? inner.receiver : undefined;
-  const type = prune(body.cx.facts.types.get((receiver ?? inner).id) ?? ANY);
+function checkCall(body: Body, call: Expression): void {
+  const method = call.kind === 'MethodCallExpression' ? call.method : undefined;
+  const receiver = call.kind === 'MethodCallExpression' ? call.receiver : undefined;
+  const type = prune(body.cx.facts.types.get((receiver ?? call).id) ?? ANY);
   if (isDynamic(type) || type.kind === 'never') return;
   const kind = type.kind === 'applied' ? (type.con.base?.con.name ?? type.con.name) : '';
-  if (receiver !== undefined && (kind === 'AgentRef' || kind === 'Builder')) return;
+  if (method !== undefined && (kind === 'AgentRef' || kind === 'Builder')) {
+    if (SESSION_METHODS.has(method.text) || method.text === '') return;
+    body.cx.report.error(CODE.listen, method.span, `\`listen\` cannot listen to \`${method.text}\``, {
+      help: 'write `listen Agent.execute(prompt) { … }`',
+    });
+    return;
+  }
   const isModel = kind === 'ModelRef';
   body.cx.report.error(
     CODE.listen,
@@ -59,10 +92,6 @@ function checkSession(body: Body, call: Expression): void {
         : 'write `listen Agent.execute(prompt) { … }`',
     },
   );
-}
-
-function unwrapParens(node: Expression): Expression {
-  return node.kind === 'ParenExpression' ? unwrapParens(node.expression) : node;
 }
 
 /** A handler is a closure of its own: `return`, `?` and `throw` end it, not the function around it. */

@@ -5,6 +5,7 @@ import type { Frame } from './frame.ts';
 import { tagText } from './type-text.ts';
 
 interface AgentCall {
+  readonly node: Expression;
   readonly agent: Expression;
   readonly method: string;
   readonly prompt: Expression | undefined;
@@ -12,7 +13,7 @@ interface AgentCall {
 
 export function compileListen(frame: Frame, expression: ListenExpression, dst: number): void {
   const call = agentCall(expression.call);
-  const index = declareListen(frame, expression, call.method);
+  const index = declareListen(frame, expression, call);
   frame.scoped(() => {
     const window = frame.reserve(2 + expression.handlers.length);
     value(frame, call.agent, window);
@@ -30,19 +31,21 @@ function agentCall(call: Expression): AgentCall {
     case 'ParenExpression':
       return agentCall(call.expression);
     case 'AwaitExpression':
+    case 'CastExpression':
       return agentCall(call.operand);
     case 'MethodCallExpression':
-      return { agent: call.receiver, method: call.method.text, prompt: call.arguments[0]?.value };
+      return { node: call, agent: call.receiver, method: call.method.text, prompt: call.arguments[0]?.value };
     case 'CallExpression':
-      return { agent: call.callee, method: 'execute', prompt: call.arguments[0]?.value };
+      return { node: call, agent: call.callee, method: 'execute', prompt: call.arguments[0]?.value };
     default:
-      return { agent: call, method: 'execute', prompt: undefined };
+      return { node: call, agent: call, method: 'execute', prompt: undefined };
   }
 }
 
-function declareListen(frame: Frame, expression: ListenExpression, method: string): number {
+function declareListen(frame: Frame, expression: ListenExpression, { node, method }: AgentCall): number {
   const { builder } = frame;
-  const result = frame.facts.schemaArguments.get(expression.call.id);
+  const { schemaArguments } = frame.facts;
+  const result = schemaArguments.get(expression.id) ?? schemaArguments.get(node.id);
   const handlers = expression.handlers.map((handler) => {
     const tag = handler.parameter && frame.facts.schemaArguments.get(handler.parameter.id);
     return {

@@ -250,11 +250,18 @@ export class AgentSession {
   reply(line: string): void {
     const reply: ReplyLine = JSON.parse(line);
     this.#owed.replied(reply.in_reply_to, reply.in_reply_to_id ?? null);
-    const id = reply.in_reply_to_id === undefined ? {} : { inReplyToId: reply.in_reply_to_id };
-    const outcome = reply.error === undefined ? { value: reply.value ?? null } : { error: reply.error };
-    this.live.connection.reply({ inReplyTo: reply.in_reply_to, ...id, ...outcome }).catch((cause: unknown) => {
+    this.#write(line, reply).catch((cause: unknown) => {
       this.fail(new WorldFailure('protocol', cause instanceof Error ? cause.message : String(cause), { cause }));
     });
+  }
+
+  /** As the program wrote it where that can be sent: a whole Float would lose its `.0`. */
+  async #write(line: string, reply: ReplyLine): Promise<void> {
+    const { connection } = this.live;
+    if (connection.replyLine !== undefined) return connection.replyLine(line);
+    const id = reply.in_reply_to_id === undefined ? {} : { inReplyToId: reply.in_reply_to_id };
+    const outcome = reply.error === undefined ? { value: reply.value ?? null } : { error: reply.error };
+    return connection.reply({ inReplyTo: reply.in_reply_to, ...id, ...outcome });
   }
 
   /** Handlers run beside the session: the agent may be silent because it waits for them. */

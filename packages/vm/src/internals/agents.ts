@@ -169,11 +169,11 @@ function unhandled(vm: Vm, state: State, message: MapValue): void {
 
 /** Once an agent has ended its work it waits for no answer; the next prompt must not find one. */
 function reply(vm: Vm, state: State, message: MapValue, content: Readonly<Record<string, Value>>): void {
-  const id = get(message, 'id');
+  const id = get(message, 'id') ?? null;
   const response = record({
     type: 'response',
     in_reply_to: textOf(message, 'type'),
-    ...(id === undefined || id === null ? {} : { in_reply_to_id: id }),
+    ...(id === null ? {} : { in_reply_to_id: id }),
     ...content,
   });
   const mock = vm.mocks.get(mockName(get(state, 'target')));
@@ -282,16 +282,7 @@ const replied: Native = (stack, at, _count, vm) => {
   const message = stateOf(get(state, 'message'));
   if (get(state, 'observed') === true) return afterObserver(vm, state);
   if (TERMINAL.includes(textOf(message, 'type'))) return finish(vm, state, terminal(vm, state));
-  let value = stack[at + 1] ?? null;
-  let failed = false;
-  if (typeof value === 'object' && value !== null) {
-    if (value.kind === 'none') value = null;
-    else if (value.kind === 'some' || value.kind === 'ok') value = value.value ?? null;
-    else if (value.kind === 'err') {
-      failed = true;
-      value = value.value ?? null;
-    }
-  }
+  const { value, failed } = answerOf(stack[at + 1]);
   if (failed) reply(vm, state, message, { error: typeof value === 'string' ? value : display(value) });
   else if (value !== null) reply(vm, state, message, { value });
   else if (expectsReply(message)) {
@@ -300,6 +291,18 @@ const replied: Native = (stack, at, _count, vm) => {
   }
   return ROUTE.again;
 };
+
+/** `Ok(v)` and `Some(v)` are v, `None` is nothing, however deep; `Err(e)` is an answer too. */
+function answerOf(given: Value): { readonly value: Value; readonly failed: boolean } {
+  let value = given ?? null;
+  while (typeof value === 'object' && value !== null) {
+    if (value.kind === 'none') return { value: null, failed: false };
+    if (value.kind === 'err') return { value: value.value ?? null, failed: true };
+    if (value.kind !== 'some' && value.kind !== 'ok') break;
+    value = value.value ?? null;
+  }
+  return { value, failed: false };
+}
 
 /** state, error → ROUTE.finished: an uncaught error in a handler ends the session. */
 const handlerFailed: Native = (stack, at, _count, vm) => {
