@@ -106,6 +106,39 @@ describe('models', () => {
     expect(server.requests).toHaveLength(2);
   });
 
+  test.each([
+    ['', 3],
+    ['@retry(max: 2)', 6],
+  ])('one that never fits is given up, and the error says after how many attempts: %s', async (retry, attempts) => {
+    const server = await startScriptedModelServer(() => [{ text: '{"x": "no"}' }]);
+    const { lines } = await stage.run(
+      `schema P { x: Int }
+       ${retry}
+       model M { provider: main, base: "small" }
+       fn main() { emit("p", M.execute_with_schema<P>("point")); }`,
+      settings(server),
+    );
+    await server.close();
+    expect(lines).toEqual([`p: Err(P: x: expected an Int, found "no" (after ${attempts} attempts))`]);
+    expect(server.requests).toHaveLength(attempts);
+    expect(JSON.stringify(server.requests.at(-1)?.body.messages)).toContain('x: expected an Int');
+  });
+
+  test('what the connection tried again is counted too', async () => {
+    const server = await startScriptedModelServer(() => [{ error: { status: 500, message: 'down' } }]);
+    const { manifest, environment } = settings(server);
+    const retry = '[connections.main.retry]\nmax_attempts = 2\nbackoff = "none"\n';
+    const { lines } = await stage.run(
+      `@retry(max: 2, backoff: "none")
+       model M { provider: main, base: "small" }
+       fn main() { emit("p", M.execute("hi")); }`,
+      { manifest: `${manifest}${retry}`, environment },
+    );
+    await server.close();
+    expect(lines[0]).toContain('model M failed after 4 attempts');
+    expect(server.requests).toHaveLength(4);
+  });
+
   test('an answer comes piece by piece', async () => {
     const server = await startScriptedModelServer([[{ text: 'one two three', pieces: 4 }]]);
     const { lines } = await stage.run(

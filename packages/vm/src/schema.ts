@@ -253,8 +253,9 @@ function closing(text: string, start: number): number {
   return -1;
 }
 
-export function schemaError(name: string, errors: readonly string[]): StructValue {
-  return errorValue('SchemaError', `${name}: ${errors.join('; ')}`, {
+export function schemaError(name: string, errors: readonly string[], attempts = 1): StructValue {
+  const times = attempts === 1 ? '' : ` (after ${attempts} attempts)`;
+  return errorValue('SchemaError', `${name}: ${errors.join('; ')}${times}`, {
     kind: 'validation',
     details: array([...errors]),
   });

@@ -99,12 +99,21 @@ const after: Native = (stack, at, _count, vm) => {
 function failed(state: State, model: IrModel, error: Value): number {
   const policy = retryPolicy(model.decorators);
   const attempt = number(state, 'attempt');
+  // The connection may have tried more than once each time.
+  const asked = number(state, 'asked') + Math.max(1, attemptsOf(error));
+  set(state, 'asked', asked);
   if (attempt < policy.attempts) {
     set(state, 'attempt', attempt + 1);
     set(state, 'delay', policy.delay(attempt));
     return policy.delay(attempt) > 0 ? ACTION.sleep : ACTION.again;
   }
-  return finish(state, errValue(modelFailure(model, attempt, error)));
+  return finish(state, errValue(modelFailure(model, asked, error)));
+}
+
+function attemptsOf(error: Value): number {
+  const details =
+    typeof error === 'object' && error !== null && error.kind === 'struct' ? field(error, 'details') : null;
+  return typeof details === 'object' && details !== null && details.kind === 'map' ? number(details, 'attempts') : 0;
 }
 
 function modelFailure(model: IrModel, attempts: number, error: Value): StructValue {
@@ -168,9 +177,8 @@ function answered(vm: Vm, state: State, reply: State): number {
     recordTurn(vm, state, textOf(reply, 'text'));
     return finish(state, okValue(checked.value));
   }
-  const attempt = number(state, 'schemaAttempt');
-  if (attempt < SCHEMA_ATTEMPTS && get(reply, 'mocked') !== true) {
-    set(state, 'schemaAttempt', attempt + 1);
+  const model = modelOf(vm, textOf(state, 'model'));
+  if (get(reply, 'mocked') !== true && nextSchemaAttempt(state, retryPolicy(model.decorators).attempts)) {
     const messages = items(state, 'messages');
     messages.push(record({ role: 'assistant', content: textOf(reply, 'text') }));
     messages.push(
@@ -181,7 +189,22 @@ function answered(vm: Vm, state: State, reply: State): number {
     );
     return ACTION.again;
   }
-  return finish(state, errValue(schemaError(type.text, checked.errors)));
+  const asked = (number(state, 'attempt') - 1) * SCHEMA_ATTEMPTS + number(state, 'schemaAttempt');
+  return finish(state, errValue(schemaError(type.text, checked.errors, asked)));
+}
+
+/** Each attempt of `@retry` has its own attempts to fit the schema. False when there are no more. */
+function nextSchemaAttempt(state: State, attempts: number): boolean {
+  const schemaAttempt = number(state, 'schemaAttempt');
+  const attempt = number(state, 'attempt');
+  if (schemaAttempt < SCHEMA_ATTEMPTS) {
+    set(state, 'schemaAttempt', schemaAttempt + 1);
+    return true;
+  }
+  if (attempt >= attempts) return false;
+  set(state, 'attempt', attempt + 1);
+  set(state, 'schemaAttempt', 1);
+  return true;
 }
 
 function fit(
