@@ -17,6 +17,7 @@ const aMachineUnderLoadMs = 120_000;
 const everything = createRequire(join(import.meta.dirname, '../../packages/models/package.json')).resolve(
   '@modelcontextprotocol/server-everything/dist/index.js',
 );
+const root = join(import.meta.dirname, '../..');
 const key = 'sk-assistants-0123456789';
 
 function manifest(modelUrl: string): string {
@@ -207,6 +208,27 @@ test('after kill -9 the conversation goes on, and no server of the dead one is l
     { role: 'assistant', content: 'Half of ' },
     { role: 'user', content: 'Go on' },
   ]);
+});
+
+test('the example works as its README says, offline', { timeout: aMachineUnderLoadMs }, async () => {
+  const example = await startServer({ args: ['--config', join(root, 'examples/assistant/Concerto.toml')] });
+  try {
+    const there = apiOf(example);
+    const write = '/call Notes.write {"title": "today", "text": "tune the piano"}';
+    const { id } = await there.start({ assistant: 'secretary', prompt: write });
+    const asked = (await there.until(id, (event) => event.type === 'queryConsent')).at(-1);
+    await there.post(`/api/sessions/${id}/requests/${asked.requestId}`, { response: true });
+    await there.until(id, (event) => event.type === 'turnComplete');
+    expect((await there.get(`/api/sessions/${id}`)).body.result).toEqual({ text: '[mock response to: kept "today"]' });
+
+    const shopping = await there.start({ template: 'shopping' });
+    const read = await there.until(shopping.id, (event) => event.type === 'turnComplete');
+    expect(read.findLast((event) => event.type === 'content').content.parts).toEqual([
+      { text: '[mock response to: apples, bread]' },
+    ]);
+  } finally {
+    await example.stop();
+  }
 });
 
 function isAlive(pid: number): boolean {
