@@ -29,12 +29,32 @@ const DECORATORS: Readonly<Record<string, DecoratorRule>> = {
   deprecated: { labels: ['message', 'since'], values: 1 },
 };
 
+type DecoratedNode = ItemNode & { readonly kind: string };
+
+/** Where decorators that change how something runs do so. */
+const WORKS_ON: Readonly<Record<string, { readonly kinds: readonly string[]; readonly what: string }>> = {
+  retry: { kinds: ['ModelItem', 'FunctionStage', 'ValueStage'], what: 'models and stages of pipelines' },
+  timeout: { kinds: ['ModelItem', 'FunctionStage', 'ValueStage'], what: 'models and stages of pipelines' },
+  log: { kinds: ['ModelItem'], what: 'models' },
+};
+
 /** Unknown decorators and unknown labels are mistakes; values must be constant. */
-function checkDecorators(cx: Context, module: ModuleScope, node: ItemNode, place: PermissionPlace = 'other'): void {
+function checkDecorators(
+  cx: Context,
+  module: ModuleScope,
+  node: DecoratedNode,
+  place: PermissionPlace = 'other',
+): void {
   const names = new Set<string>();
   for (const decorator of node.decorators) {
-    names.add(decorator.name.text);
+    const name = decorator.name.text;
+    names.add(name);
     checkDecorator(cx, module, decorator);
+    const works = Object.hasOwn(WORKS_ON, name) ? WORKS_ON[name] : undefined;
+    if (works === undefined || works.kinds.includes(node.kind)) continue;
+    cx.report.warning(CODE.decoratorPlace, decorator.span, `\`@${name}\` does nothing here`, {
+      help: `it is for ${works.what}`,
+    });
   }
   checkPermission(cx, node.decorators, place);
   const alone = names.has('expect_fail') && !names.has('test') ? node.decorators : [];

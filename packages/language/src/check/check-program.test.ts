@@ -203,6 +203,8 @@ const WARNINGS: readonly (readonly [code: string, line: number, mention: string,
   ['C0311', 1, 'dropped', 'fn f() { 42 }'],
   ['C0310', 1, 'AgentRef', 'fn f(h: HostRef) -> Bool { h.execute("x").is_ok() }'],
   ['C0312', 1, 'nobody', 'agent B { connector: nobody }'],
+  ['C0313', 1, 'retry', '@retry(max: 2) fn f() -> Int { 1 }'],
+  ['C0313', 2, 'log', `${AGENT}@log fn main() { let _ = A.execute("x"); }`],
   ['C0312', 1, 'Files', 'mcp Files { transport: "stdio" }'],
 ];
 

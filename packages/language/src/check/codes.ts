@@ -65,6 +65,7 @@ export const CODE = {
   silentHandler: 'C0308',
   observerValue: 'C0309',
   unknownConnector: 'C0312',
+  decoratorPlace: 'C0313',
   oldSpelling: 'C0310',
   droppedValue: 'C0311',
 } as const;
