@@ -1,5 +1,6 @@
 import type { Json } from '@concerto/base';
 import type { IrModule } from '@concerto/ir';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { display } from '../src/display.ts';
 import type { Answer, Effect, Request } from '../src/effects.ts';
@@ -188,6 +189,67 @@ describe('handlers beside a listen', () => {
     expect(exited.result).toBe('Err(agent exited without result)');
     expect(exited.waitsFor).toEqual([]);
   });
+});
+
+/** What can happen to a conversation; where it cannot happen now, it does not. */
+type Step = 'question' | 'broken' | 'progress' | 'result' | 'exit' | 'oldest' | 'newest' | 'expires';
+
+function take(talk: Conversation, step: Step, id: number): void {
+  const asked = pendingRequests(talk.vm);
+  const sleeping = asked.filter((request) => request.kind === 'sleep');
+  const isRead = asked.some(({ kind }) => kind === 'agent_next');
+  switch (step) {
+    case 'question':
+    case 'broken':
+      if (isRead) talk.says({ type: 'question', id, ms: id, fails: step === 'broken' });
+      return;
+    case 'progress':
+      if (isRead) talk.says({ type: 'progress', ms: id });
+      return;
+    case 'result':
+      if (isRead) talk.says(done);
+      return;
+    case 'exit':
+      if (isRead) talk.answer('agent_next', { ok: false, error: { kind: 'exited', message: 'gone' } });
+      return;
+    case 'oldest':
+    case 'newest': {
+      const woken = step === 'oldest' ? sleeping[0] : sleeping.at(-1);
+      if (woken?.kind === 'sleep') talk.wakes(woken.ms);
+      return;
+    }
+    case 'expires':
+      talk.expires();
+  }
+}
+
+test('whatever happens in whatever order, every answer has its own id and nothing is left at the end', () => {
+  const steps = fc.array(
+    fc.constantFrom<Step>(
+      ...(['question', 'question', 'question', 'oldest', 'newest', 'newest'] as const),
+      ...(['progress', 'broken', 'result', 'exit', 'expires'] as const),
+    ),
+    { maxLength: 60 },
+  );
+  fc.assert(
+    fc.property(steps, (all) => {
+      const talk = new Conversation();
+      all.forEach((step, id) => {
+        if (talk.status.status === 'waiting') take(talk, step, id);
+      });
+      // Whoever still sleeps wakes up, and the agent comes to its end.
+      for (let turn = 0; turn < 200 && talk.status.status === 'waiting'; turn++)
+        take(talk, turn % 2 === 0 ? 'oldest' : 'result', turn);
+      expect(talk.status.status).toBe('done');
+      expect(talk.waitsFor).toEqual([]);
+      expect(talk.vm.fibers.size).toBe(0);
+      expect(talk.effects.filter((effect) => effect.kind === 'agent_close')).toHaveLength(1);
+      const ids = talk.replies.map((reply) => JSON.stringify(reply));
+      expect(new Set(ids).size).toBe(ids.length);
+      for (const reply of talk.replies) expect(reply).toMatchObject({ in_reply_to: 'question' });
+    }),
+    { numRuns: 300 },
+  );
 });
 
 describe('a session whose time is over', () => {
