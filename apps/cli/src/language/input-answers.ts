@@ -4,12 +4,20 @@ import { createInterface as createPrompt } from 'node:readline/promises';
 import type { Json } from '@concerto/base';
 import { UsageError } from '../arguments.ts';
 
-/** The next answer for `await emit`; null when there are no more. The signal says that nobody waits any more. */
-export type NextAnswer = (signal: AbortSignal) => Promise<Json>;
+/**
+ * The next answer for `await emit`; null when there are no more. The signal says that nobody waits any more. `show`
+ * shows the question: a person sees one at a time.
+ */
+export type NextAnswer = (signal: AbortSignal, show: () => void) => Promise<Json>;
+
+const nobody: NextAnswer = async (_signal, show) => {
+  show();
+  return null;
+};
 
 /** `--input FILE` or `-`: one JSON value a line. Without it a person at the terminal answers, or nobody. */
 export function inputAnswers(source: string | undefined): NextAnswer {
-  if (source === undefined) return process.stdin.isTTY && process.stdout.isTTY ? person() : async () => null;
+  if (source === undefined) return process.stdin.isTTY && process.stdout.isTTY ? person() : nobody;
   return source === '-' ? standardInput() : answersFile(source);
 }
 
@@ -26,13 +34,17 @@ function answersFile(path: string): NextAnswer {
     if (parsed === undefined) throw new UsageError(`${path}:${index + 1}: not a JSON value`);
     return [parsed.value];
   });
-  return async () => answers.shift() ?? null;
+  return async (_signal, show) => {
+    show();
+    return answers.shift() ?? null;
+  };
 }
 
 /** Read only when asked for, so that a person or a program can answer what it has seen. */
 function standardInput(): NextAnswer {
   let lines: AsyncIterator<string> | undefined;
-  return async () => {
+  return async (_signal, show) => {
+    show();
     lines ??= createInterface({ input: process.stdin })[Symbol.asyncIterator]();
     for (;;) {
       const next = await lines.next();
@@ -48,8 +60,12 @@ function standardInput(): NextAnswer {
 /** What is not JSON is the text itself: nobody types quotes. Questions wait for each other. */
 function person(): NextAnswer {
   let last: Promise<unknown> = Promise.resolve();
-  return (signal) => {
-    const answer = last.then(async () => ask(signal));
+  return (signal, show) => {
+    const answer = last.then(async () => {
+      signal.throwIfAborted();
+      show();
+      return ask(signal);
+    });
     last = answer.catch(() => undefined);
     return answer;
   };
@@ -61,7 +77,13 @@ async function ask(signal: AbortSignal): Promise<Json> {
   terminal.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
   try {
     const line = await terminal.question('> ', { signal });
-    return parseLine(line)?.value ?? line;
+    const parsed = parseLine(line);
+    return parsed === undefined ? line : parsed.value;
+  } catch (cause) {
+    if (signal.aborted) throw cause;
+    // Ctrl-D: there is no answer, as at the end of a file.
+    process.stderr.write('\n');
+    return null;
   } finally {
     terminal.close();
   }

@@ -56,11 +56,11 @@ export async function run(argv: string[]): Promise<number> {
     // In JSON mode standard output is for a program, which reads lines of JSON only.
     print: (text) => (values.json ? process.stderr.write(text) : output.write(text)),
     log: (level, text) => process.stderr.write(`[${level.toUpperCase()}] ${text}\n`),
-    ask: async (channel, payload, signal) => {
-      show(channel, payload);
-      output.flush();
-      return nextAnswer(signal);
-    },
+    ask: (channel, payload, signal) =>
+      nextAnswer(signal, () => {
+        show(channel, payload);
+        output.flush();
+      }),
     ready: () => output.drained(),
     environment: process.env,
     directory: process.cwd(),

@@ -1,0 +1,126 @@
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { root } from '../support/built-concerto.ts';
+
+const withinMs = 90_000;
+const CTRL_C = '\u0003';
+const CTRL_D = '\u0004';
+
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'concerto-terminal-'));
+});
+
+afterEach(async () => {
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** `concerto run` of a program in a terminal where somebody waits for a text and then types. */
+async function runInTerminal(program: string, steps: readonly (readonly [string, string])[]) {
+  await writeFile(join(folder, 'main.conc'), program);
+  const command = [process.execPath, join(root, 'apps/cli/bin/concerto.js'), 'run', join(folder, 'main.conc')];
+  const harness = join(root, 'tests/support/terminal.py');
+  const child = spawn('python3', [harness, JSON.stringify(steps), ...command], {
+    env: { PATH: process.env.PATH, NO_COLOR: '1', TERM: 'xterm' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+    timeout: withinMs,
+    killSignal: 'SIGKILL',
+  });
+  let shown = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    shown += text;
+  });
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', resolve);
+  });
+  return { code, emits: shown.split('\r\n').flatMap((line) => /\[emit:.*$/.exec(line) ?? []) };
+}
+
+/** Ctrl-D is read only while the terminal asks. */
+const PROMPT = '> ';
+
+describe('a person at the terminal', () => {
+  test('is asked by `await emit`: text, JSON, and Ctrl-D for no answer', { timeout: withinMs }, async () => {
+    const ran = await runInTerminal(
+      `async fn main() {
+    for n in 0..4 { emit("got", await emit("ask", n)); }
+}`,
+      [
+        [PROMPT, 'yes, do it\r'],
+        [PROMPT, '{"a": [1]}\r'],
+        [PROMPT, CTRL_D],
+        [PROMPT, '{not json\r'],
+      ],
+    );
+    expect(ran).toEqual({
+      code: 0,
+      emits: [
+        '[emit:ask] 0',
+        '[emit:got] yes, do it',
+        '[emit:ask] 1',
+        '[emit:got] {"a": [1]}',
+        '[emit:ask] 2',
+        '[emit:got] nil',
+        '[emit:ask] 3',
+        '[emit:got] {not json',
+      ],
+    });
+  });
+
+  test('sees one question at a time', { timeout: withinMs }, async () => {
+    const ran = await runInTerminal(
+      `async fn ask(n: Int) -> Any { await emit("ask", n) }
+async fn main() { let (a, b) = await (ask(1), ask(2)); emit("got", [a, b]); }`,
+      [
+        ['[emit:ask] 1', 'one\r'],
+        ['[emit:ask] 2', 'two\r'],
+      ],
+    );
+    expect(ran).toEqual({ code: 0, emits: ['[emit:ask] 1', '[emit:ask] 2', '[emit:got] [one, two]'] });
+  });
+
+  test('ends the program with Ctrl-C while it asks', { timeout: withinMs }, async () => {
+    const ran = await runInTerminal('async fn main() { emit("got", await emit("ask", 1)); }', [[PROMPT, CTRL_C]]);
+    expect(ran).toEqual({ code: 130, emits: ['[emit:ask] 1'] });
+  });
+
+  test('ends an agent and all it started with Ctrl-C while it listens', { timeout: withinMs }, async () => {
+    await writeFile(
+      join(folder, 'agent.sh'),
+      `sleep 1000 & echo "$$ $!" > pids; read -r line; echo '{"type":"progress","message":"working"}'; wait\n`,
+    );
+    await writeFile(
+      join(folder, 'Concerto.toml'),
+      '[project]\nname = "t"\nversion = "1"\nentry = "main.conc"\n[agents.worker]\ntransport = "stdio"\ncommand = "sh"\nargs = ["agent.sh"]\n',
+    );
+    const ran = await runInTerminal(
+      `agent Worker { connector: worker }
+fn main() {
+    let r = listen Worker.execute("go") { "progress" => |p| { emit("progress", p.message); } };
+    emit("never", r);
+}`,
+      [['[emit:progress] working', CTRL_C]],
+    );
+    expect(ran).toMatchObject({ code: 130, emits: expect.not.arrayContaining([expect.stringContaining('never')]) });
+    expect(existsSync(join(folder, 'pids'))).toBe(true);
+    const pids = readFileSync(join(folder, 'pids'), 'utf8').trim().split(' ').map(Number);
+    expect(pids).toHaveLength(2);
+    expect(pids.filter(isAlive)).toEqual([]);
+  });
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    // One that has ended and that nobody has asked about yet.
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
