@@ -26,6 +26,7 @@ test('the mock fills a schema', async () => {
     done: { type: 'boolean' },
     level: { enum: ['low', 'high'] },
     tags: { type: 'array', items: { type: 'string' } },
+    pair: { type: 'array', prefixItems: [{ type: 'integer' }, { type: 'string' }], minItems: 2 },
     maybe: { anyOf: [{ type: 'null' }, { type: 'string' }] },
     item: { $ref: '#/$defs/Item' },
   };
@@ -38,6 +39,7 @@ test('the mock fills a schema', async () => {
     done: false,
     level: 'low',
     tags: ['[mock tags item]'],
+    pair: [0, '[mock pair item]'],
     maybe: '[mock maybe]',
     item: { name: '[mock name]' },
   });

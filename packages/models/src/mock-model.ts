@@ -98,6 +98,10 @@ function fill(schema: JsonTable, place: Place): Json {
     case 'null':
       return null;
     case 'array':
+      if (Array.isArray(schema.prefixItems)) {
+        const inner: Place = { ...place, name: `${name} item` };
+        return schema.prefixItems.map((part) => (isTable(part) ? fill(part, inner) : null));
+      }
       return [isTable(schema.items) ? fill(schema.items, { ...place, name: `${name} item` }) : `[mock ${name} item]`];
     case 'object':
       return fillObject(isTable(schema.properties) ? schema.properties : {}, place);
