@@ -16,7 +16,7 @@ export const assistantFunctionNames = [
 export type AssistantFunctionName = (typeof assistantFunctionNames)[number];
 
 /** What a call has of the session it is made in. */
-export type CallContext = {
+type CallContext = {
   readonly signal: AbortSignal;
   /** Resolves with the answer; rejects with the reason why there will be none. */
   readonly ask: (event: Suspend) => Promise<Json>;

@@ -123,8 +123,8 @@ export class Conversation {
   }
 
   #endStep(): void {
-    const turn = this.#turns.at(-1);
-    if (turn === undefined) return;
+    // What stands before the first prompt that is still kept belongs to no turn.
+    const turn = this.#turns.at(-1) ?? [];
     const calls = this.#calls;
     if (this.#text !== '' || calls.length > 0) {
       turn.push({ kind: 'model', text: this.#text, thought: this.#thought, calls });

@@ -4,9 +4,11 @@ export class MessageQueue<Item> implements AsyncIterable<readonly Item[]> {
   #ended = false;
   #wake: () => void = () => {};
   #isWaitedFor = false;
+  #isLeft = false;
   #waiting: (() => void)[] = [];
 
   push(item: Item): void {
+    if (this.#isLeft) return;
     this.#items.push(item);
     this.#wake();
   }
@@ -18,7 +20,7 @@ export class MessageQueue<Item> implements AsyncIterable<readonly Item[]> {
 
   /** Resolves when the reader has done with everything that was pushed, or will read no more. */
   async read(): Promise<void> {
-    if (this.#items.length === 0 && (this.#ended || this.#isWaitedFor)) return;
+    if (this.#isLeft || (this.#items.length === 0 && this.#isWaitedFor)) return;
     await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 
@@ -30,7 +32,7 @@ export class MessageQueue<Item> implements AsyncIterable<readonly Item[]> {
         else await this.#more();
       }
     } finally {
-      this.#ended = true;
+      this.#isLeft = true;
       this.#items = [];
       this.#allRead();
     }
