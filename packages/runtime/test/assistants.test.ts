@@ -108,5 +108,7 @@ test('an assistant that is not configured is refused by name', async () => {
     ok: false,
     error: { code: 'no_such_assistant', message: expect.stringContaining('did you mean "helper"') },
   });
-  expect(await stage.sessions.agents()).toMatchObject([{ name: 'helper', kind: 'assistant' }]);
+  expect(await stage.sessions.agents()).toMatchObject([
+    { name: 'helper', kind: 'assistant', capabilities: expect.arrayContaining(['pause', 'steer']) },
+  ]);
 });

@@ -14,7 +14,7 @@ import type { Clock, MintId, SessionConnection, SessionOutput, Suspend } from '.
 import { Gate, orAborted } from './assistant-gate.ts';
 import type { AssistantHistory } from './assistant-history.ts';
 import { resultText } from './assistant-result.ts';
-import type { AssistantSpec } from './assistant-spec.ts';
+import { type AssistantSpec, assistantCapabilities } from './assistant-spec.ts';
 import type { AssistantTool } from './assistant-tools.ts';
 import { runTurn, TurnFailure } from './assistant-turn.ts';
 import type { AssistantVoice } from './assistant-voice.ts';
@@ -40,7 +40,7 @@ export type AssistantParts = {
 export class AssistantConnection implements SessionConnection {
   readonly spec: AgentSpec;
   readonly identity: ProcessIdentity;
-  readonly capabilities: ReadonlySet<AgentCapability> = new Set(['steer', 'interrupt', 'pause', 'resume', 'cancel']);
+  readonly capabilities: ReadonlySet<AgentCapability> = new Set(assistantCapabilities);
   readonly version = undefined;
   readonly output = new MessageQueue<SessionOutput>();
   readonly exited: Promise<AgentExit>;

@@ -1,6 +1,9 @@
 import type { Models } from '@concerto/models';
 import type { AssistantFunctionName } from './assistant-functions.ts';
 
+/** What every assistant can do; known before one has run. */
+export const assistantCapabilities = ['steer', 'interrupt', 'pause', 'resume', 'cancel'] as const;
+
 /** A model in our own loop, as `[assistants.NAME]` declares it. */
 export type AssistantSpec = {
   /** Shared by all assistants of a process, so that a connection's rate limit holds for all of them together. */

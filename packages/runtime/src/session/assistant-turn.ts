@@ -146,7 +146,7 @@ async function perform(turn: AssistantTurn, { name, args }: AssistantCall, callI
 async function askLeave({ voice, signal }: AssistantTurn, name: string, args: JsonObject): Promise<void> {
   const written = JSON.stringify(args);
   const shown = written.length <= shownArgumentsMax ? written : `${written.slice(0, shownArgumentsMax)}…`;
-  const scope = { description: `Call ${name} with ${shown}`, risk_level: 'medium', tool: name, args };
+  const scope = { description: `Call ${name} with ${shown}`, tool: name, args };
   const answer = await voice.ask({ type: 'queryConsent', consentType: 'approval', scope, graphUrl: '' }, signal);
   if (answer === 'yes') return;
   const why = typeof answer === 'string' && answer !== 'no' ? `: ${answer}` : '';

@@ -33,6 +33,7 @@ import {
 } from '@concerto/session';
 import type { Catalog } from '../catalog.ts';
 import type { Clock, Environment, MintId } from '../ports.ts';
+import { assistantCapabilities } from './assistant-spec.ts';
 import { planStart } from './plan-start.ts';
 import type { PoolKeeper } from './pool-keeper.ts';
 import { readRecords } from './read-records.ts';
@@ -240,7 +241,7 @@ export class Sessions {
       this.#options.catalog.list().map(async (entry) => ({
         name: entry.name,
         kind: entry.kind,
-        capabilities: await this.#announced(entry.name),
+        capabilities: entry.kind === 'assistant' ? [...assistantCapabilities] : await this.#announced(entry.name),
         ...(entry.description === undefined ? {} : { description: entry.description }),
         ...(entry.kind === 'agent' ? { command: entry.spec.command, protocol: entry.spec.protocol ?? 'ndjson' } : {}),
       })),
