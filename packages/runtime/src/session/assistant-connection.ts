@@ -20,6 +20,9 @@ import { runTurn, TurnFailure } from './assistant-turn.ts';
 import type { AssistantVoice } from './assistant-voice.ts';
 import { MessageQueue } from './message-queue.ts';
 
+/** So much may be said before it is on record; then the model is read no further, which holds it up. */
+const unreadMax = 1_000;
+
 type Spoken = Extract<SessionOutput, { kind: 'message' }>;
 
 export type AssistantParts = {
@@ -51,7 +54,7 @@ export class AssistantConnection implements SessionConnection {
   readonly #frozen = new Gate();
   /** The request to pause that is not yet confirmed. */
   #pausing: string | undefined;
-  #steered: string[] = [];
+  readonly #steered: string[] = [];
   #turn: AbortController | undefined;
   #finished: Promise<void> = Promise.resolve();
   #questions = 0;
@@ -79,7 +82,6 @@ export class AssistantConnection implements SessionConnection {
     await this.#stopTurn();
     const turn = new AbortController();
     this.#turn = turn;
-    this.#steered = [];
     this.#finished = this.#run(text, turn.signal).finally(() => this.#turnOver(turn));
   }
 
@@ -184,11 +186,17 @@ export class AssistantConnection implements SessionConnection {
           if (this.#paused.isClosed) this.#confirmPause();
           await this.#paused.pass(signal);
         },
-        unfrozen: () => this.#frozen.pass(signal),
+        unfrozen: async () => {
+          if (this.output.size > unreadMax) await this.#voice.recorded(signal);
+          await this.#frozen.pass(signal);
+        },
         takeSteered: () => this.#steered.splice(0),
+        close: () => {
+          if (this.#steered.length > 0) return false;
+          this.#turn = undefined;
+          return true;
+        },
       });
-      // From here on nobody can speak into the turn.
-      this.#turn = undefined;
       this.#say({ ...fields, type: 'result' });
     } catch (cause) {
       this.#turn = undefined;

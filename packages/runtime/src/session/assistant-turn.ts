@@ -28,6 +28,8 @@ export type AssistantTurn = {
   readonly unfrozen: () => Promise<void>;
   /** What the user has said into the turn since the last time. */
   readonly takeSteered: () => readonly string[];
+  /** From now on nobody can speak into the turn; false when somebody just has. */
+  readonly close: () => boolean;
 };
 
 /** A turn that cannot come to its end by itself. */
@@ -45,26 +47,29 @@ export class TurnFailure extends Error {
 export async function runTurn(turn: AssistantTurn): Promise<JsonObject> {
   const { history, spec } = turn;
   const limit = spec.maxSteps ?? stepsMax;
-  for (let step = 0, slips = 0; step < limit; step++) {
-    await turn.boundary();
-    takeSteered(turn);
-    const { text, calls, slip, finish } = await takeStep(turn);
-    slips = slip === undefined ? 0 : slips + 1;
-    if (slip !== undefined) {
-      if (slips > slipsMax) throw new TurnFailure('signals', `the model cannot keep to the signals: ${slip.told}`);
-      turn.voice.note(slip.told, { written: slip.written });
-      history.add({ kind: 'system', text: slip.told });
-    } else if (calls.length > 0) await runCalls(turn, calls);
-    // Whoever spoke into the last step is answered in this turn too.
-    else if (!takeSteered(turn)) return { text, ...(finish === 'length' ? { finish_reason: finish } : {}) };
+  try {
+    for (let step = 0, slips = 0; step < limit; step++) {
+      await turn.boundary();
+      hearSteered(turn);
+      const { text, calls, slip, finish } = await takeStep(turn);
+      slips = slip === undefined ? 0 : slips + 1;
+      if (slip !== undefined) {
+        if (slips > slipsMax) throw new TurnFailure('signals', `the model cannot keep to the signals: ${slip.told}`);
+        turn.voice.note(slip.told, { written: slip.written });
+        history.add({ kind: 'system', text: slip.told });
+      } else if (calls.length > 0) await runCalls(turn, calls);
+      // Whoever spoke into the last answer is answered in this turn too.
+      else if (turn.close()) return { text, ...(finish === 'length' ? { finish_reason: finish } : {}) };
+    }
+    throw new TurnFailure('step_limit', `the turn was ended: the model was asked ${limit} times and wants to go on`);
+  } finally {
+    // What came too late for this turn was said all the same: the next one hears it.
+    hearSteered(turn);
   }
-  throw new TurnFailure('step_limit', `the turn was ended: the model was asked ${limit} times and wants to go on`);
 }
 
-function takeSteered({ history, takeSteered: take }: AssistantTurn): boolean {
-  const texts = take();
-  for (const text of texts) history.add({ kind: 'user', text });
-  return texts.length > 0;
+function hearSteered({ history, takeSteered }: AssistantTurn): void {
+  for (const text of takeSteered()) history.add({ kind: 'user', text });
 }
 
 /** What the model has said stays in the conversation, also when it was cut off. */

@@ -18,6 +18,11 @@ export class MessageQueue<Item> implements AsyncIterable<readonly Item[]> {
     this.#wake();
   }
 
+  /** How much nobody has taken yet. */
+  get size(): number {
+    return this.#items.length;
+  }
+
   /** Resolves when the reader has done with everything that was pushed, or will read no more. */
   async read(): Promise<void> {
     if (this.#isLeft || (this.#items.length === 0 && this.#isWaitedFor)) return;
