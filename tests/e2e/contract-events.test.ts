@@ -139,6 +139,28 @@ describe('what a message of the agent becomes', () => {
     expect(JSON.stringify((await api.get(`/api/sessions/${id}`)).body.error)).toContain('disk on fire');
   });
 
+  test('an exit before the prompt was read is told in the same way', async () => {
+    const { id } = await api.start({ agent: 'gone', prompt: 'x', once: true });
+    const events = await api.until(id, isFinish);
+    expect(types(events)).toContain('subagentError');
+    expect(types(events.slice(-3))).toEqual(['status', 'error', 'finish']);
+    expect(JSON.stringify((await api.get(`/api/sessions/${id}`)).body.error)).toContain('left early');
+  });
+
+  test('a second result in one turn ends nothing more, and is shown as what it is', async () => {
+    const say = (text: string) => ({ say: { type: 'result', text } });
+    const { id } = await api.start({ agent: 'puppet', prompt: steps(say('one'), say('two')) });
+    const late = (event: any) => event.type === 'subagentAddJson' && event.title === 'result';
+    const events = await api.until(id, late);
+    expect(events.at(-1).data).toEqual({ text: 'two' });
+    await api.post(`/api/sessions/${id}/messages`, { content: 'next' });
+    const all = await api.until(id, (event) => event.type === 'content' && event.content.parts[0].text === 'did: next');
+    expect(types(all).filter((type) => type === 'functionResult')).toHaveLength(2);
+    expect((await api.get(`/api/sessions/${id}/audit`)).body.entries).toContainEqual(
+      expect.objectContaining({ what: 'report-ignored' }),
+    );
+  });
+
   test('without once the agent lives on: its own error makes it idle, a lost process interrupted, and the next message works', async () => {
     const { id } = await api.start({ agent: 'puppet', prompt: steps({ say: { type: 'error', message: 'no luck' } }) });
     const failed = await api.untilStatus(id, 'idle');

@@ -122,6 +122,19 @@ describe('with an agent that can', () => {
     await api.until(id, (event) => event.type === 'turnComplete');
   });
 
+  test.each([
+    ['interrupt', 'interrupted'],
+    ['pause', 'paused'],
+    ['cancel', 'cancelled'],
+  ] as const)('%s before it has said what it can: it is asked all the same, not signalled', async (verb, status) => {
+    const { id } = await api.start({ agent: 'slow-able', prompt: hang });
+    await api.untilStatus(id, 'running');
+    const { requestId } = (await ask(id, verb)).body;
+    const events = await api.untilStatus(id, status);
+    expect(events.at(-1).reason).toBe(verb === 'cancel' ? 'cancelled' : undefined);
+    expect((await api.until(id, heard(verb))).at(-1).data.what).toEqual({ type: verb, id: requestId });
+  });
+
   test('cancel: 202 cancelling, then cancelled, error and finish; the process is gone', async () => {
     const id = await working('able');
     expect(await ask(id, 'cancel')).toMatchObject({ status: 202, body: { status: 'cancelling' } });

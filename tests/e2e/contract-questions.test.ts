@@ -103,6 +103,17 @@ describe('questions', () => {
     expect(await api.post(path, { response: 'two' }, key)).toMatchObject({ status: 422, body: { code: 'key_reused' } });
   });
 
+  test('who follows sees what was answered', async () => {
+    const { id } = await api.start({
+      agent: 'puppet',
+      prompt: steps({ ask: { type: 'question', id: 'q', question: 'Which?' } }, { tell: 'answer' }),
+    });
+    const asked = (await api.until(id, (event) => event.type === 'waitForInput')).at(-1);
+    await api.post(`/api/sessions/${id}/requests/${asked.requestId}`, { response: { any: [1] } });
+    const settled = (await api.until(id, (event) => event.type === 'requestSettled')).at(-1);
+    expect(settled).toMatchObject({ outcome: 'answered', by: 'user', response: { any: [1] } });
+  });
+
   test('an event with a question can be answered the moment it is seen', async () => {
     for (let i = 0; i < 5; i++) {
       const { path } = await open();

@@ -248,6 +248,41 @@ describe('changing', () => {
     expect(results(await untilResults(id, 4)).slice(1)).toEqual(['did: say c', 'did: say a', 'did: say b']);
   });
 
+  test('who only follows events knows the order and the next version', async () => {
+    const gate = puppets.gate();
+    const { id } = await api.start({ agent: 'puppet', prompt: steps({ until: gate.path }) });
+    await api.until(id, (event) => event.type === 'functionCall');
+    for (const name of ['a', 'b', 'c']) await api.post(`/api/sessions/${id}/messages`, { content: name, id: name });
+    const sent = (await api.until(id, (event) => event.type === 'message' && event.message.id === 'c')).at(-1);
+    const order = `/api/sessions/${id}/messages/order`;
+    expect((await api.call('PUT', order, { ids: ['c', 'a', 'b'], version: sent.version })).status).toBe(200);
+    const moved = (await api.until(id, (event) => event.type === 'message' && event.order !== undefined)).at(-1);
+    expect(moved.order).toEqual(['c', 'a', 'b']);
+    expect((await api.call('PUT', order, { ids: ['a', 'b', 'c'], version: moved.version })).status).toBe(200);
+  });
+
+  test('a change with a key can be repeated; the key belongs to its body', async () => {
+    const gate = puppets.gate();
+    const { id } = await api.start({ agent: 'puppet', prompt: steps({ until: gate.path }) });
+    await api.until(id, (event) => event.type === 'functionCall');
+    for (const name of ['a', 'b']) await api.post(`/api/sessions/${id}/messages`, { content: name, id: name });
+    const { version } = (await api.get(`/api/sessions/${id}/messages`)).body;
+    const calls = [
+      ['PUT', 'order', { ids: ['b', 'a'], version }],
+      ['PATCH', 'a', { content: 'other' }],
+      ['PATCH', 'a', { priority: 'immediate' }],
+      ['DELETE', 'b', undefined],
+    ] as const;
+    for (const [index, [method, path, body]] of calls.entries()) {
+      const call = (sent: unknown) =>
+        api.call(method, `/api/sessions/${id}/messages/${path}`, sent, { 'idempotency-key': `key-${index}` });
+      const first = await call(body);
+      expect({ method, path, status: first.status }).toEqual({ method, path, status: 200 });
+      expect((await call(body)).body).toEqual(first.body);
+      expect((await call(method === 'PUT' ? { ids: [], version } : { content: 'third' })).body.code).toBe('key_reused');
+    }
+  });
+
   test('two reorders at once with one version: one wins', async () => {
     const { path } = await busy();
     for (const name of ['a', 'b', 'c']) await send(path, name);

@@ -22,6 +22,12 @@ function agentTable(name: string, flags: readonly string[], more = ''): string {
   return `[agents.${name}]\ncommand = ${JSON.stringify(process.execPath)}\nargs = ${JSON.stringify([puppet, ...flags])}\n${more}\n`;
 }
 
+/** One that takes its time before its first word. */
+function slowTable(name: string, flags: readonly string[]): string {
+  const words = [process.execPath, puppet, ...flags].map((word) => `'${word}'`).join(' ');
+  return `[agents.${name}]\ncommand = "sh"\nargs = ["-c", ${JSON.stringify(`sleep 0.4; exec ${words}`)}]\n`;
+}
+
 export type PuppetServer = {
   readonly folder: string;
   readonly server: StartedServer;
@@ -61,6 +67,8 @@ export async function writePuppets(folder: string, more = ''): Promise<void> {
     agentTable('hasty', [], 'timeout = 1'),
     agentTable('quiet', [], 'idle_timeout = 1'),
     agentTable('mute', ['--asleep'], '[agents.mute.params]\ncolour = "blue"'),
+    slowTable('slow-able', ['--can=steer,interrupt,pause,resume,cancel']),
+    '[agents.gone]\ncommand = "sh"\nargs = ["-c", "echo left early >&2; exit 3"]\n',
     '[agents.cat]\ncommand = "cat"\ninput_format = "text"\n',
     agentTable('tuned', ['--can=steer', '--params'], '[agents.tuned.params]\ncolour = "blue"'),
   ];

@@ -1,11 +1,15 @@
 import type { Json } from '@concerto/base';
 import type { RunnerCommand } from '@concerto/protocol';
 import type { SessionState } from '@concerto/session';
-import type { SessionConnection } from '../ports.ts';
+import type { Clock, SessionConnection } from '../ports.ts';
 import { type OpenQuestion, OpenQuestions } from './open-questions.ts';
+import { pause } from './store-patience.ts';
 
 type Deliver = Extract<RunnerCommand, { type: 'deliver' }>;
 type Control = Extract<RunnerCommand, { type: 'interrupt' | 'pause' | 'resume' | 'cancel' }>;
+
+/** So long a new process that has said nothing may still announce what it can: signalled before, it could not. */
+const announceWithinMs = 1_000;
 
 /**
  * One incarnation of the agent: its connection once there is one, the questions it has open, the dispatches it was
@@ -21,9 +25,15 @@ export class AgentLink {
   readonly #dispatches = new Map<string, 'writing' | 'written'>();
   #connection: SessionConnection | undefined;
   #turnSettled: AbortController | undefined;
+  readonly #clock: Clock;
+  readonly #asked = new Set<string>();
+  /** Settled by its first word, or when it has been silent for so long that none is to be expected. */
+  #introduced: Promise<void> = Promise.resolve();
+  #introduce: (() => void) | undefined;
 
-  constructor(incarnation: number) {
+  constructor(incarnation: number, clock: Clock) {
     this.incarnation = incarnation;
+    this.#clock = clock;
   }
 
   /** Names the agent's work of this turn in every event about it. */
@@ -33,6 +43,15 @@ export class AgentLink {
 
   connected(connection: SessionConnection): void {
     this.#connection = connection;
+    const spoke = new Promise<void>((resolve) => {
+      this.#introduce = resolve;
+    });
+    this.#introduced = Promise.race([spoke, pause(this.#clock, announceWithinMs)]);
+  }
+
+  /** The agent said something. */
+  heard(): void {
+    this.#introduce?.();
   }
 
   /** Undefined only when the agent certainly has nothing of it. */
@@ -78,21 +97,30 @@ export class AgentLink {
       return 'asked';
     }
     if (announces(connection.capabilities, command.type)) {
+      // A resume is repeated on purpose; of anything else one word is enough.
+      if (command.type !== 'resume' && this.#asked.has(command.requestId)) return 'asked';
+      this.#asked.add(command.requestId);
       connection.request(command.type, command.requestId).catch(() => undefined);
       return 'asked';
     }
     switch (command.type) {
       case 'interrupt':
-        this.interrupt();
-        return 'asked';
       case 'cancel':
-        this.end().catch(() => undefined);
+        void this.#signal(connection, command.type);
         return 'asked';
       case 'pause':
         return 'asked'; // It is held at the end of the turn, which the turn's end confirms.
       case 'resume':
         return 'done';
     }
+  }
+
+  /** Not before it could introduce itself: one that announces the verb is asked for it once that is recorded. */
+  async #signal(connection: SessionConnection, verb: 'interrupt' | 'cancel'): Promise<void> {
+    await this.#introduced;
+    if (announces(connection.capabilities, verb)) return;
+    if (verb === 'interrupt') this.interrupt();
+    else await this.end().catch(() => undefined);
   }
 
   interrupt(): void {

@@ -35,6 +35,7 @@ export class AgentListener {
 
   async listen(output: SessionConnection['output']): Promise<void> {
     for await (const batch of output) {
+      this.#options.link.heard();
       await this.#options.wordsRecorded();
       if (this.#options.counts()) await this.#hear(batch);
     }

@@ -206,7 +206,7 @@ export class SessionActor {
   }
 
   #start(incarnation: number): void {
-    const live = new AgentLink(incarnation);
+    const live = new AgentLink(incarnation, this.#ports.clock);
     this.#live = live;
     void this.#guard(this.#bringUp(live));
   }
@@ -271,7 +271,8 @@ export class SessionActor {
         () => this.#tell({ type: 'delivered', ...speaker, dispatchId, how, observed }),
         (cause: unknown) => {
           const { message: reason } = sessionError(cause);
-          return this.#tell({ type: 'delivery-refused', ...speaker, dispatchId, reason });
+          const closing = how === 'prompt' ? [errorEvent(live.callId, reason)] : [];
+          return this.#tell({ type: 'delivery-refused', ...speaker, dispatchId, reason, closing });
         },
       ),
     );

@@ -71,6 +71,18 @@ describe('messages', () => {
     expect(messageOf(story.state, 'a')?.content).toBe('again');
   });
 
+  test('4.1 an order is not stale because something was handed over meanwhile, but because somebody changed it', () => {
+    const story = new Story().start().send('a').send('b').send('c');
+    const { version } = story.state.queue;
+    story.claim().ready().delivered();
+    expect(story.state.queue.version).toBe(version + 2);
+    expect(story.refusal({ type: 'reorder', ids: ['c', 'b', 'a'], version: version - 1 }).code).toBe('stale_order');
+    expect(story.refusal({ type: 'reorder', ids: ['c', 'b', 'a'], version: version + 3 }).code).toBe('stale_order');
+    story.wish({ type: 'reorder', ids: ['c', 'b', 'a'], version });
+    expect(listed(story)).toEqual(['c', 'b', 'a']);
+    expect(story.refusal({ type: 'reorder', ids: ['a', 'b', 'c'], version }).code).toBe('stale_order');
+  });
+
   test('4.2 follow-ups wait for the end of the turn and go one a turn', () => {
     const story = new Story().running({ capabilities: everything }).send('a').send('b');
     expect(story.deliveries()).toEqual(['first']);
@@ -123,8 +135,10 @@ describe('messages', () => {
     story.report({ type: 'delivery-refused', dispatchId: 'a.1', reason: 'broken pipe' });
     expect(story.commandTypes().slice(-2)).toEqual(['kill', 'start']);
     story.ready().report({ type: 'delivery-refused', dispatchId: 'a.2', reason: 'broken pipe' });
-    story.ready().report({ type: 'delivery-refused', dispatchId: 'a.3', reason: 'broken pipe' });
+    const closing = [{ type: 'thought', text: 'gone' }] as const;
+    story.ready().report({ type: 'delivery-refused', dispatchId: 'a.3', reason: 'broken pipe', closing });
     expect(story.status).toBe('interrupted');
+    expect(story.eventTypes().filter((type) => type === 'thought')).toHaveLength(1);
     expect(story.events.at(-1)).toMatchObject({ status: 'interrupted', reason: 'broken pipe' });
     expect(messageOf(story.state, 'a')).toMatchObject({ status: 'pending' });
     expect(story.control('resume', 'r').ready().deliveries()).toEqual(['first', 'a', 'a', 'a', 'a']);

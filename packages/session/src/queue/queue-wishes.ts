@@ -154,7 +154,7 @@ function reorder(draft: Draft, listed: readonly string[], version: number): Verd
   const others = new Set(listedEntries(queue).flatMap((entry) => (known.has(entry.id) ? [] : entry.id)));
   const ids = listed.filter((id) => !others.has(id));
   const exact = ids.length === lane.length && new Set(ids).size === ids.length && ids.every((id) => known.has(id));
-  if (version !== queue.version || !exact) {
+  if (version < queue.orderVersion || version > queue.version || !exact) {
     return err({
       code: 'stale_order',
       version: queue.version,

@@ -40,6 +40,8 @@ export type Queue = {
   readonly entries: Archive<QueueEntry>;
   /** Rises with every change that a reader of the list could see. */
   readonly version: number;
+  /** The version from which on the order has been what it is; what was handed over since only left it. */
+  readonly orderVersion: number;
   readonly nextLaneSeq: number;
   /** The one message that was handed over and not yet confirmed. */
   readonly inFlight?: string | undefined;
@@ -47,7 +49,13 @@ export type Queue = {
   readonly granted: Archive<number>;
 };
 
-export const emptyQueue: Queue = { entries: emptyArchive(), version: 0, nextLaneSeq: 1, granted: emptyArchive() };
+export const emptyQueue: Queue = {
+  entries: emptyArchive(),
+  version: 0,
+  orderVersion: 0,
+  nextLaneSeq: 1,
+  granted: emptyArchive(),
+};
 
 export type QueueRecord = Extract<SessionRecord, { type: `message${string}` }>;
 
@@ -63,8 +71,18 @@ const wishes: ReadonlySet<QueueRecord['type']> = new Set([
   'message-resent',
 ]);
 
+const keepsOrder: ReadonlySet<QueueRecord['type']> = new Set([
+  'message-edited',
+  'message-dispatched',
+  'message-redispatched',
+  'message-delivered',
+  'message-uncertain',
+  'message-starved',
+]);
+
 export function evolveQueue(queue: Queue, record: QueueRecord): Queue {
-  const next = applyRecord(queue, record);
+  const changed = applyRecord(queue, record);
+  const next = keepsOrder.has(record.type) ? changed : { ...changed, orderVersion: changed.version };
   if (record.cause === undefined || !wishes.has(record.type)) return next;
   return { ...next, granted: close(next.granted, record.cause, record.at) };
 }

@@ -81,6 +81,27 @@ describe('questions', () => {
   });
 });
 
+describe('what it can do, announced late', () => {
+  test.each(['interrupt', 'pause', 'cancel'] as const)('8.1 %s, asked before, is asked of the agent itself', (verb) => {
+    const story = new Story().running({ capabilities: [] }).control(verb, 'c1');
+    const asked = () => story.commands.filter((one) => one.type === verb).length;
+    expect(asked()).toBe(1);
+    story.ready(everything);
+    expect(asked()).toBe(2);
+    expect(story.commands.at(-1)).toMatchObject({ type: verb, requestId: 'c1' });
+    story.ready([...everything].reverse()).ready(['steer', ...everything]);
+    expect(asked()).toBe(2);
+    story.ack('c1');
+    expect(story.status).toBe({ interrupt: 'interrupted', pause: 'paused', cancel: 'cancelled' }[verb]);
+  });
+
+  test('8.1 what it still cannot do is not asked of it', () => {
+    const story = new Story().running({ capabilities: [] }).control('pause', 'c1');
+    story.ready(['steer', 'pause']);
+    expect(story.commandTypes().filter((type) => type === 'pause')).toHaveLength(1);
+  });
+});
+
 describe('a second end of a turn', () => {
   test('7.1 a result when no turn runs ends nothing, is noted, and is shown as what it is', () => {
     const story = new Story().running().result('first').result('second');

@@ -4,7 +4,7 @@ import { find } from '../archive.ts';
 import { flyingEntry } from '../queue/queue.ts';
 import { advance } from './advance.ts';
 import { command, type Draft, record } from './draft.ts';
-import { resumeRepeatAfterMs } from './limits.ts';
+import { dispatchAttemptsMax, resumeRepeatAfterMs } from './limits.ts';
 import type { Report } from './session-command.ts';
 import type { SessionState } from './session-state.ts';
 import { confirmControl, endCancelled, endFailed, endSession, endTurn, loseProcess } from './settle.ts';
@@ -107,7 +107,13 @@ function ready(draft: Draft, report: ReportOf<'agent-ready'>): void {
     ignore(draft, report, 'already ready');
     return;
   }
+  const { control } = draft.state;
+  const couldBefore = control !== undefined && announces(draft.state, control.kind);
   record(draft, { type: 'agent-ready', incarnation, capabilities: [...capabilities], version });
+  // What was asked before it had introduced itself is asked of it now.
+  if (control !== undefined && control.kind !== 'resume' && !couldBefore && announces(draft.state, control.kind)) {
+    command(draft, { type: control.kind, incarnation, requestId: control.requestId });
+  }
   advance(draft);
 }
 
@@ -134,6 +140,8 @@ function delivery(draft: Draft, report: ReportOf<'delivered' | 'delivery-refused
 /** An agent that takes no prompt is of no use: another process gets the message, as long as that helps. */
 function deaf(draft: Draft, dispatchId: string, report: ReportOf<'delivery-refused'>): void {
   const { incarnation, reason } = report;
+  const tries = flyingEntry(draft.state.queue)?.dispatches ?? 0;
+  if (tries >= dispatchAttemptsMax) draft.observed.push(...(report.closing ?? []));
   command(draft, { type: 'kill', incarnation, reason });
   const error = { code: 'delivery_refused', message: reason };
   loseProcess(draft, { why: 'unresponsive', error, undelivered: [dispatchId] });

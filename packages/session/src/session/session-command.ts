@@ -102,7 +102,12 @@ export type Report =
       readonly undelivered?: readonly string[];
     })
   | (FromAgent & { readonly type: 'delivered'; readonly dispatchId: string; readonly how: 'prompt' | 'steer' })
-  | (FromAgent & { readonly type: 'delivery-refused'; readonly dispatchId: string; readonly reason: string })
+  | (FromAgent &
+      Pick<Closing, 'closing'> & {
+        readonly type: 'delivery-refused';
+        readonly dispatchId: string;
+        readonly reason: string;
+      })
   /** The agent began a turn by itself; not needed for one that a prompt started. */
   | (FromAgent & { readonly type: 'turn-started' })
   | (FromAgent &
