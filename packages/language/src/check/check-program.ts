@@ -1,5 +1,6 @@
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { Program } from '../modules/program.ts';
+import { STD_TOOLS } from '../modules/std-tools.ts';
 import type { FieldDeclaration, Item, StatementItem } from '../syntax/item.ts';
 import { fitOrReport } from './body.ts';
 import { builtinTable } from './builtins.ts';
@@ -12,7 +13,7 @@ import { checkMcpTools, type McpAnswers } from './check-mcp.ts';
 import { checkPipeline } from './check-pipeline.ts';
 import { checkTool } from './check-tool.ts';
 import { CODE } from './codes.ts';
-import { collectItems, inFile, uniquePath } from './collect-items.ts';
+import { type CollectedItem, collectItems, inFile, uniquePath } from './collect-items.ts';
 import type { Body, Context, DeclareGlobal, ManifestNames } from './context.ts';
 import { declareItems } from './declare-items.ts';
 import { createFacts, type Facts, type FunctionRef, type ModuleVariable } from './facts.ts';
@@ -41,13 +42,26 @@ export function checkProgram(input: CheckInput): CheckResult {
   const cx = createContext(input);
   const entry = input.program.files.get(input.program.entry);
   cx.report.file = input.program.entry;
-  const collected = collectItems(cx, cx.root, entry?.tree.items ?? []);
+  const collected = [...collectStdTools(cx), ...collectItems(cx, cx.root, entry?.tree.items ?? [])];
   declareItems(cx, collected);
   runQueues(cx);
   fillMethodTables(cx);
   reportUnusedLocals(cx);
   reportUnusedImports(cx);
   return { facts: cx.facts, diagnostics: cx.report.finish(input.program.files.keys()) };
+}
+
+/** `std::tools` is written in the language; it is there when the program mentions it. */
+function collectStdTools(cx: Context): CollectedItem[] {
+  const file = cx.program.files.get(STD_TOOLS);
+  if (file === undefined) return [];
+  const module = createModule(
+    'tools',
+    createModule('std', createModule('', undefined, STD_TOOLS), STD_TOOLS),
+    STD_TOOLS,
+  );
+  cx.fileModules.set(STD_TOOLS, module);
+  return inFile(cx, STD_TOOLS, () => collectItems(cx, module, file.tree.items));
 }
 
 function createContext(input: CheckInput): Context {

@@ -199,6 +199,8 @@ function typeEntry(con: TypeCon): Entry {
 
 function stdMember(cx: Context, path: string, name: string): Exclude<PathTarget, { kind: 'missing' }> | undefined {
   const full = `${path}::${name}`;
+  const written = cx.fileModules.get(full);
+  if (written !== undefined) return { kind: 'entry', entry: moduleEntry(written) };
   if (cx.builtins.functions.has(full)) {
     return { kind: 'entry', entry: builtinEntry(name, { kind: 'builtin', name: full }) };
   }

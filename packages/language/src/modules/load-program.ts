@@ -5,6 +5,7 @@ import { createIdSource, type IdSource, type NodeId } from '../syntax/node.ts';
 import type { SourceTree } from '../syntax/tree.ts';
 import { moduleCandidates } from './module-path.ts';
 import type { Program, ProgramFile } from './program.ts';
+import { mentionsStdTools, STD_TOOLS, STD_TOOLS_TEXT } from './std-tools.ts';
 
 export type ReadFile = (path: string) => string | undefined;
 
@@ -40,6 +41,9 @@ export function loadProgram(input: LoadInput): LoadResult {
   const text = input.readFile(input.entry);
   loadFile(loading, input.entry, text ?? '', []);
   const { files, moduleFiles, diagnostics } = loading;
+  if ([...files.values()].some(({ source }) => mentionsStdTools(source.text))) {
+    loadFile(loading, STD_TOOLS, STD_TOOLS_TEXT, []);
+  }
   return { program: { entry: input.entry, files, moduleFiles }, diagnostics };
 }
 
