@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,6 +22,16 @@ const at = '2026-01-01T00:00:00.000Z';
 const entry = { type: 'content', data: encodeEvent({ type: 'content', content: textContent('x'.repeat(200)) }, at) };
 const finish = { type: 'finish', data: encodeEvent({ type: 'finish' }, at) };
 
+/** Somebody else's event streams; `bench/peers/peers.mjs` makes them. */
+type Peer = {
+  readonly port: number;
+  readonly path: string;
+  publish(texts: readonly string[]): Promise<void>;
+  finish(): Promise<void>;
+  stop(): Promise<void>;
+};
+type Peers = { betterSse(): Promise<Peer>; durableStreams(dataDir?: string): Promise<Peer> };
+
 export async function run(): Promise<readonly Row[]> {
   const rows: Row[] = [];
   for (const readers of [1, 100, 1_000]) {
@@ -32,7 +42,32 @@ export async function run(): Promise<readonly Row[]> {
       ),
     );
   }
-  rows.push(await replayRow());
+  const peers = await installedPeers();
+  if (peers !== undefined) rows.push(...(await peerRows(peers)));
+  rows.push(...(await replayRows(peers)));
+  return rows;
+}
+
+async function installedPeers(): Promise<Peers | undefined> {
+  const folder = new URL('peers/', import.meta.url);
+  return existsSync(new URL('node_modules/', folder)) ? await import(new URL('peers.mjs', folder).href) : undefined;
+}
+
+async function peerRows(peers: Peers): Promise<readonly Row[]> {
+  const rows: Row[] = [];
+  for (const readers of [100, 1_000]) {
+    for (const [name, open] of [
+      ['better-sse', () => peers.betterSse()],
+      ['Durable Streams in memory', () => peers.durableStreams()],
+    ] as const) {
+      rows.push(
+        await compare(
+          { name: `fan-out to ${readers} readers, against ${name}`, unit: 'events/s', target: '>= 4' },
+          { ours: () => ourFanOut(readers), reference: () => peerFanOut(open, readers) },
+        ),
+      );
+    }
+  }
   return rows;
 }
 
@@ -91,7 +126,24 @@ async function plainFanOut(readers: number): Promise<number> {
   return (ticks * eventsPerTick * readers) / seconds;
 }
 
-async function replayRow(): Promise<Row> {
+async function peerFanOut(open: () => Promise<Peer>, readers: number): Promise<number> {
+  const peer = await open();
+  const clients = startReaders(peer.port, peer.path, readers);
+  const ticks = ticksFor(readers);
+  await clients.opened;
+  const started = performance.now();
+  for (let tick = 0; tick < ticks; tick++) {
+    await peer.publish(Array.from({ length: eventsPerTick }, () => entry.data));
+    await new Promise(setImmediate);
+  }
+  await peer.finish();
+  await clients.done;
+  const seconds = (performance.now() - started) / 1000;
+  await peer.stop();
+  return (ticks * eventsPerTick * readers) / seconds;
+}
+
+async function replayRows(peers: Peers | undefined): Promise<readonly Row[]> {
   const folder = mkdtempSync(join(tmpdir(), 'concerto-bench-'));
   const log = await openEventLog(`sqlite:${join(folder, 'store.db')}`, { now: Date.now });
   const session = 'bench';
@@ -102,30 +154,46 @@ async function replayRow(): Promise<Row> {
   }
   await log.append({ session, streams: [{ stream: 'events', entries: [finish] }] });
   const server = await serveLog(log);
-  const row = await compare(
-    { name: 'replay of 100k events over SSE', unit: 'events/s', target: '>= 0.50' },
-    {
-      ours: async () => {
-        const clients = startReaders(server.port, `/api/sessions/${session}/events`, 1);
-        await clients.begun;
-        const started = performance.now();
-        await clients.done;
-        return replayed / ((performance.now() - started) / 1000);
-      },
-      reference: async () => {
-        const started = performance.now();
-        for (let after = 0; after < replayed; ) {
-          const { entries } = await log.read({ session, stream: 'events', after, limit: 1_000 });
-          after = entries.at(-1)?.position ?? replayed;
-        }
-        return replayed / ((performance.now() - started) / 1000);
-      },
-    },
-  );
+  const ours = (): Promise<number> => replayRate(server.port, `/api/sessions/${session}/events`, replayed);
+  const rows = [
+    await compare(
+      { name: 'replay of 100k events over SSE', unit: 'events/s', target: '>= 0.50' },
+      { ours, reference: () => pagedRead(log, session) },
+    ),
+  ];
+  if (peers !== undefined) {
+    const peer = await peers.durableStreams(join(folder, 'peer'));
+    for (let done = 0; done < replayed; done += page.length) await peer.publish(page.map(({ data }) => data));
+    await peer.finish();
+    rows.push(
+      await compare(
+        { name: 'replay over SSE, against Durable Streams on files', unit: 'events/s', target: '>= 10' },
+        { ours, reference: () => replayRate(peer.port, peer.path, replayed) },
+      ),
+    );
+    await peer.stop();
+  }
   await server.close();
   await log.close();
   rmSync(folder, { recursive: true, force: true });
-  return row;
+  return rows;
+}
+
+async function replayRate(port: number, path: string, events: number): Promise<number> {
+  const clients = startReaders(port, path, 1);
+  await clients.begun;
+  const started = performance.now();
+  await clients.done;
+  return events / ((performance.now() - started) / 1000);
+}
+
+async function pagedRead(log: EventLog, session: string): Promise<number> {
+  const started = performance.now();
+  for (let after = 0; after < replayed; ) {
+    const { entries } = await log.read({ session, stream: 'events', after, limit: 1_000 });
+    after = entries.at(-1)?.position ?? replayed;
+  }
+  return replayed / ((performance.now() - started) / 1000);
 }
 
 async function serveLog(log: EventLog): Promise<Awaited<ReturnType<typeof serve>>> {

@@ -2,6 +2,7 @@
 import { connect } from 'node:net';
 
 const [port, path, readers, token] = process.argv.slice(2);
+const lastChunk = Buffer.from('0\r\n\r\n');
 console.log('begin');
 let open = 0;
 let ended = 0;
@@ -15,6 +16,8 @@ for (let reader = 0; reader < Number(readers); reader++) {
   let begun = false;
   socket.on('data', (chunk) => {
     bytes += chunk.length;
+    // The end of the stream; some servers keep the connection for another request, whatever we asked for.
+    if (chunk.subarray(-lastChunk.length).equals(lastChunk)) socket.destroy();
     if (begun) return;
     begun = true;
     open++;

@@ -1,11 +1,13 @@
 // `npm run bench [-- NAME]`: measures, prints ratios to references taken in the same run, writes bench/results.json.
 import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from './build.mjs';
 import { install } from './install.mjs';
 import { root } from './root.mjs';
 
 install();
+installPeers();
 build();
 const result = spawnSync(
   process.execPath,
@@ -23,3 +25,12 @@ const result = spawnSync(
   },
 );
 process.exit(result.status ?? 1);
+
+/** Only for those who measure: neither the product nor its tests need them. */
+function installPeers() {
+  const cwd = join(root, 'bench/peers');
+  if (existsSync(join(cwd, 'node_modules'))) return;
+  const args = ['install', '--no-audit', '--no-fund', '--loglevel=error'];
+  const { status } = spawnSync('npm', args, { cwd, stdio: ['ignore', 'inherit', 'inherit'] });
+  if (status !== 0) console.error('bench: the peers could not be installed; their rows are left out');
+}
