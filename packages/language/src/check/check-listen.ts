@@ -115,8 +115,9 @@ function checkHandler(body: Body, handler: ListenHandler): void {
       if (parameter.type !== undefined) body.cx.facts.schemaArguments.set(parameter.id, typeTag(type));
       declareHandlerParameter(body, parameter, type);
     }
+    // Anything can be an answer, so branches may differ: `if ok { "yes" } else { Err("no") }`.
     const type =
-      declared === undefined ? body.check(handler.body) : checkReturned(body, handler.body, 'handler result');
+      declared === undefined ? body.check(handler.body, ANY) : checkReturned(body, handler.body, 'handler result');
     lintHandler(body, handler, prune(type));
   });
   recordFunction(body, fn, 'value');
