@@ -170,6 +170,20 @@ test.each([
   );
 });
 
+test('with --mock no key is needed', async () => {
+  const mocked = await startServer({ args: ['--mock', '--config', join(folder, 'Concerto.toml')] });
+  try {
+    const there = apiOf(mocked);
+    const { id } = await there.start({ assistant: 'keyless', prompt: 'Hello', once: true });
+    const events = await there.until(id, (event) => event.type === 'finish');
+    expect(events.find((event) => event.type === 'complete').result.outcomes.parts).toEqual([
+      { text: '[mock response to: Hello]' },
+    ]);
+  } finally {
+    await mocked.stop();
+  }
+});
+
 test('a session’s server that cannot be started fails it by name and gives its slot back', async () => {
   const { active } = (await api.get('/api/pool')).body;
   const tools = { servers: { gone: { command: 'no-such-server-anywhere' } }, allow: ['gone.*'] };

@@ -23,6 +23,8 @@ export type AssistantStage = Stage & {
 export type AssistantStageOptions = Partial<Omit<AssistantSpec, 'models'>> &
   Pick<StageOptions, 'log' | 'environment'> & {
     readonly connections?: ModelsOptions['connections'];
+    /** Whose wire the scripted model speaks. */
+    readonly provider?: string;
     readonly timeoutMs?: number;
   };
 
@@ -31,8 +33,8 @@ const user = { actor: 'user', key: undefined };
 /** The real runtime with one assistant, whose model says what the script says. */
 export async function openAssistantStage(script: Script, options: AssistantStageOptions = {}): Promise<AssistantStage> {
   const model = await startScriptedModelServer(script);
-  const { log, environment = {}, connections, timeoutMs, ...spec } = options;
-  const local = { provider: 'custom', base_url: model.url, default_model: 'scripted' };
+  const { log, environment = {}, connections, provider = 'custom', timeoutMs, ...spec } = options;
+  const local = { provider, base_url: model.url, default_model: 'scripted' };
   const models = createModels({ connections: connections ?? { local }, environment });
   const entry: CatalogEntry = {
     kind: 'assistant',

@@ -1,3 +1,4 @@
+import { memoryEventLog } from '@concerto/log';
 import { afterEach, expect, test } from 'vitest';
 import { type AssistantStage, openAssistantStage, saidIn } from './assistant-stage.ts';
 
@@ -24,6 +25,35 @@ test('a turn: the text as it comes, what it cost, the result; the next turn know
     { role: 'user', content: 'Who am I?' },
   ]);
 });
+
+test.each(['openai', 'openai-responses', 'anthropic', 'google'])(
+  '%s: calls and results, live and read back, are what it takes',
+  async (provider) => {
+    const log = memoryEventLog({ now: Date.now });
+    const options = {
+      provider,
+      functions: ['current_time', 'ask_user'],
+      system: 'Be kind.',
+      environment: { OPENAI_API_KEY: 'k', ANTHROPIC_API_KEY: 'k', GEMINI_API_KEY: 'k' },
+      log: { ...log, close: async () => {} },
+    } as const;
+    const time = { tool: 'current_time', arguments: {} };
+    const wrong = { tool: 'ask_user', arguments: { question: 1 } };
+    stage = await openAssistantStage([[{ text: 'See: ' }, time, wrong], [{ error: { status: 500 } }]], options);
+    const id = await stage.begin('What time is it?');
+    await stage.afterTurns(id, 1);
+    await stage.close();
+    stage = await openAssistantStage(['Noon.'], options);
+    await stage.say(id, 'Well?');
+    const events = await stage.afterTurns(id, 2);
+    expect((await stage.sessions.get(id))?.result).toEqual({ text: 'Noon.' });
+    expect(events.filter(({ type }) => type === 'functionResult')).toHaveLength(3);
+    const asked = JSON.stringify(stage.model.requests[0]?.body);
+    for (const heard of ['What time is it?', 'See: ', 'the arguments do not fit', 'Well?'])
+      expect(asked).toContain(heard);
+    await log.close();
+  },
+);
 
 test('once: it ends with its first result', async () => {
   stage = await openAssistantStage(['Done.']);

@@ -10,9 +10,11 @@ export function nativeMessages(said: readonly Said[]): readonly ModelMessage[] {
       case 'system':
         return [{ role: 'user', content: one.text }];
       case 'model': {
-        if (one.text === '' && one.calls.length === 0) return [];
+        // A text of nothing but spaces is refused by some.
+        const content = one.text.trim() === '' ? '' : one.text;
+        if (content === '' && one.calls.length === 0) return [];
         const toolCalls = one.calls.map(({ id, name, args }) => ({ id, name, arguments: args }));
-        return [{ role: 'assistant', content: one.text, ...(toolCalls.length === 0 ? {} : { toolCalls }) }];
+        return [{ role: 'assistant', content, ...(toolCalls.length === 0 ? {} : { toolCalls }) }];
       }
       case 'results':
         return one.results.map(({ id, name, text, failed }) => ({ role: 'tool', id, name, content: text, failed }));
