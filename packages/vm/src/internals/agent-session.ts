@@ -1,15 +1,15 @@
 import { assert } from '@concerto/base';
 import type { IrAgent, IrListen } from '@concerto/ir';
 import { mockName } from '../builtins/functions.ts';
-import { share } from '../copy-on-write.ts';
 import { display } from '../display.ts';
 import type { WorldError } from '../effects.ts';
 import { type ErrorParts, errorValue, fault } from '../fault.ts';
 import { fromJson, toJson } from '../json.ts';
-import type { Mock, Native, RequestFinish, RequestStart, Vm } from '../machine.ts';
+import type { Native, RequestFinish, RequestStart, Vm } from '../machine.ts';
 import { errValue, type MapValue, record, type StructValue, type Value } from '../value.ts';
+import { beginScript, nextScripted } from './agent-script.ts';
 import { targetOf } from './model-target.ts';
-import { get, number, type State, set, stateOf, textOf } from './state.ts';
+import { get, number, type State, stateOf, textOf } from './state.ts';
 
 /** A session with an agent, or with the script of a mock: opening it and taking the next message. */
 
@@ -42,6 +42,10 @@ export const beginSession: Native = (stack, at, _count, vm) => {
     session: '',
     observed: false,
     exit: null,
+    script: null,
+    used: 0,
+    turn: 0,
+    reply: null,
     parallel: vm.program.module.listens[index]?.handlers.some((handler) => handler.parallel === true) ?? false,
     settled: false,
   });
@@ -80,8 +84,7 @@ export const startOpen: RequestStart = ([value], vm) => {
   const agent = agentOf(vm, textOf(state, 'agent'));
   const mock = vm.mocks.get(mockName(get(state, 'target')));
   if (mock !== undefined) {
-    mock.used = 0;
-    mock.calls.push(record({ type: 'prompt', text: textOf(state, 'prompt') }));
+    beginScript(state, mock);
     return { value: `mock:${agent.name}` };
   }
   return {
@@ -121,7 +124,7 @@ export function agentError(agent: string, error: WorldError): StructValue {
 export const startNext: RequestStart = ([value], vm) => {
   const state = stateOf(value);
   const mock = vm.mocks.get(mockName(get(state, 'target')));
-  if (mock !== undefined) return { value: scripted(mock, textOf(state, 'agent')) };
+  if (mock !== undefined) return { value: nextScripted(state, mock) };
   return { request: { kind: 'agent_next', session: textOf(state, 'session') } };
 };
 
@@ -132,53 +135,6 @@ export const finishNext: RequestFinish = (answer, [value]) => {
   const said = stateOf(fromJson(answer.value));
   return get(said, 'message') ?? said;
 };
-
-/** `mock A { script: […] }`, or `result` / `error` for one message. */
-function scripted(mock: Mock, agent: string): Value {
-  const script = mock.config.get('script');
-  const items = typeof script === 'object' && script !== null && script.kind === 'array' ? script.items : [];
-  const next = items[mock.used++];
-  if (next !== undefined) return scriptedObservation(next, agent) ?? scriptedMessage(next);
-  if (mock.used === items.length + 1) {
-    const error = mock.config.get('error');
-    if (error !== undefined) return record({ type: 'error', message: display(error) });
-    const result = mock.config.get('result') ?? mock.config.get('response');
-    if (result !== undefined) return scriptedMessage(result);
-  }
-  return errValue(errorValue('AgentError', 'agent exited without result', { kind: 'exited', agent }));
-}
-
-/** `{type: "stderr", text}` and `{type: "exit", code, signal, stderr}` in a script stand for the process, not its words. */
-function scriptedObservation(value: Value, agent: string): Value {
-  if (typeof value !== 'object' || value === null || value.kind !== 'map') return undefined;
-  switch (get(value, 'type')) {
-    case 'stderr':
-      return record({ observed: 'stderr', text: display(get(value, 'text') ?? '') });
-    case 'exit': {
-      const details = record({});
-      for (const name of ['stderr', 'code', 'signal']) set(details, name, get(value, name) ?? null);
-      const parts = { kind: 'exited', agent, errorCode: get(details, 'code'), details };
-      return errValue(errorValue('AgentError', 'agent exited without result', parts));
-    }
-    default:
-      return undefined;
-  }
-}
-
-function scriptedMessage(value: Value): Value {
-  if (typeof value === 'object' && value !== null && value.kind === 'map') {
-    return value.entries.has('type') ? value : withType(value, 'result');
-  }
-  if (typeof value === 'object' && value !== null && value.kind === 'struct')
-    return withType(stateOf(fromJson(toJson(value))), 'result');
-  return record({ type: 'result', text: display(value) });
-}
-
-function withType(value: MapValue, type: string): MapValue {
-  const message = record({ type });
-  for (const [key, item] of value.entries) message.entries.set(key, share(item));
-  return message;
-}
 
 const startShutdown: RequestStart = ([value]) => {
   const { ref } = targetOf(value);

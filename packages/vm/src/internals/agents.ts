@@ -10,6 +10,7 @@ import type { Native, Vm } from '../machine.ts';
 import { conform, extractJson } from '../schema.ts';
 import { remember } from '../stores.ts';
 import { array, emptyMap, errValue, type MapValue, okValue, record, type Value } from '../value.ts';
+import { isClosure, SCRIPT_INTERNALS } from './agent-script.ts';
 import {
   agentOf,
   beginSession,
@@ -24,7 +25,7 @@ import { targetOf } from './model-target.ts';
 import { get, type State, set, stateOf, textOf } from './state.ts';
 
 /** What to do with a message: a handler's index, or one of these. */
-export const ROUTE = { again: -1, finished: -2, beside: -3, settle: -4 } as const;
+export const ROUTE = { again: -1, finished: -2, beside: -3, settle: -4, scripted: -5 } as const;
 
 /** Message types that end a session; all others go on. */
 const TERMINAL = ['result', 'error'];
@@ -47,6 +48,7 @@ const route: Native = (stack, at, _count, vm) => {
   const state = stateOf(stack[at]);
   const message = stack[at + 1];
   if (mustSettle(state, message)) return ROUTE.settle;
+  if (isClosure(message)) return ROUTE.scripted;
   if (isErr(message)) return routeExit(vm, state, message);
   if (typeof message !== 'object' || message === null || message.kind !== 'map') {
     return finish(vm, state, errValue(errorValue('AgentError', 'bad message', { kind: 'protocol' })));
@@ -177,14 +179,17 @@ function reply(vm: Vm, state: State, message: MapValue, content: Readonly<Record
     ...content,
   });
   const mock = vm.mocks.get(mockName(get(state, 'target')));
-  if (mock !== undefined) mock.calls.push(response);
-  else if (!isSettled(state))
+  if (mock !== undefined) {
+    mock.calls.push(response);
+    set(wholeOf(state), 'reply', response);
+  } else if (state === wholeOf(state) || get(wholeOf(state), 'settled') !== true)
     vm.outbox.push({ kind: 'agent_reply', session: textOf(state, 'session'), line: stringify(response) });
 }
 
-function isSettled(state: State): boolean {
+/** The session's state; a handler beside it has one of its own. */
+function wholeOf(state: State): State {
   const whole = get(state, 'of');
-  return isMap(whole) && get(whole, 'settled') === true;
+  return isMap(whole) ? whole : state;
 }
 
 /** A message that does not fit its handler's schema ends the session, unless the agent says to skip it. */
@@ -349,6 +354,7 @@ function callOf(
 }
 
 export const AGENT_INTERNALS = {
+  ...SCRIPT_INTERNALS,
   $agent_begin: beginSession,
   $agent_open: { start: startOpen, finish: finishOpen },
   $agent_next: { start: startNext, finish: finishNext },

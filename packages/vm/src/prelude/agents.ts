@@ -36,7 +36,7 @@ export function defineAgents(prelude: PreludeBuilder): void {
 /** Sends the prompt, then takes messages until one ends the session. `WINDOW + 2` holds the type of the result. */
 function session(f: Body): void {
   const [opened, loop, end, start, caught] = [f.label(), f.label(), f.label(), f.label(), f.label()];
-  const [finished, routed, beside, settle] = [f.label(), f.label(), f.label(), f.label()];
+  const [finished, routed, beside, settle, scripted] = [f.label(), f.label(), f.label(), f.label(), f.label()];
   f.emit('LoadNil', SESSION);
   f.emit('Borrow', WINDOW, 0);
   f.emit('Borrow', WINDOW + 1, 2);
@@ -61,6 +61,7 @@ function session(f: Body): void {
   f.emit('JumpIfEqInt', INDEX, ROUTE.finished, finished);
   f.emit('JumpIfEqInt', INDEX, ROUTE.beside, beside);
   f.emit('JumpIfEqInt', INDEX, ROUTE.settle, settle);
+  f.emit('JumpIfEqInt', INDEX, ROUTE.scripted, scripted);
   f.emit('Borrow', WINDOW + 1, HANDLERS);
   f.emit('Borrow', WINDOW + 2, INDEX);
   f.builtin(WINDOW, '$listen_call', WINDOW, 3);
@@ -85,6 +86,7 @@ function session(f: Body): void {
   f.emit('Return', MESSAGE);
   handleBeside(f, beside, loop);
   settleTasks(f, settle, routed);
+  callScript(f, scripted, { loop, routed });
   f.handler(start, end, caught, ERROR);
   // Covers nothing: where `interrupt` goes on with what ended the session.
   f.handler(routed, routed, routed, MESSAGE);
@@ -112,6 +114,22 @@ function settleTasks(f: Body, settle: Label, routed: Label): void {
   f.place(drain);
   f.emit('LoadInt', WINDOW, 0);
   f.builtin(INDEX, '$tasks_wait', WINDOW, 1);
+  f.emit('Jump', routed);
+}
+
+/** A mock whose script, or the message that comes next, is a function. What it raises is no failure of the agent. */
+function callScript(
+  f: Body,
+  scripted: Label,
+  { loop, routed }: { readonly loop: Label; readonly routed: Label },
+): void {
+  f.place(scripted);
+  f.builtin(WINDOW + 2, '$script_arguments', WINDOW, 2);
+  f.builtin(WINDOW + 1, '$apply', WINDOW + 1, 2);
+  f.emit('Borrow', WINDOW, STATE);
+  f.builtin(MESSAGE, '$script_given', WINDOW, 2);
+  f.builtin(INDEX, '$is_nil', MESSAGE, 1);
+  f.emit('JumpIf', INDEX, loop);
   f.emit('Jump', routed);
 }
 
