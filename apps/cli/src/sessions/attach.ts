@@ -2,6 +2,7 @@ import { createInterface, type Interface } from 'node:readline/promises';
 import type { Json } from '@concerto/base';
 import type { ConcertoClient, FollowedEvent } from '@concerto/client';
 import { type SuspendEvent, textOf } from '@concerto/protocol';
+import { Narration } from './narration.ts';
 import { paint } from './paint.ts';
 import { print } from './show.ts';
 
@@ -22,6 +23,10 @@ export async function attach(client: ConcertoClient, id: string, options: { read
       ? undefined
       : new Questions(terminal, (request, response) => client.answer(id, request, response));
   const say = (text: string): void => (questions === undefined ? print(text) : questions.printAbove(text));
+  const narration = new Narration({
+    print: say,
+    write: (piece) => (questions?.isAsking === true ? say(piece) : process.stdout.write(piece)),
+  });
   let failed = false;
   try {
     const open = new Set((await client.requests(id)).requests.map((request) => request.requestId));
@@ -31,8 +36,8 @@ export async function attach(client: ConcertoClient, id: string, options: { read
     const head = (await client.get(id)).position;
     for await (const event of client.follow(id, { signal: leave.signal, onState })) {
       if (event.type === 'requestSettled') questions?.settled(event.requestId);
-      const text = options.json ? JSON.stringify(event) : describe(event);
-      if (text !== undefined) say(text);
+      if (options.json) say(JSON.stringify(event));
+      else narration.tell(event);
       if (event.type === 'error') failed = true;
       if (isSuspend(event) && (event.seq > head || open.has(event.requestId))) questions?.ask(event);
     }
@@ -54,7 +59,7 @@ class Questions {
   readonly #answer: (requestId: string, response: Json) => Promise<void>;
   readonly #open = new Map<string, AbortController>();
   #last: Promise<void> = Promise.resolve();
-  #isAsking = false;
+  isAsking = false;
 
   constructor(terminal: Interface, answer: (requestId: string, response: Json) => Promise<void>) {
     this.#terminal = terminal;
@@ -79,7 +84,7 @@ class Questions {
 
   /** What is being typed stays below. */
   printAbove(text: string): void {
-    if (!this.#isAsking) return print(text);
+    if (!this.isAsking) return print(text);
     process.stdout.write('\r\u001b[K');
     print(text);
     this.#terminal.prompt(true);
@@ -87,12 +92,12 @@ class Questions {
 
   async #askNow(event: SuspendEvent, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return;
-    this.#isAsking = true;
+    this.isAsking = true;
     const given = await this.#terminal
       .question(paint('bold', promptOf(event)), { signal })
       .catch(() => undefined)
       .finally(() => {
-        this.#isAsking = false;
+        this.isAsking = false;
       });
     if (given === undefined) {
       process.stdout.write('\r\u001b[K');
@@ -129,47 +134,4 @@ function isSuspend(
   return ['waitForInput', 'waitForChoice', 'queryConsent', 'readGraph', 'inspectNode', 'applyEdits'].includes(
     event.type,
   );
-}
-
-/** The line for a person, or nothing for bookkeeping that nobody follows; `--json` shows it. */
-function describe(event: FollowedEvent): string | undefined {
-  switch (event.type) {
-    case 'start':
-      return `${paint('dim', '▶')} ${textOf(event.objective)}`;
-    case 'functionCallUpdate':
-      return event.status === null ? undefined : paint('dim', `  ${event.status}`);
-    case 'content':
-      return textOf(event.content) || JSON.stringify(event.content.parts);
-    case 'subagentAddJson':
-      return event.title === 'progress' ? undefined : paint('dim', `  ${event.title}: ${JSON.stringify(event.data)}`);
-    case 'subagentError':
-      return paint('red', `  ${event.error.$error}`);
-    case 'waitForInput':
-      return paint('yellow', `? ${textOf(event.prompt)}`);
-    case 'waitForChoice': {
-      const choices = event.choices.map((choice, index) => `    ${index + 1}. ${textOf(choice.content)}`);
-      return [paint('yellow', `? ${textOf(event.prompt)}`), ...choices].join('\n');
-    }
-    case 'queryConsent':
-      return paint('yellow', `! ${consentText(event)}${risk(event.scope.risk_level)}`);
-    case 'requestSettled':
-      return paint('dim', `  ${event.outcome}${event.by === undefined ? '' : ` by ${event.by}`}`);
-    case 'status':
-      return paint('dim', `  [${event.status}]${event.reason === undefined ? '' : ` ${event.reason}`}`);
-    case 'error':
-      return paint('red', `✗ ${event.message}`);
-    case 'complete':
-      return paint('green', '✓ done');
-    default:
-      return undefined;
-  }
-}
-
-function consentText(event: Extract<SuspendEvent, { type: 'queryConsent' }>): string {
-  const { description } = event.scope;
-  return typeof description === 'string' ? description : event.consentType;
-}
-
-function risk(level: unknown): string {
-  return typeof level === 'string' ? ` (risk: ${level})` : '';
 }

@@ -1,0 +1,44 @@
+import type { FollowedEvent } from '@concerto/client';
+import { textContent } from '@concerto/protocol';
+import { expect, test } from 'vitest';
+import { Narration } from './narration.ts';
+
+type Bare = FollowedEvent extends infer Event
+  ? Event extends FollowedEvent
+    ? Omit<Event, 'seq' | 'at'>
+    : never
+  : never;
+
+function told(...events: readonly Bare[]): string {
+  let text = '';
+  const narration = new Narration({
+    print: (line) => {
+      text += `${line}\n`;
+    },
+    write: (piece) => {
+      text += piece;
+    },
+  });
+  for (const [index, event] of events.entries()) narration.tell({ ...event, seq: index + 1, at: '' });
+  return text;
+}
+
+const say = (text: string): Bare => ({ type: 'content', content: textContent(text) });
+const start: Bare[] = [
+  { type: 'start', objective: textContent('Hi', 'user') },
+  { type: 'functionCall', callId: 'turn-1', name: 'helper', args: { prompt: 'Hi' } },
+];
+const result: Bare = { type: 'functionResult', callId: 'turn-1', content: { parts: [] } };
+
+test('pieces are one text, interrupted by what happens between them, and the result does not repeat them', () => {
+  const call: Bare = { type: 'functionCall', callId: 'c', name: 'Notes.read', args: { title: 'a' } };
+  expect(told(...start, say('Let '), say('me see.'), call, say('It is '), say('b.'), result, say('It is b.'))).toBe(
+    '▶ Hi\nLet me see.\n  Notes.read {"title":"a"}\nIt is b.\n',
+  );
+});
+
+test('a result that was not said before is told', () => {
+  expect(told(...start, say('Working'), result, say('Done.'), ...start, result, say('Again.'))).toBe(
+    '▶ Hi\nWorking\nDone.\n▶ Hi\nAgain.\n',
+  );
+});
