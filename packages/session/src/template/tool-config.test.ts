@@ -137,4 +137,13 @@ describe('tool configuration', () => {
     expect(merged).toMatchObject({ servers: { b: { enabled: false } }, allow: ['a', 'c'], deny: ['x', 'y'] });
     expect(mergeToolConfigs(template, undefined)).toBe(template);
   });
+
+  test('a key at the wrong depth is told where it belongs, not that itself was meant', () => {
+    expect(checkToolConfig({ tools: {} })).toMatchObject({
+      error: [{ path: 'tools', message: 'unknown key; it belongs in a server: servers.NAME.tools' }],
+    });
+    expect(checkToolConfig({ servers: { a: { command: 'x', transport: 'stdio', allow: [] } } })).toMatchObject({
+      error: [{ path: 'servers.a.allow', message: 'unknown key' }],
+    });
+  });
 });

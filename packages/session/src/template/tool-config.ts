@@ -3,20 +3,11 @@ import { ToolConfig, type ToolServer } from '@concerto/protocol';
 
 export type ToolFault = { readonly path: string; readonly message: string };
 
-const knownKeys = [
-  'servers',
-  'allow',
-  'deny',
-  'transport',
-  'command',
-  'args',
-  'env',
-  'cwd',
-  'url',
-  'headers',
-  'enabled',
-  'tools',
-  'approval',
+/** By how deep they stand: the whole, a server, a tool of a server. */
+const knownKeys: readonly (readonly string[])[] = [
+  ['servers', 'allow', 'deny'],
+  ['transport', 'command', 'args', 'env', 'cwd', 'url', 'headers', 'enabled', 'tools'],
+  ['enabled', 'approval'],
 ];
 
 /** Checks a tool configuration as a person wrote it, and names every fault by its path. */
@@ -32,7 +23,7 @@ type Issue = NonNullable<ReturnType<typeof ToolConfig.safeParse>['error']>['issu
 function faultsOf(issue: Issue): readonly ToolFault[] {
   const path = issue.path.map(String);
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => ({ path: [...path, key].join('.'), message: unknownKey(key) }));
+    return issue.keys.map((key) => ({ path: [...path, key].join('.'), message: unknownKey(key, path.length / 2) }));
   }
   if (issue.code === 'invalid_key') {
     const [first] = issue.issues;
@@ -41,9 +32,12 @@ function faultsOf(issue: Issue): readonly ToolFault[] {
   return [{ path: path.join('.'), message: issue.message }];
 }
 
-function unknownKey(key: string): string {
-  const meant = nearest(key, knownKeys);
-  return meant === undefined ? 'unknown key' : `unknown key; did you mean "${meant}"?`;
+function unknownKey(key: string, depth: number): string {
+  const meant = nearest(key, knownKeys[depth] ?? []);
+  if (meant !== undefined) return `unknown key; did you mean "${meant}"?`;
+  return knownKeys[1]?.includes(key) === true
+    ? `unknown key; it belongs in a server: servers.NAME.${key}`
+    : 'unknown key';
 }
 
 /** What each part allows alone and the whole forbids. */
