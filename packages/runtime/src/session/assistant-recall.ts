@@ -47,7 +47,7 @@ export async function recallConversation(log: EventLog, session: string): Promis
 }
 
 /** Puts the steps of each turn together again from what was shown of them. */
-export class Conversation {
+class Conversation {
   readonly #turns: Said[][] = [];
   /** The assistant's own work, which every turn begins with. */
   #turnCall: string | undefined;
