@@ -95,14 +95,14 @@ async function serve(): Promise<void> {
   api = apiOf(server);
 }
 
-const sum = { tool: 'all_get-sum', arguments: { a: 2, b: 40 } };
+const sum = { tool: 'all__get-sum', arguments: { a: 2, b: 40 } };
 
 test('an assistant works like any session: it is listed, calls a real tool, asks for leave, and tells what it cost', async () => {
   const listed = await api.get('/api/agents');
   expect(listed.body.agents).toContainEqual(
     expect.objectContaining({ name: 'helper', kind: 'assistant', description: 'Adds numbers' }),
   );
-  script = [[{ text: 'Adding. ' }, sum], [{ tool: 'all_echo', arguments: { message: 'hi' } }], 'It is 42.'];
+  script = [[{ text: 'Adding. ' }, sum], [{ tool: 'all__echo', arguments: { message: 'hi' } }], 'It is 42.'];
   const asked = model.requests.length;
   const { id, kind, agent } = await api.start({ assistant: 'helper', prompt: 'Add 2 and 40' });
   expect({ kind, agent }).toEqual({ kind: 'assistant', agent: 'helper' });
@@ -125,7 +125,7 @@ test('an assistant works like any session: it is listed, calls a real tool, asks
     capabilities: expect.arrayContaining(['steer', 'pause', 'resume', 'interrupt', 'cancel']),
   });
   const tools: any = model.requests[asked]?.body.tools;
-  expect(tools.map((tool: any) => tool.function.name).toSorted()).toEqual(['all_echo', 'all_get-sum', 'ask_user']);
+  expect(tools.map((tool: any) => tool.function.name).toSorted()).toEqual(['all__echo', 'all__get-sum', 'ask_user']);
   const messages: any = model.requests[asked + 2]?.body.messages;
   expect(messages.at(-1)).toMatchObject({ role: 'tool', content: expect.stringContaining('did not allow') });
   expect(JSON.stringify([events, (await api.get(`/api/sessions/${id}/audit`)).body])).not.toContain(key);
@@ -197,7 +197,7 @@ test('after kill -9 the conversation goes on, and no server of the dead one is l
   timeout: aMachineUnderLoadMs,
 }, async () => {
   script = [
-    [{ text: 'Looking. ' }, { tool: 'stubborn_pid', arguments: {} }],
+    [{ text: 'Looking. ' }, { tool: 'stubborn__pid', arguments: {} }],
     [{ text: 'Half of ' }, { hang: true }],
   ];
   const { id } = await api.start({ assistant: 'holder', prompt: 'Who holds?' });
@@ -217,7 +217,7 @@ test('after kill -9 the conversation goes on, and no server of the dead one is l
   await api.until(id, (event) => event.type === 'turnComplete');
   expect(model.requests[asked]?.body.messages).toMatchObject([
     { role: 'user', content: 'Who holds?' },
-    { role: 'assistant', content: 'Looking. ', tool_calls: [{ function: { name: 'stubborn_pid' } }] },
+    { role: 'assistant', content: 'Looking. ', tool_calls: [{ function: { name: 'stubborn__pid' } }] },
     { role: 'tool', content: `pid ${pid}` },
     { role: 'assistant', content: 'Half of ' },
     { role: 'user', content: 'Go on' },

@@ -29,7 +29,7 @@ export function toolNames(names: Iterable<string>): ToolNames {
 }
 
 function wireName(name: string): string {
-  const allowed = name.replaceAll('::', '__').replaceAll(/[^A-Za-z0-9_-]/g, '_');
+  const allowed = name.replaceAll(/::|\./g, '__').replaceAll(/[^A-Za-z0-9_-]/g, '_');
   const started = /^[A-Za-z_]/.test(allowed) ? allowed : `_${allowed}`;
   return started.length > LONGEST_NAME ? shortened(started, name) : started;
 }

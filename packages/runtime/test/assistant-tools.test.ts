@@ -29,12 +29,12 @@ function told(request: number): unknown[] {
 describe('tools of MCP servers', () => {
   test('are offered, called one after the other, and shown; the model hears their results', async () => {
     const calls = [
-      { tool: 'all_echo', arguments: { message: 'hi' } },
-      { tool: 'all_get-sum', arguments: { a: 2, b: 40 } },
+      { tool: 'all__echo', arguments: { message: 'hi' } },
+      { tool: 'all__get-sum', arguments: { a: 2, b: 40 } },
     ];
     stage = await openAssistantStage([[{ text: 'Let me see. ' }, ...calls], 'It is 42.'], { servers });
     const events = await stage.afterTurns(await stage.begin('Add them'), 1);
-    expect(offered()).toContain('all_echo');
+    expect(offered()).toContain('all__echo');
     expect(told(1)).toEqual(['Echo: hi', expect.stringContaining('42')]);
     expect(saidIn(events)).toBe('Let me see. It is 42.');
     const work = events.filter(({ type, callId }) => callId !== 'turn-1' && String(type).startsWith('function'));
@@ -50,9 +50,9 @@ describe('tools of MCP servers', () => {
 
   test('that fail, do not exist or get no object tell the model, and the turn goes on', async () => {
     const calls = [
-      { tool: 'all_echo', arguments: {} },
-      { tool: 'all_ekho', arguments: {} },
-      { tool: 'all_echo', arguments: ['hi'] },
+      { tool: 'all__echo', arguments: {} },
+      { tool: 'all__ekho', arguments: {} },
+      { tool: 'all__echo', arguments: ['hi'] },
     ];
     stage = await openAssistantStage([calls, 'Sorry.'], { servers });
     const events = await stage.afterTurns(await stage.begin('Try'), 1);
@@ -67,7 +67,7 @@ describe('tools of MCP servers', () => {
   });
 
   test('say how far they are', async () => {
-    const slow = { tool: 'all_trigger-long-running-operation', arguments: { duration: 0.2, steps: 2 } };
+    const slow = { tool: 'all__trigger-long-running-operation', arguments: { duration: 0.2, steps: 2 } };
     stage = await openAssistantStage([[slow], 'Done.'], { servers });
     const events = await stage.afterTurns(await stage.begin('Work'), 1);
     const updates = events.filter(({ type }) => type === 'functionCallUpdate');
@@ -90,14 +90,14 @@ describe('tools of MCP servers', () => {
     };
     await stage.afterTurns(await stage.begin('Hi', { tools }), 1);
     const names = offered();
-    expect(names).toEqual(expect.arrayContaining(['ask_user', 'all_echo', 'mine_get-sum']));
-    for (const name of ['all_get-env', 'all_get-tiny-image', 'current_time', 'mine_echo', 'mine_get-env']) {
+    expect(names).toEqual(expect.arrayContaining(['ask_user', 'all__echo', 'mine__get-sum']));
+    for (const name of ['all__get-env', 'all__get-tiny-image', 'current_time', 'mine__echo', 'mine__get-env']) {
       expect(names).not.toContain(name);
     }
   });
 
   test('get secrets by reference and literal text as it stands', async () => {
-    const call = { tool: 'mine_get-env', arguments: {} };
+    const call = { tool: 'mine__get-env', arguments: {} };
     stage = await openAssistantStage([[call], 'Done.'], {
       environment: { DEEP: 'secret-value', PATH: process.env.PATH },
     });
@@ -112,7 +112,7 @@ describe('tools of MCP servers', () => {
 describe('a call that needs leave', () => {
   const ask = ['all.echo'];
   const script = () =>
-    stage.model.requests.length === 1 ? [{ tool: 'all_echo', arguments: { message: 'hi' } }] : 'Well.';
+    stage.model.requests.length === 1 ? [{ tool: 'all__echo', arguments: { message: 'hi' } }] : 'Well.';
 
   test('runs when the user says yes', async () => {
     stage = await openAssistantStage(script, { servers, ask });
@@ -212,4 +212,15 @@ test('a server that cannot be started refuses the start, by name, and leaves not
   const notes = await stage.log.listDocuments({ collection: 'processes', limit: 10 });
   expect(notes.documents).toEqual([]);
   expect(stage.model.requests).toEqual([]);
+});
+
+test('a tool is known by the spellings of others, and by its own name where no other has it', async () => {
+  const calls = ['mcp__all__echo', 'all/echo', 'echo'].map((tool) => ({ tool, arguments: { message: tool } }));
+  stage = await openAssistantStage([calls, 'Done.'], { servers });
+  const events = await stage.afterTurns(await stage.begin('Echo'), 1);
+  expect(told(1)).toEqual(['Echo: mcp__all__echo', 'Echo: all/echo', 'Echo: echo']);
+  const names = events.flatMap(({ type, callId, name }) =>
+    type === 'functionCall' && callId !== 'turn-1' ? [name] : [],
+  );
+  expect(names).toEqual(['all.echo', 'all.echo', 'all.echo']);
 });

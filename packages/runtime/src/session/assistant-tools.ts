@@ -75,6 +75,18 @@ export async function openTools(
   return new Map(found.map((tool) => [tool.name, tool]));
 }
 
+/**
+ * The function a model means. It may spell a server's tool as others do (`mcp__server__tool`, `server/tool`), or leave
+ * the server away where only one has such a tool.
+ */
+export function findTool(tools: ReadonlyMap<string, AssistantTool>, name: string): AssistantTool | undefined {
+  const exact = tools.get(name);
+  if (exact !== undefined) return exact;
+  const meant = name.replace(/^mcp__/, '').replaceAll(/__|::|\//g, '.');
+  const fits = [...tools.values()].filter((tool) => tool.name === meant || tool.name.endsWith(`.${meant}`));
+  return fits.length === 1 ? fits[0] : undefined;
+}
+
 /** What the assistant's declaration forbids no session allows; each may ask where the other would not. */
 function ruleOf(
   rules: Rules,

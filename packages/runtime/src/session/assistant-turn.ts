@@ -3,7 +3,7 @@ import type { AssistantCall, AssistantHistory, CallResult } from './assistant-hi
 import { failureEvents, isObject, resultEvent, resultText } from './assistant-result.ts';
 import type { AssistantSpec } from './assistant-spec.ts';
 import { askModel, type StepReply } from './assistant-step.ts';
-import type { AssistantTool } from './assistant-tools.ts';
+import { type AssistantTool, findTool } from './assistant-tools.ts';
 import { type AssistantVoice, StepDraft } from './assistant-voice.ts';
 
 /** How often a model is asked in one turn, unless its declaration says otherwise. */
@@ -114,7 +114,8 @@ async function runCall(turn: AssistantTurn, call: AssistantCall): Promise<CallRe
   const { voice, signal } = turn;
   const { id, name, args } = call;
   const callId = turn.mintCallId();
-  voice.show({ type: 'functionCall', callId, name, args: isObject(args) ? { ...args } : {} });
+  const shown = findTool(turn.tools, name)?.name ?? name;
+  voice.show({ type: 'functionCall', callId, name: shown, args: isObject(args) ? { ...args } : {} });
   try {
     // A function may change the world: that it was called is known even if we are gone a moment later.
     await voice.recorded(signal);
@@ -132,10 +133,10 @@ async function runCall(turn: AssistantTurn, call: AssistantCall): Promise<CallRe
 async function perform(turn: AssistantTurn, { name, args }: AssistantCall, callId: string): Promise<Json> {
   const { voice, signal, now } = turn;
   let updates = 0;
-  const tool = turn.tools.get(name);
+  const tool = findTool(turn.tools, name);
   if (tool === undefined) throw new Error(noSuchFunction(name, [...turn.tools.keys()]));
   if (!isObject(args)) throw new Error('the arguments are not an object');
-  if (tool.asks) await askLeave(turn, name, args);
+  if (tool.asks) await askLeave(turn, tool.name, args);
   return await tool.run(args, {
     signal,
     now,
