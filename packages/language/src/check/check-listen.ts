@@ -8,7 +8,7 @@ import { CODE } from './codes.ts';
 import type { Body } from './context.ts';
 import { didYouMean } from './resolve-path.ts';
 import { typeTag } from './resolve-type.ts';
-import { ANY, applied, CON, isCon, isDynamic, prune, resultOf, type Type } from './types.ts';
+import { ANY, applied, CON, isCon, isDynamic, prune, resultOf, showType, type Type } from './types.ts';
 
 /** Message types an agent waits for an answer to. */
 const NEEDS_ANSWER = new Set(['question', 'approval']);
@@ -73,7 +73,7 @@ function checkCall(body: Body, call: Expression): void {
   const receiver = call.kind === 'MethodCallExpression' ? call.receiver : undefined;
   const type = prune(body.cx.facts.types.get((receiver ?? call).id) ?? ANY);
   if (isDynamic(type) || type.kind === 'never') return;
-  const kind = type.kind === 'applied' ? (type.con.base?.con.name ?? type.con.name) : '';
+  const kind = kindOf(type) === 'Builder' ? builtFrom(body, receiver) : kindOf(type);
   if (method !== undefined && (kind === 'AgentRef' || kind === 'Builder')) {
     if (SESSION_METHODS.has(method.text) || method.text === '') return;
     body.cx.report.error(CODE.listen, method.span, `\`listen\` cannot listen to \`${method.text}\``, {
@@ -94,6 +94,18 @@ function checkCall(body: Body, call: Expression): void {
   );
 }
 
+function kindOf(type: Type): string {
+  return type.kind === 'applied' ? (type.con.base?.con.name ?? type.con.name) : '';
+}
+
+/** What `X.with_memory(m).with_context(c)` was built from, where that can be seen. */
+function builtFrom(body: Body, builder: Expression | undefined): string {
+  let node = builder;
+  while (node?.kind === 'MethodCallExpression') node = node.receiver;
+  const kind = node === undefined ? '' : kindOf(prune(body.cx.facts.types.get(node.id) ?? ANY));
+  return kind === 'ModelRef' ? kind : 'Builder';
+}
+
 /** A handler is a closure of its own: `return`, `?` and `throw` end it, not the function around it. */
 function checkHandler(body: Body, handler: ListenHandler): void {
   const declared = handler.returnType === undefined ? undefined : readType(body, handler.returnType);
@@ -112,7 +124,10 @@ function checkHandler(body: Body, handler: ListenHandler): void {
     const { parameter } = handler;
     if (parameter !== undefined) {
       const type = parameter.type === undefined ? ANY : readType(body, parameter.type);
-      if (parameter.type !== undefined) body.cx.facts.schemaArguments.set(parameter.id, typeTag(type));
+      if (parameter.type !== undefined) {
+        body.cx.facts.schemaArguments.set(parameter.id, typeTag(type));
+        checkMessageType(body, parameter.type, prune(type));
+      }
       declareHandlerParameter(body, parameter, type);
     }
     // Anything can be an answer, so branches may differ: `if ok { "yes" } else { Err("no") }`.
@@ -121,6 +136,15 @@ function checkHandler(body: Body, handler: ListenHandler): void {
     lintHandler(body, handler, prune(type));
   });
   recordFunction(body, fn, 'value');
+}
+
+const NO_MESSAGE = [CON.Int, CON.Float, CON.String, CON.Bool, CON.Nil, CON.Range, CON.Array, CON.Tuple, CON.Function];
+
+function checkMessageType(body: Body, node: TypeExpression, type: Type): void {
+  if (!NO_MESSAGE.some((con) => isCon(type, con))) return;
+  body.cx.report.error(CODE.listen, node.span, `a message has fields, so it is never \`${showType(type)}\``, {
+    help: 'name a schema or a struct with the fields of the message',
+  });
 }
 
 /** A handler often takes its message only because the form asks for it; that is no reason to warn. */
@@ -142,7 +166,8 @@ function checkOptions(body: Body, handler: ListenHandler): void {
       const what = name === undefined ? 'an option of a handler has a name' : `a handler has no option \`${name}\``;
       const help = (name === undefined ? undefined : didYouMean(name, OPTIONS)) ?? 'write `parallel: true`';
       body.cx.report.error(CODE.listen, span, what, { help });
-      body.check(option.value);
+      // A bare `parallel` is told once, not also as an unknown name.
+      if (option.value.kind !== 'NameExpression') body.check(option.value);
       continue;
     }
     if (first !== undefined) {
