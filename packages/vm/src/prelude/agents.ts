@@ -80,6 +80,7 @@ function session(f: Body): void {
   f.emit('Borrow', WINDOW + 1, ERROR);
   f.builtin(INDEX, '$listen_failed', WINDOW, 2);
   f.place(finished);
+  f.builtin(INDEX, '$tasks_cancel', WINDOW, 0);
   f.emit('LoadNil', SESSION);
   f.emit('Borrow', WINDOW, STATE);
   f.builtin(MESSAGE, '$agent_result', WINDOW, 1);
