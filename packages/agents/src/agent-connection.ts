@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '@concerto/base';
-import type { AgentCapability, AgentMessage, AgentMessageId, InitAckMessage } from '@concerto/protocol';
+import type { AgentCapability, AgentMessage, AgentMessageId, InitAckMessage, Line } from '@concerto/protocol';
 import type { AgentError } from './agent-error.ts';
 
 /** An agent as the manifest declares it. Times are in milliseconds. */
@@ -31,6 +31,13 @@ export type StartOptions = {
   readonly onProcess?: (identity: ProcessIdentity) => void | Promise<void>;
   /** Each line it writes on stderr, without its newline and with secrets struck out. */
   readonly onStderr?: (line: string) => void;
+  /** Each line it writes on stdout as it came, before anything is made of it. */
+  readonly onLine?: (line: Line) => void;
+  /**
+   * Called once after the exit with the processes it had started and left running, before they are ended; none when it
+   * left none. Linux only: elsewhere it is always called with none.
+   */
+  readonly onLeftovers?: (pids: readonly number[]) => void;
 };
 
 /** Enough to find the process again after a restart of ours, and never to mistake another for it. */

@@ -3,12 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AgentExit, AgentSpec, ProcessIdentity } from './agent-connection.ts';
-import { agentEnvironment } from './agent-environment.ts';
+import type { AgentExit, AgentSpec, ProcessIdentity, StartOptions } from './agent-connection.ts';
 import { AgentError } from './agent-error.ts';
+import { agentLaunch } from './agent-launch.ts';
 import { endOrphan } from './end-orphan.ts';
-import { findCommand } from './find-command.ts';
-import { describeProcess, markerVariable, sendSignal } from './process-identity.ts';
+import { describeProcess, markerVariable, processesMarked, sendSignal } from './process-identity.ts';
 import { StderrLines } from './stderr-lines.ts';
 import { StderrTail, stderrExcerpt } from './stderr-tail.ts';
 
@@ -22,7 +21,13 @@ const killedMs = 5_000;
 
 const defaultStepMs = 2_000;
 
+/** For what an agent started to notice that it has ended. */
+const leftoverMs = 500;
+const leftoverPollMs = 25;
+
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
+
+type ProcessOptions = Pick<StartOptions, 'endGraceMs' | 'onStderr' | 'onLeftovers'>;
 
 type WaitingWrite = { readonly since: number; readonly reject: (error: AgentError) => void };
 
@@ -38,6 +43,7 @@ export class AgentProcess {
   readonly #child: Child;
   readonly #stderr: StderrTail;
   readonly #stepMs: number;
+  readonly #onLeftovers: ProcessOptions['onLeftovers'];
   readonly #waitingWrites = new Set<WaitingWrite>();
   #writeTimer: NodeJS.Timeout | undefined;
   #exit: AgentExit | undefined;
@@ -49,6 +55,7 @@ export class AgentProcess {
     identity: ProcessIdentity;
     stderr: StderrTail;
     stepMs: number;
+    onLeftovers: ProcessOptions['onLeftovers'];
   }) {
     this.identity = parts.identity;
     this.stdout = parts.child.stdout;
@@ -56,23 +63,14 @@ export class AgentProcess {
     this.#child = parts.child;
     this.#stderr = parts.stderr;
     this.#stepMs = parts.stepMs;
+    this.#onLeftovers = parts.onLeftovers;
     this.exited = this.#watch();
   }
 
-  static async start(
-    spec: AgentSpec,
-    stepMs: number = defaultStepMs,
-    onStderr?: (line: string) => void,
-  ): Promise<AgentProcess> {
+  static async start(spec: AgentSpec, options: ProcessOptions = {}): Promise<AgentProcess> {
+    const { endGraceMs: stepMs = defaultStepMs, onStderr, onLeftovers } = options;
     const marker = randomUUID();
-    const { variables, secrets } = agentEnvironment(spec.name, spec.env ?? {}, process.env);
-    const workingDir = spec.workingDir ?? process.cwd();
-    const command = await findCommand({
-      agent: spec.name,
-      command: spec.command,
-      workingDir,
-      path: variables.PATH ?? '',
-    });
+    const { command, workingDir, variables, secrets } = await agentLaunch(spec);
     const child = spawn(command, [...(spec.args ?? [])], {
       cwd: workingDir,
       env: { ...variables, [markerVariable]: marker },
@@ -97,7 +95,7 @@ export class AgentProcess {
     endAllAtExit(pid);
     // An agent can be gone before it can be described; its start time then never matches, which is right.
     const startTime = (await describeProcess(pid))?.startTime ?? 'gone';
-    return new AgentProcess({ spec, child, identity: { pid, startTime, marker }, stderr, stepMs });
+    return new AgentProcess({ spec, child, identity: { pid, startTime, marker }, stderr, stepMs, onLeftovers });
   }
 
   /** Resolves when the pipe has taken the line. */
@@ -186,6 +184,7 @@ export class AgentProcess {
     const { code, signal } = await ended(child);
     living.delete(this.identity.pid);
     clearTimeout(this.#writeTimer);
+    if (this.#onLeftovers !== undefined) this.#onLeftovers(await this.#leftovers());
     // What the agent started must not outlive it: first its group, then whoever left the group but carries the marker.
     sendSignal(-this.identity.pid, 'SIGTERM');
     await endOrphan(this.identity, this.#stepMs);
@@ -195,6 +194,16 @@ export class AgentProcess {
     child.stdin.destroy();
     this.#exit = { code, signal, stderr: this.#stderr.text() };
     return this.#exit;
+  }
+
+  /** What it started and did not end, after a moment for what ends on its own. */
+  async #leftovers(): Promise<readonly number[]> {
+    const deadline = Date.now() + leftoverMs;
+    for (;;) {
+      const left = await processesMarked(this.identity.marker);
+      if (left.length === 0 || Date.now() >= deadline) return left;
+      await sleep(leftoverPollMs);
+    }
   }
 
   async #brokenPipe(cause: unknown): Promise<AgentError> {

@@ -47,10 +47,12 @@ export class NdjsonConnection implements AgentConnection {
   readonly #process: AgentProcess;
   readonly #splitter = new LineSplitter();
   readonly #plain: PlainTextAnswer;
+  readonly #onLine: ((line: Line) => void) | undefined;
   #handshake: Handshake | undefined;
   #isFinished = false;
 
-  constructor(spec: AgentSpec, agentProcess: AgentProcess) {
+  constructor(spec: AgentSpec, agentProcess: AgentProcess, onLine?: (line: Line) => void) {
+    this.#onLine = onLine;
     this.spec = spec;
     this.identity = agentProcess.identity;
     this.exited = agentProcess.exited;
@@ -146,8 +148,13 @@ export class NdjsonConnection implements AgentConnection {
   }
 
   #read(chunk: Buffer): void {
-    for (const line of this.#splitter.push(chunk)) this.#readLine(line);
+    for (const line of this.#splitter.push(chunk)) this.#takeLine(line);
     if (this.output.isFull) this.#process.stdout.pause();
+  }
+
+  #takeLine(line: Line): void {
+    this.#onLine?.(line);
+    this.#readLine(line);
   }
 
   #readLine(line: Line): void {
@@ -290,7 +297,7 @@ export class NdjsonConnection implements AgentConnection {
   #finish(exit: AgentExit): void {
     if (this.#isFinished) return;
     this.#isFinished = true;
-    for (const line of this.#splitter.end()) this.#readLine(line);
+    for (const line of this.#splitter.end()) this.#takeLine(line);
     this.#plain.exited();
     const error = this.#process.exitError(exit);
     this.#handshake?.refuse(error);

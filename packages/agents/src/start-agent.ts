@@ -29,11 +29,11 @@ export async function startAgent(spec: AgentSpec, options: StartOptions = {}): P
 
 async function startNdjson(spec: AgentSpec, options: StartOptions): Promise<AgentConnection> {
   options.signal?.throwIfAborted();
-  const agentProcess = await AgentProcess.start(spec, options.endGraceMs, options.onStderr);
+  const agentProcess = await AgentProcess.start(spec, options);
   try {
     await options.onProcess?.(agentProcess.identity);
     options.signal?.throwIfAborted();
-    const connection = new NdjsonConnection(spec, agentProcess);
+    const connection = new NdjsonConnection(spec, agentProcess, options.onLine);
     if (hasParams(spec)) await connection.initialise(options.initTimeoutMs ?? initTimeoutMs, options.signal);
     return connection;
   } catch (error) {

@@ -150,9 +150,12 @@ export type LogErrorCode =
 
 export class LogError extends Error {
   readonly code: LogErrorCode;
+  /** Who has the store open, when that is why it cannot be opened here. */
+  readonly heldBy: string | undefined;
 
-  constructor(code: LogErrorCode, message: string, options?: ErrorOptions) {
+  constructor(code: LogErrorCode, message: string, options?: ErrorOptions & { readonly heldBy?: string }) {
     super(message, options);
+    this.heldBy = options?.heldBy;
     this.name = 'LogError';
     this.code = code;
   }

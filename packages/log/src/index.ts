@@ -22,4 +22,5 @@ export {
 export { type FollowRequest, follow } from './follow.ts';
 export { memoryEventLog } from './memory/memory-event-log.ts';
 export { openEventLog, type StoreOptions } from './open-event-log.ts';
+export type { RedisFacts } from './redis/redis-server-check.ts';
 export type { Store, StoreRecord } from './store.ts';

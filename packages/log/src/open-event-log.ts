@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { nearest } from '@concerto/base';
 import { LogError } from './event-log.ts';
 import { memoryEventLog } from './memory/memory-event-log.ts';
+import type { RedisFacts } from './redis/redis-server-check.ts';
 import type { Store } from './store.ts';
 
 export type StoreOptions = {
@@ -9,6 +10,8 @@ export type StoreOptions = {
   readonly now: () => number;
   /** Told what about the store may lose acknowledged entries, and what to set. */
   readonly onWarning?: (message: string) => void;
+  /** Told what a Redis says about itself. */
+  readonly onServer?: (facts: RedisFacts) => void;
   /** Refuse to make a new SQLite store where there is none. */
   readonly mustExist?: boolean;
 };
@@ -17,7 +20,8 @@ const forms = '`memory:`, `sqlite:PATH`, `redis://HOST:PORT/DB` or `rediss://HOS
 const schemes = ['memory', 'sqlite', 'redis', 'rediss'];
 
 /** Opens the store that a URL names. A driver is loaded only with its store: loading one costs more than most commands take. Throws LogError, with what to do, when it cannot. */
-export async function openEventLog(url: string, { now, onWarning, mustExist }: StoreOptions): Promise<Store> {
+export async function openEventLog(url: string, options: StoreOptions): Promise<Store> {
+  const { now, mustExist, onWarning, onServer } = options;
   const colon = url.indexOf(':');
   const scheme = colon === -1 ? undefined : url.slice(0, colon);
   const rest = url.slice(colon + 1);
@@ -32,10 +36,10 @@ export async function openEventLog(url: string, { now, onWarning, mustExist }: S
       return (await import('./sqlite/sqlite-event-log.ts')).sqliteEventLog(sqlitePath(rest), { now });
     case 'redis':
     case 'rediss':
-      return await (await import('./redis/redis-event-log.ts')).redisEventLog(
-        url,
-        onWarning === undefined ? {} : { onWarning },
-      );
+      return await (await import('./redis/redis-event-log.ts')).redisEventLog(url, {
+        ...(onWarning === undefined ? {} : { onWarning }),
+        ...(onServer === undefined ? {} : { onServer }),
+      });
     default:
       throw unknownScheme(url, scheme);
   }

@@ -9,16 +9,14 @@ import { addressOf } from './redis-failure.ts';
 import { listenForGrowth } from './redis-growth.ts';
 import { appendedFrom, appendOperation, documentOperation, leaseFrom, loadOperation } from './redis-operations.ts';
 import { dumpRedis } from './redis-records.ts';
-import { checkServer } from './redis-server-check.ts';
+import { checkServer, type ServerHooks } from './redis-server-check.ts';
 import { readHead, readPage, readSessions } from './redis-streams.ts';
 
-export type RedisOptions = {
+export type RedisOptions = ServerHooks & {
   /** How long a call waits while Redis does not answer, before it fails with `unavailable`. */
   readonly patienceMs?: number;
   /** How long it waits when the connection is lost; a restart of Redis takes less. */
   readonly outageAfterMs?: number;
-  /** Told what about this Redis may lose acknowledged entries, and what to set. */
-  readonly onWarning?: (message: string) => void;
   /** Added to the server's clock: lets tests move time. */
   readonly aheadMs?: () => number;
 };
@@ -80,7 +78,7 @@ async function connect(at: RedisAddress, options: RedisOptions): Promise<RedisSt
   const batches = new Batches(at, () => commands, aheadMs);
   commands = await openRedisConnection(at, {
     prepare: async (client) => {
-      if (!checked) await checkServer(client, at.address, options.onWarning);
+      if (!checked) await checkServer(client, at.address, options);
       checked = true;
       await loadBatchScript(client);
     },

@@ -2,24 +2,42 @@ import { LogError } from '../event-log.ts';
 import type { RedisClient } from './redis-connection.ts';
 import { textReply } from './redis-reply.ts';
 
+/** What a Redis says about itself; a setting is undefined where it does not tell, as hosted ones often do not. */
+export type RedisFacts = {
+  readonly version: string | undefined;
+  readonly appendonly: string | undefined;
+  readonly appendfsync: string | undefined;
+};
+
+export type ServerHooks = {
+  /** Told what about this Redis may lose acknowledged entries, and what to set. */
+  readonly onWarning?: (message: string) => void;
+  readonly onServer?: (facts: RedisFacts) => void;
+};
+
+/** The first that can trim a stream by id and read on after one. */
+const oldestVersion = { text: '6.2', major: 6, minor: 2 };
+
 /** Refuses a Redis that cannot serve, warns of one that may lose what it acknowledged. */
-export async function checkServer(
-  client: RedisClient,
-  address: string,
-  onWarning: ((message: string) => void) | undefined,
-): Promise<void> {
-  const info = await client.sendCommand(['INFO', 'cluster']);
-  if (/cluster_enabled:1/.test(textReply(info))) {
+export async function checkServer(client: RedisClient, address: string, hooks: ServerHooks): Promise<void> {
+  const { onWarning = () => undefined, onServer } = hooks;
+  const info = textReply(await client.sendCommand(['INFO']));
+  if (/cluster_enabled:1/.test(info)) {
     throw new LogError(
       'bad-url',
       `the store ${address} is a Redis Cluster; use a single primary (with replicas if you like)`,
     );
   }
-  if (onWarning === undefined) return;
+  const [, version, major, minor] = /^redis_version:((\d+)\.(\d+)\S*)/m.exec(info) ?? [];
+  if (version !== undefined && isTooOld(Number(major), Number(minor))) {
+    throw new LogError('bad-url', `the store ${address} is Redis ${version}; use ${oldestVersion.text} or newer`);
+  }
+  if (hooks.onWarning === undefined && onServer === undefined) return;
   const append = await setting(client, 'appendonly');
   const sync = await setting(client, 'appendfsync');
   const limit = await setting(client, 'maxmemory');
   const policy = await setting(client, 'maxmemory-policy');
+  onServer?.({ version, appendonly: append, appendfsync: sync });
   if (append === 'no') {
     onWarning(`the store ${address} keeps nothing when it restarts: set \`appendonly yes\` and \`appendfsync always\``);
   } else if (sync !== undefined && sync !== 'always') {
@@ -28,6 +46,10 @@ export async function checkServer(
   if (limit !== undefined && limit !== '0' && policy !== 'noeviction') {
     onWarning(`the store ${address} drops keys when its memory is full: set \`maxmemory-policy noeviction\``);
   }
+}
+
+function isTooOld(major: number, minor: number): boolean {
+  return major < oldestVersion.major || (major === oldestVersion.major && minor < oldestVersion.minor);
 }
 
 /** Undefined where the server does not tell, as hosted ones often do not. */

@@ -37,6 +37,7 @@ function inUse(path: string, cause: unknown): LogError {
   const who = pid === undefined ? 'another process' : `the process ${pid}`;
   return new LogError('unavailable', `the store ${path} is in use by ${who}; stop it, or give this one another store`, {
     cause,
+    heldBy: who,
   });
 }
 
