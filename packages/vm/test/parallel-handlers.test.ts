@@ -26,6 +26,9 @@ function handle(f: FunctionBuilder): void {
   f.emit('Return', 1);
 }
 
+/** The program sleeps so long when its listen has ended: what is left of it then can be seen. */
+const AFTERWARDS_MS = 77_777;
+
 /** main listens to A: questions beside it, progress in order. */
 function listening(): IrModule {
   const program = withModel();
@@ -46,6 +49,8 @@ function listening(): IrModule {
     f.constant(4, { kind: 'function', index: beside });
     f.constant(5, { kind: 'function', index: inOrder });
     f.emit('ListenBegin', 0, 0, 2);
+    f.emit('LoadInt', 2, AFTERWARDS_MS);
+    f.builtin(1, 'std::time::sleep', 2, 1);
     f.emit('Return', 0);
   });
   return program.build();
@@ -57,6 +62,8 @@ class Conversation {
   vm: Vm = createVm(this.module, { entry: 'main' });
   readonly effects: Effect[] = [];
   status: RunStatus = { status: 'running' };
+  /** When the listen had ended. */
+  leftBehind = { fibers: -1, requests: -1 };
 
   constructor() {
     this.#run();
@@ -105,6 +112,12 @@ class Conversation {
     const { effects, ...status } = run(this.vm);
     this.effects.push(...effects);
     this.status = status;
+    const last = pendingRequests(this.vm).find((asked) => asked.kind === 'sleep' && asked.ms === AFTERWARDS_MS);
+    if (last !== undefined) {
+      this.leftBehind = { fibers: this.vm.fibers.size - 1, requests: this.vm.pending.size - 1 };
+      resume(this.vm, last.id, ok(null));
+      return this.#run();
+    }
     if (status.status === 'waiting') this.vm = restore(this.module, JSON.parse(JSON.stringify(snapshot(this.vm))));
   }
 }
@@ -178,7 +191,7 @@ describe('handlers beside a listen', () => {
       talk.wakes(10);
       expect(talk.result).toBe('Err(the handler of "question" failed: no idea)');
       expect(talk.effects).toContainEqual({ kind: 'agent_close', session: 's1', reason: 'done' });
-      expect(talk.waitsFor).toEqual([]);
+      expect(talk.leftBehind).toEqual({ fibers: 0, requests: 0 });
     }
   });
 
@@ -187,12 +200,12 @@ describe('handlers beside a listen', () => {
     exited.says(question(1, 30));
     exited.answer('agent_next', { ok: false, error: { kind: 'exited', message: 'agent exited without result' } });
     expect(exited.result).toBe('Err(agent exited without result)');
-    expect(exited.waitsFor).toEqual([]);
+    expect(exited.leftBehind).toEqual({ fibers: 0, requests: 0 });
   });
 });
 
 /** What can happen to a conversation; where it cannot happen now, it does not. */
-type Step = 'question' | 'broken' | 'progress' | 'result' | 'exit' | 'oldest' | 'newest' | 'expires';
+type Step = 'question' | 'broken' | 'progress' | 'stumble' | 'result' | 'exit' | 'oldest' | 'newest' | 'expires';
 
 function take(talk: Conversation, step: Step, id: number): void {
   const asked = pendingRequests(talk.vm);
@@ -204,7 +217,8 @@ function take(talk: Conversation, step: Step, id: number): void {
       if (isRead) talk.says({ type: 'question', id, ms: id, fails: step === 'broken' });
       return;
     case 'progress':
-      if (isRead) talk.says({ type: 'progress', ms: id });
+    case 'stumble':
+      if (isRead) talk.says({ type: 'progress', ms: id, fails: step === 'stumble' });
       return;
     case 'result':
       if (isRead) talk.says(done);
@@ -227,7 +241,7 @@ test('whatever happens in whatever order, every answer has its own id and nothin
   const steps = fc.array(
     fc.constantFrom<Step>(
       ...(['question', 'question', 'question', 'oldest', 'newest', 'newest'] as const),
-      ...(['progress', 'broken', 'result', 'exit', 'expires'] as const),
+      ...(['progress', 'stumble', 'broken', 'result', 'exit', 'expires'] as const),
     ),
     { maxLength: 60 },
   );
@@ -241,8 +255,7 @@ test('whatever happens in whatever order, every answer has its own id and nothin
       for (let turn = 0; turn < 200 && talk.status.status === 'waiting'; turn++)
         take(talk, turn % 2 === 0 ? 'oldest' : 'result', turn);
       expect(talk.status.status).toBe('done');
-      expect(talk.waitsFor).toEqual([]);
-      expect(talk.vm.fibers.size).toBe(0);
+      expect(talk.leftBehind).toEqual({ fibers: 0, requests: 0 });
       expect(talk.effects.filter((effect) => effect.kind === 'agent_close')).toHaveLength(1);
       const ids = talk.replies.map((reply) => JSON.stringify(reply));
       expect(new Set(ids).size).toBe(ids.length);
@@ -258,7 +271,7 @@ describe('a session whose time is over', () => {
     talk.says({ type: 'progress', ms: 50 });
     expect(talk.expires()).toBe(true);
     expect(talk.result).toBe('Err(too late)');
-    expect(talk.waitsFor).toEqual([]);
+    expect(talk.leftBehind).toEqual({ fibers: 0, requests: 0 });
     expect(talk.effects).toContainEqual({ kind: 'agent_close', session: 's1', reason: 'done' });
   });
 
