@@ -54,6 +54,19 @@ const field = z.strictObject({
   /** A constant default as JSON; other defaults are compiled into the literal. */
   default: json.optional(),
   description: z.string().optional(),
+  /** Of `@validate`: what a value that comes from outside must satisfy. */
+  rules: z
+    .strictObject({
+      min: z.number().optional(),
+      max: z.number().optional(),
+      min_length: z.number().optional(),
+      max_length: z.number().optional(),
+      /** A regular expression that the whole text matches. */
+      pattern: z.string().optional(),
+      /** Said instead of what the rule would say. */
+      message: z.string().optional(),
+    })
+    .optional(),
 });
 
 /** `tool`: a struct whose one instance is the module variable of its name. `error`: displays as its `message`. */
@@ -62,6 +75,8 @@ const structSchema = z.strictObject({
   kind: z.enum(['struct', 'schema', 'tool', 'error']),
   /** Type parameters, as the types of the fields name them. */
   params: z.array(name).optional(),
+  /** How values from outside become it: `coerce` reads numbers out of texts, `strict` refuses further fields. */
+  modes: z.array(z.enum(['coerce', 'strict'])).optional(),
   fields: z.array(field),
 });
 

@@ -139,6 +139,23 @@ describe('models', () => {
     expect(server.requests).toHaveLength(4);
   });
 
+  test('`@cache` gives the same answer to the same request again, for a while', async () => {
+    let count = 0;
+    const server = await startScriptedModelServer(() => [{ text: `answer ${++count}` }]);
+    const { lines } = await stage.run(
+      `@cache(ttl: 60) model M { provider: main, base: "small" }
+       @cache(ttl: 0) model Never { provider: main, base: "small" }
+       fn main() {
+         emit("a", [M.execute("one").unwrap().text, M.execute("one").unwrap().text, M.execute("two").unwrap().text]);
+         emit("b", [Never.execute("one").unwrap().text, Never.execute("one").unwrap().text]);
+         emit("c", M.with_system("x").execute("one").unwrap().text);
+       }`,
+      settings(server),
+    );
+    await server.close();
+    expect(lines).toEqual(['a: [answer 1, answer 1, answer 2]', 'b: [answer 3, answer 4]', 'c: answer 5']);
+  });
+
   test('an answer comes piece by piece', async () => {
     const server = await startScriptedModelServer([[{ text: 'one two three', pieces: 4 }]]);
     const { lines } = await stage.run(

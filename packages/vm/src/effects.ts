@@ -81,6 +81,8 @@ export interface ModelRequest {
   readonly schema: { readonly name: string; readonly schema: Json } | null;
   readonly timeoutMs: number | null;
   readonly stream: boolean;
+  /** An answer to the same request that is not older may be given again; null: never. */
+  readonly cacheMs: number | null;
 }
 
 export type ModelMessage =

@@ -187,9 +187,10 @@ function linkStruct(type: IrStruct, parents: readonly string[]): StructType {
     default: field.default === undefined ? undefined : fromJson(field.default),
     description: field.description,
     hidden: false,
+    rules: field.rules,
   }));
   const slots = new Map(fields.map((field, slot) => [field.name, slot]));
-  return { name: type.name, kind: type.kind, params: type.params ?? [], fields, slots, parents };
+  return { name: type.name, kind: type.kind, params: type.params ?? [], fields, slots, parents, modes: type.modes };
 }
 
 function linkEnum(type: IrModule['enums'][number]): EnumType {

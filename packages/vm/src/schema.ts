@@ -5,6 +5,7 @@ import { errorValue } from './fault.ts';
 import { parseJson } from './json.ts';
 import type { Vm } from './machine.ts';
 import { describeEnum, readVariant } from './schema-enum.ts';
+import { brokenRules, coerced, ruleText } from './schema-rules.ts';
 import {
   array,
   emptyMap,
@@ -23,13 +24,15 @@ import {
 /** A value that fits the type: numbers coerced, defaults filled in, maps made structs. The errors name the path. */
 export function conform(vm: Vm, value: Value, type: TypeExpr): Result<Value, readonly string[]> {
   const errors: string[] = [];
-  const result = check(vm, value, type, { path: '', errors });
+  const result = check(vm, value, type, { path: '', errors, coerces: false });
   return errors.length === 0 ? ok(result) : err(errors);
 }
 
 interface Place {
   readonly path: string;
   readonly errors: string[];
+  /** Inside a schema with `@coerce`. */
+  readonly coerces: boolean;
 }
 
 function check(vm: Vm, value: Value, type: TypeExpr, place: Place): Value {
@@ -49,7 +52,7 @@ function check(vm: Vm, value: Value, type: TypeExpr, place: Place): Value {
 
 function checkUnion(vm: Vm, value: Value, members: readonly TypeExpr[], place: Place): Value {
   for (const member of members) {
-    const attempt: Place = { path: place.path, errors: [] };
+    const attempt: Place = { ...place, errors: [] };
     const result = check(vm, value, member, attempt);
     if (attempt.errors.length === 0) return result;
   }
@@ -61,8 +64,9 @@ function checkTuple(vm: Vm, value: Value, items: readonly TypeExpr[], place: Pla
   return array(items.map((item, index) => check(vm, value.items[index], item, step(place, `[${index}]`))));
 }
 
-function checkName(vm: Vm, value: Value, type: Extract<TypeExpr, { kind: 'name' }>, place: Place): Value {
+function checkName(vm: Vm, given: Value, type: Extract<TypeExpr, { kind: 'name' }>, place: Place): Value {
   const [first, second] = type.args;
+  const value = place.coerces ? coerced(given, type.name) : given;
   switch (type.name) {
     case 'Any':
       return value;
@@ -161,20 +165,29 @@ function checkStruct(vm: Vm, value: Value, applied: AppliedStruct, place: Place)
   const { type } = applied;
   if (isKind(value, 'struct') && value.type === type) return value;
   if (!isKind(value, 'map')) return refuse(place, `an object (${shortName(type.name)})`, value);
+  const coerces = place.coerces || type.modes?.includes('coerce') === true;
   const fields = type.fields.map((field): Value => {
     const given = value.entries.get(stringKey(field.name));
-    const inner = step(place, `.${field.name}`);
+    const inner: Place = { ...step(place, `.${field.name}`), coerces };
     if (given === undefined || (given === null && field.optional)) {
       if (field.default !== undefined) return conformDefault(vm, field.default, fieldType(applied, field.type));
       if (field.optional || field.type.startsWith('Option<')) return NONE;
       place.errors.push(`${inner.path.slice(1)}: missing`);
       return null;
     }
-    return check(vm, given, fieldType(applied, field.type), inner);
+    const before = place.errors.length;
+    const checked = check(vm, given, fieldType(applied, field.type), inner);
+    const broken = field.rules === undefined || place.errors.length > before ? [] : brokenRules(checked, field.rules);
+    for (const rule of broken) place.errors.push(`${inner.path.slice(1)}: ${rule}`);
+    return checked;
   });
   const result: StructValue = { kind: 'struct', type, fields, extra: null, shared: false };
   for (const [key, item] of value.entries) {
     if (typeof key !== 'string' || type.slots.has(key)) continue;
+    if (type.modes?.includes('strict') === true) {
+      place.errors.push(`${step(place, `.${key}`).path.slice(1)}: is not a field of ${shortName(type.name)}`);
+      continue;
+    }
     result.extra ??= new Map();
     result.extra.set(key, item);
   }
@@ -196,7 +209,7 @@ function refuse(place: Place, expected: string, value: Value): null {
 }
 
 function step(place: Place, part: string): Place {
-  return { path: place.path + part, errors: place.errors };
+  return { ...place, path: place.path + part };
 }
 
 const anyType: TypeExpr = { kind: 'name', name: 'Any', args: [] };
@@ -343,8 +356,9 @@ function describeStruct(vm: Vm, applied: AppliedStruct, defs: Record<string, Jso
   const required: string[] = [];
   for (const field of type.fields) {
     const described = asObject(describe(vm, fieldType(applied, field.type), defs));
-    properties[field.name] =
-      field.description === undefined ? described : { ...described, description: field.description };
+    // In words: providers differ in what else of JSON Schema they take.
+    const told = [field.description, field.rules && ruleText(field.rules)].filter((part) => part !== undefined);
+    properties[field.name] = told.length === 0 ? described : { ...described, description: told.join('; ') };
     if (!field.optional && field.default === undefined && !field.type.startsWith('Option<')) required.push(field.name);
   }
   return { type: 'object', properties, required, additionalProperties: false };

@@ -1,4 +1,4 @@
-import type { BuiltinName, TypeExpr } from '@concerto/ir';
+import type { BuiltinName, IrField, IrStruct, TypeExpr } from '@concerto/ir';
 import type { LinkedFunction } from './program.ts';
 
 /**
@@ -183,6 +183,7 @@ export interface StructType {
   readonly slots: ReadonlyMap<string, number>;
   /** What also catches it: the error types above, the traits it implements. */
   readonly parents: readonly string[];
+  readonly modes?: IrStruct['modes'];
 }
 interface StructField {
   readonly name: string;
@@ -192,6 +193,7 @@ interface StructField {
   readonly description: string | undefined;
   /** Not part of the display and JSON forms. */
   readonly hidden: boolean;
+  readonly rules?: IrField['rules'];
 }
 export interface EnumType {
   readonly name: string;

@@ -1,8 +1,9 @@
-import type { Decorator, Item, ItemNode } from '../syntax/item.ts';
+import type { Decorator, DecoratorArgument, Item, ItemNode } from '../syntax/item.ts';
 import { constantValue, outerBody } from './check-constant.ts';
 import { checkPermission, type PermissionPlace } from './check-permission.ts';
 import { CODE } from './codes.ts';
 import type { Context } from './context.ts';
+import type { ConstantValue } from './facts.ts';
 import type { ModuleScope } from './module-scope.ts';
 import { didYouMean } from './resolve-path.ts';
 
@@ -21,11 +22,11 @@ const DECORATORS: Readonly<Record<string, DecoratorRule>> = {
   permission: { labels: [], values: 1 },
   timeout: { labels: ['seconds', 'ms'], values: 1 },
   log: { labels: ['channel', 'level'], values: 1 },
-  cache: { labels: ['ttl', 'seconds', 'key'], values: 1 },
+  cache: { labels: ['ttl', 'seconds'], values: 1 },
   partial: { labels: [], values: 0 },
   coerce: { labels: [], values: 0 },
   strict: { labels: [], values: 0 },
-  validate: { labels: ['min', 'max', 'pattern', 'min_length', 'max_length', 'message', 'mode'], values: 9 },
+  validate: { labels: ['min', 'max', 'pattern', 'min_length', 'max_length', 'message'], values: 0 },
   deprecated: { labels: ['message', 'since'], values: 1 },
 };
 
@@ -36,6 +37,11 @@ const WORKS_ON: Readonly<Record<string, { readonly kinds: readonly string[]; rea
   retry: { kinds: ['ModelItem', 'FunctionStage', 'ValueStage'], what: 'models and stages of pipelines' },
   timeout: { kinds: ['ModelItem', 'FunctionStage', 'ValueStage'], what: 'models and stages of pipelines' },
   log: { kinds: ['ModelItem'], what: 'models' },
+  cache: { kinds: ['ModelItem'], what: 'models' },
+  partial: { kinds: ['SchemaItem'], what: 'schemas' },
+  coerce: { kinds: ['SchemaItem'], what: 'schemas' },
+  strict: { kinds: ['SchemaItem'], what: 'schemas' },
+  validate: { kinds: ['FieldDeclaration'], what: 'fields of schemas and structs' },
 };
 
 /** Unknown decorators and unknown labels are mistakes; values must be constant. */
@@ -82,6 +88,7 @@ function checkDecorator(cx: Context, module: ModuleScope, decorator: Decorator):
     const value = evaluation === undefined ? undefined : constantValue(cx, argument.value, evaluation);
     if (value !== undefined) cx.facts.constants.set(argument.value.id, value);
     if (rule === undefined) continue;
+    if (name === 'validate') checkRule(cx, argument, value);
     const label = argument.label?.text;
     if (label === undefined) values++;
     else if (!rule.labels.includes(label)) {
@@ -97,6 +104,27 @@ function checkDecorator(cx: Context, module: ModuleScope, decorator: Decorator):
   }
   if (rule !== undefined && values > rule.values) {
     cx.report.error(CODE.decoratorArgument, decorator.span, `\`@${name}\` takes fewer arguments`);
+  }
+}
+
+/** `@validate(min: 1, pattern: "[a-z]+")`: numbers, and texts one of which is a regular expression. */
+function checkRule(cx: Context, argument: DecoratorArgument, value: ConstantValue | undefined): void {
+  const label = argument.label?.text ?? '';
+  const isText = label === 'pattern' || label === 'message';
+  const fits = isText ? value?.kind === 'string' : value?.kind === 'int' || value?.kind === 'float';
+  if (!fits) {
+    const wanted = isText ? 'a text' : 'a number';
+    cx.report.error(CODE.decoratorArgument, argument.value.span, `\`${label}\` of \`@validate\` is ${wanted}`);
+  } else if (label === 'pattern' && value?.kind === 'string' && !isPattern(value.value)) {
+    cx.report.error(CODE.decoratorArgument, argument.value.span, 'this is not a regular expression');
+  }
+}
+
+function isPattern(text: string): boolean {
+  try {
+    return new RegExp(`^(?:${text})$`, 'u').source !== '';
+  } catch {
+    return false;
   }
 }
 

@@ -1102,7 +1102,7 @@ test "adds" { assert_eq(1 + 1, 2); }
     'decorators on things',
     `@deprecated("use other") fn old() -> Int { 1 }
 @cache(ttl: 60) @log model M { provider: local, base: "m" }
-@validate schema S { @describe("the name") name: String, @validate(min: 1) age: Int }
+@coerce @strict schema S { @describe("the name") name: String, @validate(min: 1) age: Int }
 @timeout(seconds: 3) agent A { connector: echo }
 fn main() { emit("x", old()); }
 `,

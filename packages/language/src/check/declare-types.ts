@@ -75,8 +75,15 @@ function declareType(cx: Context, module: ModuleScope, item: StructItem | Schema
   const scope: TypeScope = { module, params, self };
   resolveBounds(cx, scope, item.generics, params);
   if (item.kind === 'EnumItem') declareVariants(cx, scope, item, con);
-  else con.fields = declareFields(cx, scope, item.fields, item.name.text);
+  else con.fields = declareFields(cx, scope, declaredFields(item), item.name.text);
   if (item.kind === 'SchemaItem') checkSchemaFields(cx, item, con);
+}
+
+/** Every field of a schema with `@partial` may be missing. */
+export function declaredFields(item: StructItem | SchemaItem): readonly FieldDeclaration[] {
+  const isPartial =
+    item.kind === 'SchemaItem' && item.decorators.some((decorator) => decorator.name.text === 'partial');
+  return isPartial ? item.fields.map((field) => ({ ...field, optional: true })) : item.fields;
 }
 
 /** A schema describes JSON: a function or a model cannot come out of it. */

@@ -1,11 +1,15 @@
 import type { Json } from '@concerto/base';
 import type { IrEnum, IrField } from '@concerto/ir';
+import { z } from 'zod';
+import { declaredFields } from '../check/declare-types.ts';
 import { ANY, CON, isCon, prune, type TypeCon } from '../check/types.ts';
 import type { EnumVariant, FieldDeclaration, VariantPayload } from '../syntax/item.ts';
 import { constantJson, constantOf } from './constant-json.ts';
-import { decoratorText } from './decorators.ts';
+import { decoratorText, irDecorators } from './decorators.ts';
 import type { ModuleBuilder } from './module-builder.ts';
 import { typeText } from './type-text.ts';
+
+const MODES = ['coerce', 'strict'] as const;
 
 /** Structs, schemas and enums of the program, before any code refers to them. */
 export function declareTypes(builder: ModuleBuilder): void {
@@ -14,10 +18,15 @@ export function declareTypes(builder: ModuleBuilder): void {
     const { item } = type;
     if (item.kind === 'StructItem' || item.kind === 'SchemaItem') {
       const kind = item.kind === 'StructItem' ? 'struct' : 'schema';
-      const fields = item.fields.map((field) => irField(builder, field, type.con));
+      const fields = declaredFields(item).map((field) => irField(builder, field, type.con));
+      const used = MODES.filter((mode) => item.decorators.some((decorator) => decorator.name.text === mode));
+      const modes = item.kind === 'StructItem' || used.length === 0 ? {} : { modes: used };
       const names = type.con.params.map((param) => param.name);
       const params = names.length === 0 ? {} : { params: names };
-      builder.registerStruct(type.path, structs.push({ name: builder.typeName(type), kind, ...params, fields }) - 1);
+      builder.registerStruct(
+        type.path,
+        structs.push({ name: builder.typeName(type), kind, ...params, ...modes, fields }) - 1,
+      );
     }
     if (item.kind === 'EnumItem') {
       const variants = item.variants.map((variant) => irVariant(builder, variant, type.con));
@@ -39,7 +48,24 @@ export function irField(builder: ModuleBuilder, field: FieldDeclaration, con: Ty
     ...(field.optional ? { optional: true } : {}),
     ...fallback,
     ...(text === undefined ? {} : { description: text }),
+    ...fieldRules(builder, field),
   };
+}
+
+const Rules = z.object({
+  min: z.number().optional(),
+  max: z.number().optional(),
+  min_length: z.number().optional(),
+  max_length: z.number().optional(),
+  pattern: z.string().optional(),
+  message: z.string().optional(),
+});
+
+function fieldRules(builder: ModuleBuilder, field: FieldDeclaration): Pick<IrField, 'rules'> {
+  const decorators = field.decorators.filter((decorator) => decorator.name.text === 'validate');
+  if (decorators.length === 0) return {};
+  const named = Object.assign({}, ...irDecorators(builder, decorators).map((decorator) => decorator.named));
+  return { rules: Rules.parse(named) };
 }
 
 function irVariant(builder: ModuleBuilder, { name, payload }: EnumVariant, con: TypeCon): IrEnum['variants'][number] {

@@ -2,6 +2,7 @@ import type { Json } from '@concerto/base';
 import type { IrModule } from '@concerto/ir';
 import type { McpServers, ModelPart, ModelReply, Models, ModelTool, ModelTurn } from '@concerto/models';
 import type { ModelRequest, Request } from '@concerto/vm';
+import { AnswerCache } from './answer-cache.ts';
 import { type ProgramWorld, WorldFailure } from './program-world.ts';
 
 type McpCallRequest = Extract<Request, { kind: 'mcp_call' }>;
@@ -12,6 +13,7 @@ export class ProgramModels {
   readonly #module: IrModule;
   readonly #world: ProgramWorld;
   readonly #streams = new Map<string, OpenStream>();
+  readonly #answers = new AnswerCache();
   #models: Models | undefined;
   #servers: McpServers | undefined;
   #count = 0;
@@ -24,8 +26,14 @@ export class ProgramModels {
   /** One turn; with `stream` the name to read it by. */
   async ask(request: ModelRequest, signal: AbortSignal): Promise<Json> {
     const models = await this.#open();
+    const known = this.#answers.find(request);
+    if (known !== undefined) return known;
     const turn = await this.#turn(request, signal);
-    if (!request.stream) return answerJson(await seen(() => models.execute(turn)));
+    if (!request.stream) {
+      const answer = answerJson(await seen(() => models.execute(turn)));
+      this.#answers.keep(request, answer);
+      return answer;
+    }
     const name = `stream-${++this.#count}`;
     // The request that opens a stream is answered at once; its signal says nothing about the rest.
     const ending = new AbortController();

@@ -16,10 +16,11 @@ export function retryPolicy(decorators: readonly IrDecorator[]): RetryPolicy {
   if (retry === undefined) return { attempts: 1, delay: () => 0 };
   const attempts = number(retry.named.max ?? retry.args[0], 3);
   const backoff = retry.named.backoff ?? retry.args[1] ?? 'exponential';
-  const base = number(retry.named.delay_ms, BASE_DELAY_MS);
+  const base = number(retry.named.delay_ms ?? retry.named.base_ms, BASE_DELAY_MS);
+  const most = number(retry.named.max_delay_ms, MAX_DELAY_MS);
   const delay = (attempt: number): number => {
     if (backoff === 'none') return 0;
-    return Math.min(MAX_DELAY_MS, backoff === 'linear' ? base * attempt : base * 2 ** (attempt - 1));
+    return Math.min(most, backoff === 'linear' ? base * attempt : base * 2 ** (attempt - 1));
   };
   return { attempts: Math.max(1, attempts), delay };
 }
@@ -32,6 +33,15 @@ export function timeoutMs(decorators: readonly IrDecorator[]): number | null {
   if (timeout === undefined) return null;
   if (timeout.named.ms !== undefined) return number(timeout.named.ms, DEFAULT_TIMEOUT_S * 1000);
   return number(timeout.named.seconds ?? timeout.args[0], DEFAULT_TIMEOUT_S) * 1000;
+}
+
+const DEFAULT_CACHE_S = 300;
+
+/** `@cache(ttl: seconds)` in milliseconds; null without it. */
+export function cacheMs(decorators: readonly IrDecorator[]): number | null {
+  const cache = decorators.find(({ name }) => name === 'cache');
+  if (cache === undefined) return null;
+  return number(cache.named.ttl ?? cache.named.seconds ?? cache.args[0], DEFAULT_CACHE_S) * 1000;
 }
 
 /** The channel of `@log`; null without it. */

@@ -6,7 +6,7 @@ import { toJson } from '../json.ts';
 import type { Vm } from '../machine.ts';
 import { topLevelSchema } from '../schema.ts';
 import type { BuilderOptions, Value } from '../value.ts';
-import { timeoutMs } from './decorators.ts';
+import { cacheMs, timeoutMs } from './decorators.ts';
 import { modelOf, targetOf } from './model-target.ts';
 import { get, items, type State, stateOf, textOf } from './state.ts';
 
@@ -33,6 +33,7 @@ export function modelRequest(vm: Vm, state: State): ModelRequest {
         : null,
     timeoutMs: timeoutMs(model.decorators) ?? (seconds === null ? null : seconds * 1000),
     stream: textOf(state, 'method') === 'stream',
+    cacheMs: cacheMs(model.decorators),
   };
 }
 
