@@ -122,6 +122,7 @@ describe('bad usage: exit 2', () => {
     ['too few arguments', ['sessions', 'show'], /sessions show ID/],
     ['too many arguments', ['sessions', 'show', 'a', 'b'], /sessions show ID/],
     ['an unknown status', ['sessions', 'ls', '--status', 'nope'], /waitingForInput/],
+    ['a server that is none', ['sessions', 'ls', '--url', 'nonsense'], /not the URL of a server/],
   ])('%s', async (_what, args, said) => {
     const { code, err } = await refused(args);
     expect(code).toBe(2);
@@ -301,6 +302,40 @@ describe.concurrent('sessions', { timeout: aMachineUnderLoadMs }, () => {
     await api.untilStatus(id, 'cancelled');
     expect(await sessions('pause', id)).toMatchObject({ code: 1, out: '', err: expect.stringContaining('cancelled') });
     expect(await sessions('send', id, 'x')).toMatchObject({ code: 1, err: expect.stringContaining('cancelled') });
+  });
+
+  test('queue, edit, reorder, promote, unsend, audit of one message; each says what it takes', async () => {
+    const { id } = await api.start({
+      agent: 'puppet',
+      prompt: steps({ say: { type: 'log', message: 'at work' } }, { hang: true }),
+    });
+    await api.until(id, (event) => event.type === 'subagentAddJson');
+    for (const name of ['a', 'b', 'c']) await api.post(`/api/sessions/${id}/messages`, { content: name, id: name });
+    expect((await sessions('edit', id, 'a', 'other words')).out).toBe('a pending\n');
+    expect((await sessions('reorder', id, 'c', 'b', 'a')).out).toMatch(/c .*\n.*b .*\n.*other words/);
+    expect((await sessions('promote', id, 'a', '--json')).out).toContain('"priority": "immediate"');
+    expect((await sessions('unsend', id, 'b')).out).toBe('b cancelled\n');
+    const list = JSON.parse((await sessions('queue', id, '--json')).out);
+    expect(list.pending.map((message: any) => message.id)).toEqual(['a', 'c']);
+    const history = JSON.parse((await sessions('audit', id, 'a', '--json')).out);
+    expect(history.map((entry: any) => entry.what)).toEqual([
+      'message-enqueued',
+      'message-edited',
+      'messages-reordered',
+      'message-promoted',
+    ]);
+    const refusals = await Promise.all([
+      sessions('audit', id, 'none'),
+      sessions('resend', id, 'a'),
+      sessions('reorder', id, 'none'),
+      run(['pool', '--url', 'http://127.0.0.1:9', '--token', 't']),
+    ]);
+    for (const { code, out, err } of refusals)
+      expect({ code, out, err }).toEqual({ code: 1, out: '', err: expect.stringMatching(/^error: \S/) });
+    expect(await run(['sessions', 'reorder', '--help'])).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('usage: concerto sessions reorder ID MESSAGE...'),
+    });
   });
 
   test('attach follows to the end: 0 when it went well, 1 when it failed; --json is one event a line', async () => {

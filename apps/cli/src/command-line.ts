@@ -4,6 +4,8 @@ import { type CommandSpec, helpText, UsageError } from './arguments.ts';
 /** What a file behind the table exports. */
 interface CommandModule {
   readonly spec: CommandSpec;
+  /** What `--help` shows, where it depends on the rest of the line. */
+  specOf?(argv: readonly string[]): CommandSpec;
   /** Resolves with the exit code. */
   run(argv: string[]): Promise<number>;
 }
@@ -54,7 +56,8 @@ export async function runCommandLine(
   try {
     const module = await entry.load();
     if (asksHelp || wantsHelp(rest)) {
-      terminal.out(helpText(module.spec));
+      const words = asksHelp ? rest.slice(1) : rest;
+      terminal.out(helpText(module.specOf?.(words) ?? module.spec));
       return 0;
     }
     return await module.run(rest);

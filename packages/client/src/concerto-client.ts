@@ -78,8 +78,9 @@ function sessionCalls(calls: HttpCalls) {
     resume: control('resume'),
     cancel: control('cancel'),
 
-    audit: (id: string, call: CallOptions = {}) =>
-      calls.call({ ...call, method: 'GET', path: at(id, '/audit'), answer: Audit }),
+    /** Everything that was asked and confirmed, or what became of one message. */
+    audit: (id: string, query: { readonly message?: string } = {}, call: CallOptions = {}) =>
+      calls.call({ ...call, method: 'GET', path: at(id, '/audit'), query, answer: Audit }),
   };
 }
 

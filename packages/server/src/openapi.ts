@@ -87,7 +87,11 @@ const operations: Readonly<Record<string, Operation>> = {
   'delete /api/sessions/{id}/messages/{mid}': { summary: 'Take a message back', answer: Message },
   'get /api/sessions/{id}/requests': { summary: 'Open requests', answer: OpenRequestList },
   'post /api/sessions/{id}/requests/{rid}': { summary: 'Answer a request', body: AnswerRequest, answer: Ok },
-  'get /api/sessions/{id}/audit': { summary: 'Both directions', answer: Audit },
+  'get /api/sessions/{id}/audit': {
+    summary: 'Both directions, or one message’s history',
+    answer: Audit,
+    query: ['message'],
+  },
   'get /api/pool': { summary: 'Slots', answer: PoolState },
   'put /api/pool': { summary: 'Change the number of slots', body: ConfigurePool, answer: PoolState },
   'get /api/agents': { summary: 'What sessions can be started with', answer: AgentList },

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { type ConcertoClient, concertoClient } from '@concerto/client';
+import { type ClientError, type ConcertoClient, concertoClient } from '@concerto/client';
+import { UsageError } from '../arguments.ts';
 
 export const connectionOptions = {
   url: { type: 'string', value: 'URL', help: 'server; default http://127.0.0.1:4242, or CONCERTO_URL' },
@@ -13,8 +14,17 @@ export function connect(values: {
   readonly token: string | undefined;
 }): ConcertoClient {
   const url = values.url ?? process.env.CONCERTO_URL ?? `http://127.0.0.1:${process.env.PORT ?? '4242'}`;
+  if (!/^https?:\/\/[^/]/i.test(url))
+    throw new UsageError(`${JSON.stringify(url)} is not the URL of a server, such as http://127.0.0.1:4242`);
   const token = values.token ?? process.env.CONCERTO_TOKEN ?? tokenOfThisFolder();
   return concertoClient({ url, ...(token === undefined ? {} : { token }) });
+}
+
+/** What a person can do about it, if anything. */
+export function hintFor(cause: ClientError): string {
+  if (cause.code === 'unreachable')
+    return '\nIs the server running? Start it with `concerto serve`, or name it with --url.';
+  return cause.status === 401 ? '\nGive the token with --token or CONCERTO_TOKEN.' : '';
 }
 
 function tokenOfThisFolder(): string | undefined {

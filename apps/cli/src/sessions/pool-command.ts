@@ -1,6 +1,6 @@
 import { ClientError } from '@concerto/client';
 import { defineCommand, parseArguments, UsageError } from '../arguments.ts';
-import { connect, connectionOptions } from './connect.ts';
+import { connect, connectionOptions, hintFor } from './connect.ts';
 import { print, printJson } from './show.ts';
 
 export const spec = defineCommand({
@@ -24,7 +24,7 @@ export async function run(argv: string[]): Promise<number> {
     return 0;
   } catch (cause) {
     if (!(cause instanceof ClientError)) throw cause;
-    process.stderr.write(`error: ${cause.message}\n`);
+    process.stderr.write(`error: ${cause.message}${hintFor(cause)}\n`);
     return 1;
   }
 }

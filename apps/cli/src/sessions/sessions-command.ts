@@ -1,9 +1,9 @@
 import { nearest } from '@concerto/base';
 import { ClientError, type ConcertoClient, type StartRequest } from '@concerto/client';
 import { SessionStatus } from '@concerto/protocol';
-import { defineCommand, parseArguments, UsageError } from '../arguments.ts';
+import { type CommandSpec, defineCommand, parseArguments, UsageError } from '../arguments.ts';
 import { attach } from './attach.ts';
-import { connect, connectionOptions } from './connect.ts';
+import { connect, connectionOptions, hintFor } from './connect.ts';
 import { auditTable, messageTable, print, printJson, sessionDetail, sessionTable } from './show.ts';
 
 type Verb = {
@@ -61,6 +61,7 @@ const verbs: Readonly<Record<string, Verb>> = {
       const list = await client.list(wanted === undefined ? {} : { status: wanted.data });
       if (json) printJson(list);
       else print(sessionTable(list.sessions));
+      if (!json && list.nextCursor !== undefined) print(`(the newest ${list.sessions.length}; there are older ones)`);
       return 0;
     },
   },
@@ -127,16 +128,34 @@ const verbs: Readonly<Record<string, Verb>> = {
   },
   promote: onMessage('make a queued message immediate', (client, id, message) => client.promoteMessage(id, message)),
   unsend: onMessage('take a message back', (client, id, message) => client.cancelMessage(id, message)),
+  resend: onMessage('send again what the agent may not have got', (client, id, message) =>
+    client.settleMessage(id, message, 'resend'),
+  ),
+  edit: {
+    usage: 'ID MESSAGE TEXT',
+    summary: 'change the text of a message that waits',
+    arguments: { min: 3, max: 3 },
+    run: async (client, [id = '', message = '', text = ''], { json }) => {
+      const changed = await client.editMessage(id, message, text);
+      if (json) printJson(changed);
+      else print(`${changed.id} ${changed.status}`);
+      return 0;
+    },
+  },
   interrupt: lifecycle('interrupt', 'stop the current turn'),
   pause: lifecycle('pause', 'hold at the next boundary'),
   resume: lifecycle('resume', 'go on'),
   cancel: lifecycle('cancel', 'end the session'),
   audit: {
-    usage: 'ID',
-    summary: 'who asked what, what was confirmed, how long it took',
-    arguments: { min: 1, max: 1 },
-    run: async (client, [id = ''], { json }) => {
-      const { entries } = await client.audit(id);
+    usage: 'ID [MESSAGE]',
+    summary: 'who asked what, what was confirmed, how long it took; of one message, its whole history',
+    arguments: { min: 1, max: 2 },
+    run: async (client, [id = '', message], { json }) => {
+      const { entries } = await client.audit(id, message === undefined ? {} : { message });
+      if (message !== undefined && entries.length === 0) {
+        process.stderr.write(`error: there is no message ${message}\n`);
+        return 1;
+      }
       if (json) printJson(entries);
       else print(auditTable(entries));
       return 0;
@@ -165,6 +184,21 @@ export const spec = defineCommand({
     .map(([name, verb]) => `  ${`${name} ${verb.usage}`.padEnd(62)} ${verb.summary}`)
     .join('\n')}`,
 });
+
+/** The help of one subcommand, where one is named. */
+export function specOf(argv: readonly string[]): CommandSpec {
+  const name = argv.find((word) => Object.hasOwn(verbs, word));
+  const verb = name === undefined ? undefined : verbs[name];
+  if (name === undefined || verb === undefined) return spec;
+  const { url, token, json, ...own } = spec.options;
+  const taken = Object.entries(own).filter(([, option]) => option.help.startsWith(`${name}:`));
+  return {
+    name: `sessions ${name}`,
+    summary: `${verb.summary.charAt(0).toUpperCase()}${verb.summary.slice(1)}.`,
+    usage: verb.usage,
+    options: { ...Object.fromEntries(taken), url, token, json },
+  };
+}
 
 export async function run(argv: string[]): Promise<number> {
   const { values, positionals } = parseArguments(spec, argv);
@@ -222,10 +256,4 @@ function unknownVerb(name: string): string {
   const meant = nearest(name, Object.keys(verbs));
   const hint = meant === undefined ? `; there are ${Object.keys(verbs).join(', ')}` : `; did you mean ${meant}?`;
   return `unknown subcommand ${JSON.stringify(name)}${hint}`;
-}
-
-function hintFor(cause: ClientError): string {
-  if (cause.code === 'unreachable')
-    return '\nIs the server running? Start it with `concerto serve`, or name it with --url.';
-  return cause.status === 401 ? '\nGive the token with --token or CONCERTO_TOKEN.' : '';
 }

@@ -22,6 +22,7 @@ import {
 } from '@concerto/protocol';
 import {
   audit as auditOf,
+  messageHistory,
   messageListView,
   messageOf,
   requestsView,
@@ -223,9 +224,11 @@ export class Sessions {
     return executed.ok ? ok(undefined) : executed;
   }
 
-  async audit(id: string): Promise<Audit | undefined> {
+  /** Everything, or what became of one message. */
+  async audit(id: string, { message }: { readonly message?: string } = {}): Promise<Audit | undefined> {
     if (!(await this.exists(id))) return undefined;
-    return { entries: [...auditOf(await readRecords(this.#options.log, id))] };
+    const records = await readRecords(this.#options.log, id);
+    return { entries: [...(message === undefined ? auditOf(records) : messageHistory(records, message))] };
   }
 
   async pool(): Promise<PoolState> {

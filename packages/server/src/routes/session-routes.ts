@@ -43,7 +43,10 @@ export function sessionRoutes({ sessions, log }: ServerContext): Hono<OnNode> {
   });
 
   routes.get('/:id', async (c) => c.json(found(await sessions.get(c.req.param('id')), c)));
-  routes.get('/:id/audit', async (c) => c.json(found(await sessions.audit(c.req.param('id')), c)));
+  routes.get('/:id/audit', async (c) => {
+    const message = c.req.query('message');
+    return c.json(found(await sessions.audit(c.req.param('id'), message === undefined ? {} : { message }), c));
+  });
 
   for (const verb of LifecycleVerb.options) {
     routes.post(`/:id/${verb}`, async (c) => {

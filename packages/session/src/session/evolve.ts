@@ -3,6 +3,7 @@ import type { SessionRecord, Usage } from '@concerto/protocol';
 import { type Archive, close, emptyArchive, keep } from '../archive.ts';
 import { emptyQueue, evolveQueue, isQueueRecord } from '../queue/queue.ts';
 import type { Hold, Request, SessionState } from './session-state.ts';
+import { wasAsked } from './status.ts';
 
 type RecordOf<Type extends SessionRecord['type']> = Extract<SessionRecord, { type: Type }>;
 
@@ -155,9 +156,11 @@ function evolveOwnership(state: SessionState, record: OwnershipRecord): SessionS
       return {
         ...state,
         agentProcess: { kind: 'none' },
-        // An agent that leaves when its work is done did nothing wrong.
+        // An agent that leaves when its work is done, or because it was told to, did nothing wrong.
         error:
-          state.turn.active || state.agentProcess.kind === 'starting' ? (record.error ?? state.error) : state.error,
+          (state.turn.active || state.agentProcess.kind === 'starting') && !wasAsked(state)
+            ? (record.error ?? state.error)
+            : state.error,
         // A held agent is gone with its process: going on needs no word to it.
         hold: state.hold === undefined ? undefined : { ...state.hold, agentHolds: false, frozen: false },
       };

@@ -165,6 +165,15 @@ describe('what the owner reports', () => {
     },
   );
 
+  test('6.4 an agent that ends because it was interrupted did what it was told: no error, no reason', () => {
+    const story = storyIn('interrupting', { capabilities: [] }).exit();
+    expect(story.status).toBe('interrupted');
+    expect(story.events.at(-1)).toEqual({ type: 'status', status: 'interrupted', previous: 'interrupting' });
+    expect(sessionView(story.state, 1)).not.toHaveProperty('error');
+    expect(sessionView(story.state, 1)).not.toHaveProperty('reason');
+    expect(story.records).toContainEqual(expect.objectContaining({ type: 'process-lost', error: failure }));
+  });
+
   test('6.4 a session that was paused by a lost process resumes with a new one', () => {
     const story = storyIn('pausing').exit().send('a').control('resume', 'r1');
     expect(story.status).toBe('starting');

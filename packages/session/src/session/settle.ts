@@ -2,6 +2,7 @@ import type { AgentResult, LifecycleVerb, SessionError, SessionRecord } from '@c
 import { flyingEntry, listedEntries } from '../queue/queue.ts';
 import { command, type Draft, record } from './draft.ts';
 import { dispatchAttemptsMax } from './limits.ts';
+import { wasAsked } from './status.ts';
 
 type Confirmation = Extract<SessionRecord, { type: 'control-confirmed' }>['by'];
 
@@ -69,9 +70,10 @@ export function loseProcess(draft: Draft, lost: LostProcess): void {
   const turnLost = turn.active;
   record(draft, { type: 'process-lost', incarnation: agentProcess.incarnation, why: lost.why, error: lost.error });
   const returned = settleInFlight(draft, lost.undelivered ?? []);
-  endTurn(draft, draft.state.control?.kind === 'interrupt' ? 'interrupted' : 'lost', { error: lost.error });
+  const interrupting = draft.state.control?.kind === 'interrupt';
+  endTurn(draft, interrupting ? 'interrupted' : 'lost', wasAsked(draft.state) ? {} : { error: lost.error });
   const message = lost.error?.message ?? lossText[lost.why];
-  draft.reason ??= message;
+  if (!wasAsked(draft.state)) draft.reason ??= message;
 
   const { control } = draft.state;
   if (control?.kind === 'cancel') {

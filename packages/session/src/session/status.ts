@@ -44,6 +44,11 @@ export function announces(state: SessionState, kind: LifecycleVerb): boolean {
   return state.capabilities.includes(kind);
 }
 
+/** Whether the end of its process is what was asked for. */
+export function wasAsked({ control }: SessionState): boolean {
+  return control?.kind === 'interrupt' || control?.kind === 'cancel';
+}
+
 export function canSteer(state: SessionState): boolean {
   return state.capabilities.includes('steer');
 }
