@@ -289,6 +289,21 @@ describe('agents', () => {
     expect(lines).toEqual(['kind: spawn']);
   });
 
+  test('an agent whose call lost a race before it began is free for the next call', async () => {
+    const { lines } = await stage.run(
+      `agent W { connector: "worker" }
+       fn soon() -> Result<String, AgentError> { std::time::sleep(1); Ok("soon") }
+       fn main() {
+         emit("cold", race(W.execute("hang"), soon()));
+         emit("then", W.execute("turn"));
+         emit("warm", race(W.execute("hang"), soon()));
+         emit("again", W.execute("echo"));
+       }`,
+      { manifest },
+    );
+    expect(lines).toEqual(['cold: Ok(soon)', 'then: Ok(turn 1)', 'warm: Ok(soon)', 'again: Ok(echo echo)']);
+  });
+
   test('no process is left, however the program ends', async () => {
     const source = `agent W { connector: "worker" }
       fn main() { emit("pid", W.execute("pid").unwrap()); W.execute("hang"); }`;

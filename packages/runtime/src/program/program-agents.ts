@@ -19,7 +19,8 @@ export class ProgramAgents {
   readonly #onExpired: OnExpired;
   readonly #live = new Map<string, Set<LiveAgent>>();
   readonly #starting = new Map<string, number>();
-  readonly #ending = new Set<Promise<AgentExit>>();
+  /** Processes that come or go: nothing of them may be left when the program is. */
+  readonly #ending = new Set<Promise<unknown>>();
   readonly #sessions = new Map<string, { readonly session: AgentSession; readonly opening: Opening }>();
   #count = 0;
   #closed = false;
@@ -42,16 +43,29 @@ export class ProgramAgents {
   }
 
   async #begin(id: string, opening: Opening): Promise<void> {
-    const { agent, request, timeoutSeconds, signal } = opening;
+    const { agent, timeoutSeconds, signal } = opening;
     const live = await this.#take(agent, { signal, timeoutSeconds });
-    await live.settled();
-    // The session begins with the prompt; starting the process has a limit of its own.
-    const deadline = Date.now() + timeoutSeconds * 1000;
-    const idleSeconds = seconds(agent.config.idle_timeout, agent.manifest?.idle_timeout);
+    // At once: whoever asks next, in the same breath, must not find the agent still taken.
+    const onAbort = (): void => (this.#sessions.has(id) ? this.close(id) : live.release());
+    signal.addEventListener('abort', onAbort, { once: true });
+    try {
+      if (signal.aborted) onAbort();
+      else await live.settled();
+      if (signal.aborted) throw nobodyWaits();
+      await this.#prompt(id, live, opening);
+      if (signal.aborted) throw nobodyWaits();
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  async #prompt(id: string, live: LiveAgent, opening: Opening): Promise<void> {
+    const { agent, request, timeoutSeconds } = opening;
     const session = new AgentSession(request.agent, live, {
-      deadline,
+      // The session begins with the prompt; starting the process has a limit of its own.
+      deadline: Date.now() + timeoutSeconds * 1000,
       timeoutSeconds,
-      idleSeconds,
+      idleSeconds: seconds(agent.config.idle_timeout, agent.manifest?.idle_timeout),
       replySeconds: seconds(agent.config.reply_timeout),
       watchesStderr: request.stderr,
       onExpired: (failure) => this.#onExpired(id, failure),
@@ -118,7 +132,7 @@ export class ProgramAgents {
     this.#closed = true;
     for (const id of this.#sessions.keys()) this.close(id);
     await Promise.all([...this.#live.keys()].map((name) => this.shutdown(name)));
-    await Promise.all(this.#ending);
+    await Promise.allSettled(this.#ending);
   }
 
   /** Ends the process of a session that did not come to its end. */
@@ -144,14 +158,33 @@ export class ProgramAgents {
     if (group.size + starting >= instances) {
       throw new WorldFailure('busy', `agent ${agent.name} is at work already; \`instances\` allows ${instances}`);
     }
-    this.#starting.set(agent.name, starting + 1);
+    const live = await this.#startCounted(agent, limits);
+    if (this.#closed || limits.signal.aborted) {
+      await live.end();
+      throw nobodyWaits();
+    }
+    group.add(live);
+    return live;
+  }
+
+  /** Counts as one that runs until it does, or until nobody wants it any more. */
+  async #startCounted(agent: IrAgent, limits: StartLimits): Promise<LiveAgent> {
+    const { name } = agent;
+    this.#starting.set(name, (this.#starting.get(name) ?? 0) + 1);
+    let isCounted = true;
+    const forget = (): void => {
+      if (isCounted) this.#starting.set(name, (this.#starting.get(name) ?? 1) - 1);
+      isCounted = false;
+    };
+    limits.signal.addEventListener('abort', forget, { once: true });
+    const started = this.#startOne(agent, limits);
+    this.#ending.add(started);
     try {
-      const live = await this.#startOne(agent, limits);
-      group.add(live);
-      if (this.#closed) await live.end();
-      return live;
+      return await started;
     } finally {
-      this.#starting.set(agent.name, (this.#starting.get(agent.name) ?? 1) - 1);
+      this.#ending.delete(started);
+      limits.signal.removeEventListener('abort', forget);
+      forget();
     }
   }
 
@@ -171,6 +204,10 @@ export class ProgramAgents {
       throw asStartFailure(cause);
     }
   }
+}
+
+function nobodyWaits(): WorldFailure {
+  return new WorldFailure('cancelled', 'nobody waits for the agent any more');
 }
 
 /** The deadline of a session has passed while the program is busy with what the agent said. */
