@@ -3,8 +3,10 @@ import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { root } from '../support/built-concerto.ts';
+import { runConcerto } from '../support/run-concerto.ts';
 
 const withinMs = 90_000;
 const CTRL_C = '\u0003';
@@ -111,6 +113,38 @@ fn main() {
     expect(existsSync(join(folder, 'pids'))).toBe(true);
     const pids = readFileSync(join(folder, 'pids'), 'utf8').trim().split(' ').map(Number);
     expect(pids).toHaveLength(2);
+    expect(pids.filter(isAlive)).toEqual([]);
+  });
+});
+
+describe('an MCP server that does not answer and does not end by itself', () => {
+  const deaf = `import { spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, () => {});
+writeFileSync('pids', \`\${process.pid} \${spawn('sleep', ['1000']).pid}\`);
+setInterval(() => {}, 1000);
+`;
+
+  test.each([
+    ['while it is asked for its tools', ['--mcp'], 1],
+    ['while it is called, by a second Ctrl-C', [], 2],
+  ])('is ended %s', { timeout: withinMs }, async (_when, flags, times) => {
+    await writeFile(join(folder, 'deaf.mjs'), deaf);
+    await writeFile(
+      join(folder, 'Concerto.toml'),
+      '[project]\nname = "t"\nversion = "1"\nentry = "main.conc"\n[mcp.Deaf]\ntransport = "stdio"\ncommand = "node"\nargs = ["deaf.mjs"]\n',
+    );
+    await writeFile(join(folder, 'main.conc'), 'mcp Deaf {}\nfn main() { emit("a", Deaf.call("x")); }\n');
+    const running = runConcerto(['run', ...flags, folder]);
+    const pidsFile = join(folder, 'pids');
+    await expect.poll(() => existsSync(pidsFile) && readFileSync(pidsFile, 'utf8'), { timeout: 30_000 }).toBeTruthy();
+    for (let n = 0; n < times; n++) {
+      running.interrupt();
+      // Two signals that come together would be one.
+      await sleep(100);
+    }
+    expect(await running.ended).toMatchObject({ code: 130, out: '' });
+    const pids = readFileSync(pidsFile, 'utf8').split(' ').map(Number);
     expect(pids.filter(isAlive)).toEqual([]);
   });
 });

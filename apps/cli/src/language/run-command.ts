@@ -5,7 +5,7 @@ import { compileTarget, compileWithServers } from './compile-target.ts';
 import { inputAnswers } from './input-answers.ts';
 import { OutputBuffer } from './output-buffer.ts';
 import { failureText } from './report-failure.ts';
-import { untilInterrupted } from './until-interrupted.ts';
+import { EXIT_INTERRUPTED, untilInterrupted } from './until-interrupted.ts';
 
 export const spec = defineCommand({
   name: 'run',
@@ -32,7 +32,6 @@ export const spec = defineCommand({
 
 /** Events nobody wants to read in the terminal. */
 const HIDDEN_EVENTS = new Set(['listen:log']);
-const EXIT_INTERRUPTED = 130;
 
 export async function run(argv: string[]): Promise<number> {
   const { values, positionals } = parseArguments(spec, argv);

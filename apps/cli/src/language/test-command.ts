@@ -7,7 +7,7 @@ import { type CompiledTarget, compileTarget, compileWithServers } from './compil
 import { findSources } from './find-sources.ts';
 import { checkTarget, findManifest, resolveTarget } from './project.ts';
 import { TestReport } from './test-report.ts';
-import { untilInterrupted } from './until-interrupted.ts';
+import { EXIT_INTERRUPTED, untilInterrupted } from './until-interrupted.ts';
 
 export const spec = defineCommand({
   name: 'test',
@@ -25,8 +25,6 @@ export const spec = defineCommand({
   },
   details: 'A PATH is a program or a directory; without one it is the project here. Exit code 1 when a test fails.',
 });
-
-const EXIT_INTERRUPTED = 130;
 
 export async function run(argv: string[]): Promise<number> {
   const { values, positionals } = parseArguments(spec, argv);

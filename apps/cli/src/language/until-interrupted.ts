@@ -1,5 +1,5 @@
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-const EXIT_INTERRUPTED = 130;
+export const EXIT_INTERRUPTED = 130;
 
 /** Ctrl-C once ends the program in order; a second time ends us at once. */
 export function untilInterrupted(): { readonly signal: AbortSignal; readonly release: () => void } {

@@ -11,6 +11,18 @@ const STDERR_TAIL_CHARACTERS = 4000;
 /** How long a server may take to go by itself, and after SIGTERM. */
 const GRACE_MS = 2000;
 
+const living = new Set<StdioTransport>();
+
+/** In groups of their own they would outlive us when we end without having closed them. */
+function killLiving(): void {
+  for (const transport of living) transport.kill();
+}
+
+function endWithUs(transport: StdioTransport): void {
+  if (process.listenerCount('exit', killLiving) === 0) process.on('exit', killLiving);
+  living.add(transport);
+}
+
 /**
  * A server as a process in a group of its own, so that what it started (npx starts the real server) ends with it. The
  * SDK's own transport ends only the first process.
@@ -38,9 +50,11 @@ export class StdioTransport implements Transport {
     const { command, args, env, directory } = this.#reach;
     const child = spawn(command, args, { cwd: directory, env, detached: true, stdio: 'pipe' });
     this.#child = child;
+    endWithUs(this);
     this.#exited = once(child, 'close').catch(() => undefined);
     child.on('close', () => {
-      this.#endGroup('SIGKILL');
+      this.kill();
+      living.delete(this);
       this.onclose?.();
     });
     child.on('error', (error) => this.onerror?.(error));
@@ -69,6 +83,11 @@ export class StdioTransport implements Transport {
     if (await this.#goneWithin(GRACE_MS)) return;
     this.#endGroup('SIGKILL');
     await this.#goneWithin(GRACE_MS);
+  }
+
+  /** At once, with all it started. */
+  kill(): void {
+    this.#endGroup('SIGKILL');
   }
 
   async #goneWithin(ms: number): Promise<boolean> {
