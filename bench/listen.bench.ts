@@ -65,6 +65,7 @@ function line(type, n) {
 
 const programs = {
   question: supervise('ask', trips, '"question" => |q| { answered += 1; "yes" },'),
+  beside: supervise('ask', trips, '"question" (parallel: true) => |q| { answered += 1; "yes" },'),
   progress: supervise('progress', messages, '"progress" => |p| { answered += p.percent; },'),
   partial: supervise('partial', messages, '"partial" => |p| { answered += 1; },'),
 };
@@ -91,18 +92,23 @@ export async function run(): Promise<readonly Row[]> {
   const file = join(folder, 'worker.mjs');
   writeFileSync(file, agent);
   try {
-    return [await question(file), ...(await progress(file)), ...(await ingest(file))];
+    return [
+      await question(file, 'question', 'question, handler, response, against a bare pipe'),
+      await question(file, 'beside', 'question, parallel handler, response, against a bare pipe'),
+      ...(await progress(file)),
+      ...(await ingest(file)),
+    ];
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
 /** The median of all trips: what else the machine does delays a few of them by a thousand times as much. */
-async function question(file: string): Promise<Row> {
+async function question(file: string, program: 'question' | 'beside', row: string): Promise<Row> {
   return compare(
-    { name: 'question, handler, response, against a bare pipe', unit: 'µs', target: '<= 3' },
+    { name: row, unit: 'µs', target: '<= 3' },
     {
-      ours: async () => (await measure(programs.question, file)).said,
+      ours: async () => (await measure(programs[program], file)).said,
       reference: async () => (await bare(file, `ask ${trips}`, true)).said,
     },
   );
