@@ -73,6 +73,7 @@ export class AssistantConnection implements SessionConnection {
       note: (message, fields = {}) => this.#say({ ...fields, type: 'log', level: 'warn', message }),
       used: (usage) => this.#push({ kind: 'usage', usage }),
       ask: (event, signal) => this.#ask(event, signal),
+      after: (ms, call) => parts.clock.at(parts.clock.now() + ms, call),
       recorded: (signal) => orAborted(this.output.read(), signal),
     };
   }

@@ -44,7 +44,7 @@ async function askNatively(step: Step): Promise<StepReply> {
     else if (part.type === 'thought') draft.think(part.text);
     else reply = part.reply;
   }
-  draft.endThought();
+  draft.end();
   if (reply !== undefined) step.used(usageOf(reply));
   const calls = (reply?.toolCalls ?? []).map(({ id, name, arguments: args }) => ({ id, name, args }));
   return { calls, finish: reply?.finishReason ?? 'other' };
@@ -64,6 +64,7 @@ async function askForSignals(step: Step): Promise<StepReply> {
     await step.unfrozen();
     if (part.type === 'thought') draft.think(part.text);
     else if (part.type === 'reply') {
+      draft.end();
       step.used(usageOf(part.reply));
       finish = part.reply.finishReason;
     } else if (parser.done || heard.executes) {
@@ -75,7 +76,6 @@ async function askForSignals(step: Step): Promise<StepReply> {
     }
   }
   parser.finish();
-  draft.endThought();
   const slip = heard.slip();
   const calls = slip === undefined && heard.executes ? heard.calls : [];
   return {

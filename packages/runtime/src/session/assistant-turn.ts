@@ -75,7 +75,7 @@ function hearSteered({ history, takeSteered }: AssistantTurn): void {
 /** What the model has said stays in the conversation, also when it was cut off. */
 async function takeStep(turn: AssistantTurn): Promise<StepReply & { readonly text: string }> {
   const { spec, history, voice, signal, unfrozen } = turn;
-  const draft = new StepDraft(voice.show);
+  const draft = new StepDraft(voice);
   let reply: StepReply | undefined;
   try {
     const tools = [...turn.tools.values()].map(({ name, description, parameters }) => ({
@@ -86,6 +86,7 @@ async function takeStep(turn: AssistantTurn): Promise<StepReply & { readonly tex
     reply = await askModel({ spec, said: history.said, tools, draft, signal, used: voice.used, unfrozen });
     return { ...reply, text: draft.text };
   } finally {
+    draft.end();
     const { text, thought } = draft;
     const { calls = [], slip } = reply ?? {};
     if (text !== '' || calls.length > 0 || slip !== undefined) {

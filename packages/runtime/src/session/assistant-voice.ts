@@ -9,39 +9,70 @@ export type AssistantVoice = {
   readonly note: (message: string, fields?: JsonObject) => void;
   readonly used: (usage: Usage) => void;
   readonly ask: (event: Suspend, signal: AbortSignal) => Promise<Json>;
+  /** Calls once after a while; the returned function takes it back. */
+  readonly after: (ms: number, call: () => void) => () => void;
   /** Resolves when everything said so far is on record. */
   readonly recorded: (signal: AbortSignal) => Promise<void>;
 };
 
 /** A thought is shown a line at a time, or in pieces of this length: each piece is an entry of the log. */
 const thoughtCharactersMax = 1_000;
+/** Words that come faster than this are shown together: fast enough for an eye, and a fraction of the entries. */
+const gatherMs = 40;
 
 /** What the model has said of a step so far, shown as it comes; stays when the step breaks off. */
 export class StepDraft {
-  readonly #show: AssistantVoice['show'];
-  #thinking = '';
+  readonly #voice: Pick<AssistantVoice, 'show' | 'after'>;
+  #unshownThought = '';
+  #unshownText = '';
+  #cancelGathering: (() => void) | undefined;
   thought = '';
   text = '';
 
-  constructor(show: AssistantVoice['show']) {
-    this.#show = show;
+  constructor(voice: Pick<AssistantVoice, 'show' | 'after'>) {
+    this.#voice = voice;
   }
 
   think(piece: string): void {
+    this.#showText();
     this.thought += piece;
-    this.#thinking += piece;
-    if (piece.includes('\n') || this.#thinking.length >= thoughtCharactersMax) this.endThought();
-  }
-
-  /** Whatever follows comes after the thought. */
-  endThought(): void {
-    if (this.#thinking.trim() !== '') this.#show({ type: 'thought', text: this.#thinking });
-    this.#thinking = '';
+    this.#unshownThought += piece;
+    if (piece.includes('\n') || this.#unshownThought.length >= thoughtCharactersMax) this.#showThought();
   }
 
   say(piece: string): void {
-    this.endThought();
+    this.#showThought();
     this.text += piece;
-    this.#show({ type: 'content', content: textContent(piece) });
+    this.#unshownText += piece;
+    if (this.#cancelGathering === undefined) this.#gather();
+  }
+
+  /** Nothing more comes for now: what is left is shown. */
+  end(): void {
+    this.#cancelGathering?.();
+    this.#cancelGathering = undefined;
+    this.#showThought();
+    this.#showText();
+  }
+
+  /** The first words at once, those of the next moment after it. */
+  #gather(): void {
+    this.#showText();
+    this.#cancelGathering = this.#voice.after(gatherMs, () => {
+      this.#cancelGathering = undefined;
+      if (this.#unshownText !== '') this.#gather();
+    });
+  }
+
+  #showText(): void {
+    const text = this.#unshownText;
+    this.#unshownText = '';
+    if (text !== '') this.#voice.show({ type: 'content', content: textContent(text) });
+  }
+
+  #showThought(): void {
+    const text = this.#unshownThought;
+    this.#unshownThought = '';
+    if (text.trim() !== '') this.#voice.show({ type: 'thought', text });
   }
 }
