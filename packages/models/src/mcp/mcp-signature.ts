@@ -16,7 +16,7 @@ export type McpSignature = {
   readonly parameters: Json;
 };
 
-export type McpParam = {
+type McpParam = {
   readonly name: string;
   readonly shape: ValueShape;
   readonly optional: boolean;
