@@ -21,7 +21,7 @@ export type AgentSpec = {
 };
 
 export type StartOptions = {
-  /** How long `init_ack` may take; default 10 s. */
+  /** How long `init_ack` may take; default 14.5 s. */
   readonly initTimeoutMs?: number;
   /** How long each step of ending the process may take; default 2 s for each. */
   readonly endGraceMs?: number;

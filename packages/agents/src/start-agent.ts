@@ -4,7 +4,8 @@ import { AgentError } from './agent-error.ts';
 import { AgentProcess } from './agent-process.ts';
 import { hasParams, NdjsonConnection } from './ndjson-connection.ts';
 
-const initTimeoutMs = 10_000;
+/** A little less than the 15 s a session gives its agent to start, so that the error can tell what the agent wrote. */
+const initTimeoutMs = 14_500;
 
 /**
  * Starts an agent and, when it has params, waits until it has taken them. When this throws no process is left; else

@@ -5,19 +5,32 @@ import { wake } from './advance.ts';
 import { command, type Draft, record } from './draft.ts';
 import { isoTime } from './iso-time.ts';
 import { lifecycleMatrix } from './lifecycle-matrix.ts';
-import { cancelTerminateAfterMs, interruptSignalAfterMs, pauseTimeoutMs, resumeRepeatAfterMs } from './limits.ts';
+import {
+  cancelTerminateAfterMs,
+  interruptSignalAfterMs,
+  interruptTimeoutMs,
+  pauseTimeoutMs,
+  resumeRepeatAfterMs,
+} from './limits.ts';
 import type { Refusal } from './session-command.ts';
 import type { SessionState } from './session-state.ts';
 import { confirmControl, endCancelled, withdrawRequests } from './settle.ts';
 import { announces, openRequests, statusOf } from './status.ts';
 
 /** When the first step of each request's ladder is due. */
-const firstDeadlineMs: Readonly<Record<LifecycleVerb, number>> = {
-  interrupt: interruptSignalAfterMs,
-  pause: pauseTimeoutMs,
-  resume: resumeRepeatAfterMs,
-  cancel: cancelTerminateAfterMs,
-};
+function firstDeadlineMs(state: SessionState, kind: LifecycleVerb): number {
+  switch (kind) {
+    case 'interrupt':
+      // One that said it can has all the time there is to do it.
+      return announces(state, 'interrupt') ? interruptTimeoutMs : interruptSignalAfterMs;
+    case 'pause':
+      return pauseTimeoutMs;
+    case 'resume':
+      return resumeRepeatAfterMs;
+    case 'cancel':
+      return cancelTerminateAfterMs;
+  }
+}
 
 type Verdict = { readonly ok: true; readonly value: undefined } | { readonly ok: false; readonly error: Refusal };
 
@@ -35,7 +48,7 @@ export function requestControl(draft: Draft, kind: LifecycleVerb, requestId: str
     const { kind: older, requestId: olderId } = state.control;
     record(draft, { type: 'control-superseded', kind: older, requestId: olderId, by: requestId });
   }
-  const deadline = draft.asked.at + firstDeadlineMs[kind];
+  const deadline = draft.asked.at + firstDeadlineMs(state, kind);
   record(draft, { type: 'control-requested', kind, requestId, epoch: state.owner?.epoch, deadline });
   if (permission === 'direct' || !concernsAgent(state, kind)) confirmHere(draft, kind);
   else askAgent(draft, kind, requestId);

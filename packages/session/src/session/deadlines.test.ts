@@ -78,10 +78,22 @@ describe('deadlines', () => {
     expect(story.state.requests.live.size).toBe(0);
   });
 
-  test('3.2 interrupt: a signal, then the end of the process; the next message starts a new one', () => {
-    const story = new Story().running().send('a').control('interrupt', 'i1').pass(5_000);
-    expect(story.commands.at(-1)).toMatchObject({ type: 'signal-interrupt', requestId: 'i1' });
-    story.pass(5_000);
+  test('3.2 an agent that said it can be interrupted has ten seconds to do it, and no signal before', () => {
+    const story = new Story().running().control('interrupt', 'i1').pass(9_999);
+    expect(story.commandTypes().at(-1)).toBe('interrupt');
+    expect(story.ack('i1').status).toBe('interrupted');
+    expect(story.events.at(-1)).not.toHaveProperty('reason');
+  });
+
+  test('3.2 one that said so late has them too', () => {
+    const story = new Story().running({ capabilities: [] }).control('interrupt', 'i1').ready(everything).pass(9_999);
+    expect(story.commandTypes().at(-1)).toBe('interrupt');
+    expect(story.pass(1).status).toBe('interrupted');
+    expect(story.commandTypes().at(-1)).toBe('kill');
+  });
+
+  test('3.2 interrupt: the end of the process; the next message starts a new one', () => {
+    const story = new Story().running().send('a').control('interrupt', 'i1').pass(10_000);
     expect(story.commandTypes().at(-1)).toBe('kill');
     expect(story.events.at(-1)).toMatchObject({ type: 'status', status: 'interrupted', reason: 'forced' });
     expect(story.ack('i1').status).toBe('interrupted');

@@ -122,14 +122,10 @@ function controlPassed(draft: Draft): void {
   };
   switch (kind) {
     case 'interrupt':
-      if (step > 0) return forceInterrupt(draft);
+      if (step > 0 || draft.asked.at >= control.since + interruptTimeoutMs) return forceInterrupt(draft);
       next(interruptTimeoutMs - interruptSignalAfterMs);
-      // One that never announced `interrupt` had its SIGINT at once.
-      command(draft, {
-        type: capabilities.includes('interrupt') ? 'signal-interrupt' : 'terminate',
-        incarnation,
-        requestId,
-      });
+      // One that never announced `interrupt` had its SIGINT at once; one that did so late has been asked since.
+      if (!capabilities.includes('interrupt')) command(draft, { type: 'terminate', incarnation, requestId });
       return;
     case 'pause':
       command(draft, { type: 'freeze', incarnation, requestId });

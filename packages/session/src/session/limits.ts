@@ -1,7 +1,7 @@
 /** Every wait of the domain, in milliseconds, and every bound of the queue. */
 export const startTimeoutMs = 15_000;
 export const interruptTimeoutMs = 10_000;
-/** Half of the interrupt's time is left to a polite request, the other half to a signal. */
+/** An agent that cannot be asked gets SIGINT at once, and the next signal after half of its time. */
 export const interruptSignalAfterMs = 5_000;
 export const pauseTimeoutMs = 20_000;
 export const resumeTimeoutMs = 10_000;
