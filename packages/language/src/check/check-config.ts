@@ -64,6 +64,13 @@ const MCP_FIELDS: Readonly<Record<string, FieldRule>> = {
   description: constant(STRING),
 };
 
+/** What can be written in each of these declarations. */
+export const CONFIG_FIELDS: Readonly<Record<string, Readonly<Record<string, FieldRule>>>> = {
+  ModelItem: MODEL_FIELDS,
+  AgentItem: AGENT_FIELDS,
+  McpItem: MCP_FIELDS,
+};
+
 /** Fields that only a model has; the parser has said what it thinks of them in an agent. */
 const MODEL_ONLY = new Set(['provider', 'base', 'model', 'system_prompt', 'temperature', 'tools', 'max_tokens']);
 

@@ -30,6 +30,8 @@ const DECORATORS: Readonly<Record<string, DecoratorRule>> = {
   deprecated: { labels: ['message', 'since'], values: 1 },
 };
 
+export const DECORATOR_NAMES: readonly string[] = Object.keys(DECORATORS);
+
 type DecoratedNode = ItemNode & { readonly kind: string };
 
 /** Where decorators that change how something runs do so. */

@@ -35,6 +35,8 @@ export interface CheckResult {
   readonly facts: Facts;
   /** Ordered by file and position. */
   readonly diagnostics: readonly Diagnostic[];
+  /** Scopes and declarations, for the questions of editors. */
+  readonly context: Context;
 }
 
 /** Names, types and rules of a whole program. Any tree is checked, also one with errors in it. */
@@ -48,7 +50,7 @@ export function checkProgram(input: CheckInput): CheckResult {
   fillMethodTables(cx);
   reportUnusedLocals(cx);
   reportUnusedImports(cx);
-  return { facts: cx.facts, diagnostics: cx.report.finish(input.program.files.keys()) };
+  return { facts: cx.facts, diagnostics: cx.report.finish(input.program.files.keys()), context: cx };
 }
 
 /** `std::tools` is written in the language; it is there when the program mentions it. */
@@ -94,6 +96,7 @@ function createContext(input: CheckInput): Context {
     declarations: new Map(),
     uninitialized: new Map(),
     enclosing: new Map(),
+    blockModules: new Map(),
     connections: new Set(),
   };
 }

@@ -66,6 +66,8 @@ export interface Context {
   readonly uninitialized: Map<Local, 'new' | 'assigned'>;
   /** Where the variables around the items of a block are, which those items must not use. */
   readonly enclosing: Map<ModuleScope, BlockScope>;
+  /** The nameless module of each block that has items, by the first of them. */
+  readonly blockModules: Map<Item, ModuleScope>;
   /** Connections declared in the source by the old `connect`. */
   readonly connections: Set<string>;
 }

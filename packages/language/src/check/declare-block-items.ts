@@ -13,6 +13,8 @@ export function declareBlockItems(body: Body, items: readonly Item[]): void {
   const parent = body.module;
   const module = createModule(body.fn.path, parent, parent.file);
   cx.enclosing.set(module, body.scope);
+  const [first] = items;
+  if (first !== undefined) cx.blockModules.set(first, module);
   const collected = collectItems(cx, module, items);
   declareItems(cx, collected);
   body.module = module;

@@ -223,7 +223,7 @@ export interface ResolvedCall {
   readonly writesBack: boolean;
 }
 
-type ResolvedPattern =
+export type ResolvedPattern =
   | { readonly kind: 'binding'; readonly local: Local | ModuleVariable }
   | { readonly kind: 'constant'; readonly constant: ConstantRef }
   | { readonly kind: 'variant'; readonly variant: VariantRef }
