@@ -156,6 +156,33 @@ fn main() {}
   );
 
   test(
+    'is what a call sends: the defaults of the block too',
+    async () => {
+      const call = `Files.edit_file(${noteIn()}, [Edit { oldText: "1", newText: "2" }]`;
+      write(
+        'main.conc',
+        `schema Edit { oldText: String, newText: String }
+mcp Files { fn edit_file(path: String, edits: Array<Edit>, dryRun: Bool = true) -> String; }
+fn main() {
+  emit("dry", ${call}).is_ok());
+  emit("after", std::fs::read_file(${noteIn()}));
+  emit("wet", ${call}, dryRun: false).is_ok());
+  emit("after", std::fs::read_file(${noteIn()}));
+}
+`,
+      );
+      expect((await type(run, directory)).out.split('\n')).toEqual([
+        '[emit:dry] true',
+        '[emit:after] Ok({"a": 1})',
+        '[emit:wet] true',
+        '[emit:after] Ok({"a": 2})',
+        '',
+      ]);
+    },
+    withinMs,
+  );
+
+  test(
     'is what a call gives: a text, a value of a schema, or an error that says what came instead',
     async () => {
       write(

@@ -3,6 +3,7 @@ import { builtinMethods, type IrMcp } from '@concerto/ir';
 import { display, typeName } from './display.ts';
 import { fault } from './fault.ts';
 import { implementation } from './implementations.ts';
+import { fromJson } from './json.ts';
 import type { Implementation, Vm } from './machine.ts';
 import type { LinkedFunction } from './program.ts';
 import { emptyMap, type RefValue, stringKey, type Value } from './value.ts';
@@ -99,17 +100,28 @@ function declaredTool(vm: Vm, server: Value, name: string): DeclaredTool | undef
 }
 
 function namedArguments(tool: DeclaredTool, args: readonly Value[]): Value {
-  const names = parameterNames(tool.parameters);
   const given = emptyMap();
-  names.forEach((param, index) => {
-    if (args[index] !== undefined) given.entries.set(stringKey(param), args[index]);
+  parametersOf(tool.parameters).forEach(([param, schema], index) => {
+    const value = args[index] === undefined ? declaredDefault(schema) : args[index];
+    // None is an argument that is left out: to most servers null is something else.
+    if (value !== undefined && !isNone(value)) given.entries.set(stringKey(param), value);
   });
   return given;
 }
 
-function parameterNames(parameters: Json): readonly string[] {
+function parametersOf(parameters: Json): readonly (readonly [string, Json])[] {
   if (typeof parameters !== 'object' || parameters === null || !('properties' in parameters)) return [];
-  return Object.keys(parameters.properties ?? {});
+  return Object.entries(parameters.properties ?? {});
+}
+
+function isNone(value: Value): boolean {
+  return typeof value === 'object' && value !== null && value.kind === 'none';
+}
+
+/** What the block declares is sent: the server may have another default, or none. */
+function declaredDefault(schema: Json): Value {
+  if (typeof schema !== 'object' || schema === null || !('default' in schema)) return undefined;
+  return fromJson(schema.default);
 }
 
 function describe(value: Value): string {
