@@ -10,10 +10,11 @@ import { ProgramConnection } from './program-connection.ts';
 import { type ActorEnd, type ActorPorts, SessionActor } from './session-actor.ts';
 import { readUnfinished } from './unfinished.ts';
 
-const leaseTtlMs = 10_000;
-const renewEveryMs = 3_000;
+/** With the sweep that finds it expired, less than the ten seconds in which a dead runner's sessions have moved. */
+const leaseTtlMs = 8_000;
+const renewEveryMs = 2_000;
 /** How often we look for sessions that nobody told us about: expired leases, lost wake-ups. */
-const sweepEveryMs = 2_000;
+const sweepEveryMs = 1_000;
 /** How often we look for agents whose session needs none any more: their runner died before it had ended them. */
 const orphansEveryMs = 30_000;
 

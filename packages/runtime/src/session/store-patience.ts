@@ -2,7 +2,7 @@ import { LogError, type LogErrorCode } from '@concerto/log';
 import type { Clock } from '../ports.ts';
 
 /** How long a failing store is tried again; less than a lease, so that whoever gives up still owns what it gives up. */
-export const storePatienceMs = 8_000;
+export const storePatienceMs = 6_000;
 const firstWaitMs = 50;
 const longestWaitMs = 1_000;
 
