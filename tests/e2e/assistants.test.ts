@@ -72,6 +72,8 @@ let model: ScriptedModelServer;
 let server: StartedServer;
 let api: Api;
 let script: ScriptTurn[];
+/** Should a test fail before it has seen it go. */
+let stubborn: number | undefined;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'concerto-assistants-'));
@@ -85,6 +87,7 @@ beforeEach(() => {
 });
 
 afterAll(async () => {
+  if (stubborn !== undefined && isAlive(stubborn)) process.kill(stubborn, 'SIGKILL');
   await server?.stop();
   await model?.close();
   await rm(folder, { recursive: true, force: true });
@@ -204,6 +207,7 @@ test('after kill -9 the conversation goes on, and no server of the dead one is l
   const seen = await api.until(id, (event) => event.type === 'content' && event.content.parts[0].text.includes('of'));
   const told = seen.find((event) => event.type === 'functionResult').content.parts[0].functionResponse.response.result;
   const pid = Number(String(told).replace('pid ', ''));
+  stubborn = pid;
   expect(isAlive(pid)).toBe(true);
   await server.kill();
   expect(isAlive(pid)).toBe(true);
