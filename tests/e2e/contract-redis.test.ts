@@ -83,6 +83,11 @@ describe.runIf(hasRedisServer())('on Redis', () => {
     const { requestId } = (await api.post(`/api/sessions/${id}/${verb}`)).body;
     await api.untilStatus(id, status);
     expect(acks(await eventsOf(id)).at(-1)).toMatchObject({ type, data: { requestId, epoch: expect.any(Number) } });
+    const all = await eventsOf(id);
+    const confirmed = all.findIndex((entry) => entry.type === type);
+    expect(all.findIndex((entry) => entry.type === 'status' && entry.data.status === status)).toBeGreaterThan(
+      confirmed,
+    );
     expect((await commandsOf(id)).findLast((entry) => entry.type === verb)?.data).toMatchObject({ requestId });
   });
 

@@ -233,8 +233,9 @@ function toAppend(id: string, { cached, decision, options: { fence, documents = 
             {
               stream: 'events' as const,
               entries: [
-                ...decision.events.map((event) => eventEntry(event, decision.at)),
+                // First: what follows from an acknowledgement comes after it, and nothing comes after `finish`.
                 ...decision.acks.map((ack): NewEntry => ({ ...plainEntry(ack), aside: true })),
+                ...decision.events.map((event) => eventEntry(event, decision.at)),
               ],
             },
           ]),
