@@ -2,7 +2,7 @@ import type { AgentSpec } from '@concerto/agents';
 import type { Result } from '@concerto/base';
 import type { IrModule } from '@concerto/ir';
 import type { SessionKind } from '@concerto/protocol';
-import type { AssistantSpec } from './session/assistant-spec.ts';
+import type { AssistantSpec } from './assistant/assistant-spec.ts';
 
 /** A program that is ready to run, as the manifest names it. */
 export type LoadedProgram = {

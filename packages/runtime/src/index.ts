@@ -1,7 +1,7 @@
+export { type AssistantFunctionName, assistantFunctionNames } from './assistant/assistant-functions.ts';
+export type { AssistantSpec } from './assistant/assistant-spec.ts';
 export { type Catalog, type CatalogEntry, catalogOf, type LoadedProgram } from './catalog.ts';
 export { type Clock, type Environment, type MintId, type Report, type StartAgent, systemClock } from './ports.ts';
-export { type AssistantFunctionName, assistantFunctionNames } from './session/assistant-functions.ts';
-export type { AssistantSpec } from './session/assistant-spec.ts';
 export { PoolKeeper } from './session/pool-keeper.ts';
 export { type ProcessNote, ProcessRegister } from './session/process-register.ts';
 export { Runner, type RunnerOptions } from './session/runner.ts';

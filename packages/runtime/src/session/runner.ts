@@ -1,8 +1,8 @@
 import { AgentError } from '@concerto/agents';
 import type { SessionState } from '@concerto/session';
+import { startAssistant } from '../assistant/assistant-start.ts';
 import type { Catalog, CatalogEntry } from '../catalog.ts';
 import type { StartWork } from '../ports.ts';
-import { startAssistant } from './assistant-start.ts';
 import type { Ownership } from './owner-writer.ts';
 import type { PoolKeeper } from './pool-keeper.ts';
 import type { ProcessNote } from './process-register.ts';

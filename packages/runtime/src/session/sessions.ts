@@ -32,9 +32,9 @@ import {
   statusOf,
   type Wish,
 } from '@concerto/session';
+import { assistantCapabilities } from '../assistant/assistant-spec.ts';
 import type { Catalog } from '../catalog.ts';
 import type { Clock, Environment, MintId } from '../ports.ts';
-import { assistantCapabilities } from './assistant-spec.ts';
 import { planStart } from './plan-start.ts';
 import type { PoolKeeper } from './pool-keeper.ts';
 import { readRecords } from './read-records.ts';

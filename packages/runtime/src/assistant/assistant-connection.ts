@@ -11,6 +11,7 @@ import type { Json, JsonObject } from '@concerto/base';
 import { type McpServers, ModelFailure } from '@concerto/models';
 import type { AgentCapability } from '@concerto/protocol';
 import type { Clock, MintId, SessionConnection, SessionOutput, Suspend } from '../ports.ts';
+import { MessageQueue } from '../session/message-queue.ts';
 import { Gate, orAborted } from './assistant-gate.ts';
 import type { AssistantHistory } from './assistant-history.ts';
 import { resultText } from './assistant-result.ts';
@@ -18,7 +19,6 @@ import { type AssistantSpec, assistantCapabilities } from './assistant-spec.ts';
 import type { AssistantTool } from './assistant-tools.ts';
 import { runTurn, TurnFailure } from './assistant-turn.ts';
 import type { AssistantVoice } from './assistant-voice.ts';
-import { MessageQueue } from './message-queue.ts';
 
 /** So much may be said before it is on record; then the model is read no further, which holds it up. */
 const unreadMax = 1_000;
