@@ -31,6 +31,8 @@ import { stderrExcerpt } from './stderr-tail.ts';
 
 /** After the exit: for stdout to end, which something that got away may hold open. */
 const stdoutCloseMs = 1_000;
+/** After stdout ended: for the process to end too. One that lives on can say nothing more. */
+const exitAfterStdoutMs = 2_000;
 
 type TypedLine = Extract<AgentLine, { kind: 'message' }>;
 type SaidLine = Extract<AgentOutput, { kind: 'message' }>;
@@ -63,6 +65,7 @@ export class NdjsonConnection implements AgentConnection {
       log: (text) => this.#sayPlain({ type: 'log', message: text }),
     });
     agentProcess.stdout.on('data', (chunk: Buffer) => this.#read(chunk));
+    agentProcess.stdout.once('end', () => void this.#endIfMute());
     void this.#finishAfterExit();
   }
 
@@ -278,6 +281,12 @@ export class NdjsonConnection implements AgentConnection {
     const error = new AgentError(cause.code, `agent "${this.spec.name}": ${cause.message}`, { cause });
     // A line that was only repaired follows; one that was skipped may have been the result.
     this.output.push({ kind: 'violation', error, fatal: cause.code === 'line-too-long' }, error.message.length);
+  }
+
+  async #endIfMute(): Promise<void> {
+    const gone = this.exited.then(() => true);
+    if (await Promise.race([gone, sleep(exitAfterStdoutMs, false, { ref: false })])) return;
+    await this.end();
   }
 
   async #finishAfterExit(): Promise<void> {

@@ -177,6 +177,13 @@ describe('bad output', () => {
   });
 });
 
+test('an agent that closes its stdout and lives on is ended: it could say nothing more', async () => {
+  const agent = await start('closes-stdout');
+  await agent.prompt({ text: 'x' });
+  const [exit] = await reader(agent).rest();
+  expect(exit).toMatchObject({ kind: 'exit', error: { message: expect.stringContaining('going mute') } });
+});
+
 describe('floods', () => {
   test('100,000 lines arrive complete and in order, and a slow reader stops the agent', async () => {
     const agent = await start('floods-stdout');
