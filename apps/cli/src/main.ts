@@ -8,6 +8,7 @@ const commands: CommandTable = {
   pool: { summary: 'how many sessions run, and may', load: () => import('./sessions/pool-command.ts') },
   runner: { summary: 'run sessions for servers elsewhere', load: () => import('./serve/runner-command.ts') },
   store: { summary: 'move everything from one store to another', load: () => import('./store-command.ts') },
+  doctor: { summary: 'check this machine and each agent', load: () => import('./doctor/doctor-command.ts') },
   run: { summary: 'run a program', load: () => import('./language/run-command.ts') },
   check: { summary: 'type-check programs', load: () => import('./language/check-command.ts') },
   fmt: { summary: 'format programs', load: () => import('./language/fmt-command.ts') },

@@ -57,12 +57,12 @@ export function loadCatalog(options: CatalogOptions): Configured | undefined {
 }
 
 /** A server's manifest need not be a project; the table goes to the end, where it moves no line. */
-function withProject(text: string): string {
+export function withProject(text: string): string {
   if (/^\s*\[\s*project\s*\]/m.test(text)) return text;
   return `${text}\n[project]\nname = "server"\nversion = "0.0.0"\nentry = "main.conc"\n`;
 }
 
-function entriesOf(manifest: Manifest, folder: string, options: CatalogOptions): readonly CatalogEntry[] {
+export function entriesOf(manifest: Manifest, folder: string, options: CatalogOptions): readonly CatalogEntry[] {
   const { mock } = options;
   const models = createModels({ connections: manifest.connections, environment: process.env, mock });
   return [

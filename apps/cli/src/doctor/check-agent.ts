@@ -1,0 +1,305 @@
+import { AgentError, type AgentErrorCode, type AgentSpec, agentLaunch } from '@concerto/agents';
+import type { CatalogEntry } from '@concerto/runtime';
+import { type AgentEnd, AgentRun } from './agent-run.ts';
+import { answer, askOf, endOf, readTurn, type Turn } from './agent-turn.ts';
+import { checkVerbs, request } from './check-verbs.ts';
+import { within } from './deadline.ts';
+import { describeProcesses } from './describe-processes.ts';
+import { type CheckTask, type Finding, failed, messageOf, passed, warned } from './finding.ts';
+import { capabilityFindings, WireCheck } from './wire-check.ts';
+import { shorten } from './wire-shape.ts';
+
+export const defaultPrompt =
+  'This is a check of the connection by `concerto doctor`. Use no tools, change nothing, and answer with the one word: ready';
+
+const initMs = 10_000;
+/** So long a process that was not asked may still announce what it can. */
+const announceMs = 1_000;
+/** For what an agent says or does of its own accord after its turn. */
+const afterTurnMs = 300;
+/** For an agent that takes anybody's answer to show it. */
+const decoyMs = 2_000;
+const stderrLines = 3;
+/** Shorter values are not struck out: they would blot out half of any text. */
+const secretLengthMin = 6;
+
+export type AgentEntry = Extract<CatalogEntry, { kind: 'agent' }>;
+
+export type AgentCheckOptions = {
+  /** Undefined: it is started and ended, and not asked anything. */
+  readonly prompt: string | undefined;
+  readonly timeoutMs: number;
+  readonly calledOff: AbortSignal;
+};
+
+export function agentTask(entry: AgentEntry, options: AgentCheckOptions): CheckTask {
+  const name = `agent.${entry.name}`;
+  return { name, run: (say) => new AgentCheck(entry, { ...options, say }).run() };
+}
+
+/** The checks of one agent: several runs of it, and what they have shown. */
+class AgentCheck {
+  readonly #name: string;
+  readonly #spec: AgentSpec;
+  readonly #initTimeoutMs: number;
+  readonly #options: AgentCheckOptions & { readonly say: (doing: string) => void };
+  readonly #findings: Finding[] = [];
+  readonly #knownFaults = new Set<string>();
+
+  constructor(entry: AgentEntry, options: AgentCheckOptions & { readonly say: (doing: string) => void }) {
+    this.#name = `agent.${entry.name}`;
+    this.#spec = entry.spec;
+    this.#initTimeoutMs = entry.initTimeoutMs ?? initMs;
+    this.#options = options;
+  }
+
+  async run(): Promise<readonly Finding[]> {
+    let secrets: readonly string[];
+    try {
+      const launch = await agentLaunch(this.#spec);
+      secrets = launch.secrets.filter((secret) => secret.length >= secretLengthMin);
+      this.#add(passed(`${this.#name}.command`, `${launch.command} in ${launch.workingDir}`));
+    } catch (cause) {
+      return [failed(`${this.#name}.command`, messageOf(cause), startHelp(cause))];
+    }
+    try {
+      await this.#runs();
+    } catch (cause) {
+      if (!this.#options.calledOff.aborted) throw cause;
+    }
+    return this.#findings.map((finding) => concealed(finding, secrets));
+  }
+
+  async #runs(): Promise<void> {
+    const { prompt } = this.#options;
+    const first = await this.#start('start');
+    if (first === undefined) return;
+    if (prompt === undefined) {
+      await this.#onlyStarted(first);
+      return;
+    }
+    const turn = await this.#converse(first, prompt);
+    if (turn === undefined || this.#options.calledOff.aborted) return;
+    if (first.connection.capabilities.size > 0) await this.#verbs(prompt);
+    if (turn.asks.some(({ id }) => id !== undefined)) await this.#correlation(prompt);
+  }
+
+  /** Undefined when it does not start; what is wrong is then among the findings. */
+  async #start(check: string): Promise<AgentRun | undefined> {
+    const { say, calledOff } = this.#options;
+    const hasParams = Object.keys(this.#spec.params ?? {}).length > 0;
+    const wire = new WireCheck(this.#spec.plainText ?? 'result', this.#knownFaults);
+    say(hasParams ? 'waits for `init_ack`' : 'starts');
+    try {
+      const run = await AgentRun.start(this.#spec, wire, { initTimeoutMs: this.#initTimeoutMs, signal: calledOff });
+      if (check === 'start') {
+        const { version } = run.connection;
+        const said = hasParams ? `; \`init_ack\`${version === undefined ? '' : ` of version ${version}`}` : '';
+        this.#add(passed(`${this.#name}.start`, `started in ${run.startedInMs} ms${said}`));
+      }
+      return run;
+    } catch (cause) {
+      if (calledOff.aborted) throw cause;
+      const isInit = cause instanceof AgentError && cause.code.startsWith('init');
+      this.#add(failed(`${this.#name}.${isInit ? 'init' : 'start'}`, messageOf(cause), startHelp(cause)));
+      this.#add(...wire.findings(`${this.#name}.wire`).filter(({ status }) => status !== 'ok'));
+      return undefined;
+    }
+  }
+
+  async #onlyStarted(run: AgentRun): Promise<void> {
+    const deadline = within(announceMs, this.#options.calledOff);
+    for (;;) {
+      const said = await run.next(deadline);
+      if (said === undefined) break;
+      if (said.kind !== 'exit') continue;
+      const help = 'an agent waits for prompts on stdin until it is closed; try its command by hand';
+      this.#add(failed(`${this.#name}.start`, said.error.message, help));
+      break;
+    }
+    const announced = run.wire.announced;
+    if (announced !== undefined) this.#add(...capabilityFindings(`${this.#name}.capabilities`, announced));
+    this.#add(...run.wire.findings(`${this.#name}.wire`));
+    this.#ended(await run.end());
+  }
+
+  /** The first run: one prompt, read to its end. Undefined when there is no sense in more. */
+  async #converse(run: AgentRun, prompt: string): Promise<Turn | undefined> {
+    const { say, timeoutMs, calledOff } = this.#options;
+    const check = `${this.#name}.turn`;
+    say('waits for its result');
+    const started = Date.now();
+    try {
+      await run.prompt(prompt, 'doctor-1');
+    } catch (cause) {
+      this.#add(failed(check, `it did not take the prompt: ${messageOf(cause)}`, turnHelp.lost));
+      this.#ended(await run.end(true));
+      return undefined;
+    }
+    const turn = await readTurn(run, within(timeoutMs, calledOff));
+    if (calledOff.aborted) {
+      await run.end(true);
+      return undefined;
+    }
+    for (const { type, text, answer: value } of turn.asks.slice(0, 5))
+      this.#add(passed(`${this.#name}.${type}`, `asked "${text}"; answered "${value}" for you`));
+    const found = await this.#turnFinding(run, turn, Date.now() - started);
+    this.#add(found);
+    // Only what keeps an agent from working on is a failure; one that obeyed an interrupt waits for its next prompt.
+    const isOver = found.status !== 'fail';
+    if (isOver) await run.next(within(afterTurnMs, calledOff));
+    this.#add(...capabilityFindings(`${this.#name}.capabilities`, run.wire.announced));
+    const end = await run.end(!isOver);
+    this.#add(...run.wire.findings(`${this.#name}.wire`));
+    if (isOver) this.#ended(end);
+    return isOver ? turn : undefined;
+  }
+
+  async #turnFinding(run: AgentRun, { end, asks }: Turn, tookMs: number): Promise<Finding> {
+    const check = `${this.#name}.turn`;
+    const took = `${(tookMs / 1000).toFixed(1)} s`;
+    switch (end.kind) {
+      case 'result': {
+        const text = end.text === '' ? 'without text' : `"${shorten(end.text.trim().replaceAll('\n', ' '), 60)}"`;
+        return passed(check, `${end.plain ? 'plain text as its result' : '`result`'} after ${took}: ${text}`);
+      }
+      case 'error':
+        return warned(check, `answered with \`error\` after ${took}: ${end.message}`, turnHelp.error);
+      case 'lost':
+        return failed(check, end.message, turnHelp.lost);
+      case 'asks-on':
+        return failed(check, `asked ${asks.length} times and was answered each time`, turnHelp.asks);
+      case 'late':
+        return this.#late(run, end.lastHeardAt);
+    }
+  }
+
+  /** Long work is no fault in an agent that can be stopped; one that cannot, or that is silent, looks hung. */
+  async #late(run: AgentRun, lastHeardAt: number | undefined): Promise<Finding> {
+    const check = `${this.#name}.turn`;
+    const { timeoutMs, calledOff, say } = this.#options;
+    const late = `no \`result\` or \`error\` within ${timeoutMs / 1000} s`;
+    const heard =
+      lastHeardAt === undefined
+        ? 'it said nothing at all'
+        : `it last spoke ${((Date.now() - lastHeardAt) / 1000).toFixed(0)} s before`;
+    if (lastHeardAt === undefined || !run.connection.capabilities.has('interrupt'))
+      return failed(check, `${late}; ${heard}`, turnHelp.late);
+    say('waits for the `ack` of interrupt');
+    const outcome = await request(run, 'interrupt', calledOff);
+    if (outcome.kind !== 'acked') return failed(check, `${late}, and no \`ack\` of interrupt; ${heard}`, turnHelp.late);
+    return warned(check, `${late}; ${heard}, and it obeyed an interrupt in ${outcome.ms} ms`, turnHelp.long);
+  }
+
+  /** The second run: what it has announced. */
+  async #verbs(prompt: string): Promise<void> {
+    const { say, calledOff } = this.#options;
+    const run = await this.#start('verbs');
+    if (run === undefined) return;
+    try {
+      this.#add(...(await checkVerbs(this.#name, run, { prompt, say, calledOff })));
+    } finally {
+      await run.end(true);
+    }
+    this.#add(...run.wire.findings(`${this.#name}.wire`).filter(({ status }) => status === 'fail'));
+  }
+
+  /** The third run: an answer to a question that it has not asked must not be taken for the answer to its own. */
+  async #correlation(prompt: string): Promise<void> {
+    const { say, calledOff, timeoutMs } = this.#options;
+    const run = await this.#start('correlation');
+    if (run === undefined) return;
+    say('waits for a question, to see whose answers it takes');
+    try {
+      await run.prompt(prompt, 'doctor-4');
+      const ask = await firstAsk(run, within(timeoutMs, calledOff));
+      if (ask === undefined) return;
+      await answer(run, ask, 'doctor-nobody-asked');
+      const tookIt = await goesOn(run, within(decoyMs, calledOff));
+      const check = `${this.#name}.correlation`;
+      this.#add(
+        tookIt
+          ? warned(check, 'takes an answer with another `in_reply_to_id` for its own', correlationHelp)
+          : passed(check, `waits for the answer with its own id (${JSON.stringify(ask.id)})`),
+      );
+    } finally {
+      await run.end(true);
+    }
+  }
+
+  #ended({ exit, by, leftovers }: AgentEnd): void {
+    const check = `${this.#name}.exit`;
+    if (by === 'itself') this.#add(passed(check, 'ends after its answer; each message starts a new process'));
+    else if (by === 'stdin') this.#add(passed(check, 'ends when its stdin is closed'));
+    else if (exit.signal === 'SIGKILL')
+      this.#add(failed(check, 'ends neither with its stdin nor at SIGTERM; it was killed', exitHelp));
+    else this.#add(warned(check, 'does not end when its stdin is closed; SIGTERM ended it', exitHelp));
+    if (leftovers.length > 0) {
+      const message = `left ${leftovers.length} of its processes running; Concerto ended them: ${describeProcesses(leftovers)}`;
+      this.#add(warned(`${this.#name}.children`, message, 'end what the agent starts before it exits'));
+    }
+    const stderr = exit.stderr.trimEnd().split('\n').filter(Boolean);
+    if (stderr.length === 0) return;
+    const tail = stderr.slice(-stderrLines).map((line) => shorten(line, 120));
+    this.#add(
+      passed(`${this.#name}.stderr`, `${stderr.length} lines, kept for error messages; the end:\n${tail.join('\n')}`),
+    );
+  }
+
+  #add(...findings: readonly Finding[]): void {
+    this.#findings.push(...findings);
+  }
+}
+
+async function firstAsk(run: AgentRun, deadline: AbortSignal): Promise<ReturnType<typeof askOf>> {
+  for (;;) {
+    const said = await run.next(deadline);
+    if (said === undefined || endOf(said) !== undefined) return undefined;
+    const ask = askOf(said);
+    if (ask?.id !== undefined) return ask;
+    if (ask !== undefined) await answer(run, ask);
+  }
+}
+
+/** Whether its turn goes on: it asks something else, or it ends. */
+async function goesOn(run: AgentRun, deadline: AbortSignal): Promise<boolean> {
+  for (;;) {
+    const said = await run.next(deadline);
+    if (said === undefined) return false;
+    if (endOf(said) !== undefined || askOf(said) !== undefined) return true;
+  }
+}
+
+function concealed(finding: Finding, secrets: readonly string[]): Finding {
+  const conceal = (text: string): string => secrets.reduce((shown, secret) => shown.replaceAll(secret, '***'), text);
+  const { help, message } = finding;
+  return { ...finding, message: conceal(message), ...(help === undefined ? {} : { help: conceal(help) }) };
+}
+
+function startHelp(cause: unknown): string {
+  const help = cause instanceof AgentError ? startHelps[cause.code] : undefined;
+  return help ?? 'try the command by hand in its working_dir; correct [agents.NAME] in the manifest';
+}
+
+const startHelps: Readonly<Partial<Record<AgentErrorCode, string>>> = {
+  'spawn-failed': 'install the program, or correct `command`, `args` or `working_dir` in the manifest',
+  'missing-variable': 'set that variable in the environment of the server, or correct `env` in the manifest',
+  'init-timeout':
+    'answer {"type":"init","params":{…}} with {"type":"init_ack"} at once and flush stdout; `init_timeout` in the manifest gives it more seconds',
+  'init-refused': 'correct [agents.NAME.params] in the manifest',
+  protocol: 'answer `init` with {"type":"init_ack"} before anything else',
+  exited: 'it ended while it was starting: try its command by hand, and read what it wrote on stderr',
+  'unsupported-protocol': 'put a middleware between, and set protocol = "ndjson"',
+};
+
+const turnHelp = {
+  error: 'if this is not what a harmless prompt should give, read its message; --prompt chooses another prompt',
+  lost: 'send {"type":"result","text":"…"} or {"type":"error","message":"…"} before ending; read the end of its stderr',
+  late: 'end each turn with `result` or `error`, and flush stdout after each line; --timeout SECONDS waits longer',
+  long: '--timeout SECONDS waits longer, --prompt chooses shorter work',
+  asks: 'read {"type":"response",…,"value":…} as the answer to the question, and go on',
+} as const;
+
+const correlationHelp =
+  'keep waiting while `in_reply_to_id` is not the `id` of your question; with several questions open the answers come in any order';
+const exitHelp = 'end when reading stdin gives the end of the file, and at SIGTERM';

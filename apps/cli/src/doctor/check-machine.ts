@@ -1,0 +1,80 @@
+import { statfs } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { z } from 'zod';
+import { type Finding, failed, passed, warned } from './finding.ts';
+
+const oldestNode = { text: '20.19', major: 20, minor: 19 };
+const gibibyte = 1024 ** 3;
+const spaceWanted = gibibyte;
+const spaceNeeded = gibibyte / 16;
+const answerWithinMs = 2_000;
+
+export function checkNode(version: string = process.versions.node): Finding {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const isOld = major < oldestNode.major || (major === oldestNode.major && minor < oldestNode.minor);
+  const what = `Node ${version} on ${process.platform} ${process.arch}`;
+  return isOld
+    ? failed('node', `${what}; Concerto needs ${oldestNode.text} or newer`, 'install a newer Node')
+    : passed('node', what);
+}
+
+/** Room for the store on the disk of a folder that exists. */
+export async function checkDisk(folder: string): Promise<Finding> {
+  const { bavail, bsize } = await statfs(folder);
+  const free = bavail * bsize;
+  const what = `${(free / gibibyte).toFixed(1)} GiB free where the store is`;
+  if (free >= spaceWanted) return passed('disk', what);
+  const help = 'free space on that disk, or put the store elsewhere with --store';
+  return free >= spaceNeeded ? warned('disk', what, help) : failed('disk', what, help);
+}
+
+export type PortState = 'free' | 'ours' | 'taken' | { readonly refused: string };
+
+export async function portState(host: string, port: number): Promise<PortState> {
+  const code = await tryToListen(host, port);
+  if (code === undefined) return 'free';
+  if (code !== 'EADDRINUSE') return { refused: code };
+  return (await isConcerto(host, port)) ? 'ours' : 'taken';
+}
+
+export function checkPort(host: string, port: number, state: PortState): Finding {
+  const place = `port ${port} on ${host}`;
+  switch (state) {
+    case 'free':
+      return passed('port', port === 0 ? 'any free port is taken' : `${place} is free`);
+    case 'ours':
+      return passed('port', `a Concerto server answers at ${place}`);
+    case 'taken':
+      return failed('port', `${place} is taken by another program`, 'end it, or choose another with --port or PORT');
+    default:
+      return failed('port', `${place} cannot be listened on: ${state.refused}`, portHelp(state.refused));
+  }
+}
+
+function portHelp(code: string): string {
+  if (code === 'EACCES') return 'choose a port above 1023 with --port or PORT';
+  return 'choose an address of this machine with --host, such as 127.0.0.1';
+}
+
+function tryToListen(host: string, port: number): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const probe = createServer();
+    probe.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    probe.listen(port, host, () => probe.close(() => resolve(undefined)));
+  });
+}
+
+const OwnDescription = z.looseObject({ info: z.looseObject({ title: z.literal('Concerto') }) });
+
+/** The description of the API needs no token and nobody else has it. */
+async function isConcerto(host: string, port: number): Promise<boolean> {
+  const reached = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
+  const address = reached.includes(':') ? `[${reached}]` : reached;
+  try {
+    const signal = AbortSignal.timeout(answerWithinMs);
+    const response = await fetch(`http://${address}:${port}/api/openapi.json`, { signal });
+    return OwnDescription.safeParse(await response.json()).success;
+  } catch {
+    return false; // Whoever answers so is not a server of ours.
+  }
+}

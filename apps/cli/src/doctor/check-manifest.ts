@@ -1,0 +1,126 @@
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { nearest } from '@concerto/base';
+import {
+  type Diagnostic,
+  type FindFile,
+  type Manifest,
+  positionAt,
+  readManifest,
+  renderDiagnostic,
+} from '@concerto/language';
+import type { CatalogEntry } from '@concerto/runtime';
+import { checkTarget, resolveTarget } from '../language/project.ts';
+import { entriesOf, withProject } from '../serve/load-catalog.ts';
+import { type Finding, failed, messageOf, passed, warned } from './finding.ts';
+
+export type LoadedConfig = {
+  readonly manifest: Manifest;
+  readonly folder: string;
+  readonly entries: readonly CatalogEntry[];
+  /** Whether it is also a project, whose own program is to be checked. */
+  readonly isProject: boolean;
+};
+
+export type ConfigResult = { readonly config: LoadedConfig | undefined; readonly findings: readonly Finding[] };
+
+export function loadConfig(file: string): ConfigResult {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (cause) {
+    const help = 'name the manifest with --config, or make one with `concerto new`';
+    return { config: undefined, findings: [failed('manifest', `${file} cannot be read: ${messageOf(cause)}`, help)] };
+  }
+  const full = withProject(text);
+  const { manifest, diagnostics, file: source } = readManifest(full, file);
+  const findings = diagnostics.map((diagnostic) => diagnosticFinding('manifest', diagnostic, () => source));
+  if (manifest === undefined) return { config: undefined, findings };
+  const folder = dirname(resolve(file));
+  const entries = entriesOf(manifest, folder, { config: file, mock: false, runs: true });
+  const config = { manifest, folder, entries, isProject: full === text };
+  return { config, findings: findings.length > 0 ? findings : [passed('manifest', `${file}: ${contents(manifest)}`)] };
+}
+
+function contents(manifest: Manifest): string {
+  const { agents, assistants, programs, connections, mcp, templates } = manifest;
+  const counted = Object.entries({ agents, assistants, programs, connections, mcp, templates })
+    .map(([name, table]) => ({ name, count: Object.keys(table).length }))
+    .filter(({ count }) => count > 0)
+    .map(({ name, count }) => `${count} in [${name}]`);
+  return counted.length === 0 ? 'declares nothing' : counted.join(', ');
+}
+
+/** In the words and with the picture of `concerto check`. */
+function diagnosticFinding(check: string, diagnostic: Diagnostic, findFile: FindFile): Finding {
+  const { code, severity, message, file, span } = diagnostic;
+  const source = findFile(file);
+  const place =
+    source === undefined ? '' : `:${positionAt(source, span.start).line}:${positionAt(source, span.start).column}`;
+  const finding = (severity === 'error' ? failed : warned)(
+    check,
+    `${severity}[${code}]: ${message} (${file}${place})`,
+    diagnostic.help ?? `correct ${file}`,
+  );
+  const color = process.stdout.isTTY && process.env.NO_COLOR === undefined;
+  return { ...finding, picture: renderDiagnostic(diagnostic, findFile, { color }) };
+}
+
+/** Where a template names something that is not there. */
+export function checkTemplates({ manifest }: LoadedConfig): readonly Finding[] {
+  return Object.entries(manifest.templates).map(([name, template]) => {
+    const check = `template.${name}`;
+    const kinds = [
+      ['agents', template.agent],
+      ['programs', template.program],
+      ['assistants', template.assistant],
+    ] as const;
+    for (const [table, wanted] of kinds) {
+      if (wanted === undefined || Object.hasOwn(manifest[table], wanted)) continue;
+      const meant = nearest(wanted, Object.keys(manifest[table]));
+      const help = meant === undefined ? `add [${table}.${wanted}]` : `did you mean "${meant}"?`;
+      return failed(check, `there is no [${table}.${wanted}]`, help);
+    }
+    return passed(check, 'names what is there');
+  });
+}
+
+/** Why an assistant could not be started: what it names is missing, or its connection is. */
+export function checkAssistant(entry: Extract<CatalogEntry, { kind: 'assistant' }>): Finding {
+  const check = `assistant.${entry.name}`;
+  const fault = entry.fault?.();
+  if (fault !== undefined) return failed(check, fault, `correct [assistants.${entry.name}] or what it names`);
+  const { connection, model, functions, servers } = entry.spec;
+  const tools = Object.keys(servers).length;
+  const parts = [
+    `connection ${connection}`,
+    ...(model === undefined ? [] : [`model ${model}`]),
+    ...(functions.length === 0 ? [] : [`${functions.length} functions`]),
+    ...(tools === 0 ? [] : [`${tools} tool servers`]),
+  ];
+  return passed(check, parts.join(', '));
+}
+
+/** The programs the manifest names, and its own entry when it is a project. */
+export function checkPrograms({ manifest, folder, isProject }: LoadedConfig): readonly Finding[] {
+  const own = isProject ? [['project', manifest.project.entry] as const] : [];
+  const named = Object.entries(manifest.programs).map(([name, { entry }]) => [`program.${name}`, entry] as const);
+  return [...own, ...named].map(([check, entry]) => checkProgram(check, resolve(folder, entry)));
+}
+
+function checkProgram(check: string, path: string): Finding {
+  if (path.endsWith('.conc-ir')) return passed(check, `${path} is compiled already`);
+  let checked: ReturnType<typeof checkTarget>;
+  try {
+    checked = checkTarget(resolveTarget(path));
+  } catch (cause) {
+    return failed(check, messageOf(cause), 'correct `entry` in the manifest');
+  }
+  const { target, findFile } = checked;
+  const own = checked.diagnostics.filter((diagnostic) => diagnostic.file !== target.manifest?.file.path);
+  const errors = own.filter((diagnostic) => diagnostic.severity === 'error');
+  const [worst] = errors.length > 0 ? errors : own;
+  if (worst === undefined) return passed(check, `${target.entry} checks`);
+  const help = `\`concerto check ${target.entry}\` shows all of them`;
+  return { ...diagnosticFinding(check, worst, findFile), help };
+}

@@ -1,0 +1,159 @@
+import { existsSync } from 'node:fs';
+import { nearest } from '@concerto/base';
+import { demoAgents } from '@concerto/middleware-scripted';
+import { defineCommand, parseArguments, UsageError } from '../arguments.ts';
+import { untilInterrupted } from '../language/until-interrupted.ts';
+import { type AgentEntry, agentTask, defaultPrompt } from './check-agent.ts';
+import { connectionTasks } from './check-connections.ts';
+import { checkNode, checkPort, portState } from './check-machine.ts';
+import {
+  type ConfigResult,
+  checkAssistant,
+  checkPrograms,
+  checkTemplates,
+  type LoadedConfig,
+  loadConfig,
+} from './check-manifest.ts';
+import { mcpTasks } from './check-mcp-servers.ts';
+import { checkStore } from './check-store.ts';
+import { reportChecks } from './doctor-report.ts';
+import { type CheckTask, type Finding, passed } from './finding.ts';
+
+const defaultStore = 'sqlite:.concerto/concerto.db';
+const defaultPort = '4242';
+const defaultTimeoutSeconds = 30;
+const timeoutSecondsMax = 86_400;
+const EXIT_INTERRUPTED = 130;
+
+export const spec = defineCommand({
+  name: 'doctor',
+  summary: 'Check the machine and each configured agent against the wire; say what is wrong and what to do.',
+  usage: '[AGENT]',
+  options: {
+    config: { type: 'string', value: 'FILE', help: 'manifest; default ./Concerto.toml, without one the demo agents' },
+    store: { type: 'string', value: 'URL', help: `the store to check; default ${defaultStore}, or CONCERTO_STORE` },
+    host: { type: 'string', value: 'HOST', help: 'where the server is to listen; default 127.0.0.1' },
+    port: { type: 'string', value: 'PORT', help: `the port to check; default ${defaultPort}, or PORT` },
+    prompt: { type: 'string', value: 'TEXT', help: 'what agents are asked; default a harmless sentence' },
+    'no-prompt': { type: 'boolean', help: 'start agents and ask them nothing' },
+    timeout: {
+      type: 'string',
+      value: 'SECONDS',
+      help: `how long an answer may take; default ${defaultTimeoutSeconds}`,
+    },
+    online: { type: 'boolean', help: 'ask each connection one small question, which may cost money' },
+    json: { type: 'boolean', help: 'print one array of {check,status,message,help?} on standard output' },
+  },
+  maxPositionals: 1,
+  details: [
+    'Agents are started and asked something harmless; approvals are refused and questions answered for you, and each is shown.',
+    'An agent that announces capabilities or asks with ids is started again to see whether it keeps to them.',
+    'With AGENT only the machine and that agent are checked. Exit code 0 when nothing failed, 1 when something did.',
+  ].join('\n'),
+});
+
+type Values = ReturnType<typeof parseArguments<typeof spec.options>>['values'];
+type Plan = { readonly values: Values; readonly timeoutMs: number; readonly calledOff: AbortSignal };
+
+export async function run(argv: string[]): Promise<number> {
+  const { values, positionals } = parseArguments(spec, argv);
+  const [agent] = positionals;
+  if (values['no-prompt'] && values.prompt !== undefined)
+    throw new UsageError('--prompt and --no-prompt exclude each other');
+  const timeoutMs = readTimeout(values.timeout);
+  const host = values.host ?? '127.0.0.1';
+  const port = readPort(values.port ?? process.env.PORT);
+  const store = values.store ?? process.env.CONCERTO_STORE ?? defaultStore;
+  const declared = loadDeclared(values.config);
+  checkAgentName(agent, declared.agents);
+  const { signal: calledOff, release } = untilInterrupted();
+  try {
+    const plan: Plan = { values, timeoutMs, calledOff };
+    const machine: CheckTask = {
+      name: 'machine',
+      run: (say) => checkMachine({ host, port, store, portMatters: agent === undefined }, say),
+    };
+    const manifest: CheckTask = { name: 'manifest', run: async () => declared.findings };
+    const tasks = [machine, manifest, ...declaredTasks(declared, agent, plan)];
+    const findings = await reportChecks(tasks, { json: values.json, calledOff });
+    if (calledOff.aborted) {
+      process.stderr.write('interrupted; what was started has been ended\n');
+      return EXIT_INTERRUPTED;
+    }
+    return findings.some(({ status }) => status === 'fail') ? 1 : 0;
+  } finally {
+    release();
+  }
+}
+
+function readTimeout(text: string | undefined): number {
+  const seconds = text === undefined ? defaultTimeoutSeconds : Number(text);
+  if (!Number.isFinite(seconds) || seconds <= 0 || seconds > timeoutSecondsMax)
+    throw new UsageError(`--timeout takes seconds from 1 to ${timeoutSecondsMax}, not ${JSON.stringify(text)}`);
+  return seconds * 1000;
+}
+
+function readPort(text: string | undefined): number {
+  const port = Number(text === undefined || text === '' ? defaultPort : text);
+  if (!Number.isInteger(port) || port < 0 || port > 65_535)
+    throw new UsageError(`${JSON.stringify(text)} is not a port`);
+  return port;
+}
+
+async function checkMachine(
+  at: { readonly host: string; readonly port: number; readonly store: string; readonly portMatters: boolean },
+  say: (doing: string) => void,
+): Promise<readonly Finding[]> {
+  say('looks at the port and the store');
+  const state = await portState(at.host, at.port);
+  const port = at.portMatters ? [checkPort(at.host, at.port, state)] : [];
+  return [checkNode(), ...(await checkStore(at.store, state === 'ours')), ...port];
+}
+
+type Declared = ConfigResult & {
+  /** Undefined when the manifest has errors: nothing it declares can then be checked. */
+  readonly agents: readonly AgentEntry[] | undefined;
+};
+
+function loadDeclared(config: string | undefined): Declared {
+  const file = config ?? 'Concerto.toml';
+  if (config === undefined && !existsSync(file)) {
+    const findings = [passed('manifest', 'no Concerto.toml here, so the demo agents are offered')];
+    return { config: undefined, findings, agents: demoAgents().map(demoEntry) };
+  }
+  const loaded = loadConfig(file);
+  return { ...loaded, agents: loaded.config?.entries.filter((entry) => entry.kind === 'agent') };
+}
+
+function demoEntry({ description, ...spec }: ReturnType<typeof demoAgents>[number]): AgentEntry {
+  return { kind: 'agent', name: spec.name, spec, description };
+}
+
+function declaredTasks({ config, agents = [] }: Declared, agent: string | undefined, plan: Plan): readonly CheckTask[] {
+  const prompt = plan.values['no-prompt'] ? undefined : (plan.values.prompt ?? defaultPrompt);
+  const options = { prompt, timeoutMs: plan.timeoutMs, calledOff: plan.calledOff };
+  const tasks = agents
+    .filter(({ name }) => agent === undefined || name === agent)
+    .map((entry) => agentTask(entry, options));
+  return config === undefined || agent !== undefined ? tasks : [...configTasks(config, plan), ...tasks];
+}
+
+function configTasks(config: LoadedConfig, { values, timeoutMs, calledOff }: Plan): readonly CheckTask[] {
+  const { manifest, folder, entries } = config;
+  const assistants = entries.filter((entry) => entry.kind === 'assistant');
+  return [
+    ...connectionTasks(manifest.connections, { online: values.online, timeoutMs, calledOff }),
+    ...mcpTasks(manifest.mcp, { folder, calledOff }),
+    { name: 'assistants', run: async () => assistants.map(checkAssistant) },
+    { name: 'programs', run: async () => checkPrograms(config) },
+    { name: 'templates', run: async () => checkTemplates(config) },
+  ];
+}
+
+function checkAgentName(name: string | undefined, agents: readonly AgentEntry[] | undefined): void {
+  if (name === undefined || agents === undefined || agents.some((entry) => entry.name === name)) return;
+  const names = agents.map((entry) => entry.name);
+  const meant = nearest(name, names);
+  const hint = meant === undefined ? `there are: ${names.join(', ') || 'none'}` : `did you mean "${meant}"?`;
+  throw new UsageError(`there is no agent "${name}"; ${hint}`);
+}

@@ -1,0 +1,116 @@
+import { paint } from '../sessions/paint.ts';
+import { type CheckTask, type Finding, failed, messageOf } from './finding.ts';
+
+/** Checks that run at once: most of their time is waiting for others. */
+const checksAtOnce = 4;
+const checkWidth = 26;
+const statusWidth = 6;
+/** How often a person who does not watch a terminal hears that we still wait. */
+const stillWaitingMs = 10_000;
+const redrawMs = 250;
+
+const colours = { ok: 'green', warn: 'yellow', fail: 'red' } as const;
+
+export type ReportOptions = { readonly json: boolean; readonly calledOff: AbortSignal };
+
+/** Runs the checks, prints what they find in their own order as soon as it is known, and gives all of it. */
+export async function reportChecks(tasks: readonly CheckTask[], options: ReportOptions): Promise<readonly Finding[]> {
+  const progress = new Progress();
+  const found: (readonly Finding[] | undefined)[] = tasks.map(() => undefined);
+  const queue = [...tasks.entries()];
+  let printed = 0;
+  const worker = async (): Promise<void> => {
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+      const [index, task] = next;
+      found[index] = options.calledOff.aborted ? [] : await runTask(task, progress);
+      for (let ready = found[printed]; ready !== undefined; ready = found[printed]) {
+        printed += 1;
+        if (!options.json) progress.clearThen(() => ready.forEach(printFinding));
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: checksAtOnce }, worker));
+  progress.end();
+  const findings = found.flatMap((some) => some ?? []);
+  if (options.json) process.stdout.write(`${JSON.stringify(findings.map(asJson), undefined, 2)}\n`);
+  else process.stdout.write(`\n${summary(findings)}\n`);
+  return findings;
+}
+
+async function runTask(task: CheckTask, progress: Progress): Promise<readonly Finding[]> {
+  try {
+    return await task.run((doing) => progress.say(task.name, doing));
+  } catch (cause) {
+    return [failed(task.name, `the check itself failed: ${messageOf(cause)}`, 'report this as a bug of Concerto')];
+  } finally {
+    progress.done(task.name);
+  }
+}
+
+function asJson({ picture: _picture, ...finding }: Finding): Omit<Finding, 'picture'> {
+  return finding;
+}
+
+function printFinding({ check, status, message, help, picture }: Finding): void {
+  const indent = ' '.repeat(statusWidth);
+  const text = message.replaceAll('\n', `\n${indent}  `);
+  const lines = [`${paint(colours[status], status.padEnd(statusWidth))}${check.padEnd(checkWidth)} ${text}`];
+  if (picture !== undefined) lines.push(picture.trimEnd());
+  if (help !== undefined) lines.push(`${indent}${paint('bold', 'to do:')} ${help.replaceAll('\n', `\n${indent}  `)}`);
+  process.stdout.write(`${lines.join('\n')}\n`);
+}
+
+function summary(findings: readonly Finding[]): string {
+  const count = (status: Finding['status']): number => findings.filter((finding) => finding.status === status).length;
+  const parts = [`${count('ok')} ok`, amount(count('warn'), 'warning'), amount(count('fail'), 'failure')];
+  return parts.join(', ');
+}
+
+function amount(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** What is waited for: a line that is rewritten on a terminal, and a word now and then elsewhere. On stderr. */
+class Progress {
+  readonly #doing = new Map<string, { readonly doing: string; readonly since: number }>();
+  readonly #timer: NodeJS.Timeout;
+  readonly #isTerminal = process.stderr.isTTY;
+  #hasLine = false;
+
+  constructor() {
+    this.#timer = setInterval(() => this.#show(), this.#isTerminal ? redrawMs : stillWaitingMs);
+  }
+
+  say(name: string, doing: string): void {
+    this.#doing.set(name, { doing, since: Date.now() });
+  }
+
+  done(name: string): void {
+    this.#doing.delete(name);
+  }
+
+  clearThen(print: () => void): void {
+    if (this.#hasLine) process.stderr.write('\r\u001b[K');
+    this.#hasLine = false;
+    print();
+  }
+
+  end(): void {
+    clearInterval(this.#timer);
+    this.clearThen(() => {});
+  }
+
+  #show(): void {
+    const waiting = [...this.#doing].map(
+      ([name, { doing, since }]) => `${name}: ${doing} (${Math.round((Date.now() - since) / 1000)} s)`,
+    );
+    if (waiting.length === 0) return;
+    if (!this.#isTerminal) {
+      process.stderr.write(`waiting for ${waiting.join('; ')}\n`);
+      return;
+    }
+    const line = `… ${waiting.join('; ')}`.slice(0, Math.max(20, (process.stderr.columns ?? 80) - 1));
+    process.stderr.write(`\r\u001b[K${line}`);
+    this.#hasLine = true;
+  }
+}

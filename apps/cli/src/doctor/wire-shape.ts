@@ -1,0 +1,116 @@
+import { type JsonObject, nearest } from '@concerto/base';
+import { AgentCommand, KnownAgentMessage } from '@concerto/protocol';
+import type { z } from 'zod';
+
+export type Fault = {
+  /** The same for every line with this fault. */
+  readonly key: string;
+  readonly status: 'warn' | 'fail';
+  readonly message: string;
+  readonly help: string;
+};
+
+/** A message of each type as it should look. */
+const examples: Readonly<Record<KnownAgentMessage['type'], string>> = {
+  init_ack: '{"type":"init_ack","capabilities":["interrupt"]}',
+  progress: '{"type":"progress","message":"reading","percent":10}',
+  partial: '{"type":"partial","text":"The change "}',
+  log: '{"type":"log","level":"info","message":"3 files"}',
+  question: '{"type":"question","id":"q1","question":"Which branch?","options":["main","next"]}',
+  approval: '{"type":"approval","id":"a1","description":"Delete 3 files","risk_level":"medium"}',
+  result: '{"type":"result","text":"Done."}',
+  error: '{"type":"error","message":"No such branch","code":"ENOENT"}',
+  ack: '{"type":"ack","in_reply_to":"interrupt","in_reply_to_id":"…"}',
+};
+
+const knownTypes = KnownAgentMessage.options.map((option) => option.shape.type.value);
+const commandTypes: ReadonlySet<string> = new Set(AgentCommand.options.map((option) => option.shape.type.value));
+
+/** Where a typed message leaves the shape its type has. */
+export function shapeFaults(raw: JsonObject & { readonly type: string }): readonly Fault[] {
+  const type = knownTypes.find((known) => known === raw.type);
+  if (type === undefined) return unknownType(raw.type);
+  const parsed = KnownAgentMessage.safeParse(raw);
+  if (parsed.success) return [];
+  return parsed.error.issues.map((issue) => fieldFault(raw, type, issue));
+}
+
+/** Any other type is the author's own; one that is nearly ours is a slip of the pen. */
+function unknownType(type: string): readonly Fault[] {
+  if (commandTypes.has(type)) {
+    return [
+      {
+        key: `type ${type}`,
+        status: 'warn',
+        message: `\`${type}\` is what Concerto sends; from an agent it is a message of its own kind`,
+        help: 'if the agent repeats its input on stdout, stop that; else choose another name',
+      },
+    ];
+  }
+  const meant = nearest(type, knownTypes);
+  if (meant === undefined) return [];
+  return [
+    {
+      key: `type ${type}`,
+      status: 'warn',
+      message: `\`${type}\` is no type of the wire, so it is handed to handlers of that name; did you mean \`${meant}\`?`,
+      help: `write \`"type":"${meant}"\`, or give a message of your own a name that is less alike`,
+    },
+  ];
+}
+
+function fieldFault(raw: JsonObject, type: KnownAgentMessage['type'], issue: z.core.$ZodIssue): Fault {
+  const path = issue.path.map(String);
+  const field = path.join('.');
+  const value = valueAt(raw, path);
+  const expected = expectedBy(issue);
+  const known = KnownAgentMessage.options.find((option) => option.shape.type.value === type)?.shape ?? {};
+  const others = Object.keys(raw).filter((name) => !Object.hasOwn(known, name));
+  const meant = value === undefined ? (nearest(field, others) ?? alias(others)) : undefined;
+  const hint = meant === undefined ? '' : `; it has \`${meant}\``;
+  return {
+    key: `${type}.${field} ${expected}`,
+    // Many languages write null for what is absent, and it is read so.
+    status: value === null && path.length === 1 ? 'warn' : 'fail',
+    message: `\`${type}\`: field \`${field}\`: expected ${expected}, found ${described(value)}${hint}`,
+    help: value === null ? `leave \`${field}\` out, or send ${examples[type]}` : `send ${examples[type]}`,
+  };
+}
+
+/** Names that authors give to the text of a message. */
+function alias(names: readonly string[]): string | undefined {
+  return names.find((name) =>
+    /^(chunk|content|text|message|msg|prompt|question|description|title|body|data)$/i.test(name),
+  );
+}
+
+function expectedBy(issue: z.core.$ZodIssue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return issue.expected === 'array' ? 'an array' : `a ${issue.expected}`;
+    case 'invalid_union':
+      return 'a string or a number';
+    default:
+      return issue.message;
+  }
+}
+
+function valueAt(raw: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>(
+    (value, name) => (typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined),
+    raw,
+  );
+}
+
+const shownLength = 60;
+
+function described(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  if (value === null) return 'null';
+  const text = shorten(JSON.stringify(value), shownLength);
+  return `${Array.isArray(value) ? 'the array' : `the ${typeof value}`} ${text}`;
+}
+
+export function shorten(text: string, length: number): string {
+  return text.length > length ? `${text.slice(0, length)}…` : text;
+}
