@@ -49,11 +49,15 @@ describe('the pool', () => {
       status: 'queued',
       waiting: { for: 'slot', since: expect.any(String), detail: expect.any(String) },
     });
+    const detail = async (id: string): Promise<string> => (await api.get(`/api/sessions/${id}`)).body.waiting.detail;
+    expect(await detail(one.id)).toContain('number 1 of 2 in line');
+    expect(await detail(two.id)).toContain('number 2 of 2 in line');
     expect((await api.get('/api/pool')).body).toMatchObject({ active: max, max, waiting: 2 });
     // A newcomer does not overtake those who wait, and a queued one can be cancelled.
     await api.post(`/api/sessions/${started[0]?.body.id}/cancel`);
     await api.until(one.id, (event) => event.type === 'functionResult');
     expect((await api.get(`/api/sessions/${two.id}`)).body.status).toBe('queued');
+    expect(await detail(two.id)).toContain('number 1 of 1 in line');
     expect((await api.post(`/api/sessions/${two.id}/cancel`)).status).toBe(202);
     expect((await api.until(two.id, isFinish)).at(-2)).toMatchObject({ type: 'error', message: 'cancelled' });
     // An idle session holds its place.

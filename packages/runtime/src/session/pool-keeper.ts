@@ -10,6 +10,7 @@ import {
   type PoolCommand,
   type PoolDecision,
   poolView,
+  waitingPosition,
 } from '@concerto/session';
 import type { Clock, Report } from '../ports.ts';
 import { refusal, type ServiceRefusal } from './service-refusal.ts';
@@ -55,6 +56,13 @@ export class PoolKeeper {
   async view(): Promise<PoolState> {
     await this.#refresh();
     return poolView(this.#pool);
+  }
+
+  /** The place in the line for a slot, from 1, of how many; undefined for one that is not in it. */
+  async placeInLine(sessionId: string): Promise<{ readonly place: number; readonly of: number } | undefined> {
+    await this.#refresh();
+    const place = waitingPosition(this.#pool, sessionId);
+    return place === undefined ? undefined : { place, of: this.#pool.waiting.length };
   }
 
   async configure(max: number, actor: string): Promise<PoolState> {

@@ -318,7 +318,12 @@ export class Sessions {
   }
 
   async #view(id: string, state: SessionState): Promise<Session> {
-    return sessionView(state, await this.#options.log.head(id, 'events'));
+    const view = sessionView(state, await this.#options.log.head(id, 'events'));
+    if (view.waiting?.for !== 'slot') return view;
+    const line = await this.#options.pool.placeInLine(id);
+    if (line === undefined) return view;
+    const detail = `${view.waiting.detail}; number ${line.place} of ${line.of} in line`;
+    return { ...view, waiting: { ...view.waiting, detail } };
   }
 
   /** A proposed id that is taken: the same start again is answered again, another one is refused. */
