@@ -85,6 +85,12 @@ describe('ending', () => {
     expect(await agent.end({ stepMs: 50 })).toMatchObject({ signal: 'SIGTERM' });
   });
 
+  test('does not wait for the end of stdin to work on an agent that is at work', async () => {
+    const agent = await start('ignores-stdin-end');
+    await reader(agent).next();
+    expect(await agent.end({ stepMs: 600_000, atWork: true })).toMatchObject({ signal: 'SIGTERM' });
+  });
+
   test('then SIGKILL, and the reader sees all that was said and then the exit', async () => {
     const agent = await start('ignores-sigterm');
     const output = reader(agent);
