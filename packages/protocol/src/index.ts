@@ -78,6 +78,7 @@ export {
   Waiting,
 } from './http.ts';
 export { Instant, MessageId, RequestId, SessionId } from './ids.ts';
+export { type JsonRpcError, type JsonRpcFrame, type JsonRpcId, parseJsonRpcFrame } from './json-rpc.ts';
 export { JsonValue } from './json-value.ts';
 export { LlmContent, Part, textContent, textOf } from './llm-content.ts';
 export { type Line, LineError, type LineErrorCode, LineSplitter, lineLengthMax } from './ndjson.ts';

@@ -1,0 +1,151 @@
+import { err, type Json, type JsonObject, ok, type Result } from '@concerto/base';
+import { type JsonRpcError, type JsonRpcId, parseJsonRpcFrame } from '@concerto/protocol';
+
+/** Requests of the other side that wait for an answer of ours; one more is refused. */
+const openRequestsMax = 256;
+
+/** The codes of JSON-RPC that we say ourselves. */
+export const jsonRpcCodes = { methodNotFound: -32601, invalidParams: -32602, internal: -32603 } as const;
+
+export type PeerRequest = { readonly id: JsonRpcId; readonly method: string; readonly params: Json };
+
+export type PeerOptions = {
+  /** Whether our frames say `"jsonrpc": "2.0"`. */
+  readonly namesVersion: boolean;
+  /** Takes one line, without its newline. */
+  readonly write: (line: string) => Promise<void>;
+  /** Answered with `respond` or `refuse`, now or later. */
+  readonly onRequest: (request: PeerRequest) => void;
+  readonly onNotification: (method: string, params: Json) => void;
+};
+
+/** The other side refused a request of ours. */
+export class JsonRpcRefusal extends Error {
+  override readonly name = 'JsonRpcRefusal';
+  readonly code: number;
+  readonly data: Json | undefined;
+
+  constructor(method: string, { code, message, data }: JsonRpcError) {
+    super(`${method}: ${message} (${code})`);
+    this.code = code;
+    this.data = data;
+  }
+}
+
+/** A request of ours got no answer in its time. */
+export class JsonRpcTimeout extends Error {
+  override readonly name = 'JsonRpcTimeout';
+  constructor(method: string, timeoutMs: number) {
+    super(`${method}: no answer within ${timeoutMs / 1000} s`);
+  }
+}
+
+type Waiting = {
+  readonly method: string;
+  readonly resolve: (result: Json) => void;
+  readonly reject: (cause: Error) => void;
+};
+
+/** One end of a JSON-RPC conversation. It knows frames, not lines' ends nor processes: those it is told and given. */
+export class JsonRpcPeer {
+  readonly #options: PeerOptions;
+  readonly #waiting = new Map<JsonRpcId, Waiting>();
+  readonly #open = new Set<JsonRpcId>();
+  #lastId = 0;
+  #closed: Error | undefined;
+
+  constructor(options: PeerOptions) {
+    this.#options = options;
+  }
+
+  /** Without `timeoutMs` it waits until the other side answers or is gone: for what has a deadline of its own. */
+  request(method: string, params: JsonObject, timeoutMs?: number): Promise<Json> {
+    if (this.#closed !== undefined) return Promise.reject(this.#closed);
+    const id = ++this.#lastId;
+    return new Promise((resolve, reject) => {
+      const timer =
+        timeoutMs === undefined
+          ? undefined
+          : setTimeout(() => settle(() => reject(new JsonRpcTimeout(method, timeoutMs))), timeoutMs);
+      const settle = (how: () => void): void => {
+        clearTimeout(timer);
+        this.#waiting.delete(id);
+        how();
+      };
+      this.#waiting.set(id, {
+        method,
+        resolve: (result) => settle(() => resolve(result)),
+        reject: (cause) => settle(() => reject(cause)),
+      });
+      this.#send({ id, method, params }).catch((cause: unknown) =>
+        this.#waiting.get(id)?.reject(cause instanceof Error ? cause : new Error(String(cause))),
+      );
+    });
+  }
+
+  notify(method: string, params: JsonObject): Promise<void> {
+    return this.#send({ method, params });
+  }
+
+  /** Whether the request was still open: it is answered once. */
+  async respond(id: JsonRpcId, result: Json): Promise<boolean> {
+    if (!this.#open.delete(id)) return false;
+    await this.#send({ id, result });
+    return true;
+  }
+
+  async refuse(id: JsonRpcId, error: { readonly code: number; readonly message: string }): Promise<boolean> {
+    if (!this.#open.delete(id)) return false;
+    await this.#send({ id, error });
+    return true;
+  }
+
+  /** One line of the other side. The refusal says what is wrong with it; the conversation goes on. */
+  receive(line: string): Result<void, string> {
+    const parsed = parseJsonRpcFrame(line);
+    if (!parsed.ok) return parsed;
+    const frame = parsed.value;
+    switch (frame.kind) {
+      case 'notification':
+        this.#options.onNotification(frame.method, frame.params);
+        return ok(undefined);
+      case 'request':
+        return this.#takeRequest(frame);
+      case 'result': {
+        const waiting = this.#waiting.get(frame.id);
+        // An answer that came too late is nobody's any more.
+        waiting?.resolve(frame.result);
+        return ok(undefined);
+      }
+      case 'error': {
+        if (frame.id === undefined) return err(`it could not read a frame of ours: ${frame.error.message}`);
+        const waiting = this.#waiting.get(frame.id);
+        waiting?.reject(new JsonRpcRefusal(waiting.method, frame.error));
+        return ok(undefined);
+      }
+    }
+  }
+
+  /** The other side is gone: whoever waits for it learns why. */
+  close(cause: Error): void {
+    this.#closed ??= cause;
+    this.#open.clear();
+    for (const waiting of this.#waiting.values()) waiting.reject(cause);
+  }
+
+  #takeRequest({ id, method, params }: PeerRequest): Result<void, string> {
+    if (this.#open.has(id)) return err(`its request ${JSON.stringify(id)} is open already`);
+    this.#open.add(id);
+    if (this.#open.size > openRequestsMax) {
+      void this.refuse(id, { code: jsonRpcCodes.internal, message: 'too many open requests' }).catch(() => undefined);
+      return err(`it has more than ${openRequestsMax} requests open`);
+    }
+    this.#options.onRequest({ id, method, params });
+    return ok(undefined);
+  }
+
+  async #send(frame: JsonObject): Promise<void> {
+    if (this.#closed !== undefined) throw this.#closed;
+    await this.#options.write(JSON.stringify(this.#options.namesVersion ? { jsonrpc: '2.0', ...frame } : frame));
+  }
+}
