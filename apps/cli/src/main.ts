@@ -15,6 +15,7 @@ const commands: CommandTable = {
   test: { summary: 'run the tests of programs', load: () => import('./language/test-command.ts') },
   build: { summary: 'compile a program to a file', load: () => import('./language/build-command.ts') },
   disasm: { summary: 'print a compiled program', load: () => import('./language/disasm-command.ts') },
+  lsp: { summary: 'serve an editor: the language server', load: () => import('./lsp-command.ts') },
   new: { summary: 'create a project', load: () => import('./language/new-command.ts') },
   signals: { summary: 'read § signals on stdin, write events', load: () => import('./signals-command.ts') },
   init: { summary: 'create a project (the same as new)', load: () => import('./language/new-command.ts') },

@@ -1,0 +1,190 @@
+import type { ProgramIndex, SourceFile } from '@concerto/language';
+import { createSourceFile } from '@concerto/language';
+import {
+  type ClientCapabilities,
+  type Connection,
+  LSPErrorCodes,
+  MarkupKind,
+  type Position,
+  ResponseError,
+} from 'vscode-languageserver/node';
+import { codeActions } from './features/code-actions.ts';
+import { completions, signatureHelp } from './features/completion.ts';
+import { formatDocument } from './features/formatting.ts';
+import { hoverAt } from './features/hover.ts';
+import { definitionAt, highlightsAt, referencesAt } from './features/navigation.ts';
+import { toOffset } from './features/positions.ts';
+import { prepareRename, rename } from './features/rename.ts';
+import { semanticTokens } from './features/semantic-tokens.ts';
+import { documentSymbols } from './features/symbols.ts';
+import { sourceOf } from './workspace/analysis.ts';
+import { pathOf } from './workspace/file-path.ts';
+import type { Files } from './workspace/files.ts';
+import { findingsByFile, type Workspace } from './workspace/workspace.ts';
+
+export interface Answering {
+  readonly connection: Connection;
+  readonly files: Files;
+  readonly workspace: Workspace;
+  readonly failed: (error: unknown) => void;
+  readonly capabilities: ClientCapabilities;
+}
+
+/** An open program, and where in it the request is about. */
+interface Asked {
+  readonly path: string;
+  readonly source: SourceFile;
+}
+
+export function answerRequests(answering: Answering): void {
+  answerAboutNames(answering);
+  answerAboutDocuments(answering);
+  answerRenames(answering);
+}
+
+/** The open program that is asked about; manifests and files that are not open have no names. */
+function asked({ files }: Answering, uri: string): Asked | undefined {
+  const path = pathOf(uri);
+  const document = files.document(path);
+  if (document === undefined || path.endsWith('.toml')) return undefined;
+  return { path, source: createSourceFile(path, document.getText()) };
+}
+
+/** A bug of ours costs the answer, not the server: the editor gets nothing, and its log says why. */
+function guarded<Params, Answer>(
+  { failed }: Answering,
+  fallback: Answer,
+  answer: (params: Params) => Answer,
+): (params: Params) => Answer {
+  return (params) => {
+    try {
+      return answer(params);
+    } catch (error) {
+      if (error instanceof ResponseError) throw error;
+      failed(error);
+      return fallback;
+    }
+  };
+}
+
+interface At {
+  readonly textDocument: { readonly uri: string };
+  readonly position: Position;
+}
+
+/** For questions about the name at a position. */
+function atName<Answer>(
+  answering: Answering,
+  none: Answer,
+  answer: (index: ProgramIndex, path: string, offset: number) => Answer,
+): (params: At) => Answer {
+  return guarded(answering, none, ({ textDocument, position }) => {
+    const about = asked(answering, textDocument.uri);
+    const index = about === undefined ? undefined : answering.workspace.indexFor(about.path);
+    if (about === undefined || index === undefined) return none;
+    return answer(index, about.path, toOffset(about.source, position));
+  });
+}
+
+function answerAboutNames(answering: Answering): void {
+  const { connection, workspace, capabilities } = answering;
+  const formats = capabilities.textDocument?.hover?.contentFormat;
+  const markup =
+    formats === undefined || formats.includes(MarkupKind.Markdown) ? MarkupKind.Markdown : MarkupKind.PlainText;
+  connection.onHover(atName(answering, null, (index, path, offset) => hoverAt(index, path, offset, markup) ?? null));
+  connection.onDefinition(atName(answering, [], definitionAt));
+  connection.onDocumentHighlight(atName(answering, [], highlightsAt));
+  connection.onReferences(
+    guarded(answering, [], ({ textDocument, position, context }) => {
+      const about = asked(answering, textDocument.uri);
+      if (about === undefined) return [];
+      const offset = toOffset(about.source, position);
+      return referencesAt(workspace, about.path, offset, context.includeDeclaration);
+    }),
+  );
+  connection.onCompletion(
+    guarded(answering, [], ({ textDocument, position, context }) => {
+      const about = asked(answering, textDocument.uri);
+      if (about === undefined) return [];
+      const { path, source } = about;
+      const offset = toOffset(source, position);
+      // One `:` is typed in many places; two are a path.
+      if (context?.triggerCharacter === ':' && source.text[offset - 2] !== ':') return [];
+      return completions({ workspace, path, text: source.text, offset });
+    }),
+  );
+  connection.onSignatureHelp(
+    guarded(answering, null, ({ textDocument, position }) => {
+      const about = asked(answering, textDocument.uri);
+      if (about === undefined) return null;
+      const { path, source } = about;
+      return signatureHelp({ workspace, path, text: source.text, offset: toOffset(source, position) }) ?? null;
+    }),
+  );
+}
+
+function answerAboutDocuments(answering: Answering): void {
+  const { connection, files, workspace } = answering;
+  connection.onDocumentSymbol(
+    guarded(answering, [], ({ textDocument }) => {
+      const about = asked(answering, textDocument.uri);
+      const index = about === undefined ? undefined : workspace.indexFor(about.path);
+      return about === undefined || index === undefined ? [] : documentSymbols(index, about.path);
+    }),
+  );
+  connection.onDocumentFormatting(
+    guarded(answering, [], ({ textDocument }) => {
+      const about = asked(answering, textDocument.uri);
+      return about === undefined ? [] : formatDocument(about.source);
+    }),
+  );
+  connection.languages.semanticTokens.on(
+    guarded(answering, { data: [] }, ({ textDocument }) => {
+      const about = asked(answering, textDocument.uri);
+      const index = about === undefined ? undefined : workspace.indexFor(about.path);
+      return about === undefined || index === undefined ? { data: [] } : semanticTokens(index, about.path);
+    }),
+  );
+  connection.onCodeAction(
+    guarded(answering, [], ({ textDocument, range, context }) => {
+      const path = pathOf(textDocument.uri);
+      const analyses = workspace.programsFor(path).map((entry) => workspace.analysis(entry));
+      const [first] = analyses;
+      const source = first === undefined ? undefined : sourceOf(first, path);
+      if (first === undefined || source === undefined || files.document(path) === undefined) return [];
+      return codeActions({
+        source,
+        diagnostics: findingsByFile(analyses).get(path)?.diagnostics ?? [],
+        range,
+        only: context.only,
+        manifest: first.manifest?.file,
+        findSource: (each) => sourceOf(first, each),
+      });
+    }),
+  );
+}
+
+function answerRenames(answering: Answering): void {
+  const { connection, workspace } = answering;
+  connection.onPrepareRename(
+    atName(answering, null, (index, path, offset) => {
+      const prepared = prepareRename(index, path, offset);
+      if (!prepared.ok) throw refusal(prepared.error);
+      return prepared.value;
+    }),
+  );
+  connection.onRenameRequest(
+    guarded(answering, null, ({ textDocument, position, newName }) => {
+      const about = asked(answering, textDocument.uri);
+      if (about === undefined) return null;
+      const place = { path: about.path, offset: toOffset(about.source, position) };
+      const renamed = rename(workspace, place, newName);
+      if (!renamed.ok) throw refusal(renamed.error);
+      return renamed.value;
+    }),
+  );
+}
+
+function refusal(message: string): ResponseError<void> {
+  return new ResponseError(LSPErrorCodes.RequestFailed, message);
+}

@@ -1,0 +1,79 @@
+import { applyFixes, type Diagnostic, type DiagnosticFix, type SourceFile } from '@concerto/language';
+import { type CodeAction, CodeActionKind, type Range, type TextEdit } from 'vscode-languageserver/node';
+import { uriOf } from '../workspace/file-path.ts';
+import { type FindSource, toLspDiagnostic } from './diagnostics.ts';
+import { toOffset, toRange } from './positions.ts';
+
+const FIX_ALL = `${CodeActionKind.SourceFixAll}.concerto`;
+
+export const CODE_ACTION_KINDS: string[] = [CodeActionKind.QuickFix, FIX_ALL];
+
+export interface CodeActionInput {
+  readonly source: SourceFile;
+  /** Of this file. */
+  readonly diagnostics: readonly Diagnostic[];
+  readonly range: Range;
+  /** Kinds the editor wants; undefined: all. */
+  readonly only: readonly string[] | undefined;
+  readonly manifest: SourceFile | undefined;
+  readonly findSource: FindSource;
+}
+
+/** The fixes that `concerto check --fix` applies: one by one where the cursor is, and all at once. */
+export function codeActions(input: CodeActionInput): CodeAction[] {
+  const fixable = input.diagnostics.flatMap((diagnostic) => {
+    const { fix } = diagnostic;
+    const usable = fix !== undefined && (fix.manifestLines === undefined || input.manifest !== undefined);
+    return usable ? [{ diagnostic, fix }] : [];
+  });
+  const wanted = (kind: string) => input.only === undefined || input.only.some((each) => isWithin(kind, each));
+  const actions: CodeAction[] = [];
+  const start = toOffset(input.source, input.range.start);
+  const end = toOffset(input.source, input.range.end);
+  for (const { diagnostic, fix } of wanted(CodeActionKind.QuickFix) ? fixable : []) {
+    if (diagnostic.span.start > end || diagnostic.span.end < start) continue;
+    actions.push({
+      title: sentence(fix.title),
+      kind: CodeActionKind.QuickFix,
+      isPreferred: true,
+      diagnostics: [toLspDiagnostic(diagnostic, input.source, input.findSource)],
+      edit: { changes: edits(input, [fix]) },
+    });
+  }
+  const isAsked = input.only !== undefined || fixable.length > 1;
+  if (fixable.length > 0 && isAsked && wanted(FIX_ALL)) {
+    const { applied } = applyFixes(
+      input.source.text,
+      fixable.map(({ fix }) => fix),
+    );
+    actions.push({ title: 'Apply all fixes in this file', kind: FIX_ALL, edit: { changes: edits(input, applied) } });
+  }
+  return actions;
+}
+
+/** `source.fixAll.concerto` is within `source`. */
+function isWithin(kind: string, outer: string): boolean {
+  return outer === '' || kind === outer || kind.startsWith(`${outer}.`);
+}
+
+function sentence(title: string): string {
+  return title.charAt(0).toUpperCase() + title.slice(1);
+}
+
+function edits(input: CodeActionInput, fixes: readonly DiagnosticFix[]): { [uri: string]: TextEdit[] } {
+  const changes: { [uri: string]: TextEdit[] } = {};
+  const { source, manifest } = input;
+  const own = fixes
+    .flatMap((fix) => fix.edits)
+    .map(({ span, text }) => ({ range: toRange(source, span), newText: text }));
+  const uri = uriOf(source.path);
+  if (uri !== undefined && own.length > 0) changes[uri] = own;
+  const lines = fixes.flatMap((fix) => fix.manifestLines ?? []);
+  const manifestUri = manifest === undefined ? undefined : uriOf(manifest.path);
+  if (manifest !== undefined && manifestUri !== undefined && lines.length > 0) {
+    const end = { start: manifest.text.trimEnd().length, end: manifest.text.length };
+    const appended = { range: toRange(manifest, end), newText: `\n${lines.join('\n')}\n` };
+    changes[manifestUri] = [...(changes[manifestUri] ?? []), appended];
+  }
+  return changes;
+}

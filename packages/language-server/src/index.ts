@@ -1,0 +1,1 @@
+export { type LanguageServerOptions, serveLanguage } from './serve-language.ts';

@@ -1,0 +1,117 @@
+import {
+  type Connection,
+  createConnection,
+  DidChangeWatchedFilesNotification,
+  type InitializeParams,
+  type InitializeResult,
+  PositionEncodingKind,
+  ProposedFeatures,
+  TextDocumentSyncKind,
+  TextDocuments,
+} from 'vscode-languageserver/node';
+import { TextDocument } from 'vscode-languageserver-textdocument';
+import { answerRequests } from './answer-requests.ts';
+import { DiagnosticsFeed } from './diagnostics-feed.ts';
+import { CODE_ACTION_KINDS } from './features/code-actions.ts';
+import { SEMANTIC_LEGEND } from './features/semantic-tokens.ts';
+import { MANIFEST_NAME } from './workspace/analysis.ts';
+import { pathOf } from './workspace/file-path.ts';
+import { Files } from './workspace/files.ts';
+import { Workspace } from './workspace/workspace.ts';
+
+export interface LanguageServerOptions {
+  readonly input: NodeJS.ReadableStream;
+  /** Carries the protocol and nothing else. */
+  readonly output: NodeJS.WritableStream;
+  readonly version: string;
+}
+
+/**
+ * Serves one editor until it says `exit`, closes its end, or dies, which ends the process: with 0 after `shutdown`, else
+ * with 1, as the protocol asks.
+ */
+export function serveLanguage({ input, output, version }: LanguageServerOptions): void {
+  const connection = createConnection(ProposedFeatures.all, input, output);
+  const files = new Files();
+  const workspace = new Workspace(files);
+  const failed = (error: unknown): void => {
+    connection.console.error(error instanceof Error ? (error.stack ?? error.message) : String(error));
+  };
+  const feed = new DiagnosticsFeed({
+    files,
+    workspace,
+    publish: (publication) => void connection.sendDiagnostics(publication).catch(failed),
+    failed,
+  });
+  connection.onInitialize((params) => {
+    watchFiles(connection, params, failed);
+    answerRequests({ connection, files, workspace, failed, capabilities: params.capabilities });
+    return initializeResult(version);
+  });
+  connection.onShutdown(() => feed.stop());
+  followDocuments(connection, { files, workspace, feed });
+  connection.listen();
+}
+
+function initializeResult(version: string): InitializeResult {
+  return {
+    serverInfo: { name: 'concerto', version },
+    capabilities: {
+      positionEncoding: PositionEncodingKind.UTF16,
+      textDocumentSync: { openClose: true, change: TextDocumentSyncKind.Incremental, save: true },
+      hoverProvider: true,
+      definitionProvider: true,
+      referencesProvider: true,
+      documentHighlightProvider: true,
+      documentSymbolProvider: true,
+      documentFormattingProvider: true,
+      renameProvider: { prepareProvider: true },
+      completionProvider: { triggerCharacters: ['.', ':', '"', '@'] },
+      signatureHelpProvider: { triggerCharacters: ['(', ','] },
+      codeActionProvider: { codeActionKinds: CODE_ACTION_KINDS },
+      semanticTokensProvider: { legend: SEMANTIC_LEGEND, full: true },
+    },
+  };
+}
+
+interface State {
+  readonly files: Files;
+  readonly workspace: Workspace;
+  readonly feed: DiagnosticsFeed;
+}
+
+function followDocuments(connection: Connection, { files, workspace, feed }: State): void {
+  const documents = new TextDocuments(TextDocument);
+  documents.onDidOpen(({ document }) => {
+    files.set(document);
+    workspace.forgetRoots();
+    feed.request('at once');
+  });
+  documents.onDidChangeContent(({ document }) => {
+    files.set(document);
+    feed.request('when quiet');
+  });
+  documents.onDidSave(() => {
+    workspace.forgetRoots();
+    feed.request('at once');
+  });
+  documents.onDidClose(({ document }) => {
+    files.close(pathOf(document.uri));
+    workspace.forgetRoots();
+    feed.request('at once');
+  });
+  documents.listen(connection);
+  connection.onDidChangeWatchedFiles(() => {
+    workspace.forgetRoots();
+    feed.request('when quiet');
+  });
+}
+
+/** An editor that watches files tells when another module changes on the disk. */
+function watchFiles(connection: Connection, params: InitializeParams, failed: (error: unknown) => void): void {
+  if (params.capabilities.workspace?.didChangeWatchedFiles?.dynamicRegistration !== true) return;
+  connection.onInitialized(() => {
+    const watchers = [{ globPattern: '**/*.conc' }, { globPattern: `**/${MANIFEST_NAME}` }];
+    connection.client.register(DidChangeWatchedFilesNotification.type, { watchers }).catch(failed);
+  });
+}
