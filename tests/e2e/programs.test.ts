@@ -17,6 +17,35 @@ provider = "mock"
 entry = "src/supervise.conc"
 [programs.broken]
 entry = "src/broken.conc"
+[programs.several]
+entry = "src/several.conc"
+[agents.pair]
+command = "${process.execPath}"
+args = ["pair.mjs"]
+`;
+
+/** Asks two things at once and tells in which order it heard. */
+const pair = `
+import { createInterface } from 'node:readline';
+const heard = [];
+const say = (message) => console.log(JSON.stringify(message));
+createInterface({ input: process.stdin }).on('line', (line) => {
+  const answer = line.startsWith('{') ? JSON.parse(line) : { type: 'prompt' };
+  if (answer.type === 'prompt') for (const id of ['left', 'right']) say({ type: 'question', id, question: id + '?' });
+  else if (heard.push(answer.in_reply_to_id + ' ' + answer.value) === 2) say({ type: 'result', text: heard.join(', ') });
+});
+`;
+
+/** Both questions are open at once. */
+const several = `
+agent Pair { connector: pair }
+
+fn main() -> Result<String, AgentError> {
+    let done = listen Pair.execute("go") {
+        "question" (parallel: true) => |q| { await emit("ask", q.question) },
+    }?;
+    Ok(done.text)
+}
 `;
 
 /** A model answers the agent's question; a person is asked before anything is deleted. */
@@ -50,6 +79,8 @@ beforeAll(async () => {
   await writeManifest(folder, programs);
   await writeFile(join(folder, 'src/supervise.conc'), supervise);
   await writeFile(join(folder, 'src/broken.conc'), 'fn main() { let x: Int = "text"; }\n');
+  await writeFile(join(folder, 'src/several.conc'), several);
+  await writeFile(join(folder, 'pair.mjs'), pair);
   server = await startServer({ folder });
   api = apiOf(server);
 });
@@ -68,6 +99,21 @@ test('a program supervises agents in a session: a model answers, a person approv
   const painted = events.find((event) => event.type === 'subagentAddJson' && event.title === 'painted');
   expect(painted.data.value).toMatch(/^painted \[mock response to: Answer: Which color\?/);
   expect(events.find((event) => event.type === 'complete').result.outcomes.parts).toEqual([{ text: 'deleted' }]);
+});
+
+test('what parallel handlers ask is open at once, and answered in any order', async () => {
+  const { id } = await api.start({ program: 'several' });
+  const asked = new Set<string>();
+  await api.until(id, (event) => event.type === 'waitForInput' && asked.add(event.requestId).size === 2);
+  const [first, second] = asked;
+  for (const [request, response] of [
+    [second, 'two'],
+    [first, 'one'],
+  ]) {
+    expect((await api.post(`/api/sessions/${id}/requests/${request}`, { response })).status).toBe(200);
+  }
+  const all = await api.until(id, (event) => event.type === 'complete');
+  expect(all.at(-1).result.outcomes.parts).toEqual([{ text: 'right two, left one' }]);
 });
 
 test('a program with errors fails its session and says where to look; a cancelled one ends its agents', async () => {
