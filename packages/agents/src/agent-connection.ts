@@ -1,5 +1,13 @@
 import type { Json, JsonObject } from '@concerto/base';
-import type { AgentCapability, AgentMessage, AgentMessageId, InitAckMessage, Line } from '@concerto/protocol';
+import type {
+  AgentCapability,
+  AgentEvent,
+  AgentMessage,
+  AgentMessageId,
+  InitAckMessage,
+  Line,
+  Usage,
+} from '@concerto/protocol';
 import type { AgentError } from './agent-error.ts';
 
 /** An agent as the manifest declares it. Times are in milliseconds. */
@@ -25,6 +33,11 @@ export type StartOptions = {
   readonly initTimeoutMs?: number;
   /** How long each step of ending the process may take; default 2 s for each. */
   readonly endGraceMs?: number;
+  /**
+   * A conversation to go on with, by the name that an earlier process gave it in a `conversation` message; a driver that
+   * cannot find it begins a new one and says so. Agents of our own wire keep their conversations themselves.
+   */
+  readonly conversation?: string;
   /** Ends the start, and the process with it. */
   readonly signal?: AbortSignal;
   /** Called as soon as there is a process, before any handshake, so that a crash of ours cannot lose it. */
@@ -65,7 +78,13 @@ export type AgentOutput =
       readonly plain?: true;
       /** Where the agent left the message's shape. */
       readonly problem?: string;
+      /** What a session shows of it in place of what our wire's table says. */
+      readonly shown?: readonly AgentEvent[];
     }
+  /** Since the last time. */
+  | { readonly kind: 'usage'; readonly usage: Usage }
+  /** The agent no longer waits for an answer to the message with this id. */
+  | { readonly kind: 'withdrawn'; readonly id: AgentMessageId; readonly reason: string }
   /** An `init_ack` nobody asked for: what the agent can do is now known. */
   | { readonly kind: 'announced'; readonly capabilities: readonly AgentCapability[]; readonly version?: string }
   /** The agent broke the wire. When `fatal`, a message may be lost and the turn cannot be trusted to end. */

@@ -83,6 +83,10 @@ export function brief(items: readonly AgentOutput[]): string[] {
         return `${item.fatal ? 'fatal' : 'tolerated'}: ${item.error.code}`;
       case 'announced':
         return `announced: ${item.capabilities.join(' ')}`;
+      case 'usage':
+        return `usage: ${item.usage.inputTokens} in, ${item.usage.outputTokens} out`;
+      case 'withdrawn':
+        return `withdrawn: ${item.id}`;
       case 'exit':
         return `exit: ${item.exit.code ?? item.exit.signal}`;
     }

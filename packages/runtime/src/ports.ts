@@ -1,5 +1,5 @@
 import type { AgentConnection, AgentOutput, AgentSpec, StartOptions } from '@concerto/agents';
-import type { AgentEvent, SuspendEvent, Usage } from '@concerto/protocol';
+import type { AgentEvent, SuspendEvent } from '@concerto/protocol';
 
 /** Time as the runtime sees it, so that a simulation can hold it in its hand. */
 export type Clock = {
@@ -23,9 +23,7 @@ export type SessionOutput =
   | AgentOutput
   | { readonly kind: 'events'; readonly events: readonly AgentEvent[] }
   /** Answered by a reply to `id`. */
-  | { readonly kind: 'suspend'; readonly id: string; readonly event: Suspend }
-  /** Since the last time. */
-  | { readonly kind: 'usage'; readonly usage: Usage };
+  | { readonly kind: 'suspend'; readonly id: string; readonly event: Suspend };
 
 /** Whoever works in a session: an agent, a program, an assistant. */
 export type SessionConnection = Omit<AgentConnection, 'output'> & {

@@ -51,6 +51,8 @@ export function endOf(said: AgentOutput): TurnEnd | undefined {
     case 'violation':
       return said.fatal ? { kind: 'lost', message: said.error.message } : undefined;
     case 'announced':
+    case 'usage':
+    case 'withdrawn':
       return undefined;
     case 'message':
       if (said.message.type === 'result')

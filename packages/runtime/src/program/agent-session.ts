@@ -110,6 +110,8 @@ export class LiveAgent {
         this.#session?.receive(output.raw);
         return;
       case 'announced':
+      case 'usage':
+      case 'withdrawn':
         return;
       case 'violation':
         if (output.fatal) this.#session?.fail(new WorldFailure('protocol', output.error.message));

@@ -65,6 +65,7 @@ export class AgentListener {
       case 'events':
         return output;
       case 'message':
+        if (output.shown !== undefined) return { kind: 'events', events: output.shown };
         return translate(this.#turn(), output.message, output.raw, () => mintId('req'));
       case 'suspend':
         return { kind: 'request', event: { ...output.event, requestId: mintId('req') } };
@@ -93,6 +94,13 @@ export class AgentListener {
         await writer.tell({ type: 'usage', epoch: speaker.epoch, usage: output.usage, observed });
         return;
       }
+      case 'withdrawn': {
+        const { writer, speaker, link } = this.#options;
+        const requestId = link.questions.withdraw(output.id);
+        if (requestId === undefined) return await writer.show(observed);
+        await writer.tell({ type: 'request-withdrawn', ...speaker, observed, requestId, reason: output.reason });
+        return;
+      }
       default:
         await this.#passProcess(output, observed);
     }
@@ -112,7 +120,7 @@ export class AgentListener {
   }
 
   async #passProcess(
-    output: Exclude<AgentOutput, { kind: 'message' }>,
+    output: Exclude<AgentOutput, { kind: 'message' | 'usage' | 'withdrawn' }>,
     observed: readonly AgentEvent[],
   ): Promise<void> {
     const { writer, speaker, announced, exited, link } = this.#options;

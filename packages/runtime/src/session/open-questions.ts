@@ -27,6 +27,16 @@ export class OpenQuestions {
     return question;
   }
 
+  /** By the agent's own id; gives ours. */
+  withdraw(id: string | number): string | undefined {
+    for (const [requestId, question] of this.#open) {
+      if (question.id !== id) continue;
+      this.#open.delete(requestId);
+      return requestId;
+    }
+    return undefined;
+  }
+
   clear(): void {
     this.#open.clear();
   }

@@ -4,6 +4,7 @@ import type { AgentEvent, RunnerCommand, ToolConfig } from '@concerto/protocol';
 import { nextDeadline, type Report as SessionReport, type SessionState, statusOf } from '@concerto/session';
 import type { CatalogEntry } from '../catalog.ts';
 import type { Clock, Environment, MintId, Report, SessionConnection, StartWork } from '../ports.ts';
+import { conversationOf } from './agent-conversation.ts';
 import { AgentLink, undelivered } from './agent-link.ts';
 import { AgentListener, type Exit } from './agent-listener.ts';
 import { type Speaker, sessionError } from './agent-report.ts';
@@ -216,9 +217,13 @@ export class SessionActor {
     const { spec, initTimeoutMs } = this.#entry;
     let connection: SessionConnection;
     try {
+      // An agent of our own wire keeps its conversation itself.
+      const isForeign = spec.protocol !== undefined && spec.protocol !== 'ndjson';
+      const conversation = isForeign ? await conversationOf(this.#ports.log, this.#own.session) : undefined;
       connection = await startAgent(specWithTools(spec, this.#tools, environment), {
         signal: live.abort.signal,
         ...(initTimeoutMs === undefined ? {} : { initTimeoutMs }),
+        ...(conversation === undefined ? {} : { conversation }),
         onProcess: (identity) => this.#notes.remember(identity),
       });
       live.connected(connection);

@@ -1,0 +1,26 @@
+import type { EventLog } from '@concerto/log';
+import { z } from 'zod';
+
+const pageEntries = 1_000;
+
+const Named = z.looseObject({
+  type: z.literal('subagentAddJson'),
+  title: z.literal('conversation'),
+  data: z.looseObject({ id: z.string() }),
+});
+
+/** The agent's own name of the session's conversation, as its last process gave it; its events hold it. */
+export async function conversationOf(log: EventLog, session: string): Promise<string | undefined> {
+  let name: string | undefined;
+  for (let after = 0; ; ) {
+    const page = await log.read({ session, stream: 'events', after, limit: pageEntries });
+    for (const { type, data } of page.entries) {
+      if (type !== 'subagentAddJson') continue;
+      const event = Named.safeParse(JSON.parse(data));
+      if (event.success) name = event.data.data.id;
+    }
+    const last = page.entries.at(-1)?.position;
+    if (last === undefined || last >= page.head) return name;
+    after = last;
+  }
+}
