@@ -120,6 +120,34 @@ fn main() {
   );
 });
 
+describe('a tool whose name the language does not have', () => {
+  const body = 'fn main() { emit("sum", Everything.get_sum(1, 2)); }\n';
+
+  test(
+    'is declared with `_`, checked and called',
+    async () => {
+      write('main.conc', `mcp Everything { fn get_sum(a: Float, b: Float) -> String; }\n${body}`);
+      const sum = { code: 0, out: '[emit:sum] Ok(The sum of 1 and 2 is 3.)\n', err: '' };
+      expect(await type(run, directory)).toEqual(sum);
+      expect(await type(run, '--mcp', directory)).toEqual(sum);
+      write('main.conc', `mcp Everything { fn get_sum(a: String) -> String; }\nfn main() {}\n`);
+      const { err } = await type(check, '--mcp', directory);
+      expect(err).toContain('the tool `get-sum` takes `Float` for `a`, found `String`');
+      expect(err).toContain('the tool `get-sum` also needs `b: Float`');
+    },
+    withinMs,
+  );
+
+  test(
+    'is a method when the server is asked',
+    async () => {
+      write('main.conc', `mcp Everything {}\n${body}`);
+      expect((await type(run, '--mcp', directory)).out).toBe('[emit:sum] Ok(The sum of 1 and 2 is 3.)\n');
+    },
+    withinMs,
+  );
+});
+
 describe('what a block declares', () => {
   test(
     'must fit the output schema of the server, when it has one',

@@ -48,6 +48,17 @@ export function knownTools(cx: Context, con: TypeCon): readonly McpToolShape[] {
   return known?.kind === 'tools' ? known.tools : [];
 }
 
+/** A tool as a name of the language: `get_sum` for `get-sum`. */
+export function writtenName(tool: McpToolShape): string {
+  return tool.name.replaceAll(/\W/g, '_');
+}
+
+function toolCalled(tools: readonly McpToolShape[], written: string): McpToolShape | undefined {
+  const exact = tools.find((tool) => tool.name === written);
+  const alike = tools.filter((tool) => writtenName(tool) === written);
+  return exact ?? (alike.length === 1 ? alike[0] : undefined);
+}
+
 /** Compares the signatures in an `mcp` block with the tools its server really has. */
 export function checkMcpTools(cx: Context, item: McpItem): void {
   const con = cx.declaredCons.get(item);
@@ -59,14 +70,14 @@ export function checkMcpTools(cx: Context, item: McpItem): void {
     return;
   }
   for (const method of item.methods) {
-    const tool = known.tools.find((candidate) => candidate.name === method.name.text);
+    const tool = toolCalled(known.tools, method.name.text);
     if (tool === undefined) reportUnknownTool(cx, method.name, { server: item.name.text, tools: known.tools });
     else checkSignature(cx, con, method, tool);
   }
 }
 
 function checkSignature(cx: Context, con: TypeCon, method: FunctionItem, tool: McpToolShape): void {
-  const declared = con.methods.get(tool.name)?.signature.params ?? [];
+  const declared = con.methods.get(method.name.text)?.signature.params ?? [];
   for (const parameter of method.parameters) {
     const { text, span } = parameter.name;
     const wanted = tool.params.find((candidate) => candidate.name === text);

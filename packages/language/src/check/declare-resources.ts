@@ -1,6 +1,6 @@
 import type { AgentItem, McpItem, PipelineItem, StoreItem, ToolItem } from '../syntax/item.ts';
 import { typeOfText } from './builtins.ts';
-import { knownTools } from './check-mcp.ts';
+import { knownTools, writtenName } from './check-mcp.ts';
 import { CODE } from './codes.ts';
 import { type CollectedItem, inFile } from './collect-items.ts';
 import type { Context, TypeScope } from './context.ts';
@@ -85,8 +85,13 @@ function callResult(cx: Context, declared: Type): Type {
 
 /** The tools a server has and the block does not declare; one whose name is no name is called by `call`. */
 function declareAskedTools(cx: Context, item: McpItem, con: TypeCon): void {
-  const asked = knownTools(cx, con).filter(
-    ({ name }) => /^[A-Za-z_]\w*$/.test(name) && !con.methods.has(name) && !isBuiltinMethod(cx, name),
+  const known = knownTools(cx, con).map((tool) => ({ ...tool, name: writtenName(tool) }));
+  const asked = known.filter(
+    ({ name }, index) =>
+      /^[A-Za-z_]\w*$/.test(name) &&
+      !con.methods.has(name) &&
+      !isBuiltinMethod(cx, name) &&
+      known.every((other, at) => at === index || other.name !== name),
   );
   const text = (type: string): Type => typeOfText(cx.builtins, type);
   for (const { name, params, returns } of asked) {

@@ -76,6 +76,21 @@ export class McpConnection {
     }
   }
 
+  /** A program writes `get_sum` for a tool called `get-sum`. Of two that could be meant, neither is. */
+  async realName(written: string, signal: AbortSignal): Promise<string> {
+    if (!written.includes('_')) return written;
+    let names: readonly string[];
+    try {
+      names = (await untilAborted(this.tools(), signal)).map((tool) => tool.name);
+    } catch {
+      // The call itself will say what is wrong.
+      return written;
+    }
+    if (names.includes(written)) return written;
+    const alike = names.filter((name) => writtenName(name) === written);
+    return alike.length === 1 ? (alike[0] ?? written) : written;
+  }
+
   async #listTools(): Promise<readonly McpTool[]> {
     const tools: McpTool[] = [];
     const ms = this.#spec.callTimeoutMs;
@@ -156,6 +171,11 @@ export class McpConnection {
     const said = this.#transport instanceof StdioTransport ? this.#transport.stderr : '';
     return said === '' ? '' : `; it said: ${redact(said, this.#spec.secrets)}`;
   }
+}
+
+/** As a name of the language. */
+function writtenName(tool: string): string {
+  return tool.replaceAll(/\W/g, '_');
 }
 
 const callResult = z.looseObject({

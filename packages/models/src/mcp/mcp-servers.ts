@@ -67,7 +67,10 @@ export class McpServers {
       throw new McpFailure('refused', server, `${tool}: the arguments are named; pass a map`);
     }
     const connection = await this.#waitFor(server, this.#connect(server), signal);
-    return connection.call({ tool, given: given ?? {}, ...how }, signal ?? this.#ending.signal);
+    const until = signal ?? this.#ending.signal;
+    // Who watches was offered the tool by its own name.
+    const real = how.onProgress === undefined ? await connection.realName(tool, until) : tool;
+    return connection.call({ tool: real, given: given ?? {}, ...how }, until);
   }
 
   async #connect(server: string): Promise<McpConnection> {

@@ -50,7 +50,10 @@ function ruleOf(vm: Vm, name: string): { readonly permission: Json; readonly des
     const written = own.decorators.find((decorator) => decorator.name === 'permission');
     return { permission: written === undefined ? 'allow' : (written.args[0] ?? null), description: own.description };
   }
-  const remote = mcp.find((server) => server.name === owner)?.tools.find((candidate) => candidate.name === method);
+  const declared = mcp.find((server) => server.name === owner)?.tools;
+  // A block writes `get_sum` for a tool called `get-sum`.
+  const names = [method, method.replaceAll(/\W/g, '_')];
+  const remote = declared?.find((candidate) => names.includes(candidate.name));
   return { permission: remote?.permission ?? 'allow', description: remote?.description ?? '' };
 }
 
