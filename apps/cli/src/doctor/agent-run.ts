@@ -83,8 +83,8 @@ export class AgentRun {
     const exit = await this.connection.end({ stepMs, atWork });
     await drained;
     const tookMs = (this.#ending.goneAt ?? Date.now()) - asked;
-    const by = wasGone ? 'itself' : !atWork && tookMs < stepMs ? 'stdin' : 'signal';
-    return { exit, by, leftovers: this.#ending.leftovers };
+    const afterAsking = !atWork && tookMs < stepMs ? 'stdin' : 'signal';
+    return { exit, by: wasGone ? 'itself' : afterAsking, leftovers: this.#ending.leftovers };
   }
 
   async #drain(): Promise<void> {

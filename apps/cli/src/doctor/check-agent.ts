@@ -177,7 +177,7 @@ class AgentCheck {
   /** Long work is no fault in an agent that can be stopped; one that cannot, or that is silent, looks hung. */
   async #late(run: AgentRun, lastHeardAt: number | undefined): Promise<Finding> {
     const check = `${this.#name}.turn`;
-    const { timeoutMs, calledOff, say } = this.#options;
+    const { timeoutMs, say } = this.#options;
     const late = `no \`result\` or \`error\` within ${timeoutMs / 1000} s`;
     const heard =
       lastHeardAt === undefined
@@ -186,18 +186,19 @@ class AgentCheck {
     if (lastHeardAt === undefined || !run.connection.capabilities.has('interrupt'))
       return failed(check, `${late}; ${heard}`, turnHelp.late);
     say('waits for the `ack` of interrupt');
-    const outcome = await request(run, 'interrupt', calledOff);
+    const outcome = await request(run, 'interrupt', this.#options);
     if (outcome.kind !== 'acked') return failed(check, `${late}, and no \`ack\` of interrupt; ${heard}`, turnHelp.late);
     return warned(check, `${late}; ${heard}, and it obeyed an interrupt in ${outcome.ms} ms`, turnHelp.long);
   }
 
   /** The second run: what it has announced. */
   async #verbs(prompt: string): Promise<void> {
-    const { say, calledOff } = this.#options;
     const run = await this.#start('verbs');
     if (run === undefined) return;
     try {
-      this.#add(...(await checkVerbs(this.#name, run, { prompt, say, calledOff })));
+      this.#add(...(await checkVerbs(this.#name, run, { ...this.#options, prompt })));
+    } catch (cause) {
+      this.#lostAgain(cause);
     } finally {
       await run.end(true);
     }
@@ -222,9 +223,17 @@ class AgentCheck {
           ? warned(check, 'takes an answer with another `in_reply_to_id` for its own', correlationHelp)
           : passed(check, `waits for the answer with its own id (${JSON.stringify(ask.id)})`),
       );
+    } catch (cause) {
+      this.#lostAgain(cause);
     } finally {
       await run.end(true);
     }
+  }
+
+  /** What went well once and not again. */
+  #lostAgain(cause: unknown): void {
+    if (!(cause instanceof AgentError)) throw cause;
+    this.#add(failed(`${this.#name}.again`, `started once more, it was lost: ${cause.message}`, turnHelp.lost));
   }
 
   #ended({ exit, by, leftovers }: AgentEnd): void {

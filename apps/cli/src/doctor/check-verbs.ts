@@ -26,6 +26,7 @@ type Outcome =
 
 export type VerbOptions = {
   readonly prompt: string;
+  readonly timeoutMs: number;
   readonly calledOff: AbortSignal;
   readonly say: (doing: string) => void;
 };
@@ -37,15 +38,15 @@ export async function checkVerbs(check: string, run: AgentRun, options: VerbOpti
   const can = (capability: AgentCapability): boolean => run.connection.capabilities.has(capability);
   const ask = async (verb: AgentVerb): Promise<void> => {
     say(`waits for the \`ack\` of ${verb}`);
-    findings.push(verbFinding(`${check}.${verb}`, verb, await request(run, verb, calledOff)));
+    findings.push(verbFinding(`${check}.${verb}`, verb, await request(run, verb, options)));
   };
   await run.prompt(prompt, 'doctor-2');
   await untilUnderWay(run, calledOff);
   if (can('steer')) {
     const text = 'This is a check by `concerto doctor`: change nothing.';
+    run.wire.requested('steer', 'doctor-steer');
     await run.connection.steer({ id: 'doctor-steer', text });
     findings.push(passed(`${check}.steer`, 'sent into the turn; it needs no `ack`'));
-    run.wire.requested('steer', 'doctor-steer');
   }
   if (can('pause')) await ask('pause');
   if (can('pause') && can('resume')) await ask('resume');
@@ -71,8 +72,13 @@ async function untilUnderWay(run: AgentRun, calledOff: AbortSignal): Promise<voi
 }
 
 /** Asks, and reads until the `ack` of just this request. */
-export async function request(run: AgentRun, verb: AgentVerb, calledOff: AbortSignal): Promise<Outcome> {
+export async function request(
+  run: AgentRun,
+  verb: AgentVerb,
+  { timeoutMs, calledOff }: { readonly timeoutMs: number; readonly calledOff: AbortSignal },
+): Promise<Outcome> {
   const id = `doctor-${verb}`;
+  const limitMs = Math.min(ackWithinMs[verb], timeoutMs);
   const started = Date.now();
   run.wire.requested(verb, id);
   try {
@@ -80,11 +86,11 @@ export async function request(run: AgentRun, verb: AgentVerb, calledOff: AbortSi
   } catch {
     return { kind: 'gone' }; // Its pipe is closed: it has ended, or is about to.
   }
-  let deadline = within(ackWithinMs[verb], calledOff);
+  let deadline = within(limitMs, calledOff);
   let isOver = false;
   for (;;) {
     const said = await run.next(deadline);
-    if (said === undefined) return isOver ? { kind: 'too-late' } : { kind: 'silent', ms: ackWithinMs[verb] };
+    if (said === undefined) return isOver ? { kind: 'too-late' } : { kind: 'silent', ms: limitMs };
     if (said.kind === 'exit') return { kind: 'gone' };
     if (said.kind === 'message' && said.message.type === 'ack' && said.message.in_reply_to_id === id)
       return { kind: 'acked', ms: Date.now() - started };
