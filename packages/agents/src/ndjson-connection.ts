@@ -9,7 +9,6 @@ import {
   type InitAckMessage,
   type Line,
   LineError,
-  LineSplitter,
   parseAgentLine,
 } from '@concerto/protocol';
 import type {
@@ -28,11 +27,7 @@ import { OutputBuffer } from './output-buffer.ts';
 import { PlainTextAnswer } from './plain-text.ts';
 import { sendSignal } from './process-identity.ts';
 import { stderrExcerpt } from './stderr-tail.ts';
-
-/** After the exit: for stdout to end, which something that got away may hold open. */
-const stdoutCloseMs = 1_000;
-/** After stdout ended: for the process to end too. One that lives on can say nothing more. */
-const exitAfterStdoutMs = 2_000;
+import { readStdoutLines } from './stdout-lines.ts';
 
 type TypedLine = Extract<AgentLine, { kind: 'message' }>;
 type SaidLine = Extract<AgentOutput, { kind: 'message' }>;
@@ -47,11 +42,9 @@ export class NdjsonConnection implements AgentConnection {
   readonly output: OutputBuffer<AgentOutput>;
   version: string | undefined;
   readonly #process: AgentProcess;
-  readonly #splitter = new LineSplitter();
   readonly #plain: PlainTextAnswer;
   readonly #onLine: ((line: Line) => void) | undefined;
   #handshake: Handshake | undefined;
-  #isFinished = false;
 
   constructor(spec: AgentSpec, agentProcess: AgentProcess, onLine?: (line: Line) => void) {
     this.#onLine = onLine;
@@ -64,9 +57,11 @@ export class NdjsonConnection implements AgentConnection {
       result: (text) => this.#sayPlain({ type: 'result', text }),
       log: (text) => this.#sayPlain({ type: 'log', message: text }),
     });
-    agentProcess.stdout.on('data', (chunk: Buffer) => this.#read(chunk));
-    agentProcess.stdout.once('end', () => void this.#endIfMute());
-    void this.#finishAfterExit();
+    readStdoutLines(agentProcess, {
+      line: (line) => this.#takeLine(line),
+      isFull: () => this.output.isFull,
+      end: (exit) => this.#finish(exit),
+    });
   }
 
   /** Sends the params and waits for `init_ack`. Until it resolves nothing else may be asked. */
@@ -148,11 +143,6 @@ export class NdjsonConnection implements AgentConnection {
   #checkAnnounced(capability: AgentCapability): void {
     if (this.capabilities.has(capability)) return;
     throw new AgentError('not-announced', `agent "${this.spec.name}" has not announced that it can ${capability}`);
-  }
-
-  #read(chunk: Buffer): void {
-    for (const line of this.#splitter.push(chunk)) this.#takeLine(line);
-    if (this.output.isFull) this.#process.stdout.pause();
   }
 
   #takeLine(line: Line): void {
@@ -283,30 +273,7 @@ export class NdjsonConnection implements AgentConnection {
     this.output.push({ kind: 'violation', error, fatal: cause.code === 'line-too-long' }, error.message.length);
   }
 
-  async #endIfMute(): Promise<void> {
-    const gone = this.exited.then(() => true);
-    if (await Promise.race([gone, sleep(exitAfterStdoutMs, false, { ref: false })])) return;
-    await this.end();
-  }
-
-  async #finishAfterExit(): Promise<void> {
-    const { stdout } = this.#process;
-    const closed = new Promise<void>((resolve) => stdout.once('close', resolve));
-    const exit = await this.exited;
-    // A slow reader leaves what the agent wrote in the pipe and is waited for; a pipe that somebody else holds open is not.
-    while (!stdout.closed) {
-      const wasRead = !stdout.isPaused();
-      await Promise.race([closed, sleep(stdoutCloseMs, undefined, { ref: false })]);
-      if (wasRead && !stdout.isPaused()) break;
-    }
-    stdout.destroy();
-    this.#finish(exit);
-  }
-
   #finish(exit: AgentExit): void {
-    if (this.#isFinished) return;
-    this.#isFinished = true;
-    for (const line of this.#splitter.end()) this.#takeLine(line);
     this.#plain.exited();
     const error = this.#process.exitError(exit);
     this.#handshake?.refuse(error);
