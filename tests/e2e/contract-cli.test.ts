@@ -338,6 +338,25 @@ describe.concurrent('sessions', { timeout: aMachineUnderLoadMs }, () => {
     });
   });
 
+  test('answer: the oldest question, or the one that is named', async () => {
+    const { id } = await api.start({
+      agent: 'puppet',
+      prompt: steps(
+        { say: { type: 'question', id: 'one', question: 'Which?', options: ['red', 'blue'] } },
+        { say: { type: 'approval', id: 'two', description: 'rm' } },
+        { collect: 2 },
+        { tell: 'answers' },
+      ),
+      once: true,
+    });
+    const second = (await api.until(id, (event) => event.type === 'queryConsent')).at(-1);
+    expect((await sessions('answer', id, 'yes', '--request', second.requestId)).code).toBe(0);
+    expect((await sessions('answer', id, '2')).code).toBe(0);
+    const ended = (await api.until(id, (event) => event.type === 'complete')).at(-1);
+    expect(JSON.parse(ended.result.outcomes.parts[0].text).map((answer: any) => answer.value)).toEqual(['yes', 'blue']);
+    expect(await sessions('answer', id, 'x')).toMatchObject({ code: 1, err: 'error: nothing waits for an answer\n' });
+  });
+
   test('attach follows to the end: 0 when it went well, 1 when it failed; --json is one event a line', async () => {
     const good = await api.start({ agent: 'puppet', prompt: 'x', once: true });
     const bad = await api.start({

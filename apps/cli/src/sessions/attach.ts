@@ -39,7 +39,9 @@ export async function attach(client: ConcertoClient, id: string, options: { read
       if (options.json) say(JSON.stringify(event));
       else narration.tell(event);
       if (event.type === 'error') failed = true;
-      if (isSuspend(event) && (event.seq > head || open.has(event.requestId))) questions?.ask(event);
+      if (!isSuspend(event) || (event.seq <= head && !open.has(event.requestId))) continue;
+      if (questions !== undefined) questions.ask(event);
+      else if (!options.json) say(`  answer it: concerto sessions answer ${id} TEXT`);
     }
   } finally {
     await questions?.close();
@@ -117,7 +119,8 @@ function promptOf(event: SuspendEvent): string {
   return event.type === 'waitForChoice' ? 'your choice (number or text): ' : 'your answer: ';
 }
 
-function responseOf(event: SuspendEvent, given: string): Json {
+/** What a person typed, in the form that the question wants. */
+export function responseOf(event: SuspendEvent, given: string): Json {
   if (event.type === 'queryConsent') return /^(y|yes|true|1)$/i.test(given);
   if (event.type === 'waitForChoice') {
     const choice =

@@ -2,7 +2,7 @@ import { nearest } from '@concerto/base';
 import { ClientError, type ConcertoClient, type StartRequest } from '@concerto/client';
 import { SessionStatus } from '@concerto/protocol';
 import { type CommandSpec, defineCommand, parseArguments, UsageError } from '../arguments.ts';
-import { attach } from './attach.ts';
+import { attach, responseOf } from './attach.ts';
 import { connect, connectionOptions, hintFor } from './connect.ts';
 import { auditTable, messageTable, print, printJson, sessionDetail, sessionTable } from './show.ts';
 
@@ -24,6 +24,7 @@ type Options = {
   readonly wait: boolean;
   readonly attach: boolean;
   readonly all: boolean;
+  readonly request: string | undefined;
 };
 
 const lifecycle = (verb: 'interrupt' | 'pause' | 'resume' | 'cancel', summary: string): Verb => ({
@@ -142,6 +143,24 @@ const verbs: Readonly<Record<string, Verb>> = {
       return 0;
     },
   },
+  answer: {
+    usage: 'ID TEXT [--request REQUEST]',
+    summary: 'answer its oldest open question: text, the number or text of a choice, y or n for an approval',
+    arguments: { min: 2, max: 2 },
+    run: async (client, [id = '', text = ''], { json, request }) => {
+      const { requests } = await client.requests(id);
+      const asked = requests.find(({ requestId }) => request === undefined || requestId === request);
+      if (asked === undefined) {
+        const what = request === undefined ? 'nothing waits for an answer' : `no request ${request} is open`;
+        process.stderr.write(`error: ${what}\n`);
+        return 1;
+      }
+      await client.answer(id, asked.requestId, responseOf(asked.event, text));
+      if (json) printJson({ requestId: asked.requestId });
+      else print(`${asked.requestId} answered`);
+      return 0;
+    },
+  },
   interrupt: lifecycle('interrupt', 'stop the current turn'),
   pause: lifecycle('pause', 'hold at the next boundary'),
   resume: lifecycle('resume', 'go on'),
@@ -178,6 +197,7 @@ export const spec = defineCommand({
     wait: { type: 'boolean', help: 'start: wait for a slot when the pool is full' },
     attach: { type: 'boolean', help: 'start: follow it at once' },
     all: { type: 'boolean', help: 'queue: with what was delivered or taken back' },
+    request: { type: 'string', value: 'REQUEST', help: 'answer: this one; default the oldest' },
   },
   minPositionals: 1,
   details: `subcommands:\n${Object.entries(verbs)
