@@ -29,6 +29,8 @@ export class DiagnosticsFeed {
   readonly #published = new Map<string, Publication>();
   #timer: NodeJS.Timeout | undefined;
   #round = 0;
+  /** A check at once is waiting for its turn. */
+  #soon = false;
 
   constructor(options: FeedOptions) {
     this.#options = options;
@@ -36,9 +38,12 @@ export class DiagnosticsFeed {
 
   /** Something changed. `at once`: a file was opened, saved or closed, so nobody is typing. */
   request(when: 'when quiet' | 'at once'): void {
+    // Opening a file is also told as a change of it, which must not delay the first check.
+    if (this.#soon && when === 'when quiet') return;
     clearTimeout(this.#timer);
     const round = ++this.#round;
-    this.#timer = setTimeout(() => void this.#run(round), when === 'at once' ? 0 : QUIET_MS);
+    this.#soon = when === 'at once';
+    this.#timer = setTimeout(() => void this.#run(round), this.#soon ? 0 : QUIET_MS);
   }
 
   stop(): void {
@@ -48,6 +53,7 @@ export class DiagnosticsFeed {
 
   async #run(round: number): Promise<void> {
     const { files, workspace, failed } = this.#options;
+    this.#soon = false;
     try {
       const entries = new Set<string>();
       for (const path of files.openPaths) {

@@ -1,5 +1,6 @@
 import { err, ok, type Result } from '@concerto/base';
 import { KEYWORDS } from '../lexer/token.ts';
+import { STD_TOOLS } from '../modules/std-tools.ts';
 import type { Place, Reference } from './code-symbol.ts';
 import { type ProgramIndex, referencesTo } from './index-program.ts';
 
@@ -12,7 +13,7 @@ const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
 /** Why the thing at this place has a name that stays. */
 export function cannotRename(reference: Reference): string | undefined {
   const { symbol } = reference;
-  if (symbol.declaration === undefined) return `\`${reference.text}\` is built in`;
+  if (symbol.declaration === undefined || symbol.declaration.file === STD_TOOLS) return `\`${reference.text}\` is built in`;
   if (symbol.kind === 'self' || reference.text === 'Self') return `\`${reference.text}\` is a keyword`;
   if (symbol.kind === 'module' && symbol.declaration.target !== undefined) {
     return `the module \`${symbol.name}\` is named after its file: rename the file`;
