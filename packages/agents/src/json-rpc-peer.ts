@@ -40,11 +40,10 @@ export class JsonRpcTimeout extends Error {
   }
 }
 
-type Waiting = {
-  readonly method: string;
-  readonly resolve: (result: Json) => void;
-  readonly reject: (cause: Error) => void;
-};
+/** The result, or why there is none: a `JsonRpcRefusal`, or the cause that `close` was given. */
+export type PeerAnswer = Result<Json, Error>;
+
+type Waiting = { readonly method: string; readonly answered: (answer: PeerAnswer) => void };
 
 /** One end of a JSON-RPC conversation. It knows frames, not lines' ends nor processes: those it is told and given. */
 export class JsonRpcPeer {
@@ -60,27 +59,32 @@ export class JsonRpcPeer {
 
   /** Without `timeoutMs` it waits until the other side answers or is gone: for what has a deadline of its own. */
   request(method: string, params: JsonObject, timeoutMs?: number): Promise<Json> {
-    if (this.#closed !== undefined) return Promise.reject(this.#closed);
-    const id = ++this.#lastId;
     return new Promise((resolve, reject) => {
       const timer =
         timeoutMs === undefined
           ? undefined
-          : setTimeout(() => settle(() => reject(new JsonRpcTimeout(method, timeoutMs))), timeoutMs);
-      const settle = (how: () => void): void => {
+          : setTimeout(() => {
+              this.#waiting.delete(id);
+              reject(new JsonRpcTimeout(method, timeoutMs));
+            }, timeoutMs);
+      const { id, written } = this.#ask(method, params, (answer) => {
         clearTimeout(timer);
-        this.#waiting.delete(id);
-        how();
-      };
-      this.#waiting.set(id, {
-        method,
-        resolve: (result) => settle(() => resolve(result)),
-        reject: (cause) => settle(() => reject(cause)),
+        if (answer.ok) resolve(answer.value);
+        else reject(answer.error);
       });
-      this.#send({ id, method, params }).catch((cause: unknown) =>
-        this.#waiting.get(id)?.reject(cause instanceof Error ? cause : new Error(String(cause))),
-      );
+      written.catch((cause: unknown) => {
+        clearTimeout(timer);
+        reject(cause);
+      });
     });
+  }
+
+  /**
+   * Asks, and resolves when the question is written. The answer is told in its place among all that the other side
+   * says, which a promise would not keep; for work that has a deadline of its own. Told nothing when the write fails.
+   */
+  async call(method: string, params: JsonObject, answered: (answer: PeerAnswer) => void): Promise<void> {
+    await this.#ask(method, params, answered).written;
   }
 
   notify(method: string, params: JsonObject): Promise<void> {
@@ -111,16 +115,14 @@ export class JsonRpcPeer {
         return ok(undefined);
       case 'request':
         return this.#takeRequest(frame);
-      case 'result': {
-        const waiting = this.#waiting.get(frame.id);
+      case 'result':
         // An answer that came too late is nobody's any more.
-        waiting?.resolve(frame.result);
+        this.#take(frame.id)?.answered(ok(frame.result));
         return ok(undefined);
-      }
       case 'error': {
         if (frame.id === undefined) return err(`it could not read a frame of ours: ${frame.error.message}`);
-        const waiting = this.#waiting.get(frame.id);
-        waiting?.reject(new JsonRpcRefusal(waiting.method, frame.error));
+        const waiting = this.#take(frame.id);
+        waiting?.answered(err(new JsonRpcRefusal(waiting.method, frame.error)));
         return ok(undefined);
       }
     }
@@ -130,7 +132,29 @@ export class JsonRpcPeer {
   close(cause: Error): void {
     this.#closed ??= cause;
     this.#open.clear();
-    for (const waiting of this.#waiting.values()) waiting.reject(cause);
+    const waiting = [...this.#waiting.values()];
+    this.#waiting.clear();
+    for (const { answered } of waiting) answered(err(cause));
+  }
+
+  #ask(
+    method: string,
+    params: JsonObject,
+    answered: (answer: PeerAnswer) => void,
+  ): { readonly id: number; readonly written: Promise<void> } {
+    const id = ++this.#lastId;
+    this.#waiting.set(id, { method, answered });
+    const written = this.#send({ id, method, params }).catch((cause: unknown) => {
+      this.#waiting.delete(id);
+      throw cause;
+    });
+    return { id, written };
+  }
+
+  #take(id: JsonRpcId): Waiting | undefined {
+    const waiting = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    return waiting;
   }
 
   #takeRequest({ id, method, params }: PeerRequest): Result<void, string> {
