@@ -54,13 +54,15 @@ class AgentCheck {
   }
 
   async run(): Promise<readonly Finding[]> {
-    let secrets: readonly string[];
+    let secrets: readonly string[] = [];
     try {
       const launch = await agentLaunch(this.#spec);
       secrets = launch.secrets.filter((secret) => secret.length >= secretLengthMin);
       this.#add(passed(`${this.#name}.command`, `${launch.command} in ${launch.workingDir}`));
     } catch (cause) {
-      return [failed(`${this.#name}.command`, messageOf(cause), startHelp(cause))];
+      this.#add(failed(`${this.#name}.command`, messageOf(cause), startHelp(cause)));
+      // Where the protocol itself cannot be spoken, starting it says so.
+      if ((this.#spec.protocol ?? 'ndjson') === 'ndjson') return this.#findings;
     }
     try {
       await this.#runs();

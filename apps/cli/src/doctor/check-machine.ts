@@ -1,6 +1,5 @@
 import { statfs } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { z } from 'zod';
 import { type Finding, failed, passed, warned } from './finding.ts';
 
 const oldestNode = { text: '20.19', major: 20, minor: 19 };
@@ -64,8 +63,6 @@ function tryToListen(host: string, port: number): Promise<string | undefined> {
   });
 }
 
-const OwnDescription = z.looseObject({ info: z.looseObject({ title: z.literal('Concerto') }) });
-
 /** The description of the API needs no token and nobody else has it. */
 async function isConcerto(host: string, port: number): Promise<boolean> {
   const reached = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
@@ -73,7 +70,9 @@ async function isConcerto(host: string, port: number): Promise<boolean> {
   try {
     const signal = AbortSignal.timeout(answerWithinMs);
     const response = await fetch(`http://${address}:${port}/api/openapi.json`, { signal });
-    return OwnDescription.safeParse(await response.json()).success;
+    const described: unknown = await response.json();
+    const title: unknown = Object(Object(described).info).title;
+    return title === 'Concerto';
   } catch {
     return false; // Whoever answers so is not a server of ours.
   }

@@ -53,10 +53,12 @@ function asJson({ picture: _picture, ...finding }: Finding): Omit<Finding, 'pict
 
 function printFinding({ check, status, message, help, picture }: Finding): void {
   const indent = ' '.repeat(statusWidth);
-  const text = message.replaceAll('\n', `\n${indent}  `);
-  const lines = [`${paint(colours[status], status.padEnd(statusWidth))}${check.padEnd(checkWidth)} ${text}`];
+  const head = `${paint(colours[status], status.padEnd(statusWidth))}${check.padEnd(checkWidth)}`;
+  // A picture says all of the message, and often the help too.
+  const lines = picture === undefined ? [`${head} ${message.replaceAll('\n', `\n${indent}  `)}`] : [head.trimEnd()];
   if (picture !== undefined) lines.push(picture.trimEnd());
-  if (help !== undefined) lines.push(`${indent}${paint('bold', 'to do:')} ${help.replaceAll('\n', `\n${indent}  `)}`);
+  if (help !== undefined && picture?.includes(help) !== true)
+    lines.push(`${indent}${paint('bold', 'to do:')} ${help.replaceAll('\n', `\n${indent}  `)}`);
   process.stdout.write(`${lines.join('\n')}\n`);
 }
 

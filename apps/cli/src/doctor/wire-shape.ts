@@ -1,6 +1,7 @@
 import { type JsonObject, nearest } from '@concerto/base';
 import { AgentCommand, KnownAgentMessage } from '@concerto/protocol';
-import type { z } from 'zod';
+
+type ShapeIssue = NonNullable<ReturnType<typeof KnownAgentMessage.safeParse>['error']>['issues'][number];
 
 export type Fault = {
   /** The same for every line with this fault. */
@@ -59,7 +60,7 @@ function unknownType(type: string): readonly Fault[] {
   ];
 }
 
-function fieldFault(raw: JsonObject, type: KnownAgentMessage['type'], issue: z.core.$ZodIssue): Fault {
+function fieldFault(raw: JsonObject, type: KnownAgentMessage['type'], issue: ShapeIssue): Fault {
   const path = issue.path.map(String);
   const field = path.join('.');
   const value = valueAt(raw, path);
@@ -84,7 +85,7 @@ function alias(names: readonly string[]): string | undefined {
   );
 }
 
-function expectedBy(issue: z.core.$ZodIssue): string {
+function expectedBy(issue: ShapeIssue): string {
   switch (issue.code) {
     case 'invalid_type':
       return issue.expected === 'array' ? 'an array' : `a ${issue.expected}`;
