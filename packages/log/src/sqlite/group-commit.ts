@@ -89,7 +89,7 @@ export function groupCommit(transactions: Transactions, failure: (error: unknown
 
 type Actions = readonly (() => void)[];
 
-function deferred(): { add(actions: Actions): void; now(): void } {
+function deferred(): { readonly add: (actions: Actions) => void; readonly now: () => void } {
   let due: (() => void)[] = [];
   const now = (): void => {
     const actions = due;
@@ -97,7 +97,7 @@ function deferred(): { add(actions: Actions): void; now(): void } {
     for (const action of actions) action();
   };
   return {
-    add(actions) {
+    add: (actions) => {
       if (actions.length === 0) return;
       if (due.length === 0) setImmediate(now);
       due.push(...actions);
