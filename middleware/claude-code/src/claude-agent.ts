@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import { type CapabilityHandlers, NoAnswer, type Prompt, type Turn } from '@concerto/agent-kit';
 import { type Json, type JsonObject, unreachable } from '@concerto/base';
-import type { ClaudeMessage, Question } from './claude-message.ts';
+import type { ClaudeMessage, ClaudeQuestion } from '@concerto/protocol';
 import { ClaudeError, ClaudeProcess } from './claude-process.ts';
 import { commandLine, type Params } from './params.ts';
 import { type Bill, type End, type Meaning, Translator } from './translate.ts';
@@ -267,7 +267,7 @@ function textOf({ text, context }: Prompt): string {
   return `${text}\n\nContext:\n${typeof context === 'string' ? context : JSON.stringify(context, undefined, 2)}`;
 }
 
-function askOptions({ header, options = [], multiSelect }: Question): { options?: string[]; context?: string } {
+function askOptions({ header, options = [], multiSelect }: ClaudeQuestion): { options?: string[]; context?: string } {
   const described = options.filter((option) => option.description !== undefined && option.description !== '');
   const lines = [
     ...(header === undefined ? [] : [header]),

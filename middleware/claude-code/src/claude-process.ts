@@ -4,8 +4,7 @@ import { existsSync } from 'node:fs';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Json } from '@concerto/base';
-import { LineError, LineSplitter } from '@concerto/protocol';
-import { type ClaudeMessage, readClaudeMessage } from './claude-message.ts';
+import { type ClaudeMessage, LineError, LineSplitter, readClaudeLine } from '@concerto/protocol';
 
 const stderrKeptCharacters = 4_000;
 const endsWithinMs = 3_000;
@@ -41,8 +40,8 @@ export class ClaudeProcess {
     child.stdout.on('data', (chunk: Buffer) => {
       for (const line of splitter.push(chunk)) {
         if (line instanceof LineError) continue;
-        const message = readClaudeMessage(line);
-        if (message !== undefined) listener.message(message);
+        const read = readClaudeLine(line);
+        if (read.kind === 'message') listener.message(read.message);
       }
     });
     child.stderr.setEncoding('utf8').on('data', (text: string) => {

@@ -1,5 +1,5 @@
+import { readClaudeLine } from '@concerto/protocol';
 import { describe, expect, test } from 'vitest';
-import { readClaudeMessage } from './claude-message.ts';
 import { type Meaning, Translator } from './translate.ts';
 
 /** The shapes of `claude` 2.1.325, shortened to what matters. */
@@ -59,8 +59,8 @@ const shapes = {
 function translate(...messages: object[]): Meaning[] {
   const translator = new Translator();
   return messages.flatMap((message) => {
-    const read = readClaudeMessage(JSON.stringify(message));
-    return read === undefined ? [] : translator.read(read);
+    const read = readClaudeLine(JSON.stringify(message));
+    return read.kind === 'message' ? translator.read(read.message) : [];
   });
 }
 
@@ -106,7 +106,7 @@ describe('what the program says', () => {
         { type: 'rate_limit_event' },
       ),
     ).toEqual([{ kind: 'log', level: 'warn', message: 'asking again: overloaded' }]);
-    expect(readClaudeMessage('a banner')).toBeUndefined();
+    expect(readClaudeLine('a banner')).toEqual({ kind: 'text', text: 'a banner' });
   });
 });
 

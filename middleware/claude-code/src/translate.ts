@@ -1,7 +1,13 @@
 import type { Json, JsonObject } from '@concerto/base';
-import type { ClaudeMessage, ClaudeResult, Question } from './claude-message.ts';
-import { Questions } from './claude-message.ts';
-import { describeTool, riskOf, shorten } from './describe-tool.ts';
+import {
+  type ClaudeMessage,
+  type ClaudeQuestion,
+  ClaudeQuestions,
+  type ClaudeResult,
+  describeTool,
+  riskOfTool,
+  shortened,
+} from '@concerto/protocol';
 
 /** What a message of the program means for whoever supervises it. */
 export type Meaning =
@@ -20,7 +26,7 @@ export type Meaning =
       readonly kind: 'questions';
       readonly requestId: string;
       readonly input: JsonObject;
-      readonly questions: readonly Question[];
+      readonly questions: readonly ClaudeQuestion[];
     }
   /** A request that we cannot serve: it must be answered all the same, or the program waits for ever. */
   | { readonly kind: 'unserved'; readonly requestId: string; readonly subtype: string }
@@ -159,7 +165,7 @@ function toolUses(message: Extract<ClaudeMessage, { type: 'assistant' }>): Meani
 function failedTools(message: Extract<ClaudeMessage, { type: 'user' }>): Meaning[] {
   return blocksOf(message.message.content).flatMap((block): Meaning[] => {
     if (block.type !== 'tool_result' || block.is_error !== true) return [];
-    return [{ kind: 'log', level: 'warn', message: `a tool failed: ${shorten(textIn(block.content))}` }];
+    return [{ kind: 'log', level: 'warn', message: `a tool failed: ${shortened(textIn(block.content))}` }];
   });
 }
 
@@ -168,14 +174,14 @@ function controlRequest(message: Extract<ClaudeMessage, { type: 'control_request
   if (request.subtype !== 'can_use_tool') return { kind: 'unserved', requestId, subtype: request.subtype };
   const { tool_name: tool = '(unknown tool)', input = {} } = request;
   if (tool === 'AskUserQuestion') {
-    const asked = Questions.safeParse(input);
+    const asked = ClaudeQuestions.safeParse(input);
     if (asked.success) return { kind: 'questions', requestId, input, questions: asked.data.questions };
   }
   return {
     kind: 'approval',
     requestId,
     description: describeTool(tool, input),
-    riskLevel: riskOf(tool),
+    riskLevel: riskOfTool(tool),
     tool,
     input,
   };

@@ -1,3 +1,4 @@
+export type { Decision } from '@concerto/protocol';
 export {
   type AgentHandlers,
   type Answer,
@@ -9,7 +10,6 @@ export {
 export {
   type ApproveOptions,
   type AskOptions,
-  type Decision,
   NoAnswer,
   type ProgressOptions,
   type Turn,

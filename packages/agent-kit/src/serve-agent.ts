@@ -1,8 +1,15 @@
 import process from 'node:process';
 import type { Readable, Writable } from 'node:stream';
 import type { Json, JsonObject } from '@concerto/base';
-import { type AgentCapability, agentCapabilities, type Line, LineError, LineSplitter } from '@concerto/protocol';
-import { type Decision, NoAnswer, OpenQuestions, stopped, type Turn } from './turn.ts';
+import {
+  type AgentCapability,
+  agentCapabilities,
+  type Line,
+  LineError,
+  LineSplitter,
+  readDecision,
+} from '@concerto/protocol';
+import { NoAnswer, OpenQuestions, stopped, type Turn } from './turn.ts';
 
 export type Prompt = {
   readonly text: string;
@@ -282,24 +289,6 @@ function asObject(value: Json | undefined): JsonObject {
 
 function asText(value: Json | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined;
-}
-
-const YES = /^(y|yes|true|ok|approved?|allow)$/i;
-/** A no, and what may follow it: `no, use git mv`. Of any other text all is the reason. */
-const NO = /^(?:(?:n|no|false|den(?:y|ied)|refused?|reject(?:ed)?)\b[\s,.:;!–—-]*)?/i;
-
-function readDecision(answer: Json): Decision {
-  if (answer === true) return { isApproved: true };
-  if (isObject(answer)) {
-    const said = asText(answer.reason) ?? asText(answer.message) ?? '';
-    const isApproved = answer.approved === true || answer.allowed === true;
-    return isApproved || said === '' ? { isApproved } : { isApproved, reason: said };
-  }
-  if (typeof answer !== 'string') return { isApproved: false };
-  const text = answer.trim();
-  if (YES.test(text)) return { isApproved: true };
-  const reason = text.replace(NO, '');
-  return reason === '' ? { isApproved: false } : { isApproved: false, reason };
 }
 
 /** The type comes first, for whoever reads along, and no field of the same name replaces it. */

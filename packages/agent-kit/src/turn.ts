@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '@concerto/base';
+import type { Decision } from '@concerto/protocol';
 
 /** Why a question got no answer: the supervisor said so, the turn was stopped, or nobody is there any more. */
 export class NoAnswer extends Error {
@@ -10,7 +11,6 @@ export type ApproveOptions = {
   readonly riskLevel?: 'low' | 'medium' | 'high' | (string & {});
   readonly [field: string]: Json | undefined;
 };
-export type Decision = { readonly isApproved: boolean; readonly reason?: string };
 export type ProgressOptions = {
   readonly percent?: number;
   readonly stage?: string;

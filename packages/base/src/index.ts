@@ -2,5 +2,6 @@ export { assert, unreachable } from './assert.ts';
 export { canonicalJson } from './canonical-json.ts';
 export type { Json, JsonObject } from './json.ts';
 export { isNestedTooDeep, jsonDepthMax } from './json-depth.ts';
+export { matchesWildcard } from './matches-wildcard.ts';
 export { nearest } from './nearest.ts';
 export { err, ok, type Result } from './result.ts';

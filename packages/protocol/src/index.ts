@@ -46,6 +46,17 @@ export {
   ResumeCommand,
   SteerCommand,
 } from './agent-wire.ts';
+export { type Decision, readDecision } from './approval-decision.ts';
+export {
+  type ClaudeBlock,
+  type ClaudeLine,
+  ClaudeMessage,
+  type ClaudeQuestion,
+  ClaudeQuestions,
+  type ClaudeResult,
+  readClaudeLine,
+} from './claude-wire.ts';
+export { describeTool, riskOfTool, shortened } from './describe-tool.ts';
 export {
   AgentInfo,
   AgentList,

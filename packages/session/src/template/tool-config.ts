@@ -1,4 +1,4 @@
-import { err, type Json, nearest, ok, type Result } from '@concerto/base';
+import { err, type Json, matchesWildcard, nearest, ok, type Result } from '@concerto/base';
 import { ToolConfig, type ToolServer } from '@concerto/protocol';
 
 export type ToolFault = { readonly path: string; readonly message: string };
@@ -90,7 +90,7 @@ export function toolRule(config: ToolConfig | undefined, tool: string, server?: 
   const names =
     server === undefined ? [tool] : [server, `${server}.${tool}`, `${server}/${tool}`, `mcp__${server}__${tool}`];
   const listed = (patterns: readonly string[]) =>
-    patterns.some((pattern) => names.some((name) => matches(pattern, name)));
+    patterns.some((pattern) => names.some((name) => matchesWildcard(pattern, name)));
   if (listed(config?.deny ?? [])) return 'deny';
   if (config?.allow !== undefined && !listed(config.allow)) return 'deny';
   if (server === undefined) return 'auto';
@@ -98,19 +98,4 @@ export function toolRule(config: ToolConfig | undefined, tool: string, server?: 
   if (known === undefined || known.enabled === false) return 'deny';
   const setting = known.tools?.[tool];
   return setting?.enabled === false ? 'deny' : (setting?.approval ?? 'auto');
-}
-
-/** `*` stands for any text; everything else for itself. Linear, since a pattern is a stranger's. */
-function matches(pattern: string, name: string): boolean {
-  const [first = '', ...rest] = pattern.split('*');
-  if (!name.startsWith(first)) return false;
-  if (rest.length === 0) return name === first;
-  const last = rest.pop() ?? '';
-  let from = first.length;
-  for (const piece of rest) {
-    const found = name.indexOf(piece, from);
-    if (found < 0) return false;
-    from = found + piece.length;
-  }
-  return name.length - last.length >= from && name.endsWith(last);
 }

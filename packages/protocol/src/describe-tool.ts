@@ -1,9 +1,9 @@
 import type { Json, JsonObject } from '@concerto/base';
 
 /** Enough to decide by; a whole file that is to be written is in the approval's `input`. */
-const SHOWN_CHARACTERS = 200;
+const shownCharacters = 200;
 
-const RISKS: Readonly<Record<string, 'low' | 'medium'>> = {
+const risks: Readonly<Record<string, 'low' | 'medium'>> = {
   Read: 'low',
   Glob: 'low',
   Grep: 'low',
@@ -25,17 +25,18 @@ export function describeTool(tool: string, input: JsonObject): string {
     text(input.query) ??
     text(input.pattern) ??
     text(input.description);
-  return subject === undefined ? tool : `${tool}: ${shorten(subject)}`;
+  return subject === undefined ? tool : `${tool}: ${shortened(subject)}`;
 }
 
 /** A command can do anything, and so can a tool that we do not know. */
-export function riskOf(tool: string): 'low' | 'medium' | 'high' {
-  return RISKS[tool] ?? 'high';
+export function riskOfTool(tool: string): 'low' | 'medium' | 'high' {
+  return risks[tool] ?? 'high';
 }
 
-export function shorten(value: string): string {
+/** One line of it. */
+export function shortened(value: string): string {
   const line = value.replaceAll(/\s*\n\s*/g, ' ⏎ ').trim();
-  return line.length <= SHOWN_CHARACTERS ? line : `${line.slice(0, SHOWN_CHARACTERS - 1)}…`;
+  return line.length <= shownCharacters ? line : `${line.slice(0, shownCharacters - 1)}…`;
 }
 
 function text(value: Json | undefined): string | undefined {

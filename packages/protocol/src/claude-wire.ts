@@ -1,15 +1,24 @@
+import { isNestedTooDeep, type Json, type JsonObject } from '@concerto/base';
 import { z } from 'zod';
+import { JsonRecord, JsonValue } from './json-value.ts';
 
-/** What the `claude` program writes in its stream-json mode, as far as we act on it. Everything else is let through. */
+/**
+ * What the `claude` program writes with `--output-format stream-json`, as far as anybody acts on it. Everything else is
+ * let through: the program adds fields and messages with every release.
+ */
 
 const block = z.looseObject({
   type: z.string(),
   text: z.string().optional(),
+  /** Of a `tool_use`; its result names it as `tool_use_id`. */
+  id: z.string().optional(),
+  tool_use_id: z.string().optional(),
   name: z.string().optional(),
-  input: z.record(z.string(), z.json()).optional(),
+  input: JsonRecord.optional(),
   is_error: z.boolean().optional(),
-  content: z.json().optional(),
+  content: JsonValue.optional(),
 });
+export type ClaudeBlock = z.infer<typeof block>;
 
 const content = z.looseObject({ content: z.union([z.string(), z.array(block)]).optional() });
 
@@ -19,7 +28,9 @@ const stream = z.looseObject({
   event: z.looseObject({
     type: z.string(),
     content_block: z.looseObject({ type: z.string() }).optional(),
-    delta: z.looseObject({ type: z.string().optional(), text: z.string().optional() }).optional(),
+    delta: z
+      .looseObject({ type: z.string().optional(), text: z.string().optional(), thinking: z.string().optional() })
+      .optional(),
   }),
 });
 
@@ -35,6 +46,8 @@ const user = z.looseObject({
   type: z.literal('user'),
   parent_tool_use_id: z.string().nullish(),
   message: content,
+  /** Our own words come back. */
+  isReplay: z.boolean().optional(),
 });
 
 const system = z.looseObject({
@@ -53,9 +66,10 @@ const question = z.looseObject({
   multiSelect: z.boolean().optional(),
   options: z.array(z.looseObject({ label: z.string(), description: z.string().optional() })).optional(),
 });
-export type Question = z.infer<typeof question>;
+export type ClaudeQuestion = z.infer<typeof question>;
 
-export const Questions = z.looseObject({ questions: z.array(question).min(1) });
+/** The input of the tool with which it asks. */
+export const ClaudeQuestions = z.looseObject({ questions: z.array(question).min(1) });
 
 const controlRequest = z.looseObject({
   type: z.literal('control_request'),
@@ -63,7 +77,7 @@ const controlRequest = z.looseObject({
   request: z.looseObject({
     subtype: z.string(),
     tool_name: z.string().optional(),
-    input: z.record(z.string(), z.json()).optional(),
+    input: JsonRecord.optional(),
     description: z.string().optional(),
     blocked_path: z.string().nullish(),
   }),
@@ -73,7 +87,12 @@ const controlCancel = z.looseObject({ type: z.literal('control_cancel_request'),
 
 const controlResponse = z.looseObject({
   type: z.literal('control_response'),
-  response: z.looseObject({ subtype: z.string(), request_id: z.string(), error: z.string().optional() }),
+  response: z.looseObject({
+    subtype: z.string(),
+    request_id: z.string(),
+    error: z.string().optional(),
+    response: JsonValue.optional(),
+  }),
 });
 
 const lifecycle = z.looseObject({
@@ -120,14 +139,30 @@ export const ClaudeMessage = z.discriminatedUnion('type', [
   result,
 ]);
 
-/** Undefined for what we do not know: the program adds messages with every release. */
-export function readClaudeMessage(line: string): ClaudeMessage | undefined {
-  let value: unknown;
+export type ClaudeLine =
+  | { readonly kind: 'message'; readonly message: ClaudeMessage }
+  /** A message that we do not know, or not in this shape. */
+  | { readonly kind: 'unknown'; readonly type: string; readonly raw: JsonObject }
+  | { readonly kind: 'text'; readonly text: string };
+
+export function readClaudeLine(line: string): ClaudeLine {
+  const raw = parsedObject(line);
+  if (raw === undefined || typeof raw.type !== 'string') return { kind: 'text', text: line };
+  const message = ClaudeMessage.safeParse(raw);
+  if (message.success) return { kind: 'message', message: message.data };
+  return { kind: 'unknown', type: raw.type, raw };
+}
+
+function parsedObject(line: string): JsonObject | undefined {
   try {
-    value = JSON.parse(line);
+    const value: Json = JSON.parse(line);
+    // A schema would go as deep as the value does, and our stack is not that deep.
+    return isObject(value) && !isNestedTooDeep(value) ? value : undefined;
   } catch {
     return undefined;
   }
-  const message = ClaudeMessage.safeParse(value);
-  return message.success ? message.data : undefined;
+}
+
+function isObject(value: Json): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
