@@ -49,7 +49,10 @@ describe('verbs by status', () => {
     const id = await ended(status);
     expect((await session(id)).status).toBe(status);
     for (const verb of verbs) {
-      expect(await ask(id, verb)).toMatchObject({ status: 409, body: { status: 409, code: 'wrong_status' } });
+      expect(await ask(id, verb)).toMatchObject({
+        status: 409,
+        body: { status: 409, code: 'wrong_status', sessionStatus: status },
+      });
     }
   });
 

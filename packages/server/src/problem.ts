@@ -28,7 +28,7 @@ export class ProblemError extends Error {
 
 export function problemResponse(problem: ProblemError): Response {
   const body = {
-    // First: a member may have the name of one of ours (a session has a `status` too), and ours counts.
+    // First: a member may have the name of one of ours, and ours counts.
     ...problem.members,
     type: `urn:concerto:problem:${problem.code}`,
     title: titles[problem.status] ?? 'Error',

@@ -20,7 +20,10 @@ const statuses: Readonly<Record<string, number>> = {
 };
 
 export function problemOfRefusal(refusal: ServiceRefusal): ProblemError {
-  const { code, message, details: members } = refusal;
+  const { code, message, details } = refusal;
+  // A problem's own `status` is the HTTP one; the session's has a name of its own beside it.
+  const { status, ...rest } = details;
+  const members = status === undefined ? rest : { ...rest, sessionStatus: status };
   return new ProblemError(statuses[code] ?? 409, code, message, {
     members,
     ...(code === 'stopping' ? { headers: { 'retry-after': '2' } } : {}),
