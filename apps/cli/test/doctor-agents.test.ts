@@ -209,6 +209,20 @@ on(() => {
     expect(busy.code).toBe(1);
   });
 
+  test('an answer that stays in a buffer', async () => {
+    const held = `let out = ''; on(() => { out = '{"type":"result"}\\n'; }); lines.on('close', () => process.stdout.write(out));`;
+    const { code, of } = await examine(agent(held), '--timeout', '1');
+    expect(of('buffering')).toMatchObject([{ status: 'fail', help: expect.stringContaining('flush') as string }]);
+    expect(code).toBe(1);
+  });
+
+  test('an agent that is gone before it is asked', async () => {
+    const { code, of, statuses } = await examine(agent(`console.error('bad setup'); process.exit(4);`));
+    expect(statuses).toEqual({ command: 'ok', start: 'ok', turn: 'fail' });
+    expect(of('turn')[0]?.message).toMatch(/code 4[\s\S]*bad setup/);
+    expect(code).toBe(1);
+  });
+
   test('long work that can be interrupted is a warning', async () => {
     const { code, statuses } = await examine(
       agent(`

@@ -53,6 +53,11 @@ class AgentCheck {
     this.#options = options;
   }
 
+  /** Whoever speaks another protocol is read by its driver, and only what that makes of it can be checked. */
+  get #speaksOurWire(): boolean {
+    return (this.#spec.protocol ?? 'ndjson') === 'ndjson';
+  }
+
   async run(): Promise<readonly Finding[]> {
     let secrets: readonly string[] = [];
     try {
@@ -62,7 +67,7 @@ class AgentCheck {
     } catch (cause) {
       this.#add(failed(`${this.#name}.command`, messageOf(cause), startHelp(cause)));
       // Where the protocol itself cannot be spoken, starting it says so.
-      if ((this.#spec.protocol ?? 'ndjson') === 'ndjson') return this.#findings;
+      if (this.#speaksOurWire) return this.#findings;
     }
     try {
       await this.#runs();
@@ -89,7 +94,7 @@ class AgentCheck {
   /** Undefined when it does not start; what is wrong is then among the findings. */
   async #start(check: string): Promise<AgentRun | undefined> {
     const { say, calledOff } = this.#options;
-    const hasParams = Object.keys(this.#spec.params ?? {}).length > 0;
+    const hasParams = this.#speaksOurWire && Object.keys(this.#spec.params ?? {}).length > 0;
     const wire = new WireCheck(this.#spec.plainText ?? 'result', this.#knownFaults);
     say(hasParams ? 'waits for `init_ack`' : 'starts');
     try {
@@ -104,7 +109,7 @@ class AgentCheck {
       if (calledOff.aborted) throw cause;
       const isInit = cause instanceof AgentError && cause.code.startsWith('init');
       this.#add(failed(`${this.#name}.${isInit ? 'init' : 'start'}`, messageOf(cause), startHelp(cause)));
-      this.#add(...wire.findings(`${this.#name}.wire`).filter(({ status }) => status !== 'ok'));
+      this.#addLines(wire, ['warn', 'fail']);
       return undefined;
     }
   }
@@ -119,9 +124,9 @@ class AgentCheck {
       this.#add(failed(`${this.#name}.start`, said.error.message, help));
       break;
     }
-    const announced = run.wire.announced;
+    const announced = this.#announced(run);
     if (announced !== undefined) this.#add(...capabilityFindings(`${this.#name}.capabilities`, announced));
-    this.#add(...run.wire.findings(`${this.#name}.wire`));
+    this.#addLines(run.wire, ['ok', 'warn', 'fail']);
     this.#ended(await run.end());
   }
 
@@ -135,7 +140,7 @@ class AgentCheck {
       await run.prompt(prompt, 'doctor-1');
     } catch (cause) {
       this.#add(failed(check, `it did not take the prompt: ${messageOf(cause)}`, turnHelp.lost));
-      this.#ended(await run.end(true));
+      await run.end(true);
       return undefined;
     }
     const turn = await readTurn(run, within(timeoutMs, calledOff));
@@ -150,9 +155,14 @@ class AgentCheck {
     // Only what keeps an agent from working on is a failure; one that obeyed an interrupt waits for its next prompt.
     const isOver = found.status !== 'fail';
     if (isOver) await run.next(within(afterTurnMs, calledOff));
-    this.#add(...capabilityFindings(`${this.#name}.capabilities`, run.wire.announced));
-    const end = await run.end(!isOver);
-    this.#add(...run.wire.findings(`${this.#name}.wire`));
+    const announced = this.#announced(run);
+    // Of an agent that was lost before it could speak nothing is known.
+    if (isOver || announced !== undefined) this.#add(...capabilityFindings(`${this.#name}.capabilities`, announced));
+    const wasSilent = run.wire.lines === 0;
+    const end = await run.end(!isOver && !wasSilent);
+    if (wasSilent && run.wire.lines > 0)
+      this.#add(failed(`${this.#name}.buffering`, 'its lines came only when its stdin was closed', flushHelp));
+    this.#addLines(run.wire, ['ok', 'warn', 'fail']);
     if (isOver) this.#ended(end);
     return isOver ? turn : undefined;
   }
@@ -204,7 +214,7 @@ class AgentCheck {
     } finally {
       await run.end(true);
     }
-    this.#add(...run.wire.findings(`${this.#name}.wire`).filter(({ status }) => status === 'fail'));
+    this.#addLines(run.wire, ['fail']);
   }
 
   /** The third run: an answer to a question that it has not asked must not be taken for the answer to its own. */
@@ -255,6 +265,15 @@ class AgentCheck {
     this.#add(
       passed(`${this.#name}.stderr`, `${stderr.length} lines, kept for error messages; the end:\n${tail.join('\n')}`),
     );
+  }
+
+  #announced({ wire, connection }: AgentRun): readonly string[] | undefined {
+    return this.#speaksOurWire ? wire.announced : [...connection.capabilities];
+  }
+
+  #addLines(wire: WireCheck, statuses: readonly Finding['status'][]): void {
+    if (!this.#speaksOurWire) return;
+    this.#add(...wire.findings(`${this.#name}.wire`).filter(({ status }) => statuses.includes(status)));
   }
 
   #add(...findings: readonly Finding[]): void {
@@ -313,4 +332,6 @@ const turnHelp = {
 
 const correlationHelp =
   'keep waiting while `in_reply_to_id` is not the `id` of your question; with several questions open the answers come in any order';
+const flushHelp =
+  'its stdout is buffered: flush after each line (`print(…, flush=True)` or `python3 -u`, `fflush(stdout)`, `stdbuf -oL`)';
 const exitHelp = 'end when reading stdin gives the end of the file, and at SIGTERM';

@@ -19,7 +19,7 @@ export class WireCheck {
   readonly #faults = new Map<string, SeenFault>();
   readonly #counts = new Map<string, number>();
   readonly #requests = new Map<string, string>();
-  #lines = 0;
+  lines = 0;
   #hasTyped = false;
   #noise: { readonly line: number; readonly text: string; count: number } | undefined;
   #turn: 'none' | 'open' | 'ended' = 'none';
@@ -42,7 +42,7 @@ export class WireCheck {
   }
 
   line(line: Line): void {
-    this.#lines += 1;
+    this.lines += 1;
     if (line instanceof LineError) {
       const help = line.code === 'invalid-utf8' ? 'write UTF-8 on stdout' : 'send long content in several messages';
       this.#fault({ key: line.code, status: 'fail', message: line.message, help });
@@ -61,7 +61,7 @@ export class WireCheck {
   #plain(text: string): void {
     if (text.trim() === '') return;
     if (/^\s*[{[]/.test(text)) this.#nearlyJson(text);
-    else if (this.#noise === undefined) this.#noise = { line: this.#lines, text, count: 1 };
+    else if (this.#noise === undefined) this.#noise = { line: this.lines, text, count: 1 };
     else this.#noise.count += 1;
   }
 
@@ -146,7 +146,7 @@ export class WireCheck {
 
   #fault(fault: Fault): void {
     const seen = this.#faults.get(fault.key);
-    if (seen === undefined) this.#faults.set(fault.key, { ...fault, line: this.#lines, count: 1 });
+    if (seen === undefined) this.#faults.set(fault.key, { ...fault, line: this.lines, count: 1 });
     else seen.count += 1;
   }
 
@@ -158,7 +158,7 @@ export class WireCheck {
     const rest = fresh.length - shown.length;
     const more = rest > 0 ? [failed(check, `${rest} more faults of other kinds`, 'correct the ones above first')] : [];
     const noise = this.#noiseFinding(`${check}.plain`);
-    const all = this.#faults.size === 0 ? [passed(check, this.#summary())] : [];
+    const all = this.#faults.size === 0 && this.lines > 0 ? [passed(check, this.#summary())] : [];
     return [...all, ...shown, ...more, ...noise];
   }
 
@@ -181,8 +181,7 @@ export class WireCheck {
   }
 
   #summary(): string {
-    if (this.#lines === 0) return 'no line on stdout';
-    const lines = `${this.#lines} ${this.#lines === 1 ? 'line' : 'lines'}`;
+    const lines = `${this.lines} ${this.lines === 1 ? 'line' : 'lines'}`;
     const types = [...this.#counts].map(([type, count]) => `${count} ${type}`);
     if (types.length === 0) return `${lines}, no typed message`;
     return `${lines}, every message in its shape: ${types.join(', ')}`;
