@@ -12,7 +12,7 @@ import { describeSymbol } from './describe-symbol.ts';
 import type { ProgramIndex } from './index-program.ts';
 import { entryCompletion, membersOf, namesInside } from './members-of.ts';
 import { messageTypes } from './message-types.ts';
-import { type ScopeAt, scopeAt } from './scope-at.ts';
+import { boundBy, type ScopeAt, scopeAt } from './scope-at.ts';
 import { nodesAt, type SyntaxNode } from './syntax-node.ts';
 
 /**
@@ -66,6 +66,8 @@ function complete(place: Place, node: SyntaxNode | undefined, parent: SyntaxNode
       return configNames(place);
     case 'Decorator':
       return DECORATOR_NAMES.map((label) => ({ label, kind: 'keyword', rank: 0 }));
+    case 'Argument':
+      return argumentLabels(place);
     case 'NameExpression':
       return nameExpression(place);
     case 'BindingPattern':
@@ -100,7 +102,19 @@ function inPath(place: Place, name: Name, path: Path): Completion[] {
   return target.kind === 'entry' ? namesInside(index, module, target.entry.meaning) : [];
 }
 
-const TYPE_KINDS = new Set(['struct', 'schema', 'enum', 'trait', 'type', 'type parameter', 'module']);
+const TYPE_KINDS = new Set([
+  'struct',
+  'schema',
+  'enum',
+  'trait',
+  'type',
+  'type parameter',
+  'module',
+  'model',
+  'agent',
+  'tool',
+  'mcp',
+]);
 
 function firstSegments(place: Place): Completion[] {
   const isUse = place.path.some((node) => node.kind === 'UseItem');
@@ -127,6 +141,10 @@ function visibleNames(place: Place): Completion[] {
     for (const name of module.entries.keys()) {
       const entry = lookupInModule(cx, module, name);
       if (entry !== undefined) declared.push(...entryCompletion(index, name, entry.meaning));
+    }
+    for (const { entry } of module.globs) {
+      const container = entry.meaning.kind === 'import' ? entry.meaning.target?.meaning : undefined;
+      if (container !== undefined) declared.push(...namesInside(index, module, container));
     }
   }
   const functions = [...cx.builtins.functions.keys()].filter((name) => !name.includes('::'));
@@ -173,10 +191,18 @@ function patternNames(place: Place): Completion[] {
           return { label: `${type.con.name}::${name}`, kind: 'variant', rank: 0 };
         })
       : [];
+  // The alternatives of a pattern bind the same names.
+  const either = place.path.findLast((node) => node.kind === 'OrPattern');
+  const bound = either?.kind === 'OrPattern' ? boundBy(either) : [];
+  const names = bound.flatMap((id): Completion[] => {
+    const symbol = place.index.symbols.of(id);
+    return symbol === undefined ? [] : [{ label: symbol.name, kind: 'variable', rank: 1 }];
+  });
   const wrappers = ['Ok', 'Err', 'Some', 'None', 'true', 'false', 'nil'];
   const kinds = new Set(['enum', 'constant', 'struct', 'schema', 'module']);
   return [
     ...variants,
+    ...names,
     ...wrappers.map((label): Completion => ({ label, kind: 'variant', rank: 2 })),
     ...visibleNames(place).filter(({ kind }) => kinds.has(kind)),
   ];
@@ -258,11 +284,15 @@ function argumentLabels(place: Place): Completion[] {
   const called = place.index.checked.facts.calls.get(call.id)?.target;
   const item = called !== undefined && 'function' in called ? called.function.item : undefined;
   const given = new Set(call.arguments.map((argument) => argument.label?.text));
-  const positional = call.arguments.filter((argument) => argument.label === undefined).length - 1;
+  const positional = call.arguments.filter(({ label, value }) => label === undefined && !isMark(value)).length;
   return (item?.parameters ?? [])
-    .slice(Math.max(positional, 0))
+    .slice(positional)
     .filter((parameter) => !given.has(parameter.name.text))
     .map(({ name }) => ({ label: `${name.text}:`, kind: 'parameter', rank: 1, insert: `${name.text}: ` }));
+}
+
+function isMark(value: SyntaxNode): boolean {
+  return value.kind === 'NameExpression' && value.name.text.includes(CURSOR_MARK);
 }
 
 /** In quotes: message types of `listen`, words of the manifest, and the texts a field takes. */

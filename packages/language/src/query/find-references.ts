@@ -144,6 +144,9 @@ class Walk {
       case 'CallExpression':
         this.#labels(node.arguments, this.#search.symbols, this.#calledFunction(node.callee));
         return;
+      case 'FunctionItem':
+        this.#describedParameters(node);
+        return;
       case 'MockStatement':
         this.#add(node.target, this.#resolved(node.id));
         return;
@@ -351,6 +354,20 @@ class Walk {
     for (const { label } of args) {
       const parameter = called.parameters.find((each) => each.name.text === label?.text);
       if (label !== undefined && parameter !== undefined) this.#add(label, symbols.of(parameter.id));
+    }
+  }
+
+  /** `@param("name", "…")` names a parameter in a text. */
+  #describedParameters(node: FunctionItem): void {
+    for (const { name, arguments: args } of node.decorators) {
+      const named = args.find(({ label }) => label === undefined || label.text === 'name')?.value;
+      if (name.text !== 'param' || named?.kind !== 'StringLiteral') continue;
+      const { start, end } = named.span;
+      const parameter = node.parameters.find((each) => each.name.text === named.value);
+      // Only between plain quotes does the text have the place that it seems to have.
+      if (parameter === undefined || end - start !== named.value.length + 2) continue;
+      const span = { start: start + 1, end: end - 1 };
+      this.#add({ text: named.value, span }, this.#search.symbols.of(parameter.id));
     }
   }
 

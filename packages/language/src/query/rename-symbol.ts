@@ -13,7 +13,8 @@ const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
 /** Why the thing at this place has a name that stays. */
 export function cannotRename(reference: Reference): string | undefined {
   const { symbol } = reference;
-  if (symbol.declaration === undefined || symbol.declaration.file === STD_TOOLS) return `\`${reference.text}\` is built in`;
+  if (symbol.declaration === undefined || symbol.declaration.file === STD_TOOLS)
+    return `\`${reference.text}\` is built in`;
   if (symbol.kind === 'self' || reference.text === 'Self') return `\`${reference.text}\` is a keyword`;
   if (symbol.kind === 'module' && symbol.declaration.target !== undefined) {
     return `the module \`${symbol.name}\` is named after its file: rename the file`;

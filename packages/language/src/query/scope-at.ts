@@ -78,7 +78,7 @@ function variablesOf(node: SyntaxNode, offset: number): NodeId[] {
 }
 
 /** Nodes of a pattern that introduce a name. */
-function boundBy(pattern: Pattern): NodeId[] {
+export function boundBy(pattern: Pattern): NodeId[] {
   const own = pattern.kind === 'BindingPattern' || pattern.kind === 'RestPattern' ? [pattern.id] : [];
   const inner = childrenOf(pattern).flatMap((child) => (isPattern(child) ? boundBy(child) : fieldBound(child)));
   return [...own, ...inner];
