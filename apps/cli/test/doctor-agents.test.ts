@@ -128,10 +128,10 @@ describe('what is wrong is named', () => {
   });
 
   test('no init_ack', async () => {
-    const settings = 'init_timeout = 2\n[agents.it.params]\na = 1\n';
+    const settings = 'init_timeout = 4\n[agents.it.params]\na = 1\n';
     const { code, of, statuses } = await examine(agent(`on(() => {}); console.error('who am I');`, settings));
     expect(statuses).toEqual({ command: 'ok', init: 'fail' });
-    expect(of('init')[0]?.message).toMatch(/init_ack.*2 s[\s\S]*who am I/);
+    expect(of('init')[0]?.message).toMatch(/init_ack.*4 s[\s\S]*who am I/);
     expect(code).toBe(1);
   });
 
@@ -201,7 +201,7 @@ on(() => {
     const busy = await examine(
       agent(`on(() => setInterval(() => say({ type: 'progress', message: 'still' }), 50));`),
       '--timeout',
-      '1',
+      '3',
     );
     expect(busy.of('turn')).toMatchObject([
       { status: 'fail', message: expect.stringContaining('last spoke') as string },
@@ -233,7 +233,7 @@ on((message) => {
   else { clearInterval(work); say({ type: 'ack', in_reply_to: message.type, in_reply_to_id: message.id }); }
 });`),
       '--timeout',
-      '1',
+      '3',
     );
     expect(statuses).toMatchObject({ turn: 'warn', interrupt: 'ok', exit: 'ok' });
     expect(code).toBe(0);
@@ -309,12 +309,12 @@ on((message) => {
   if (message.type === 'prompt') say(isSecondRun ? { type: 'progress', message: 'x' } : { type: 'result' });
 });`),
       '--timeout',
-      '2',
+      '4',
     );
     expect(of('interrupt')).toMatchObject([
       {
         status: 'fail',
-        message: 'announced, but no `ack` within 2 s',
+        message: 'announced, but no `ack` within 4 s',
         help: expect.stringContaining('"in_reply_to":"interrupt"') as string,
       },
     ]);
