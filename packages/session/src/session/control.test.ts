@@ -1,8 +1,35 @@
 import { SessionStatus } from '@concerto/protocol';
 import { describe, expect, test } from 'vitest';
 import { everything, Story, storyIn } from '../../test/story.ts';
+import { messageOf } from './view.ts';
 
 const live = SessionStatus.options.filter((status) => !['completed', 'failed', 'cancelled'].includes(status));
+
+describe('an agent that cannot be asked', () => {
+  test.each([
+    ['interrupt', 'signalled'],
+    ['pause', 'end of the turn'],
+    ['cancel', 'ended'],
+  ] as const)('2.9 %s: the status says what is done instead', (verb, instead) => {
+    const able = new Story().running().control(verb);
+    expect(able.events.at(-1)).not.toHaveProperty('reason');
+    const unable = new Story().running({ capabilities: [] }).control(verb);
+    expect(unable.events.at(-1)).toMatchObject({ type: 'status', reason: expect.stringContaining(instead) });
+  });
+
+  test('2.9 a message that cannot be steered says that it waits, until it no longer does', () => {
+    const story = new Story().running({ capabilities: [] }).send('i', 'immediate');
+    expect(messageOf(story.state, 'i')).toMatchObject({
+      status: 'pending',
+      reason: expect.stringContaining('next one'),
+    });
+    story.result();
+    expect(messageOf(story.state, 'i')).not.toHaveProperty('reason');
+    story.delivered();
+    expect(messageOf(story.state, 'i')).toMatchObject({ how: 'prompt' });
+    expect(messageOf(new Story().running().send('i', 'immediate').state, 'i')).not.toHaveProperty('reason');
+  });
+});
 
 describe('lifecycle requests', () => {
   test('2.2 pause and resume: asked, confirmed by name, acknowledged with the epoch', () => {

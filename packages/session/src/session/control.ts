@@ -97,10 +97,19 @@ function confirmHere(draft: Draft, kind: LifecycleVerb): void {
   wake(draft);
 }
 
+/** What is done where the agent has not announced that it can be asked. */
+const insteadOf: Readonly<Record<LifecycleVerb, string | undefined>> = {
+  interrupt: 'the agent cannot be asked to: its process is signalled',
+  pause: 'the agent cannot be asked to: it is held at the end of the turn',
+  resume: undefined,
+  cancel: 'the agent cannot be asked to: its process is ended',
+};
+
 function askAgent(draft: Draft, kind: LifecycleVerb, requestId: string): void {
   const { agentProcess, hold } = draft.state;
   if (agentProcess.kind === 'none') return;
   const { incarnation } = agentProcess;
+  if (!announces(draft.state, kind)) draft.reason = insteadOf[kind];
   if (kind === 'interrupt' || kind === 'cancel') {
     const reason = kind === 'interrupt' ? 'the turn was interrupted' : 'the session was cancelled';
     for (const question of withdrawRequests(draft, reason)) {

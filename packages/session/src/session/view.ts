@@ -4,7 +4,7 @@ import { textOf } from '@concerto/protocol';
 import { entryOf, listedEntries, pendingEntries, type QueueEntry, settledEntries } from '../queue/queue.ts';
 import { isoTime } from './iso-time.ts';
 import type { SessionState } from './session-state.ts';
-import { needsProcess, openRequests, statusOf, waitingStatus } from './status.ts';
+import { canSteer, needsProcess, openRequests, statusOf, waitingStatus } from './status.ts';
 
 /** The session as clients see it; `position` is the head of its events stream. */
 export function sessionView(state: SessionState, position: number): Session {
@@ -94,8 +94,15 @@ export function messageView(entry: QueueEntry, state: SessionState): Message {
     ...(entry.state === 'dispatched' ? { inFlight: true } : {}),
     ...(entry.how === undefined ? {} : { how: entry.how }),
     ...(entry.state === 'uncertain' ? { uncertain: true } : {}),
-    ...(entry.reason === undefined ? {} : { reason: entry.reason }),
+    ...reasonOf(entry, state),
   };
+}
+
+function reasonOf(entry: QueueEntry, state: SessionState): { readonly reason?: string } {
+  if (entry.reason !== undefined) return { reason: entry.reason };
+  const wouldSteer = entry.state === 'pending' && entry.priority === 'immediate' && state.turn.active;
+  if (!wouldSteer || canSteer(state)) return {};
+  return { reason: 'the agent takes nothing during a turn: it is first in the next one' };
 }
 
 function publicStatus(entry: QueueEntry, state: SessionState): Message['status'] {
