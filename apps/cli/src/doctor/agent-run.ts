@@ -40,7 +40,7 @@ export class AgentRun {
   static async start(
     spec: AgentSpec,
     wire: WireCheck,
-    options: { readonly initTimeoutMs: number; readonly signal: AbortSignal },
+    options: { readonly initTimeoutMs?: number; readonly signal: AbortSignal },
   ): Promise<AgentRun> {
     const started = Date.now();
     const ending: { goneAt: number | undefined; leftovers: readonly number[] } = { goneAt: undefined, leftovers: [] };

@@ -12,7 +12,6 @@ import { shorten } from './wire-shape.ts';
 export const defaultPrompt =
   'This is a check of the connection by `concerto doctor`. Use no tools, change nothing, and answer with the one word: ready';
 
-const initMs = 10_000;
 /** So long a process that was not asked may still announce what it can. */
 const announceMs = 1_000;
 /** For what an agent says or does of its own accord after its turn. */
@@ -41,7 +40,7 @@ export function agentTask(entry: AgentEntry, options: AgentCheckOptions): CheckT
 class AgentCheck {
   readonly #name: string;
   readonly #spec: AgentSpec;
-  readonly #initTimeoutMs: number;
+  readonly #startOptions: { readonly initTimeoutMs?: number; readonly signal: AbortSignal };
   readonly #options: AgentCheckOptions & { readonly say: (doing: string) => void };
   readonly #findings: Finding[] = [];
   readonly #knownFaults = new Set<string>();
@@ -49,7 +48,8 @@ class AgentCheck {
   constructor(entry: AgentEntry, options: AgentCheckOptions & { readonly say: (doing: string) => void }) {
     this.#name = `agent.${entry.name}`;
     this.#spec = entry.spec;
-    this.#initTimeoutMs = entry.initTimeoutMs ?? initMs;
+    const { initTimeoutMs } = entry;
+    this.#startOptions = { signal: options.calledOff, ...(initTimeoutMs === undefined ? {} : { initTimeoutMs }) };
     this.#options = options;
   }
 
@@ -98,7 +98,7 @@ class AgentCheck {
     const wire = new WireCheck(this.#spec.plainText ?? 'result', this.#knownFaults);
     say(hasParams ? 'waits for `init_ack`' : 'starts');
     try {
-      const run = await AgentRun.start(this.#spec, wire, { initTimeoutMs: this.#initTimeoutMs, signal: calledOff });
+      const run = await AgentRun.start(this.#spec, wire, this.#startOptions);
       if (check === 'start') {
         const { version } = run.connection;
         const said = hasParams ? `; \`init_ack\`${version === undefined ? '' : ` of version ${version}`}` : '';
