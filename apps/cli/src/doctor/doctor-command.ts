@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { existsSync } from 'node:fs';
 import { nearest } from '@concerto/base';
 import { demoAgents } from '@concerto/middleware-scripted';
@@ -67,6 +68,8 @@ export async function run(argv: string[]): Promise<number> {
   const declared = loadDeclared(values.config);
   checkAgentName(agent, declared.agents);
   const { signal: calledOff, release } = untilInterrupted();
+  // Every deadline listens to it, and there are several in each check.
+  setMaxListeners(0, calledOff);
   try {
     const plan: Plan = { values, timeoutMs, calledOff };
     const machine: CheckTask = {
