@@ -19,7 +19,7 @@ def ask(type, **fields):
     say(type, **fields)
     while True:
         message = hear()
-        if message["type"] == "response":
+        if message["type"] == "response" and message.get("in_reply_to_id") == fields.get("id"):
             return message.get("value")  # None when nobody answered
 
 
