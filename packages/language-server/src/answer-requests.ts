@@ -3,6 +3,7 @@ import { createSourceFile } from '@concerto/language';
 import {
   type ClientCapabilities,
   type Connection,
+  ErrorCodes,
   LSPErrorCodes,
   MarkupKind,
   type Position,
@@ -22,12 +23,16 @@ import { pathOf } from './workspace/file-path.ts';
 import type { Files } from './workspace/files.ts';
 import { findingsByFile, type Workspace } from './workspace/workspace.ts';
 
+/** Of the server's life; after `shutdown` it only waits for `exit`. */
+export type Phase = 'before' | 'serving' | 'ending';
+
 export interface Answering {
   readonly connection: Connection;
   readonly files: Files;
   readonly workspace: Workspace;
   readonly failed: (error: unknown) => void;
   readonly capabilities: ClientCapabilities;
+  readonly phase: () => Phase;
 }
 
 /** An open program, and where in it the request is about. */
@@ -52,11 +57,12 @@ function asked({ files }: Answering, uri: string): Asked | undefined {
 
 /** A bug of ours costs the answer, not the server: the editor gets nothing, and its log says why. */
 function guarded<Params, Answer>(
-  { failed }: Answering,
+  { failed, phase }: Answering,
   fallback: Answer,
   answer: (params: Params) => Answer,
 ): (params: Params) => Answer {
   return (params) => {
+    if (phase() === 'ending') throw new ResponseError(ErrorCodes.InvalidRequest, 'the server was shut down');
     try {
       return answer(params);
     } catch (error) {

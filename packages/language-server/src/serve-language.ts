@@ -2,15 +2,17 @@ import {
   type Connection,
   createConnection,
   DidChangeWatchedFilesNotification,
+  ErrorCodes,
   type InitializeParams,
   type InitializeResult,
   PositionEncodingKind,
   ProposedFeatures,
+  ResponseError,
   TextDocumentSyncKind,
   TextDocuments,
 } from 'vscode-languageserver/node';
 import { TextDocument } from 'vscode-languageserver-textdocument';
-import { answerRequests } from './answer-requests.ts';
+import { answerRequests, type Phase } from './answer-requests.ts';
 import { DiagnosticsFeed } from './diagnostics-feed.ts';
 import { CODE_ACTION_KINDS } from './features/code-actions.ts';
 import { SEMANTIC_LEGEND } from './features/semantic-tokens.ts';
@@ -43,12 +45,21 @@ export function serveLanguage({ input, output, version }: LanguageServerOptions)
     publish: (publication) => void connection.sendDiagnostics(publication).catch(failed),
     failed,
   });
+  let phase: Phase = 'before';
   connection.onInitialize((params) => {
+    phase = 'serving';
     watchFiles(connection, params, failed);
-    answerRequests({ connection, files, workspace, failed, capabilities: params.capabilities });
+    answerRequests({ connection, files, workspace, failed, capabilities: params.capabilities, phase: () => phase });
     return initializeResult(version);
   });
-  connection.onShutdown(() => feed.stop());
+  connection.onRequest((method: string) => {
+    if (phase === 'before') throw new ResponseError(ErrorCodes.ServerNotInitialized, 'initialize comes first');
+    throw new ResponseError(ErrorCodes.MethodNotFound, `there is no ${method} here`);
+  });
+  connection.onShutdown(() => {
+    phase = 'ending';
+    feed.stop();
+  });
   followDocuments(connection, { files, workspace, feed });
   connection.listen();
 }

@@ -134,7 +134,15 @@ test('after any edits of real programs it answers, and says what `concerto check
       path,
       found.map(({ code, severity, message, range }) => {
         const [start, end] = [place(range.start), place(range.end)];
-        return [code, SEVERITIES[severity ?? 0], message, start.line, start.column, end.line, end.column].join(' ');
+        return JSON.stringify([
+          code,
+          SEVERITIES[severity ?? 0],
+          message,
+          start.line,
+          start.column,
+          end.line,
+          end.column,
+        ]);
       }),
     );
     project.write(`${at}/main.conc`, text);
@@ -147,7 +155,7 @@ test('after any edits of real programs it answers, and says what `concerto check
   for (const { file, code, severity, message, help, ...place } of await check(paths)) {
     const { line, column, endLine, endColumn } = place;
     const whole = help === undefined ? message : `${message}\nhelp: ${help}`;
-    checked.get(file)?.push([code, severity, whole, line, column, endLine, endColumn].join(' '));
+    checked.get(file)?.push(JSON.stringify([code, severity, whole, line, column, endLine, endColumn]));
   }
-  for (const path of paths) expect(said.get(path), path).toEqual(checked.get(path));
+  expect(said).toEqual(checked);
 });

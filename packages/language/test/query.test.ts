@@ -94,7 +94,8 @@ test('a renamed program says the same, and the new name is used where the old on
 test('every reference is where its name is written', () => {
   for (const { path, text, index } of PROGRAMS) {
     for (const { span, text: name } of index.references.get(FILE) ?? []) {
-      expect(text.slice(span.start, span.end).replace(/^'/, ''), path).toBe(name);
+      const written = text.slice(span.start, span.end).replace(/^'/, '');
+      expect(`${path} ${written}`).toBe(`${path} ${name}`);
       expect(referenceAt(index, FILE, span.start)).toBeDefined();
     }
   }

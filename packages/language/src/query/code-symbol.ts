@@ -46,7 +46,7 @@ export interface CodeSymbol {
   implements: CodeSymbol | undefined;
 }
 
-export interface Declaration extends Place {
+interface Declaration extends Place {
   readonly node: SyntaxNode;
   /** Where `mod name;` leads. */
   readonly target?: string | undefined;

@@ -117,6 +117,6 @@ export function entryCompletion(index: ProgramIndex, label: string, meaning: Mea
   return [{ label, kind: symbol.kind, detail: firstLine(code), doc, rank: 1, isCall }];
 }
 
-export function firstLine(code: string): string {
+function firstLine(code: string): string {
   return code.split('\n')[0] ?? '';
 }
