@@ -1,4 +1,5 @@
 import { unreachable } from '@concerto/base';
+import { startAcp } from './acp/start-acp.ts';
 import type { AgentConnection, AgentSpec, StartOptions } from './agent-connection.ts';
 import { AgentError } from './agent-error.ts';
 import { AgentProcess } from './agent-process.ts';
@@ -17,6 +18,7 @@ export async function startAgent(spec: AgentSpec, options: StartOptions = {}): P
     case 'ndjson':
       return startNdjson(spec, options);
     case 'acp':
+      return startAcp(spec, { ...options, initTimeoutMs: options.initTimeoutMs ?? initTimeoutMs });
     case 'claude':
     case 'codex':
       throw new AgentError(

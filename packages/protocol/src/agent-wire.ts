@@ -99,6 +99,8 @@ export const QuestionMessage = z.looseObject({
   question: z.string(),
   context: json.optional(),
   options: z.array(z.string()).optional(),
+  /** More than one of the options may be chosen. */
+  multiple: z.boolean().optional(),
 });
 export type QuestionMessage = z.infer<typeof QuestionMessage>;
 
@@ -222,7 +224,12 @@ function isWellFormed(raw: JsonObject): raw is KnownAgentMessage & TypedObject {
     case 'result':
       return isOptional(raw.text, 'string');
     case 'question':
-      return typeof raw.question === 'string' && isOptionalId(raw.id) && isOptionalStrings(raw.options);
+      return (
+        typeof raw.question === 'string' &&
+        isOptionalId(raw.id) &&
+        isOptionalStrings(raw.options) &&
+        (raw.multiple === undefined || typeof raw.multiple === 'boolean')
+      );
     case 'approval':
       return typeof raw.description === 'string' && isOptionalId(raw.id) && isOptional(raw.risk_level, 'string');
     case 'error':
@@ -276,7 +283,14 @@ function repairedMessage(raw: TypedObject, type: KnownAgentMessage['type']): Kno
     case 'result':
       return { ...raw, type, text: asOptionalText(raw.text) };
     case 'question':
-      return { ...raw, type, id, question: asText(raw.question), options: asTexts(raw.options) };
+      return {
+        ...raw,
+        type,
+        id,
+        question: asText(raw.question),
+        options: asTexts(raw.options),
+        multiple: raw.multiple === true,
+      };
     case 'approval':
       return { ...raw, type, id, description: asText(raw.description), risk_level: asOptionalText(raw.risk_level) };
     case 'error':

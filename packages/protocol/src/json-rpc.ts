@@ -58,5 +58,5 @@ function parsedObject(text: string): Result<{ readonly [key: string]: Json }, st
 }
 
 function reason(error: z.ZodError): string {
-  return z.prettifyError(error).replaceAll('\n', ' ');
+  return `it is no frame: ${z.prettifyError(error).replaceAll(/\s+/g, ' ')}`;
 }

@@ -113,6 +113,7 @@ function questionEvent(
     readonly question: string;
     readonly context?: Json | undefined;
     readonly options?: readonly string[] | undefined;
+    readonly multiple?: boolean | undefined;
   },
   requestId: string,
 ): SuspendEvent {
@@ -124,7 +125,8 @@ function questionEvent(
     id: `option-${index + 1}`,
     content: textContent(option),
   }));
-  return { type: 'waitForChoice', requestId, prompt, choices, selectionMode: 'single' };
+  const selectionMode = message.multiple === true ? 'multiple' : 'single';
+  return { type: 'waitForChoice', requestId, prompt, choices, selectionMode };
 }
 
 function questionContent(question: string, context: Json | undefined): LlmContent {

@@ -1,0 +1,126 @@
+import { type JsonObject, unreachable } from '@concerto/base';
+import type { AgentOutput } from '../agent-connection.ts';
+import { AcpToolCalls, blockEvent, blockText, said } from './acp-tool-calls.ts';
+import type { ContentBlock, PromptResult, SessionUpdate, ToolCall } from './acp-wire.ts';
+
+/** Of the answer's text; what comes beyond it was streamed all the same. */
+const textMax = 4 * 1024 * 1024;
+
+/** One prompt and what the agent tells until it is answered. */
+export class AcpTurn {
+  readonly #calls: AcpToolCalls;
+  #text = '';
+  #messageId: string | undefined;
+  #hasRefused = false;
+  #plan: string | undefined;
+
+  constructor(id: string) {
+    this.#calls = new AcpToolCalls(id);
+  }
+
+  /** What an update says; `usage_update` is about the whole conversation and none of the turn's. */
+  update(update: Exclude<SessionUpdate, { sessionUpdate: 'usage_update' }>): readonly AgentOutput[] {
+    switch (update.sessionUpdate) {
+      case 'agent_message_chunk':
+        return this.#message(update.content, update.messageId ?? undefined);
+      case 'agent_thought_chunk': {
+        const text = blockText(update.content) ?? '';
+        return text === '' ? [] : [said({ type: 'thought', text }, [{ type: 'thought', text }])];
+      }
+      case 'tool_call':
+        this.#text = '';
+        return this.#calls.began(update);
+      case 'tool_call_update':
+        return this.#calls.changed(update);
+      case 'plan':
+        return this.#planned(update.entries);
+      default:
+        return unreachable(update);
+    }
+  }
+
+  asked(call: ToolCall): { readonly call: ToolCall; readonly outputs: readonly AgentOutput[] } {
+    return this.#calls.asked(call);
+  }
+
+  /** A permission was refused: some agents then end the turn as if it had been cancelled. */
+  refused(): void {
+    this.#hasRefused = true;
+  }
+
+  /** It was stopped at our request, which is confirmed by other means. */
+  stopped(): readonly AgentOutput[] {
+    return this.#calls.close('cancelled');
+  }
+
+  ended({ stopReason, usage }: PromptResult): readonly AgentOutput[] {
+    const tokens: JsonObject =
+      usage == null ? {} : { usage: { input_tokens: usage.inputTokens, output_tokens: usage.outputTokens } };
+    const isDone = stopReason === 'end_turn' || (stopReason === 'cancelled' && this.#hasRefused);
+    const outputs: AgentOutput[] = this.#calls.close(stopReason === 'cancelled' ? 'cancelled' : 'unfinished');
+    if (usage != null) outputs.push(usageOf(usage));
+    if (isDone) {
+      const text = this.#text === '' && stopReason === 'cancelled' ? 'The turn ended with the refusal.' : this.#text;
+      const raw = { type: 'result' as const, text, stop_reason: stopReason, ...tokens };
+      outputs.push({ kind: 'message', message: raw, raw });
+    } else {
+      const message = stopMessages[stopReason] ?? `the agent stopped: ${stopReason}`;
+      const raw = { type: 'error' as const, message, code: stopReason, ...tokens };
+      outputs.push({ kind: 'message', message: raw, raw });
+    }
+    return outputs;
+  }
+
+  failed(message: string, code: string | number): readonly AgentOutput[] {
+    const raw = { type: 'error' as const, message, code };
+    return [...this.#calls.close('unfinished'), { kind: 'message', message: raw, raw }];
+  }
+
+  #message(block: ContentBlock, messageId: string | undefined): readonly AgentOutput[] {
+    if (messageId !== this.#messageId) this.#text = '';
+    this.#messageId = messageId;
+    const text = blockText(block);
+    if (text === undefined)
+      return [said({ type: 'content', mime_type: block.mimeType ?? block.type }, [blockEvent(block)])];
+    if (text === '') return [];
+    if (this.#text.length < textMax) this.#text += text;
+    const raw = { type: 'partial' as const, text };
+    return [{ kind: 'message', message: raw, raw }];
+  }
+
+  #planned(
+    entries: readonly { readonly content: string; readonly status?: string | null | undefined }[],
+  ): AgentOutput[] {
+    if (entries.length === 0) return [];
+    const done = entries.filter(({ status }) => status === 'completed').length;
+    const current = entries.find(({ status }) => status === 'in_progress');
+    const message = `Plan: ${done} of ${entries.length} done${current === undefined ? '' : `; now: ${current.content}`}`;
+    const plan = entries.map(({ content, status }) => ({ content, status: status ?? 'pending' }));
+    const told = JSON.stringify(plan);
+    if (told === this.#plan) return [];
+    this.#plan = told;
+    const percent = Math.round((100 * done) / entries.length);
+    const raw = { type: 'progress' as const, message, stage: 'plan', percent, plan };
+    return [{ kind: 'message', message: raw, raw }];
+  }
+}
+
+const stopMessages: Readonly<Record<string, string>> = {
+  max_tokens: 'the model reached its limit of tokens',
+  max_turn_requests: 'the agent reached its limit of requests in one turn',
+  refusal: 'the agent refused to go on',
+  cancelled: 'the agent cancelled its turn',
+};
+
+function usageOf(usage: NonNullable<PromptResult['usage']>): AgentOutput {
+  const { inputTokens, outputTokens, cachedReadTokens, cachedWriteTokens } = usage;
+  return {
+    kind: 'usage',
+    usage: {
+      inputTokens,
+      outputTokens,
+      ...(cachedReadTokens == null ? {} : { cacheReadTokens: cachedReadTokens }),
+      ...(cachedWriteTokens == null ? {} : { cacheWriteTokens: cachedWriteTokens }),
+    },
+  };
+}
