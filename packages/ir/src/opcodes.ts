@@ -262,6 +262,10 @@ export const OPCODES = {
     operands: ['to dst', 'listen table', 'first window'],
     does: 'window: agent or builder, prompt, one closure for each handler of the listen table; dst = Ok(payload) or Err(AgentError)',
   },
+  ListenBreak: {
+    operands: ['take value'],
+    does: 'leaves a handler of a listen, which ends the session and gives Ok(value); a fault in any other function',
+  },
 } as const satisfies Record<string, OpcodeSpec>;
 
 export type OpcodeName = keyof typeof OPCODES;

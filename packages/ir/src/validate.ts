@@ -165,7 +165,7 @@ function endProblem(fn: IrFunction): string | undefined {
     last = OPCODE_NAMES[opcode] ?? '';
     at += 1 + (OPERANDS[opcode]?.length ?? 0);
   }
-  return ['Return', 'ReturnNil', 'Jump', 'Raise', 'RaiseMatch'].includes(last)
+  return ['Return', 'ReturnNil', 'Jump', 'Raise', 'RaiseMatch', 'ListenBreak'].includes(last)
     ? undefined
     : 'the code runs off its end';
 }

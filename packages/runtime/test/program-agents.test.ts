@@ -233,6 +233,48 @@ describe('agents', () => {
     expect(stage.read('heard')).toBe('init\nprompt\ncancel\n');
   });
 
+  test('break with a value ends the agent, and the next call has a new process', async () => {
+    const { lines, problem } = await stage.run(
+      `agent W { connector: "worker" }
+       fn main() {
+         let first = W.execute("pid");
+         let asked = listen W.execute("ask") { "question" => |q| { break q.question } };
+         emit("asked", asked);
+         let beside = listen W.execute("quiz") {
+           "question" (parallel: true) => |q| { std::time::sleep(q.ms); break "after \${q.id}" },
+         };
+         emit("beside", beside);
+         emit("turn", W.execute("turn"));
+         emit("same", first == W.execute("pid"));
+       }`,
+      { manifest },
+    );
+    expect(problem).toBeUndefined();
+    expect(lines).toEqual(['asked: Ok(color?)', 'beside: Ok(after 2)', 'turn: Ok(turn 1)', 'same: false']);
+  });
+
+  test('an agent that can cancel is told so when a handler breaks', async () => {
+    stage.write(
+      'agent.mjs',
+      `import { createInterface } from 'node:readline';
+       import { appendFileSync } from 'node:fs';
+       for await (const line of createInterface({ input: process.stdin })) {
+         const { type } = JSON.parse(line);
+         appendFileSync('types', type + ' ');
+         if (type === 'init') console.log(JSON.stringify({ type: 'init_ack', capabilities: ['cancel'] }));
+         if (type === 'prompt') console.log(JSON.stringify({ type: 'progress' }));
+         if (type === 'cancel') process.exit(0);
+       }`,
+    );
+    const { lines } = await stage.run(
+      `agent W { connector: "worker" }
+       fn main() { emit("r", listen W.execute("go") { "progress" => |_| { break 1 } }); }`,
+      { manifest: `${manifest}[agents.worker.params]\nlevel = 2\n` },
+    );
+    expect(lines).toEqual(['r: Ok(1)']);
+    expect(stage.read('types')).toBe('init prompt cancel ');
+  });
+
   test('a process that ends before it has taken its params has failed its init', async () => {
     stage.write('broken.mjs', `process.stderr.write('no such model'); process.exit(4);`);
     const { lines } = await stage.run(

@@ -200,10 +200,10 @@ function tellWhetherHandling(vm: Vm, fiber: Fiber, frame: number): void {
   vm.outbox.push({ kind: 'agent_handling', session, handling: tasksOf(fiber, frame).length > 0 });
 }
 
-/** What a task gives is of no interest, except that it failed: then the frame it belongs to ends its work. */
+/** What a task gives is of no interest, except that it failed or ends the session: then its frame ends its work. */
 function taskFinished(vm: Vm, parent: Fiber, task: Task, value: Value): void {
   parent.tasks = parent.tasks.filter((other) => other !== task);
-  if (typeof value === 'object' && value !== null && value.kind === 'err') {
+  if (typeof value === 'object' && value !== null && (value.kind === 'err' || value.kind === 'ok')) {
     return interrupt(vm, parent, task.frame, value);
   }
   const left = tasksOf(parent, task.frame).length;
@@ -214,8 +214,8 @@ function taskFinished(vm: Vm, parent: Fiber, task: Task, value: Value): void {
   vm.ready.push(parent.id);
 }
 
-/** Ends whatever a driver of a session is about; it goes on as if the agent had failed with this error. */
-export function interrupt(vm: Vm, fiber: Fiber, frame: number, failure: Value): void {
+/** Ends whatever a driver of a session is about; it goes on with Err as if the agent had failed, with Ok as after `break`. */
+export function interrupt(vm: Vm, fiber: Fiber, frame: number, end: Value): void {
   const fn = fiber.functions[frame];
   // The entry that covers no instruction: no error leads there by itself.
   const entry = fn?.handlers.find(({ start, end }) => start === end);
@@ -226,7 +226,7 @@ export function interrupt(vm: Vm, fiber: Fiber, frame: number, failure: Value): 
   cancelTasks(vm, fiber, frame);
   fiber.depth = frame + 1;
   fiber.next[frame] = entry.target;
-  fiber.stack[(fiber.bases[frame] ?? 0) + entry.register] = failure;
+  fiber.stack[(fiber.bases[frame] ?? 0) + entry.register] = end;
   if (!isQueued) vm.ready.push(fiber.id);
 }
 

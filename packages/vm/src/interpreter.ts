@@ -973,6 +973,24 @@ export function interpret(vm: Vm, fiber: Fiber, budget: number): { stop: Stop; f
             pc = 0;
             break;
           }
+          case 106: {
+            // ListenBreak
+            const caller = depth > 1 ? frames[depth - 2]! : fn;
+            if (!callsHandlers(vm, caller)) throw fault('RuntimeError', '`break` outside a handler of `listen`');
+            const value = stack[base + code[pc + 1]!];
+            depth--;
+            fn = caller;
+            code = fn.code;
+            unit = fn.unit;
+            constants = unit.constants;
+            functions = unit.functions;
+            base = bases[depth - 1]!;
+            pc = next[depth - 1]!;
+            stack[base + results[depth]!] = value;
+            // The caller's mark that its handler did not just answer.
+            stack[base + results[depth]! + 1] = true;
+            break;
+          }
           default:
             throw new Error(`opcode ${code[pc]} at ${pc} of ${fn.name}`);
         }
@@ -1044,6 +1062,11 @@ function tooDeep(limit: number): Error {
 
 function badCount(name: string, count: number, expected: number): Error {
   return fault('TypeError', `${name} takes ${expected} arguments, ${count} given`, { kind: 'arguments' });
+}
+
+/** The functions of the prelude that call the handlers of a `listen`. */
+function callsHandlers({ program: { prelude } }: Vm, fn: LinkedFunction): boolean {
+  return fn === prelude.get('$listen') || fn === prelude.get('$listen_beside');
 }
 
 function preludeFunction(vm: Vm, name: string): LinkedFunction {

@@ -21,10 +21,11 @@ export interface NewFunction {
   readonly failure: FunctionScope['failure'];
   readonly errorType: Type;
   readonly path: string;
+  readonly sessionResult?: Type;
 }
 
 export function functionScope(options: NewFunction): FunctionScope {
-  const { id, kind, parent, isAsync, returnType, returnDeclared, failure, errorType, path } = options;
+  const { id, kind, parent, isAsync, returnType, returnDeclared, failure, errorType, path, sessionResult } = options;
   return {
     id,
     kind,
@@ -36,6 +37,7 @@ export function functionScope(options: NewFunction): FunctionScope {
     errorType,
     path,
     loops: [],
+    sessionResult,
     tries: [],
     captures: [],
     propagations: [],

@@ -9,6 +9,7 @@ import type {
 } from '../syntax/expression.ts';
 import { fitOrReport, inScope } from './body.ts';
 import { checkBlock, checkStatements } from './check-block.ts';
+import { checkSessionBreak } from './check-listen.ts';
 import { bindPattern } from './check-pattern.ts';
 import { CODE } from './codes.ts';
 import type { Body, LoopScope } from './context.ts';
@@ -249,16 +250,26 @@ function targetLoop(body: Body, node: BreakExpression | ContinueExpression): Loo
   }
   const loop = loops[loops.length - 1];
   if (loop === undefined) {
-    const help =
-      body.fn.kind === 'handler' || body.fn.kind === 'closure'
-        ? `it cannot leave the ${body.fn.kind}; use \`return\``
-        : undefined;
-    body.cx.report.error(CODE.outsideLoop, node.span, `\`${word}\` outside a loop`, { help });
+    body.cx.report.error(CODE.outsideLoop, node.span, `\`${word}\` outside a loop`, { help: helpOutside(body, word) });
   }
   return loop;
 }
 
+function helpOutside(body: Body, word: 'break' | 'continue'): string | undefined {
+  if (body.fn.kind === 'closure') return 'it cannot leave the closure; use `return`';
+  if (body.fn.kind !== 'handler') return undefined;
+  return word === 'continue'
+    ? 'write `return;` to go on with the next message'
+    : 'write `break value;` to end the session with `Ok(value)`, or `return;` to go on with the next message';
+}
+
 export function checkBreak(body: Body, node: BreakExpression): Type {
+  const { sessionResult } = body.fn;
+  if (sessionResult !== undefined && node.label === undefined && body.fn.loops.length === 0 && node.value) {
+    checkSessionBreak(body, node.value, sessionResult);
+    body.diverges = true;
+    return NEVER;
+  }
   const loop = targetLoop(body, node);
   const expected = loop?.breakType;
   const type = node.value === undefined ? undefined : body.check(node.value, expected);

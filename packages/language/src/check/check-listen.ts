@@ -2,7 +2,7 @@ import type { Span } from '../source/span.ts';
 import type { Argument, Expression, ListenExpression, ListenHandler } from '../syntax/expression.ts';
 import type { Parameter } from '../syntax/item.ts';
 import type { TypeExpression } from '../syntax/type-expression.ts';
-import { checkReturned, declareLocal, functionScope, inFunction, readType } from './body.ts';
+import { checkReturned, declareLocal, fitOrReport, functionScope, inFunction, readType } from './body.ts';
 import { recordFunction } from './check-closure.ts';
 import { CODE } from './codes.ts';
 import type { Body } from './context.ts';
@@ -28,7 +28,7 @@ export function checkListen(body: Body, node: ListenExpression): Type {
       } else seen.set(key, span);
     }
     checkOptions(body, handler);
-    checkHandler(body, handler);
+    checkHandler(body, handler, result);
   }
   const error = body.cx.builtins.types.get('AgentError');
   return resultOf(result, error === undefined ? ANY : applied(error));
@@ -107,7 +107,7 @@ function builtFrom(body: Body, builder: Expression | undefined): string {
 }
 
 /** A handler is a closure of its own: `return`, `?` and `throw` end it, not the function around it. */
-function checkHandler(body: Body, handler: ListenHandler): void {
+function checkHandler(body: Body, handler: ListenHandler, sessionResult: Type): void {
   const declared = handler.returnType === undefined ? undefined : readType(body, handler.returnType);
   const fn = functionScope({
     id: handler.id,
@@ -119,6 +119,7 @@ function checkHandler(body: Body, handler: ListenHandler): void {
     failure: 'result',
     errorType: ANY,
     path: body.fn.path,
+    sessionResult,
   });
   inFunction(body, fn, () => {
     const { parameter } = handler;
@@ -136,6 +137,18 @@ function checkHandler(body: Body, handler: ListenHandler): void {
     lintHandler(body, handler, prune(type));
   });
   recordFunction(body, fn, 'value');
+}
+
+/** Values of these types are what they are; a map or JSON text becomes any other type of result when the session ends. */
+const SCALARS = [CON.Int, CON.Float, CON.Bool, CON.String];
+
+/** `break v` in a handler, outside a loop of its own: the value of its `listen`. */
+export function checkSessionBreak(body: Body, value: Expression, result: Type): void {
+  const given = prune(body.check(value, result));
+  const wanted = prune(result);
+  const isMade = isCon(given, CON.Map) || isCon(given, CON.String);
+  if (isMade && !SCALARS.some((con) => isCon(wanted, con))) return;
+  fitOrReport(body, value, given, { type: result, what: 'value of `break`' });
 }
 
 const NO_MESSAGE = [CON.Int, CON.Float, CON.String, CON.Bool, CON.Nil, CON.Range, CON.Array, CON.Tuple, CON.Function];

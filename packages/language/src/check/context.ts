@@ -138,6 +138,8 @@ export interface FunctionScope {
   readonly failure: 'result' | 'option' | 'infer' | undefined;
   readonly errorType: Type;
   readonly loops: LoopScope[];
+  /** Of a handler: what its `listen` gives when it succeeds, which `break v` must fit. */
+  readonly sessionResult: Type | undefined;
   /** For each enclosing `try` body: does it take every error? */
   readonly tries: boolean[];
   readonly captures: Local[];

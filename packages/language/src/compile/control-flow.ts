@@ -1,6 +1,12 @@
 import { assert } from '@concerto/base';
-import type { BreakExpression, ContinueExpression, IfExpression, ReturnExpression } from '../syntax/expression.ts';
-import { effect, into, value } from './evaluate.ts';
+import type {
+  BreakExpression,
+  ContinueExpression,
+  Expression,
+  IfExpression,
+  ReturnExpression,
+} from '../syntax/expression.ts';
+import { effect, into, temporary, value } from './evaluate.ts';
 import type { Frame, LoopTarget } from './frame.ts';
 import { leave, returnValue } from './leaving.ts';
 import { jumpIf } from './operators.ts';
@@ -27,12 +33,22 @@ export function compileReturn(frame: Frame, expression: ReturnExpression): void 
 }
 
 export function compileBreak(frame: Frame, expression: BreakExpression): void {
+  if (frame.loops.length === 0 && expression.value !== undefined) return breakListen(frame, expression.value);
   const loop = findLoop(frame, expression.label?.text);
   if (expression.value !== undefined) {
     if (loop.result === undefined) effect(frame, expression.value);
     else value(frame, expression.value, loop.result);
   } else if (loop.result !== undefined) frame.emit('LoadNil', loop.result);
   frame.jump(loop.end);
+}
+
+/** `break v` in a handler, outside a loop of its own: the session ends with v. */
+function breakListen(frame: Frame, expression: Expression): void {
+  frame.scoped(() => {
+    const given = temporary(frame, expression);
+    frame.at(expression);
+    frame.emit('ListenBreak', given);
+  });
 }
 
 export function compileContinue(frame: Frame, expression: ContinueExpression): void {

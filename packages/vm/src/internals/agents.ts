@@ -50,6 +50,7 @@ const route: Native = (stack, at, _count, vm) => {
   if (mustSettle(state, message)) return ROUTE.settle;
   if (isClosure(message)) return ROUTE.scripted;
   if (isErr(message)) return routeExit(vm, state, message);
+  if (isOk(message)) return broken(vm, state, message.value ?? null);
   if (typeof message !== 'object' || message === null || message.kind !== 'map') {
     return finish(vm, state, errValue(errorValue('AgentError', 'bad message', { kind: 'protocol' })));
   }
@@ -136,6 +137,10 @@ function afterObserver(vm: Vm, state: State): number {
 
 function isMap(value: Value): value is MapValue {
   return typeof value === 'object' && value !== null && value.kind === 'map';
+}
+
+function isOk(value: Value): value is Extract<Value, { kind: 'ok' }> {
+  return typeof value === 'object' && value !== null && value.kind === 'ok';
 }
 
 function isErr(value: Value): value is Extract<Value, { kind: 'err' }> {
@@ -231,24 +236,41 @@ function terminal(vm: Vm, state: State): Value {
   const payload = withoutType(message, false);
   const type = get(state, 'type');
   if (typeof type === 'object' && type !== null && type.kind === 'type') return typedResult(vm, agent, payload, type);
-  if (isListen(state)) {
-    const declared = listenOf(vm, state)?.result;
-    if (declared !== undefined) {
-      return typedResult(vm, agent, payload, { kind: 'type', text: declared, type: parseType(declared) });
-    }
-    return okValue(payload);
-  }
-  return okValue(resultText(payload));
+  if (!isListen(state)) return okValue(resultText(payload));
+  const declared = declaredResult(vm, state);
+  return declared === undefined ? okValue(payload) : typedResult(vm, agent, payload, declared);
 }
 
-/** The text field when it is a string, else all fields as JSON. */
-function resultText(payload: MapValue): string {
-  const text = get(payload, 'text');
+type ResultType = Extract<Value, { kind: 'type' }>;
+
+/** Of `listen … as T` or `execute_with_schema<T>`. */
+function declaredResult(vm: Vm, state: State): ResultType | undefined {
+  const text = listenOf(vm, state)?.result;
+  return text === undefined ? undefined : { kind: 'type', text, type: parseType(text) };
+}
+
+/** `break v` in a handler: the agent is ended, and v, which must fit as a result must, is the outcome. */
+function broken(vm: Vm, state: State, value: Value): number {
+  close(vm, state, 'break');
+  set(state, 'broken', value);
+  const declared = declaredResult(vm, state);
+  const given = share(value);
+  return finish(
+    vm,
+    state,
+    declared === undefined ? okValue(given) : typedResult(vm, textOf(state, 'agent'), given, declared),
+  );
+}
+
+/** The text field when it is a string, else all fields as JSON; text that is no message is itself. */
+function resultText(payload: Value): string {
+  if (typeof payload === 'string') return payload;
+  const text = isMap(payload) ? get(payload, 'text') : undefined;
   return typeof text === 'string' ? text : stringify(payload);
 }
 
 /** The fields themselves, or the JSON in the text. */
-function typedResult(vm: Vm, agent: string, payload: MapValue, type: Extract<Value, { kind: 'type' }>): Value {
+function typedResult(vm: Vm, agent: string, payload: Value, type: ResultType): Value {
   const direct = conform(vm, payload, type.type);
   if (direct.ok) return okValue(direct.value);
   const parsed = extractJson(resultText(payload));
@@ -273,12 +295,9 @@ function rememberTurn(state: State, result: Value): void {
   const { options } = targetOf(get(state, 'target'));
   if (options.memory === undefined || options.remember === false || isErr(result)) return;
   const message = get(state, 'message');
-  const payload =
-    typeof message === 'object' && message !== null && message.kind === 'map'
-      ? withoutType(message, false)
-      : emptyMap();
+  const payload = isMap(message) ? withoutType(message, false) : emptyMap();
   remember(options.memory, 'user', textOf(state, 'prompt'));
-  remember(options.memory, 'assistant', resultText(payload));
+  remember(options.memory, 'assistant', resultText(state.entries.has('broken') ? get(state, 'broken') : payload));
 }
 
 /** state, value of the handler → a ROUTE. Handlers of `result`, `error`, `exit` and `stderr` only observe. */

@@ -8,6 +8,8 @@ const SESSION = LISTEN_SESSION;
 const STATE = LISTEN_STATE;
 const MESSAGE = 6;
 const INDEX = 7;
+/** Set by `break v` in a handler, whose value is then in the register before. */
+const BROKEN = MESSAGE + 1;
 const ERROR = 8;
 const WINDOW = 10;
 
@@ -37,6 +39,7 @@ export function defineAgents(prelude: PreludeBuilder): void {
 function session(f: Body): void {
   const [opened, loop, end, start, caught] = [f.label(), f.label(), f.label(), f.label(), f.label()];
   const [finished, routed, beside, settle, scripted] = [f.label(), f.label(), f.label(), f.label(), f.label()];
+  const broken = f.label();
   f.emit('LoadNil', SESSION);
   f.emit('Borrow', WINDOW, 0);
   f.emit('Borrow', WINDOW + 1, 2);
@@ -67,9 +70,11 @@ function session(f: Body): void {
   f.builtin(WINDOW, '$listen_call', WINDOW, 3);
   f.emit('GetItem', WINDOW + 1, WINDOW, 0);
   f.emit('GetItem', WINDOW + 2, WINDOW, 1);
+  f.emit('LoadFalse', BROKEN);
   f.place(start);
   f.builtin(MESSAGE, '$apply', WINDOW + 1, 2);
   f.place(end);
+  f.emit('JumpIf', BROKEN, broken);
   f.emit('Borrow', WINDOW, STATE);
   f.emit('Borrow', WINDOW + 1, MESSAGE);
   f.builtin(INDEX, '$listen_replied', WINDOW, 2);
@@ -85,6 +90,9 @@ function session(f: Body): void {
   f.emit('Borrow', WINDOW, STATE);
   f.builtin(MESSAGE, '$agent_result', WINDOW, 1);
   f.emit('Return', MESSAGE);
+  f.place(broken);
+  f.emit('MakeOk', MESSAGE, MESSAGE);
+  f.emit('Jump', routed);
   handleBeside(f, beside, loop);
   settleTasks(f, settle, routed);
   callScript(f, scripted, { loop, routed });
@@ -134,14 +142,19 @@ function callScript(
   f.emit('Jump', routed);
 }
 
-/** Captures: the state of one message, the handler, its arguments. Gives Err(AgentError) when the handler fails. */
+/**
+ * Captures: the state of one message, the handler, its arguments. Gives Err(AgentError) when the handler fails, and Ok(v)
+ * when it ends the session by `break v`.
+ */
 function defineBeside(prelude: PreludeBuilder): void {
   prelude.define('$listen_beside', { params: 0, captures: 3, registers: 12 }, (f) => {
-    const [start, end, caught] = [f.label(), f.label(), f.label()];
+    const [start, end, caught, broken] = [f.label(), f.label(), f.label(), f.label()];
     f.emit('Borrow', 6, 1);
     f.emit('Borrow', 7, 2);
+    f.emit('LoadFalse', 5);
     f.place(start);
     f.builtin(4, '$apply', 6, 2);
+    f.emit('JumpIf', 5, broken);
     f.emit('Borrow', 6, 0);
     f.emit('Borrow', 7, 4);
     f.builtin(4, '$listen_replied', 6, 2);
@@ -151,6 +164,9 @@ function defineBeside(prelude: PreludeBuilder): void {
     f.emit('Borrow', 6, 0);
     f.emit('Borrow', 7, 4);
     f.builtin(4, '$listen_broken', 6, 2);
+    f.emit('Return', 4);
+    f.place(broken);
+    f.emit('MakeOk', 4, 4);
     f.emit('Return', 4);
     f.handler(start, end, caught, 4);
   });
