@@ -13,8 +13,8 @@ export async function before<T>(signal: AbortSignal, promise: Promise<T>): Promi
 }
 
 /**
- * Aborts after the time, or when the whole check is called off. Not `AbortSignal.any` with a timeout in it: while nobody
- * listens, Node 20 may collect the timeout as garbage, and the deadline never comes.
+ * Aborts after the time, or when the whole check is called off. Not `AbortSignal.any` with a timeout in it: it holds the
+ * timeout weakly, so that in Node 20 a garbage collection takes it away and the deadline never comes.
  */
 export function within(ms: number, calledOff: AbortSignal): AbortSignal {
   const deadline = new AbortController();
