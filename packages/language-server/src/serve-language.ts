@@ -94,11 +94,13 @@ interface State {
 function followDocuments(connection: Connection, { files, workspace, feed }: State): void {
   const documents = new TextDocuments(TextDocument);
   documents.onDidOpen(({ document }) => {
+    if (!isOurs(document)) return;
     files.set(document);
     workspace.forgetRoots();
     feed.request('at once');
   });
   documents.onDidChangeContent(({ document }) => {
+    if (!isOurs(document)) return;
     files.set(document);
     feed.request('when quiet');
   });
@@ -116,6 +118,12 @@ function followDocuments(connection: Connection, { files, workspace, feed }: Sta
     workspace.forgetRoots();
     feed.request('when quiet');
   });
+}
+
+/** Editors that cannot tell Concerto.toml from other TOML files send us all of them. */
+function isOurs(document: TextDocument): boolean {
+  const path = pathOf(document.uri);
+  return path.endsWith('.conc') || path.endsWith(`/${MANIFEST_NAME}`) || document.languageId === 'concerto';
 }
 
 /** An editor that watches files tells when another module changes on the disk. */

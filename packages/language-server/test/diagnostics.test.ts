@@ -108,6 +108,17 @@ test('Concerto.toml is checked as it is typed, and the program with it', async (
   await editor.until(() => editor.lastAbout(main)?.length === 0);
 });
 
+test('other files are none of its business', async () => {
+  const { write } = newProject();
+  const [other, path] = [write('Cargo.toml', ''), write('a.conc', '')];
+  await editor.open(other, '[package', 'toml');
+  await editor.open(path, 'fn main() {}');
+  await editor.diagnostics(path);
+  expect(editor.lastAbout(other)).toBeUndefined();
+  expect(await editor.symbols(other)).toEqual([]);
+  expect(await editor.hover(other, 1)).toBe('');
+});
+
 test('a text that is in no file is checked on its own', async () => {
   await editor.open('untitled:Untitled-1', 'fn main() { emit("x", nope); }');
   expect(await editor.diagnostics('untitled:Untitled-1')).toHaveLength(1);

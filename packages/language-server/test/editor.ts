@@ -104,11 +104,11 @@ export class Editor {
     return this.process.exitCode;
   }
 
-  async open(path: string, text: string): Promise<void> {
+  async open(path: string, text: string, languageId = 'concerto'): Promise<void> {
     const uri = uriFor(path);
-    this.#documents.set(path, TextDocument.create(uri, 'concerto', 1, text));
+    this.#documents.set(path, TextDocument.create(uri, languageId, 1, text));
     await this.connection.sendNotification('textDocument/didOpen', {
-      textDocument: { uri, languageId: 'concerto', version: 1, text },
+      textDocument: { uri, languageId, version: 1, text },
     });
   }
 
