@@ -116,6 +116,8 @@ export type AgentConnection = {
   readonly identity: ProcessIdentity;
   /** What the agent has announced so far; may still arrive after the start when no `init` was sent. */
   readonly capabilities: ReadonlySet<AgentCapability>;
+  /** By name, those we have no use for too; where it is missing, `capabilities` is all. */
+  readonly announced?: readonly string[];
   readonly version: string | undefined;
 
   /** Everything the agent says, in order, in batches of what is already there. One reader only. */

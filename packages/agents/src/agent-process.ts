@@ -27,7 +27,10 @@ const leftoverPollMs = 25;
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
-type ProcessOptions = Pick<StartOptions, 'endGraceMs' | 'onStderr' | 'onLeftovers'>;
+type ProcessOptions = Pick<StartOptions, 'endGraceMs' | 'onStderr' | 'onLeftovers'> & {
+  /** Set as they are beside the agent's own; what they hold is struck out of anything we show. */
+  readonly variables?: Readonly<Record<string, string>>;
+};
 
 type WaitingWrite = { readonly since: number; readonly reject: (error: AgentError) => void };
 
@@ -71,14 +74,15 @@ export class AgentProcess {
     const { endGraceMs: stepMs = defaultStepMs, onStderr, onLeftovers } = options;
     const marker = randomUUID();
     const { command, workingDir, variables, secrets } = await agentLaunch(spec);
+    const extra = options.variables ?? {};
     const child = spawn(command, [...(spec.args ?? [])], {
       cwd: workingDir,
-      env: { ...variables, [markerVariable]: marker },
+      env: { ...variables, ...extra, [markerVariable]: marker },
       stdio: ['pipe', 'pipe', 'pipe'],
       // A group of its own: a signal then reaches all that the agent starts, and a Ctrl-C in our terminal does not reach it.
       detached: true,
     });
-    const stderr = new StderrTail(secrets);
+    const stderr = new StderrTail([...secrets, ...Object.values(extra)]);
     child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk));
     if (onStderr !== undefined) {
       const lines = new StderrLines(onStderr, (text) => stderr.conceal(text));

@@ -40,6 +40,7 @@ export class NdjsonConnection implements AgentConnection {
   readonly exited: Promise<AgentExit>;
   readonly capabilities = new Set<AgentCapability>();
   readonly output: OutputBuffer<AgentOutput>;
+  announced: readonly string[] = [];
   version: string | undefined;
   readonly #process: AgentProcess;
   readonly #plain: PlainTextAnswer;
@@ -191,6 +192,7 @@ export class NdjsonConnection implements AgentConnection {
     const announced = agentCapabilities.filter((capability) => ack.capabilities?.includes(capability));
     this.capabilities.clear();
     for (const capability of announced) this.capabilities.add(capability);
+    this.announced = [...new Set(ack.capabilities)];
     this.version = ack.version;
     if (this.#handshake !== undefined) {
       this.#handshake.accept();

@@ -3,6 +3,7 @@ import { startAcp } from './acp/start-acp.ts';
 import type { AgentConnection, AgentSpec, StartOptions } from './agent-connection.ts';
 import { AgentError } from './agent-error.ts';
 import { AgentProcess } from './agent-process.ts';
+import { startClaude } from './claude/start-claude.ts';
 import { hasParams, NdjsonConnection } from './ndjson-connection.ts';
 
 /** A little less than the 15 s a session gives its agent to start, so that the error can tell what the agent wrote. */
@@ -20,6 +21,7 @@ export async function startAgent(spec: AgentSpec, options: StartOptions = {}): P
     case 'acp':
       return startAcp(spec, { ...options, initTimeoutMs: options.initTimeoutMs ?? initTimeoutMs });
     case 'claude':
+      return startClaude(spec, { ...options, initTimeoutMs: options.initTimeoutMs ?? initTimeoutMs });
     case 'codex':
       throw new AgentError(
         'unsupported-protocol',

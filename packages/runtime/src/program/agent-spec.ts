@@ -8,7 +8,10 @@ import { type ProgramWorld, WorldFailure } from './program-world.ts';
 /** How to start a declared agent: the manifest's table with what the declaration says over it. */
 export async function agentSpec(agent: IrAgent, world: ProgramWorld): Promise<AgentSpec> {
   const table = { ...agent.manifest, ...agent.config };
-  if (typeof table.command !== 'string') {
+  const protocol = oneOf(table.protocol, ['ndjson', 'acp', 'claude', 'codex']) ?? 'ndjson';
+  // Two of the protocols name their program themselves.
+  const program = text(table.command) ?? (protocol === 'claude' || protocol === 'codex' ? protocol : undefined);
+  if (program === undefined) {
     throw new WorldFailure(
       'spawn',
       `agent ${agent.name}: nothing says how to start "${agent.connector}"; add [agents.${agent.connector}] with a command to Concerto.toml`,
@@ -16,11 +19,11 @@ export async function agentSpec(agent: IrAgent, world: ProgramWorld): Promise<Ag
   }
   const workingDir = resolve(world.projectDirectory, text(table.working_dir) ?? '.');
   const [command = '', ...args] = await Promise.all(
-    [table.command, ...texts(table.args)].map((word) => findPath(word, { agent, world, workingDir })),
+    [program, ...texts(table.args)].map((word) => findPath(word, { agent, world, workingDir })),
   );
   return {
     name: agent.name,
-    protocol: oneOf(table.protocol, ['ndjson', 'acp', 'claude', 'codex']) ?? 'ndjson',
+    protocol,
     command,
     args,
     env: variables(table.env),

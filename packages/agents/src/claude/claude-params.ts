@@ -1,0 +1,103 @@
+import type { Json, JsonObject } from '@concerto/base';
+import { z } from 'zod';
+import { type ToolServerParams, toolParams } from '../driver-params.ts';
+
+/** `[agents.NAME.params]` of an agent with `protocol = "claude"`, and what a session adds. */
+export const ClaudeParams = z.strictObject({
+  /** A model's id, or an alias such as `opus` or `sonnet`. */
+  model: z.string().min(1).optional(),
+  /** Tools, and rules such as `Bash(git log:*)`, that need no approval. */
+  allowed_tools: z.array(z.string().min(1)).optional(),
+  /** Tools and rules that may not be used. */
+  disallowed_tools: z.array(z.string().min(1)).optional(),
+  /** Where it works; relative to the agent's `working_dir`. */
+  work_dir: z.string().min(1).optional(),
+  /** Never one that skips approvals: that is what they are for. */
+  permission_mode: z.enum(['acceptEdits', 'plan', 'dontAsk']).optional(),
+  append_system_prompt: z.string().min(1).optional(),
+  max_turns: z.int().positive().optional(),
+  max_budget_usd: z.number().positive().optional(),
+  /** Whose settings count, of `user`, `project` and `local`; all of them unless it is given. */
+  setting_sources: z.array(z.enum(['user', 'project', 'local'])).optional(),
+  ...toolParams,
+});
+export type ClaudeParams = z.infer<typeof ClaudeParams>;
+
+export type ClaudeCommandLine = {
+  readonly args: readonly string[];
+  /** Variables that hold what must not be seen on a command line. */
+  readonly variables: Readonly<Record<string, string>>;
+};
+
+/** A session that is driven over stdin and stdout, and asks us about permissions. */
+export function claudeCommandLine(params: ClaudeParams, resumed?: string): ClaudeCommandLine {
+  const servers = params.mcp_servers;
+  const config = servers === undefined ? undefined : mcpConfig(servers);
+  const args = [
+    '-p',
+    '--output-format=stream-json',
+    '--input-format=stream-json',
+    // Without it the program refuses `stream-json`.
+    '--verbose',
+    '--include-partial-messages',
+    '--permission-prompt-tool=stdio',
+    ...option('model', params.model),
+    ...option('allowedTools', list(params.allowed_tools)),
+    ...option('disallowedTools', list(params.disallowed_tools)),
+    ...option('permission-mode', params.permission_mode),
+    ...option('append-system-prompt', params.append_system_prompt),
+    ...option('max-turns', params.max_turns),
+    ...option('max-budget-usd', params.max_budget_usd),
+    ...option('setting-sources', params.setting_sources?.join(',')),
+    ...option('mcp-config', config === undefined ? undefined : JSON.stringify(config.config)),
+    // A session that says which tools it has, has no others.
+    ...(config === undefined && params.tools === undefined ? [] : ['--strict-mcp-config']),
+    ...option('resume', resumed),
+  ];
+  return { args, variables: config?.variables ?? {} };
+}
+
+/** One word, so that a value that begins with a dash or is empty is still a value. */
+function option(name: string, value: string | number | undefined): string[] {
+  return value === undefined ? [] : [`--${name}=${value}`];
+}
+
+const builtInTools = ['Bash', 'Edit', 'Glob', 'Grep', 'NotebookEdit', 'Read', 'Task', 'WebFetch', 'WebSearch', 'Write'];
+
+function list(rules: readonly string[] | undefined): string | undefined {
+  return rules === undefined || rules.length === 0 ? undefined : rules.map(asClaudeRule).join(',');
+}
+
+/** `read` is what people write, `Read` is what the program knows. Other rules, such as `mcp__…`, stay as they are. */
+function asClaudeRule(rule: string): string {
+  const [name = '', ...rest] = rule.split('(');
+  const known = builtInTools.find((tool) => tool.toLowerCase() === name.toLowerCase());
+  return [known ?? name, ...rest].join('(');
+}
+
+/**
+ * The servers as the program wants them. Every value of `env` and `headers` may be a secret, and a command line is for
+ * all to see: there stands a reference, which the program resolves from its environment.
+ */
+function mcpConfig(servers: Readonly<Record<string, ToolServerParams>>): {
+  readonly config: JsonObject;
+  readonly variables: Readonly<Record<string, string>>;
+} {
+  const variables: Record<string, string> = {};
+  const hidden = (values: Readonly<Record<string, string>> | undefined): JsonObject =>
+    Object.fromEntries(
+      Object.entries(values ?? {}).map(([name, value]) => {
+        const variable = `CONCERTO_MCP_${Object.keys(variables).length + 1}`;
+        variables[variable] = value;
+        return [name, `\${${variable}}`];
+      }),
+    );
+  const entries = Object.entries(servers).map(([name, server]): [string, Json] => {
+    if (server.transport !== 'stdio') {
+      return [name, { type: server.transport, url: server.url, headers: hidden(server.headers) }];
+    }
+    const { command, args = [], env, cwd } = server;
+    return [name, { type: 'stdio', command, args, env: hidden(env), ...(cwd === undefined ? {} : { cwd }) }];
+  });
+  return { config: { mcpServers: Object.fromEntries(entries) }, variables };
+}
