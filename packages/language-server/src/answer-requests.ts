@@ -1,6 +1,7 @@
 import type { ProgramIndex, SourceFile } from '@concerto/language';
 import { createSourceFile } from '@concerto/language';
 import {
+  type CancellationToken,
   type ClientCapabilities,
   type Connection,
   ErrorCodes,
@@ -60,8 +61,10 @@ function guarded<Params, Answer>(
   { failed, phase }: Answering,
   fallback: Answer,
   answer: (params: Params) => Answer,
-): (params: Params) => Answer {
-  return (params) => {
+): (params: Params, token: CancellationToken) => Answer {
+  return (params, token) => {
+    // It has waited behind others meanwhile.
+    if (token.isCancellationRequested) throw new ResponseError(LSPErrorCodes.RequestCancelled, 'cancelled');
     if (phase() === 'ending') throw new ResponseError(ErrorCodes.InvalidRequest, 'the server was shut down');
     try {
       return answer(params);
@@ -83,7 +86,7 @@ function atName<Answer>(
   answering: Answering,
   none: Answer,
   answer: (index: ProgramIndex, path: string, offset: number) => Answer,
-): (params: At) => Answer {
+): (params: At, token: CancellationToken) => Answer {
   return guarded(answering, none, ({ textDocument, position }) => {
     const about = asked(answering, textDocument.uri);
     const index = about === undefined ? undefined : answering.workspace.indexFor(about.path);

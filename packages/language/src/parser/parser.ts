@@ -46,6 +46,9 @@ export class Parser {
   /** Inside the value of a match arm, where a new line may begin the next pattern. */
   inArm = false;
   position = 0;
+  /** Where each bracket is closed, for a list of `#closingsOf` tokens. */
+  #closings: ReadonlyMap<number, number> = new Map();
+  #closingsOf = -1;
   /** Operators, calls, `else if` and other links of chains read so far: each makes the tree one level higher. */
   links = 0;
   /** Most links in one statement, and deepest nesting, since they were last set to 0. */
@@ -279,14 +282,28 @@ export class Parser {
 
   /** Index behind the bracket that closes the one at `index`, or undefined. */
   closingAfter(index: number): number | undefined {
-    let depth = 0;
-    for (let at = index; at < this.tokens.kinds.length; at++) {
-      const kind = this.tokens.kinds[at] ?? 'EndOfFile';
-      if (OPENING.has(kind)) depth++;
-      else if (CLOSING.has(kind) && --depth <= 0) return at + 1;
+    const { kinds } = this.tokens;
+    // A token was made of two, or this is the first question.
+    if (this.#closingsOf !== kinds.length) {
+      this.#closings = matchBrackets(kinds);
+      this.#closingsOf = kinds.length;
     }
-    return undefined;
+    return this.#closings.get(index);
   }
+}
+
+/** All at once: to look for each one's end would take the square of the time in a text with many open ones. */
+function matchBrackets(kinds: readonly TokenKind[]): Map<number, number> {
+  const closings = new Map<number, number>();
+  const open: number[] = [];
+  for (const [at, kind] of kinds.entries()) {
+    if (OPENING.has(kind)) open.push(at);
+    else if (CLOSING.has(kind)) {
+      const opening = open.pop();
+      if (opening !== undefined) closings.set(opening, at + 1);
+    }
+  }
+  return closings;
 }
 
 const OPENING: ReadonlySet<TokenKind> = new Set(['(', '[', '{', 'InterpolationStart']);
