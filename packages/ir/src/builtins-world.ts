@@ -77,6 +77,16 @@ export const WORLD_METHODS = {
     signature: 'fn(self: AgentRef, seconds: Int) -> Builder',
     help: 'With another limit for the whole session',
   },
+  'AgentRef.capabilities': {
+    signature: 'fn(self: AgentRef) -> Array<String>',
+    effect: true,
+    help: 'What it announced at its start; starts it when it was not started yet',
+  },
+  'AgentRef.version': {
+    signature: 'fn(self: AgentRef) -> Option<String>',
+    effect: true,
+    help: 'The version it announced at its start; starts it when it was not started yet',
+  },
   'AgentRef.shutdown': { signature: 'fn(self: AgentRef) -> Nil', effect: true, help: 'Ends the agent’s process' },
 
   'Builder.execute': {

@@ -50,6 +50,23 @@ describe('agents', () => {
     expect(lines).toEqual(['a: Ok(first)', 'b: Ok(turn 2)', 'same: true']);
   });
 
+  test('what it says after its result is told as stale', async () => {
+    const { lines } = await stage.run(
+      `agent W { connector: "worker" }
+       fn main() {
+         emit("a", W.execute("late"));
+         std::time::sleep(100);
+         emit("b", W.execute("turn"));
+       }`,
+      { manifest, events: ['listen:stale'] },
+    );
+    expect(lines).toEqual([
+      'a: Ok(first)',
+      'listen:stale: {"agent": W, "type": result, "message": {"type": result, "text": stale}}',
+      'b: Ok(turn 2)',
+    ]);
+  });
+
   test('handlers answer and change variables around them', async () => {
     const { lines } = await stage.run(
       `agent W { connector: "worker" }
@@ -231,6 +248,50 @@ describe('agents', () => {
     );
     expect(lines).toEqual(['kind: timeout']);
     expect(stage.read('heard')).toBe('init\nprompt\ncancel\n');
+  });
+
+  test('what an agent announced can be read, before its first prompt too', async () => {
+    stage.write(
+      'agent.mjs',
+      `import { createInterface } from 'node:readline';
+       import { appendFileSync } from 'node:fs';
+       appendFileSync('starts', 'x');
+       for await (const line of createInterface({ input: process.stdin })) {
+         const { type, params } = JSON.parse(line);
+         if (type === 'init' && params.level === 9) console.log(JSON.stringify({ type: 'error', message: 'too high' }));
+         else if (type === 'init') console.log(JSON.stringify({ type: 'init_ack', version: '1.2', capabilities: ['cancel', 'sing'] }));
+         else console.log(JSON.stringify({ type: 'result', text: 'sung' }));
+       }`,
+    );
+    const source = `agent W { connector: "worker" }
+       fn about(a: AgentRef) -> String { "\${a.capabilities()} \${a.version() ?? "none"}" }
+       async fn main() {
+         emit("both", await (W.capabilities(), W.version()));
+         emit("r", W.execute("go"));
+         emit("again", about(W));
+         W.shutdown();
+         emit("after", about(W));
+       }`;
+    const { lines, problem } = await stage.run(source, { manifest: `${manifest}[agents.worker.params]\nlevel = 2\n` });
+    expect(problem).toBeUndefined();
+    const both = '[cancel, sing] 1.2';
+    expect(lines).toEqual(['both: [[cancel, sing], Some(1.2)]', 'r: Ok(sung)', `again: ${both}`, `after: ${both}`]);
+    expect(stage.read('starts')).toBe('x');
+    const refused = await stage.run(
+      `agent W { connector: "worker" }
+       fn main() { try { emit("v", W.version()); } catch AgentError(e) { emit(e.kind, e.message); } }`,
+      { manifest: `${manifest}[agents.worker.params]\nlevel = 9\n` },
+    );
+    expect(refused.lines).toEqual(['init: agent "W" refused its params: too high; it wrote nothing on stderr']);
+  });
+
+  test('an agent that never announced anything has no version', async () => {
+    const { lines } = await stage.run(
+      `agent W { connector: "worker" }
+       fn main() { emit("about", (W.capabilities(), W.version())); emit("turn", W.execute("turn")); }`,
+      { manifest },
+    );
+    expect(lines).toEqual(['about: [[], None]', 'turn: Ok(turn 1)']);
   });
 
   test('break with a value ends the agent, and the next call has a new process', async () => {

@@ -13,6 +13,8 @@ export type StageOptions = {
   readonly answers?: readonly Json[];
   readonly mockModels?: boolean;
   readonly signal?: AbortSignal;
+  /** The language's own events that count as emits. */
+  readonly events?: readonly string[];
   readonly onEmit?: (channel: string) => void;
 };
 
@@ -47,7 +49,7 @@ export class Stage {
     const answers = [...(options.answers ?? [])];
     const world: ProgramWorld = {
       emit: (channel, payload, system) => {
-        if (system) return;
+        if (system && options.events?.includes(channel) !== true) return;
         lines.push(`${channel}: ${display(payload)}`);
         options.onEmit?.(channel);
       },

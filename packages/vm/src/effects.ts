@@ -53,6 +53,8 @@ export type Request =
   | AgentOpenRequest
   /** Answer: `{message: {type, …}}`, `{observed: "stderr", text}`, or an error whose kind is that of the AgentError. */
   | { readonly kind: 'agent_next'; readonly session: string }
+  /** What the agent announced when it was last started, which it is when it never was. Answer: `{capabilities, version}`. */
+  | { readonly kind: 'agent_about'; readonly agent: string }
   | { readonly kind: 'agent_shutdown'; readonly agent: string };
 
 export type FileRequest =

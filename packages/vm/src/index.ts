@@ -20,5 +20,6 @@ export type { Failure, Limits, Outcome, TraceEntry, Vm } from './machine.ts';
 export { restore } from './restore.ts';
 export { snapshot } from './snapshot.ts';
 export { SnapshotError } from './snapshot-data.ts';
+export { staleMessage } from './stale-message.ts';
 export type { Value } from './value.ts';
 export { cancel, createVm, pendingRequests, type RunStatus, resume, run, type VmOptions } from './vm.ts';

@@ -119,6 +119,14 @@ export const WORLD: readonly RawRow[] = [
     asks: { kind: 'mcp_call', server: 'S', tool: 'add', arguments: { a: 1 } },
   }),
   row('McpRef.tools', [server], 'Ok([])', { answer: ok([]), asks: { kind: 'mcp_tools', server: 'S' } }),
+  row('AgentRef.capabilities', [agent], '[cancel]', {
+    answer: ok({ capabilities: ['cancel'], version: null }),
+    asks: { kind: 'agent_about', agent: 'A' },
+  }),
+  row('AgentRef.version', [agent], 'Some(2.1)', {
+    answer: ok({ capabilities: [], version: '2.1' }),
+    asks: { kind: 'agent_about', agent: 'A' },
+  }),
   row('AgentRef.shutdown', [agent], 'nil', { answer: ok(null), asks: { kind: 'agent_shutdown', agent: 'A' } }),
 ];
 

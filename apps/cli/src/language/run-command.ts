@@ -31,7 +31,7 @@ export const spec = defineCommand({
 });
 
 /** Events nobody wants to read in the terminal. */
-const HIDDEN_EVENTS = new Set(['listen:log']);
+const HIDDEN_EVENTS = new Set(['listen:log', 'listen:stale']);
 
 export async function run(argv: string[]): Promise<number> {
   const { values, positionals } = parseArguments(spec, argv);

@@ -5,7 +5,7 @@ import { didYouMean, lookupName } from './resolve-path.ts';
 
 const MOCK_FIELDS = {
   model: ['response', 'responses', 'error', 'tool_calls'],
-  agent: ['script', 'response', 'responses', 'error', 'result'],
+  agent: ['script', 'response', 'responses', 'error', 'result', 'capabilities', 'version'],
 } as const;
 
 /** `mock Name { … }`: only in tests, only for models and agents. */

@@ -10,6 +10,9 @@ const QUEUE_LIMIT = 10_000;
 /** Lines on stderr that are kept until there is a session to see them. */
 export const EARLY_STDERR_LIMIT = 1_000;
 
+/** Messages outside of a session that are told between two prompts; an agent may talk on and on. */
+const STALE_LIMIT = 100;
+
 /** After its result an agent may still say something; this long it is taken to belong to what has ended. */
 const AFTERWARDS_MS = 30;
 
@@ -21,7 +24,7 @@ const TERMINATE_MS = 5_000;
 /** A process that ends within this time of a prompt, without a word, had most likely begun to end before it. */
 const LOST_WITHIN_MS = 250;
 
-/** A process that serves one session after another. What it says outside of a session is nobody's and is dropped. */
+/** A process that serves one session after another. What it says outside of a session is nobody's: it is told and dropped. */
 export class LiveAgent {
   readonly connection: AgentConnection;
   #session: AgentSession | undefined;
@@ -30,10 +33,17 @@ export class LiveAgent {
   #endedAt = Number.NEGATIVE_INFINITY;
   #sessions = 0;
   #earlyStderr: string[];
+  #stale = 0;
+  #late: Message[] = [];
+  readonly #onStale: (message: Message) => void;
 
-  constructor(connection: AgentConnection, earlyStderr: string[]) {
+  constructor(
+    connection: AgentConnection,
+    { earlyStderr, onStale }: { readonly earlyStderr: string[]; readonly onStale: (message: Message) => void },
+  ) {
     this.connection = connection;
     this.#earlyStderr = earlyStderr;
+    this.#onStale = onStale;
     void this.#pump();
   }
 
@@ -64,6 +74,7 @@ export class LiveAgent {
   attach(session: AgentSession): void {
     this.#session = session;
     this.#sessions++;
+    this.#stale = 0;
     for (const line of this.#earlyStderr) session.observe(line);
     this.#earlyStderr = [];
     if (this.#gone !== undefined) session.fail(this.#gone);
@@ -79,6 +90,7 @@ export class LiveAgent {
     this.#session = undefined;
     this.#endedAt = performance.now();
     this.#claimed = false;
+    for (const message of this.#late.splice(0)) this.#onStale(message);
   }
 
   async end(): Promise<AgentExit> {
@@ -104,10 +116,17 @@ export class LiveAgent {
     }
   }
 
+  /** Told when the program is done with the session that has ended, so that it does not come before its result. */
+  #drop(message: Message): void {
+    if (this.#gone !== undefined || this.#stale++ >= STALE_LIMIT) return;
+    if (this.#session === undefined) this.#onStale(message);
+    else this.#late.push(message);
+  }
+
   #deliver(output: AgentOutput): void {
     switch (output.kind) {
       case 'message':
-        this.#session?.receive(output.raw);
+        if (this.#session?.receive(output.raw) !== true) this.#drop(output.raw);
         return;
       case 'announced':
       case 'usage':
@@ -150,7 +169,7 @@ type ReplyLine = {
   readonly error?: Json;
 };
 
-type Message = JsonObject & { readonly type: string };
+export type Message = JsonObject & { readonly type: string };
 
 /** What the VM is given: the agent's own words, or what was seen of its process. */
 type Said = { readonly message: Message } | { readonly observed: 'stderr'; readonly text: string };
@@ -195,12 +214,14 @@ export class AgentSession {
     await this.live.connection.prompt(context === undefined ? { text } : { text, context });
   }
 
-  receive(message: Message): void {
-    if (this.#isOver) return;
+  /** False when the session is over: the message is none of its. */
+  receive(message: Message): boolean {
+    if (this.#isOver) return false;
     this.#hasSpoken = true;
     if (message.type === 'result' || message.type === 'error') this.#isOver = true;
     this.#queue.push({ message });
     this.#wake();
+    return true;
   }
 
   /** A full queue loses the line: to stop reading stderr would stop the agent. Its end is kept for the error. */

@@ -48,6 +48,8 @@ export async function performRequest(
       return models.tools(request.server, signal);
     case 'agent_open':
       return agents.open(request, signal);
+    case 'agent_about':
+      return agents.about(request.agent, signal);
     case 'agent_shutdown':
       await agents.shutdown(request.agent);
       return null;

@@ -3,7 +3,7 @@ import type { Json } from '@concerto/base';
 import type { IrAgent, IrModule } from '@concerto/ir';
 import type { AgentOpenRequest } from '@concerto/vm';
 import type { StartAgent } from '../ports.ts';
-import { AgentSession, EARLY_STDERR_LIMIT, LiveAgent } from './agent-session.ts';
+import { AgentSession, EARLY_STDERR_LIMIT, LiveAgent, type Message } from './agent-session.ts';
 import { agentSpec } from './agent-spec.ts';
 import { type ProgramWorld, WorldFailure } from './program-world.ts';
 
@@ -16,30 +16,52 @@ export class ProgramAgents {
   readonly #module: IrModule;
   readonly #world: ProgramWorld;
   readonly #start: StartAgent;
-  readonly #onExpired: OnExpired;
+  readonly #events: AgentEvents;
   readonly #live = new Map<string, Set<LiveAgent>>();
   readonly #starting = new Map<string, number>();
+  /** The last start of each agent that did not fail. */
+  readonly #latest = new Map<string, Promise<LiveAgent>>();
   /** Processes that come or go: nothing of them may be left when the program is. */
   readonly #ending = new Set<Promise<unknown>>();
   readonly #sessions = new Map<string, { readonly session: AgentSession; readonly opening: Opening }>();
   #count = 0;
   #closed = false;
 
-  constructor(module: IrModule, world: ProgramWorld, start: StartAgent, onExpired: OnExpired) {
+  constructor(module: IrModule, world: ProgramWorld, start: StartAgent, events: AgentEvents) {
     this.#module = module;
     this.#world = world;
     this.#start = start;
-    this.#onExpired = onExpired;
+    this.#events = events;
   }
 
   async open(request: AgentOpenRequest, signal: AbortSignal): Promise<Json> {
-    const agent = this.#module.agents.find((candidate) => candidate.name === request.agent);
-    if (agent === undefined) throw new WorldFailure('spawn', `agent ${request.agent} is not declared`);
-    const timeoutSeconds =
-      seconds(request.timeoutSeconds, agent.config.timeout, agent.manifest?.timeout) ?? DEFAULT_TIMEOUT_SECONDS;
+    const agent = this.#declared(request.agent);
+    const timeoutSeconds = sessionSeconds(agent, request.timeoutSeconds);
     const id = `${request.agent}-${++this.#count}`;
     await this.#begin(id, { agent, request, timeoutSeconds, signal });
     return { session: id };
+  }
+
+  /** What it announced when it was last started; one that never was is started for it. */
+  async about(name: string, signal: AbortSignal): Promise<Json> {
+    const agent = this.#declared(name);
+    for (;;) {
+      const latest = this.#latest.get(name);
+      if (latest === undefined) {
+        (await this.#take(agent, { signal, timeoutSeconds: sessionSeconds(agent, null) })).release();
+        continue;
+      }
+      const live = await latest.catch(() => undefined);
+      if (live === undefined) continue;
+      const { announced, capabilities, version } = live.connection;
+      return { capabilities: [...(announced ?? capabilities)], version: version ?? null };
+    }
+  }
+
+  #declared(name: string): IrAgent {
+    const agent = this.#module.agents.find((candidate) => candidate.name === name);
+    if (agent === undefined) throw new WorldFailure('spawn', `agent ${name} is not declared`);
+    return agent;
   }
 
   async #begin(id: string, opening: Opening): Promise<void> {
@@ -68,7 +90,7 @@ export class ProgramAgents {
       idleSeconds: seconds(agent.config.idle_timeout, agent.manifest?.idle_timeout),
       replySeconds: seconds(agent.config.reply_timeout),
       watchesStderr: request.stderr,
-      onExpired: (failure) => this.#onExpired(id, failure),
+      onExpired: (failure) => this.#events.onExpired(id, failure),
     });
     this.#sessions.set(id, { session, opening });
     try {
@@ -179,8 +201,12 @@ export class ProgramAgents {
     limits.signal.addEventListener('abort', forget, { once: true });
     const started = this.#startOne(agent, limits);
     this.#ending.add(started);
+    this.#latest.set(name, started);
     try {
       return await started;
+    } catch (cause) {
+      if (this.#latest.get(name) === started) this.#latest.delete(name);
+      throw cause;
     } finally {
       this.#ending.delete(started);
       limits.signal.removeEventListener('abort', forget);
@@ -197,7 +223,10 @@ export class ProgramAgents {
       const early: string[] = [];
       let hear = (line: string): unknown => early.length < EARLY_STDERR_LIMIT && early.push(line);
       const connection = await this.#start(spec, { initTimeoutMs, signal, onStderr: (line) => hear(line) });
-      const live = new LiveAgent(connection, early);
+      const live = new LiveAgent(connection, {
+        earlyStderr: early,
+        onStale: (message) => this.#events.onStale(agent.name, message),
+      });
       hear = (line) => live.stderr(line);
       return live;
     } catch (cause) {
@@ -210,8 +239,12 @@ function nobodyWaits(): WorldFailure {
   return new WorldFailure('cancelled', 'nobody waits for the agent any more');
 }
 
-/** The deadline of a session has passed while the program is busy with what the agent said. */
-export type OnExpired = (session: string, failure: WorldFailure) => void;
+export type AgentEvents = {
+  /** The deadline of a session has passed while the program is busy with what the agent said. */
+  readonly onExpired: (session: string, failure: WorldFailure) => void;
+  /** The agent said something that belongs to no session. */
+  readonly onStale: (agent: string, message: Message) => void;
+};
 
 type Opening = StartLimits & { readonly agent: IrAgent; readonly request: AgentOpenRequest };
 type StartLimits = { readonly signal: AbortSignal; readonly timeoutSeconds: number };
@@ -243,6 +276,10 @@ function asFailure(cause: unknown, exit?: AgentExit): WorldFailure {
   const how = cause.code === 'exited' && exit !== undefined ? { code: exit.code, signal: exit.signal } : {};
   const details = cause.stderr === undefined ? {} : { details: { stderr: cause.stderr, ...how } };
   return new WorldFailure(KINDS[cause.code] ?? 'protocol', cause.message, { cause, ...details });
+}
+
+function sessionSeconds(agent: IrAgent, asked: number | null): number {
+  return seconds(asked ?? undefined, agent.config.timeout, agent.manifest?.timeout) ?? DEFAULT_TIMEOUT_SECONDS;
 }
 
 function seconds(...candidates: readonly (Json | undefined)[]): number | undefined {

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Json } from '@concerto/base';
+import type { Json, JsonObject } from '@concerto/base';
 import type { IrModule } from '@concerto/ir';
 import {
   type Answer,
@@ -10,6 +10,7 @@ import {
   type Outcome,
   resume,
   run,
+  staleMessage,
   type VmOptions,
   type WorldError,
 } from '@concerto/vm';
@@ -51,6 +52,7 @@ export async function runProgram(module: IrModule, world: ProgramWorld, options:
       // Timers, signals and answers get their turn even while a program only computes.
       if (result.status === 'running') await setImmediate();
       else if (!desk.hasAnswer) await desk.someAnswer();
+      for (const { agent, message } of desk.stale()) staleMessage(vm, agent, message);
       for (const { session, error } of desk.expired()) failSession(vm, session, error);
       for (const { id, answer } of desk.answers()) resume(vm, id, answer);
     }
@@ -61,6 +63,7 @@ export async function runProgram(module: IrModule, world: ProgramWorld, options:
 }
 
 type Arrived = { readonly id: number; readonly answer: Answer };
+type Stale = { readonly agent: string; readonly message: JsonObject };
 type Expired = { readonly session: string; readonly error: WorldError };
 
 /** Requests under way, and the answers that have come in. */
@@ -71,15 +74,22 @@ class RequestDesk {
   readonly #models: ProgramModels;
   #arrived: Arrived[] = [];
   #expired: Expired[] = [];
+  #stale: Stale[] = [];
   #woken: (() => void) | undefined;
   #awake = false;
 
   constructor(module: IrModule, world: ProgramWorld) {
     this.#world = world;
     this.#models = new ProgramModels(module, world);
-    this.#agents = new ProgramAgents(module, world, startAgentLazily, (session, failure) => {
-      this.#expired.push({ session, error: asWorldError(failure) });
-      this.wake();
+    this.#agents = new ProgramAgents(module, world, startAgentLazily, {
+      onExpired: (session, failure) => {
+        this.#expired.push({ session, error: asWorldError(failure) });
+        this.wake();
+      },
+      onStale: (agent, message) => {
+        this.#stale.push({ agent, message });
+        this.wake();
+      },
     });
   }
 
@@ -155,7 +165,11 @@ class RequestDesk {
   }
 
   get hasAnswer(): boolean {
-    return this.#arrived.length > 0 || this.#expired.length > 0;
+    return this.#arrived.length > 0 || this.#expired.length > 0 || this.#stale.length > 0;
+  }
+
+  stale(): readonly Stale[] {
+    return this.#stale.splice(0);
   }
 
   expired(): readonly Expired[] {

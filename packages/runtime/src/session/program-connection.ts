@@ -110,7 +110,7 @@ export class ProgramConnection implements AgentConnection {
       this.#say({ type: 'log', level, message }, { type: 'log', level, message });
     return {
       emit: (channel, payload) => {
-        if (channel === 'listen:log') return;
+        if (channel === 'listen:log' || channel === 'listen:stale') return;
         const fields = { ...fieldsOf(payload), type: channel };
         this.#say(fields, { type: 'custom', name: channel, fields });
       },

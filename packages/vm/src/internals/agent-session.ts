@@ -3,10 +3,10 @@ import type { IrAgent, IrListen } from '@concerto/ir';
 import { mockName } from '../builtins/functions.ts';
 import { display } from '../display.ts';
 import type { WorldError } from '../effects.ts';
-import { type ErrorParts, errorValue, fault } from '../fault.ts';
+import { type ErrorParts, errorValue, Fault, fault } from '../fault.ts';
 import { fromJson, toJson } from '../json.ts';
 import type { Native, RequestFinish, RequestStart, Vm } from '../machine.ts';
-import { errValue, type MapValue, record, type StructValue, type Value } from '../value.ts';
+import { array, errValue, type MapValue, NONE, record, type StructValue, some, type Value } from '../value.ts';
 import { beginScript, nextScripted } from './agent-script.ts';
 import { targetOf } from './model-target.ts';
 import { get, number, type State, stateOf, textOf } from './state.ts';
@@ -141,6 +141,30 @@ const startShutdown: RequestStart = ([value]) => {
   return { request: { kind: 'agent_shutdown', agent: ref.name } };
 };
 
+/** What an agent announced: by the mock's field of that name, else by the agent itself. */
+function announced(name: 'capabilities' | 'version', read: (found: Value) => Value) {
+  const start: RequestStart = ([value], vm) => {
+    const { ref } = targetOf(value);
+    const mock = vm.mocks.get(mockName(value));
+    if (mock !== undefined) return { value: read(mock.config.get(name)) };
+    return { request: { kind: 'agent_about', agent: ref.name } };
+  };
+  const finish: RequestFinish = (answer, [value]) => {
+    if (!answer.ok) throw new Fault(agentError(targetOf(value).ref.name, answer.error));
+    return read(get(stateOf(fromJson(answer.value)), name));
+  };
+  return { start, finish };
+}
+
+function capabilityNames(found: Value): Value {
+  const isList = typeof found === 'object' && found !== null && found.kind === 'array';
+  return array(isList ? found.items.map(display) : []);
+}
+
 export const AGENT_ROWS = {
+  'AgentRef.capabilities': announced('capabilities', capabilityNames),
+  'AgentRef.version': announced('version', (found) =>
+    found === undefined || found === null || found === NONE ? NONE : some(display(found)),
+  ),
   'AgentRef.shutdown': { start: startShutdown, finish: (() => null) satisfies RequestFinish },
 } as const;
