@@ -1,5 +1,4 @@
-import type { ProgramIndex, SourceFile } from '@concerto/language';
-import { createSourceFile } from '@concerto/language';
+import { createSourceFile, type SourceFile } from '@concerto/language';
 import {
   type CancellationToken,
   type ClientCapabilities,
@@ -10,6 +9,7 @@ import {
   type Position,
   ResponseError,
 } from 'vscode-languageserver/node';
+import type { AskedPlace } from './features/asked-place.ts';
 import { codeActions } from './features/code-actions.ts';
 import { completions, signatureHelp } from './features/completion.ts';
 import { formatDocument } from './features/formatting.ts';
@@ -85,13 +85,14 @@ interface At {
 function atName<Answer>(
   answering: Answering,
   none: Answer,
-  answer: (index: ProgramIndex, path: string, offset: number) => Answer,
+  answer: (place: AskedPlace) => Answer,
 ): (params: At, token: CancellationToken) => Answer {
   return guarded(answering, none, ({ textDocument, position }) => {
     const about = asked(answering, textDocument.uri);
-    const index = about === undefined ? undefined : answering.workspace.indexFor(about.path);
-    if (about === undefined || index === undefined) return none;
-    return answer(index, about.path, toOffset(about.source, position));
+    if (about === undefined) return none;
+    const { path, source } = about;
+    const found = answering.workspace.programOf(path);
+    return answer({ ...found, path, offset: toOffset(source, position) });
   });
 }
 
@@ -100,7 +101,7 @@ function answerAboutNames(answering: Answering): void {
   const formats = capabilities.textDocument?.hover?.contentFormat;
   const markup =
     formats === undefined || formats.includes(MarkupKind.Markdown) ? MarkupKind.Markdown : MarkupKind.PlainText;
-  connection.onHover(atName(answering, null, (index, path, offset) => hoverAt(index, path, offset, markup) ?? null));
+  connection.onHover(atName(answering, null, (place) => hoverAt(place, markup) ?? null));
   connection.onDefinition(atName(answering, [], definitionAt));
   connection.onDocumentHighlight(atName(answering, [], highlightsAt));
   connection.onReferences(
@@ -137,8 +138,7 @@ function answerAboutDocuments(answering: Answering): void {
   connection.onDocumentSymbol(
     guarded(answering, [], ({ textDocument }) => {
       const about = asked(answering, textDocument.uri);
-      const index = about === undefined ? undefined : workspace.indexFor(about.path);
-      return about === undefined || index === undefined ? [] : documentSymbols(index, about.path);
+      return about === undefined ? [] : documentSymbols(workspace.programOf(about.path).index, about.path);
     }),
   );
   connection.onDocumentFormatting(
@@ -150,8 +150,7 @@ function answerAboutDocuments(answering: Answering): void {
   connection.languages.semanticTokens.on(
     guarded(answering, { data: [] }, ({ textDocument }) => {
       const about = asked(answering, textDocument.uri);
-      const index = about === undefined ? undefined : workspace.indexFor(about.path);
-      return about === undefined || index === undefined ? { data: [] } : semanticTokens(index, about.path);
+      return about === undefined ? { data: [] } : semanticTokens(workspace.programOf(about.path).index, about.path);
     }),
   );
   connection.onCodeAction(
@@ -176,8 +175,8 @@ function answerAboutDocuments(answering: Answering): void {
 function answerRenames(answering: Answering): void {
   const { connection, workspace } = answering;
   connection.onPrepareRename(
-    atName(answering, null, (index, path, offset) => {
-      const prepared = prepareRename(index, path, offset);
+    atName(answering, null, (place) => {
+      const prepared = prepareRename(place);
       if (!prepared.ok) throw refusal(prepared.error);
       return prepared.value;
     }),

@@ -127,6 +127,24 @@ describe('definition', () => {
   });
 });
 
+test('an agent and a connection are found in the manifest', async () => {
+  const { write } = newProject();
+  const table = '[agents.worker]\ncommand = "python3"\n[agents.worker.params]\nrepo = "."';
+  const manifest = write(
+    'Concerto.toml',
+    `[project]\nname = "p"\nversion = "1"\nentry = "m.conc"\n${table}\n[pool]\nmax_sessions = 2\n`,
+  );
+  const path = write('m.conc', '');
+  const { text, offset } = cursorIn('agent A { connector: wor¦ker }\nfn main() {}\n');
+  await editor.open(path, text);
+  expect(await editor.definition(path, offset)).toEqual([
+    { uri: uriFor(manifest), range: { start: { line: 4, character: 1 }, end: { line: 4, character: 14 } } },
+  ]);
+  expect(await editor.hover(path, offset)).toBe(`\`\`\`toml\n${table}\n\`\`\``);
+  await editor.replace(path, 'agent A { connector: "worker" }\nfn main() {}\n');
+  expect(await editor.definition(path, offset + 2)).toMatchObject([{ range: { start: { line: 4 } } }]);
+});
+
 describe('references', () => {
   test('of a variable, not of another with its name', async () => {
     expect(

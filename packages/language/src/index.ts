@@ -25,6 +25,7 @@ export { type CompleteInput, CURSOR_MARK, completeAt } from './query/complete-at
 export type { Completion } from './query/completion.ts';
 export { type Description, describeSymbol } from './query/describe-symbol.ts';
 export { indexProgram, type ProgramIndex, referenceAt, referencesTo } from './query/index-program.ts';
+export { type ManifestName, manifestNameAt, manifestTable } from './query/manifest-name.ts';
 export { type OutlineEntry, outlineOf } from './query/outline.ts';
 export { cannotRename, type RenameEdit, renameSymbol } from './query/rename-symbol.ts';
 export { type SignatureHelp, signatureAt } from './query/signature-at.ts';

@@ -1,16 +1,35 @@
-import { type ProgramIndex, type Reference, referenceAt, referencesTo } from '@concerto/language';
+import {
+  manifestNameAt,
+  manifestTable,
+  type ProgramIndex,
+  type Reference,
+  referenceAt,
+  referencesTo,
+} from '@concerto/language';
 import { type DocumentHighlight, DocumentHighlightKind, type Location } from 'vscode-languageserver/node';
 import { uriOf } from '../workspace/file-path.ts';
 import type { Workspace } from '../workspace/workspace.ts';
+import type { AskedPlace } from './asked-place.ts';
 import { toRange } from './positions.ts';
 
 /** Where it is declared; the file itself for a module that has one. Nothing for what is built in. */
-export function definitionAt(index: ProgramIndex, path: string, offset: number): Location[] {
-  const declaration = referenceAt(index, path, offset)?.symbol.declaration;
-  if (declaration === undefined) return [];
+export function definitionAt(place: AskedPlace): Location[] {
+  const { index, path, offset } = place;
+  const reference = referenceAt(index, path, offset);
+  const inManifest = reference === undefined ? manifestLocation(place) : [];
+  const declaration = reference?.symbol.declaration;
+  if (declaration === undefined) return inManifest;
   const { target, file, span } = declaration;
-  const place = target === undefined ? { file, span } : { file: target, span: { start: 0, end: 0 } };
-  return location(index, place);
+  return location(index, target === undefined ? { file, span } : { file: target, span: { start: 0, end: 0 } });
+}
+
+/** The table of the agent or connection that is named here. */
+function manifestLocation({ index, path, offset, manifest }: AskedPlace): Location[] {
+  const named = manifestNameAt(index, path, offset);
+  const table = named === undefined || manifest === undefined ? undefined : manifestTable(manifest, named);
+  const uri = manifest === undefined ? undefined : uriOf(manifest.path);
+  if (manifest === undefined || table === undefined || uri === undefined) return [];
+  return [{ uri, range: toRange(manifest, table.span) }];
 }
 
 function location(index: ProgramIndex, place: Pick<Reference, 'file' | 'span'>): Location[] {
@@ -62,7 +81,7 @@ export function everywhere(workspace: Workspace, path: string, offset: number): 
   return found;
 }
 
-export function highlightsAt(index: ProgramIndex, path: string, offset: number): DocumentHighlight[] {
+export function highlightsAt({ index, path, offset }: AskedPlace): DocumentHighlight[] {
   const source = index.program.files.get(path)?.source;
   const reference = referenceAt(index, path, offset);
   if (source === undefined || reference === undefined) return [];

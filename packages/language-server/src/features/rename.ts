@@ -12,14 +12,15 @@ import {
 import type { Range, TextEdit, WorkspaceEdit } from 'vscode-languageserver/node';
 import { uriOf } from '../workspace/file-path.ts';
 import type { Workspace } from '../workspace/workspace.ts';
+import type { AskedPlace } from './asked-place.ts';
 import { everywhere, type FoundReference } from './navigation.ts';
 import { toRange } from './positions.ts';
 
-export function prepareRename(
-  index: ProgramIndex,
-  path: string,
-  offset: number,
-): Result<{ range: Range; placeholder: string }, string> {
+export function prepareRename({
+  index,
+  path,
+  offset,
+}: AskedPlace): Result<{ range: Range; placeholder: string }, string> {
   const source = index.program.files.get(path)?.source;
   const reference = referenceAt(index, path, offset);
   if (source === undefined || reference === undefined) return err('there is nothing to rename here');

@@ -66,10 +66,11 @@ export class Workspace {
     return fresh;
   }
 
-  /** The first program of a file, with what its names mean. */
-  indexFor(path: string): ProgramIndex | undefined {
-    const [root] = this.rootsOf(path);
-    return root === undefined ? undefined : this.index(root);
+  /** The first program of a file, with what its names mean, and its manifest. */
+  programOf(path: string): { readonly index: ProgramIndex; readonly manifest: SourceFile | undefined } {
+    const entry = this.rootsOf(path)[0] ?? path;
+    const index = this.index(entry);
+    return { index, manifest: this.analysis(entry).manifest?.file };
   }
 
   index(entry: string): ProgramIndex {
