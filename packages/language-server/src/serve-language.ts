@@ -93,6 +93,7 @@ interface State {
 
 function followDocuments(connection: Connection, { files, workspace, feed }: State): void {
   const documents = new TextDocuments(TextDocument);
+  const modules = new Map<string, string>();
   documents.onDidOpen(({ document }) => {
     if (!isOurs(document)) return;
     files.set(document);
@@ -102,6 +103,10 @@ function followDocuments(connection: Connection, { files, workspace, feed }: Sta
   documents.onDidChangeContent(({ document }) => {
     if (!isOurs(document)) return;
     files.set(document);
+    // With a `mod` that comes or goes, another file joins or leaves the program.
+    const declared = (document.getText().match(/\bmod\s+\w+\s*;/g) ?? []).join();
+    if (modules.get(document.uri) !== declared) workspace.forgetRoots();
+    modules.set(document.uri, declared);
     feed.request('when quiet');
   });
   documents.onDidSave(() => {
@@ -110,6 +115,7 @@ function followDocuments(connection: Connection, { files, workspace, feed }: Sta
   });
   documents.onDidClose(({ document }) => {
     files.close(pathOf(document.uri));
+    modules.delete(document.uri);
     workspace.forgetRoots();
     feed.request('at once');
   });

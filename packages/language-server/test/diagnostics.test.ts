@@ -93,6 +93,20 @@ test('a module without a manifest is found to belong to the file that has it as 
   expect(await editor.diagnostics(inner)).toEqual([]);
 });
 
+test('a file joins a program when a `mod` for it is typed', async () => {
+  const { write } = newProject();
+  const main = write('main.conc', '');
+  const part = write('part.conc', '');
+  await editor.open(part, 'pub fn get() -> Int { crate::base() }\n');
+  expect(await editor.diagnostics(part)).toHaveLength(1);
+  await editor.open(main, 'pub fn base() -> Int { 1 }\nfn main() {}\n');
+  await editor.edit(main, 0, 0, 'mod part;\n');
+  await editor.until(() => editor.lastAbout(part)?.length === 0);
+  expect(await editor.diagnostics(main)).toEqual([]);
+  await editor.edit(main, 0, 'mod part;\n'.length, '');
+  await editor.until(() => editor.lastAbout(part)?.length === 1);
+});
+
 test('Concerto.toml is checked as it is typed, and the program with it', async () => {
   const { write } = newProject();
   const manifest = write('Concerto.toml', MANIFEST);

@@ -233,6 +233,17 @@ describe('rename', () => {
     expect(editor.edited(main, changes?.[uriFor(main)] ?? [])).toBe(text.replaceAll('Answer', 'Reply'));
   });
 
+  test('in all programs that share a module', async () => {
+    const { write } = newProject();
+    const one = write('one.conc', 'mod shared;\nfn main() { emit("x", shared::get()); }\n');
+    const two = write('two.conc', 'mod shared;\nfn main() { emit("y", shared::get() + 1); }\n');
+    const shared = write('shared.conc', '');
+    const { text, offset } = cursorIn('pub fn g¦et() -> Int { 1 }\n');
+    await editor.open(shared, text);
+    const { changes } = await editor.rename(shared, offset, 'fetch');
+    expect(Object.keys(changes ?? {}).toSorted()).toEqual([one, shared, two].map(uriFor));
+  });
+
   const refused: readonly (readonly [string, string, string, RegExp])[] = [
     ['a name that is none', 'fn ¦f() {}', '2x', /not a name/],
     ['a keyword', 'fn ¦f() {}', 'match', /keyword/],

@@ -114,6 +114,12 @@ describe('completion', () => {
     expect(found).toEqual(expect.arrayContaining(['question', 'approval', 'progress', 'plan_ready']));
   });
 
+  test('a message type gets its quotes where there are none', async () => {
+    const { path, offset } = await opened('agent A { connector: a }\nfn f() { listen A.execute("p") {\n    ¦\n}; }');
+    const question = (await editor.complete(path, offset)).find(({ label }) => label === 'question');
+    expect(question?.insertText).toBe('"question"');
+  });
+
   test('settings of agents and models, and what the manifest declares for them', async () => {
     const { write } = newProject();
     write(

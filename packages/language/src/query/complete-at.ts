@@ -6,6 +6,7 @@ import { lookupInModule, resolvePath } from '../check/resolve-path.ts';
 import { type FieldInfo, prune, showType } from '../check/types.ts';
 import { KEYWORDS } from '../lexer/token.ts';
 import type { Manifest } from '../manifest/manifest.ts';
+import type { StringLiteral } from '../syntax/expression.ts';
 import type { Name, Path } from '../syntax/node.ts';
 import type { Completion } from './completion.ts';
 import { describeSymbol } from './describe-symbol.ts';
@@ -51,7 +52,7 @@ export function completeAt(input: CompleteInput): Completion[] {
 }
 
 function complete(place: Place, node: SyntaxNode | undefined, parent: SyntaxNode | undefined): Completion[] {
-  if (node?.kind === 'StringLiteral') return inText(place, parent, node.value);
+  if (node?.kind === 'StringLiteral') return inText(place, parent, node);
   if (node?.kind !== 'Name' || !node.text.includes(CURSOR_MARK)) return [];
   switch (parent?.kind) {
     case 'FieldExpression':
@@ -296,9 +297,14 @@ function isMark(value: SyntaxNode): boolean {
 }
 
 /** In quotes: message types of `listen`, words of the manifest, and the texts a field takes. */
-function inText(place: Place, parent: SyntaxNode | undefined, text: string): Completion[] {
-  if (!text.includes(CURSOR_MARK)) return [];
-  if (parent?.kind === 'ListenHandler') return messageTypes(place.index);
+function inText(place: Place, parent: SyntaxNode | undefined, node: StringLiteral): Completion[] {
+  if (!node.value.includes(CURSOR_MARK)) return [];
+  if (parent?.kind === 'ListenHandler') {
+    // The parser reads a message type without its quotes too.
+    const isQuoted = place.index.program.files.get(place.file)?.source.text[node.span.start] === '"';
+    const types = messageTypes(place.index);
+    return isQuoted ? types : types.map((type) => ({ ...type, insert: `"${type.label}"` }));
+  }
   if (parent?.kind !== 'ConfigField') return [];
   const item = place.path.findLast((node) => Object.hasOwn(CONFIG_FIELDS, node.kind));
   const rules = item === undefined ? undefined : CONFIG_FIELDS[item.kind];
