@@ -198,6 +198,32 @@ describe.concurrent('serve', { timeout: aMachineUnderLoadMs }, () => {
     expect((await ended).code).toBe(0);
   });
 
+  test('[server] of the manifest is used where neither a flag nor a variable says otherwise', async () => {
+    const cwd = await mkdtemp(join(folder, 'table-'));
+    const table = [
+      '[server]',
+      'port = 0',
+      'store = "sqlite:kept/here.db"',
+      'token_env = "MY_TOKEN"',
+      'allowed_hosts = ["concerto.example"]',
+      'allowed_origins = ["https://console.example"]',
+    ];
+    await writeFile(join(cwd, 'Concerto.toml'), `${table.join('\n')}\n`);
+    const manifest = ['--config', join(cwd, 'Concerto.toml')];
+    const { url, child, ended } = await serving(manifest, { env: { MY_TOKEN: 'mine' } });
+    const pool = async (headers: Record<string, string>): Promise<number> =>
+      (await fetch(`${url}/api/pool`, { headers: { authorization: 'Bearer mine', ...headers } })).status;
+    expect(await pool({})).toBe(200);
+    expect(await pool({ origin: 'https://console.example' })).toBe(200);
+    expect(await pool({ origin: 'https://other.example' })).toBe(403);
+    expect(await callWithHost(url, 'concerto.example')).toBe(200);
+    expect(existsSync(join(cwd, 'kept/here.db'))).toBe(true);
+    child.kill('SIGTERM');
+    expect((await ended).code).toBe(0);
+    const without = await begin(['serve', ...manifest]).ended;
+    expect(without).toMatchObject({ code: 1, err: expect.stringContaining('MY_TOKEN') });
+  });
+
   test('--no-auth asks for no token, but still for our Host and Origin; a flag wins over its variable', async () => {
     const { url, child, ended } = await serving(['--no-auth', '--port', '0', '--store', 'memory:'], {
       env: { PORT: 'x', CONCERTO_STORE: 'nope:' },

@@ -5,6 +5,8 @@ import { ClientError } from './client-error.ts';
 
 /** One try of a call; longer than any answer takes that is not a stream. */
 const callTimeoutMs = 30_000;
+/** Of each answer, until it is read: `AbortSignal.any` holds its timeout weakly, and one that is collected never comes. */
+const timeouts = new WeakMap<Response, AbortSignal>();
 const triesMax = 4;
 /** We wait no longer than this at a server's request. */
 const retryAfterMaxMs = 10_000;
@@ -96,7 +98,7 @@ export class HttpCalls {
 
   async #once(call: Call<unknown>, key: string | undefined): Promise<Response> {
     const timeout = AbortSignal.timeout(callTimeoutMs);
-    return await this.#fetch(this.#address(call.path, call.query), {
+    const response = await this.#fetch(this.#address(call.path, call.query), {
       method: call.method,
       headers: {
         ...this.#headers(),
@@ -106,6 +108,8 @@ export class HttpCalls {
       ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
       signal: call.signal === undefined ? timeout : AbortSignal.any([timeout, call.signal]),
     });
+    timeouts.set(response, timeout);
+    return response;
   }
 
   #headers(): Record<string, string> {

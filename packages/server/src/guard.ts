@@ -8,6 +8,8 @@ export type Guard = {
   readonly token: string | undefined;
   /** Names under which we may be called, without ports. */
   readonly hosts: readonly string[];
+  /** Pages elsewhere that may call us, such as `https://console.example.org`: those of a proxy before us. */
+  readonly origins?: readonly string[];
 };
 
 const cookieName = 'concerto_session';
@@ -19,12 +21,14 @@ const loopbackHosts = ['127.0.0.1', 'localhost', '[::1]'];
  */
 export function checkCaller(guard: Guard): MiddlewareHandler {
   const allowed = new Set([...loopbackHosts, ...guard.hosts.map((host) => host.toLowerCase())]);
+  const origins = new Set(guard.origins?.map((origin) => origin.toLowerCase()));
   return async (c, next) => {
     const host = hostName(c.req.header('host') ?? '');
     if (!allowed.has(host)) {
       throw new ProblemError(421, 'foreign_host', `this server does not answer for the host ${JSON.stringify(host)}`);
     }
     const origin = c.req.header('origin');
+    if (origin !== undefined && origins.has(origin)) return await next();
     if (origin !== undefined && !allowed.has(originHost(origin))) {
       throw new ProblemError(403, 'foreign_origin', `calls from ${JSON.stringify(origin)} are not allowed`);
     }

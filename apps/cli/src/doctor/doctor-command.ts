@@ -4,6 +4,7 @@ import { nearest } from '@concerto/base';
 import { demoAgents } from '@concerto/middleware-scripted';
 import { defineCommand, parseArguments, UsageError } from '../arguments.ts';
 import { untilInterrupted } from '../language/until-interrupted.ts';
+import { defaultPort, defaultStore, hostOf, portOf, storeOf } from '../serve/server-settings.ts';
 import { type AgentEntry, agentTask, defaultPrompt } from './check-agent.ts';
 import { connectionTasks } from './check-connections.ts';
 import { checkNode, checkPort, portState } from './check-machine.ts';
@@ -20,8 +21,6 @@ import { checkStore } from './check-store.ts';
 import { reportChecks } from './doctor-report.ts';
 import { type CheckTask, type Finding, passed } from './finding.ts';
 
-const defaultStore = 'sqlite:.concerto/concerto.db';
-const defaultPort = '4242';
 const defaultTimeoutSeconds = 30;
 const timeoutSecondsMax = 86_400;
 const EXIT_INTERRUPTED = 130;
@@ -62,10 +61,13 @@ export async function run(argv: string[]): Promise<number> {
   if (values['no-prompt'] && values.prompt !== undefined)
     throw new UsageError('--prompt and --no-prompt exclude each other');
   const timeoutMs = readTimeout(values.timeout);
-  const host = values.host ?? '127.0.0.1';
-  const port = readPort(values.port ?? process.env.PORT);
-  const store = values.store ?? process.env.CONCERTO_STORE ?? defaultStore;
+  portOf(values, undefined);
   const declared = loadDeclared(values.config);
+  const { config } = declared;
+  const server = config === undefined ? undefined : { table: config.manifest.server, folder: config.folder };
+  const host = hostOf(values, server);
+  const port = portOf(values, server);
+  const store = storeOf(values, server) ?? defaultStore;
   checkAgentName(agent, declared.agents);
   const { signal: calledOff, release } = untilInterrupted();
   // Every deadline listens to it, and there are several in each check.
@@ -94,13 +96,6 @@ function readTimeout(text: string | undefined): number {
   if (!Number.isFinite(seconds) || seconds <= 0 || seconds > timeoutSecondsMax)
     throw new UsageError(`--timeout takes seconds from 1 to ${timeoutSecondsMax}, not ${JSON.stringify(text)}`);
   return seconds * 1000;
-}
-
-function readPort(text: string | undefined): number {
-  const port = Number(text === undefined || text === '' ? defaultPort : text);
-  if (!Number.isInteger(port) || port < 0 || port > 65_535)
-    throw new UsageError(`${JSON.stringify(text)} is not a port`);
-  return port;
 }
 
 async function checkMachine(

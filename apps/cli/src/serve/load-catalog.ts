@@ -8,12 +8,14 @@ import type { Template } from '@concerto/protocol';
 import { type Catalog, type CatalogEntry, catalogOf, type LoadedProgram } from '@concerto/runtime';
 import { compileTarget } from '../language/compile-target.ts';
 import { assistantEntry } from './assistant-entry.ts';
+import type { ServerTable } from './server-settings.ts';
 
 export type Configured = {
   readonly catalog: Catalog;
   readonly poolMax: number;
   readonly templates: readonly Template[];
-  readonly allowedHosts: readonly string[];
+  /** Undefined without a manifest. */
+  readonly server: ServerTable | undefined;
 };
 
 const poolMaxDefault = 20;
@@ -36,7 +38,7 @@ export function loadCatalog(options: CatalogOptions): Configured | undefined {
       catalog: catalogOf(demoAgents().map(demoEntry)),
       poolMax: poolMaxDefault,
       templates: [],
-      allowedHosts: [],
+      server: undefined,
     };
   }
   const text = readFileSync(file, 'utf8');
@@ -45,14 +47,15 @@ export function loadCatalog(options: CatalogOptions): Configured | undefined {
     process.stderr.write(renderDiagnostic(diagnostic, () => source, { color: process.stderr.isTTY }));
   }
   if (manifest === undefined) return undefined;
+  const folder = dirname(resolve(file));
   return {
-    catalog: catalogOf(entriesOf(manifest, dirname(resolve(file)), options)),
+    catalog: catalogOf(entriesOf(manifest, folder, options)),
     poolMax: manifest.pool.max_sessions,
     templates: Object.entries(manifest.templates).map(([name, { title: _title, ...template }]) => ({
       name,
       ...template,
     })),
-    allowedHosts: manifest.server.allowed_hosts,
+    server: { table: manifest.server, folder },
   };
 }
 

@@ -2,6 +2,7 @@ import { defineCommand, parseArguments, UsageError } from '../arguments.ts';
 import { loadCatalog } from './load-catalog.ts';
 import { openRuntime } from './open-runtime.ts';
 import { reportTo } from './report.ts';
+import { storeOf } from './server-settings.ts';
 import { untilStopped } from './until-stopped.ts';
 
 export const spec = defineCommand({
@@ -9,7 +10,7 @@ export const spec = defineCommand({
   summary: 'Run sessions for servers elsewhere that share a Redis store.',
   usage: '--store redis://HOST:PORT [--config FILE]',
   options: {
-    store: { type: 'string', value: 'URL', help: 'redis://… or rediss://…; or CONCERTO_STORE' },
+    store: { type: 'string', value: 'URL', help: 'redis://… or rediss://…; or CONCERTO_STORE, or the manifest' },
     config: { type: 'string', value: 'FILE', help: 'manifest; default ./Concerto.toml, without one the demo agents' },
     mock: { type: 'boolean', help: 'models of assistants and programs answer with the offline mock' },
   },
@@ -18,12 +19,12 @@ export const spec = defineCommand({
 
 export async function run(argv: string[]): Promise<number> {
   const { values } = parseArguments(spec, argv);
-  const store = values.store ?? process.env.CONCERTO_STORE;
+  const configured = loadCatalog({ config: values.config, mock: values.mock, runs: true });
+  if (configured === undefined) return 1;
+  const store = storeOf(values, configured.server);
   if (store === undefined) throw new UsageError('--store is needed: the Redis that the servers use');
   if (!/^rediss?:/.test(store))
     throw new UsageError('a runner shares its store with servers, so it must be redis:// or rediss://');
-  const configured = loadCatalog({ config: values.config, mock: values.mock, runs: true });
-  if (configured === undefined) return 1;
   const runtime = await openRuntime({ store, ...configured, runs: true, report: reportTo(process.stderr) });
   process.stdout.write('runner ready\n');
   await untilStopped();

@@ -7,11 +7,17 @@ import { defineCommand, parseArguments, UsageError } from '../arguments.ts';
 import { loadCatalog } from './load-catalog.ts';
 import { openRuntime } from './open-runtime.ts';
 import { reportTo } from './report.ts';
+import {
+  defaultPort,
+  defaultStore,
+  hostOf,
+  portOf,
+  type ServerTable,
+  storeOf,
+  tokenInManifest,
+} from './server-settings.ts';
 import { keptToken } from './token-file.ts';
 import { untilStopped } from './until-stopped.ts';
-
-const defaultStore = 'sqlite:.concerto/concerto.db';
-const defaultPort = 4242;
 
 export const spec = defineCommand({
   name: 'serve',
@@ -44,26 +50,27 @@ export const spec = defineCommand({
 
 export async function run(argv: string[]): Promise<number> {
   const { values } = parseArguments(spec, argv);
-  const host = values.host ?? '127.0.0.1';
+  const runs = !values['no-runner'];
+  // Bad flags are told before a bad manifest.
+  portOf(values, undefined);
+  const configured = loadCatalog({ config: values.config, mock: values.mock, runs });
+  if (configured === undefined) return 1;
+  const settings = configured.server;
+  const host = hostOf(values, settings);
   if (values['no-auth'] && !isLoopback(host)) {
     throw new UsageError(`--no-auth is only for a loopback address, and ${host} is none`);
   }
-  const port = readPort(values.port ?? process.env.PORT);
-  const token = values['no-auth']
-    ? undefined
-    : (values.token ?? process.env.CONCERTO_TOKEN ?? keptToken('.concerto/token'));
-  if (token === '') throw new UsageError('the token must not be empty');
-  const runs = !values['no-runner'];
-  const configured = loadCatalog({ config: values.config, mock: values.mock, runs });
-  if (configured === undefined) return 1;
-  const store = values.store ?? process.env.CONCERTO_STORE ?? defaultStore;
+  const port = portOf(values, settings);
+  const token = values['no-auth'] ? undefined : tokenOf(values.token, settings);
+  const store = storeOf(values, settings) ?? defaultStore;
   const report = reportTo(process.stderr);
   const runtime = await openRuntime({ store, ...configured, runs, report });
   let server: RunningServer;
   try {
     const { sessions, log } = runtime;
     for (const template of configured.templates) await sessions.putTemplate(template.name, template);
-    const guard = { token, hosts: [...(isWildcard(host) ? ownNames() : [inUrl(host)]), ...configured.allowedHosts] };
+    const { allowed_hosts: hosts = [], allowed_origins: origins = [] } = settings?.table ?? {};
+    const guard = { token, hosts: [...(isWildcard(host) ? ownNames() : [inUrl(host)]), ...hosts], origins };
     server = await serve({ host, port, sessions, log, guard, version, webRoot: webRoot(), report });
   } catch (cause) {
     await runtime.close();
@@ -81,12 +88,10 @@ export async function run(argv: string[]): Promise<number> {
 
 const version = '0.1.0';
 
-function readPort(text: string | undefined): number {
-  if (text === undefined || text === '') return defaultPort;
-  const port = Number(text);
-  if (!Number.isInteger(port) || port < 0 || port > 65_535)
-    throw new UsageError(`${JSON.stringify(text)} is not a port`);
-  return port;
+function tokenOf(given: string | undefined, settings: ServerTable | undefined): string {
+  const token = given ?? process.env.CONCERTO_TOKEN ?? tokenInManifest(settings) ?? keptToken('.concerto/token');
+  if (token === '') throw new UsageError('the token must not be empty');
+  return token;
 }
 
 function inUrl(host: string): string {

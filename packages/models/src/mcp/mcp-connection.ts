@@ -49,13 +49,15 @@ export class McpConnection {
     const transport = openTransport(spec);
     const client = new Client({ name: 'concerto', version: '0.1.0' });
     const connection = new McpConnection(spec, client, transport);
+    const ms = spec.connectTimeoutMs;
+    const late = AbortSignal.timeout(ms);
     try {
-      const deadline = AbortSignal.any([signal, AbortSignal.timeout(spec.connectTimeoutMs)]);
-      await untilAborted(client.connect(transport, { timeout: spec.connectTimeoutMs }), deadline);
+      await untilAborted(client.connect(transport, { timeout: ms }), AbortSignal.any([signal, late]));
       return connection;
     } catch (cause) {
       await connection.close();
-      throw connection.#failure(cause, 'connection', { signal, ms: spec.connectTimeoutMs });
+      // Asking here also keeps the timeout: `any` holds it weakly, and one that is collected never comes.
+      throw connection.#failure(late.aborted ? late.reason : cause, 'connection', { signal, ms });
     }
   }
 

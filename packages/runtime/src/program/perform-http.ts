@@ -8,7 +8,8 @@ export async function performHttp(
   request: Extract<ProgramRequest, { kind: 'http' }>,
   cancelled: AbortSignal,
 ): Promise<Json> {
-  const signal = AbortSignal.any([cancelled, AbortSignal.timeout(TIMEOUT_MS)]);
+  const late = AbortSignal.timeout(TIMEOUT_MS);
+  const signal = AbortSignal.any([cancelled, late]);
   const headers = new Headers(request.headers);
   if (request.body !== null && !headers.has('content-type')) headers.set('content-type', 'application/json');
   try {
@@ -17,7 +18,9 @@ export async function performHttp(
     return { status: response.status, body, headers: Object.fromEntries(response.headers) };
   } catch (cause) {
     if (cause instanceof WorldFailure) throw cause;
-    throw new WorldFailure('http', `${request.method} ${request.url}: ${reason(cause)}`, { cause });
+    // Asking here also keeps the timeout: `any` holds it weakly, and one that is collected never comes.
+    const why = late.aborted ? `no answer within ${TIMEOUT_MS / 1000} s` : reason(cause);
+    throw new WorldFailure('http', `${request.method} ${request.url}: ${why}`, { cause });
   }
 }
 
@@ -36,7 +39,6 @@ async function readBody(response: Response): Promise<string> {
 
 function reason(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause);
-  if (cause.name === 'TimeoutError') return `no answer within ${TIMEOUT_MS / 1000} s`;
   // `fetch failed` says nothing; its cause does.
   return cause.cause instanceof Error ? cause.cause.message : cause.message;
 }
