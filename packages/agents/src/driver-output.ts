@@ -43,13 +43,14 @@ export type ToolCall = {
   readonly name: string;
   readonly input: JsonObject;
   readonly what: string;
+  readonly title?: string;
 };
 
 /** A program hears of progress; a session shows the call itself. */
-export function toolCall({ id, name, input, what }: ToolCall): Said {
-  const shown = withinLimit(input);
+export function toolCall({ id, name, input, what, title }: ToolCall): Said {
+  const args = withinLimit(input);
   return said({ type: 'progress', message: what, stage: name, call_id: id }, [
-    { type: 'functionCall', callId: id, name, args: shown },
+    { type: 'functionCall', callId: id, name, args, ...(title === undefined ? {} : { title }) },
   ]);
 }
 

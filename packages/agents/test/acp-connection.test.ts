@@ -78,10 +78,10 @@ describe('a turn', () => {
     expect(said[2]).toMatchObject({ usage: { cacheReadTokens: 2 } });
   });
 
-  test('the context is a block of its own', async () => {
+  test('the context follows the text', async () => {
     const acp = await startAcp();
     await acp.agent.prompt({ text: 'Look', context: { file: 'a.ts' } });
-    expect(last(await untilEnd(acp.output))).toMatchObject({ text: 'Look|Context:\n{\n  "file": "a.ts"\n}' });
+    expect(last(await untilEnd(acp.output))).toMatchObject({ text: 'Look\n\nContext:\n{\n  "file": "a.ts"\n}' });
   });
 
   test('tool calls begin once with their input and end once, also one that never says so', async () => {

@@ -33,20 +33,19 @@ test('an agent of protocol "acp" serves one prompt after the other', async () =>
   ]);
 });
 
-test('a listen hears its thoughts and tools, and answers what it asks', async () => {
+test('a listen hears its thoughts and what it does, and answers what it asks', async () => {
   const { lines, problem } = await stage.run(
     `agent W { connector: "worker" }
      fn main() -> Result<Nil, Error> {
        listen W.execute("tools") {
          "thought" => |m| { emit("thought", m.text); },
-         "tool_call" => |m| { emit("call", "\${m.name} \${m.title}"); },
-         "tool_call_update" => |m| { emit("update", "\${m.call_id} \${m.status}"); },
-         "progress" => |m| { emit("plan", m.message); },
+         "progress" => |m| { emit("progress", "\${m.stage}: \${m.message}"); },
+         "log" => |m| { emit("log", m.message); },
          "partial" => |_| {},
        }?;
        let allowed = listen W.execute("permission") {
          "approval" => |m| { emit("approval", m.description); true },
-         "partial" | "tool_call" | "tool_call_update" => |_| {},
+         "partial" | "progress" | "log" => |_| {},
        }?;
        emit("allowed", allowed.text);
        let chosen = listen W.execute("choose") {
@@ -61,12 +60,12 @@ test('a listen hears its thoughts and tools, and answers what it asks', async ()
   expect(problem).toBeUndefined();
   expect(lines).toEqual([
     'thought: Hm.',
-    'call: read Read a.txt',
-    'update: call_1 in_progress',
-    'update: call_1 completed',
-    'call: fetch Never ends',
-    'plan: Plan: 1 of 2 done; now: two',
-    'update: call_2 unfinished',
+    'progress: read: Read a.txt',
+    'log: read: in_progress',
+    'log: read: the text',
+    'progress: fetch: Never ends',
+    'progress: plan: Plan: 1 of 2 done; now: two',
+    'log: fetch: unfinished',
     'approval: `rm -r build`',
     'allowed: {"outcome":"selected","optionId":"once"}',
     'question: Which store?',

@@ -14,6 +14,7 @@ import type {
 } from '../agent-connection.ts';
 import { AgentError } from '../agent-error.ts';
 import type { AgentProcess } from '../agent-process.ts';
+import { log, conversation as namedConversation, said } from '../driver-output.ts';
 import {
   JsonRpcPeer,
   JsonRpcRefusal,
@@ -24,6 +25,7 @@ import {
 } from '../json-rpc-peer.ts';
 import { OutputBuffer } from '../output-buffer.ts';
 import { sendSignal } from '../process-identity.ts';
+import { promptText } from '../prompt-text.ts';
 import { stderrExcerpt } from '../stderr-tail.ts';
 import { readStdoutLines } from '../stdout-lines.ts';
 import type { AcpParams } from './acp-params.ts';
@@ -119,18 +121,18 @@ export class AcpConnection implements AgentConnection {
     if (conversation.steers) this.capabilities.add('steer');
   }
 
-  async prompt({ text, context, id }: AgentPrompt): Promise<void> {
+  async prompt(prompt: AgentPrompt): Promise<void> {
     const { sessionId } = this.#opened();
     if (this.#turn !== undefined) {
       // To most agents a second prompt would end the first; to some it would be two turns at once.
       throw new AgentError('protocol', `agent "${this.spec.name}" is still at work on its last prompt`);
     }
     this.#prompts++;
-    const turn = new AcpTurn(id ?? `prompt-${this.#prompts}`);
+    const turn = new AcpTurn(prompt.id ?? `prompt-${this.#prompts}`);
     this.#turn = turn;
-    const prompt = [textBlock(text), ...(context === undefined || context === null ? [] : [contextBlock(context)])];
+    const request = { sessionId, prompt: [textBlock(promptText(prompt))] };
     try {
-      await this.peer.call('session/prompt', { sessionId, prompt }, (answer) => this.#answered(turn, answer));
+      await this.peer.call('session/prompt', request, (answer) => this.#answered(turn, answer));
     } catch (cause) {
       if (this.#turn === turn) this.#turn = undefined;
       throw cause;
@@ -216,10 +218,8 @@ export class AcpConnection implements AgentConnection {
   /** With the first prompt: what is told before it belongs to no turn. */
   #introduce(): void {
     const { sessionId, isKept, notes } = this.#opened();
-    for (const note of notes) this.#log('warn', note);
-    if (!isKept) return;
-    const raw = { type: 'conversation', id: sessionId };
-    this.#say([{ kind: 'message', message: { type: 'custom', name: raw.type, fields: raw }, raw }]);
+    this.#say(notes.map((note) => log('warn', note)));
+    if (isKept) this.#say([namedConversation(sessionId)]);
   }
 
   #readLine(line: Line): void {
@@ -238,7 +238,7 @@ export class AcpConnection implements AgentConnection {
   /** Some programs greet, or warn, where only frames belong. */
   #stray(line: string, why: string): void {
     const shown = line.length > shownCharacters ? `${line.slice(0, shownCharacters)}…` : line;
-    if (this.spec.plainText !== 'error') return this.#log('warn', `on stdout, but ${why}: ${shown}`);
+    if (this.spec.plainText !== 'error') return this.#warn(`on stdout, but ${why}: ${shown}`);
     const message = `agent "${this.spec.name}" wrote a line that is no frame of its protocol (${why}): ${shown}`;
     this.#say([{ kind: 'violation', error: new AgentError('protocol', message), fatal: true }]);
   }
@@ -252,12 +252,11 @@ export class AcpConnection implements AgentConnection {
 
   #updated(params: Json): void {
     const notification = SessionNotification.safeParse(params);
-    if (!notification.success) return this.#log('warn', `an update that cannot be read: ${reason(notification.error)}`);
+    if (!notification.success) return this.#warn(`an update that cannot be read: ${reason(notification.error)}`);
     const { sessionId, update: told } = notification.data;
     if (sessionId !== this.#conversation?.sessionId || !knownUpdates.has(told.sessionUpdate)) return;
     const update = SessionUpdate.safeParse(told);
-    if (!update.success)
-      return this.#log('warn', `\`${told.sessionUpdate}\` that cannot be read: ${reason(update.error)}`);
+    if (!update.success) return this.#warn(`\`${told.sessionUpdate}\` that cannot be read: ${reason(update.error)}`);
     if (update.data.sessionUpdate === 'usage_update') return this.#spent(update.data.cost);
     // Between turns it is an old conversation that is told again.
     if (this.#turn !== undefined) this.#say(this.#turn.update(update.data));
@@ -301,11 +300,11 @@ export class AcpConnection implements AgentConnection {
     const decided = (decision: { readonly isRefused: boolean; readonly reason?: string }): void => {
       if (decision.isRefused) turn?.refused();
       if (decision.reason !== undefined) {
-        this.#log('warn', `the agent is told no, but its protocol has no place for why: ${decision.reason}`);
+        this.#warn(`the agent is told no, but its protocol has no place for why: ${decision.reason}`);
       }
     };
     if (isForbidden(call, this.#params)) {
-      this.#log('warn', `refused, because the session's tools forbid it: ${call.title ?? call.toolCallId}`);
+      this.#warn(`refused, because the session's tools forbid it: ${call.title ?? call.toolCallId}`);
       return this.#questions.refusePermission(request.id, parsed.data, decided);
     }
     this.#questions.permission(request.id, parsed.data, call, decided);
@@ -332,8 +331,7 @@ export class AcpConnection implements AgentConnection {
   }
 
   #confirm({ verb, id }: Stop): void {
-    const raw = { type: 'ack' as const, in_reply_to: verb, in_reply_to_id: id };
-    this.#say([{ kind: 'message', message: raw, raw }]);
+    this.#say([said({ type: 'ack', in_reply_to: verb, in_reply_to_id: id })]);
     // Nothing more is asked of it, and it may not look for the end by itself.
     if (verb === 'cancel') void this.end();
   }
@@ -355,9 +353,8 @@ export class AcpConnection implements AgentConnection {
     });
   }
 
-  #log(level: 'warn', message: string): void {
-    const raw = { type: 'log' as const, level, message };
-    this.#say([{ kind: 'message', message: raw, raw }]);
+  #warn(message: string): void {
+    this.#say([log('warn', message)]);
   }
 
   #say(outputs: readonly AgentOutput[]): void {
@@ -388,10 +385,6 @@ export function reason(error: z.ZodError): string {
 
 function textBlock(text: string): JsonObject {
   return { type: 'text', text };
-}
-
-function contextBlock(context: Json): JsonObject {
-  return textBlock(`Context:\n${typeof context === 'string' ? context : JSON.stringify(context, undefined, 2)}`);
 }
 
 /** Roughly, for the limit of what waits to be read. */

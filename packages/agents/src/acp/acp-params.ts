@@ -1,22 +1,8 @@
-import { type JsonObject, nearest } from '@concerto/base';
+import type { JsonObject } from '@concerto/base';
 import { JsonValue } from '@concerto/protocol';
 import { z } from 'zod';
 import type { AgentSpec } from '../agent-connection.ts';
-import { AgentError } from '../agent-error.ts';
-
-const texts = z.record(z.string(), z.string());
-const patterns = z.array(z.string()).optional();
-
-const Server = z.discriminatedUnion('transport', [
-  z.strictObject({
-    transport: z.literal('stdio'),
-    command: z.string().min(1),
-    args: z.array(z.string()).optional(),
-    env: texts.optional(),
-    cwd: z.string().optional(),
-  }),
-  z.strictObject({ transport: z.enum(['http', 'sse']), url: z.string().min(1), headers: texts.optional() }),
-]);
+import { readParams, toolParams } from '../driver-params.ts';
 
 const Params = z.strictObject({
   /** A mode of the agent's own, by its id: `plan`, `default`, … */
@@ -27,23 +13,13 @@ const Params = z.strictObject({
   auth_method: z.string().min(1).optional(),
   /** Passed on as it is with the new conversation. */
   meta: z.record(z.string(), JsonValue).optional(),
-  mcp_servers: z.record(z.string(), Server).optional(),
-  tools: z.strictObject({ allow: patterns, deny: patterns, ask: patterns }).optional(),
+  ...toolParams,
 });
 export type AcpParams = z.infer<typeof Params>;
 
 /** `[agents.NAME.params]`, with the session's servers and tools beside them. */
-export function acpParams({ name, params = {} }: AgentSpec): AcpParams {
-  const parsed = Params.safeParse(params);
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  const key = issue?.code === 'unrecognized_keys' ? issue.keys[0] : undefined;
-  const meant = key === undefined ? undefined : nearest(key, Object.keys(Params.shape));
-  const why =
-    key === undefined
-      ? `params.${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'is not valid'}`
-      : `params.${key}: an agent of protocol "acp" has no such param${meant === undefined ? '' : `; did you mean "${meant}"?`}`;
-  throw new AgentError('init-refused', `agent "${name}": ${why}`);
+export function acpParams(spec: AgentSpec): AcpParams {
+  return readParams(spec, Params);
 }
 
 /** The session's servers in the form of the protocol; those it cannot be given are named with the reason. */

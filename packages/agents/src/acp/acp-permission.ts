@@ -1,9 +1,7 @@
 import type { Json, JsonObject } from '@concerto/base';
+import { shortened } from '@concerto/protocol';
 import type { PermissionOption, PermissionRequest, ToolCall } from './acp-wire.ts';
 import { memberOf } from './json-object.ts';
-
-/** Enough to decide by; the whole is in the approval's `input`. */
-const shownCharacters = 200;
 
 /** What runs a command can do anything, and so can what we do not know. */
 const risks: Readonly<Record<string, 'low' | 'medium'>> = {
@@ -28,7 +26,7 @@ export function approvalOf({ options }: PermissionRequest, call: ToolCall): Appr
   const paths = (locations ?? []).map(({ path }) => path);
   return {
     type: 'approval',
-    description: description(call),
+    description: describeCall(call),
     risk_level: risks[kind ?? ''] ?? 'high',
     ...(tool === undefined ? {} : { tool }),
     ...(rawInput === undefined ? {} : { input: rawInput }),
@@ -63,12 +61,11 @@ export function toolName({ name, _meta }: ToolCall): string | undefined {
   return name ?? _meta?.claudeCode?.toolName ?? undefined;
 }
 
-function description(call: ToolCall): string {
+/** What a person should read of a call: its title, and what it is about where the title does not say it. */
+export function describeCall(call: ToolCall): string {
   const title = call.title ?? toolName(call) ?? call.kind ?? 'a tool';
   const subject = subjectOf(call.rawInput);
-  const text = subject === undefined || title.includes(subject) ? title : `${title}: ${subject}`;
-  const line = text.replaceAll(/\s*\n\s*/g, ' ⏎ ').trim();
-  return line.length <= shownCharacters ? line : `${line.slice(0, shownCharacters - 1)}…`;
+  return shortened(subject === undefined || title.includes(subject) ? title : `${title}: ${subject}`);
 }
 
 function subjectOf(input: Json | undefined): string | undefined {

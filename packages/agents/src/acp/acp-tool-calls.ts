@@ -1,7 +1,8 @@
 import type { Json, JsonObject } from '@concerto/base';
-import { type AgentEvent, textContent } from '@concerto/protocol';
+import { type AgentEvent, shortened, textContent } from '@concerto/protocol';
 import type { AgentOutput } from '../agent-connection.ts';
-import { toolName } from './acp-permission.ts';
+import { cut, said, toolCall } from '../driver-output.ts';
+import { describeCall, toolName } from './acp-permission.ts';
 import type { ContentBlock, ToolCall, ToolContent } from './acp-wire.ts';
 import { isJsonObject } from './json-object.ts';
 
@@ -34,12 +35,13 @@ export class AcpToolCalls {
     const known = this.#known(change);
     if (known === undefined || known.isOver) return [];
     const outputs = this.#show(known);
-    const { title, status, name } = change;
-    if (outputs.length === 0 && !isOver(status) && (title ?? status ?? undefined) !== undefined) {
-      const shown = title ?? status ?? '';
+    const status = change.title ?? change.status ?? undefined;
+    if (outputs.length === 0 && status !== undefined && !isOver(change.status)) {
+      const callId = this.#callId(change);
+      const message = `${nameOf(known.call)}: ${status}`;
       outputs.push(
-        said({ ...wordsOf('tool_call_update', known.call), ...(name == null ? {} : { name }) }, [
-          { type: 'functionCallUpdate', callId: this.#callId(change), status: shown },
+        said({ type: 'log', level: 'debug', message, call_id: callId }, [
+          { type: 'functionCallUpdate', callId, status },
         ]),
       );
     }
@@ -79,14 +81,16 @@ export class AcpToolCalls {
     if (known.isShown) return [];
     known.isShown = true;
     const { call } = known;
-    const event: AgentEvent = {
-      type: 'functionCall',
-      callId: this.#callId(call),
-      name: nameOf(call),
-      args: argsOf(call.rawInput),
-      ...(call.title == null ? {} : { title: call.title }),
-    };
-    return [said(wordsOf('tool_call', call), [event])];
+    const title = call.title ?? undefined;
+    return [
+      toolCall({
+        id: this.#callId(call),
+        name: nameOf(call),
+        input: argsOf(call.rawInput),
+        what: describeCall(call),
+        ...(title === undefined ? {} : { title }),
+      }),
+    ];
   }
 
   #end(known: Known): AgentOutput[] {
@@ -97,12 +101,17 @@ export class AcpToolCalls {
   #ended(known: Known): AgentOutput {
     known.isOver = true;
     const { call } = known;
+    const callId = this.#callId(call);
+    const name = nameOf(call);
+    const failed = call.status === 'failed';
     const response = resultOf(call);
-    return said({ ...wordsOf('tool_call_update', call), ...response }, [
+    const words = response.text ?? response.error ?? call.status ?? '';
+    const message = `${name}${failed ? ' failed' : ''}: ${shortened(typeof words === 'string' ? words : '')}`;
+    return said({ type: 'log', level: failed ? 'warn' : 'debug', message, call_id: callId }, [
       {
         type: 'functionResult',
-        callId: this.#callId(call),
-        content: { role: 'user', parts: [{ functionResponse: { name: nameOf(call), response } }] },
+        callId,
+        content: { role: 'user', parts: [{ functionResponse: { name, response } }] },
       },
     ]);
   }
@@ -110,14 +119,6 @@ export class AcpToolCalls {
   #callId({ toolCallId }: ToolCall): string {
     return `${this.#scope}/${toolCallId}`;
   }
-}
-
-/** A message of the driver's own: a program reads the words, a session shows the events. */
-export function said(
-  words: JsonObject & { readonly type: string },
-  shown: readonly AgentEvent[],
-): Extract<AgentOutput, { kind: 'message' }> {
-  return { kind: 'message', message: { type: 'custom', name: words.type, fields: words }, raw: words, shown };
 }
 
 /** The text of a block, or of what it refers to; undefined when it has none. */
@@ -135,37 +136,26 @@ export function blockEvent({ type, data, mimeType }: ContentBlock): AgentEvent {
   return { type: 'content', content: { role: 'model', parts: [{ inlineData }] } };
 }
 
-function wordsOf(type: 'tool_call' | 'tool_call_update', call: ToolCall): JsonObject & { readonly type: string } {
-  const { toolCallId, title, kind, status, rawInput, locations } = call;
-  const paths = (locations ?? []).map(({ path }) => path);
-  return {
-    type,
-    call_id: toolCallId,
-    name: nameOf(call),
-    ...(title == null ? {} : { title }),
-    ...(kind == null ? {} : { kind }),
-    ...(status == null ? {} : { status }),
-    ...(type === 'tool_call' && rawInput !== undefined ? { input: rawInput } : {}),
-    ...(paths.length === 0 ? {} : { paths }),
-  };
-}
-
-function resultOf(call: ToolCall): JsonObject {
-  const { status, rawOutput, content } = call;
+function resultOf({ status, rawOutput, content }: ToolCall): Record<string, Json> {
   const pieces = (content ?? []).map(contentOf).filter((piece) => piece !== undefined);
   const texts = pieces.filter((piece) => typeof piece === 'string');
   const changes = pieces.filter((piece) => typeof piece !== 'string');
+  const text = texts.length > 0 ? texts.join('\n') : outputText(rawOutput);
   return {
     status: status ?? 'completed',
-    ...(texts.length === 0 ? {} : { text: texts.join('\n') }),
+    ...(text === undefined ? {} : { [status === 'failed' ? 'error' : 'text']: cut(text) }),
     ...(changes.length === 0 ? {} : { changes }),
-    ...(rawOutput === undefined || texts.length > 0 ? {} : { output: rawOutput }),
   };
+}
+
+function outputText(output: Json | undefined): string | undefined {
+  if (output === undefined || output === null) return undefined;
+  return typeof output === 'string' ? output : JSON.stringify(output);
 }
 
 function contentOf({ type, content, path, oldText, newText }: ToolContent): string | JsonObject | undefined {
   if (type === 'content' && content != null) return blockText(content) ?? `[${content.type}]`;
-  if (type === 'diff') return { path: path ?? '', old: oldText ?? null, new: newText ?? '' };
+  if (type === 'diff') return { path: path ?? '', old: oldText == null ? null : cut(oldText), new: cut(newText ?? '') };
   return undefined;
 }
 

@@ -1,6 +1,8 @@
 import { type JsonObject, unreachable } from '@concerto/base';
 import type { AgentOutput } from '../agent-connection.ts';
-import { AcpToolCalls, blockEvent, blockText, said } from './acp-tool-calls.ts';
+import { said, saidCustom, thought } from '../driver-output.ts';
+import { ThoughtPieces } from '../thought-pieces.ts';
+import { AcpToolCalls, blockEvent, blockText } from './acp-tool-calls.ts';
 import type { ContentBlock, PromptResult, SessionUpdate, ToolCall } from './acp-wire.ts';
 
 /** Of the answer's text; what comes beyond it was streamed all the same. */
@@ -9,6 +11,7 @@ const textMax = 4 * 1024 * 1024;
 /** One prompt and what the agent tells until it is answered. */
 export class AcpTurn {
   readonly #calls: AcpToolCalls;
+  readonly #thoughts = new ThoughtPieces();
   #text = '';
   #messageId: string | undefined;
   #hasRefused = false;
@@ -22,25 +25,25 @@ export class AcpTurn {
   update(update: Exclude<SessionUpdate, { sessionUpdate: 'usage_update' }>): readonly AgentOutput[] {
     switch (update.sessionUpdate) {
       case 'agent_message_chunk':
-        return this.#message(update.content, update.messageId ?? undefined);
+        return [...this.#thought(), ...this.#message(update.content, update.messageId ?? undefined)];
       case 'agent_thought_chunk': {
-        const text = blockText(update.content) ?? '';
-        return text === '' ? [] : [said({ type: 'thought', text }, [{ type: 'thought', text }])];
+        const text = this.#thoughts.push(blockText(update.content) ?? '');
+        return text === undefined ? [] : [thought(text)];
       }
       case 'tool_call':
-        this.#text = '';
-        return this.#calls.began(update);
+        return [...this.#thought(), ...this.#working(this.#calls.began(update))];
       case 'tool_call_update':
-        return this.#calls.changed(update);
+        return [...this.#thought(), ...this.#working(this.#calls.changed(update))];
       case 'plan':
-        return this.#planned(update.entries);
+        return [...this.#thought(), ...this.#planned(update.entries)];
       default:
         return unreachable(update);
     }
   }
 
   asked(call: ToolCall): { readonly call: ToolCall; readonly outputs: readonly AgentOutput[] } {
-    return this.#calls.asked(call);
+    const { call: known, outputs } = this.#calls.asked(call);
+    return { call: known, outputs: [...this.#thought(), ...this.#working(outputs)] };
   }
 
   /** A permission was refused: some agents then end the turn as if it had been cancelled. */
@@ -50,42 +53,54 @@ export class AcpTurn {
 
   /** It was stopped at our request, which is confirmed by other means. */
   stopped(): readonly AgentOutput[] {
-    return this.#calls.close('cancelled');
+    return [...this.#thought(), ...this.#calls.close('cancelled')];
   }
 
   ended({ stopReason, usage }: PromptResult): readonly AgentOutput[] {
     const tokens: JsonObject =
       usage == null ? {} : { usage: { input_tokens: usage.inputTokens, output_tokens: usage.outputTokens } };
     const isDone = stopReason === 'end_turn' || (stopReason === 'cancelled' && this.#hasRefused);
-    const outputs: AgentOutput[] = this.#calls.close(stopReason === 'cancelled' ? 'cancelled' : 'unfinished');
+    const outputs: AgentOutput[] = [
+      ...this.#thought(),
+      ...this.#calls.close(stopReason === 'cancelled' ? 'cancelled' : 'unfinished'),
+    ];
     if (usage != null) outputs.push(usageOf(usage));
     if (isDone) {
       const text = this.#text === '' && stopReason === 'cancelled' ? 'The turn ended with the refusal.' : this.#text;
-      const raw = { type: 'result' as const, text, stop_reason: stopReason, ...tokens };
-      outputs.push({ kind: 'message', message: raw, raw });
+      outputs.push(said({ type: 'result', text, stop_reason: stopReason, ...tokens }));
     } else {
       const message = stopMessages[stopReason] ?? `the agent stopped: ${stopReason}`;
-      const raw = { type: 'error' as const, message, code: stopReason, ...tokens };
-      outputs.push({ kind: 'message', message: raw, raw });
+      outputs.push(said({ type: 'error', message, code: stopReason, ...tokens }));
     }
     return outputs;
   }
 
   failed(message: string, code: string | number): readonly AgentOutput[] {
-    const raw = { type: 'error' as const, message, code };
-    return [...this.#calls.close('unfinished'), { kind: 'message', message: raw, raw }];
+    return [...this.#thought(), ...this.#calls.close('unfinished'), said({ type: 'error', message, code })];
+  }
+
+  /** What was said before a tool is not the answer. */
+  #working(outputs: readonly AgentOutput[]): readonly AgentOutput[] {
+    if (outputs.some((output) => output.kind === 'message' && output.shown?.[0]?.type === 'functionCall'))
+      this.#text = '';
+    return outputs;
+  }
+
+  #thought(): readonly AgentOutput[] {
+    const text = this.#thoughts.take();
+    return text === undefined ? [] : [thought(text)];
   }
 
   #message(block: ContentBlock, messageId: string | undefined): readonly AgentOutput[] {
     if (messageId !== this.#messageId) this.#text = '';
     this.#messageId = messageId;
     const text = blockText(block);
-    if (text === undefined)
-      return [said({ type: 'content', mime_type: block.mimeType ?? block.type }, [blockEvent(block)])];
+    if (text === undefined) {
+      return [saidCustom('content', { mime_type: block.mimeType ?? block.type }, [blockEvent(block)])];
+    }
     if (text === '') return [];
     if (this.#text.length < textMax) this.#text += text;
-    const raw = { type: 'partial' as const, text };
-    return [{ kind: 'message', message: raw, raw }];
+    return [said({ type: 'partial', text })];
   }
 
   #planned(
@@ -100,8 +115,7 @@ export class AcpTurn {
     if (told === this.#plan) return [];
     this.#plan = told;
     const percent = Math.round((100 * done) / entries.length);
-    const raw = { type: 'progress' as const, message, stage: 'plan', percent, plan };
-    return [{ kind: 'message', message: raw, raw }];
+    return [said({ type: 'progress', message, stage: 'plan', percent, plan })];
   }
 }
 

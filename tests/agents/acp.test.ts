@@ -1,0 +1,177 @@
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { JsonObject } from '@concerto/base';
+import { afterEach, describe, expect, test } from 'vitest';
+import type { Script } from '../../packages/models/src/testing/scripted-model-server.ts';
+import { type Heard, openClaudeAcp, openGemini, type RealAcp, startReal } from './real-acp.ts';
+
+const timeout = 120_000;
+
+let place: RealAcp;
+let heard: Heard | undefined;
+
+afterEach(async () => {
+  await heard?.agent.end();
+  heard = undefined;
+  await place.close();
+});
+
+async function start(open: (script: Script) => Promise<RealAcp>, script: Script): Promise<Heard> {
+  place = await open(script);
+  heard = await startReal(place);
+  return heard;
+}
+
+const out = (): string => join(place.workDir, 'out.txt');
+const command = 'echo hello > out.txt';
+
+function textOf(said: readonly JsonObject[]): string {
+  return said.flatMap(({ type, text }) => (type === 'partial' && typeof text === 'string' ? [text] : [])).join('');
+}
+
+function lastOf(said: readonly JsonObject[]): JsonObject & { id: string } {
+  const last = said.at(-1);
+  return { ...last, id: typeof last?.id === 'string' ? last.id : '' };
+}
+
+/** What the model was told last. */
+function lastRequest(): string {
+  const { messages, contents } = place.model.requests.at(-1)?.body ?? {};
+  const said = messages ?? contents;
+  return JSON.stringify(Array.isArray(said) ? said.slice(-4) : said);
+}
+
+async function answer({ agent }: Heard, request: JsonObject & { id: string }, value: string): Promise<void> {
+  await agent.reply({ inReplyTo: 'question', inReplyToId: request.id, value });
+}
+
+const agents = [
+  {
+    name: 'Gemini CLI',
+    open: openGemini,
+    tool: { tool: 'run_shell_command', arguments: { command, description: 'Write out.txt' } },
+    capabilities: ['interrupt', 'cancel'],
+    // It forgets a turn that was interrupted.
+    remembers: 'And now?',
+  },
+  {
+    name: 'Claude over ACP',
+    open: openClaudeAcp,
+    tool: { tool: 'Bash', arguments: { command, description: 'Write out.txt' } },
+    capabilities: ['interrupt', 'cancel', 'steer'],
+    remembers: 'Thinking about it',
+  },
+];
+
+describe.each(agents)('the real $name', ({ open, tool, capabilities, remembers }) => {
+  test('an allowed tool runs, and the session sees it begin and end', { timeout }, async () => {
+    const real = await start(open, [[{ text: 'I will write a file.' }, tool], 'Written.']);
+    expect([...real.agent.capabilities]).toEqual(capabilities);
+    await real.agent.prompt({ text: 'Write out.txt', id: 'm-1' });
+    const before = await real.until('approval');
+    expect(textOf(before)).toBe('I will write a file.');
+    expect(lastOf(before).description).toContain(command);
+    expect(existsSync(out())).toBe(false);
+    await answer(real, lastOf(before), 'yes');
+    expect(lastOf(await real.until('result', 'error'))).toMatchObject({ type: 'result', text: 'Written.' });
+    expect(await readFile(out(), 'utf8')).toBe('hello\n');
+    expect(
+      real
+        .shown()
+        .map(({ type }) => type)
+        .filter((type) => type !== 'functionCallUpdate'),
+    ).toEqual(['functionCall', 'functionResult']);
+  });
+
+  test('a refused tool does not run, and the turn goes on', { timeout }, async () => {
+    const real = await start(open, [[tool], 'Then not.']);
+    await real.agent.prompt({ text: 'Write out.txt' });
+    await answer(real, lastOf(await real.until('approval')), 'no');
+    expect(lastOf(await real.until('result', 'error'))).toMatchObject({ type: 'result', text: 'Then not.' });
+    expect(existsSync(out())).toBe(false);
+    expect(
+      real
+        .shown()
+        .map(({ type }) => type)
+        .filter((type) => type !== 'functionCallUpdate'),
+    ).toEqual(['functionCall', 'functionResult']);
+  });
+
+  test('an interrupt in the middle of an answer, and the next prompt', { timeout }, async () => {
+    const real = await start(open, [[{ text: 'Thinking about it' }, { hang: true }], 'Going on.']);
+    await real.agent.prompt({ text: 'Think' });
+    await real.until('partial');
+    await real.agent.request('interrupt', 'i-1');
+    expect(lastOf(await real.until('ack', 'result', 'error'))).toMatchObject({ type: 'ack', in_reply_to_id: 'i-1' });
+    await place.model.abandoned();
+    await real.agent.prompt({ text: 'And now?' });
+    expect(lastOf(await real.until('result', 'error'))).toMatchObject({ type: 'result', text: 'Going on.' });
+    expect(lastRequest()).toContain(remembers);
+  });
+
+  test('an interrupt while a permission is open: nothing runs', { timeout }, async () => {
+    const real = await start(open, [[tool], 'Never said.', 'Going on.']);
+    await real.agent.prompt({ text: 'Write out.txt' });
+    await real.until('approval');
+    await real.agent.request('interrupt', 'i-1');
+    expect(lastOf(await real.until('ack', 'result', 'error'))).toMatchObject({ type: 'ack', in_reply_to_id: 'i-1' });
+    expect(existsSync(out())).toBe(false);
+  });
+
+  test('cancel ends the process', { timeout }, async () => {
+    const real = await start(open, [[{ text: 'Thinking' }, { hang: true }]]);
+    await real.agent.prompt({ text: 'Think' });
+    await real.until('partial');
+    await real.agent.request('cancel', 'c-1');
+    expect(lastOf(await real.until('ack'))).toMatchObject({ in_reply_to: 'cancel' });
+    await real.agent.exited;
+  });
+});
+
+describe('the real Claude over ACP', () => {
+  test('a question with options: the model gets the answer', { timeout }, async () => {
+    const options = [
+      { label: 'SQLite', description: 'one file' },
+      { label: 'Redis', description: 'for many' },
+    ];
+    const questions = [{ question: 'Which store?', header: 'Store', multiSelect: false, options }];
+    const real = await start(openClaudeAcp, [[{ tool: 'AskUserQuestion', arguments: { questions } }], 'Redis it is.']);
+    await real.agent.prompt({ text: 'Choose a store' });
+    const asked = lastOf(await real.until('question'));
+    expect(asked).toMatchObject({ question: 'Which store?', options: ['SQLite', 'Redis'] });
+    await answer(real, asked, 'Redis');
+    expect(lastOf(await real.until('result', 'error'))).toMatchObject({ text: 'Redis it is.' });
+    expect(lastRequest()).toContain('Which store?\\"=\\"Redis');
+  });
+
+  test('a message that steers while it answers is part of the same turn', { timeout }, async () => {
+    const real = await start(openClaudeAcp, [[{ text: 'First.' }, { gate: 'steered' }], 'In English, then.']);
+    await real.agent.prompt({ text: 'Answer' });
+    await real.until('partial');
+    await real.agent.steer({ id: 's-1', text: 'In English, please' });
+    place.model.gate('steered').open();
+    const said = await real.until('result', 'error');
+    expect(lastOf(said)).toMatchObject({ type: 'result', text: expect.stringContaining('In English, then.') });
+    expect(lastRequest()).toContain('In English, please');
+  });
+
+  test('a message that comes after the end of the turn is refused', { timeout }, async () => {
+    const real = await start(openClaudeAcp, ['Done.']);
+    await real.agent.prompt({ text: 'Answer' });
+    await real.until('result');
+    await expect(real.agent.steer({ id: 's-1', text: 'Too late' })).rejects.toThrow('has no turn');
+  });
+
+  test('another process goes on with the conversation', { timeout }, async () => {
+    const first = await start(openClaudeAcp, ['I will remember.', 'Blue.']);
+    await first.agent.prompt({ text: 'My colour is blue' });
+    const said = await first.until('result');
+    const named = said.find(({ type }) => type === 'conversation')?.id;
+    await first.agent.end();
+    heard = await startReal(place, { conversation: typeof named === 'string' ? named : 'it gave none' });
+    await heard.agent.prompt({ text: 'Which colour?' });
+    expect(lastOf(await heard.until('result', 'error'))).toMatchObject({ text: 'Blue.' });
+    expect(lastRequest()).toContain('My colour is blue');
+  });
+});
