@@ -18,7 +18,7 @@ import { definitionAt, highlightsAt, referencesAt } from './features/navigation.
 import { toOffset } from './features/positions.ts';
 import { prepareRename, rename } from './features/rename.ts';
 import { semanticTokens } from './features/semantic-tokens.ts';
-import { documentSymbols } from './features/symbols.ts';
+import { documentSymbols, workspaceSymbols } from './features/symbols.ts';
 import { sourceOf } from './workspace/analysis.ts';
 import { pathOf } from './workspace/file-path.ts';
 import type { Files } from './workspace/files.ts';
@@ -139,6 +139,15 @@ function answerAboutDocuments(answering: Answering): void {
     guarded(answering, [], ({ textDocument }) => {
       const about = asked(answering, textDocument.uri);
       return about === undefined ? [] : documentSymbols(workspace.programOf(about.path).index, about.path);
+    }),
+  );
+  connection.onWorkspaceSymbol(
+    guarded(answering, [], ({ query }) => {
+      const entries = new Set(files.openPaths.flatMap((path) => [...workspace.programsFor(path)]));
+      return workspaceSymbols(
+        [...entries].map((entry) => workspace.index(entry)),
+        query,
+      );
     }),
   );
   connection.onDocumentFormatting(

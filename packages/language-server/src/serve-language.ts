@@ -75,6 +75,7 @@ function initializeResult(version: string): InitializeResult {
       referencesProvider: true,
       documentHighlightProvider: true,
       documentSymbolProvider: true,
+      workspaceSymbolProvider: true,
       documentFormattingProvider: true,
       renameProvider: { prepareProvider: true },
       completionProvider: { triggerCharacters: ['.', ':', '"', '@'] },

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { SymbolInformation } from 'vscode-languageserver/node';
 import { cursorIn, Editor, shown, uriFor } from './editor.ts';
 import { newProject } from './project.ts';
 
@@ -291,6 +292,15 @@ test('the outline has what a file declares, one in another', async () => {
   const found = await editor.symbols(path);
   const names = found.map(({ name, children }) => [name, ...(children ?? []).map((child) => child.name)].join(' '));
   expect(names).toEqual(['P x', 'impl P f', 'E A B', 'm g', 'W', 'Q s']);
+});
+
+test('what the programs declare is found by a part of its name', async () => {
+  const { write } = newProject();
+  write('inner.conc', 'pub struct PaintBrush { widthOfBrush: Int }\n');
+  const path = write('main.conc', '');
+  await editor.open(path, 'mod inner;\nfn main() {}\n');
+  const found = await editor.connection.sendRequest<SymbolInformation[]>('workspace/symbol', { query: 'pbrush' });
+  expect(found.map(({ name }) => name)).toEqual(['PaintBrush']);
 });
 
 test('colours: names by what they mean, texts of several lines line by line', async () => {

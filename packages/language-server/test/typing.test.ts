@@ -231,6 +231,15 @@ describe('code actions', () => {
     expect(await editor.codeActions(path, everything, ['refactor'])).toEqual([]);
   });
 
+  test('the name that was probably meant', async () => {
+    const path = newProject().write('a.conc', '');
+    await editor.open(path, 'fn main() { let total = 1; emit("😀", totl); }\n');
+    const [fix] = await editor.codeActions(path, everything, ['quickfix']);
+    expect(fix?.title).toBe('Write `total`');
+    expect(editor.edited(path, fix?.edit?.changes?.[uriFor(path)] ?? [])).toContain('emit("😀", total)');
+    expect(await editor.codeActions(path, everything, ['source.fixAll'])).toEqual([]);
+  });
+
   test('a fix that also adds to the manifest', async () => {
     const { write } = newProject();
     const manifest = write('Concerto.toml', '[project]\nname = "p"\nversion = "1"\nentry = "main.conc"\n');

@@ -19,7 +19,10 @@ export interface CodeActionInput {
   readonly findSource: FindSource;
 }
 
-/** The fixes that `concerto check --fix` applies: one by one where the cursor is, and all at once. */
+/**
+ * The fixes that `concerto check --fix` applies: one by one where the cursor is, and all at once. And the name that was
+ * probably meant, which is for a person to decide.
+ */
 export function codeActions(input: CodeActionInput): CodeAction[] {
   const fixable = input.diagnostics.flatMap((diagnostic) => {
     const { fix } = diagnostic;
@@ -40,6 +43,10 @@ export function codeActions(input: CodeActionInput): CodeAction[] {
       edit: { changes: edits(input, [fix]) },
     });
   }
+  if (wanted(CodeActionKind.QuickFix)) {
+    const here = input.diagnostics.filter(({ span }) => span.start <= end && span.end >= start);
+    actions.push(...here.flatMap((diagnostic) => suggested(input, diagnostic)));
+  }
   const isAsked = input.only !== undefined || fixable.length > 1;
   if (fixable.length > 0 && isAsked && wanted(FIX_ALL)) {
     const { applied } = applyFixes(
@@ -49,6 +56,25 @@ export function codeActions(input: CodeActionInput): CodeAction[] {
     actions.push({ title: 'Apply all fixes in this file', kind: FIX_ALL, edit: { changes: edits(input, applied) } });
   }
   return actions;
+}
+
+/** How every suggestion of the checker reads. */
+const DID_YOU_MEAN = /^did you mean `([A-Za-z_]\w*)`\?$/;
+
+function suggested(input: CodeActionInput, diagnostic: Diagnostic): CodeAction[] {
+  const { source, findSource } = input;
+  const name = DID_YOU_MEAN.exec(diagnostic.help ?? '')?.[1];
+  const written = source.text.slice(diagnostic.span.start, diagnostic.span.end);
+  const uri = uriOf(source.path);
+  if (name === undefined || uri === undefined || !/^\w+$/.test(written)) return [];
+  return [
+    {
+      title: `Write \`${name}\``,
+      kind: CodeActionKind.QuickFix,
+      diagnostics: [toLspDiagnostic(diagnostic, source, findSource)],
+      edit: { changes: { [uri]: [{ range: toRange(source, diagnostic.span), newText: name }] } },
+    },
+  ];
 }
 
 /** `source.fixAll.concerto` is within `source`. */

@@ -1,5 +1,11 @@
 import { type OutlineEntry, outlineOf, type ProgramIndex, type SourceFile, type SymbolKind } from '@concerto/language';
-import { CompletionItemKind, type DocumentSymbol, SymbolKind as LspSymbolKind } from 'vscode-languageserver/node';
+import {
+  CompletionItemKind,
+  type DocumentSymbol,
+  SymbolKind as LspSymbolKind,
+  type SymbolInformation,
+} from 'vscode-languageserver/node';
+import { uriOf } from '../workspace/file-path.ts';
 import { toRange } from './positions.ts';
 
 const SYMBOL_KINDS: Readonly<Record<OutlineEntry['kind'], LspSymbolKind>> = {
@@ -72,4 +78,39 @@ export function documentSymbols(index: ProgramIndex, path: string): DocumentSymb
     children: entry.children.map((child) => convert(child, source)),
   });
   return outlineOf(file.tree).map((entry) => convert(entry, file.source));
+}
+
+/** An editor filters a long list itself; it need not have it all. */
+const MOST_SYMBOLS = 1000;
+
+/** What the programs declare and the query could mean: its letters in this order. */
+export function workspaceSymbols(indexes: readonly ProgramIndex[], query: string): SymbolInformation[] {
+  const letters = query.toLowerCase().split('');
+  const found = new Map<string, SymbolInformation>();
+  const add = (entry: OutlineEntry, source: SourceFile, container: string | undefined): void => {
+    const uri = uriOf(source.path);
+    if (uri !== undefined && found.size < MOST_SYMBOLS && hasInOrder(entry.name.toLowerCase(), letters)) {
+      const location = { uri, range: toRange(source, entry.nameSpan) };
+      const symbol = { name: entry.name, kind: SYMBOL_KINDS[entry.kind], location };
+      const key = `${source.path} ${entry.nameSpan.start} ${entry.kind}`;
+      found.set(key, container === undefined ? symbol : { ...symbol, containerName: container });
+    }
+    for (const child of entry.children) add(child, source, entry.name);
+  };
+  for (const { program } of indexes) {
+    for (const { source, tree } of program.files.values()) {
+      for (const entry of outlineOf(tree)) add(entry, source, undefined);
+    }
+  }
+  return [...found.values()];
+}
+
+function hasInOrder(name: string, letters: readonly string[]): boolean {
+  let from = 0;
+  for (const letter of letters) {
+    const at = name.indexOf(letter, from);
+    if (at === -1) return false;
+    from = at + 1;
+  }
+  return true;
 }
