@@ -1,5 +1,5 @@
-// `npm run test:agents [-- ARGUMENTS OF THE TEST RUNNER]`: tests our middleware with the real agent programs, which it
-// installs into a folder of its own. They are too large (350 MB) for everybody's `npm install`. No key is needed: a
+// `npm run test:agents [-- ARGUMENTS OF THE TEST RUNNER]`: tests our drivers and middleware with the real agent programs,
+// which it installs into a folder of its own. They are too large (half a GB) for everybody's `npm install`. No key is needed: a
 // scripted model on loopback answers.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
@@ -9,11 +9,27 @@ import { install } from './install.mjs';
 import { root } from './root.mjs';
 
 // Pinned: their wire changes from week to week, and npm would choose an older one for Node 20.
-const claude = { name: '@anthropic-ai/claude-code', version: '2.1.325', bin: 'claude' };
+const programs = {
+  CONCERTO_TEST_CLAUDE: { name: '@anthropic-ai/claude-code', version: '2.1.325', bin: 'claude' },
+  // Without its optional part, which is the program above once more.
+  CONCERTO_TEST_CLAUDE_ACP: {
+    name: '@agentclientprotocol/claude-agent-acp',
+    version: '0.99.0',
+    bin: 'claude-agent-acp',
+    options: ['--omit=optional'],
+  },
+  CONCERTO_TEST_GEMINI: {
+    name: '@google/gemini-cli',
+    version: '0.61.0',
+    bin: 'gemini',
+    options: ['--omit=optional'],
+  },
+};
 
 install();
 build();
-const env = { ...process.env, CONCERTO_TEST_CLAUDE: program(claude) };
+const env = { ...process.env };
+for (const [variable, agent] of Object.entries(programs)) env[variable] = program(agent);
 const tested = spawnSync(
   join(root, 'node_modules', '.bin', 'vitest'),
   ['run', ...(process.argv.length > 2 ? process.argv.slice(2) : ['tests/agents'])],
@@ -22,13 +38,14 @@ const tested = spawnSync(
 process.exit(tested.status ?? 1);
 
 /** The path of the program, installed if it is not there yet. */
-function program({ name, version, bin }) {
+function program({ name, version, bin, options = [] }) {
   const folder = join(root, 'node_modules', '.cache', 'agents', `${name.replaceAll('/', '-')}-${version}`);
   const path = join(folder, 'node_modules', '.bin', bin);
   if (!runs(path)) {
     console.log(`concerto: installing ${name} ${version} …`);
     mkdirSync(folder, { recursive: true });
-    const args = ['install', '--no-save', '--no-audit', '--no-fund', '--prefix', folder, `${name}@${version}`];
+    const settings = ['--no-save', '--no-audit', '--no-fund', '--prefix', folder, ...options];
+    const args = ['install', ...settings, `${name}@${version}`];
     const installed = spawnSync('npm', args, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
     if (installed.status !== 0 || !runs(path)) {
       console.error(`concerto: ${name} ${version} could not be installed, or does not run on this machine.`);
