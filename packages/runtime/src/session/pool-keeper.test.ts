@@ -49,6 +49,26 @@ async function cancel(store: SessionStore, id: string): Promise<void> {
 }
 
 describe('the pool', () => {
+  test('a session that ends while it is compared does not get its slot back', async () => {
+    const memory = memoryEventLog({ now: () => clock.now() });
+    const { store, pool } = processOn(memory, 2);
+    expect(await start({ store, pool }, 'a')).toBe('held');
+    let meanwhile: (() => Promise<void>) | undefined = () => cancel(store, 'a');
+    const slow: EventLog = {
+      ...memory,
+      listDocuments: async (request) => {
+        const page = await memory.listDocuments(request);
+        const happens = meanwhile;
+        meanwhile = undefined;
+        await happens?.();
+        return page;
+      },
+    };
+    const elsewhere = processOn(slow, 2);
+    await elsewhere.pool.reconcile();
+    expect(await pool.view()).toMatchObject({ active: 0, waiting: 0 });
+  });
+
   test('two processes that start for the last slot at once: one gets it, the other the numbers', async () => {
     const { log, pool } = opened(1);
     const other = processOn(log, 1);

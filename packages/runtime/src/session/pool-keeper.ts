@@ -24,6 +24,12 @@ const pageEntries = 1_000;
 
 type PoolWish = PoolCommand extends infer C ? (C extends unknown ? Omit<C, 'at'> : never) : never;
 
+/**
+ * A wish that depends on what the sessions say. It is read after the pool and holds only while the pool stays as it
+ * was: a session that was over before would otherwise get back the slot that it had just given up.
+ */
+type AskedOfPool = () => Promise<PoolWish>;
+
 export type PoolKeeperOptions = {
   readonly log: EventLog;
   readonly store: SessionStore;
@@ -94,8 +100,11 @@ export class PoolKeeper {
 
   /** Compares the pool with what the sessions say; mends what a crash left between the two. */
   async reconcile(): Promise<void> {
-    const sessions = await readUnfinished(this.#options.log);
-    await this.#execute({ type: 'reconcile', actor: 'pool', sessions });
+    let sessions: ReadonlyMap<string, 'held' | 'wanted' | 'none'> = new Map();
+    await this.#execute(async () => {
+      sessions = await readUnfinished(this.#options.log);
+      return { type: 'reconcile', actor: 'pool', sessions };
+    });
     for (const [id, slot] of sessions) if (slot === 'wanted' && this.#pool.slots.has(id)) await this.#admit(id);
   }
 
@@ -114,7 +123,7 @@ export class PoolKeeper {
     await this.#options.store.execute(sessionId, { type: 'admit', at, actor: 'pool' });
   }
 
-  async #execute(wish: PoolWish): Promise<PoolDecision> {
+  async #execute(wish: PoolWish | AskedOfPool): Promise<PoolDecision> {
     const run = this.#busy.then(() => this.#decideAndAppend(wish));
     this.#busy = run.catch(() => undefined);
     const decision = await run;
@@ -122,12 +131,17 @@ export class PoolKeeper {
     return decision;
   }
 
-  async #decideAndAppend(wish: PoolWish): Promise<PoolDecision> {
+  async #decideAndAppend(wish: PoolWish | AskedOfPool): Promise<PoolDecision> {
     for (let attempt = 0; attempt < conflictsMax; attempt++) {
-      if (attempt > 0 || this.#position === 0) await this.#refresh();
-      const decision = decidePool(this.#pool, { ...wish, at: this.#options.clock.now() });
+      const asks = typeof wish === 'function';
+      const fresh = attempt > 0 || asks;
+      if (fresh || this.#position === 0) await this.#refresh();
+      const before = this.#position;
+      const asked = asks ? await wish() : wish;
+      if (this.#position !== before) continue;
+      const decision = decidePool(this.#pool, { ...asked, at: this.#options.clock.now() });
       // Nothing to do may be about a pool that another process has changed since.
-      if (decision.records.length === 0 && attempt > 0) return decision;
+      if (decision.records.length === 0 && fresh) return decision;
       if (decision.records.length === 0) continue;
       const appended = await this.#options.log.append({
         session: poolStream,
