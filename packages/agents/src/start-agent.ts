@@ -1,9 +1,9 @@
 import { unreachable } from '@concerto/base';
 import { startAcp } from './acp/start-acp.ts';
 import type { AgentConnection, AgentSpec, StartOptions } from './agent-connection.ts';
-import { AgentError } from './agent-error.ts';
 import { AgentProcess } from './agent-process.ts';
 import { startClaude } from './claude/start-claude.ts';
+import { startCodex } from './codex/start-codex.ts';
 import { hasParams, NdjsonConnection } from './ndjson-connection.ts';
 
 /** A little less than the 15 s a session gives its agent to start, so that the error can tell what the agent wrote. */
@@ -23,10 +23,7 @@ export async function startAgent(spec: AgentSpec, options: StartOptions = {}): P
     case 'claude':
       return startClaude(spec, { ...options, initTimeoutMs: options.initTimeoutMs ?? initTimeoutMs });
     case 'codex':
-      throw new AgentError(
-        'unsupported-protocol',
-        `agent "${spec.name}": this version has no driver for protocol "${protocol}"; use a middleware with protocol = "ndjson"`,
-      );
+      return startCodex(spec, { ...options, initTimeoutMs: options.initTimeoutMs ?? initTimeoutMs });
     default:
       return unreachable(protocol);
   }

@@ -39,7 +39,7 @@ describe('a turn', () => {
     expect(rawOf(items[0] as AgentOutput)).toEqual({ type: 'conversation', id: 'c-1' });
     expect(items[3]).toEqual({
       kind: 'usage',
-      usage: { inputTokens: 10, outputTokens: 5, cacheReadTokens: 3, cacheWriteTokens: 2, costMicroUsd: 500_000 },
+      usage: { inputTokens: 15, outputTokens: 5, cacheReadTokens: 3, cacheWriteTokens: 2, costMicroUsd: 500_000 },
     });
     expect(rawOf(items[4] as AgentOutput)).toEqual({
       type: 'result',

@@ -306,8 +306,8 @@ export class ClaudeConnection implements AgentConnection {
       type: 'result',
       text,
       usage: {
-        input_tokens: sum(({ usage: u }) => u.inputTokens + (u.cacheReadTokens ?? 0) + (u.cacheWriteTokens ?? 0)),
-        output_tokens: sum(({ usage: u }) => u.outputTokens),
+        input_tokens: sum(({ usage }) => usage.inputTokens),
+        output_tokens: sum(({ usage }) => usage.outputTokens),
       },
       cost_usd: sum(({ totalCost }) => totalCost),
       turns: sum(({ turns }) => turns),

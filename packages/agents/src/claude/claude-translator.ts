@@ -210,12 +210,15 @@ function requestOf(request: Extract<ClaudeMessage, { type: 'control_request' }>[
 }
 
 function billOf({ usage = {}, total_cost_usd, num_turns, permission_denials = [] }: ClaudeResult): ClaudeBill {
+  const cacheReadTokens = usage.cache_read_input_tokens ?? 0;
+  const cacheWriteTokens = usage.cache_creation_input_tokens ?? 0;
   return {
     usage: {
-      inputTokens: usage.input_tokens ?? 0,
+      // The program counts what it has from its cache apart.
+      inputTokens: (usage.input_tokens ?? 0) + cacheReadTokens + cacheWriteTokens,
       outputTokens: usage.output_tokens ?? 0,
-      cacheReadTokens: usage.cache_read_input_tokens ?? 0,
-      cacheWriteTokens: usage.cache_creation_input_tokens ?? 0,
+      cacheReadTokens,
+      cacheWriteTokens,
     },
     totalCost: total_cost_usd ?? 0,
     turns: num_turns ?? 0,

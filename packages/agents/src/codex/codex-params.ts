@@ -1,0 +1,84 @@
+import type { Json, JsonObject } from '@concerto/base';
+import { JsonValue } from '@concerto/protocol';
+import { z } from 'zod';
+import { type ToolServerParams, toolParams } from '../driver-params.ts';
+import { ruleOfTool } from '../tool-rule.ts';
+
+/** `[agents.NAME.params]` of an agent with `protocol = "codex"`, and what a session adds. */
+export const CodexParams = z.strictObject({
+  model: z.string().min(1).optional(),
+  model_provider: z.string().min(1).optional(),
+  effort: z.string().min(1).optional(),
+  /** Where it works; relative to the agent's `working_dir`. */
+  work_dir: z.string().min(1).optional(),
+  /** `untrusted` asks before every command that is not known to be harmless, `on-request` when it leaves its sandbox. */
+  approval_policy: z.enum(['untrusted', 'on-request', 'never']).default('untrusted'),
+  /** Never without one: what approvals let through is still kept in it. */
+  sandbox: z.enum(['read-only', 'workspace-write']).default('workspace-write'),
+  developer_instructions: z.string().min(1).optional(),
+  /** Settings of its config.toml, for this agent only. */
+  config: z.record(z.string(), JsonValue).optional(),
+  ...toolParams,
+});
+export type CodexParams = z.infer<typeof CodexParams>;
+
+/** Names by which rules may speak of its own tools. */
+export const shellNames: readonly string[] = ['shell', 'exec_command'];
+export const patchNames: readonly string[] = ['apply_patch', 'file_change'];
+const searchNames: readonly string[] = ['web_search'];
+
+/** What a thread is started with, or taken up again. */
+export function threadParams(params: CodexParams, cwd: string): JsonObject {
+  return {
+    cwd,
+    approvalPolicy: params.approval_policy,
+    // Not one of its own models.
+    approvalsReviewer: 'user',
+    sandbox: params.sandbox,
+    config: configOf(params),
+    ...(params.model === undefined ? {} : { model: params.model }),
+    ...(params.model_provider === undefined ? {} : { modelProvider: params.model_provider }),
+    ...(params.developer_instructions === undefined ? {} : { developerInstructions: params.developer_instructions }),
+  };
+}
+
+/**
+ * Goes over the pipe and not on the command line, which is for all to see: servers may hold secrets. What the session's
+ * rules forbid of its own tools is not offered to the model.
+ */
+function configOf({ config = {}, mcp_servers, tools }: CodexParams): JsonObject {
+  const isDenied = (names: readonly string[]): boolean => ruleOfTool(tools, names) === 'deny';
+  const features = {
+    // Without it the model has nothing to ask with.
+    default_mode_request_user_input: true,
+    ...(isDenied(shellNames) ? { shell_tool: false } : {}),
+    ...asObject(config.features),
+  };
+  const servers = Object.entries(mcp_servers ?? {}).map(([name, server]): [string, Json] => [
+    name,
+    // Where there are rules, each call is asked for, and the rules answer.
+    { ...serverConfig(server), ...(tools === undefined ? {} : { default_tools_approval_mode: 'prompt' }) },
+  ]);
+  return {
+    ...config,
+    features,
+    ...(isDenied(searchNames) ? { web_search: 'disabled' } : {}),
+    ...(servers.length === 0
+      ? {}
+      : { mcp_servers: { ...asObject(config.mcp_servers), ...Object.fromEntries(servers) } }),
+  };
+}
+
+function serverConfig(server: ToolServerParams): JsonObject {
+  if (server.transport !== 'stdio') return { url: server.url, http_headers: { ...server.headers } };
+  const { command, args = [], env = {}, cwd } = server;
+  return { command, args, env: { ...env }, ...(cwd === undefined ? {} : { cwd }) };
+}
+
+function asObject(value: Json | undefined): JsonObject {
+  return isObject(value) ? value : {};
+}
+
+function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

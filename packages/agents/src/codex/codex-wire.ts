@@ -1,0 +1,125 @@
+import { JsonValue } from '@concerto/protocol';
+import { z } from 'zod';
+
+/**
+ * What `codex app-server` says, as far as we act on it. All shapes are loose: the program adds fields and methods with
+ * every release, and what it may leave out may also be null.
+ */
+
+const word = z.string().nullish();
+const record = z.record(z.string(), JsonValue);
+
+export const InitializeResult = z.looseObject({ userAgent: word });
+
+export const ThreadResult = z.looseObject({ thread: z.looseObject({ id: z.string().min(1) }) });
+
+export const TurnResult = z.looseObject({ turn: z.looseObject({ id: z.string().min(1) }) });
+
+const change = z.looseObject({ path: z.string() });
+const action = z.looseObject({ command: word });
+
+/** Fields of all kinds of items; which of them an item has, its type says. */
+export const Item = z.looseObject({
+  type: z.string(),
+  id: z.string(),
+  text: word,
+  status: word,
+  command: word,
+  cwd: word,
+  commandActions: z.array(action).nullish(),
+  aggregatedOutput: word,
+  exitCode: z.number().nullish(),
+  changes: z.array(change).nullish(),
+  server: word,
+  tool: word,
+  arguments: JsonValue.nullish(),
+  query: word,
+  result: JsonValue.nullish(),
+  error: z.looseObject({ message: word }).nullish(),
+});
+export type Item = z.infer<typeof Item>;
+
+const failure = z.looseObject({ message: z.string(), codexErrorInfo: JsonValue.nullish(), additionalDetails: word });
+export type CodexFailure = z.infer<typeof failure>;
+
+const count = z.number().nonnegative();
+const tokens = z.looseObject({
+  inputTokens: count,
+  outputTokens: count,
+  cachedInputTokens: count.nullish(),
+  cacheWriteInputTokens: count.nullish(),
+});
+export type CodexTokens = z.infer<typeof tokens>;
+
+const about = { threadId: word, turnId: word };
+
+/** A call and its params in one, so that the method tells which params there are. */
+function call<Method extends string, Shape extends z.core.$ZodLooseShape>(method: Method, shape: Shape) {
+  return z.looseObject({ method: z.literal(method), params: z.looseObject(shape) });
+}
+
+/** The notifications that we understand. */
+export const CodexNotification = z.discriminatedUnion('method', [
+  call('turn/started', { ...about, turn: z.looseObject({ id: z.string() }) }),
+  call('turn/completed', {
+    ...about,
+    turn: z.looseObject({ id: z.string(), status: z.string(), error: failure.nullish() }),
+  }),
+  call('turn/plan/updated', {
+    ...about,
+    explanation: word,
+    plan: z.array(z.looseObject({ step: z.string(), status: z.string() })),
+  }),
+  call('item/started', { ...about, item: Item }),
+  call('item/completed', { ...about, item: Item }),
+  call('item/agentMessage/delta', { ...about, itemId: z.string(), delta: z.string() }),
+  call('item/plan/delta', { ...about, itemId: z.string(), delta: z.string() }),
+  call('item/reasoning/summaryTextDelta', { ...about, delta: z.string() }),
+  call('item/reasoning/textDelta', { ...about, delta: z.string() }),
+  call('item/reasoning/summaryPartAdded', about),
+  call('item/mcpToolCall/progress', { ...about, itemId: z.string(), message: z.string() }),
+  call('thread/tokenUsage/updated', { ...about, tokenUsage: z.looseObject({ total: tokens, last: tokens }) }),
+  call('serverRequest/resolved', { ...about, requestId: z.union([z.string(), z.number()]) }),
+  call('mcpServer/startupStatus/updated', { ...about, name: z.string(), status: z.string(), error: word }),
+  call('error', { ...about, error: failure, willRetry: z.boolean().nullish() }),
+  call('warning', { ...about, message: z.string() }),
+  call('guardianWarning', { ...about, message: z.string() }),
+  call('configWarning', { ...about, summary: z.string(), details: word }),
+]);
+export type CodexNotification = z.infer<typeof CodexNotification>;
+
+const approval = { itemId: z.string(), reason: word };
+
+const question = z.looseObject({
+  id: z.string(),
+  question: z.string(),
+  header: word,
+  options: z.array(z.looseObject({ label: z.string(), description: word })).nullish(),
+});
+export type CodexQuestion = z.infer<typeof question>;
+
+const elicitation = z.looseObject({
+  serverName: z.string(),
+  mode: z.string(),
+  message: z.string(),
+  url: word,
+  requestedSchema: JsonValue.nullish(),
+  _meta: z.looseObject({ codex_approval_kind: word, tool_params: record.nullish() }).nullish(),
+});
+export type CodexElicitation = z.infer<typeof elicitation>;
+
+/** The requests that we serve. */
+export const CodexRequest = z.discriminatedUnion('method', [
+  call('item/commandExecution/requestApproval', {
+    ...approval,
+    command: word,
+    cwd: word,
+    commandActions: z.array(action).nullish(),
+    networkApprovalContext: record.nullish(),
+  }),
+  call('item/fileChange/requestApproval', { ...approval, grantRoot: word }),
+  call('item/permissions/requestApproval', { ...approval, permissions: record }),
+  call('item/tool/requestUserInput', { questions: z.array(question).min(1) }),
+  call('mcpServer/elicitation/request', elicitation.shape),
+]);
+export type CodexRequest = z.infer<typeof CodexRequest>;

@@ -1,0 +1,216 @@
+// Speaks as `codex app-server` does; the first word of a prompt says what happens.
+import { createInterface } from 'node:readline';
+
+let threadId = 't-1';
+const write = (frame) => process.stdout.write(`${JSON.stringify(frame)}\n`);
+const tell = (method, params = {}) => write({ method, params: { threadId, turnId: turn?.id, ...params } });
+const waiting = new Map();
+let requests = 0;
+const ask = (method, params) => {
+  const id = requests++;
+  write({ id, method, params: { threadId, turnId: turn.id, itemId: 'i-1', ...params } });
+  return new Promise((resolve) => waiting.set(id, resolve));
+};
+
+let started;
+let turn;
+let turns = 0;
+let total = 0;
+const steered = [];
+
+const message = (id, text) => {
+  tell('item/started', { item: { type: 'agentMessage', id, text: '' } });
+  tell('item/agentMessage/delta', { itemId: id, delta: text });
+  tell('item/completed', { item: { type: 'agentMessage', id, text } });
+};
+function use() {
+  const last = { inputTokens: 10, outputTokens: 5, cachedInputTokens: 4 };
+  total += 1;
+  const sum = { inputTokens: 10 * total, outputTokens: 5 * total, cachedInputTokens: 4 * total };
+  // Told twice, as the program does when its limits change.
+  for (let i = 0; i < 2; i++) tell('thread/tokenUsage/updated', { tokenUsage: { total: sum, last } });
+}
+function end(status = 'completed', error = null) {
+  if (turn === undefined) return;
+  const { id } = turn;
+  tell('turn/completed', { turn: { id, status, error } });
+  turn = undefined;
+}
+const answer = (text) => {
+  message(`m-${turns}`, text);
+  use();
+  end();
+};
+
+const command = {
+  type: 'commandExecution',
+  id: 'i-1',
+  command: "/bin/bash -lc 'rm -r build'",
+  cwd: '/w',
+  commandActions: [{ command: 'rm -r build' }],
+};
+const call = { type: 'mcpToolCall', id: 'i-1', server: 'files', arguments: { path: 'a' } };
+
+const prompts = {
+  say: (words) => answer(words),
+  show: () => answer(JSON.stringify({ started, args: process.argv.slice(2), cwd: process.cwd() })),
+  two: () => {
+    message('m-a', 'First.');
+    answer('Second.');
+  },
+  think: () => {
+    tell('item/reasoning/summaryTextDelta', { delta: 'First this,' });
+    tell('item/reasoning/summaryTextDelta', { delta: ' then that.' });
+    tell('turn/plan/updated', { explanation: null, plan: [{ step: 'look', status: 'inProgress' }] });
+    answer('Thought.');
+  },
+  async use() {
+    message('m-a', 'I will.');
+    tell('item/started', { item: { ...command, status: 'inProgress' } });
+    const { decision } = await ask('item/commandExecution/requestApproval', command);
+    const isDone = decision === 'accept';
+    const ended = isDone ? { status: 'completed', aggregatedOutput: 'removed\n', exitCode: 0 } : { status: 'declined' };
+    tell('item/completed', { item: { ...command, ...ended } });
+    if (isDone) answer('Done.');
+    // Room for what is said beside the no.
+    else setTimeout(() => answer(steered.join(' ') || 'Declined.'), 50);
+  },
+  async patch() {
+    const item = { type: 'fileChange', id: 'i-1', changes: [{ path: 'a.ts', diff: '+x', kind: { type: 'add' } }] };
+    tell('item/started', { item });
+    const { decision } = await ask('item/fileChange/requestApproval', {});
+    tell('item/completed', { item: { ...item, status: 'completed' } });
+    answer(decision);
+  },
+  async tool(name) {
+    tell('item/started', { item: { ...call, tool: name } });
+    const _meta = { codex_approval_kind: 'mcp_tool_call', tool_params: call.arguments };
+    const params = {
+      serverName: 'files',
+      mode: 'form',
+      message: 'Allow it?',
+      requestedSchema: { type: 'object', properties: {} },
+      _meta,
+    };
+    const { action } = await ask('mcpServer/elicitation/request', params);
+    const result = { content: [{ type: 'text', text: 'read' }, { type: 'image' }] };
+    tell('item/completed', { item: { ...call, tool: name, status: 'completed', result } });
+    answer(action);
+  },
+  async form() {
+    const properties = { age: { type: 'integer', title: 'Age' }, name: { type: 'string', title: 'Name' } };
+    const requestedSchema = { type: 'object', properties, required: ['age'] };
+    answer(
+      JSON.stringify(
+        await ask('mcpServer/elicitation/request', {
+          serverName: 'files',
+          mode: 'form',
+          message: 'Who?',
+          requestedSchema,
+        }),
+      ),
+    );
+  },
+  async choose() {
+    const options = [
+      { label: 'SQLite', description: 'one file' },
+      { label: 'Redis', description: '' },
+    ];
+    const questions = [
+      { id: 'store', header: 'Store', question: 'Which store?', options },
+      { id: 'name', header: '', question: 'Which name?', options: null },
+    ];
+    answer(JSON.stringify(await ask('item/tool/requestUserInput', { questions })));
+  },
+  async withdraw() {
+    void ask('item/commandExecution/requestApproval', command);
+    tell('serverRequest/resolved', { requestId: requests - 1 });
+    answer('changed my mind');
+  },
+  async stranger() {
+    tell('something/new', { field: 1 });
+    tell('account/rateLimits/updated', {});
+    tell('item/agentMessage/delta', { threadId: 'another', itemId: 'x', delta: 'not for you' });
+    process.stdout.write('a banner\n');
+    answer(JSON.stringify(await ask('item/tool/call', {})));
+  },
+  fail: () => {
+    tell('error', { error: { message: 'stream closed' }, willRetry: true });
+    end('failed', { message: 'unexpected status 429', codexErrorInfo: { responseTooManyFailedAttempts: {} } });
+  },
+  logout: () => end('failed', { message: '401', codexErrorInfo: 'unauthorized' }),
+  work: () => message('m-a', 'Working.'),
+  deaf: () => {
+    turn.isDeaf = true;
+    message('m-a', 'Working.');
+  },
+  die: () => {
+    process.stderr.write('out of memory\n');
+    process.exit(3);
+  },
+};
+
+const methods = {
+  initialize: () => ({ userAgent: 'concerto/0.9.1 (Linux)' }),
+  'thread/start': (params) => {
+    started = params;
+    return { thread: { id: threadId } };
+  },
+  'thread/resume': (params) => {
+    if (params.threadId === 'lost') throw new Error('no rollout found for thread id lost');
+    started = params;
+    threadId = params.threadId;
+    // Of the process before: not to be paid for twice.
+    total = 3;
+    tell('thread/tokenUsage/updated', {
+      tokenUsage: { total: { inputTokens: 30, outputTokens: 15 }, last: { inputTokens: 10, outputTokens: 5 } },
+    });
+    return { thread: { id: params.threadId } };
+  },
+  'turn/start': ({ input }) => {
+    turns += 1;
+    turn = { id: `turn-${turns}` };
+    steered.length = 0;
+    const text = input[0].text;
+    if (text === 'refuse') {
+      turn = undefined;
+      throw new Error('the model is not there');
+    }
+    setImmediate(() => {
+      tell('turn/started', { turn });
+      const [what, ...rest] = text.split(' ');
+      if (prompts[what] === undefined) answer(`heard: ${text}`);
+      else void prompts[what](rest.join(' '));
+    });
+    return { turn };
+  },
+  'turn/steer': ({ expectedTurnId, input }) => {
+    if (turn?.id !== expectedTurnId) throw new Error('no active turn to steer');
+    steered.push(input[0].text);
+    if (input[0].text.startsWith('in ')) setImmediate(() => answer(`heard: ${input[0].text}`));
+    return { turnId: turn.id };
+  },
+  'turn/interrupt': ({ turnId }) => {
+    if (turn?.id !== turnId || turn.isDeaf) throw new Error('no such turn');
+    for (const requestId of waiting.keys()) tell('serverRequest/resolved', { requestId });
+    waiting.clear();
+    setImmediate(() => end('interrupted'));
+    return {};
+  },
+};
+
+createInterface({ input: process.stdin }).on('line', (line) => {
+  const { id, method, params, result, error, jsonrpc } = JSON.parse(line);
+  if (jsonrpc !== undefined) throw new Error('the program does not know this field');
+  if (process.env.MUTE === '1') return;
+  if (method === undefined) {
+    waiting.get(id)?.(result ?? error);
+    waiting.delete(id);
+  } else if (id !== undefined) {
+    try {
+      write({ id, result: methods[method](params) });
+    } catch (cause) {
+      write({ id, error: { code: -32600, message: cause.message } });
+    }
+  }
+});
