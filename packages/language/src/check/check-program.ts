@@ -78,6 +78,7 @@ function createContext(input: CheckInput): Context {
     root,
     fileModules: new Map([[input.program.entry, root]]),
     builtinEntries: new Map(),
+    globSearches: new Map(),
     compared: { names: 0 },
     paths: new Set(),
     functionBodies: [],

@@ -31,6 +31,8 @@ export interface Context {
   readonly fileModules: Map<string, ModuleScope>;
   /** Built-in names that were looked up. */
   readonly builtinEntries: Map<string, Entry>;
+  /** Names that are being looked for in what a module imports with `*`. */
+  readonly globSearches: Map<ModuleScope, Set<string>>;
   /** How many names were offered for comparison with unknown ones. */
   readonly compared: { names: number };
   /** Paths given out, so that local items get unique ones. */

@@ -54,6 +54,19 @@ export function lookupInModule(cx: Context, module: ModuleScope, name: string): 
 }
 
 function lookupInGlobs(cx: Context, module: ModuleScope, name: string): Entry | undefined {
+  if (module.globs.length === 0) return undefined;
+  // Two modules may import all of each other; what neither has must not be looked for in a circle.
+  const searched = cx.globSearches.get(module) ?? new Set<string>();
+  if (searched.has(name)) return undefined;
+  cx.globSearches.set(module, searched.add(name));
+  try {
+    return searchGlobs(cx, module, name);
+  } finally {
+    searched.delete(name);
+  }
+}
+
+function searchGlobs(cx: Context, module: ModuleScope, name: string): Entry | undefined {
   for (const glob of module.globs) {
     if (glob.entry.meaning.kind !== 'import' || glob.entry.meaning.state === 'resolving') continue;
     const container = follow(cx, module, glob.entry);

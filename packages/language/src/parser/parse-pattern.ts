@@ -178,7 +178,10 @@ function parseStructPattern(p: Parser, start: number, path: Path): Pattern {
       p.skipBalanced((kind) => kind === ',' || kind === '=>');
       if (p.at('=>')) break;
     }
-    if (!p.eat(',') && p.position === before) break;
+    if (p.eat(',')) continue;
+    if (p.at('}')) break;
+    p.unexpected('expected `,` or `}`', true);
+    if (p.position === before) break;
   }
   p.expect('}', 'after the fields of the pattern');
   return { kind: 'StructPattern', id: p.newId(), span: p.spanFrom(start), path, fields, rest };

@@ -293,6 +293,11 @@ describe('errors', () => {
     expect(diagnostics.map(({ fix }) => fix?.edits[0]?.text)).toEqual([':', '=>']);
   });
 
+  test('fields of a pattern are separated by commas', () => {
+    const { diagnostics } = parse('fn f(p: P) -> Int { match p { P { x y } => x } }');
+    expect(diagnostics.map(({ message }) => message)).toEqual(['expected `,` or `}`, found `y`']);
+  });
+
   test('one broken function leaves the others whole', () => {
     const { items } = parse('fn a() { let = ; }\nfn b() -> Int { 2 }\nfn c() { ) }\nfn d() {}');
     expect(items.map((item) => (item.kind === 'FunctionItem' ? item.name.text : item.kind))).toEqual([
