@@ -1,10 +1,11 @@
-import { type ProgramWorld, runProgram } from '@concerto/runtime/program';
+import { JournalError, type ProgramJournal, type ProgramWorld, runProgram } from '@concerto/runtime/program';
 import { display, stringify, type Value } from '@concerto/vm';
 import { defineCommand, parseArguments } from '../arguments.ts';
 import { compileTarget, compileWithServers } from './compile-target.ts';
 import { inputAnswers } from './input-answers.ts';
 import { OutputBuffer } from './output-buffer.ts';
 import { failureText } from './report-failure.ts';
+import { openJournal } from './run-journal.ts';
 import { EXIT_INTERRUPTED, untilInterrupted } from './until-interrupted.ts';
 
 export const spec = defineCommand({
@@ -23,6 +24,17 @@ export const spec = defineCommand({
       value: 'FILE',
       help: 'answers for `await emit`, one JSON value a line; - is standard input',
     },
+    journal: {
+      type: 'string',
+      value: 'FILE',
+      help: 'write down what the program does and is told; run again with the same FILE, it goes on where it was ended',
+    },
+    replay: {
+      type: 'string',
+      value: 'FILE',
+      help: 'run it with what its journal says only: nothing is asked, nothing is done',
+    },
+    'replay-emits': { type: 'boolean', help: 'show the emits of what is replayed too' },
     quiet: { type: 'boolean', short: 'q', help: 'do not show emits' },
   },
   maxPositionals: 1,
@@ -48,6 +60,7 @@ export async function run(argv: string[]): Promise<number> {
     if (values.json) output.write(`{"channel":${JSON.stringify(channel)},"payload":${stringify(payload)}}\n`);
     else output.write(`[emit:${channel}] ${display(payload)}\n`);
   };
+  let skipped = 0;
   const world: ProgramWorld = {
     emit: (channel, payload, system) => {
       if (!system || !HIDDEN_EVENTS.has(channel)) show(channel, payload);
@@ -55,11 +68,17 @@ export async function run(argv: string[]): Promise<number> {
     // In JSON mode standard output is for a program, which reads lines of JSON only.
     print: (text) => (values.json ? process.stderr.write(text) : output.write(text)),
     log: (level, text) => process.stderr.write(`[${level.toUpperCase()}] ${text}\n`),
-    ask: (channel, payload, signal) =>
-      nextAnswer(signal, () => {
+    ask: async (channel, payload, signal) => {
+      // Answers that were used before the program was ended are still in the file.
+      while (values.input !== undefined && skipped < (journal?.answered ?? 0)) {
+        skipped++;
+        await nextAnswer(signal, () => {});
+      }
+      return await nextAnswer(signal, () => {
         show(channel, payload);
         output.flush();
-      }),
+      });
+    },
     ready: () => output.drained(),
     environment: process.env,
     directory: process.cwd(),
@@ -67,8 +86,18 @@ export async function run(argv: string[]): Promise<number> {
     mockModels: values.mock,
   };
   const interruption = untilInterrupted();
+  let journal: ProgramJournal | undefined;
   try {
-    const outcome = await runProgram(target.module, world, { entry: 'main', signal: interruption.signal });
+    journal = openJournal(target.module, values, (effect) => {
+      if (effect.kind === 'emit') world.emit(effect.channel, effect.payload, effect.system);
+      if (effect.kind === 'print') world.print(effect.text);
+      if (effect.kind === 'log') world.log(effect.level, effect.text);
+    });
+    const outcome = await runProgram(target.module, world, {
+      entry: 'main',
+      signal: interruption.signal,
+      ...(journal === undefined ? {} : { journal }),
+    });
     output.flush();
     if (interruption.signal.aborted) return EXIT_INTERRUPTED;
     const color = process.stderr.isTTY && process.env.NO_COLOR === undefined;
@@ -77,7 +106,12 @@ export async function run(argv: string[]): Promise<number> {
       return 1;
     }
     return reportResult(outcome.value);
+  } catch (cause) {
+    if (!(cause instanceof JournalError)) throw cause;
+    process.stderr.write(`error: ${cause.message}\n`);
+    return 1;
   } finally {
+    journal?.close();
     output.flush();
     interruption.release();
   }

@@ -19,11 +19,12 @@ export class AnswerCache {
     return undefined;
   }
 
-  keep(request: ModelRequest, answer: Json): void {
+  /** `age`: how many milliseconds ago it came. */
+  keep(request: ModelRequest, answer: Json, age = 0): void {
     if (request.cacheMs === null || request.stream) return;
     const [oldest] = this.#answers.keys();
     if (oldest !== undefined && this.#answers.size >= MOST_ANSWERS) this.#answers.delete(oldest);
-    this.#answers.set(keyOf(request), { answer, at: performance.now() });
+    this.#answers.set(keyOf(request), { answer, at: performance.now() - age });
   }
 }
 

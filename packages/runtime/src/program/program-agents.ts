@@ -64,6 +64,11 @@ export class ProgramAgents {
     return agent;
   }
 
+  /** Goes on for a program that was ended: it had opened so many sessions, and their names are taken. */
+  recover(sessions: number): void {
+    this.#count = sessions;
+  }
+
   async #begin(id: string, opening: Opening): Promise<void> {
     const { agent, timeoutSeconds, signal } = opening;
     const live = await this.#take(agent, { signal, timeoutSeconds });

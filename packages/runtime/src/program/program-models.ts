@@ -3,6 +3,7 @@ import type { IrModule } from '@concerto/ir';
 import type { McpServers, ModelPart, ModelReply, Models, ModelTool, ModelTurn } from '@concerto/models';
 import type { ModelRequest, Request } from '@concerto/vm';
 import { AnswerCache } from './answer-cache.ts';
+import type { CachedAnswer } from './open-work.ts';
 import { type ProgramWorld, WorldFailure } from './program-world.ts';
 
 type McpCallRequest = Extract<Request, { kind: 'mcp_call' }>;
@@ -17,6 +18,8 @@ export class ProgramModels {
   #models: Models | undefined;
   #servers: McpServers | undefined;
   #count = 0;
+  /** Streams of an earlier process: names that are taken, and lead nowhere. */
+  #lost = 0;
 
   constructor(module: IrModule, world: ProgramWorld) {
     this.#module = module;
@@ -41,9 +44,19 @@ export class ProgramModels {
     return { stream: name };
   }
 
+  /** Goes on for a program that was ended: it had opened so many streams, and knows these answers. */
+  recover(streams: number, answers: readonly CachedAnswer[]): void {
+    this.#count = streams;
+    this.#lost = streams;
+    for (const { request, answer, at } of answers) this.#answers.keep(request, answer, Date.now() - at);
+  }
+
   /** The stream ends when nobody waits for its next piece. */
   async next(name: string, signal: AbortSignal): Promise<Json> {
     const stream = this.#streams.get(name);
+    if (stream === undefined && Number(name.slice('stream-'.length)) <= this.#lost) {
+      throw new WorldFailure('network', 'the run was ended while the answer came');
+    }
     if (stream === undefined) throw new WorldFailure('stream', 'the answer has already ended');
     const onAbort = (): void => stream.ending.abort();
     signal.addEventListener('abort', onAbort, { once: true });

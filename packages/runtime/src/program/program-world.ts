@@ -20,6 +20,9 @@ export type ProgramWorld = {
   readonly mockModels: boolean;
 };
 
+/** Calls and loop turns before timers, signals and slow readers get their turn; also how many effects gather at most. */
+export const TURN_STEPS = 100_000;
+
 export type ProgramRequest = Request & { readonly id: number };
 
 /** A failure the program sees as an error value with this kind. */

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Json, JsonObject } from '@concerto/base';
+import { type Json, unreachable } from '@concerto/base';
 import type { IrModule } from '@concerto/ir';
 import {
   type Answer,
@@ -11,14 +11,16 @@ import {
   resume,
   run,
   staleMessage,
+  type Vm,
   type VmOptions,
-  type WorldError,
 } from '@concerto/vm';
 import type { StartAgent } from '../ports.ts';
+import type { CachedAnswer, Input, Recovery } from './open-work.ts';
 import { performRequest } from './perform-request.ts';
 import { ProgramAgents } from './program-agents.ts';
+import type { ProgramJournal } from './program-journal.ts';
 import { ProgramModels } from './program-models.ts';
-import { type ProgramRequest, type ProgramWorld, WorldFailure } from './program-world.ts';
+import { type ProgramRequest, type ProgramWorld, TURN_STEPS, WorldFailure } from './program-world.ts';
 
 export type RunOptions = {
   readonly entry: VmOptions['entry'];
@@ -27,14 +29,16 @@ export type RunOptions = {
   readonly limits?: NonNullable<VmOptions['limits']>;
   /** Ends the program: what it started is ended with it. */
   readonly signal?: AbortSignal;
+  /** Where what crosses between the program and the world is written, and read from when it is run again. */
+  readonly journal?: ProgramJournal;
 };
 
-/** Calls and loop turns before timers, signals and slow readers get their turn; also how many effects gather at most. */
-const TURN_STEPS = 100_000;
+/** Turns of a replay before signals get their turn. */
+const REPLAYED_TURNS = 1000;
 
 /** Runs a compiled program to its end, performing its effects. Nothing it started is left when this resolves. */
 export async function runProgram(module: IrModule, world: ProgramWorld, options: RunOptions): Promise<Outcome> {
-  const { signal, ...vmOptions } = options;
+  const { signal, journal, ...vmOptions } = options;
   const vm = createVm(module, vmOptions);
   const desk = new RequestDesk(module, world);
   const onAbort = (): void => {
@@ -43,18 +47,32 @@ export async function runProgram(module: IrModule, world: ProgramWorld, options:
   };
   signal?.addEventListener('abort', onAbort, { once: true });
   if (signal?.aborted === true) onAbort();
+  let replayed = 0;
   try {
     for (;;) {
-      const result = run(vm, TURN_STEPS);
-      for (const effect of result.effects) desk.take(effect);
-      if (world.ready !== undefined && result.effects.length > 1) await world.ready();
-      if (result.status === 'done' || result.status === 'failed') return result;
+      const result = run(vm, journal?.turnSteps ?? TURN_STEPS);
+      // An interrupted program can go on with its journal: that it was interrupted is not written there.
+      const written = signal?.aborted === true ? undefined : journal;
+      for (const effect of written?.took(result.effects) ?? result.effects) desk.take(effect);
+      desk.startHeld();
+      if (world.ready !== undefined && (result.effects.length > 1 || journal !== undefined)) await world.ready();
+      if (result.status === 'done' || result.status === 'failed') {
+        written?.finish(result);
+        return result;
+      }
+      if (written?.isReplaying === true) {
+        const { inputs, recovery } = written.replay(result.status);
+        if (recovery !== undefined) desk.recover(recovery, written.cached);
+        give(vm, inputs);
+        if (++replayed % REPLAYED_TURNS === 0) await setImmediate();
+        continue;
+      }
       // Timers, signals and answers get their turn even while a program only computes.
       if (result.status === 'running') await setImmediate();
-      else if (!desk.hasAnswer) await desk.someAnswer();
-      for (const { agent, message } of desk.stale()) staleMessage(vm, agent, message);
-      for (const { session, error } of desk.expired()) failSession(vm, session, error);
-      for (const { id, answer } of desk.answers()) resume(vm, id, answer);
+      else if (!desk.hasInput) await desk.someInput();
+      const inputs = desk.inputs();
+      written?.got(result.status, inputs);
+      give(vm, inputs);
     }
   } finally {
     signal?.removeEventListener('abort', onAbort);
@@ -62,9 +80,23 @@ export async function runProgram(module: IrModule, world: ProgramWorld, options:
   }
 }
 
-type Arrived = { readonly id: number; readonly answer: Answer };
-type Stale = { readonly agent: string; readonly message: JsonObject };
-type Expired = { readonly session: string; readonly error: WorldError };
+function give(vm: Vm, inputs: readonly Input[]): void {
+  for (const input of inputs) {
+    switch (input.kind) {
+      case 'answer':
+        resume(vm, input.id, input.answer);
+        break;
+      case 'expired':
+        failSession(vm, input.session, input.error);
+        break;
+      case 'stale':
+        staleMessage(vm, input.agent, input.message);
+        break;
+      default:
+        unreachable(input);
+    }
+  }
+}
 
 /** Requests under way, and the answers that have come in. */
 class RequestDesk {
@@ -72,9 +104,11 @@ class RequestDesk {
   readonly #open = new Map<number, { abort(): void }>();
   readonly #agents: ProgramAgents;
   readonly #models: ProgramModels;
-  #arrived: Arrived[] = [];
-  #expired: Expired[] = [];
-  #stale: Stale[] = [];
+  /** Begun before this process: made again once it is known which of them somebody still waits for. */
+  readonly #held = new Map<number, ProgramRequest>();
+  #expired: Input[] = [];
+  #arrived: Input[] = [];
+  #stale: Input[] = [];
   #woken: (() => void) | undefined;
   #awake = false;
 
@@ -83,11 +117,11 @@ class RequestDesk {
     this.#models = new ProgramModels(module, world);
     this.#agents = new ProgramAgents(module, world, startAgentLazily, {
       onExpired: (session, failure) => {
-        this.#expired.push({ session, error: asWorldError(failure) });
+        this.#expired.push({ kind: 'expired', session, error: asWorldError(failure) });
         this.wake();
       },
       onStale: (agent, message) => {
-        this.#stale.push({ agent, message });
+        this.#stale.push({ kind: 'stale', agent, message });
         this.wake();
       },
     });
@@ -110,6 +144,7 @@ class RequestDesk {
       case 'cancel':
         this.#open.get(effect.id)?.abort();
         this.#open.delete(effect.id);
+        this.#held.delete(effect.id);
         return;
       default:
         this.#start(effect);
@@ -144,7 +179,7 @@ class RequestDesk {
 
   #arrive(id: number, answer: Answer): void {
     if (!this.#open.delete(id)) return;
-    this.#arrived.push({ id, answer });
+    this.#arrived.push({ kind: 'answer', id, answer });
     this.wake();
   }
 
@@ -154,8 +189,8 @@ class RequestDesk {
     this.#woken = undefined;
   }
 
-  /** Resolves when there is an answer, or when the program was cancelled. */
-  async someAnswer(): Promise<void> {
+  /** Resolves when there is something for the program, or when it was cancelled. */
+  async someInput(): Promise<void> {
     if (!this.#awake) {
       await new Promise<void>((resolve) => {
         this.#woken = resolve;
@@ -164,23 +199,24 @@ class RequestDesk {
     this.#awake = false;
   }
 
-  get hasAnswer(): boolean {
+  get hasInput(): boolean {
     return this.#arrived.length > 0 || this.#expired.length > 0 || this.#stale.length > 0;
   }
 
-  stale(): readonly Stale[] {
-    return this.#stale.splice(0);
-  }
-
-  expired(): readonly Expired[] {
-    return this.#expired.splice(0);
-  }
-
-  answers(): readonly Arrived[] {
-    const arrived = this.#arrived;
-    this.#arrived = [];
+  inputs(): readonly Input[] {
     this.#awake = false;
-    return arrived;
+    return [...this.#expired.splice(0), ...this.#arrived.splice(0), ...this.#stale.splice(0)];
+  }
+
+  recover({ again, sessions, streams }: Recovery, answers: readonly CachedAnswer[]): void {
+    for (const request of again) this.#held.set(request.id, request);
+    this.#agents.recover(sessions);
+    this.#models.recover(streams, answers);
+  }
+
+  startHeld(): void {
+    for (const request of this.#held.values()) this.#start(request);
+    this.#held.clear();
   }
 
   async close(): Promise<void> {

@@ -1,0 +1,47 @@
+import { type JournalOptions, ProgramJournal, type ReplaySummary } from '@concerto/runtime/program';
+import { UsageError } from '../arguments.ts';
+
+type JournalFlags = {
+  readonly journal: string | undefined;
+  readonly replay: string | undefined;
+  readonly 'replay-emits': boolean;
+  readonly mock: boolean;
+  readonly input: string | undefined;
+};
+
+/** The journal that `--journal` or `--replay` asks for. */
+export function openJournal(
+  module: ConstructorParameters<typeof ProgramJournal>[0],
+  flags: JournalFlags,
+  onReplayed: NonNullable<JournalOptions['onReplayed']>,
+): ProgramJournal | undefined {
+  const path = flags.replay ?? flags.journal;
+  if (flags.replay !== undefined && flags.journal !== undefined) {
+    throw new UsageError('--journal goes on where the journal ends, --replay never does: give one of them');
+  }
+  if (path === undefined) {
+    if (flags['replay-emits']) throw new UsageError('--replay-emits needs --journal or --replay');
+    return undefined;
+  }
+  return new ProgramJournal(module, {
+    path,
+    replayOnly: flags.replay !== undefined,
+    arguments: { mock: flags.mock, input: flags.input ?? null },
+    environment: process.env,
+    ...(flags['replay-emits'] ? { onReplayed } : {}),
+    onReplayEnd: (summary) => process.stderr.write(`journal: ${summaryText(path, summary)}\n`),
+  });
+}
+
+function summaryText(path: string, summary: ReplaySummary): string {
+  const { records, isFinished, lostSessions, askedAgain } = summary;
+  const replayed = `replayed ${counted(records, 'record')} of ${path}`;
+  if (isFinished) return `${replayed}: the program had ended`;
+  const lost = lostSessions === 0 ? '' : `; ${counted(lostSessions, 'session')} with agents ended with the old run`;
+  const again = askedAgain === 0 ? '' : `; ${counted(askedAgain, 'request')} without an answer made again`;
+  return `${replayed}${lost}${again}`;
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
+}

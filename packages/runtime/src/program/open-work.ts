@@ -1,0 +1,162 @@
+import type { Json, JsonObject } from '@concerto/base';
+import type { Answer, Effect, ModelRequest, WorldError } from '@concerto/vm';
+import type { ProgramRequest } from './program-world.ts';
+
+/** What the VM is given from outside. */
+export type Input =
+  | { readonly kind: 'answer'; readonly id: number; readonly answer: Answer }
+  | { readonly kind: 'expired'; readonly session: string; readonly error: WorldError }
+  | { readonly kind: 'stale'; readonly agent: string; readonly message: JsonObject };
+
+/** An answer of a model with `@cache`, and how long ago it came. */
+export type CachedAnswer = { readonly request: ModelRequest; readonly answer: Json; readonly at: number };
+
+/** How a program goes on whose world is gone. */
+export type Recovery = {
+  /** The ends of what is lost. */
+  readonly inputs: readonly Input[];
+  /** Requests to make again. */
+  readonly again: readonly ProgramRequest[];
+  /** How many of them were made before. */
+  readonly askedAgain: number;
+  readonly lostSessions: number;
+  /** Names that were given out, and must not be given out again. */
+  readonly sessions: number;
+  readonly streams: number;
+};
+
+/** `at`: when it was made; undefined when it was not made yet. */
+type OpenRequest = { readonly request: ProgramRequest; readonly at: number | undefined };
+
+/** What a program had begun, as its journal tells it: requests without answers, sessions with agents that had not ended. */
+export class OpenWork {
+  readonly #requests = new Map<number, OpenRequest>();
+  /** By session: the agent has sent its result or error. */
+  readonly #sessions = new Map<string, boolean>();
+  readonly #cached: CachedAnswer[] = [];
+  #answered = 0;
+  #opened = 0;
+  #streamed = 0;
+
+  get hasAny(): boolean {
+    return this.#requests.size > 0 || this.#sessions.size > 0;
+  }
+
+  get answered(): number {
+    return this.#answered;
+  }
+
+  get cached(): readonly CachedAnswer[] {
+    return this.#cached;
+  }
+
+  took(effect: Effect, at?: number): void {
+    switch (effect.kind) {
+      case 'emit':
+      case 'print':
+      case 'log':
+      case 'agent_reply':
+      case 'agent_handling':
+        return;
+      case 'agent_close':
+        this.#sessions.delete(effect.session);
+        return;
+      case 'cancel':
+        this.#requests.delete(effect.id);
+        return;
+      default:
+        if (effect.kind === 'agent_open') this.#opened++;
+        if (effect.kind === 'model' && effect.stream) this.#streamed++;
+        this.#requests.set(effect.id, { request: effect, at });
+    }
+  }
+
+  got(input: Input, at: number): void {
+    if (input.kind === 'expired') this.#sessions.delete(input.session);
+    if (input.kind !== 'answer') return;
+    const request = this.#requests.get(input.id)?.request;
+    this.#requests.delete(input.id);
+    if (request === undefined || !input.answer.ok) return;
+    const { value } = input.answer;
+    if (request.kind === 'ask') this.#answered++;
+    if (request.kind === 'agent_open') this.#sessions.set(textIn(value, 'session'), false);
+    if (request.kind === 'agent_next' && isLast(value)) this.#sessions.set(request.session, true);
+    if (request.kind === 'model' && request.cacheMs !== null && !request.stream) {
+      this.#cached.push({ request, answer: value, at });
+    }
+  }
+
+  recover(now: number): Recovery {
+    const lost = [...this.#sessions].flatMap(([session, isOver]) => (isOver ? [] : [session]));
+    const inputs: Input[] = lost.map((session) => ({ kind: 'expired', session, error: LOST_SESSION }));
+    const again: ProgramRequest[] = [];
+    let askedAgain = 0;
+    for (const { request, at } of this.#requests.values()) {
+      // The session of this one is among the lost.
+      if (request.kind === 'agent_next') continue;
+      const end = at === undefined ? undefined : endOf(request);
+      if (end !== undefined) inputs.push({ kind: 'answer', id: request.id, answer: end });
+      else again.push(at === undefined ? request : restOf(request, now - at));
+      if (end === undefined && at !== undefined) askedAgain++;
+    }
+    return {
+      inputs,
+      again,
+      askedAgain,
+      lostSessions: lost.length,
+      sessions: this.#opened,
+      streams: this.#streamed,
+    };
+  }
+}
+
+const LOST_SESSION: WorldError = {
+  kind: 'exited',
+  message: 'agent exited without result (the run was ended while the session was open, and the agent with it)',
+};
+
+/** Time has passed since. */
+function restOf(request: ProgramRequest, passed: number): ProgramRequest {
+  return request.kind === 'sleep' ? { ...request, ms: Math.max(0, request.ms - passed) } : request;
+}
+
+/** What has no second time. Undefined when it can be asked again. */
+function endOf(request: ProgramRequest): Extract<Input, { kind: 'answer' }>['answer'] | undefined {
+  switch (request.kind) {
+    case 'agent_open':
+      return { ok: false, error: LOST_SESSION };
+    case 'agent_shutdown':
+      return { ok: true, value: null };
+    case 'model_next':
+      return { ok: false, error: { kind: 'network', message: 'the run was ended while the answer came' } };
+    case 'mcp_call':
+      return { ok: false, error: unknownEnd(`the tool ${request.tool} of ${request.server} was called`) };
+    case 'http':
+      if (request.method === 'GET' || request.method === 'HEAD') return undefined;
+      return { ok: false, error: unknownEnd(`${request.method} ${request.url} was sent`) };
+    case 'file':
+      return request.op === 'append' ? { ok: false, error: unknownEnd(`${request.path} was written`) } : undefined;
+    default:
+      return undefined;
+  }
+}
+
+/** Doing it twice may be worse than not knowing. */
+function unknownEnd(what: string): WorldError {
+  return { kind: 'interrupted', message: `the run was ended when ${what}: whether it was done is not known` };
+}
+
+/** What an agent ends its work with. */
+export function isLast(value: Json): boolean {
+  const type = isTable(value) ? textIn(value.message ?? null, 'type') : '';
+  return type === 'result' || type === 'error';
+}
+
+function textIn(value: Json, key: string): string {
+  const found = isTable(value) ? value[key] : undefined;
+  return typeof found === 'string' ? found : '';
+}
+
+function isTable(value: Json): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,341 @@
+import { createHash } from 'node:crypto';
+import type { Json, JsonObject } from '@concerto/base';
+import type { IrModule } from '@concerto/ir';
+import { display, type Effect, type Outcome, stringify } from '@concerto/vm';
+import { z } from 'zod';
+import { JournalError, JournalFile } from './journal-file.ts';
+import { JournalSecrets, MissingSecret } from './journal-secrets.ts';
+import { type CachedAnswer, type Input, isLast, OpenWork, type Recovery } from './open-work.ts';
+import { TURN_STEPS } from './program-world.ts';
+
+/** Raised by a change of this format; a journal of another version is refused. */
+const JOURNAL_VERSION = 1;
+
+export type JournalOptions = {
+  readonly path: string;
+  /** Never goes on where the journal ends, and never writes. */
+  readonly replayOnly: boolean;
+  /** What the program was called with, as far as it matters to what it does. */
+  readonly arguments: JsonObject;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Sees what the program said when it said it first. */
+  readonly onReplayed?: (effect: Effect) => void;
+  /** The end of the journal is reached: of what was in it, and what is now done again. */
+  readonly onReplayEnd?: (summary: ReplaySummary) => void;
+};
+
+export type ReplaySummary = {
+  /** Lines of the journal, without its header. */
+  readonly records: number;
+  /** The program had come to its end. */
+  readonly isFinished: boolean;
+  /** Sessions with agents that were open and are lost. */
+  readonly lostSessions: number;
+  /** Requests that had no answer and are made again. */
+  readonly askedAgain: number;
+};
+
+const json = z.custom<Json>((data) => data !== undefined);
+const table = z.custom<JsonObject>((data) => typeof data === 'object' && data !== null && !Array.isArray(data));
+const worldError = z.strictObject({
+  message: z.string(),
+  kind: z.string().exactOptional(),
+  code: json.exactOptional(),
+  details: json.exactOptional(),
+});
+const input = z.discriminatedUnion('kind', [
+  z.strictObject({
+    kind: z.literal('answer'),
+    id: z.int(),
+    answer: z.discriminatedUnion('ok', [
+      z.strictObject({ ok: z.literal(true), value: json }),
+      z.strictObject({ ok: z.literal(false), error: worldError }),
+    ]),
+  }),
+  z.strictObject({ kind: z.literal('expired'), session: z.string(), error: worldError }),
+  z.strictObject({ kind: z.literal('stale'), agent: z.string(), message: table }),
+]);
+const end = z.strictObject({ status: z.enum(['done', 'failed']), text: z.string() });
+const record = z.union([
+  z.strictObject({ at: z.number(), turn: z.int(), out: z.looseObject({ kind: z.string() }) }),
+  z.strictObject({ at: z.number(), turn: z.int(), in: input }),
+  z.strictObject({ at: z.number(), turn: z.int(), end }),
+]);
+type JournalRecord = z.infer<typeof record>;
+const header = z.looseObject({
+  journal: z.literal('concerto'),
+  version: z.int(),
+  module: z.string(),
+  arguments: table,
+  turn_steps: z.int(),
+});
+
+/**
+ * What crosses between a program and the world, in the order it does. A program that is run again with its journal is
+ * given what it was given before, up to where the journal ends, and goes on from there.
+ *
+ * Everything is written before it happens: what was done is in the journal, even if we were killed while doing it.
+ */
+export class ProgramJournal {
+  readonly turnSteps: number;
+  readonly #file: JournalFile;
+  readonly #secrets: JournalSecrets;
+  readonly #options: JournalOptions;
+  readonly #open = new OpenWork();
+  #next: { readonly record: JournalRecord; readonly text: string } | undefined;
+  /** Only turns in which the program can move count: how often it is looked after while it waits is not its business. */
+  #turn = 0;
+  #isStill = false;
+  #records = 0;
+  /** Requests whose answers must not be lost. */
+  readonly #costly = new Set<number>();
+  #mode: 'replaying' | 'leaving' | 'live' = 'replaying';
+
+  constructor(module: IrModule, options: JournalOptions) {
+    const { path, replayOnly } = options;
+    this.#options = options;
+    this.#secrets = new JournalSecrets(module, options.environment, replayOnly ? 'pretend' : 'refuse');
+    this.#file = new JournalFile(path, { readOnly: replayOnly });
+    try {
+      this.turnSteps = this.#readHeader(digest(module));
+      this.#advance();
+    } catch (cause) {
+      this.#file.close();
+      throw cause;
+    }
+  }
+
+  get isReplaying(): boolean {
+    return this.#mode !== 'live';
+  }
+
+  /** Questions to people that have their answers. */
+  get answered(): number {
+    return this.#open.answered;
+  }
+
+  /** Answers of models that may be given again. */
+  get cached(): readonly CachedAnswer[] {
+    return this.#open.cached;
+  }
+
+  /** What the program does in its next turn. Gives back what is to be done now. */
+  took(effects: readonly Effect[]): readonly Effect[] {
+    if (!this.#isStill) this.#turn++;
+    let at = 0;
+    for (; at < effects.length && this.#next !== undefined; at++) {
+      const effect = effects[at];
+      if (effect === undefined) break;
+      this.#expect(effect);
+    }
+    const fresh = at === 0 ? effects : effects.slice(at);
+    if (fresh.length === 0) return fresh;
+    if (this.#mode === 'replaying') this.#leave();
+    for (const effect of fresh) if (isCostly(effect)) this.#costly.add(effect.id);
+    this.#write(fresh.map((effect) => `"out":${effectText(effect)}`));
+    if (fresh.some(isOutward)) this.#file.sync();
+    if (this.#mode === 'live') return fresh;
+    // The first turn after what is in the journal. What it asks for waits until the lost sessions have ended.
+    for (const effect of fresh) this.#open.took(effect);
+    return fresh.filter((effect) => effect.kind === 'cancel' || !('id' in effect));
+  }
+
+  /** What the VM was given after this turn; `recovery` when the journal has nothing more. */
+  replay(status: 'waiting' | 'running'): { readonly inputs: readonly Input[]; readonly recovery?: Recovery } {
+    const inputs: Input[] = [];
+    for (let next = this.#next; next !== undefined; next = this.#next) {
+      if (!('in' in next.record) || next.record.turn !== this.#turn) break;
+      inputs.push(next.record.in);
+      this.#open.got(next.record.in, next.record.at);
+      this.#advance();
+    }
+    if (inputs.length > 0) return { inputs };
+    if (this.#next !== undefined) {
+      if (status === 'waiting') throw this.#diverged('the program waits for something');
+      return { inputs };
+    }
+    if (this.#mode === 'replaying' && status === 'running' && !this.#open.hasAny) return { inputs };
+    if (this.#mode === 'replaying') this.#leave();
+    this.#mode = 'live';
+    const recovery = this.#open.recover(Date.now());
+    this.#told({ lostSessions: recovery.lostSessions, askedAgain: recovery.askedAgain });
+    this.got(status, recovery.inputs);
+    return { inputs: recovery.inputs, recovery };
+  }
+
+  /** What the VM is given now. */
+  got(status: 'waiting' | 'running', inputs: readonly Input[]): void {
+    this.#isStill = status === 'waiting' && inputs.length === 0;
+    this.#write(inputs.map((one) => `"in":${JSON.stringify(one)}`));
+    let mustSync = false;
+    for (const one of inputs) mustSync = this.#isDear(one) || mustSync;
+    if (mustSync) this.#file.sync();
+  }
+
+  /** What an agent says in passing comes in masses, and it is lost with the agent anyway. */
+  #isDear(one: Input): boolean {
+    if (one.kind !== 'answer') return false;
+    return this.#costly.delete(one.id) || (one.answer.ok && isLast(one.answer.value));
+  }
+
+  finish(outcome: Outcome): void {
+    const text = outcome.status === 'done' ? display(outcome.value) : outcome.failure.message;
+    const line = `"end":${JSON.stringify({ status: outcome.status, text })}`;
+    if (this.#next !== undefined) {
+      if (!('end' in this.#next.record) || !this.#next.text.endsWith(`${this.#secrets.strike(line)}}`)) {
+        throw this.#diverged(`the program ends with ${text}`);
+      }
+      this.#told({ isFinished: true });
+      return;
+    }
+    if (this.#mode === 'replaying') this.#leave();
+    if (this.#mode === 'leaving') this.#told({});
+    this.#mode = 'live';
+    this.#write([line]);
+    this.#file.sync();
+  }
+
+  close(): void {
+    this.#file.sync();
+    this.#file.close();
+  }
+
+  /** The journal has nothing more: from here on it is written. */
+  #leave(): void {
+    if (this.#options.replayOnly) {
+      const { path } = this.#options;
+      throw new JournalError(
+        'unfinished',
+        `the journal ${path} ends after line ${this.#file.line}, before the program does; \`--journal ${path}\` goes on from there`,
+      );
+    }
+    this.#file.startWriting();
+    this.#mode = this.#records === 0 ? 'live' : 'leaving';
+  }
+
+  #expect(effect: Effect): void {
+    const { record: said, text } = this.#next ?? {};
+    const is = this.#secrets.strike(effectText(effect));
+    const isSame =
+      said !== undefined && text !== undefined && 'out' in said && text.slice(text.indexOf('"out":') + 6, -1) === is;
+    if (!isSame || said.turn !== this.#turn) throw this.#diverged(`the program does ${shortened(is)}`);
+    this.#open.took(effect, said.at);
+    this.#options.onReplayed?.(effect);
+    this.#advance();
+  }
+
+  #diverged(what: string): JournalError {
+    const expected = this.#next === undefined ? 'nothing' : shortened(this.#next.text);
+    return new JournalError(
+      'diverged',
+      `the program does not do what it did: at line ${this.#file.line} the journal ${this.#file.path} has ${expected}, but ${what}`,
+    );
+  }
+
+  #advance(): void {
+    const text = this.#file.next();
+    if (text === undefined) {
+      this.#next = undefined;
+      return;
+    }
+    this.#records++;
+    this.#next = { text, record: this.#parse(text, record) };
+  }
+
+  #parse<Schema extends z.ZodType>(text: string, schema: Schema): z.output<Schema> {
+    const { path } = this.#file;
+    try {
+      return schema.parse(JSON.parse(this.#secrets.restore(text)));
+    } catch (cause) {
+      if (cause instanceof MissingSecret) {
+        const why = `the journal ${path} has the value of ${cause.variable} struck out: set ${cause.variable} as it was`;
+        throw new JournalError('secret', why, cause);
+      }
+      throw new JournalError('damaged', `line ${this.#file.line} of ${path} is not one of a journal`, cause);
+    }
+  }
+
+  #readHeader(module: string): number {
+    const { path, replayOnly } = this.#options;
+    const text = this.#file.next();
+    if (text === undefined) {
+      if (replayOnly) throw new JournalError('unfinished', `the journal ${path} is empty`);
+      this.#file.startWriting();
+      const first = { journal: 'concerto', version: JOURNAL_VERSION, module, arguments: this.#options.arguments };
+      this.#file.append([this.#secrets.strike(JSON.stringify({ ...first, turn_steps: TURN_STEPS, at: Date.now() }))]);
+      return TURN_STEPS;
+    }
+    const found = this.#parse(text, header);
+    if (found.version !== JOURNAL_VERSION) {
+      throw new JournalError('changed', `the journal ${path} is of version ${found.version}, not ${JOURNAL_VERSION}`);
+    }
+    if (found.module !== module) {
+      throw new JournalError(
+        'changed',
+        `the journal ${path} is of another program, or the program has changed since; take another file, or the program as it was`,
+      );
+    }
+    if (!replayOnly && JSON.stringify(found.arguments) !== JSON.stringify(this.#options.arguments)) {
+      throw new JournalError(
+        'changed',
+        `the journal ${path} is of a run with other arguments: ${JSON.stringify(found.arguments)}, now ${JSON.stringify(this.#options.arguments)}`,
+      );
+    }
+    return found.turn_steps;
+  }
+
+  #write(parts: readonly string[]): void {
+    const at = Date.now();
+    this.#file.append(parts.map((part) => this.#secrets.strike(`{"at":${at},"turn":${this.#turn},${part}}`)));
+  }
+
+  #told(found: Partial<ReplaySummary>): void {
+    if (this.#records === 0) return;
+    this.#options.onReplayEnd?.({
+      records: this.#records,
+      isFinished: false,
+      lostSessions: 0,
+      askedAgain: 0,
+      ...found,
+    });
+  }
+}
+
+/** Names of files are for people; the same program in another directory is the same. */
+function digest({ files: _files, name: _name, ...module }: IrModule): string {
+  return createHash('sha256').update(JSON.stringify(module)).digest('hex');
+}
+
+/** One effect as JSON. Values of the program as the program would write them. */
+function effectText(effect: Effect): string {
+  if (effect.kind !== 'emit' && effect.kind !== 'ask') return JSON.stringify(effect);
+  const { payload, ...rest } = effect;
+  return `${JSON.stringify(rest).slice(0, -1)},"payload":${stringify(payload)}}`;
+}
+
+/** The world changes by it: what led to it must not be lost. */
+function isOutward(effect: Effect): boolean {
+  switch (effect.kind) {
+    case 'model':
+    case 'mcp_call':
+    case 'http':
+    case 'agent_open':
+    case 'agent_reply':
+      return true;
+    case 'file':
+      return effect.op === 'write' || effect.op === 'append' || effect.op === 'replace' || effect.op === 'remove';
+    default:
+      return false;
+  }
+}
+
+/** Somebody is paid or has to think for the answer, or it cannot be had again. */
+function isCostly(effect: Effect): effect is Extract<Effect, { readonly id: number }> {
+  return effect.kind === 'ask' || effect.kind === 'model_next' || ('id' in effect && isOutward(effect));
+}
+
+const SHORT = 200;
+
+function shortened(text: string): string {
+  return text.length <= SHORT ? text : `${text.slice(0, SHORT)}…`;
+}
