@@ -1,5 +1,5 @@
 // `npm run test:agents [-- ARGUMENTS OF THE TEST RUNNER]`: tests our drivers and middleware with the real agent programs,
-// which it installs into a folder of its own. They are too large (half a GB) for everybody's `npm install`. No key is needed: a
+// which it installs into a folder of its own. They are too large (a GB) for everybody's `npm install`. No key is needed: a
 // scripted model on loopback answers.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
@@ -11,6 +11,7 @@ import { root } from './root.mjs';
 // Pinned: their wire changes from week to week, and npm would choose an older one for Node 20.
 const programs = {
   CONCERTO_TEST_CLAUDE: { name: '@anthropic-ai/claude-code', version: '2.1.325', bin: 'claude' },
+  CONCERTO_TEST_CODEX: { name: '@openai/codex', version: '0.166.0', bin: 'codex' },
   // Without its optional part, which is the program above once more.
   CONCERTO_TEST_CLAUDE_ACP: {
     name: '@agentclientprotocol/claude-agent-acp',
