@@ -20,6 +20,11 @@ const MOST_CANDIDATES = 200;
 /** Programs that are kept; the one that was not asked about for the longest time goes. */
 const MOST_ANALYSES = 32;
 
+interface Supposed {
+  readonly analysis: Analysis;
+  readonly index: ProgramIndex;
+}
+
 /** What is known of the programs around the open files; each is checked again only when one of its files differs. */
 export class Workspace {
   readonly #files: Files;
@@ -27,6 +32,7 @@ export class Workspace {
   readonly #indexes = new WeakMap<Analysis, ProgramIndex>();
   readonly #roots = new Map<string, readonly string[]>();
   #latest: Analysis | undefined;
+  #supposed: (Supposed & { readonly key: string }) | undefined;
 
   constructor(files: Files) {
     this.#files = files;
@@ -87,10 +93,15 @@ export class Workspace {
     return index;
   }
 
-  /** The program as it would be with other texts; nothing of it is kept. */
-  suppose(entry: string, overlays: readonly Overlay[]): { readonly analysis: Analysis; readonly index: ProgramIndex } {
+  /** The program as it would be with other texts. Only the last is kept: editors ask twice about the same keystroke. */
+  suppose(entry: string, overlays: readonly Overlay[]): Supposed {
+    const key = JSON.stringify([entry, overlays]);
+    const last = this.#supposed;
+    const isSame = last?.key === key && last.analysis === this.#latest && isFresh(this.#files, last.analysis);
+    if (last !== undefined && isSame) return last;
     const analysis = this.#analyse(entry, overlays);
-    return { analysis, index: indexProgram(analysis.program, analysis.checked) };
+    this.#supposed = { key, analysis, index: indexProgram(analysis.program, analysis.checked) };
+    return this.#supposed;
   }
 
   #analyse(entry: string, overlays: readonly Overlay[]): Analysis {
