@@ -6,6 +6,7 @@ import {
   startAgent,
 } from '@concerto/agents';
 import type { JsonObject } from '@concerto/base';
+import type { AgentEvent } from '@concerto/protocol';
 
 const answersWithinMs = 60_000;
 
@@ -71,10 +72,8 @@ export async function answer({ agent }: Driven, asked: JsonObject | undefined, v
 }
 
 /** What a session would show. */
-export function shownBy({ said }: Driven): readonly JsonObject[] {
-  return said
-    .flatMap((output) => (output.kind === 'message' ? (output.shown ?? []) : []))
-    .map((event) => ({ ...event }));
+export function shownBy({ said }: Driven): readonly AgentEvent[] {
+  return said.flatMap((output) => (output.kind === 'message' ? (output.shown ?? []) : []));
 }
 
 export function usageOf({ said }: Driven): { readonly input: number; readonly output: number; readonly cost: number } {
