@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Json } from '@concerto/base';
 import { buildProgram, readManifest } from '@concerto/language';
-import { type ProgramWorld, runProgram } from '@concerto/runtime/program';
+import { ProgramJournal, type ProgramWorld, type ReplaySummary, runProgram } from '@concerto/runtime/program';
 import { display, type Outcome } from '@concerto/vm';
 
 export type StageOptions = {
@@ -15,6 +15,9 @@ export type StageOptions = {
   readonly signal?: AbortSignal;
   /** The language's own events that count as emits. */
   readonly events?: readonly string[];
+  /** In the stage's directory. */
+  readonly journal?: string;
+  readonly replayOnly?: boolean;
   readonly onEmit?: (channel: string) => void;
 };
 
@@ -24,6 +27,9 @@ export type Performance = {
   readonly outcome: Outcome;
   /** The message of a failure, or of the error that `main` returned. */
   readonly problem: string | undefined;
+  /** What was said when the journal was written, as `lines`. */
+  readonly replayed: readonly string[];
+  readonly summary: ReplaySummary | undefined;
 };
 
 /** A directory for one test's program. */
@@ -65,11 +71,37 @@ export class Stage {
       mockModels: options.mockModels ?? false,
     };
     const { signal } = options;
-    const outcome = await runProgram(built.module, world, {
-      entry: 'main',
-      ...(signal === undefined ? {} : { signal }),
-    });
-    return { lines, outcome, problem: problemOf(outcome) };
+    const replayed: string[] = [];
+    const kept: { summary?: ReplaySummary } = {};
+    const journal =
+      options.journal === undefined
+        ? undefined
+        : new ProgramJournal(built.module, {
+            path: join(this.directory, options.journal),
+            replayOnly: options.replayOnly ?? false,
+            arguments: {},
+            environment: world.environment,
+            onReplayed: (effect) => {
+              if (effect.kind === 'emit' && !effect.system)
+                replayed.push(`${effect.channel}: ${display(effect.payload)}`);
+              if (effect.kind === 'print') replayed.push(effect.text);
+              if (effect.kind === 'ask') replayed.push(`${effect.channel}? ${display(effect.payload)}`);
+            },
+            onReplayEnd: (summary) => {
+              kept.summary = summary;
+              answers.splice(0, journal?.answered ?? 0);
+            },
+          });
+    try {
+      const outcome = await runProgram(built.module, world, {
+        entry: 'main',
+        ...(signal === undefined ? {} : { signal }),
+        ...(journal === undefined ? {} : { journal }),
+      });
+      return { lines, outcome, problem: problemOf(outcome), replayed, summary: kept.summary };
+    } finally {
+      journal?.close();
+    }
   }
 
   remove(): void {

@@ -38,10 +38,6 @@ export class OpenWork {
   #opened = 0;
   #streamed = 0;
 
-  get hasAny(): boolean {
-    return this.#requests.size > 0 || this.#sessions.size > 0;
-  }
-
   get answered(): number {
     return this.#answered;
   }
@@ -90,15 +86,20 @@ export class OpenWork {
     const lost = [...this.#sessions].flatMap(([session, isOver]) => (isOver ? [] : [session]));
     const inputs: Input[] = lost.map((session) => ({ kind: 'expired', session, error: LOST_SESSION }));
     const again: ProgramRequest[] = [];
+    const sleeping: { readonly request: ProgramRequest & { readonly kind: 'sleep' }; readonly due: number }[] = [];
     let askedAgain = 0;
     for (const { request, at } of this.#requests.values()) {
       // The session of this one is among the lost.
       if (request.kind === 'agent_next') continue;
       const end = at === undefined ? undefined : endOf(request);
       if (end !== undefined) inputs.push({ kind: 'answer', id: request.id, answer: end });
-      else again.push(at === undefined ? request : restOf(request, now - at));
+      else if (request.kind === 'sleep' && at !== undefined) sleeping.push({ request, due: at + request.ms });
+      else again.push(request);
       if (end === undefined && at !== undefined) askedAgain++;
     }
+    // What is over for long still ends in the order of time.
+    sleeping.sort((left, right) => left.due - right.due);
+    again.push(...sleeping.map(({ request, due }) => ({ ...request, ms: Math.max(0, due - now) })));
     return {
       inputs,
       again,
@@ -114,11 +115,6 @@ const LOST_SESSION: WorldError = {
   kind: 'exited',
   message: 'agent exited without result (the run was ended while the session was open, and the agent with it)',
 };
-
-/** Time has passed since. */
-function restOf(request: ProgramRequest, passed: number): ProgramRequest {
-  return request.kind === 'sleep' ? { ...request, ms: Math.max(0, request.ms - passed) } : request;
-}
 
 /** What has no second time. Undefined when it can be asked again. */
 function endOf(request: ProgramRequest): Extract<Input, { kind: 'answer' }>['answer'] | undefined {

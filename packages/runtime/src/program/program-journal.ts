@@ -154,7 +154,6 @@ export class ProgramJournal {
       if (status === 'waiting') throw this.#diverged('the program waits for something');
       return { inputs };
     }
-    if (this.#mode === 'replaying' && status === 'running' && !this.#open.hasAny) return { inputs };
     if (this.#mode === 'replaying') this.#leave();
     this.#mode = 'live';
     const recovery = this.#open.recover(Date.now());
