@@ -160,7 +160,7 @@ describe('permissions and questions', () => {
     });
     await agent.reply({ inReplyTo: 'question', inReplyToId: first.id, value: 'Redis' });
     const second = rawOf<{ id: string }>(await output.until('question'));
-    expect(second).toMatchObject({ question: 'Which name?', context: 'More than one may be chosen.' });
+    expect(second).toMatchObject({ question: 'Which name?', multiple: true });
     await agent.reply({ inReplyTo: 'question', inReplyToId: second.id, value: ['a', 'b'] });
     expect((await untilEnd(output)).at(-1)).toMatchObject({
       raw: { text: '{"Which store?":"Redis","Which name?":"a, b"}' },

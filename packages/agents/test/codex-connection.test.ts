@@ -140,7 +140,7 @@ describe('approvals and questions', () => {
   test.each([
     [{ value: 'no' }, 'Declined.'],
     [{ value: 'no, use git clean' }, 'The supervisor refused this: use git clean'],
-    [{ error: 'unhandled' }, 'The supervisor refused this: nobody decided about this: unhandled'],
+    [{ error: 'unhandled' }, 'Declined.'],
   ])('a denial and its reason reach the agent: %j', async (answer, text) => {
     const agent = await startCodex();
     const output = reader(agent);

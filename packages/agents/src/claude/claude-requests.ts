@@ -101,13 +101,13 @@ function questionMessage(id: string, question: ClaudeQuestion | undefined): Driv
   const lines = [
     ...(header === undefined ? [] : [header]),
     ...options.flatMap(({ label, description = '' }) => (description === '' ? [] : [`${label}: ${description}`])),
-    ...(multiSelect === true ? ['More than one may be chosen.'] : []),
   ];
   return {
     type: 'question',
     id,
     question: text,
     ...(options.length === 0 ? {} : { options: options.map(({ label }) => label) }),
+    ...(multiSelect === true ? { multiple: true } : {}),
     ...(lines.length === 0 ? {} : { context: lines.join('\n') }),
   };
 }

@@ -122,7 +122,7 @@ export class CodexConnection implements AgentConnection {
   }
 
   async steer({ text }: { readonly id: string; readonly text: string }): Promise<void> {
-    await this.#tell(text);
+    await this.#tell(text, () => this.#late.push(text));
   }
 
   async request(verb: AgentVerb, id: string): Promise<void> {
@@ -164,15 +164,12 @@ export class CodexConnection implements AgentConnection {
     });
   }
 
-  /** Into the turn that runs; what comes too late for it is kept for the next one. */
-  async #tell(text: string): Promise<void> {
+  /** Into the turn that runs, unless it is over or about to be. */
+  async #tell(text: string, tooLate: () => void): Promise<void> {
     const expectedTurnId = this.#turn?.id;
-    if (expectedTurnId === undefined || this.#stopping.length > 0) {
-      this.#late.push(text);
-      return;
-    }
+    if (expectedTurnId === undefined || this.#stopping.length > 0) return tooLate();
     await this.peer.call('turn/steer', { ...this.#about(), expectedTurnId, input: inputOf(text) }, (answer) => {
-      if (!answer.ok) this.#late.push(text);
+      if (!answer.ok) tooLate();
     });
   }
 
@@ -222,7 +219,7 @@ export class CodexConnection implements AgentConnection {
     }
     await this.peer.respond(step.requestId, step.result);
     // Its refusals carry no words; what was said beside a no is told as a message.
-    if (step.reason !== undefined) await this.#tell(`The supervisor refused this: ${step.reason}`);
+    if (step.reason !== undefined) await this.#tell(`The supervisor refused this: ${step.reason}`, () => {});
   }
 
   #readLine(line: Line): void {

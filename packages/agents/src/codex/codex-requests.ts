@@ -219,10 +219,7 @@ export class CodexRequests {
 const decisions = { accepted: { decision: 'accept' }, declined: { decision: 'decline' } };
 
 function decided({ requestId, accepted, declined }: Approval, answered: Answered): CodexStep {
-  const decision: Decision =
-    'error' in answered
-      ? { isApproved: false, reason: `nobody decided about this: ${textsOf(answered.error).join(', ')}` }
-      : readDecision(answered.value);
+  const decision: Decision = 'error' in answered ? { isApproved: false } : readDecision(answered.value);
   if (decision.isApproved) return { kind: 'respond', requestId, result: accepted };
   const { reason } = decision;
   return { kind: 'respond', requestId, result: declined, ...(reason === undefined ? {} : { reason }) };
