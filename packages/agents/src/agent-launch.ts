@@ -12,6 +12,11 @@ export type AgentLaunch = {
   readonly secrets: readonly string[];
 };
 
+const installs: Readonly<Record<string, string>> = {
+  claude: 'npm install -g @anthropic-ai/claude-code',
+  codex: 'npm install -g @openai/codex',
+};
+
 /** Finds the program and fills in the variables; throws `AgentError` where something is not there. Starts nothing. */
 export async function agentLaunch(spec: AgentSpec): Promise<AgentLaunch> {
   const { variables, secrets } = agentEnvironment(spec.name, spec.env ?? {}, process.env);
@@ -21,6 +26,7 @@ export async function agentLaunch(spec: AgentSpec): Promise<AgentLaunch> {
     command: spec.command,
     workingDir,
     path: variables.PATH ?? '',
+    install: spec.command === spec.protocol ? installs[spec.command] : undefined,
   });
   return { command, workingDir, variables, secrets };
 }

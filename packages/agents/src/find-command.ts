@@ -8,13 +8,15 @@ type Lookup = {
   readonly command: string;
   readonly workingDir: string;
   readonly path: string;
+  /** How it comes to be there, where we know it. */
+  readonly install?: string | undefined;
 };
 
 /**
  * The program's own path. Looked up here and not left to `spawn`, whose ENOENT does not tell a missing command from a
  * missing directory, nor where it was looked for.
  */
-export async function findCommand({ agent, command, workingDir, path }: Lookup): Promise<string> {
+export async function findCommand({ agent, command, workingDir, path, install }: Lookup): Promise<string> {
   if (command.trim() === '') throw failed(agent, 'its `command` is empty; name a program in the manifest');
   await checkDirectory(agent, workingDir);
   const candidates = hasFolder(command)
@@ -40,7 +42,7 @@ export async function findCommand({ agent, command, workingDir, path }: Lookup):
     : `it is in none of the folders of PATH: ${path}`;
   throw failed(
     agent,
-    `command "${command}" was not found: ${where}; install it, or correct \`command\` in the manifest`,
+    `command "${command}" was not found: ${where}; install it${install === undefined ? '' : ` with \`${install}\``}, or correct \`command\` in the manifest`,
   );
 }
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JsonObject } from '@concerto/base';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { AgentConnection, AgentOutput, StartOptions } from '../src/index.ts';
+import { type AgentConnection, type AgentOutput, type StartOptions, startAgent } from '../src/index.ts';
 import { kindOf, rawOf, reader, start } from './start.ts';
 
 function startClaude(params: JsonObject = {}, options: StartOptions = {}): Promise<AgentConnection> {
@@ -333,5 +333,13 @@ describe('how it is started', () => {
   test('a program that does not answer is no agent', async () => {
     const mute = start('claude', { protocol: 'claude', env: { MUTE: '1' } }, { initTimeoutMs: 300 });
     await expect(mute).rejects.toMatchObject({ code: 'init-timeout' });
+  });
+});
+
+test('a program that is not there: how to install it', async () => {
+  const nowhere = { name: 'coder', command: 'claude', protocol: 'claude', env: { PATH: '/nowhere' } } as const;
+  await expect(startAgent(nowhere)).rejects.toMatchObject({
+    code: 'spawn-failed',
+    message: expect.stringContaining('npm install -g @anthropic-ai/claude-code'),
   });
 });
