@@ -10,6 +10,8 @@ const endsWithinMs = 60_000;
 export type ConcertoRun = {
   readonly ended: Promise<{ readonly code: number | null; readonly out: string; readonly err: string }>;
   readonly interrupt: () => void;
+  /** As a power cut would. */
+  readonly kill: () => void;
 };
 
 /** `concerto …` as a process of its own, from source, with these variables and no others of ours but `PATH`. */
@@ -34,5 +36,6 @@ export function runConcerto(args: readonly string[], env: Readonly<Record<string
       child.on('close', (code) => resolve({ code, out, err }));
     }),
     interrupt: () => void child.kill('SIGINT'),
+    kill: () => void child.kill('SIGKILL'),
   };
 }

@@ -80,6 +80,7 @@ export async function run(argv: string[]): Promise<number> {
       });
     },
     ready: () => output.drained(),
+    flush: () => output.flush(),
     environment: process.env,
     directory: process.cwd(),
     projectDirectory: target.projectDirectory,

@@ -133,11 +133,15 @@ export class ProgramJournal {
     if (this.#mode === 'replaying') this.#leave();
     for (const effect of fresh) if (isCostly(effect)) this.#costly.add(effect.id);
     this.#write(fresh.map((effect) => `"out":${effectText(effect)}`));
-    if (fresh.some(isOutward)) this.#file.sync();
     if (this.#mode === 'live') return fresh;
     // The first turn after what is in the journal. What it asks for waits until the lost sessions have ended.
     for (const effect of fresh) this.#open.took(effect);
     return fresh.filter((effect) => effect.kind === 'cancel' || !('id' in effect));
+  }
+
+  /** Call it before an effect happens: one that others see must not be forgotten by a machine that goes down. */
+  secure(effect: Effect): void {
+    if (isOutward(effect)) this.#file.sync();
   }
 
   /** What the VM was given after this turn; `recovery` when the journal has nothing more. */
@@ -159,6 +163,7 @@ export class ProgramJournal {
     const recovery = this.#open.recover(Date.now());
     this.#told({ lostSessions: recovery.lostSessions, askedAgain: recovery.askedAgain });
     this.got(status, recovery.inputs);
+    this.#file.sync();
     return { inputs: recovery.inputs, recovery };
   }
 

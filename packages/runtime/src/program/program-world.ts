@@ -8,6 +8,8 @@ export type ProgramWorld = {
   readonly print: (text: string) => void;
   /** Resolves when the world can take more output; without it, always. */
   readonly ready?: () => Promise<void>;
+  /** Lets go of output that was held back to be written at once. */
+  readonly flush?: () => void;
   readonly log: (level: 'info' | 'warn' | 'error' | 'debug', text: string) => void;
   /** `await emit`; resolves with null when nobody answers. */
   readonly ask: (channel: string, payload: Value, signal: AbortSignal) => Promise<Json>;

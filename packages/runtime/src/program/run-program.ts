@@ -53,9 +53,10 @@ export async function runProgram(module: IrModule, world: ProgramWorld, options:
       const result = run(vm, journal?.turnSteps ?? TURN_STEPS);
       // An interrupted program can go on with its journal: that it was interrupted is not written there.
       const written = signal?.aborted === true ? undefined : journal;
-      for (const effect of written?.took(result.effects) ?? result.effects) desk.take(effect);
+      if (written === undefined) for (const effect of result.effects) desk.take(effect);
+      else takeWritten(desk, written, world, result.effects);
       desk.startHeld();
-      if (world.ready !== undefined && (result.effects.length > 1 || journal !== undefined)) await world.ready();
+      if (world.ready !== undefined && result.effects.length > 1) await world.ready();
       if (result.status === 'done' || result.status === 'failed') {
         written?.finish(result);
         return result;
@@ -78,6 +79,24 @@ export async function runProgram(module: IrModule, world: ProgramWorld, options:
     signal?.removeEventListener('abort', onAbort);
     await desk.close();
   }
+}
+
+/** Once it is written that something was said it is said: whoever is killed in between has lost it. */
+function takeWritten(
+  desk: RequestDesk,
+  journal: ProgramJournal,
+  world: ProgramWorld,
+  effects: readonly Effect[],
+): void {
+  const notices: Effect['kind'][] = ['emit', 'print', 'log'];
+  for (const effect of journal.took(effects)) {
+    if (!notices.includes(effect.kind)) {
+      world.flush?.();
+      journal.secure(effect);
+    }
+    desk.take(effect);
+  }
+  world.flush?.();
 }
 
 function give(vm: Vm, inputs: readonly Input[]): void {
