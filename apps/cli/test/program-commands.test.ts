@@ -26,6 +26,30 @@ function write(path: string, text: string): string {
 const PROJECT = '[project]\nname = "p"\nversion = "1"\nentry = "src/main.conc"\n';
 
 describe('run', () => {
+  test('--journal: run again with it, a program that has ended gives its result and says nothing twice', async () => {
+    const path = write('a.conc', 'fn main() -> Result<Nil, String> { emit("x", std::random::float()); Err("no") }');
+    const journal = join(directory, 'journal');
+    const first = await type(run, '--journal', journal, path);
+    expect({ code: first.code, err: first.err }).toEqual({ code: 1, err: 'error: no\n' });
+    const told = `journal: replayed 4 records of ${journal}: the program had ended\nerror: no\n`;
+    for (const flag of ['--journal', '--replay']) {
+      expect(await type(run, flag, journal, path)).toEqual({ code: 1, out: '', err: told });
+      expect(await type(run, flag, journal, '--replay-emits', path)).toEqual({ code: 1, out: first.out, err: told });
+    }
+    const other = write('b.conc', 'fn main() { emit("x", 1); }');
+    const changed = await type(run, '--journal', journal, other);
+    expect({ code: changed.code, out: changed.out }).toEqual({ code: 1, out: '' });
+    expect(changed.err).toContain('or the program has changed since');
+  });
+
+  test('--journal and --replay exclude each other, and --replay-emits needs one of them', async () => {
+    const path = write('a.conc', 'fn main() { emit("x", 1); }');
+    const journal = join(directory, 'journal');
+    await expect(run.run(['--journal', journal, '--replay', journal, path])).rejects.toThrow('give one of them');
+    await expect(run.run(['--replay-emits', path])).rejects.toThrow('needs --journal or --replay');
+    expect((await type(run, '--replay', journal, path)).err).toMatch(/^error: cannot open the journal /);
+  });
+
   test('each emit is a line; printed text is as it is', async () => {
     const path = write('a.conc', 'fn main() { emit("x", [1, "a"]); print("p"); println("q", 2); emit("y"); }');
     expect(await type(run, path)).toEqual({ code: 0, out: '[emit:x] [1, a]\npq 2\n[emit:y] nil\n', err: '' });
