@@ -192,6 +192,33 @@ describe('while it works', () => {
     });
   });
 
+  test('a message that the program drops ends the turn, and goes with the next prompt', async () => {
+    const agent = await startClaude();
+    const output = reader(agent);
+    await agent.prompt({ text: 'drop' });
+    await output.until('partial');
+    await agent.steer({ id: 's-1', text: 'say it' });
+    expect((await untilEnd(output)).at(-1)).toMatchObject({ raw: { text: 'first part', turns: 1 } });
+    expect((await turn(agent, 'in English', output)).at(-1)).toMatchObject({ raw: { text: 'it\n\nin English' } });
+  });
+
+  test('a program that does not tell what becomes of messages does not let a turn wait for ever', async () => {
+    const agent = await startClaude();
+    const output = reader(agent);
+    await agent.prompt({ text: 'forget' });
+    await output.until('partial');
+    await agent.steer({ id: 's-1', text: 'say it' });
+    expect((await untilEnd(output)).at(-1)).toMatchObject({ raw: { text: 'first part' } });
+  });
+
+  test('work of its own, which nobody asked for, is a log', async () => {
+    const agent = await startClaude();
+    const output = reader(agent);
+    await turn(agent, 'wake', output);
+    await output.until('usage');
+    expect(rawOf(await output.next())).toMatchObject({ type: 'log', message: 'it ended work of its own: woken' });
+  });
+
   test('an interrupt ends the turn with an ack and nothing else, withdraws what was asked, and the session goes on', async () => {
     const agent = await startClaude();
     const output = reader(agent);
@@ -276,6 +303,7 @@ describe('how it is started', () => {
     const { options, env } = await show({
       mcp_servers: {
         files: { transport: 'stdio', command: 'mcp-files', args: ['.'], env: { FILES_TOKEN: 'secret-1' } },
+        here: { transport: 'stdio', command: 'mcp-here', args: ['${HOME}'], cwd: '/srv' },
         web: { transport: 'http', url: 'https://tools.example/mcp', headers: { Authorization: 'Bearer secret-2' } },
       },
       tools: { deny: ['files.remove'] },
@@ -285,10 +313,16 @@ describe('how it is started', () => {
     expect(JSON.parse(String(options['mcp-config']))).toEqual({
       mcpServers: {
         files: { type: 'stdio', command: 'mcp-files', args: ['.'], env: { FILES_TOKEN: '${CONCERTO_MCP_1}' } },
-        web: { type: 'http', url: 'https://tools.example/mcp', headers: { Authorization: '${CONCERTO_MCP_2}' } },
+        here: {
+          type: 'stdio',
+          command: '/bin/sh',
+          args: ['-c', 'cd "$1" && shift && exec "$@"', 'sh', '/srv', 'mcp-here', '${CONCERTO_MCP_2}'],
+          env: {},
+        },
+        web: { type: 'http', url: 'https://tools.example/mcp', headers: { Authorization: '${CONCERTO_MCP_3}' } },
       },
     });
-    expect(env).toEqual({ CONCERTO_MCP_1: 'secret-1', CONCERTO_MCP_2: 'Bearer secret-2' });
+    expect(env).toEqual({ CONCERTO_MCP_1: 'secret-1', CONCERTO_MCP_2: '${HOME}', CONCERTO_MCP_3: 'Bearer secret-2' });
   });
 
   test.each([

@@ -329,6 +329,7 @@ describe('how it is started', () => {
       features: { default_mode_request_user_input: true, shell_tool: false },
       web_search: 'disabled',
       mcp_servers: {
+        own: { enabled: false },
         files: {
           command: 'mcp-files',
           args: ['.'],

@@ -29,6 +29,9 @@ import { type ClaudeEnd, type ClaudeMeaning, type ClaudeRequest, ClaudeTranslato
 /** For an agent that is cancelled to stop its turn; then it is ended all the same. */
 const cancelWithinMs = 2_000;
 
+/** After the end of a turn: for the program to tell that it goes on with a message that came late. */
+const steeredWithinMs = 3_000;
+
 const ruleHook = 'tool-rules';
 const versionRequest = 'version';
 const accountRequest = 'account';
@@ -39,6 +42,8 @@ type Turn = {
   readonly steered: Map<string, string>;
   /** Earlier parts of a turn that was steered into several. */
   readonly ends: ClaudeEnd[];
+  /** A message was taken up after the last of them: there will be another. */
+  isGoingOn: boolean;
 };
 
 type Stopping = { readonly verb: 'interrupt' | 'cancel'; readonly id: string };
@@ -120,7 +125,7 @@ export class ClaudeConnection implements AgentConnection {
   }
 
   async prompt(prompt: AgentPrompt): Promise<void> {
-    this.#turn = { steered: new Map(), ends: [] };
+    this.#turn = { steered: new Map(), ends: [], isGoingOn: false };
     const late = this.#late.splice(0);
     if (late.length > 0) {
       this.#push(log('info', `passed on with this prompt, because the last turn was over: ${late.join(' | ')}`));
@@ -229,8 +234,13 @@ export class ClaudeConnection implements AgentConnection {
       case 'answered':
         this.#answered(meaning);
         return;
+      case 'queued':
+        return;
       case 'taken-up':
-        this.#turn?.steered.delete(meaning.uuid);
+        if (this.#turn?.steered.delete(meaning.uuid) === true) this.#turn.isGoingOn = true;
+        return;
+      case 'dropped':
+        this.#dropped(meaning.uuid);
         return;
       case 'conversation':
         this.version ??= meaning.version;
@@ -285,12 +295,40 @@ export class ClaudeConnection implements AgentConnection {
     const { usage, cost } = this.#account.charge(end.bill);
     this.#push({ kind: 'usage', usage });
     const turn = this.#turn;
-    if (turn === undefined) return;
-    const isStopped = this.#stopping.length > 0;
+    if (turn === undefined) {
+      // It may begin to work by itself, for example when something that it started has ended.
+      this.#push(log('info', `it ended work of its own: ${outcome.ok ? outcome.text : outcome.message}`));
+      return;
+    }
     // A turn that was steered late ends once for what was asked first, and again for what came after.
+    turn.isGoingOn = false;
     turn.ends.push({ ...end, bill: { ...end.bill, totalCost: cost ?? 0 } });
-    if (outcome.ok && turn.steered.size > 0 && !isStopped) return;
+    if (outcome.ok && turn.steered.size > 0 && this.#stopping.length === 0) this.#awaitSteered(turn);
+    else this.#endTurn(turn, outcome);
+  }
+
+  /** A program that does not tell what becomes of messages would let us wait for ever. */
+  #awaitSteered(turn: Turn): void {
+    const heard = [...turn.steered.keys()];
+    setTimeout(() => {
+      for (const uuid of heard) if (this.#turn === turn && turn.steered.has(uuid)) this.#dropped(uuid);
+    }, steeredWithinMs).unref();
+  }
+
+  /** It will not be worked on; when nothing else is, the turn is over. */
+  #dropped(uuid: string): void {
+    const turn = this.#turn;
+    const text = turn?.steered.get(uuid);
+    if (turn === undefined || text === undefined) return;
+    turn.steered.delete(uuid);
+    this.#late.push(text);
+    const last = turn.ends.at(-1);
+    if (last !== undefined && turn.steered.size === 0 && !turn.isGoingOn) this.#endTurn(turn, last.outcome);
+  }
+
+  #endTurn(turn: Turn, outcome: ClaudeEnd['outcome']): void {
     this.#turn = undefined;
+    const isStopped = this.#stopping.length > 0;
     this.#requests.clear();
     this.#late.push(...turn.steered.values());
     // It may have been done before it heard that it should stop.

@@ -77,27 +77,34 @@ function asClaudeRule(rule: string): string {
 
 /**
  * The servers as the program wants them. Every value of `env` and `headers` may be a secret, and a command line is for
- * all to see: there stands a reference, which the program resolves from its environment.
+ * all to see: there stands a reference, which the program resolves from its environment. So does it wherever a text
+ * looks like a reference of its own.
  */
 function mcpConfig(servers: Readonly<Record<string, ToolServerParams>>): {
   readonly config: JsonObject;
   readonly variables: Readonly<Record<string, string>>;
 } {
   const variables: Record<string, string> = {};
+  const hide = (value: string): string => {
+    const variable = `CONCERTO_MCP_${Object.keys(variables).length + 1}`;
+    variables[variable] = value;
+    return `\${${variable}}`;
+  };
   const hidden = (values: Readonly<Record<string, string>> | undefined): JsonObject =>
-    Object.fromEntries(
-      Object.entries(values ?? {}).map(([name, value]) => {
-        const variable = `CONCERTO_MCP_${Object.keys(variables).length + 1}`;
-        variables[variable] = value;
-        return [name, `\${${variable}}`];
-      }),
-    );
+    Object.fromEntries(Object.entries(values ?? {}).map(([name, value]) => [name, hide(value)]));
+  const literal = (text: string): string => (text.includes('${') ? hide(text) : text);
   const entries = Object.entries(servers).map(([name, server]): [string, Json] => {
     if (server.transport !== 'stdio') {
-      return [name, { type: server.transport, url: server.url, headers: hidden(server.headers) }];
+      return [name, { type: server.transport, url: literal(server.url), headers: hidden(server.headers) }];
     }
-    const { command, args = [], env, cwd } = server;
-    return [name, { type: 'stdio', command, args, env: hidden(env), ...(cwd === undefined ? {} : { cwd }) }];
+    const [command, ...args] = commandIn(server).map(literal);
+    return [name, { type: 'stdio', command: command ?? '', args, env: hidden(server.env) }];
   });
   return { config: { mcpServers: Object.fromEntries(entries) }, variables };
+}
+
+/** The program starts every server in its own folder; a shell changes to another. */
+function commandIn({ command, args = [], cwd }: Extract<ToolServerParams, { transport: 'stdio' }>): readonly string[] {
+  if (cwd === undefined) return [command, ...args];
+  return ['/bin/sh', '-c', 'cd "$1" && shift && exec "$@"', 'sh', cwd, command, ...args];
 }

@@ -21,8 +21,8 @@ export type ClaudeMeaning =
   | { readonly kind: 'withdrawn'; readonly requestId: string }
   /** To a request of ours. */
   | { readonly kind: 'answered'; readonly requestId: string; readonly response: Json; readonly error?: string }
-  /** A message of ours that came while it was at work. */
-  | { readonly kind: 'taken-up'; readonly uuid: string }
+  /** A message of ours that came while it was at work; no more is heard of one that is dropped. */
+  | { readonly kind: 'queued' | 'taken-up' | 'dropped'; readonly uuid: string }
   | { readonly kind: 'conversation'; readonly id: string; readonly version: string | undefined }
   | { readonly kind: 'ended'; readonly end: ClaudeEnd };
 
@@ -53,6 +53,12 @@ const notLoggedIn =
 
 /** Says nothing that anybody waits for. */
 const quietSystem: ReadonlySet<string> = new Set(['init', 'status', 'hook_started', 'hook_progress', 'hook_response']);
+/** What becomes of a message; any other word for it means that it will not be worked on. */
+const lifecycle: Readonly<Record<string, 'queued' | 'taken-up'>> = {
+  queued: 'queued',
+  started: 'taken-up',
+  completed: 'taken-up',
+};
 const quietTypes: ReadonlySet<string> = new Set(['keep_alive', 'rate_limit_event', 'tool_progress', 'auth_status']);
 
 /** Reads the lines of one process in order. */
@@ -96,7 +102,7 @@ export class ClaudeTranslator {
         return [{ kind: 'answered', requestId, response, ...(error === undefined ? {} : { error }) }];
       }
       case 'command_lifecycle':
-        return message.state === 'started' ? [{ kind: 'taken-up', uuid: message.command_uuid }] : [];
+        return [{ kind: lifecycle[message.state] ?? 'dropped', uuid: message.command_uuid }];
       case 'result':
         return [...this.#restOfThought(), { kind: 'ended', end: this.#end(message) }];
     }

@@ -244,9 +244,6 @@ export class CodexConnection implements AgentConnection {
       case 'usage':
         this.#used(meaning.usage);
         return;
-      case 'turn-started':
-        this.#hasBegun(meaning.turnId);
-        return;
       case 'resolved': {
         const id = this.#requests.withdraw(meaning.requestId);
         if (id !== undefined) this.#push({ kind: 'withdrawn', id, reason: 'the agent no longer waits for it' });
@@ -254,6 +251,9 @@ export class CodexConnection implements AgentConnection {
       }
       case 'ended':
         if (this.#turn?.id === meaning.turnId) this.#ended(meaning.end);
+        // It may begin to work by itself, for example towards a goal.
+        else if (meaning.end.kind === 'completed')
+          this.#push(log('info', `it ended work of its own: ${meaning.end.text}`));
         return;
       default:
         unreachable(meaning);

@@ -27,15 +27,15 @@ export const shellNames: readonly string[] = ['shell', 'exec_command'];
 export const patchNames: readonly string[] = ['apply_patch', 'file_change'];
 const searchNames: readonly string[] = ['web_search'];
 
-/** What a thread is started with, or taken up again. */
-export function threadParams(params: CodexParams, cwd: string): JsonObject {
+/** What a thread is started with, or taken up again; it does without the `others`, servers of its own. */
+export function threadParams(params: CodexParams, cwd: string, others: readonly string[] = []): JsonObject {
   return {
     cwd,
     approvalPolicy: params.approval_policy,
     // Not one of its own models.
     approvalsReviewer: 'user',
     sandbox: params.sandbox,
-    config: configOf(params),
+    config: configOf(params, others),
     ...(params.model === undefined ? {} : { model: params.model }),
     ...(params.model_provider === undefined ? {} : { modelProvider: params.model_provider }),
     ...(params.developer_instructions === undefined ? {} : { developerInstructions: params.developer_instructions }),
@@ -46,7 +46,7 @@ export function threadParams(params: CodexParams, cwd: string): JsonObject {
  * Goes over the pipe and not on the command line, which is for all to see: servers may hold secrets. What the session's
  * rules forbid of its own tools is not offered to the model.
  */
-function configOf({ config = {}, mcp_servers, tools }: CodexParams): JsonObject {
+function configOf({ config = {}, mcp_servers, tools }: CodexParams, others: readonly string[]): JsonObject {
   const isDenied = (names: readonly string[]): boolean => ruleOfTool(tools, names) === 'deny';
   const features = {
     // Without it the model has nothing to ask with.
@@ -54,11 +54,14 @@ function configOf({ config = {}, mcp_servers, tools }: CodexParams): JsonObject 
     ...(isDenied(shellNames) ? { shell_tool: false } : {}),
     ...asObject(config.features),
   };
-  const servers = Object.entries(mcp_servers ?? {}).map(([name, server]): [string, Json] => [
-    name,
-    // Where there are rules, each call is asked for, and the rules answer.
-    { ...serverConfig(server), ...(tools === undefined ? {} : { default_tools_approval_mode: 'prompt' }) },
-  ]);
+  const servers = [
+    ...others.map((name): [string, Json] => [name, { enabled: false }]),
+    ...Object.entries(mcp_servers ?? {}).map(([name, server]): [string, Json] => [
+      name,
+      // Where there are rules, each call is asked for, and the rules answer.
+      { ...serverConfig(server), ...(tools === undefined ? {} : { default_tools_approval_mode: 'prompt' }) },
+    ]),
+  ];
   return {
     ...config,
     features,

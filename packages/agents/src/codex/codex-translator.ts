@@ -9,7 +9,6 @@ import { type CodexFailure, CodexNotification, type CodexTokens, type Item } fro
 export type CodexMeaning =
   | { readonly kind: 'say'; readonly output: Said }
   | { readonly kind: 'usage'; readonly usage: Usage }
-  | { readonly kind: 'turn-started'; readonly turnId: string }
   | { readonly kind: 'resolved'; readonly requestId: JsonRpcId }
   | { readonly kind: 'ended'; readonly turnId: string; readonly end: CodexEnd };
 
@@ -53,7 +52,7 @@ export class CodexTranslator {
         this.#answer = '';
         this.#message = undefined;
         this.#failure = undefined;
-        return [{ kind: 'turn-started', turnId: notice.params.turn.id }];
+        return [];
       case 'turn/completed':
         return this.#completed(notice.params.turn);
       case 'turn/plan/updated':

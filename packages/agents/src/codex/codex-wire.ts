@@ -11,6 +11,8 @@ const record = z.record(z.string(), JsonValue);
 
 export const InitializeResult = z.looseObject({ userAgent: word });
 
+export const ConfigResult = z.looseObject({ config: z.looseObject({ mcp_servers: record.nullish() }) });
+
 export const ThreadResult = z.looseObject({ thread: z.looseObject({ id: z.string().min(1) }) });
 
 export const TurnResult = z.looseObject({ turn: z.looseObject({ id: z.string().min(1) }) });

@@ -8,7 +8,7 @@ import { readParams } from '../driver-params.ts';
 import { JsonRpcRefusal, JsonRpcTimeout } from '../json-rpc-peer.ts';
 import { CodexConnection } from './codex-connection.ts';
 import { CodexParams, threadParams } from './codex-params.ts';
-import { InitializeResult, ThreadResult } from './codex-wire.ts';
+import { ConfigResult, InitializeResult, ThreadResult } from './codex-wire.ts';
 
 const clientInfo = { name: 'concerto', title: 'Concerto', version: '0.1.0' };
 
@@ -37,7 +37,7 @@ export async function startCodex(
     await options.onProcess?.(agentProcess.identity);
     options.signal?.throwIfAborted();
     const connection = new CodexConnection(spec, agentProcess, { params, onLine: options.onLine });
-    await new Handshake(connection, options).run(threadParams(params, workingDir));
+    await new Handshake(connection, options).run(params, workingDir);
     return connection;
   } catch (error) {
     await agentProcess.end(options.endGraceMs, true);
@@ -57,12 +57,19 @@ class Handshake {
     this.#deadline = Date.now() + options.initTimeoutMs;
   }
 
-  async run(thread: JsonObject): Promise<void> {
+  async run(params: CodexParams, workingDir: string): Promise<void> {
     const capabilities = { experimentalApi: true, requestAttestation: false, optOutNotificationMethods: unwanted };
     const { userAgent } = await this.#ask('initialize', { clientInfo, capabilities }, InitializeResult);
     await this.#connection.peer.notify('initialized', {});
-    const { id } = await this.#thread(thread);
+    const { id } = await this.#thread(threadParams(params, workingDir, await this.#others(params, workingDir)));
     this.#connection.opened(id, /\/(\d+\.\d+\.\d+\S*)/.exec(userAgent ?? '')?.[1]);
+  }
+
+  /** A session that says which tools it has, has no others: the servers of the program's own settings are left out. */
+  async #others({ mcp_servers: own = {}, tools }: CodexParams, cwd: string): Promise<readonly string[]> {
+    if (tools === undefined) return [];
+    const { config } = await this.#ask('config/read', { includeLayers: false, cwd }, ConfigResult);
+    return Object.keys(config.mcp_servers ?? {}).filter((name) => !Object.hasOwn(own, name));
   }
 
   async #thread(thread: JsonObject): Promise<{ readonly id: string }> {

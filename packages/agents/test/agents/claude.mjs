@@ -37,6 +37,7 @@ const ask = (request) => {
 const waiting = new Map();
 const queued = [];
 let isBusy = false;
+let doing;
 let isDeaf = false;
 let hooks = {};
 
@@ -123,6 +124,16 @@ const turns = {
     text('Working.');
     await new Promise((resolve) => waiting.set('stop', resolve));
   },
+  async drop() {
+    await this.work();
+  },
+  async forget() {
+    await this.work();
+  },
+  async wake() {
+    end({ result: 'asleep' });
+    end({ result: 'woken' });
+  },
   async deaf() {
     isDeaf = true;
     text('Working.');
@@ -139,6 +150,7 @@ async function run({ message, uuid }) {
   if (uuid !== undefined) say({ type: 'command_lifecycle', command_uuid: uuid, state: 'started' });
   say({ type: 'system', subtype: 'init', model: 'fake', claude_code_version: '9.9' });
   const [what, ...rest] = message.content.split(' ');
+  doing = what;
   if (turns[what] === undefined) end({ result: `heard: ${message.content}` });
   else await turns[what](rest.join(' '));
   isBusy = false;
@@ -180,7 +192,9 @@ createInterface({ input: process.stdin }).on('line', (line) => {
     const response = answers[request.subtype]?.(request) ?? {};
     say({ type: 'control_response', response: { subtype: 'success', request_id, response } });
   } else if (isBusy) {
-    queued.push(message);
+    if (doing === 'drop')
+      setTimeout(() => say({ type: 'command_lifecycle', command_uuid: message.uuid, state: 'cancelled' }), 50);
+    else if (doing !== 'forget') queued.push(message);
     // So that a test can let the first turn end only once the second message is there.
     if (waiting.has('stop')) {
       waiting.get('stop')();

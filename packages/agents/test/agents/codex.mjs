@@ -152,6 +152,7 @@ const prompts = {
 
 const methods = {
   initialize: () => ({ userAgent: 'concerto/0.9.1 (Linux)' }),
+  'config/read': () => ({ config: { mcp_servers: { own: { command: 'mine' }, files: { command: 'mine' } } } }),
   'thread/start': (params) => {
     started = params;
     return { thread: { id: threadId } };

@@ -1,0 +1,24 @@
+import { readClaudeLine } from '@concerto/protocol';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { ClaudeTranslator } from './claude-translator.ts';
+
+const types = ['stream_event', 'assistant', 'user', 'system', 'control_request', 'control_response', 'result', 'x'];
+
+test('no line of the program makes us fail, whatever is in it', () => {
+  const message = fc
+    .record({ type: fc.constantFrom(...types), rest: fc.object({ maxDepth: 4 }) })
+    .map(({ type, rest }) => JSON.stringify({ ...rest, type }));
+  const line = fc.oneof(message, fc.json(), fc.string());
+  fc.assert(
+    fc.property(fc.array(line, { maxLength: 20 }), (lines) => {
+      const translator = new ClaudeTranslator();
+      for (const each of lines) expect(Array.isArray(translator.read(readClaudeLine(each)))).toBe(true);
+    }),
+  );
+});
+
+test('a line that nests deeper than any stack is text', () => {
+  const deep = `${'{"type":"user","a":'.repeat(50_000)}1${'}'.repeat(50_000)}`;
+  expect(readClaudeLine(deep).kind).toBe('text');
+});

@@ -1,0 +1,48 @@
+import type { Json } from '@concerto/base';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { CodexTranslator } from './codex-translator.ts';
+
+const methods = [
+  'turn/started',
+  'turn/completed',
+  'item/started',
+  'item/completed',
+  'item/agentMessage/delta',
+  'thread/tokenUsage/updated',
+  'error',
+  'never/heard/of',
+];
+
+test('no notification makes us fail, whatever is in it', () => {
+  const params = fc.json().map((text): Json => JSON.parse(text));
+  fc.assert(
+    fc.property(fc.array(fc.tuple(fc.constantFrom(...methods), params), { maxLength: 20 }), (notices) => {
+      const translator = new CodexTranslator();
+      for (const [method, given] of notices) expect(Array.isArray(translator.read(method, given, 't'))).toBe(true);
+    }),
+  );
+});
+
+test('usage is the difference of sums that only grow, however often they are told', () => {
+  const step = fc.record({ input: fc.nat(1000), output: fc.nat(1000), times: fc.integer({ min: 1, max: 3 }) });
+  fc.assert(
+    fc.property(fc.array(step, { minLength: 1, maxLength: 10 }), (steps) => {
+      const translator = new CodexTranslator();
+      const total = { inputTokens: 0, outputTokens: 0 };
+      let counted = 0;
+      for (const { input, output, times } of steps) {
+        const last = { inputTokens: input, outputTokens: output };
+        total.inputTokens += input;
+        total.outputTokens += output;
+        for (let time = 0; time < times; time++) {
+          const params = { threadId: 't', tokenUsage: { total: { ...total }, last } };
+          for (const meaning of translator.read('thread/tokenUsage/updated', params, 't')) {
+            if (meaning.kind === 'usage') counted += meaning.usage.inputTokens + meaning.usage.outputTokens;
+          }
+        }
+      }
+      expect(counted).toBe(total.inputTokens + total.outputTokens);
+    }),
+  );
+});
