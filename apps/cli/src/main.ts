@@ -1,3 +1,4 @@
+import { writeSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { type CommandTable, runCommandLine } from './command-line.ts';
 
@@ -21,13 +22,13 @@ const commands: CommandTable = {
   init: { summary: 'create a project (the same as new)', load: () => import('./language/new-command.ts') },
 };
 
-// `concerto … | head` closes our output early; that is not a failure.
-for (const stream of [process.stdout, process.stderr]) {
-  stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(0);
-    throw error;
-  });
+// `concerto … | head` closes our output early; that is not a failure. A full disk is.
+function onOutputError(error: NodeJS.ErrnoException): void {
+  if (error.code === 'EPIPE') process.exit(0);
+  writeSync(2, `error: the output cannot be written: ${error.message}\n`);
+  process.exit(1);
 }
+for (const stream of [process.stdout, process.stderr]) stream.on('error', onOutputError);
 
 const exitCode = await runCommandLine(commands, process.argv.slice(2), {
   out: (text) => process.stdout.write(text),
@@ -37,4 +38,7 @@ const exitCode = await runCommandLine(commands, process.argv.slice(2), {
 
 // Handles that a library left open must not keep the process; what was written must still arrive.
 process.exitCode = exitCode;
-process.stdout.write('', () => process.stderr.write('', () => process.exit()));
+process.stdout.write('', (error) => {
+  if (error) onOutputError(error);
+  process.stderr.write('', () => process.exit());
+});

@@ -112,7 +112,7 @@ function checkProgram(check: string, path: string): Finding {
   if (path.endsWith('.conc-ir')) return passed(check, `${path} is compiled already`);
   let checked: ReturnType<typeof checkTarget>;
   try {
-    checked = checkTarget(resolveTarget(path));
+    checked = checkTarget(resolveTarget(path, withProject));
   } catch (cause) {
     return failed(check, messageOf(cause), 'correct `entry` in the manifest');
   }

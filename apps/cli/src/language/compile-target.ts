@@ -16,8 +16,12 @@ export interface CompiledTarget {
 }
 
 /** Compiles a program, or reads a compiled one. Undefined when it has errors, which are then on standard error. */
-export function compileTarget(path: string | undefined): CompiledTarget | undefined {
-  return path?.endsWith('.conc-ir') === true ? readCompiled(path) : compileChecked(checkTarget(resolveTarget(path)));
+export function compileTarget(
+  path: string | undefined,
+  complete?: (manifest: string) => string,
+): CompiledTarget | undefined {
+  if (path?.endsWith('.conc-ir') === true) return readCompiled(path);
+  return compileChecked(checkTarget(resolveTarget(path, complete)));
 }
 
 /** The same, with the MCP servers asked which tools they have. A compiled program was checked when it was compiled. */

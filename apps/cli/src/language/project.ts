@@ -42,13 +42,17 @@ export interface CheckedProgram {
   readonly findFile: (path: string) => SourceFile | undefined;
 }
 
-/** FILE is itself; DIR, or nothing for the current directory, is the `entry` of its manifest. */
-export function resolveTarget(path: string | undefined): Target {
+/**
+ * FILE is itself; DIR, or nothing for the current directory, is the `entry` of its manifest. `complete` may add to the
+ * text of the manifest what its reader does without.
+ */
+export function resolveTarget(path: string | undefined, complete?: (manifest: string) => string): Target {
   const given = path ?? '.';
   const stat = statSync(given, { throwIfNoEntry: false });
   if (stat === undefined) throw new UsageError(`no such file or directory: ${given}`);
-  if (!stat.isDirectory()) return { entry: shownPath(given), manifest: findManifest(dirname(resolve(given))) };
-  const manifest = findManifest(resolve(given));
+  if (!stat.isDirectory())
+    return { entry: shownPath(given), manifest: findManifest(dirname(resolve(given)), complete) };
+  const manifest = findManifest(resolve(given), complete);
   if (manifest === undefined)
     throw new UsageError(`no ${MANIFEST_NAME} in ${given}: name a file, or create a project with \`concerto new\``);
   // A manifest that cannot be read has no entry; its diagnostics say why.
@@ -57,11 +61,14 @@ export function resolveTarget(path: string | undefined): Target {
 }
 
 /** Looks in the directory and in those above it. */
-export function findManifest(start: string): LoadedManifest | undefined {
+export function findManifest(
+  start: string,
+  complete: (manifest: string) => string = (text) => text,
+): LoadedManifest | undefined {
   for (let directory = resolve(start); ; directory = dirname(directory)) {
     const path = join(directory, MANIFEST_NAME);
     const text = readTextFile(path);
-    if (text !== undefined) return { ...readManifest(text, shownPath(path)), directory };
+    if (text !== undefined) return { ...readManifest(complete(text), shownPath(path)), directory };
     if (dirname(directory) === directory) return undefined;
   }
 }

@@ -110,8 +110,8 @@ function demoEntry({ description, ...spec }: ReturnType<typeof demoAgents>[numbe
 }
 
 function loadProgram(entry: string, mockModels: boolean): Result<LoadedProgram, string> {
-  const compiled = compileTarget(entry);
+  const compiled = compileTarget(entry, withProject);
   return compiled === undefined
-    ? err(`${entry} has errors; \`concerto check\` shows them`)
+    ? err(`${entry} has errors; \`concerto check ${entry}\` shows them`)
     : ok({ ...compiled, mockModels });
 }

@@ -3,7 +3,7 @@ import { loadCatalog } from './load-catalog.ts';
 import { openRuntime } from './open-runtime.ts';
 import { reportTo } from './report.ts';
 import { storeOf } from './server-settings.ts';
-import { untilStopped } from './until-stopped.ts';
+import { stopWithWord, untilStopped } from './until-stopped.ts';
 
 export const spec = defineCommand({
   name: 'runner',
@@ -25,9 +25,9 @@ export async function run(argv: string[]): Promise<number> {
   if (store === undefined) throw new UsageError('--store is needed: the Redis that the servers use');
   if (!/^rediss?:/.test(store))
     throw new UsageError('a runner shares its store with servers, so it must be redis:// or rediss://');
-  const runtime = await openRuntime({ store, ...configured, runs: true, report: reportTo(process.stderr) });
+  const report = reportTo(process.stderr);
+  const runtime = await openRuntime({ store, ...configured, runs: true, report });
   process.stdout.write('runner ready\n');
-  await untilStopped();
-  await runtime.close();
+  await stopWithWord(await untilStopped(), report, () => runtime.close());
   return 0;
 }

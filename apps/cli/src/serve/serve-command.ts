@@ -4,6 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type RunningServer, serve } from '@concerto/server';
 import { defineCommand, parseArguments, UsageError } from '../arguments.ts';
+import { forgetAddress, rememberAddress } from '../server-address.ts';
 import { loadCatalog } from './load-catalog.ts';
 import { openRuntime } from './open-runtime.ts';
 import { reportTo } from './report.ts';
@@ -17,7 +18,7 @@ import {
   tokenInManifest,
 } from './server-settings.ts';
 import { keptToken } from './token-file.ts';
-import { untilStopped } from './until-stopped.ts';
+import { stopWithWord, untilStopped } from './until-stopped.ts';
 
 export const spec = defineCommand({
   name: 'serve',
@@ -77,12 +78,17 @@ export async function run(argv: string[]): Promise<number> {
     throw listenError(cause, host, port);
   }
   const url = `http://${inUrl(host)}:${server.port}`;
+  const here = isWildcard(host) ? `http://127.0.0.1:${server.port}` : url;
+  rememberAddress(here);
   process.stdout.write(`listening on ${url}\n`);
   process.stdout.write(token === undefined ? `open ${url}/\n` : `open ${url}/?token=${encodeURIComponent(token)}\n`);
-  await untilStopped();
-  runtime.sessions.stopTaking();
-  await runtime.close();
-  await server.close();
+  const signal = await untilStopped();
+  await stopWithWord(signal, report, async () => {
+    forgetAddress(here);
+    runtime.sessions.stopTaking();
+    await runtime.close();
+    await server.close();
+  });
   return 0;
 }
 

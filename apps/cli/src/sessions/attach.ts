@@ -17,7 +17,13 @@ export async function attach(client: ConcertoClient, id: string, options: { read
     process.stdin.isTTY && !options.json
       ? createInterface({ input: process.stdin, output: process.stdout })
       : undefined;
+  terminal?.setPrompt('');
   terminal?.on('SIGINT', () => leave.abort());
+  // A line that no question took is the next message.
+  terminal?.on('line', (line) => {
+    const content = line.trim();
+    if (content !== '') client.send(id, { content, priority: 'queued' }).catch(printRefusal);
+  });
   const questions =
     terminal === undefined
       ? undefined
@@ -25,20 +31,23 @@ export async function attach(client: ConcertoClient, id: string, options: { read
   const say = (text: string): void => (questions === undefined ? print(text) : questions.printAbove(text));
   const narration = new Narration({
     print: say,
-    write: (piece) => (questions?.isAsking === true ? say(piece) : process.stdout.write(piece)),
+    write: (piece) => (questions?.isTyping === true ? say(piece) : process.stdout.write(piece)),
   });
   let failed = false;
   try {
-    const open = new Set((await client.requests(id)).requests.map((request) => request.requestId));
     const onState = (state: { readonly kind: string }): void => {
       if (state.kind === 'waiting') process.stderr.write('concerto: the connection was lost; trying again …\n');
     };
+    // The position first: a question that is asked between the two calls is then after it, or among the open ones.
     const head = (await client.get(id)).position;
+    const open = new Set((await client.requests(id)).requests.map((request) => request.requestId));
     for await (const event of client.follow(id, { signal: leave.signal, onState })) {
       if (event.type === 'requestSettled') questions?.settled(event.requestId);
       if (options.json) say(JSON.stringify(event));
       else narration.tell(event);
       if (event.type === 'error') failed = true;
+      if (event.type === 'status' && event.status === 'idle' && questions !== undefined && event.seq >= head)
+        say(paint('dim', '  type the next message, or leave with Ctrl-C'));
       if (!isSuspend(event) || (event.seq <= head && !open.has(event.requestId))) continue;
       if (questions !== undefined) questions.ask(event);
       else if (!options.json) say(`  answer it: concerto sessions answer ${id} TEXT`);
@@ -61,11 +70,16 @@ class Questions {
   readonly #answer: (requestId: string, response: Json) => Promise<void>;
   readonly #open = new Map<string, AbortController>();
   #last: Promise<void> = Promise.resolve();
-  isAsking = false;
+  #isAsking = false;
 
   constructor(terminal: Interface, answer: (requestId: string, response: Json) => Promise<void>) {
     this.#terminal = terminal;
     this.#answer = answer;
+  }
+
+  /** Whether the last line of the screen is somebody's. */
+  get isTyping(): boolean {
+    return this.#isAsking || this.#terminal.line !== '';
   }
 
   ask(event: SuspendEvent): void {
@@ -86,7 +100,7 @@ class Questions {
 
   /** What is being typed stays below. */
   printAbove(text: string): void {
-    if (!this.isAsking) return print(text);
+    if (!this.isTyping) return print(text);
     process.stdout.write('\r\u001b[K');
     print(text);
     this.#terminal.prompt(true);
@@ -94,12 +108,12 @@ class Questions {
 
   async #askNow(event: SuspendEvent, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return;
-    this.isAsking = true;
+    this.#isAsking = true;
     const given = await this.#terminal
       .question(paint('bold', promptOf(event)), { signal })
       .catch(() => undefined)
       .finally(() => {
-        this.isAsking = false;
+        this.#isAsking = false;
       });
     if (given === undefined) {
       process.stdout.write('\r\u001b[K');
@@ -109,19 +123,27 @@ class Questions {
       await this.#answer(event.requestId, responseOf(event, given.trim()));
     } catch (cause) {
       // Somebody else was faster, it was withdrawn, or the server is away: the stream says how it goes on.
-      print(paint('dim', `(${cause instanceof Error ? cause.message : String(cause)})`));
+      printRefusal(cause);
     }
   }
 }
 
+function printRefusal(cause: unknown): void {
+  print(paint('dim', `(${cause instanceof Error ? cause.message : String(cause)})`));
+}
+
 function promptOf(event: SuspendEvent): string {
-  if (event.type === 'queryConsent') return 'approve? [y/n] ';
+  if (event.type === 'queryConsent') return 'approve? [y/n, or why not] ';
   return event.type === 'waitForChoice' ? 'your choice (number or text): ' : 'your answer: ';
 }
 
 /** What a person typed, in the form that the question wants. */
 export function responseOf(event: SuspendEvent, given: string): Json {
-  if (event.type === 'queryConsent') return /^(y|yes|true|1)$/i.test(given);
+  if (event.type === 'queryConsent') {
+    if (/^(y|yes|true|1)$/i.test(given)) return true;
+    // Any other text is a no, and why.
+    return /^(|n|no|false|0)$/i.test(given) ? false : given;
+  }
   if (event.type === 'waitForChoice') {
     const choice =
       event.choices[Number(given) - 1] ??

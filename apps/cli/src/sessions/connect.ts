@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { type ClientError, type ConcertoClient, concertoClient } from '@concerto/client';
 import { UsageError } from '../arguments.ts';
+import { rememberedAddress } from '../server-address.ts';
 
 export const connectionOptions = {
-  url: { type: 'string', value: 'URL', help: 'server; default http://127.0.0.1:4242, or CONCERTO_URL' },
+  url: { type: 'string', value: 'URL', help: 'server; default CONCERTO_URL, or the one of this folder' },
   token: { type: 'string', value: 'T', help: 'its token; default CONCERTO_TOKEN, or the one kept in .concerto/token' },
   json: { type: 'boolean', help: 'print JSON' },
 } as const;
@@ -13,7 +14,7 @@ export function connect(values: {
   readonly url: string | undefined;
   readonly token: string | undefined;
 }): ConcertoClient {
-  const url = values.url ?? process.env.CONCERTO_URL ?? `http://127.0.0.1:${process.env.PORT ?? '4242'}`;
+  const url = addressOf(values);
   if (!/^https?:\/\/[^/]/i.test(url))
     throw new UsageError(`${JSON.stringify(url)} is not the URL of a server, such as http://127.0.0.1:4242`);
   const token = values.token ?? process.env.CONCERTO_TOKEN ?? tokenOfThisFolder();
@@ -21,10 +22,20 @@ export function connect(values: {
 }
 
 /** What a person can do about it, if anything. */
-export function hintFor(cause: ClientError): string {
+export function hintFor(cause: ClientError, values: { readonly url: string | undefined }): string {
   if (cause.code === 'unreachable')
-    return '\nIs the server running? Start it with `concerto serve`, or name it with --url.';
-  return cause.status === 401 ? '\nGive the token with --token or CONCERTO_TOKEN.' : '';
+    return `\nIs a server running at ${addressOf(values)}? Start one with \`concerto serve\`, or name it with --url.`;
+  if (cause.code === 'pool_full')
+    return '\nOn this command line: --wait waits for a slot, `concerto pool MAX` changes the maximum.';
+  return cause.status === 401
+    ? '\nRun this in the folder of the server, or give its token with --token or CONCERTO_TOKEN.'
+    : '';
+}
+
+function addressOf({ url }: { readonly url: string | undefined }): string {
+  const { CONCERTO_URL, PORT } = process.env;
+  if (url !== undefined || CONCERTO_URL !== undefined) return url ?? CONCERTO_URL ?? '';
+  return PORT === undefined ? (rememberedAddress() ?? 'http://127.0.0.1:4242') : `http://127.0.0.1:${PORT}`;
 }
 
 function tokenOfThisFolder(): string | undefined {

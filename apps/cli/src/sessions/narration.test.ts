@@ -1,3 +1,4 @@
+import type { Json } from '@concerto/base';
 import type { FollowedEvent } from '@concerto/client';
 import { textContent } from '@concerto/protocol';
 import { expect, test } from 'vitest';
@@ -41,4 +42,31 @@ test('a result that was not said before is told', () => {
   expect(told(...start, say('Working'), result, say('Done.'), ...start, result, say('Again.'))).toBe(
     '▶ Hi\nWorking\nDone.\n▶ Hi\nAgain.\n',
   );
+});
+
+test('why it failed is told once', () => {
+  const failure: Bare = { type: 'subagentError', callId: 'turn-1', error: { $error: 'no luck', metadata: {} } };
+  expect(
+    told(
+      ...start,
+      failure,
+      { type: 'status', status: 'failed', reason: 'no luck' },
+      { type: 'error', message: 'no luck' },
+    ),
+  ).toBe('▶ Hi\n  no luck\n  [failed]\n');
+  expect(told({ type: 'status', status: 'failed', reason: 'no agent' }, { type: 'error', message: 'no agent' })).toBe(
+    '  [failed]\n✗ no agent\n',
+  );
+});
+
+test('a log line is its text, and so is a text that a program emits', () => {
+  const note = (title: string, data: Json): Bare => ({ type: 'subagentAddJson', callId: 'turn-1', title, data });
+  expect(
+    told(
+      note('log', { level: 'info', message: '42 files' }),
+      note('log', { level: 'warn', message: 'old' }),
+      note('said', { value: 'hello' }),
+      note('diff', { files: 3 }),
+    ),
+  ).toBe('  42 files\n  warn: old\n  said: hello\n  diff: {"files":3}\n');
 });

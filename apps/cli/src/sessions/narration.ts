@@ -1,5 +1,7 @@
+import type { Json } from '@concerto/base';
 import type { FollowedEvent } from '@concerto/client';
 import { type SuspendEvent, textOf } from '@concerto/protocol';
+import { fieldsOf } from './audit-detail.ts';
 import { paint } from './paint.ts';
 
 export type Paper = {
@@ -20,6 +22,8 @@ export class Narration {
   /** The agent's own work, which a turn begins with; the other calls are its tools. */
   #turnCall: string | undefined;
   #isOver = false;
+  /** Why the turn failed: a session that ends with it says the same again. */
+  #failure: string | undefined;
 
   constructor(paper: Paper) {
     this.#paper = paper;
@@ -32,7 +36,10 @@ export class Narration {
       this.#said = '';
       this.#turnCall = undefined;
       this.#isOver = false;
+      this.#failure = undefined;
     }
+    if (event.type === 'subagentError') this.#failure = event.error.$error;
+    if (event.type === 'error' && event.message === this.#failure) return;
     if (event.type === 'functionCall' && this.#turnCall === undefined) {
       this.#turnCall = event.callId;
       return;
@@ -76,7 +83,7 @@ function describe(event: FollowedEvent): string | undefined {
     case 'functionCallUpdate':
       return event.status === null ? undefined : paint('dim', `  ${event.status}`);
     case 'subagentAddJson':
-      return event.title === 'progress' ? undefined : paint('dim', `  ${event.title}: ${JSON.stringify(event.data)}`);
+      return event.title === 'progress' ? undefined : paint('dim', `  ${noteText(event.title, event.data)}`);
     case 'subagentError':
       return paint('red', `  ${event.error.$error}`);
     case 'waitForInput':
@@ -90,7 +97,11 @@ function describe(event: FollowedEvent): string | undefined {
     case 'requestSettled':
       return paint('dim', `  ${event.outcome}${event.by === undefined ? '' : ` by ${event.by}`}`);
     case 'status':
-      return paint('dim', `  [${event.status}]${event.reason === undefined ? '' : ` ${event.reason}`}`);
+      // Why it failed is told by the `error` that follows.
+      return paint(
+        'dim',
+        `  [${event.status}]${event.reason === undefined || event.status === 'failed' ? '' : ` ${event.reason}`}`,
+      );
     case 'error':
       return paint('red', `✗ ${event.message}`);
     case 'complete':
@@ -98,6 +109,19 @@ function describe(event: FollowedEvent): string | undefined {
     default:
       return undefined;
   }
+}
+
+/** What an agent logged or a program emitted: its text where it has one, not the JSON around it. */
+function noteText(title: string, data: Json): string {
+  const fields = fieldsOf(data);
+  if (fields !== undefined) {
+    const { level, message, value, ...rest } = fields;
+    if (title === 'log' && typeof message === 'string')
+      return typeof level === 'string' && level !== 'info' ? `${level}: ${message}` : message;
+    const isBare = typeof value === 'string' && level === undefined && message === undefined;
+    if (isBare && Object.keys(rest).length === 0) return `${title}: ${value}`;
+  }
+  return `${title}: ${JSON.stringify(data)}`;
 }
 
 function consentText(event: Extract<SuspendEvent, { type: 'queryConsent' }>): string {

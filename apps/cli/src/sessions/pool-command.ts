@@ -24,7 +24,7 @@ export async function run(argv: string[]): Promise<number> {
     return 0;
   } catch (cause) {
     if (!(cause instanceof ClientError)) throw cause;
-    process.stderr.write(`error: ${cause.message}${hintFor(cause)}\n`);
+    process.stderr.write(`error: ${cause.message}${hintFor(cause, values)}\n`);
     return 1;
   }
 }

@@ -211,7 +211,10 @@ export function specOf(argv: readonly string[]): CommandSpec {
   const verb = name === undefined ? undefined : verbs[name];
   if (name === undefined || verb === undefined) return spec;
   const { url, token, json, ...own } = spec.options;
-  const taken = Object.entries(own).filter(([, option]) => option.help.startsWith(`${name}:`));
+  const prefix = `${name}: `;
+  const taken = Object.entries(own)
+    .filter(([, { help }]) => help.startsWith(prefix))
+    .map(([option, { help, ...rest }]) => [option, { ...rest, help: help.slice(prefix.length) }] as const);
   return {
     name: `sessions ${name}`,
     summary: `${verb.summary.charAt(0).toUpperCase()}${verb.summary.slice(1)}.`,
@@ -232,7 +235,7 @@ export async function run(argv: string[]): Promise<number> {
     return await verb.run(connect(values), args, values);
   } catch (cause) {
     if (!(cause instanceof ClientError)) throw cause;
-    process.stderr.write(`error: ${cause.message}${hintFor(cause)}\n`);
+    process.stderr.write(`error: ${cause.message}${hintFor(cause, values)}\n`);
     return 1;
   }
 }

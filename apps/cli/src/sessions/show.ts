@@ -1,4 +1,5 @@
 import type { AuditEntry, Message, Session } from '@concerto/protocol';
+import { auditDetail } from './audit-detail.ts';
 
 export function print(text: string): void {
   process.stdout.write(`${text}\n`);
@@ -66,12 +67,13 @@ export function auditTable(entries: readonly AuditEntry[]): string {
   const rows = entries.map((entry) => [
     entry.at,
     entry.direction === 'in' ? '→ agent' : '← agent',
-    entry.actor,
     entry.what,
+    auditDetail(entry.detail),
     entry.latencyMs === undefined ? '' : `${entry.latencyMs} ms`,
+    entry.actor,
     entry.messageId ?? entry.requestId ?? '',
   ]);
-  return table([['AT', 'DIRECTION', 'ACTOR', 'WHAT', 'TOOK', 'ABOUT'], ...rows]);
+  return table([['AT', 'DIRECTION', 'WHAT', 'DETAIL', 'TOOK', 'ACTOR', 'ABOUT'], ...rows]);
 }
 
 function resultText(result: unknown): string {
