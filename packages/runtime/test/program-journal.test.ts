@@ -190,6 +190,37 @@ describe('a journal', () => {
     expect(again.summary).toMatchObject({ askedAgain: 1 });
   });
 
+  test('a program that is ended again while it recovers, or while it computes, still does each thing once', async () => {
+    const source = `agent W { connector: "worker" }
+      fn busy(n: Int) -> Int { let mut sum = 0; for i in 0..60000 { sum = (sum + i * n) % 7919; } sum }
+      fn naps(n: Int) -> Int { for _ in 0..n { std::time::sleep(1); } n }
+      async fn main() {
+        let r = await (busy(3), naps(4), busy(5));
+        emit("computed", r);
+        let one = listen W.execute("one") { "question" => |q| { emit("asked", q.question); await (naps(2), busy(1)) } };
+        emit("one", one.is_ok());
+        emit("late", await (naps(3), W.execute("two").is_ok()));
+      }`;
+    const options = { manifest: WORKER, journal: JOURNAL };
+    await stage.run(source, options);
+    let seed = 7;
+    for (let round = 0; round < 40; round++) {
+      const written = lines(JOURNAL);
+      seed = (seed * 1103515245 + 12345) % 2147483648;
+      const kept = 1 + (seed % written.length);
+      stage.write(JOURNAL, `${written.slice(0, kept).join('\n')}\n`);
+      const prompts = lines(JOURNAL).filter((line) => line.includes('"agent_open"')).length;
+      const heard = lines('heard').filter((line) => !line.startsWith('{')).length;
+      const again = await stage.run(source, options);
+      expect(again.problem).toBeUndefined();
+      expect(lines('heard').filter((line) => !line.startsWith('{')).length).toBe(heard + 2 - prompts);
+      const told = [...again.replayed, ...again.lines].map((line) => line.split(':')[0]);
+      expect(told.filter((channel) => channel !== 'asked')).toEqual(['computed', 'one', 'late']);
+      const replay = await stage.run(source, { ...options, replayOnly: true });
+      expect(replay.replayed).toEqual([...again.replayed, ...again.lines]);
+    }
+  }, 60_000);
+
   test('an answer that a model may give again is not asked for again', async () => {
     const server = await startScriptedModelServer(() => 'the answer');
     const source = `@cache(ttl: 600)

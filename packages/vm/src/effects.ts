@@ -18,7 +18,8 @@ export type Notice =
 export type Request =
   | { readonly kind: 'ask'; readonly channel: string; readonly payload: Value }
   | { readonly kind: 'flush' }
-  | { readonly kind: 'sleep'; readonly ms: number }
+  /** `limit`: the time that something else may take. */
+  | { readonly kind: 'sleep'; readonly ms: number; readonly limit?: true }
   /** Answer: milliseconds since 1970. */
   | { readonly kind: 'now' }
   /** Answer: float and int a number (int from low to high inclusive), uuid and bytes a string (bytes in hex). */

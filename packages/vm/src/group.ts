@@ -41,7 +41,7 @@ export function beginGroup(vm: Vm, fiber: Fiber, start: GroupStart): boolean {
   fiber.wait = { kind: 'group', group, result: start.result };
   if (start.mode === 'deadline' && typeof start.ms === 'number') {
     group.timer = vm.nextRequest++;
-    const request = { kind: 'sleep', ms: start.ms } as const;
+    const request = { kind: 'sleep', ms: start.ms, limit: true } as const;
     vm.pending.set(group.timer, { fiber: fiber.id, request });
     vm.outbox.push({ ...request, id: group.timer });
   }

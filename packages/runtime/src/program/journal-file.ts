@@ -15,7 +15,15 @@ import {
 const LONGEST_JOURNAL_BYTES = 1024 * 1024 * 1024;
 const NEWLINE = 10;
 
-export type JournalProblem = 'busy' | 'unreadable' | 'damaged' | 'changed' | 'diverged' | 'unfinished' | 'secret';
+export type JournalProblem =
+  | 'busy'
+  | 'unreadable'
+  | 'unwritable'
+  | 'damaged'
+  | 'changed'
+  | 'diverged'
+  | 'unfinished'
+  | 'secret';
 
 /** A journal that cannot be used, and why. The file is then as it was. */
 export class JournalError extends Error {
@@ -88,15 +96,26 @@ export class JournalFile {
   append(lines: readonly string[]): void {
     if (lines.length === 0) return;
     const bytes = Buffer.from(`${lines.join('\n')}\n`);
-    for (let written = 0; written < bytes.length; ) written += writeSync(this.#file, bytes, written);
     this.#isSynced = false;
+    this.#try(() => {
+      for (let written = 0; written < bytes.length; ) written += writeSync(this.#file, bytes, written);
+    });
   }
 
   /** What was appended survives the machine, not only us. */
   sync(): void {
     if (this.#isSynced) return;
-    fdatasyncSync(this.#file);
     this.#isSynced = true;
+    this.#try(() => fdatasyncSync(this.#file));
+  }
+
+  /** What is not in the journal must not happen: a disk that is full ends the run. */
+  #try(write: () => void): void {
+    try {
+      write();
+    } catch (cause) {
+      throw new JournalError('unwritable', `cannot write the journal ${this.path}: ${messageOf(cause)}`, cause);
+    }
   }
 
   close(): void {

@@ -93,7 +93,9 @@ export class OpenWork {
       if (request.kind === 'agent_next') continue;
       const end = at === undefined ? undefined : endOf(request);
       if (end !== undefined) inputs.push({ kind: 'answer', id: request.id, answer: end });
-      else if (request.kind === 'sleep' && at !== undefined) sleeping.push({ request, due: at + request.ms });
+      // What has a limit is done again: it has its whole time.
+      else if (request.kind === 'sleep' && request.limit !== true && at !== undefined)
+        sleeping.push({ request, due: at + request.ms });
       else again.push(request);
       if (end === undefined && at !== undefined) askedAgain++;
     }

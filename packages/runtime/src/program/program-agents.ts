@@ -257,7 +257,6 @@ type StartLimits = { readonly signal: AbortSignal; readonly timeoutSeconds: numb
 const KINDS: { readonly [code: string]: string } = {
   'spawn-failed': 'spawn',
   'missing-variable': 'spawn',
-  'unsupported-protocol': 'spawn',
   'init-timeout': 'init',
   'init-refused': 'init',
   exited: 'exited',
