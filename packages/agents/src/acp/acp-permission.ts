@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '@concerto/base';
 import { shortened } from '@concerto/protocol';
+import { contentFields } from './acp-content.ts';
 import type { PermissionOption, PermissionRequest, ToolCall } from './acp-wire.ts';
 import { memberOf } from './json-object.ts';
 
@@ -31,6 +32,7 @@ export function approvalOf({ options }: PermissionRequest, call: ToolCall): Appr
     ...(tool === undefined ? {} : { tool }),
     ...(rawInput === undefined ? {} : { input: rawInput }),
     ...(paths.length === 0 ? {} : { paths }),
+    ...contentFields(call),
     options: options.map(({ optionId: id, name, kind: effect }) => ({ id, name, kind: effect })),
   };
 }
@@ -57,8 +59,14 @@ export function decisionOf(answer: Json, options: readonly PermissionOption[]): 
 }
 
 /** The name a tool has for its agent, as far as the agent tells. */
-export function toolName({ name, _meta }: ToolCall): string | undefined {
-  return name ?? _meta?.claudeCode?.toolName ?? undefined;
+export function toolName({ name, _meta, toolCallId }: ToolCall): string | undefined {
+  return name ?? _meta?.claudeCode?.toolName ?? nameInId(toolCallId);
+}
+
+/** Gemini CLI tells the name nowhere else: `run_shell_command__1f2e3d`. */
+function nameInId(toolCallId: string): string | undefined {
+  const end = toolCallId.lastIndexOf('__');
+  return end > 0 ? toolCallId.slice(0, end) : undefined;
 }
 
 /** What a person should read of a call: its title, and what it is about where the title does not say it. */

@@ -1,9 +1,10 @@
-import type { Json, JsonObject } from '@concerto/base';
-import { type AgentEvent, shortened, textContent } from '@concerto/protocol';
+import type { Json } from '@concerto/base';
+import { shortened } from '@concerto/protocol';
 import type { AgentOutput } from '../agent-connection.ts';
 import { cut, said, toolCall } from '../driver-output.ts';
+import { contentFields } from './acp-content.ts';
 import { describeCall, toolName } from './acp-permission.ts';
-import type { ContentBlock, ToolCall, ToolContent } from './acp-wire.ts';
+import type { ToolCall } from './acp-wire.ts';
 import { isJsonObject } from './json-object.ts';
 
 /** Calls of one turn that are remembered; of more only the words pass. */
@@ -121,42 +122,19 @@ export class AcpToolCalls {
   }
 }
 
-/** The text of a block, or of what it refers to; undefined when it has none. */
-export function blockText({ type, text, name, uri, resource }: ContentBlock): string | undefined {
-  if (type === 'text') return text ?? '';
-  if (type === 'resource') return resource?.text ?? resource?.uri ?? undefined;
-  if (type === 'resource_link') return `[${name ?? uri ?? 'link'}](${uri ?? ''})`;
-  return undefined;
-}
-
-/** What a session shows of a block without text. */
-export function blockEvent({ type, data, mimeType }: ContentBlock): AgentEvent {
-  if (data == null) return { type: 'content', content: textContent(`[${type}]`) };
-  const inlineData = { mimeType: mimeType ?? 'application/octet-stream', data };
-  return { type: 'content', content: { role: 'model', parts: [{ inlineData }] } };
-}
-
 function resultOf({ status, rawOutput, content }: ToolCall): Record<string, Json> {
-  const pieces = (content ?? []).map(contentOf).filter((piece) => piece !== undefined);
-  const texts = pieces.filter((piece) => typeof piece === 'string');
-  const changes = pieces.filter((piece) => typeof piece !== 'string');
-  const text = texts.length > 0 ? texts.join('\n') : outputText(rawOutput);
+  const { details, ...changes } = contentFields({ content });
+  const text = details ?? outputText(rawOutput);
   return {
     status: status ?? 'completed',
-    ...(text === undefined ? {} : { [status === 'failed' ? 'error' : 'text']: cut(text) }),
-    ...(changes.length === 0 ? {} : { changes }),
+    ...(text === undefined ? {} : { [status === 'failed' ? 'error' : 'text']: text }),
+    ...changes,
   };
 }
 
 function outputText(output: Json | undefined): string | undefined {
   if (output === undefined || output === null) return undefined;
-  return typeof output === 'string' ? output : JSON.stringify(output);
-}
-
-function contentOf({ type, content, path, oldText, newText }: ToolContent): string | JsonObject | undefined {
-  if (type === 'content' && content != null) return blockText(content) ?? `[${content.type}]`;
-  if (type === 'diff') return { path: path ?? '', old: oldText == null ? null : cut(oldText), new: cut(newText ?? '') };
-  return undefined;
+  return cut(typeof output === 'string' ? output : JSON.stringify(output));
 }
 
 function nameOf(call: ToolCall): string {

@@ -4,28 +4,23 @@ import { toolName } from './acp-permission.ts';
 import type { ToolCall } from './acp-wire.ts';
 
 /**
- * Whether the session's rules forbid the tool for which an agent asks permission. An agent names its tools as it likes;
- * those of a server are told by the forms that the known agents use: `mcp__S__T`, `mcp_S_T`, `S_T`, `S.T`, `S/T`.
+ * Whether the session's rules forbid the tool for which an agent asks permission. A title may be what the model wrote,
+ * such as a command: it can forbid a tool, but it never allows one.
  */
 export function isForbidden(call: ToolCall, { tools, mcp_servers: servers = {} }: AcpParams): boolean {
-  return ruleOfTool(tools, namesOf(call, Object.keys(servers))) === 'deny';
+  if (tools === undefined) return false;
+  const name = toolName(call);
+  const names = name === undefined ? [] : withServers(name, Object.keys(servers));
+  const titles = call.title == null ? [] : withServers(call.title, Object.keys(servers));
+  return ruleOfTool(tools, names) === 'deny' || ruleOfTool({ deny: tools.deny }, titles) === 'deny';
 }
 
-function namesOf(call: ToolCall, servers: readonly string[]): readonly string[] {
-  const own = [toolName(call), call.title].filter((name) => typeof name === 'string');
-  const ofServers = own.flatMap((name) =>
-    servers.flatMap((server) => {
-      const prefix = [
-        `mcp__${server}__`,
-        `mcp_${server}_`,
-        `${server}__`,
-        `${server}_`,
-        `${server}.`,
-        `${server}/`,
-      ].find((form) => name.startsWith(form));
-      if (prefix === undefined) return [];
-      return serverToolNames(server, name.slice(prefix.length));
-    }),
-  );
-  return [...own, ...ofServers];
+/** A tool of a server goes by a name of the agent's making; these are the forms of the known agents. */
+function withServers(name: string, servers: readonly string[]): readonly string[] {
+  const found = servers.flatMap((server) => {
+    const forms = [`mcp__${server}__`, `mcp_${server}_`, `${server}__`, `${server}_`, `${server}.`, `${server}/`];
+    const prefix = forms.find((form) => name.startsWith(form));
+    return prefix === undefined ? [] : serverToolNames(server, name.slice(prefix.length));
+  });
+  return [name, ...found];
 }

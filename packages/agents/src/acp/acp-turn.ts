@@ -1,8 +1,10 @@
 import { type JsonObject, unreachable } from '@concerto/base';
+import type { Usage } from '@concerto/protocol';
 import type { AgentOutput } from '../agent-connection.ts';
 import { said, saidCustom, thought } from '../driver-output.ts';
 import { ThoughtPieces } from '../thought-pieces.ts';
-import { AcpToolCalls, blockEvent, blockText } from './acp-tool-calls.ts';
+import { blockEvent, blockText } from './acp-content.ts';
+import { AcpToolCalls } from './acp-tool-calls.ts';
 import type { ContentBlock, PromptResult, SessionUpdate, ToolCall } from './acp-wire.ts';
 
 /** Of the answer's text; what comes beyond it was streamed all the same. */
@@ -56,15 +58,17 @@ export class AcpTurn {
     return [...this.#thought(), ...this.#calls.close('cancelled')];
   }
 
-  ended({ stopReason, usage }: PromptResult): readonly AgentOutput[] {
+  ended(result: PromptResult): readonly AgentOutput[] {
+    const { stopReason } = result;
+    const usage = usageOf(result);
     const tokens: JsonObject =
-      usage == null ? {} : { usage: { input_tokens: usage.inputTokens, output_tokens: usage.outputTokens } };
+      usage === undefined ? {} : { usage: { input_tokens: usage.inputTokens, output_tokens: usage.outputTokens } };
     const isDone = stopReason === 'end_turn' || (stopReason === 'cancelled' && this.#hasRefused);
     const outputs: AgentOutput[] = [
       ...this.#thought(),
       ...this.#calls.close(stopReason === 'cancelled' ? 'cancelled' : 'unfinished'),
     ];
-    if (usage != null) outputs.push(usageOf(usage));
+    if (usage !== undefined) outputs.push({ kind: 'usage', usage });
     if (isDone) {
       const text = this.#text === '' && stopReason === 'cancelled' ? 'The turn ended with the refusal.' : this.#text;
       outputs.push(said({ type: 'result', text, stop_reason: stopReason, ...tokens }));
@@ -126,15 +130,16 @@ const stopMessages: Readonly<Record<string, string>> = {
   cancelled: 'the agent cancelled its turn',
 };
 
-function usageOf(usage: NonNullable<PromptResult['usage']>): AgentOutput {
+function usageOf({ usage, _meta }: PromptResult): Usage | undefined {
+  const tokens = _meta?.quota?.token_count;
+  if (usage == null) {
+    return tokens === undefined ? undefined : { inputTokens: tokens.input_tokens, outputTokens: tokens.output_tokens };
+  }
   const { inputTokens, outputTokens, cachedReadTokens, cachedWriteTokens } = usage;
   return {
-    kind: 'usage',
-    usage: {
-      inputTokens,
-      outputTokens,
-      ...(cachedReadTokens == null ? {} : { cacheReadTokens: cachedReadTokens }),
-      ...(cachedWriteTokens == null ? {} : { cacheWriteTokens: cachedWriteTokens }),
-    },
+    inputTokens,
+    outputTokens,
+    ...(cachedReadTokens == null ? {} : { cacheReadTokens: cachedReadTokens }),
+    ...(cachedWriteTokens == null ? {} : { cacheWriteTokens: cachedWriteTokens }),
   };
 }

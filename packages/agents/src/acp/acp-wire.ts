@@ -42,6 +42,13 @@ export const PromptResult = z.looseObject({
     .nullish()
     // A bill we cannot read is no reason to lose the answer.
     .catch(undefined),
+  /** Where Gemini CLI puts its bill. */
+  _meta: z
+    .looseObject({
+      quota: z.looseObject({ token_count: z.looseObject({ input_tokens: count, output_tokens: count }) }).nullish(),
+    })
+    .nullish()
+    .catch(undefined),
 });
 export type PromptResult = z.infer<typeof PromptResult>;
 
