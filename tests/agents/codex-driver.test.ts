@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { StartOptions } from '@concerto/agents';
 import type { JsonObject } from '@concerto/base';
@@ -149,6 +150,36 @@ describe('the real codex program, driven', () => {
       expect.objectContaining({ type: 'log', message: expect.stringContaining('a new one begins') }),
     );
     expect(said.at(-1)).toMatchObject({ text: 'Three.' });
+  });
+
+  test("a session's servers and rules: a secret over the pipe, a tool denied, one asked for", { timeout }, async () => {
+    const everything = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/dist/index.js');
+    // The model knows them with underscores; rules and people, by their own names.
+    const call = (tool: string, args: JsonObject) => ({ tool, arguments: args, namespace: 'mcp__everything' });
+    const agent = await startWith(
+      [[call('get_env', {}), call('echo', { message: 'hi' }), call('get_sum', { a: 2, b: 3 })], 'Done.', 'Done.'],
+      {
+        mcp_servers: {
+          everything: {
+            transport: 'stdio',
+            command: process.execPath,
+            args: [everything, 'stdio'],
+            env: { TOOL_TOKEN: 'from-the-session' },
+          },
+        },
+        tools: { allow: ['everything.*'], deny: ['everything.echo'], ask: ['everything.get-env'] },
+      },
+    );
+    await agent.agent.prompt({ text: 'Use the tools' });
+    const asked = (await agent.until('approval')).at(-1);
+    expect(asked).toMatchObject({ tool: 'everything.get-env' });
+    await answer(agent, asked, 'yes');
+    const said = await agent.until('result');
+    expect(said.map(({ type }) => type)).not.toContain('approval');
+    const told = lastRequest();
+    expect(told).toContain('from-the-session');
+    expect(told).toContain('The sum of 2 and 3 is 5');
+    expect(told).not.toContain('Echo: hi');
   });
 
   test("what the session's rules forbid is not offered to the model", { timeout }, async () => {

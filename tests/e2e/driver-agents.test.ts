@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Api, apiOf } from '../support/api.ts';
+import { runConcerto } from '../support/run-concerto.ts';
 import { type StartedServer, startServer } from '../support/start-server.ts';
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
@@ -16,10 +17,11 @@ const options = () => ({ folder, args: ['--store', 'sqlite:sessions.db'], env: {
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'concerto-drivers-'));
+  const project = '[project]\nname = "driven"\nversion = "0.1.0"\nentry = "claude.conc"\n';
   const agent = (name: string): string =>
     `[agents.${name}]\nprotocol = "${name}"\ncommand = ${JSON.stringify(process.execPath)}\n` +
     `args = [${JSON.stringify(join(root, `packages/agents/test/agents/${name}.mjs`))}]\n`;
-  await writeFile(join(folder, 'Concerto.toml'), [agent('claude'), agent('codex')].join('\n'));
+  await writeFile(join(folder, 'Concerto.toml'), [project, agent('claude'), agent('codex')].join('\n'));
   server = await startServer(options());
   api = apiOf(server);
 });
@@ -122,6 +124,25 @@ describe.each(['claude', 'codex'])('a session with an agent of protocol "%s"', (
     expect(end.at(-2)).toMatchObject({ type: 'error', message: 'cancelled' });
   });
 
+  test('a question that the agent takes back is withdrawn', async () => {
+    const { id } = await api.start({ agent, prompt: 'withdraw', once: true });
+    const events = await api.until(id, isFinish);
+    const asked = events.find(isQuestion);
+    expect(events).toContainEqual(
+      expect.objectContaining({ type: 'requestSettled', requestId: asked.requestId, outcome: 'withdrawn' }),
+    );
+  });
+
+  test('a program in the language supervises it', async () => {
+    await writeFile(join(folder, `${agent}.conc`), supervisor(agent));
+    const { code, out, err } = await runConcerto(['run', join(folder, `${agent}.conc`)]).ended;
+    expect(err).toBe('');
+    expect(out).toContain('rm -r build (high)\n');
+    expect(out).toContain('[emit:thought] ');
+    expect(out).toContain('[emit:result] Done.\n');
+    expect(code).toBe(0);
+  });
+
   test('an error of the model ends the turn as failed', async () => {
     const { id } = await api.start({ agent, prompt: agent === 'claude' ? 'limit' : 'fail' });
     const events = await api.until(id, ({ type }) => type === 'subagentError');
@@ -160,3 +181,25 @@ describe.each(['claude', 'codex'])('a session with an agent of protocol "%s"', (
     expect(events.find(({ type }) => type === 'error').message).toContain('out of memory');
   });
 });
+
+function supervisor(agent: string): string {
+  return `
+agent Coder { connector: ${agent}, timeout: 30 }
+
+fn main() -> Result<Nil, Error> {
+    listen Coder.execute("think") {
+        "thought" => |thought| { emit("thought", thought.text); },
+        _ => |_| {},
+    }?;
+    let result = listen Coder.execute("use rm -r build") {
+        "approval" => |request| {
+            emit("approved", "\${request.description} (\${request.risk_level})");
+            "yes"
+        },
+        _ => |_| {},
+    }?;
+    emit("result", result.text);
+    Ok(nil)
+}
+`;
+}

@@ -14,8 +14,7 @@ export type AgentErrorCode =
   /** The agent does not read its stdin. */
   | 'stdin-stalled'
   /** Asked for something the agent has not announced. */
-  | 'not-announced'
-  | 'unsupported-protocol';
+  | 'not-announced';
 
 /** Everything that can go wrong with an agent's process, in words for the person who can act on it. */
 export class AgentError extends Error {

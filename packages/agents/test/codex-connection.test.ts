@@ -312,7 +312,11 @@ describe('how it is started', () => {
       approvalPolicy: 'untrusted',
       approvalsReviewer: 'user',
       sandbox: 'workspace-write',
-      config: { web_search: 'live', features: { default_mode_request_user_input: true } },
+      config: {
+        web_search: 'live',
+        features: { default_mode_request_user_input: true },
+        suppress_unstable_features_warning: true,
+      },
     });
   });
 
@@ -326,6 +330,7 @@ describe('how it is started', () => {
     });
     expect(args.join(' ')).not.toContain('secret');
     expect(started.config).toEqual({
+      suppress_unstable_features_warning: true,
       features: { default_mode_request_user_input: true, shell_tool: false },
       web_search: 'disabled',
       mcp_servers: {

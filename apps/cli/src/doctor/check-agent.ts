@@ -319,7 +319,6 @@ const startHelps: Readonly<Partial<Record<AgentErrorCode, string>>> = {
   'init-refused': 'correct [agents.NAME.params] in the manifest',
   protocol: 'answer `init` with {"type":"init_ack"} before anything else',
   exited: 'it ended while it was starting: try its command by hand, and read what it wrote on stderr',
-  'unsupported-protocol': 'put a middleware between, and set protocol = "ndjson"',
 };
 
 const turnHelp = {

@@ -63,6 +63,8 @@ function configOf({ config = {}, mcp_servers, tools }: CodexParams, others: read
     ]),
   ];
   return {
+    // It would warn of the feature in every session.
+    suppress_unstable_features_warning: true,
     ...config,
     features,
     ...(isDenied(searchNames) ? { web_search: 'disabled' } : {}),

@@ -6,7 +6,8 @@ export type ScriptStep =
   | { readonly text: string; readonly pieces?: number }
   /** Shown by `openai-chat` when streamed; the other wires say nothing. */
   | { readonly thought: string }
-  | { readonly tool: string; readonly arguments: Json; readonly id?: string }
+  /** A tool in a `namespace` is known to `openai-responses` only. */
+  | { readonly tool: string; readonly arguments: Json; readonly id?: string; readonly namespace?: string }
   /** Arguments as the model wrote them, which need not be JSON. Only for wires that send them as text. */
   | { readonly tool: string; readonly rawArguments: string; readonly id?: string }
   /** Waits until the gate is opened: slow tokens without a clock. */
@@ -42,7 +43,12 @@ export type ScriptedRequest = {
 
 export type RequestBody = { readonly [key: string]: Json } & { readonly model: string };
 
-export type ScriptedToolCall = { readonly id: string; readonly name: string; readonly arguments: string };
+export type ScriptedToolCall = {
+  readonly id: string;
+  readonly name: string;
+  readonly namespace?: string;
+  readonly arguments: string;
+};
 
 /** A turn as far as it was said. */
 export type Said = {

@@ -195,6 +195,7 @@ class Output {
       const call = {
         id: step.id ?? `call_${this.#exchange.id}_${this.#calls.length + 1}`,
         name: step.tool,
+        ...('namespace' in step && step.namespace !== undefined ? { namespace: step.namespace } : {}),
         arguments: written,
       };
       this.#calls.push(call);

@@ -18,6 +18,7 @@ function callItem(call: ScriptedToolCall): Item {
     status: 'completed',
     call_id: call.id,
     name: call.name,
+    ...(call.namespace === undefined ? {} : { namespace: call.namespace }),
     arguments: call.arguments,
   };
 }
