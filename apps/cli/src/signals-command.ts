@@ -17,7 +17,7 @@ const MERGED_BLOCK_MAX = 64 * 1024 * 1024;
 
 export const spec = defineCommand({
   name: 'signals',
-  summary: 'read § signals on stdin, write one event per line as it is known',
+  summary: 'Read § signals on stdin, write one event per line as it is known.',
   usage: '[OPTIONS] < TRANSCRIPT',
   options: {
     merged: { type: 'boolean', help: 'one event per block instead of its pieces' },
@@ -60,6 +60,7 @@ export async function run(argv: string[]): Promise<number> {
     lines = '';
     if (!process.stdout.write(ready)) await once(process.stdout, 'drain');
   };
+  if (process.stdin.isTTY) process.stderr.write('reading what you type; Ctrl-D ends it\n');
   for await (const chunk of process.stdin) {
     parser.push(chunk);
     await flush();

@@ -3,7 +3,7 @@ import { defineCommand, parseArguments, UsageError } from './arguments.ts';
 
 export const spec = defineCommand({
   name: 'store',
-  summary: 'move everything from one store to another',
+  summary: 'Move everything from one store to another.',
   usage: 'copy FROM TO',
   options: {
     quiet: { type: 'boolean', short: 'q', help: 'no progress, only the result' },

@@ -49,6 +49,23 @@ describe('check', () => {
     expect(await findings(write('a.conc', 'fn main() { emit("x", 1); }'))).toEqual({ code: 0, list: [] });
   });
 
+  test('a folder without programs is told as such', async () => {
+    expect(await type(check, directory)).toMatchObject({
+      code: 0,
+      err: expect.stringContaining('no programs') as string,
+    });
+  });
+
+  test('a program of [programs] that is not there is told at its table', async () => {
+    const manifest = '[project]\nname = "p"\nversion = "1"\nentry = "a.conc"\n[programs.other]\nentry = "b.conc"\n';
+    write('Concerto.toml', manifest);
+    write('a.conc', 'fn main() { emit("x", 1); }');
+    expect(await findings(directory)).toMatchObject({
+      code: 0,
+      list: [{ severity: 'warning', line: 5, message: expect.stringContaining('`b.conc`') as string }],
+    });
+  });
+
   test('an error has its place in characters, and exit code 1', async () => {
     const path = write('a.conc', 'fn main() {\n    emit("😀", missing);\n}');
     expect(await findings(path)).toMatchObject({
@@ -207,6 +224,12 @@ describe('new', () => {
     expect(await findings(path)).toEqual({ code: 0, list: [] });
     expect(await type(fmt, '--check', path)).toMatchObject({ code: 0 });
     expect(read('my demo/Concerto.toml')).toContain('name = "my-demo"');
+  });
+
+  test('says what to type next, in a shell', async () => {
+    const { out } = await type(create, join(directory, "Ada's demo"));
+    expect(out).toContain(`cd '${directory}/Ada'\\''s demo' && `);
+    expect(out).toMatch(/concerto check && .*concerto test && .*concerto run\n$/);
   });
 
   test.each(['openai', 'anthropic', 'google', 'ollama'])('with %s too', async (provider) => {

@@ -154,7 +154,11 @@ describe('build and disasm', () => {
 
   test('the default output is beside the program; errors write nothing', async () => {
     const path = write('a.conc', 'fn main() { emit("x", 1); }');
-    expect((await type(build, path)).code).toBe(0);
+    expect(await type(build, path)).toEqual({
+      code: 0,
+      out: '',
+      err: expect.stringMatching(/^wrote .*a\.conc-ir\n$/) as string,
+    });
     expect(existsSync(join(directory, 'a.conc-ir'))).toBe(true);
     const bad = write('b.conc', 'fn main() { missing }');
     expect((await type(build, bad)).code).toBe(1);

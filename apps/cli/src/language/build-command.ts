@@ -28,6 +28,15 @@ export async function run(argv: string[]): Promise<number> {
   const text = formatModule(target.module);
   const path = values.output ?? join(dirname(target.entry), `${basename(target.entry, '.conc')}.conc-ir`);
   if (path === '-') process.stdout.write(text);
-  else writeFileSync(path, text);
+  else writeOutput(path, text);
   return 0;
+}
+
+function writeOutput(path: string, text: string): void {
+  try {
+    writeFileSync(path, text);
+  } catch (cause) {
+    throw new Error(`cannot write ${path}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  }
+  process.stderr.write(`wrote ${path}\n`);
 }

@@ -40,10 +40,14 @@ export async function run(argv: string[]): Promise<number> {
     process.stdout.write(`${JSON.stringify(list, undefined, 2)}\n`);
   } else {
     printDiagnostics(diagnostics, (path) => files.get(path));
-    if (diagnostics.length === 0)
-      process.stderr.write(`no problems in ${findings.programs} ${findings.programs === 1 ? 'program' : 'programs'}\n`);
+    if (diagnostics.length === 0) process.stderr.write(`${praise(findings.programs)}\n`);
   }
   return diagnostics.some((diagnostic) => diagnostic.severity === 'error') ? 1 : 0;
+}
+
+function praise(programs: number): string {
+  if (programs === 0) return 'there are no programs here; `concerto new` creates a project';
+  return `no problems in ${programs} ${programs === 1 ? 'program' : 'programs'}`;
 }
 
 async function checkPaths(paths: readonly string[], asksServers: boolean): Promise<Findings> {

@@ -55,6 +55,7 @@ function formatStandardInput(check: boolean): number {
 }
 
 function summary(result: { files: number; changed: number; check: boolean }): string {
+  if (result.files === 0) return 'there are no programs here\n';
   const verb = result.check ? 'would change' : 'changed';
   return `${verb} ${result.changed} of ${result.files} file${result.files === 1 ? '' : 's'}\n`;
 }

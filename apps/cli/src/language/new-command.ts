@@ -33,7 +33,7 @@ export async function run(argv: string[]): Promise<number> {
     { path: MANIFEST_NAME, text: manifestText(name, provider) },
     { path: 'src/main.conc', text: mainProgram() },
     { path: '.gitignore', text: gitignore() },
-    { path: 'README.md', text: readme(name) },
+    { path: 'README.md', text: readme(name, provider) },
   ];
   if (existsSync(join(directory, MANIFEST_NAME))) {
     process.stderr.write(`error: ${join(given, MANIFEST_NAME)} already exists\n`);
@@ -45,9 +45,16 @@ export async function run(argv: string[]): Promise<number> {
     // What is already there is somebody's work.
     if (!existsSync(path)) writeFileSync(path, file.text);
   }
-  const enter = given === '.' ? '' : `cd ${given} && `;
-  process.stdout.write(`created ${name}\n\n  ${enter}concerto check && concerto test && concerto run\n`);
+  const enter = given === '.' ? [] : [`cd ${inShell(given)}`];
+  // Who came by npx may have no `concerto` of their own.
+  const concerto = process.env.npm_lifecycle_event === 'npx' ? 'npx concerto' : 'concerto';
+  const next = [...enter, ...['check', 'test', 'run'].map((command) => `${concerto} ${command}`)].join(' && ');
+  process.stdout.write(`created ${name}\n\n  ${next}\n`);
   return 0;
+}
+
+function inShell(path: string): string {
+  return /^[\w./~+-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
 
 /** A name that needs no quotes anywhere. */

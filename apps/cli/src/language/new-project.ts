@@ -63,13 +63,13 @@ export function gitignore(): string {
   return '.concerto/\n.env\n*.conc-ir\n';
 }
 
-export function readme(name: string): string {
+export function readme(name: string, provider: Provider): string {
   return `# ${name}
 
     concerto check    # types and names
     concerto test     # the functions with @test
     concerto run      # main
 
-\`Concerto.toml\` says which model provider answers; it is the offline mock until you change it.
+\`Concerto.toml\` says which model provider answers: ${provider === 'mock' ? 'the offline mock, until you change it' : `${provider}; \`concerto run --mock\` runs it offline`}.
 `;
 }

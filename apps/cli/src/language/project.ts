@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import {
   type CheckResult,
@@ -88,7 +88,13 @@ export function checkTarget(target: Target, mcpServers?: McpAnswers): CheckedPro
     ...(names === undefined ? {} : { manifest: names }),
     ...(mcpServers === undefined ? {} : { mcpServers }),
   });
-  const diagnostics = [...(manifest?.diagnostics ?? []), ...missingEntry(target), ...loading, ...checking];
+  const diagnostics = [
+    ...(manifest?.diagnostics ?? []),
+    ...missingEntry(target),
+    ...missingPrograms(target),
+    ...loading,
+    ...checking,
+  ];
   const findFile = (path: string) => {
     if (path === manifest?.file.path) return manifest.file;
     return program.files.get(path)?.source;
@@ -102,6 +108,16 @@ function missingEntry(target: Target): Diagnostic[] {
   const file = target.manifest?.file.path ?? target.entry;
   const message = `the program \`${target.entry}\` does not exist`;
   return [{ code: 'C0504', severity: 'error', message, file, span: entrySpan(target), labels: [] }];
+}
+
+function missingPrograms({ manifest }: Target): Diagnostic[] {
+  return Object.entries(manifest?.manifest?.programs ?? {}).flatMap(([name, { entry }]): Diagnostic[] => {
+    if (manifest === undefined || existsSync(join(manifest.directory, entry))) return [];
+    const message = `the program \`${entry}\` of [programs.${name}] does not exist`;
+    const start = Math.max(0, manifest.file.text.indexOf(`[programs.${name}]`));
+    const span = { start: start + 1, end: start + `programs.${name}`.length + 1 };
+    return [{ code: 'C0504', severity: 'warning', message, file: manifest.file.path, span, labels: [] }];
+  });
 }
 
 function entrySpan(target: Target): { start: number; end: number } {

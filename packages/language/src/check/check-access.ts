@@ -44,8 +44,10 @@ function unknownField(body: Body, node: FieldExpression, type: Type): Type {
   let help: string | undefined;
   if (type.kind === 'applied') {
     const isMethod = type.con.methods.has(name) || type.con.traitMethods.has(name);
-    const builtin = body.cx.builtins.methods.get(type.con.name)?.has(name) ?? false;
-    if (isMethod || builtin) help = `\`${name}\` is a method: write \`.${name}(…)\``;
+    const builtins = body.cx.builtins.methods.get(type.con.name);
+    const builtin = builtins?.has(name) ?? false;
+    if (/^(length|size|count)$/.test(name) && builtins?.has('len') === true) help = 'write `.len()`';
+    else if (isMethod || builtin) help = `\`${name}\` is a method: write \`.${name}(…)\``;
     else if (isCon(type, CON.Option)) help = 'take the value out with `?? default`, `?` or `match`';
     else if (isCon(type, CON.Result)) help = 'take the value out with `?`, `match` or `unwrap`';
     else if (fields !== undefined) help = didYouMean(name, fields.keys()) ?? listFields(fields);

@@ -266,6 +266,10 @@ describe('help', () => {
   const helpOf = (source: string) => checkSource(source, { manifest: MANIFEST }).diagnostics.map(({ help }) => help);
 
   test.each([
+    ['fn main() { emit("x", 1 == null); }', 'nothing is `nil`'],
+    ['fn main() { console.log(1); }', '`print(value)`'],
+    ['fn main() { while true { brek; } }', 'did you mean `break`?'],
+    ['fn main() { emit("n", [1].length); }', 'write `.len()`'],
     ['fn main() { let total = 1; emit("t", totel + total); }', '`total`'],
     ['struct P { width: Int }\nfn main() { emit("x", P { width: 1 }.widht); }', '`width`'],
     ['fn main() { emit("x", [1].pussh(2)); }', '`push`'],

@@ -91,10 +91,23 @@ function unknownName(body: Body, node: NameExpression): ResolvedValue {
     );
     return BROKEN;
   }
-  const candidates = [...localNames(body), ...namesVisible(cx, body.module)];
-  cx.report.error(CODE.undefinedName, node.span, `cannot find \`${name}\``, { help: didYouMean(name, candidates) });
+  const candidates = [...localNames(body), ...namesVisible(cx, body.module), ...WORDS];
+  const help = FOREIGN_VALUES.get(name) ?? didYouMean(name, candidates);
+  cx.report.error(CODE.undefinedName, node.span, `cannot find \`${name}\``, { help });
   return BROKEN;
 }
+
+/** What stands where a name could, and may be mistyped. */
+const WORDS = ['break', 'continue', 'return', 'true', 'false', 'nil'];
+
+/** What people write who come from other languages. */
+const FOREIGN_VALUES: ReadonlyMap<string, string> = new Map([
+  ['null', 'nothing is `nil`, or `None` of an `Option`'],
+  ['undefined', 'nothing is `nil`, or `None` of an `Option`'],
+  ['console', 'write `print(value)` or `emit("channel", value)`'],
+  ['printf', 'write `print("…${value}")`'],
+  ['this', 'write `self`, the first parameter of a method'],
+]);
 
 /** A variable of the function around a local item. */
 function outerLocal(body: Body, name: string): Local | undefined {
