@@ -199,6 +199,25 @@ describe('the real claude program, driven', () => {
     expect(told).toContain("The session's rules do not allow Read");
   });
 
+  test('every param reaches the program', { timeout }, async () => {
+    const agent = await startWith([[writes], 'Never said.'], {
+      allowed_tools: ['Bash'],
+      disallowed_tools: ['WebSearch'],
+      permission_mode: 'acceptEdits',
+      append_system_prompt: 'You are called Ada.',
+      max_turns: 1,
+      max_budget_usd: 5,
+    });
+    await agent.agent.prompt({ text: 'Write out.txt' });
+    const said = await agent.until('error', 'result');
+    expect(said.map(({ type }) => type)).not.toContain('approval');
+    expect(said.at(-1)).toMatchObject({ type: 'error', code: 'max_turns' });
+    expect(await readFile(out(), 'utf8')).toBe('hello\n');
+    const { system, tools } = place.model.requests[0]?.body ?? { model: '' };
+    expect(JSON.stringify(system)).toContain('You are called Ada.');
+    expect(JSON.stringify(tools)).not.toContain('"WebSearch"');
+  });
+
   test('a model that fails is an error of the turn', { timeout }, async () => {
     const agent = await startWith(() => [{ error: { status: 400, message: 'no such model' } }]);
     await agent.agent.prompt({ text: 'Hello' });

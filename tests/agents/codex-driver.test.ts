@@ -192,6 +192,26 @@ describe('the real codex program, driven', () => {
     expect(tools).toContain('request_user_input');
   });
 
+  test('every param reaches the program', { timeout }, async () => {
+    const agent = await startWith([[writes], 'Not written.'], {
+      model: 'gpt-5.5',
+      model_provider: 'scripted',
+      effort: 'low',
+      approval_policy: 'never',
+      sandbox: 'read-only',
+      developer_instructions: 'You are called Ada.',
+      config: { web_search: 'disabled' },
+    });
+    await agent.agent.prompt({ text: 'Write out.txt' });
+    const said = await agent.until('result');
+    expect(said.map(({ type }) => type)).not.toContain('approval');
+    expect(existsSync(out())).toBe(false);
+    const { input, reasoning, tools } = place.model.requests[0]?.body ?? { model: '' };
+    expect(JSON.stringify(input)).toContain('You are called Ada.');
+    expect(reasoning).toMatchObject({ effort: 'low' });
+    expect(JSON.stringify(tools)).not.toContain('web_search');
+  });
+
   test('a model that fails is an error of the turn', { timeout }, async () => {
     const agent = await startWith(() => [{ error: { status: 400, message: 'no such model' } }]);
     await agent.agent.prompt({ text: 'Hello' });
