@@ -41,8 +41,12 @@ export class StderrTail {
   }
 }
 
-/** The part of a tail that fits into a sentence: its last lines. */
+/** The part of a tail that fits into a sentence: its last lines, without frames of a stack, whose reason is above them. */
 export function stderrExcerpt(tail: string): string {
-  const excerpt = tail.trimEnd().split('\n').slice(-excerptLines).join('\n').slice(-excerptLength);
+  const lines = tail
+    .trimEnd()
+    .split('\n')
+    .filter((line) => !/^\s+at \S/.test(line));
+  const excerpt = lines.slice(-excerptLines).join('\n').slice(-excerptLength);
   return excerpt === '' ? 'it wrote nothing on stderr' : `the end of its stderr:\n${excerpt}`;
 }
