@@ -25,6 +25,16 @@ const programs = {
     bin: 'gemini',
     options: ['--omit=optional'],
   },
+  // The program for one platform alone: the package for all of them installs it twice.
+  ...(process.platform === 'linux' && process.arch === 'x64'
+    ? {
+        CONCERTO_TEST_OPENCODE: {
+          name: 'opencode-linux-x64-baseline',
+          version: '1.18.33',
+          bin: '../opencode-linux-x64-baseline/bin/opencode',
+        },
+      }
+    : {}),
 };
 
 install();

@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { JsonObject } from '@concerto/base';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Script } from '../../packages/models/src/testing/scripted-model-server.ts';
-import { type Heard, openClaudeAcp, openGemini, type RealAcp, startReal } from './real-acp.ts';
+import { type Heard, openClaudeAcp, openCode, openGemini, openOpenCode, type RealAcp, startReal } from './real-acp.ts';
 
 const timeout = 120_000;
 
@@ -17,11 +18,25 @@ afterEach(async () => {
   await place.close();
 });
 
-async function start(open: (script: Script) => Promise<RealAcp>, script: Script): Promise<Heard> {
+async function start(
+  open: (script: Script) => Promise<RealAcp>,
+  script: Script,
+  params: JsonObject = {},
+): Promise<Heard> {
   place = await open(script);
-  heard = await startReal(place);
+  heard = await startReal(place, {}, params);
   return heard;
 }
+
+/** A real server of tools, in the params as a session's tool configuration puts it there. */
+const servers = {
+  everything: {
+    transport: 'stdio',
+    command: process.execPath,
+    args: [createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/dist/index.js'), 'stdio'],
+    env: { TOOL_TOKEN: 'from-the-session' },
+  },
+};
 
 const out = (): string => join(place.workDir, 'out.txt');
 const command = 'echo hello > out.txt';
@@ -54,6 +69,7 @@ const agents = [
     capabilities: ['interrupt', 'cancel'],
     // It forgets a turn that was interrupted.
     remembers: 'And now?',
+    environment: 'mcp_everything_get-env',
   },
   {
     name: 'Claude over ACP',
@@ -61,10 +77,11 @@ const agents = [
     tool: { tool: 'Bash', arguments: { command, description: 'Write out.txt' } },
     capabilities: ['interrupt', 'cancel', 'steer'],
     remembers: 'Thinking about it',
+    environment: 'mcp__everything__get-env',
   },
 ];
 
-describe.each(agents)('the real $name', ({ open, tool, capabilities, remembers }) => {
+describe.each(agents)('the real $name', ({ open, tool, capabilities, remembers, environment }) => {
   test('an allowed tool runs, and the session sees it begin and end', { timeout }, async () => {
     const real = await start(open, [[{ text: 'I will write a file.' }, tool], 'Written.']);
     expect([...real.agent.capabilities]).toEqual(capabilities);
@@ -74,7 +91,11 @@ describe.each(agents)('the real $name', ({ open, tool, capabilities, remembers }
     expect(lastOf(before).description).toContain(command);
     expect(existsSync(out())).toBe(false);
     await answer(real, lastOf(before), 'yes');
-    expect(lastOf(await real.until('result', 'error'))).toMatchObject({ type: 'result', text: 'Written.' });
+    expect(lastOf(await real.until('result', 'error'))).toMatchObject({
+      type: 'result',
+      text: 'Written.',
+      usage: { input_tokens: 200, output_tokens: 40 },
+    });
     expect(await readFile(out(), 'utf8')).toBe('hello\n');
     expect(
       real
@@ -117,6 +138,25 @@ describe.each(agents)('the real $name', ({ open, tool, capabilities, remembers }
     await real.agent.request('interrupt', 'i-1');
     expect(lastOf(await real.until('ack', 'result', 'error'))).toMatchObject({ type: 'ack', in_reply_to_id: 'i-1' });
     expect(existsSync(out())).toBe(false);
+  });
+
+  test('a tool of the session’s server is asked about by its name, runs, and has its secret', { timeout }, async () => {
+    const real = await start(open, [[{ tool: environment, arguments: {} }], 'Seen.'], { mcp_servers: servers });
+    await real.agent.prompt({ text: 'Look at the environment' });
+    await answer(real, lastOf(await real.until('approval', 'result')), 'yes');
+    expect(lastOf(await real.until('result', 'error'))).toMatchObject({ type: 'result', text: 'Seen.' });
+    expect(lastRequest()).toContain('from-the-session');
+  });
+
+  test('one that the session forbids is refused without asking anybody', { timeout }, async () => {
+    const params = { mcp_servers: servers, tools: { deny: ['everything.get-env'] } };
+    const real = await start(open, [[{ tool: environment, arguments: {} }], 'Then not.'], params);
+    await real.agent.prompt({ text: 'Look at the environment' });
+    const said = await real.until('result', 'error');
+    expect(said.map(({ type }) => type)).not.toContain('approval');
+    expect(JSON.stringify(said)).toContain('tools forbid it');
+    expect(lastOf(said)).toMatchObject({ type: 'result', text: 'Then not.' });
+    expect(lastRequest()).not.toContain('from-the-session');
   });
 
   test('cancel ends the process', { timeout }, async () => {
@@ -173,5 +213,54 @@ describe('the real Claude over ACP', () => {
     await heard.agent.prompt({ text: 'Which colour?' });
     expect(lastOf(await heard.until('result', 'error'))).toMatchObject({ text: 'Blue.' });
     expect(lastRequest()).toContain('My colour is blue');
+  });
+});
+
+describe.skipIf(openCode === '')('the real OpenCode', () => {
+  const tool = { tool: 'bash', arguments: { command, description: 'Write out.txt' } };
+
+  test('an allowed tool runs', { timeout }, async () => {
+    const real = await start(openOpenCode, [[{ text: 'I will write a file.' }, tool], 'Written.']);
+    expect([...real.agent.capabilities]).toEqual(['interrupt', 'cancel']);
+    await real.agent.prompt({ text: 'Write out.txt', id: 'm-1' });
+    const asked = lastOf(await real.until('approval', 'result'));
+    expect(asked.description).toContain(command);
+    await answer(real, asked, 'yes');
+    expect(lastOf(await real.until('result', 'error'))).toMatchObject({ type: 'result', text: 'Written.' });
+    expect(await readFile(out(), 'utf8')).toBe('hello\n');
+    expect(real.shown().map(({ type }) => type)).toContain('functionResult');
+  });
+
+  test('a refusal ends the turn, which is no error', { timeout }, async () => {
+    const real = await start(openOpenCode, [[tool], 'Never said.', 'And now this.']);
+    await real.agent.prompt({ text: 'Write out.txt' });
+    await answer(real, lastOf(await real.until('approval', 'result')), 'no');
+    expect(lastOf(await real.until('result', 'error'))).toMatchObject({ type: 'result' });
+    expect(existsSync(out())).toBe(false);
+  });
+
+  test('an interrupt in the middle of an answer, and the next prompt', { timeout }, async () => {
+    const real = await start(openOpenCode, [[{ text: 'Thinking about it' }, { hang: true }], 'Going on.']);
+    await real.agent.prompt({ text: 'Think' });
+    await real.until('partial');
+    await real.agent.request('interrupt', 'i-1');
+    expect(lastOf(await real.until('ack', 'result', 'error'))).toMatchObject({ type: 'ack', in_reply_to_id: 'i-1' });
+    await real.agent.prompt({ text: 'And now?' });
+    expect(lastOf(await real.until('result', 'error'))).toMatchObject({ type: 'result', text: 'Going on.' });
+  });
+
+  test('a session’s server is there, and another process goes on with the conversation', { timeout }, async () => {
+    const script: Script = [[{ tool: 'everything_get-env', arguments: {} }], 'Seen.', 'I remember.'];
+    const first = await start(openOpenCode, script, { mcp_servers: servers });
+    await first.agent.prompt({ text: 'Look at the environment' });
+    const said = await first.until('result', 'error');
+    expect(lastOf(said)).toMatchObject({ type: 'result', text: 'Seen.' });
+    expect(lastRequest()).toContain('from-the-session');
+    const named = said.find(({ type }) => type === 'conversation')?.id;
+    await first.agent.end();
+    heard = await startReal(place, { conversation: typeof named === 'string' ? named : 'it gave none' });
+    await heard.agent.prompt({ text: 'What did you see?' });
+    expect(lastOf(await heard.until('result', 'error'))).toMatchObject({ text: 'I remember.' });
+    expect(lastRequest()).toContain('everything_get-env');
   });
 });

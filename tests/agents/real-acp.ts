@@ -8,7 +8,7 @@ import {
   type ScriptedModelServer,
   startScriptedModelServer,
 } from '../../packages/models/src/testing/scripted-model-server.ts';
-import { openPlace } from './real-claude.ts';
+import { onlyTheAgent, openPlace } from './real-claude.ts';
 
 const answersWithinMs = 60_000;
 
@@ -62,8 +62,58 @@ export async function openGemini(script: Script): Promise<RealAcp> {
       GOOGLE_GEMINI_BASE_URL: model.url,
       GEMINI_API_KEY: 'scripted',
       GEMINI_CLI_NO_RELAUNCH: 'true',
+      // In a folder that it does not trust it takes no servers, and does not say so.
+      GEMINI_CLI_TRUST_WORKSPACE: 'true',
       GEMINI_TELEMETRY_ENABLED: 'false',
       GEMINI_FORCE_FILE_STORAGE: 'true',
+    },
+    close: async () => {
+      await model.close();
+      for (const folder of [home, workDir]) await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}
+
+/** Only where its program for one platform can be installed. */
+export const openCode = process.env.CONCERTO_TEST_OPENCODE ?? '';
+
+export async function openOpenCode(script: Script): Promise<RealAcp> {
+  const model = await startScriptedModelServer(onlyTheAgent(script));
+  const home = await mkdtemp(join(tmpdir(), 'opencode-home-'));
+  const workDir = await mkdtemp(join(tmpdir(), 'opencode-work-'));
+  const settings = {
+    autoupdate: false,
+    share: 'disabled',
+    model: 'scripted/scripted',
+    small_model: 'scripted/scripted',
+    enabled_providers: ['scripted'],
+    provider: {
+      scripted: {
+        npm: '@ai-sdk/openai-compatible',
+        name: 'Scripted',
+        options: { baseURL: `${model.url}/v1`, apiKey: 'scripted' },
+        models: { scripted: { name: 'Scripted', tool_call: true, limit: { context: 100_000, output: 4_000 } } },
+      },
+    },
+    permission: { bash: 'ask', edit: 'ask' },
+  };
+  return {
+    model,
+    workDir,
+    command: openCode,
+    args: ['acp'],
+    env: {
+      PATH: process.env.PATH ?? '',
+      HOME: home,
+      OPENCODE_CONFIG_CONTENT: JSON.stringify(settings),
+      OPENCODE_DISABLE_AUTOUPDATE: '1',
+      OPENCODE_DISABLE_MODELS_FETCH: '1',
+      OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
+      OPENCODE_DISABLE_DEFAULT_PLUGINS: '1',
+      OPENCODE_DISABLE_SHARE: '1',
+      OPENCODE_PURE: '1',
+      // It would look for a plugin otherwise.
+      npm_config_registry: model.url,
     },
     close: async () => {
       await model.close();
@@ -81,10 +131,10 @@ export type Heard = {
 };
 
 /** The agent driven as the runtime drives it. */
-export async function startReal(place: RealAcp, options: StartOptions = {}): Promise<Heard> {
+export async function startReal(place: RealAcp, options: StartOptions = {}, params: JsonObject = {}): Promise<Heard> {
   const { command, args, env, workDir } = place;
   const agent = await startAgent(
-    { name: 'real', protocol: 'acp', command, args, env, workingDir: workDir },
+    { name: 'real', protocol: 'acp', command, args, env, workingDir: workDir, params },
     { initTimeoutMs: answersWithinMs, ...options },
   );
   const batches = agent.output[Symbol.asyncIterator]();

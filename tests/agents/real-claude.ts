@@ -57,7 +57,7 @@ export async function openPlace(script: Script): Promise<Place> {
 }
 
 /** The program also asks its model for titles and the like, without tools: those are not turns of the conversation. */
-function onlyTheAgent(script: Script): Script {
+export function onlyTheAgent(script: Script): Script {
   let turns = 0;
   return (request) => {
     const { tools } = request.body;
