@@ -5,7 +5,7 @@ import { compileTarget, compileWithServers } from './compile-target.ts';
 import { inputAnswers } from './input-answers.ts';
 import { OutputBuffer } from './output-buffer.ts';
 import { failureText } from './report-failure.ts';
-import { openJournal } from './run-journal.ts';
+import { openJournal, skipUsed } from './run-journal.ts';
 import { EXIT_INTERRUPTED, untilInterrupted } from './until-interrupted.ts';
 
 export const spec = defineCommand({
@@ -47,7 +47,9 @@ const HIDDEN_EVENTS = new Set(['listen:log', 'listen:stale']);
 
 export async function run(argv: string[]): Promise<number> {
   const { values, positionals } = parseArguments(spec, argv);
-  const nextAnswer = inputAnswers(values.input);
+  let journal: ProgramJournal | undefined;
+  const answers = inputAnswers(values.input);
+  const nextAnswer = values.input === undefined ? answers : skipUsed(answers, () => journal?.answered ?? 0);
   const target = await (values.mcp ? compileWithServers : compileTarget)(positionals[0]);
   if (target === undefined) return 1;
   if (target.module.main === undefined && target.module.init === undefined) {
@@ -60,7 +62,6 @@ export async function run(argv: string[]): Promise<number> {
     if (values.json) output.write(`{"channel":${JSON.stringify(channel)},"payload":${stringify(payload)}}\n`);
     else output.write(`[emit:${channel}] ${display(payload)}\n`);
   };
-  let skipped = 0;
   const world: ProgramWorld = {
     emit: (channel, payload, system) => {
       if (!system || !HIDDEN_EVENTS.has(channel)) show(channel, payload);
@@ -68,17 +69,11 @@ export async function run(argv: string[]): Promise<number> {
     // In JSON mode standard output is for a program, which reads lines of JSON only.
     print: (text) => (values.json ? process.stderr.write(text) : output.write(text)),
     log: (level, text) => process.stderr.write(`[${level.toUpperCase()}] ${text}\n`),
-    ask: async (channel, payload, signal) => {
-      // Answers that were used before the program was ended are still in the file.
-      while (values.input !== undefined && skipped < (journal?.answered ?? 0)) {
-        skipped++;
-        await nextAnswer(signal, () => {});
-      }
-      return await nextAnswer(signal, () => {
+    ask: (channel, payload, signal) =>
+      nextAnswer(signal, () => {
         show(channel, payload);
         output.flush();
-      });
-    },
+      }),
     ready: () => output.drained(),
     flush: () => output.flush(),
     environment: process.env,
@@ -87,13 +82,8 @@ export async function run(argv: string[]): Promise<number> {
     mockModels: values.mock,
   };
   const interruption = untilInterrupted();
-  let journal: ProgramJournal | undefined;
   try {
-    journal = openJournal(target.module, values, (effect) => {
-      if (effect.kind === 'emit') world.emit(effect.channel, effect.payload, effect.system);
-      if (effect.kind === 'print') world.print(effect.text);
-      if (effect.kind === 'log') world.log(effect.level, effect.text);
-    });
+    journal = openJournal(target.module, values, world);
     const outcome = await runProgram(target.module, world, {
       entry: 'main',
       signal: interruption.signal,

@@ -1,5 +1,7 @@
-import { type JournalOptions, ProgramJournal, type ReplaySummary } from '@concerto/runtime/program';
+import { ProgramJournal, type ProgramWorld, type ReplaySummary } from '@concerto/runtime/program';
+import type { Effect } from '@concerto/vm';
 import { UsageError } from '../arguments.ts';
+import type { NextAnswer } from './input-answers.ts';
 
 type JournalFlags = {
   readonly journal: string | undefined;
@@ -13,7 +15,7 @@ type JournalFlags = {
 export function openJournal(
   module: ConstructorParameters<typeof ProgramJournal>[0],
   flags: JournalFlags,
-  onReplayed: NonNullable<JournalOptions['onReplayed']>,
+  world: ProgramWorld,
 ): ProgramJournal | undefined {
   const path = flags.replay ?? flags.journal;
   if (flags.replay !== undefined && flags.journal !== undefined) {
@@ -28,9 +30,27 @@ export function openJournal(
     replayOnly: flags.replay !== undefined,
     arguments: { mock: flags.mock, input: flags.input ?? null },
     environment: process.env,
-    ...(flags['replay-emits'] ? { onReplayed } : {}),
+    ...(flags['replay-emits'] ? { onReplayed: (effect) => showAgain(effect, world) } : {}),
     onReplayEnd: (summary) => process.stderr.write(`journal: ${summaryText(path, summary)}\n`),
   });
+}
+
+function showAgain(effect: Effect, world: ProgramWorld): void {
+  if (effect.kind === 'emit') world.emit(effect.channel, effect.payload, effect.system);
+  if (effect.kind === 'print') world.print(effect.text);
+  if (effect.kind === 'log') world.log(effect.level, effect.text);
+}
+
+/** Answers that were used before the program was ended are still in its input. */
+export function skipUsed(next: NextAnswer, used: () => number): NextAnswer {
+  let skipped = 0;
+  return async (signal, show) => {
+    while (skipped < used()) {
+      skipped++;
+      await next(signal, () => {});
+    }
+    return await next(signal, show);
+  };
 }
 
 function summaryText(path: string, summary: ReplaySummary): string {
