@@ -189,6 +189,18 @@ describe('a turn', () => {
     expect(brief(await acp.output.rest())).toEqual(['exit: 0']);
   });
 
+  test('what it says between turns is passed on, but nobody is asked anything there', async () => {
+    const acp = await startAcp();
+    expect(last(await turn(acp, 'background'))).toMatchObject({ text: 'Started.' });
+    const after = [await acp.output.next(), await acp.output.next(), await acp.output.next()];
+    expect(brief(after)).toEqual([
+      'partial: By the way: done.',
+      'log: asked between turns, which was cancelled: `rm -r build`',
+      'partial: {"outcome":"cancelled"}',
+    ]);
+    expect(last(await turn(acp, 'hello'))).toMatchObject({ text: 'Hello there.' });
+  });
+
   test('a second prompt while it works is refused here: it would end the first', async () => {
     const { agent, output } = await startAcp();
     await agent.prompt({ text: 'wait' });

@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
 import type { Json, JsonObject } from '@concerto/base';
 import { type AgentCapability, type Line, LineError } from '@concerto/protocol';
-import type { z } from 'zod';
 import type {
   AgentConnection,
   AgentExit,
@@ -30,6 +29,7 @@ import { stderrExcerpt } from '../stderr-tail.ts';
 import { readStdoutLines } from '../stdout-lines.ts';
 import type { AcpParams } from './acp-params.ts';
 import { AcpQuestions } from './acp-questions.ts';
+import { reason, refusalText } from './acp-reason.ts';
 import { isForbidden } from './acp-tool-rules.ts';
 import { AcpTurn } from './acp-turn.ts';
 import {
@@ -42,7 +42,6 @@ import {
   SessionUpdate,
   SteeringResult,
 } from './acp-wire.ts';
-import { memberOf } from './json-object.ts';
 
 /** For an agent to say whether it has taken a message into its turn; it does so before it acts on it. */
 const steeringMs = 10_000;
@@ -79,6 +78,8 @@ export class AcpConnection implements AgentConnection {
   readonly #questions: AcpQuestions;
   #conversation: AcpConversation | undefined;
   #turn: AcpTurn | undefined;
+  /** The same, or the one before. */
+  #latest: AcpTurn | undefined;
   #prompts = 0;
   #stops: Stop[] = [];
   #paid = 0;
@@ -130,6 +131,7 @@ export class AcpConnection implements AgentConnection {
     this.#prompts++;
     const turn = new AcpTurn(prompt.id ?? `prompt-${this.#prompts}`);
     this.#turn = turn;
+    this.#latest = turn;
     const request = { sessionId, prompt: [textBlock(promptText(prompt))] };
     try {
       await this.peer.call('session/prompt', request, (answer) => this.#answered(turn, answer));
@@ -258,8 +260,8 @@ export class AcpConnection implements AgentConnection {
     const update = SessionUpdate.safeParse(told);
     if (!update.success) return this.#warn(`\`${told.sessionUpdate}\` that cannot be read: ${reason(update.error)}`);
     if (update.data.sessionUpdate === 'usage_update') return this.#spent(update.data.cost);
-    // Between turns it is an old conversation that is told again.
-    if (this.#turn !== undefined) this.#say(this.#turn.update(update.data));
+    // Before the first prompt it is an old conversation that is told again; after a turn, what its work still brought.
+    if (this.#latest !== undefined) this.#say(this.#latest.update(update.data));
   }
 
   /** Agents bill the whole conversation. */
@@ -278,9 +280,9 @@ export class AcpConnection implements AgentConnection {
       case 'elicitation/create': {
         const form = FormRequest.safeParse(request.params);
         if (!form.success) return this.#refuse(request, jsonRpcCodes.invalidParams, reason(form.error));
-        return this.#stops.length > 0
-          ? this.#quietly(this.peer.respond(request.id, { action: 'cancel' }))
-          : this.#questions.form(request.id, form.data);
+        return this.#isAsking(form.data.message)
+          ? this.#questions.form(request.id, form.data)
+          : this.#quietly(this.peer.respond(request.id, { action: 'cancel' }));
       }
       default:
         // Files and terminals too: we have not offered them.
@@ -291,10 +293,10 @@ export class AcpConnection implements AgentConnection {
   #permission(request: PeerRequest): void {
     const parsed = PermissionRequest.safeParse(request.params);
     if (!parsed.success) return this.#refuse(request, jsonRpcCodes.invalidParams, reason(parsed.error));
-    if (this.#stops.length > 0) {
+    const turn = this.#turn;
+    if (!this.#isAsking(parsed.data.toolCall.title ?? parsed.data.toolCall.toolCallId)) {
       return this.#quietly(this.peer.respond(request.id, { outcome: { outcome: 'cancelled' } }));
     }
-    const turn = this.#turn;
     const { call, outputs } = turn?.asked(parsed.data.toolCall) ?? { call: parsed.data.toolCall, outputs: [] };
     this.#say(outputs);
     const decided = (decision: { readonly isRefused: boolean; readonly reason?: string }): void => {
@@ -308,6 +310,12 @@ export class AcpConnection implements AgentConnection {
       return this.#questions.refusePermission(request.id, parsed.data, decided);
     }
     this.#questions.permission(request.id, parsed.data, call, decided);
+  }
+
+  /** Whether there is a turn that a question belongs to: of one between turns nobody would hear what came of it. */
+  #isAsking(what: string): boolean {
+    if (this.#turn === undefined) this.#warn(`asked between turns, which was cancelled: ${what}`);
+    return this.#turn !== undefined && this.#stops.length === 0;
   }
 
   #answered(turn: AcpTurn, answer: PeerAnswer): void {
@@ -369,18 +377,6 @@ export class AcpConnection implements AgentConnection {
     this.#isOver = true;
     this.output.end();
   }
-}
-
-/** What the agent says about it, and what it adds, which often is the only thing that helps. */
-export function refusalText({ message, data }: JsonRpcRefusal): string {
-  if (data === undefined || data === null) return message;
-  const details = memberOf(data, 'details') ?? data;
-  return `${message}: ${typeof details === 'string' ? details : JSON.stringify(details)}`;
-}
-
-export function reason(error: z.ZodError): string {
-  const [issue] = error.issues;
-  return issue === undefined ? 'it is not valid' : `${issue.path.join('.')}: ${issue.message}`;
 }
 
 function textBlock(text: string): JsonObject {

@@ -6,8 +6,9 @@ import { AgentError } from '../agent-error.ts';
 import { AgentProcess } from '../agent-process.ts';
 import { JsonRpcRefusal, JsonRpcTimeout } from '../json-rpc-peer.ts';
 import { stderrExcerpt } from '../stderr-tail.ts';
-import { AcpConnection, reason, refusalText } from './acp-connection.ts';
+import { AcpConnection } from './acp-connection.ts';
 import { type AcpParams, acpParams, acpServers } from './acp-params.ts';
+import { reason, refusalText } from './acp-reason.ts';
 import { acpVersion, InitializeResult, SessionResult } from './acp-wire.ts';
 
 const clientInfo = { name: 'concerto', title: 'Concerto', version: '0.1.0' };

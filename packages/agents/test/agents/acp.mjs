@@ -197,6 +197,16 @@ const scenes = {
     setImmediate(() => process.exit(0));
     return end();
   },
+  // Work goes on in the background after the turn.
+  async background() {
+    say('Started.');
+    setTimeout(async () => {
+      say('By the way: done.');
+      const outcome = await permission();
+      say(JSON.stringify(outcome));
+    }, 50);
+    return end();
+  },
   async tokens() {
     say('It is very lo');
     return end('max_tokens');
