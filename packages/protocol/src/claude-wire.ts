@@ -7,64 +7,70 @@ import { JsonRecord, JsonValue } from './json-value.ts';
  * let through: the program adds fields and messages with every release.
  */
 
+/** What is of another shape than we know is as good as not there: it must not cost us the message, which may end a turn. */
+function lenient<Schema extends z.ZodType>(schema: Schema) {
+  return schema.optional().catch(undefined);
+}
+
+const text = lenient(z.string());
+const flag = lenient(z.boolean());
+const count = lenient(z.number().nonnegative());
+
 const block = z.looseObject({
   type: z.string(),
-  text: z.string().optional(),
+  text,
   /** Of a `tool_use`; its result names it as `tool_use_id`. */
-  id: z.string().optional(),
-  tool_use_id: z.string().optional(),
-  name: z.string().optional(),
-  input: JsonRecord.optional(),
-  is_error: z.boolean().optional(),
-  content: JsonValue.optional(),
+  id: text,
+  tool_use_id: text,
+  name: text,
+  input: lenient(JsonRecord),
+  is_error: flag,
+  content: lenient(JsonValue),
 });
 export type ClaudeBlock = z.infer<typeof block>;
 
-const content = z.looseObject({ content: z.union([z.string(), z.array(block)]).optional() });
+const content = z.looseObject({ content: lenient(z.union([z.string(), z.array(block)])) });
 
 const stream = z.looseObject({
   type: z.literal('stream_event'),
-  parent_tool_use_id: z.string().nullish(),
+  parent_tool_use_id: lenient(z.string().nullable()),
   event: z.looseObject({
     type: z.string(),
-    content_block: z.looseObject({ type: z.string() }).optional(),
-    delta: z
-      .looseObject({ type: z.string().optional(), text: z.string().optional(), thinking: z.string().optional() })
-      .optional(),
+    content_block: lenient(z.looseObject({ type: z.string() })),
+    delta: lenient(z.looseObject({ type: text, text, thinking: text })),
   }),
 });
 
 const assistant = z.looseObject({
   type: z.literal('assistant'),
-  parent_tool_use_id: z.string().nullish(),
+  parent_tool_use_id: lenient(z.string().nullable()),
   message: content,
   /** Only on a message that the program wrote itself because the model could not be asked. */
-  error: z.string().optional(),
+  error: text,
 });
 
 const user = z.looseObject({
   type: z.literal('user'),
-  parent_tool_use_id: z.string().nullish(),
+  parent_tool_use_id: lenient(z.string().nullable()),
   message: content,
   /** Our own words come back. */
-  isReplay: z.boolean().optional(),
+  isReplay: flag,
 });
 
 const system = z.looseObject({
   type: z.literal('system'),
   subtype: z.string(),
-  session_id: z.string().optional(),
-  model: z.string().optional(),
-  claude_code_version: z.string().optional(),
-  attempt: z.number().optional(),
-  error: z.string().optional(),
+  session_id: text,
+  model: text,
+  claude_code_version: text,
+  error: text,
 });
 
 const question = z.looseObject({
   question: z.string(),
-  header: z.string().optional(),
-  multiSelect: z.boolean().optional(),
-  options: z.array(z.looseObject({ label: z.string(), description: z.string().optional() })).optional(),
+  header: text,
+  multiSelect: flag,
+  options: lenient(z.array(z.looseObject({ label: z.string(), description: text }))),
 });
 export type ClaudeQuestion = z.infer<typeof question>;
 
@@ -76,10 +82,8 @@ const controlRequest = z.looseObject({
   request_id: z.string(),
   request: z.looseObject({
     subtype: z.string(),
-    tool_name: z.string().optional(),
-    input: JsonRecord.optional(),
-    description: z.string().optional(),
-    blocked_path: z.string().nullish(),
+    tool_name: text,
+    input: lenient(JsonRecord),
   }),
 });
 
@@ -90,8 +94,8 @@ const controlResponse = z.looseObject({
   response: z.looseObject({
     subtype: z.string(),
     request_id: z.string(),
-    error: z.string().optional(),
-    response: JsonValue.optional(),
+    error: text,
+    response: lenient(JsonValue),
   }),
 });
 
@@ -101,28 +105,26 @@ const lifecycle = z.looseObject({
   state: z.string(),
 });
 
-const count = z.number().nullish();
-
 const result = z.looseObject({
   type: z.literal('result'),
   subtype: z.string(),
-  is_error: z.boolean().optional(),
-  result: z.string().optional(),
-  errors: z.array(z.string()).optional(),
-  session_id: z.string().optional(),
-  terminal_reason: z.string().nullish(),
-  api_error_type: z.string().nullish(),
+  is_error: flag,
+  result: text,
+  errors: lenient(z.array(z.string())),
+  session_id: text,
+  terminal_reason: lenient(z.string().nullable()),
+  api_error_type: lenient(z.string().nullable()),
   num_turns: count,
   total_cost_usd: count,
-  usage: z
-    .looseObject({
+  usage: lenient(
+    z.looseObject({
       input_tokens: count,
       output_tokens: count,
       cache_read_input_tokens: count,
       cache_creation_input_tokens: count,
-    })
-    .optional(),
-  permission_denials: z.array(z.looseObject({ tool_name: z.string().optional() })).optional(),
+    }),
+  ),
+  permission_denials: lenient(z.array(z.looseObject({ tool_name: text }))),
 });
 export type ClaudeResult = z.infer<typeof result>;
 

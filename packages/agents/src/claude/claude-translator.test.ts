@@ -22,3 +22,11 @@ test('a line that nests deeper than any stack is text', () => {
   const deep = `${'{"type":"user","a":'.repeat(50_000)}1${'}'.repeat(50_000)}`;
   expect(readClaudeLine(deep).kind).toBe('text');
 });
+
+test('fields in a shape that we do not know do not cost us the end of a turn', () => {
+  const odd = { result: null, errors: 'x', usage: 'none', permission_denials: {}, num_turns: '1', total_cost_usd: -1 };
+  const line = JSON.stringify({ type: 'result', subtype: 'success', is_error: null, session_id: 7, ...odd });
+  expect(new ClaudeTranslator().read(readClaudeLine(line))).toMatchObject([
+    { kind: 'ended', end: { outcome: { ok: true, text: '' }, bill: { totalCost: 0, usage: { inputTokens: 0 } } } },
+  ]);
+});

@@ -46,3 +46,13 @@ test('usage is the difference of sums that only grow, however often they are tol
     }),
   );
 });
+
+test('fields in a shape that we do not know do not cost us an answer or the end of a turn', () => {
+  const translator = new CodexTranslator();
+  const item = { type: 'agentMessage', id: 'm', text: 'Done.', error: 'none', changes: {}, exitCode: 'x' };
+  translator.read('item/completed', { threadId: 't', item }, 't');
+  const turn = { id: 'turn-1', status: 'completed', error: 'none' };
+  expect(translator.read('turn/completed', { threadId: 't', turn }, 't')).toEqual([
+    { kind: 'ended', turnId: 'turn-1', end: { kind: 'completed', text: 'Done.' } },
+  ]);
+});

@@ -6,12 +6,17 @@ import { z } from 'zod';
  * every release, and what it may leave out may also be null.
  */
 
-const word = z.string().nullish();
+/** What is of another shape than we know is as good as not there: it must not cost us the message, which may end a turn. */
+function lenient<Schema extends z.ZodType>(schema: Schema) {
+  return schema.nullish().catch(undefined);
+}
+
+const word = lenient(z.string());
 const record = z.record(z.string(), JsonValue);
 
 export const InitializeResult = z.looseObject({ userAgent: word });
 
-export const ConfigResult = z.looseObject({ config: z.looseObject({ mcp_servers: record.nullish() }) });
+export const ConfigResult = z.looseObject({ config: z.looseObject({ mcp_servers: lenient(record) }) });
 
 export const ThreadResult = z.looseObject({ thread: z.looseObject({ id: z.string().min(1) }) });
 
@@ -28,28 +33,28 @@ export const Item = z.looseObject({
   status: word,
   command: word,
   cwd: word,
-  commandActions: z.array(action).nullish(),
+  commandActions: lenient(z.array(action)),
   aggregatedOutput: word,
-  exitCode: z.number().nullish(),
-  changes: z.array(change).nullish(),
+  exitCode: lenient(z.number()),
+  changes: lenient(z.array(change)),
   server: word,
   tool: word,
-  arguments: JsonValue.nullish(),
+  arguments: lenient(JsonValue),
   query: word,
-  result: JsonValue.nullish(),
-  error: z.looseObject({ message: word }).nullish(),
+  result: lenient(JsonValue),
+  error: lenient(z.looseObject({ message: word })),
 });
 export type Item = z.infer<typeof Item>;
 
-const failure = z.looseObject({ message: z.string(), codexErrorInfo: JsonValue.nullish(), additionalDetails: word });
+const failure = z.looseObject({ message: z.string(), codexErrorInfo: lenient(JsonValue), additionalDetails: word });
 export type CodexFailure = z.infer<typeof failure>;
 
 const count = z.number().nonnegative();
 const tokens = z.looseObject({
   inputTokens: count,
   outputTokens: count,
-  cachedInputTokens: count.nullish(),
-  cacheWriteInputTokens: count.nullish(),
+  cachedInputTokens: lenient(count),
+  cacheWriteInputTokens: lenient(count),
 });
 export type CodexTokens = z.infer<typeof tokens>;
 
@@ -65,7 +70,7 @@ export const CodexNotification = z.discriminatedUnion('method', [
   call('turn/started', { ...about, turn: z.looseObject({ id: z.string() }) }),
   call('turn/completed', {
     ...about,
-    turn: z.looseObject({ id: z.string(), status: z.string(), error: failure.nullish() }),
+    turn: z.looseObject({ id: z.string(), status: z.string(), error: lenient(failure) }),
   }),
   call('turn/plan/updated', {
     ...about,
@@ -83,7 +88,7 @@ export const CodexNotification = z.discriminatedUnion('method', [
   call('thread/tokenUsage/updated', { ...about, tokenUsage: z.looseObject({ total: tokens, last: tokens }) }),
   call('serverRequest/resolved', { ...about, requestId: z.union([z.string(), z.number()]) }),
   call('mcpServer/startupStatus/updated', { ...about, name: z.string(), status: z.string(), error: word }),
-  call('error', { ...about, error: failure, willRetry: z.boolean().nullish() }),
+  call('error', { ...about, error: failure, willRetry: lenient(z.boolean()) }),
   call('warning', { ...about, message: z.string() }),
   call('guardianWarning', { ...about, message: z.string() }),
   call('configWarning', { ...about, summary: z.string(), details: word }),
@@ -96,7 +101,7 @@ const question = z.looseObject({
   id: z.string(),
   question: z.string(),
   header: word,
-  options: z.array(z.looseObject({ label: z.string(), description: word })).nullish(),
+  options: lenient(z.array(z.looseObject({ label: z.string(), description: word }))),
 });
 export type CodexQuestion = z.infer<typeof question>;
 
@@ -105,8 +110,11 @@ const elicitation = z.looseObject({
   mode: z.string(),
   message: z.string(),
   url: word,
-  requestedSchema: JsonValue.nullish(),
-  _meta: z.looseObject({ codex_approval_kind: word, tool_params: record.nullish() }).nullish(),
+  requestedSchema: lenient(JsonValue),
+  _meta: z
+    .looseObject({ codex_approval_kind: word, tool_params: lenient(record) })
+    .nullish()
+    .catch(undefined),
 });
 export type CodexElicitation = z.infer<typeof elicitation>;
 
@@ -116,8 +124,8 @@ export const CodexRequest = z.discriminatedUnion('method', [
     ...approval,
     command: word,
     cwd: word,
-    commandActions: z.array(action).nullish(),
-    networkApprovalContext: record.nullish(),
+    commandActions: lenient(z.array(action)),
+    networkApprovalContext: lenient(record),
   }),
   call('item/fileChange/requestApproval', { ...approval, grantRoot: word }),
   call('item/permissions/requestApproval', { ...approval, permissions: record }),
