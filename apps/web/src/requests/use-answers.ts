@@ -11,10 +11,13 @@ const none: Answers = new Map();
 /** What was answered to which request. The events only say that one was; the audit says what. */
 export function useAnswers(id: string, answered: number, isReplaying: boolean): Answers {
   const isWanted = answered > 0 && !isReplaying;
-  const { value } = useFetched(async (signal) => (isWanted ? answersOf(await client.audit(id, {}, { signal })) : none), {
-    key: `${id} ${isWanted}`,
-    revision: answered,
-  });
+  const { value } = useFetched(
+    async (signal) => (isWanted ? answersOf(await client.audit(id, {}, { signal })) : none),
+    {
+      key: `${id} ${isWanted}`,
+      revision: answered,
+    },
+  );
   return value ?? none;
 }
 
