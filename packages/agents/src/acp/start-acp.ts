@@ -180,7 +180,7 @@ class Handshake {
       return await Promise.race([this.#connection.peer.request(method, params, left), this.#aborted]);
     } catch (cause) {
       if (cause instanceof JsonRpcRefusal) {
-        throw this.#failure('init-refused', `refused \`${method}\`: ${refusalText(cause)}`, cause);
+        throw this.#failure('init-refused', `refused ${refusalText(cause)}`, cause);
       }
       if (cause instanceof JsonRpcTimeout) {
         const within = this.#options.initTimeoutMs / 1000;
