@@ -49,7 +49,7 @@ export type ToolCall = {
 /** A program hears of progress; a session shows the call itself. */
 export function toolCall({ id, name, input, what, title }: ToolCall): Said {
   const args = withinLimit(input);
-  return said({ type: 'progress', message: what, stage: name, call_id: id }, [
+  return said({ type: 'progress', message: what, stage: name, call_id: id, input: args }, [
     { type: 'functionCall', callId: id, name, args, ...(title === undefined ? {} : { title }) },
   ]);
 }
@@ -75,7 +75,7 @@ export function toolResult(
     });
   }
   const message = `${name}${outcome.failed ? ' failed' : ''}: ${shortened(text)}`;
-  return said({ type: 'log', level: outcome.failed ? 'warn' : 'debug', message, call_id: id }, shown);
+  return said({ type: 'log', level: outcome.failed ? 'warn' : 'debug', message, call_id: id, output: text }, shown);
 }
 
 /** Enough to read along by. */

@@ -9,6 +9,8 @@ const risks: Readonly<Record<string, 'low' | 'medium'>> = {
   Grep: 'low',
   WebSearch: 'low',
   WebFetch: 'low',
+  // What it lets through is asked for again.
+  ExitPlanMode: 'medium',
   Edit: 'medium',
   Write: 'medium',
   NotebookEdit: 'medium',
@@ -24,6 +26,7 @@ export function describeTool(tool: string, input: JsonObject): string {
     text(input.url) ??
     text(input.query) ??
     text(input.pattern) ??
+    text(input.plan) ??
     text(input.description);
   return subject === undefined ? tool : `${tool}: ${shortened(subject)}`;
 }
