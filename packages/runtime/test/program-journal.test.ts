@@ -190,6 +190,38 @@ describe('a journal', () => {
     expect(again.summary).toMatchObject({ askedAgain: 1 });
   });
 
+  test('a streamed answer that had not come to its end is an error', async () => {
+    const server = await startScriptedModelServer((_request, index) =>
+      index === 0 ? [{ text: 'one two three four', pieces: 4 }] : 'whole',
+    );
+    const source = `model M { provider: main, base: "m" }
+      fn main() {
+        let mut pieces = 0;
+        let r = M.stream("x", |chunk| { pieces = pieces + 1; emit("piece", chunk); });
+        match r { Ok(a) => emit("r", a.text), Err(e) => emit("error", e.message) }
+        emit("again", M.stream("y", |chunk| { pieces = pieces + 1; }).unwrap().text);
+      }`;
+    const options = {
+      manifest: `[connections.main]\nprovider = "openai"\napi_key_env = "KEY"\nbase_url = "${server.url}"\n`,
+      environment: { KEY: 'secret-key' },
+      journal: JOURNAL,
+    };
+    expect((await stage.run(source, options)).lines.slice(-2)).toEqual(['r: one two three four', 'again: whole']);
+    const written = lines(JOURNAL);
+    const chunk = written.findIndex((line) => line.includes('"chunk"'));
+    for (const kept of [chunk, chunk + 1, chunk + 2]) {
+      stage.write(JOURNAL, `${written.slice(0, kept).join('\n')}\n`);
+      const again = await stage.run(source, options);
+      const told = [...again.replayed, ...again.lines].filter((line) => !line.startsWith('piece:'));
+      expect(told).toEqual([
+        'error: model M failed after 1 attempt: the run was ended while the answer came',
+        'again: whole',
+      ]);
+    }
+    expect(server.requests).toHaveLength(5);
+    await server.close();
+  });
+
   test('a program that is ended again while it recovers, or while it computes, still does each thing once', async () => {
     const source = `agent W { connector: "worker" }
       fn busy(n: Int) -> Int { let mut sum = 0; for i in 0..60000 { sum = (sum + i * n) % 7919; } sum }

@@ -143,17 +143,12 @@ function readWhole(file: number, path: string): Buffer {
   return whole.subarray(0, length);
 }
 
-/** Where the last whole line ends. One that ends with a newline but is no JSON was torn too: the machine went down. */
+/** Where the last whole line ends. A machine that goes down may leave a line that has its length and not its text. */
 function endOfLines(bytes: Buffer): number {
   const end = bytes.lastIndexOf(NEWLINE) + 1;
-  if (end === 0) return 0;
+  if (end < 2) return 0;
   const start = bytes.lastIndexOf(NEWLINE, end - 2) + 1;
-  try {
-    JSON.parse(bytes.toString('utf8', start, end));
-    return end;
-  } catch {
-    return start;
-  }
+  return bytes.subarray(start, end).includes(0) ? start : end;
 }
 
 /** Two runs that write one journal would both be lost. */

@@ -224,7 +224,11 @@ class RequestDesk {
 
   inputs(): readonly Input[] {
     this.#awake = false;
-    return [...this.#expired.splice(0), ...this.#arrived.splice(0), ...this.#stale.splice(0)];
+    const arrived = this.#arrived;
+    this.#arrived = [];
+    // With every message of an agent: the others are rare.
+    if (this.#expired.length + this.#stale.length === 0) return arrived;
+    return [...this.#expired.splice(0), ...arrived, ...this.#stale.splice(0)];
   }
 
   recover({ again, sessions, streams }: Recovery, answers: readonly CachedAnswer[]): void {
