@@ -70,3 +70,13 @@ test('a log line is its text, and so is a text that a program emits', () => {
     ),
   ).toBe('  42 files\n  warn: old\n  said: hello\n  diff: {"files":3}\n');
 });
+
+test('an approval lists what the agent takes beside a yes and a no', () => {
+  const options = [
+    { id: 'once', name: 'Allow', kind: 'allow_once' },
+    { id: 'ever', name: 'Allow always', kind: 'allow_always' },
+  ];
+  const scope = { description: 'rm -r build', risk_level: 'high', options };
+  const asked: Bare = { type: 'queryConsent', requestId: 'r', consentType: 'approval', scope, graphUrl: '' };
+  expect(told(asked)).toBe('! rm -r build (risk: high)\n    once: Allow\n    ever: Allow always\n');
+});

@@ -93,7 +93,10 @@ function describe(event: FollowedEvent): string | undefined {
       return [paint('yellow', `? ${textOf(event.prompt)}`), ...choices].join('\n');
     }
     case 'queryConsent':
-      return paint('yellow', `! ${consentText(event)}${risk(event.scope.risk_level)}`);
+      return [
+        paint('yellow', `! ${consentText(event)}${risk(event.scope.risk_level)}`),
+        ...optionLines(event.scope.options),
+      ].join('\n');
     case 'requestSettled':
       return paint('dim', `  ${event.outcome}${event.by === undefined ? '' : ` by ${event.by}`}`);
     case 'status':
@@ -127,6 +130,15 @@ function noteText(title: string, data: Json): string {
 function consentText(event: Extract<SuspendEvent, { type: 'queryConsent' }>): string {
   const { description } = event.scope;
   return typeof description === 'string' ? description : event.consentType;
+}
+
+/** What some agents take beside a yes and a no, by its id. */
+function optionLines(options: Json | undefined): readonly string[] {
+  if (!Array.isArray(options)) return [];
+  return options.flatMap((option: Json) => {
+    const { id, name } = fieldsOf(option) ?? {};
+    return typeof id === 'string' && typeof name === 'string' ? [`    ${id}: ${name}`] : [];
+  });
 }
 
 function risk(level: unknown): string {

@@ -1,11 +1,13 @@
 import type { SuspendEvent } from '@concerto/protocol';
 import type { ReactNode } from 'react';
 import { Icon } from '../shell/icon.tsx';
+import { lastingOptions } from './consent-options.ts';
 import type { FormProps } from './request-card.tsx';
 import { useCardKeys } from './use-card-keys.ts';
 
 /** Something the agent will do only if it may. */
 export function ApprovalForm({
+  event,
   isSending,
   onAnswer,
 }: FormProps<Extract<SuspendEvent, { type: 'queryConsent' }>>): ReactNode {
@@ -29,6 +31,11 @@ export function ApprovalForm({
         Deny
         <kbd aria-hidden="true">n</kbd>
       </button>
+      {lastingOptions(event.scope).map(({ id, name }) => (
+        <button key={id} type="button" className="button" disabled={isSending} onClick={() => onAnswer(id)}>
+          {name}
+        </button>
+      ))}
     </fieldset>
   );
 }
