@@ -4,6 +4,7 @@ import type { ReactNode } from 'react';
 import { JsonView } from '../json/json-view.tsx';
 import { BlockList } from '../timeline/block-list.tsx';
 import { blocksOf } from '../timeline/blocks.ts';
+import { withoutOptions } from './consent-options.ts';
 
 type Props = {
   readonly event: SuspendEvent;
@@ -18,7 +19,7 @@ export function RequestPrompt({ event, isOpen }: Props): ReactNode {
     case 'waitForChoice':
       return <Prompt content={event.prompt} />;
     case 'queryConsent': {
-      const { description, risk_level: _risk, ...rest } = event.scope;
+      const { description, risk_level: _risk, ...rest } = withoutOptions(event.scope);
       return (
         <>
           <p className="request-question">{typeof description === 'string' ? description : event.consentType}</p>
