@@ -53,6 +53,13 @@ function lastRequest(): string {
   return JSON.stringify(Array.isArray(messages) ? messages.slice(-4) : messages);
 }
 
+/** In plan mode the program tells its model where to write the plan. */
+const planScript: Script = (request, turn) => {
+  if (turn > 0) return turn === 1 ? [{ tool: 'ExitPlanMode', arguments: {} }] : 'On it.';
+  const file = /\/[^\s"\\]+\/plans\/[^\s"\\]+\.md/.exec(JSON.stringify(request.body))?.[0] ?? '';
+  return [{ tool: 'Write', arguments: { file_path: file, content: 'First this, then that.' } }];
+};
+
 describe('the real claude program, driven', () => {
   test('a permission that is approved: the command runs, and the session sees it', { timeout }, async () => {
     const agent = await startWith([[{ text: 'I will write a file.' }, writes], 'Written.']);
@@ -142,6 +149,32 @@ describe('the real claude program, driven', () => {
     await agent.agent.prompt({ text: 'And now?' });
     expect((await agent.until('result')).at(-1)).toMatchObject({ text: 'Going on.' });
     expect(existsSync(out())).toBe(false);
+  });
+
+  test('an interrupt in the middle of a command ends the command', { timeout }, async () => {
+    const waits = { tool: 'Bash', arguments: { command: 'touch begun; tail -f /dev/null', description: 'Wait' } };
+    const agent = await startWith([[waits], 'Going on.'], { allowed_tools: ['Bash'] });
+    await agent.agent.prompt({ text: 'Wait' });
+    await expect.poll(() => existsSync(join(place.workDir, 'begun')), { timeout: 30_000 }).toBe(true);
+    const command = descendants(agent.agent.identity.pid);
+    await agent.agent.request('interrupt', 'i-1');
+    expect((await agent.until('ack', 'error')).at(-1)).toMatchObject({ type: 'ack', in_reply_to_id: 'i-1' });
+    await expect.poll(() => command.filter(isAlive), { timeout: 30_000 }).toEqual([]);
+    await agent.agent.prompt({ text: 'And now?' });
+    expect((await agent.until('result')).at(-1)).toMatchObject({ text: 'Going on.' });
+  });
+
+  test('a plan can be read before it is approved', { timeout }, async () => {
+    const agent = await startWith(planScript, { permission_mode: 'plan' });
+    await agent.agent.prompt({ text: 'Make a plan' });
+    const asked = (await agent.until('approval')).at(-1);
+    expect(asked).toMatchObject({
+      tool: 'ExitPlanMode',
+      description: 'ExitPlanMode: First this, then that.',
+      risk_level: 'medium',
+    });
+    await answer(agent, asked, 'yes');
+    expect((await agent.until('result')).at(-1)).toMatchObject({ text: 'On it.' });
   });
 
   test('a new process goes on with the conversation, and its cost is counted once', { timeout }, async () => {

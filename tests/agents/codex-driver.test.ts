@@ -133,6 +133,23 @@ describe('the real codex program, driven', () => {
     expect(existsSync(out())).toBe(false);
   });
 
+  test('an interrupt in the middle of a command: the thread goes on, and the command ends with it', {
+    timeout,
+  }, async () => {
+    const waits = { tool: 'exec_command', arguments: { cmd: 'touch begun; tail -f /dev/null', yield_time_ms: 30_000 } };
+    const agent = await startWith([[waits], 'Going on.']);
+    await agent.agent.prompt({ text: 'Wait' });
+    await answer(agent, (await agent.until('approval')).at(-1), 'yes');
+    await expect.poll(() => existsSync(join(place.workDir, 'begun')), { timeout: 30_000 }).toBe(true);
+    const command = descendants(agent.agent.identity.pid);
+    await agent.agent.request('interrupt', 'i-1');
+    expect((await agent.until('ack', 'error')).at(-1)).toMatchObject({ type: 'ack', in_reply_to_id: 'i-1' });
+    await agent.agent.prompt({ text: 'And now?' });
+    expect((await agent.until('result')).at(-1)).toMatchObject({ text: 'Going on.' });
+    await agent.agent.end();
+    expect(command.filter(isAlive)).toEqual([]);
+  });
+
   test('a new process goes on with the thread, and its tokens are counted once', { timeout }, async () => {
     const first = await startWith(['One.', 'Two.', 'Three.']);
     await first.agent.prompt({ text: 'Say one' });

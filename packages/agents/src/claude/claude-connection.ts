@@ -14,7 +14,7 @@ import type {
 } from '../agent-connection.ts';
 import { AgentError } from '../agent-error.ts';
 import type { AgentProcess } from '../agent-process.ts';
-import { conversation, type DriverMessage, log, said } from '../driver-output.ts';
+import { conversation, log, said } from '../driver-output.ts';
 import { OutputBuffer } from '../output-buffer.ts';
 import { sendSignal } from '../process-identity.ts';
 import { promptText } from '../prompt-text.ts';
@@ -23,6 +23,7 @@ import { readStdoutLines } from '../stdout-lines.ts';
 import { ClaudeAccount } from './claude-account.ts';
 import type { ClaudeParams } from './claude-params.ts';
 import { ClaudeRequests } from './claude-requests.ts';
+import { type ClaudePart, claudeResult } from './claude-result.ts';
 import { claudeToolRule } from './claude-tool-rule.ts';
 import { type ClaudeEnd, type ClaudeMeaning, type ClaudeRequest, ClaudeTranslator } from './claude-translator.ts';
 
@@ -41,7 +42,9 @@ type Turn = {
   /** Messages that steer, by id, and that the program has not taken up yet: its work is not done before. */
   readonly steered: Map<string, string>;
   /** Earlier parts of a turn that was steered into several. */
-  readonly ends: ClaudeEnd[];
+  readonly parts: ClaudePart[];
+  /** How the last of them ended. */
+  outcome?: ClaudeEnd['outcome'];
   /** A message was taken up after the last of them: there will be another. */
   isGoingOn: boolean;
 };
@@ -125,7 +128,7 @@ export class ClaudeConnection implements AgentConnection {
   }
 
   async prompt(prompt: AgentPrompt): Promise<void> {
-    this.#turn = { steered: new Map(), ends: [], isGoingOn: false };
+    this.#turn = { steered: new Map(), parts: [], isGoingOn: false };
     const late = this.#late.splice(0);
     if (late.length > 0) {
       this.#push(log('info', `passed on with this prompt, because the last turn was over: ${late.join(' | ')}`));
@@ -160,8 +163,7 @@ export class ClaudeConnection implements AgentConnection {
     this.#stopping.push({ verb, id });
     if (verb === 'cancel') void this.#endIfDeaf();
     // What still waits would begin a turn of its own after the one that is stopped.
-    const request = { subtype: 'interrupt', cancel_queued: true };
-    await this.#send({ type: 'control_request', request_id: randomUUID(), request });
+    await this.#control(randomUUID(), { subtype: 'interrupt', cancel_queued: true });
   }
 
   interruptProcess(
@@ -189,9 +191,7 @@ export class ClaudeConnection implements AgentConnection {
       ...(this.#account.isKnown ? [] : ([[accountRequest, { subtype: 'get_usage' }]] as const)),
       [id, initialize],
     ];
-    await Promise.all(
-      requests.map(([request_id, request]) => this.#send({ type: 'control_request', request_id, request })),
-    );
+    await Promise.all(requests.map(([requestId, request]) => this.#control(requestId, request)));
   }
 
   async #endIfDeaf(): Promise<void> {
@@ -201,6 +201,10 @@ export class ClaudeConnection implements AgentConnection {
 
   async #send(message: JsonObject): Promise<void> {
     await this.#process.write(JSON.stringify(message));
+  }
+
+  async #control(requestId: string, request: JsonObject): Promise<void> {
+    await this.#send({ type: 'control_request', request_id: requestId, request });
   }
 
   async #respond(requestId: string, response: JsonObject): Promise<void> {
@@ -302,7 +306,8 @@ export class ClaudeConnection implements AgentConnection {
     }
     // A turn that was steered late ends once for what was asked first, and again for what came after.
     turn.isGoingOn = false;
-    turn.ends.push({ ...end, bill: { ...end.bill, totalCost: cost ?? 0 } });
+    turn.parts.push({ bill: end.bill, cost: cost ?? 0 });
+    turn.outcome = outcome;
     if (outcome.ok && turn.steered.size > 0 && this.#stopping.length === 0) this.#awaitSteered(turn);
     else this.#endTurn(turn, outcome);
   }
@@ -322,8 +327,8 @@ export class ClaudeConnection implements AgentConnection {
     if (turn === undefined || text === undefined) return;
     turn.steered.delete(uuid);
     this.#late.push(text);
-    const last = turn.ends.at(-1);
-    if (last !== undefined && turn.steered.size === 0 && !turn.isGoingOn) this.#endTurn(turn, last.outcome);
+    const { outcome, isGoingOn } = turn;
+    if (outcome !== undefined && turn.steered.size === 0 && !isGoingOn) this.#endTurn(turn, outcome);
   }
 
   #endTurn(turn: Turn, outcome: ClaudeEnd['outcome']): void {
@@ -332,26 +337,9 @@ export class ClaudeConnection implements AgentConnection {
     this.#requests.clear();
     this.#late.push(...turn.steered.values());
     // It may have been done before it heard that it should stop.
-    if (outcome.ok) this.#push(said(this.#result(outcome.text, turn)));
+    if (outcome.ok) this.#push(said(claudeResult(outcome.text, turn.parts, this.#conversation)));
     else if (!isStopped) this.#push(said({ type: 'error', message: outcome.message, code: outcome.code }));
     for (const stopping of this.#stopping.splice(0)) this.#stopped(stopping);
-  }
-
-  #result(text: string, { ends }: Turn): DriverMessage {
-    const sum = (pick: (bill: ClaudeEnd['bill']) => number): number => ends.reduce((n, { bill }) => n + pick(bill), 0);
-    const denied = ends.flatMap(({ bill }) => bill.denied);
-    return {
-      type: 'result',
-      text,
-      usage: {
-        input_tokens: sum(({ usage }) => usage.inputTokens),
-        output_tokens: sum(({ usage }) => usage.outputTokens),
-      },
-      cost_usd: sum(({ totalCost }) => totalCost),
-      turns: sum(({ turns }) => turns),
-      ...(denied.length === 0 ? {} : { denied }),
-      ...(this.#conversation === undefined ? {} : { conversation: this.#conversation }),
-    };
   }
 
   #stopped({ verb, id }: Stopping): void {
