@@ -70,3 +70,16 @@ test('a disk that stays full costs one session its turn and no other session any
   await stage.sessions.send(id, { content: '2' }, { actor: 'user', key: undefined });
   await stage.until(id, (event) => event.type === 'turnComplete');
 });
+
+test('an agent that complains about the end of its stdin when the server stops has not failed', async () => {
+  const script = `read -r line; echo '{"type":"question","id":"q","question":"Which?"}'
+read -r reply || echo '{"type":"error","message":"stdin has ended"}'`;
+  stage = openStage({ agents: [{ name: 'asks', command: 'sh', args: ['-c', script] }] });
+  const started = await stage.start({ agent: 'asks', prompt: 'go' });
+  const id = started.ok ? started.value.id : '';
+  await stage.until(id, (event) => event.type === 'waitForInput');
+  await stage.stop();
+  const session = await stage.sessions.get(id);
+  expect(session).toMatchObject({ status: 'interrupted' });
+  expect(session).not.toHaveProperty('error');
+});

@@ -24,6 +24,8 @@ export type Stage = {
     session: string,
     fits: (event: Record<string, unknown>) => boolean,
   ) => Promise<Record<string, unknown>>;
+  /** As a server does before it ends; the store stays open. */
+  readonly stop: () => Promise<void>;
   readonly close: () => Promise<void>;
 };
 
@@ -83,6 +85,7 @@ export function openStage(options: StageOptions): Stage {
       }
       throw new Error('the log ended');
     },
+    stop: () => runner.stop('the server is stopping'),
     close: async () => {
       await runner.stop('the test is over');
       await log.close();

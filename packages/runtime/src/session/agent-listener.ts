@@ -19,6 +19,8 @@ export type ListenerOptions = {
   readonly mintId: MintId;
   /** Whether its word still counts; when not, what comes is read to its end all the same, so that the process can go. */
   readonly counts: () => boolean;
+  /** Whether we have ended it: a complaint about that is no failure of its turn, which the next owner settles. */
+  readonly isDismissed: () => boolean;
   /** Our own words to the agent are on record: what it answers comes after them. */
   readonly wordsRecorded: () => Promise<void>;
   readonly announced: (capabilities: readonly string[]) => void;
@@ -112,6 +114,7 @@ export class AgentListener {
     observed: readonly AgentEvent[],
   ): Promise<void> {
     const { link, writer, speaker } = this.#options;
+    if (translation.kind === 'error' && this.#options.isDismissed()) return await writer.show(observed);
     if (translation.kind === 'request') link.questions.add(translation.event, raw);
     if (translation.kind === 'result' || translation.kind === 'error') this.#turnEnded();
     const state = await writer.tell(reportOf({ ...speaker, turn: link.turn }, translation, observed));

@@ -254,6 +254,7 @@ export class SessionActor {
       timeouts: this.#timeouts,
       mintId: this.#ports.mintId,
       counts: () => this.#live === live && !this.#ended.signal.aborted,
+      isDismissed: () => this.#leaving,
       wordsRecorded: () => Promise.race([this.#writing, pause(this.#ports.clock, writeConfirmMs)]),
       announced: (capabilities) => this.#rememberCapabilities(capabilities),
       exited: (exit, observed) => this.#exited(live, exit, observed),
