@@ -156,3 +156,40 @@ test('one that was interrupted goes on', { timeout: 60_000 }, async () => {
   expect(changed).toMatchObject({ code: 1, err: expect.stringContaining('is of a run with other arguments') });
   await server.close();
 });
+
+test('an agent that outlives the run is ended before another takes its place', { timeout: 60_000 }, async () => {
+  await writeFile(
+    join(folder, 'Concerto.toml'),
+    `[project]\nname = "p"\nversion = "0.1.0"\nentry = "main.conc"\n[agents.worker]\ncommand = "${process.execPath}"\nargs = ["agent.mjs"]\n`,
+  );
+  await writeFile(
+    join(folder, 'agent.mjs'),
+    `import { appendFileSync } from 'node:fs';
+     setInterval(() => {}, 1000);
+     process.stdin.on('data', (text) => {
+       appendFileSync('pids', process.pid + '\\n');
+       if (String(text) === 'short\\n') console.log(JSON.stringify({ type: 'result', text: 'done' }));
+     });`,
+  );
+  await writeFile(
+    join(folder, 'main.conc'),
+    `agent Worker { connector: worker }
+     fn main() {
+         emit("long", match Worker.execute("long") { Ok(text) => text, Err(e) => e.kind });
+         emit("short", Worker.execute("short"));
+     }`,
+  );
+  const command = ['run', '--journal', join(folder, 'journal'), folder];
+  const run = runConcerto(command);
+  const watcher = watch(folder, (_event, name) => {
+    if (name === 'pids') run.kill();
+  });
+  expect((await run.ended).code).toBeNull();
+  watcher.close();
+  const pid = Number(readFileSync(join(folder, 'pids'), 'utf8').trim());
+  expect(process.kill(pid, 0)).toBe(true);
+  const again = await runConcerto(command).ended;
+  expect(again).toMatchObject({ code: 0, out: '[emit:long] exited\n[emit:short] Ok(done)\n' });
+  expect(again.err).toContain('ended 1 agent process that the old run had left');
+  expect(() => process.kill(pid, 0)).toThrow('ESRCH');
+});

@@ -1,4 +1,4 @@
-import type { AgentError, AgentExit, AgentSpec } from '@concerto/agents';
+import type { AgentError, AgentExit, AgentSpec, ProcessIdentity } from '@concerto/agents';
 import type { Json } from '@concerto/base';
 import type { IrAgent, IrModule } from '@concerto/ir';
 import type { AgentOpenRequest } from '@concerto/vm';
@@ -227,7 +227,9 @@ export class ProgramAgents {
     try {
       const early: string[] = [];
       let hear = (line: string): unknown => early.length < EARLY_STDERR_LIMIT && early.push(line);
-      const connection = await this.#start(spec, { initTimeoutMs, signal, onStderr: (line) => hear(line) });
+      const { onProcess, onProcessEnded } = this.#events;
+      const connection = await this.#start(spec, { initTimeoutMs, signal, onProcess, onStderr: (line) => hear(line) });
+      void connection.exited.then(() => onProcessEnded(connection.identity));
       const live = new LiveAgent(connection, {
         earlyStderr: early,
         onStale: (message) => this.#events.onStale(agent.name, message),
@@ -249,6 +251,8 @@ export type AgentEvents = {
   readonly onExpired: (session: string, failure: WorldFailure) => void;
   /** The agent said something that belongs to no session. */
   readonly onStale: (agent: string, message: Message) => void;
+  readonly onProcess: (identity: ProcessIdentity) => void;
+  readonly onProcessEnded: (identity: ProcessIdentity) => void;
 };
 
 type Opening = StartLimits & { readonly agent: IrAgent; readonly request: AgentOpenRequest };

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { ProcessIdentity } from '@concerto/agents';
 import type { Json, JsonObject } from '@concerto/base';
 import type { IrModule } from '@concerto/ir';
 import { display, type Effect, type Outcome, stringify } from '@concerto/vm';
@@ -56,10 +57,13 @@ const input = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('stale'), agent: z.string(), message: table }),
 ]);
 const end = z.strictObject({ status: z.enum(['done', 'failed']), text: z.string() });
+const processNote = z.strictObject({ pid: z.int(), startTime: z.string(), marker: z.string() });
 const record = z.union([
   z.strictObject({ at: z.number(), turn: z.int(), out: z.looseObject({ kind: z.string() }) }),
   z.strictObject({ at: z.number(), turn: z.int(), in: input }),
   z.strictObject({ at: z.number(), turn: z.int(), end }),
+  z.strictObject({ at: z.number(), turn: z.int(), process: processNote }),
+  z.strictObject({ at: z.number(), turn: z.int(), ended: z.string() }),
 ]);
 type JournalRecord = z.infer<typeof record>;
 const header = z.looseObject({
@@ -87,6 +91,8 @@ export class ProgramJournal {
   #turn = 0;
   #isStill = false;
   #records = 0;
+  #isClosed = false;
+  readonly #processes = new Map<string, ProcessIdentity>();
   /** Requests whose answers must not be lost. */
   readonly #costly = new Set<number>();
   #mode: 'replaying' | 'leaving' | 'live' = 'replaying';
@@ -117,6 +123,29 @@ export class ProgramJournal {
   /** Answers of models that may be given again. */
   get cached(): readonly CachedAnswer[] {
     return this.#open.cached;
+  }
+
+  /** Processes of agents that nobody saw end. */
+  get orphans(): readonly ProcessIdentity[] {
+    return [...this.#processes.values()];
+  }
+
+  /** A process of an agent is there: whoever goes on with this journal must be able to end it. */
+  noteProcess(identity: ProcessIdentity): void {
+    this.#note(`"process":${JSON.stringify(identity)}`);
+  }
+
+  noteEnd({ marker }: ProcessIdentity): void {
+    try {
+      this.#note(`"ended":${JSON.stringify(marker)}`);
+    } catch (cause) {
+      // Without it somebody looks for a process that is not there, no more.
+      if (!(cause instanceof JournalError)) throw cause;
+    }
+  }
+
+  #note(part: string): void {
+    if (!this.#isClosed) this.#write([part]);
   }
 
   /** What the program does in its next turn. Gives back what is to be done now. */
@@ -200,6 +229,7 @@ export class ProgramJournal {
   }
 
   close(): void {
+    this.#isClosed = true;
     this.#file.sync();
     this.#file.close();
   }
@@ -236,14 +266,19 @@ export class ProgramJournal {
     );
   }
 
+  /** Goes to the next record that is the program's business. */
   #advance(): void {
-    const text = this.#file.next();
-    if (text === undefined) {
-      this.#next = undefined;
-      return;
+    this.#next = undefined;
+    for (let text = this.#file.next(); text !== undefined; text = this.#file.next()) {
+      this.#records++;
+      const found = this.#parse(text, record);
+      if ('process' in found) this.#processes.set(found.process.marker, found.process);
+      else if ('ended' in found) this.#processes.delete(found.ended);
+      else {
+        this.#next = { text, record: found };
+        return;
+      }
     }
-    this.#records++;
-    this.#next = { text, record: this.#parse(text, record) };
   }
 
   #parse<Schema extends z.ZodType>(text: string, schema: Schema): z.output<Schema> {

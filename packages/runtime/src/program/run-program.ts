@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import type { ProcessIdentity } from '@concerto/agents';
 import { type Json, unreachable } from '@concerto/base';
 import type { IrModule } from '@concerto/ir';
 import {
@@ -40,7 +41,7 @@ const REPLAYED_TURNS = 1000;
 export async function runProgram(module: IrModule, world: ProgramWorld, options: RunOptions): Promise<Outcome> {
   const { signal, journal, ...vmOptions } = options;
   const vm = createVm(module, vmOptions);
-  const desk = new RequestDesk(module, world);
+  const desk = new RequestDesk(module, world, journal);
   const onAbort = (): void => {
     cancel(vm, 'the program was interrupted');
     desk.wake();
@@ -63,7 +64,10 @@ export async function runProgram(module: IrModule, world: ProgramWorld, options:
       }
       if (written?.isReplaying === true) {
         const { inputs, recovery } = written.replay(result.status);
-        if (recovery !== undefined) desk.recover(recovery, written.cached);
+        if (recovery !== undefined) {
+          await endOrphans(written.orphans, world);
+          desk.recover(recovery, written.cached);
+        }
         give(vm, inputs);
         if (++replayed % REPLAYED_TURNS === 0) await setImmediate();
         continue;
@@ -131,7 +135,7 @@ class RequestDesk {
   #woken: (() => void) | undefined;
   #awake = false;
 
-  constructor(module: IrModule, world: ProgramWorld) {
+  constructor(module: IrModule, world: ProgramWorld, journal: ProgramJournal | undefined) {
     this.#world = world;
     this.#models = new ProgramModels(module, world);
     this.#agents = new ProgramAgents(module, world, startAgentLazily, {
@@ -143,6 +147,8 @@ class RequestDesk {
         this.#stale.push({ kind: 'stale', agent, message });
         this.wake();
       },
+      onProcess: (identity) => journal?.noteProcess(identity),
+      onProcessEnded: (identity) => journal?.noteEnd(identity),
     });
   }
 
@@ -262,6 +268,15 @@ function asWorldError(cause: unknown): {
     };
   }
   return { message: cause instanceof Error ? cause.message : String(cause) };
+}
+
+/** Agents that the old run had left: they would work beside those that take their place. */
+async function endOrphans(orphans: readonly ProcessIdentity[], world: ProgramWorld): Promise<void> {
+  if (orphans.length === 0) return;
+  const { endOrphan } = await import('@concerto/agents');
+  const ended = await Promise.all(orphans.map((identity) => endOrphan(identity)));
+  const count = ended.filter((wasThere) => wasThere).length;
+  if (count > 0) world.log('warn', `ended ${count} agent process${count === 1 ? '' : 'es'} that the old run had left`);
 }
 
 /** Most programs start no agent; loading what drives one takes longer than they run. */
