@@ -495,12 +495,20 @@ describe('a conversation', () => {
       type: 'conversation',
       id: 'conversation-1',
     });
+    expect(last(said)).toMatchObject({ conversation: 'conversation-1' });
   });
 
   test('is resumed where the agent can, and nothing is told again', async () => {
     const acp = await startAcp(['resume', 'load'], {}, { conversation: 'conversation-1' });
     const said = await turn(acp, 'opened');
     expect(told(said)).toMatchObject({ how: 'resume', sessionId: 'conversation-1' });
+  });
+
+  test('that is taken up is not paid for twice', async () => {
+    const costs = async (acp: Awaited<ReturnType<typeof startAcp>>): Promise<unknown> =>
+      (await turn(acp, 'bill')).flatMap((item) => (item.kind === 'usage' ? [item.usage.costMicroUsd] : []));
+    expect(await costs(await startAcp(['resume']))).toEqual([1_000_000, 500_000]);
+    expect(await costs(await startAcp(['resume'], {}, { conversation: 'conversation-1' }))).toEqual([500_000]);
   });
 
   test('or loaded, and what is told again is not shown again', async () => {

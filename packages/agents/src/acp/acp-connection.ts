@@ -56,6 +56,7 @@ export type AcpConversation = {
   readonly steers: boolean;
   /** It can be taken up again by another process. */
   readonly isKept: boolean;
+  readonly isTakenUp: boolean;
   /** What a user should know about the start. */
   readonly notes: readonly string[];
 };
@@ -82,7 +83,8 @@ export class AcpConnection implements AgentConnection {
   #latest: AcpTurn | undefined;
   #prompts = 0;
   #stops: Stop[] = [];
-  #paid = 0;
+  /** Undefined where nobody knows what was paid before. */
+  #paid: number | undefined;
   #isOver = false;
 
   constructor(spec: AgentSpec, agentProcess: AgentProcess, params: AcpParams, onLine?: (line: Line) => void) {
@@ -118,18 +120,19 @@ export class AcpConnection implements AgentConnection {
   opened(conversation: AcpConversation): void {
     this.#conversation = conversation;
     this.version = conversation.version;
+    this.#paid = conversation.isTakenUp ? undefined : 0;
     this.capabilities.add('interrupt').add('cancel');
     if (conversation.steers) this.capabilities.add('steer');
   }
 
   async prompt(prompt: AgentPrompt): Promise<void> {
-    const { sessionId } = this.#opened();
+    const { sessionId, isKept } = this.#opened();
     if (this.#turn !== undefined) {
       // To most agents a second prompt would end the first; to some it would be two turns at once.
       throw new AgentError('protocol', `agent "${this.spec.name}" is still at work on its last prompt`);
     }
     this.#prompts++;
-    const turn = new AcpTurn(prompt.id ?? `prompt-${this.#prompts}`);
+    const turn = new AcpTurn(prompt.id ?? `prompt-${this.#prompts}`, isKept ? { conversation: sessionId } : {});
     this.#turn = turn;
     this.#latest = turn;
     const request = { sessionId, prompt: [textBlock(promptText(prompt))] };
@@ -264,13 +267,12 @@ export class AcpConnection implements AgentConnection {
     if (this.#latest !== undefined) this.#say(this.#latest.update(update.data));
   }
 
-  /** Agents bill the whole conversation. */
+  /** Agents bill the whole conversation, also what an earlier process has spent on it. */
   #spent(cost: { readonly amount: number; readonly currency: string } | null | undefined): void {
     if (cost == null || cost.currency.toUpperCase() !== 'USD') return;
-    const costMicroUsd = Math.round((cost.amount - this.#paid) * 1e6);
-    if (costMicroUsd <= 0) return;
-    this.#paid = cost.amount;
-    this.#say([{ kind: 'usage', usage: { inputTokens: 0, outputTokens: 0, costMicroUsd } }]);
+    const costMicroUsd = this.#paid === undefined ? 0 : Math.round((cost.amount - this.#paid) * 1e6);
+    if (this.#paid === undefined || costMicroUsd > 0) this.#paid = cost.amount;
+    if (costMicroUsd > 0) this.#say([{ kind: 'usage', usage: { inputTokens: 0, outputTokens: 0, costMicroUsd } }]);
   }
 
   #request(request: PeerRequest): void {

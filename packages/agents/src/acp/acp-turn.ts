@@ -13,13 +13,16 @@ const textMax = 4 * 1024 * 1024;
 /** One prompt and what the agent tells until it is answered. */
 export class AcpTurn {
   readonly #calls: AcpToolCalls;
+  readonly #more: JsonObject;
   readonly #thoughts = new ThoughtPieces();
   #text = '';
   #messageId: string | undefined;
   #hasRefused = false;
   #plan: string | undefined;
 
-  constructor(id: string) {
+  /** `more` goes with the result. */
+  constructor(id: string, more: JsonObject = {}) {
+    this.#more = more;
     this.#calls = new AcpToolCalls(id);
   }
 
@@ -71,7 +74,7 @@ export class AcpTurn {
     if (usage !== undefined) outputs.push({ kind: 'usage', usage });
     if (isDone) {
       const text = this.#text === '' && stopReason === 'cancelled' ? 'The turn ended with the refusal.' : this.#text;
-      outputs.push(said({ type: 'result', text, stop_reason: stopReason, ...tokens }));
+      outputs.push(said({ type: 'result', text, stop_reason: stopReason, ...tokens, ...this.#more }));
     } else {
       const message = stopMessages[stopReason] ?? `the agent stopped: ${stopReason}`;
       outputs.push(said({ type: 'error', message, code: stopReason, ...tokens }));

@@ -101,6 +101,7 @@ class Handshake {
       version: agent.agentInfo?.version ?? undefined,
       steers: agent._meta?.steering?.supported === true,
       isKept: can?.loadSession === true || can?.sessionCapabilities?.resume != null,
+      isTakenUp: sessionId === this.#options.conversation,
       notes: this.#notes,
     });
   }

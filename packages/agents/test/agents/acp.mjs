@@ -197,6 +197,12 @@ const scenes = {
     setImmediate(() => process.exit(0));
     return end();
   },
+  async bill() {
+    for (const amount of [1, 1.5]) {
+      update({ sessionUpdate: 'usage_update', used: 10, size: 100, cost: { amount, currency: 'USD' } });
+    }
+    return end();
+  },
   // Work goes on in the background after the turn.
   async background() {
     say('Started.');
