@@ -147,6 +147,11 @@ describe('how agent messages become events', () => {
       verb: 'pause',
       id: 'c-1',
     });
+    // That a message steers was on record before.
+    expect(translated({ type: 'ack', in_reply_to: 'steer', in_reply_to_id: 'm-1' })).toEqual({
+      kind: 'events',
+      events: [],
+    });
   });
 });
 

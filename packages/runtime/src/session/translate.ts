@@ -79,6 +79,8 @@ export function translate(
         code: String(message.code ?? 'agent_error'),
       };
     case 'ack':
+      // A message that steers was on record as delivered when the pipe had taken it.
+      if (message.in_reply_to === 'steer') return events();
       return { kind: 'ack', verb: message.in_reply_to, id: message.in_reply_to_id };
   }
 }
