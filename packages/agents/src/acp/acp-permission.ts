@@ -86,9 +86,11 @@ function subjectOf(input: Json | undefined): string | undefined {
 
 function optionNamed(answer: Json, options: readonly PermissionOption[]): PermissionOption | undefined {
   const wanted = typeof answer === 'string' ? answer : (memberOf(answer, 'optionId') ?? memberOf(answer, 'option'));
+  // Nothing said is a no, whatever an agent calls its options.
+  if (typeof wanted !== 'string' || wanted.trim() === '') return undefined;
   return (
     options.find(({ optionId }) => optionId === wanted) ??
-    options.find(({ name }) => typeof wanted === 'string' && name.toLowerCase() === wanted.trim().toLowerCase())
+    options.find(({ name }) => name.trim().toLowerCase() === wanted.trim().toLowerCase())
   );
 }
 
