@@ -175,6 +175,16 @@ describe.each(['claude', 'codex'])('a session with an agent of protocol "%s"', (
     await api.until(id, isFinish);
   });
 
+  test('what it says of a secret when it dies is struck out', async () => {
+    const servers = {
+      files: { transport: 'stdio', command: 'mcp-files', env: { FILES_TOKEN: { env: 'TOOLS_TOKEN' } } },
+    };
+    const { id } = await api.start({ agent, prompt: 'leak', once: true, tools: { servers } });
+    const events = JSON.stringify(await api.until(id, isFinish));
+    expect(events).toContain('cannot log in with');
+    expect(events).not.toContain('very-secret-token');
+  });
+
   test('one that dies in its only turn says why', async () => {
     const { id } = await api.start({ agent, prompt: 'die', once: true });
     const events = await api.until(id, isFinish);

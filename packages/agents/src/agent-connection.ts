@@ -21,6 +21,8 @@ export type AgentSpec = {
   readonly workingDir?: string;
   /** Sent as `init` when there are any. */
   readonly params?: JsonObject;
+  /** Values in the params that must not be seen: struck out of anything we show. */
+  readonly secrets?: readonly string[];
   /** `text`: a prompt is a bare line, unless there are params. */
   readonly inputFormat?: 'text' | 'json';
   readonly outputFormat?: 'text' | 'json';

@@ -28,5 +28,5 @@ export async function agentLaunch(spec: AgentSpec): Promise<AgentLaunch> {
     path: variables.PATH ?? '',
     install: spec.command === spec.protocol ? installs[spec.command] : undefined,
   });
-  return { command, workingDir, variables, secrets };
+  return { command, workingDir, variables, secrets: [...secrets, ...(spec.secrets ?? [])] };
 }

@@ -28,7 +28,7 @@ const leftoverPollMs = 25;
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
 type ProcessOptions = Pick<StartOptions, 'endGraceMs' | 'onStderr' | 'onLeftovers'> & {
-  /** Set as they are beside the agent's own; what they hold is struck out of anything we show. */
+  /** Set as they are, beside the agent's own. */
   readonly variables?: Readonly<Record<string, string>>;
 };
 
@@ -82,7 +82,7 @@ export class AgentProcess {
       // A group of its own: a signal then reaches all that the agent starts, and a Ctrl-C in our terminal does not reach it.
       detached: true,
     });
-    const stderr = new StderrTail([...secrets, ...Object.values(extra)]);
+    const stderr = new StderrTail(secrets);
     child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk));
     if (onStderr !== undefined) {
       const lines = new StderrLines(onStderr, (text) => stderr.conceal(text));

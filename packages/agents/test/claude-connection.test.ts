@@ -99,9 +99,11 @@ describe('a turn', () => {
   });
 
   test('one that dies says with what', async () => {
-    const items = await turn(await startClaude(), 'die');
+    const secrets = ['memory'];
+    const agent = await start('claude', { protocol: 'claude', secrets });
+    const items = await turn(agent, 'die');
     expect(items.at(-1)).toMatchObject({ kind: 'exit', exit: { code: 3 }, error: { code: 'exited' } });
-    expect(items.at(-1)).toMatchObject({ error: { message: expect.stringContaining('out of memory') } });
+    expect(items.at(-1)).toMatchObject({ error: { message: expect.stringContaining('out of ***') } });
   });
 });
 
@@ -255,6 +257,12 @@ describe('while it works', () => {
     await agent.request('cancel', 'c-1');
     expect(rawOf(await output.until('ack'))).toMatchObject({ in_reply_to: 'cancel', in_reply_to_id: 'c-1' });
     await output.until('exit');
+  });
+
+  test('a second prompt while it works is refused', async () => {
+    const agent = await startClaude();
+    await agent.prompt({ text: 'work' });
+    await expect(agent.prompt({ text: 'more' })).rejects.toMatchObject({ code: 'protocol' });
   });
 
   test('it has not announced a pause', async () => {

@@ -128,6 +128,9 @@ export class ClaudeConnection implements AgentConnection {
   }
 
   async prompt(prompt: AgentPrompt): Promise<void> {
+    if (this.#turn !== undefined) {
+      throw new AgentError('protocol', `agent "${this.spec.name}" is still at work on its last prompt`);
+    }
     this.#turn = { steered: new Map(), parts: [], isGoingOn: false };
     const late = this.#late.splice(0);
     if (late.length > 0) {

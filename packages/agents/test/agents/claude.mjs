@@ -139,6 +139,10 @@ const turns = {
     text('Working.');
     await new Promise(() => {});
   },
+  async leak() {
+    process.stderr.write(`cannot log in with ${process.env.CONCERTO_MCP_1}\n`);
+    process.exit(3);
+  },
   async die() {
     process.stderr.write('out of memory\n');
     process.exit(3);

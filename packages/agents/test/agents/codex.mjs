@@ -144,6 +144,10 @@ const prompts = {
     turn.isDeaf = true;
     message('m-a', 'Working.');
   },
+  leak: () => {
+    process.stderr.write(`cannot log in with ${JSON.stringify(started.config)}\n`);
+    process.exit(3);
+  },
   die: () => {
     process.stderr.write('out of memory\n');
     process.exit(3);

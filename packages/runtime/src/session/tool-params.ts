@@ -29,7 +29,15 @@ export function specWithTools(spec: AgentSpec, tools: ToolConfig | undefined, en
           }),
       tools: toolRules(tools, usable),
     },
+    secrets: [...(spec.secrets ?? []), ...usable.flatMap(([, server]) => secretsOf(server, environment))],
   };
+}
+
+function secretsOf(server: Server, environment: Environment): readonly string[] {
+  const settings = (server.transport === 'stdio' ? server.env : server.headers) ?? {};
+  return Object.values(settings).flatMap((value) =>
+    typeof value === 'string' ? [] : [environment[value.env] ?? ''].filter((secret) => secret !== ''),
+  );
 }
 
 /** A whole server is denied by its own name; by a pattern for its tools only those are. */
