@@ -182,6 +182,14 @@ describe('build and disasm', () => {
 });
 
 describe('test', () => {
+  test('tests on one line are as many as they are', async () => {
+    const path = write('a.conc', '@test fn one() { assert(true); } @test fn two() { assert(false); }');
+    expect(await type(tests, path)).toMatchObject({
+      code: 1,
+      out: expect.stringContaining('1 passed, 1 failed') as string,
+    });
+  });
+
   test('a line for each test, the sum, and why one failed', async () => {
     const path = write(
       'a.conc',

@@ -73,10 +73,13 @@ function runOne(target: CompiledTarget, index: number, { mock, debug, signal }: 
 /** Modules that two programs share are tested once. */
 function chooseTests(target: CompiledTarget, filter: string | undefined, report: TestReport): number[] {
   const { tests, files } = target.module;
+  const onLine = new Map<string, number>();
   return tests.flatMap((test: IrTest, index) => {
     if (filter !== undefined && !test.description.includes(filter)) return [];
-    const key = `${test.file === undefined ? target.entry : files[test.file]}:${test.line ?? index}`;
-    return report.isNew(key) ? [index] : [];
+    const line = `${test.file === undefined ? target.entry : files[test.file]}:${test.line ?? index}`;
+    const before = onLine.get(line) ?? 0;
+    onLine.set(line, before + 1);
+    return report.isNew(`${line}:${before}`) ? [index] : [];
   });
 }
 
