@@ -1,0 +1,101 @@
+import { existsSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { AgentError, type AgentOutput, type AgentSpec, type ProcessIdentity, startAgent } from '../src/index.ts';
+import { kindOf, rawOf, reader, start } from './start.ts';
+
+/** How each of the little programs is made to do what every agent does. */
+const drivers = [
+  { protocol: 'ndjson', params: { wire: 1 }, hello: 'hello', permission: 'permission', wait: 'wait', exit: 'exit' },
+  { protocol: 'acp', hello: 'hello', permission: 'permission', wait: 'wait', exit: 'exit' },
+  { protocol: 'claude', hello: 'say Hello there.', permission: 'use ls', wait: 'work', exit: 'die' },
+  { protocol: 'codex', hello: 'say Hello there.', permission: 'use ls', wait: 'work', exit: 'die' },
+] as const;
+
+/** What every driver owes to the runtime, whatever its agent speaks. */
+describe.each(drivers)('a driver of protocol "$protocol"', ({ protocol, ...scenes }) => {
+  const spec: Partial<AgentSpec> = { protocol, ...('params' in scenes ? { params: scenes.params } : {}) };
+  const startOne = () => start(protocol, spec);
+
+  async function untilEnd(output: ReturnType<typeof reader>): Promise<AgentOutput[]> {
+    const items: AgentOutput[] = [];
+    for (;;) {
+      const item = await output.next();
+      items.push(item);
+      if (['result', 'error', 'ack', 'exit'].includes(kindOf(item))) return items;
+    }
+  }
+
+  test('each prompt has one result, and every message is of our own wire', async () => {
+    const agent = await startOne();
+    const output = reader(agent);
+    for (const id of ['p-1', 'p-2']) {
+      await agent.prompt({ text: scenes.hello, id, session: 's-1' });
+      const items = await untilEnd(output);
+      expect(rawOf(items.at(-1) as AgentOutput)).toMatchObject({ type: 'result', text: 'Hello there.' });
+      const messages = items.flatMap((item) => (item.kind === 'message' ? [item] : []));
+      const renamed = messages.filter(({ message, raw }) => message.type !== 'custom' && message.type !== raw.type);
+      expect(renamed).toEqual([]);
+    }
+  });
+
+  test('an approval is answered by its id', async () => {
+    const agent = await startOne();
+    const output = reader(agent);
+    await agent.prompt({ text: scenes.permission });
+    const { id } = rawOf<{ id: string }>(await output.until('approval'));
+    await agent.reply({ inReplyTo: 'approval', inReplyToId: id, value: 'yes' });
+    expect(kindOf((await untilEnd(output)).at(-1) as AgentOutput)).toBe('result');
+  });
+
+  test('an interrupt is acknowledged, ends the turn without a word, and the next prompt works', async () => {
+    const agent = await startOne();
+    const output = reader(agent);
+    await agent.prompt({ text: scenes.wait });
+    await output.until('partial');
+    await agent.request('interrupt', 'i-1');
+    expect(rawOf((await untilEnd(output)).at(-1) as AgentOutput)).toMatchObject({ type: 'ack', in_reply_to_id: 'i-1' });
+    await agent.prompt({ text: scenes.hello });
+    expect((await untilEnd(output)).at(-1)).toMatchObject({ raw: { type: 'result', text: 'Hello there.' } });
+  });
+
+  test('a verb that it has not announced is refused', async () => {
+    const agent = await startOne();
+    await expect(agent.request('pause', 'p-1')).rejects.toMatchObject({ code: 'not-announced' });
+  });
+
+  test('when it dies, its exit is the last word, and what is asked of it then is refused', async () => {
+    const agent = await startOne();
+    const output = reader(agent);
+    await agent.prompt({ text: scenes.exit });
+    const items = await output.rest();
+    expect(items.at(-1)).toMatchObject({ kind: 'exit', error: { code: 'exited' } });
+    await expect(output.next()).rejects.toThrow('the output has ended');
+    await expect(agent.prompt({ text: scenes.hello })).rejects.toBeInstanceOf(AgentError);
+  });
+
+  test('its end can be asked for twice, at work too, and leaves no process', async () => {
+    const agent = await startOne();
+    await agent.prompt({ text: scenes.wait });
+    await Promise.all([agent.end({ atWork: true }), agent.end()]);
+    expect(existsSync(`/proc/${agent.identity.pid}`)).toBe(false);
+  });
+
+  test('a start that is called off leaves no process', async () => {
+    const calledOff = new AbortController();
+    let started: ProcessIdentity | undefined;
+    const file = `${import.meta.dirname}/agents/never-acknowledges.mjs`;
+    const starting = startAgent(
+      { name: 'slow', command: process.execPath, args: [file], ...spec },
+      {
+        signal: calledOff.signal,
+        endGraceMs: 200,
+        onProcess: (identity) => {
+          started = identity;
+          setTimeout(() => calledOff.abort(), 50);
+        },
+      },
+    );
+    await expect(starting).rejects.toThrow(/abort/);
+    expect(existsSync(`/proc/${started?.pid}`)).toBe(false);
+  });
+});
