@@ -156,6 +156,18 @@ describe('a session with an agent of protocol "acp"', () => {
     expect(events.filter(({ type }) => type === 'turnComplete')).toHaveLength(1);
   });
 
+  test('one that does not stop is stopped by force, and goes on with the next message', async () => {
+    const { id } = await api.start({ agent: 'scripted', prompt: 'deaf' });
+    await api.until(id, ({ type }) => type === 'content');
+    await api.post(`/api/sessions/${id}/interrupt`);
+    const before = await api.untilStatus(id, 'interrupted');
+    await api.post(`/api/sessions/${id}/messages`, { content: 'opened' });
+    const after = await api.until(id, ({ type, seq }) => type === 'turnComplete' && seq > before.length);
+    expect(JSON.parse(textsOf(after).at(-1) ?? '')).toMatchObject({ how: 'resume' });
+    await api.post(`/api/sessions/${id}/cancel`);
+    await api.until(id, isFinish);
+  });
+
   test('cancel ends a turn that waits', async () => {
     const { id } = await api.start({ agent: 'scripted', prompt: 'wait' });
     await api.until(id, ({ type }) => type === 'content');

@@ -157,6 +157,11 @@ export class AgentProcess {
     );
   }
 
+  /** Words of the agent's own, with the secrets that it was given struck out. */
+  conceal(text: string): string {
+    return this.#stderr.conceal(text);
+  }
+
   /** What it has written on stderr up to now. */
   stderrText(): string {
     return this.#stderr.text();

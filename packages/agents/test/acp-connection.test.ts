@@ -449,6 +449,15 @@ describe('the start', () => {
     });
   });
 
+  test('that is refused does not tell a secret', async () => {
+    const headers = { Authorization: 'Bearer hush-hush' };
+    const params = { mcp_servers: { web: { transport: 'http', url: 'https://tools.example/mcp', headers } } };
+    const started = startAcp(['tells'], { params, secrets: ['Bearer hush-hush'] });
+    const error = await started.catch((cause: unknown) => cause);
+    expect(error).toMatchObject({ code: 'init-refused', message: expect.stringContaining('tools.example') });
+    expect(String(error)).not.toContain('hush-hush');
+  });
+
   test('survives a greeting', async () => {
     const acp = await startAcp(['banner']);
     expect(last(await turn(acp, 'hello'))).toMatchObject({ text: 'Hello there.' });

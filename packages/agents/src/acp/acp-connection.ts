@@ -210,6 +210,11 @@ export class AcpConnection implements AgentConnection {
     return this.#process.stderrText();
   }
 
+  /** Why it refuses may name what it was given. */
+  conceal(text: string): string {
+    return this.#process.conceal(text);
+  }
+
   #opened(): AcpConversation {
     if (this.#conversation !== undefined) return this.#conversation;
     throw new AgentError('protocol', `agent "${this.spec.name}" has no conversation yet`);
@@ -223,7 +228,7 @@ export class AcpConnection implements AgentConnection {
   /** With the first prompt: what is told before it belongs to no turn. */
   #introduce(): void {
     const { sessionId, isKept, notes } = this.#opened();
-    this.#say(notes.map((note) => log('warn', note)));
+    for (const note of notes) this.#warn(note);
     if (isKept) this.#say([namedConversation(sessionId)]);
   }
 
@@ -332,7 +337,8 @@ export class AcpConnection implements AgentConnection {
     }
     if (!answer.ok) {
       // Of one that is gone its exit tells.
-      if (answer.error instanceof JsonRpcRefusal) this.#say(turn.failed(refusalText(answer.error), answer.error.code));
+      if (answer.error instanceof JsonRpcRefusal)
+        this.#say(turn.failed(this.conceal(refusalText(answer.error)), answer.error.code));
       return;
     }
     const result = PromptResult.safeParse(answer.value);
@@ -357,14 +363,14 @@ export class AcpConnection implements AgentConnection {
 
   #asAgentError(cause: unknown): AgentError {
     if (cause instanceof AgentError) return cause;
-    const why = cause instanceof JsonRpcRefusal ? refusalText(cause) : String(cause);
+    const why = this.conceal(cause instanceof JsonRpcRefusal ? refusalText(cause) : String(cause));
     return new AgentError('protocol', `agent "${this.spec.name}": ${why}; ${stderrExcerpt(this.stderrText())}`, {
       cause,
     });
   }
 
   #warn(message: string): void {
-    this.#say([log('warn', message)]);
+    this.#say([log('warn', this.conceal(message))]);
   }
 
   #say(outputs: readonly AgentOutput[]): void {

@@ -193,7 +193,8 @@ class Handshake {
 
   #failure(code: 'init-refused' | 'init-timeout' | 'protocol', why: string, cause?: Error): AgentError {
     const stderr = this.#connection.stderrText();
-    return new AgentError(code, `agent "${this.#connection.spec.name}" ${why}; ${stderrExcerpt(stderr)}`, {
+    const said = this.#connection.conceal(why);
+    return new AgentError(code, `agent "${this.#connection.spec.name}" ${said}; ${stderrExcerpt(stderr)}`, {
       stderr,
       ...(cause === undefined ? {} : { cause }),
     });

@@ -167,6 +167,11 @@ const scenes = {
     say(JSON.stringify(refused));
     return end();
   },
+  // Hears no cancel.
+  async deaf() {
+    say('La la la.');
+    await new Promise(() => {});
+  },
   async garbage() {
     process.stdout.write('Warning: I am chatty\n{"jsonrpc":"2.0"}\n[1,2]\n');
     say('Still here.');
@@ -247,6 +252,7 @@ const methods = {
     return {};
   },
   'session/new': async (params) => {
+    if (ways.has('tells')) throw refusal(-32603, 'Internal error', { details: `cannot use ${JSON.stringify(params)}` });
     if (ways.has('login:key')) throw refusal(-32000, 'Authentication required');
     opened = { how: 'new', ...params };
     return { sessionId };
