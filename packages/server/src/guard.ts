@@ -25,15 +25,27 @@ export function checkCaller(guard: Guard): MiddlewareHandler {
   return async (c, next) => {
     const host = hostName(c.req.header('host') ?? '');
     if (!allowed.has(host)) {
-      throw new ProblemError(421, 'foreign_host', `this server does not answer for the host ${JSON.stringify(host)}`);
+      throw new ProblemError(
+        421,
+        'foreign_host',
+        `this server does not answer for the host ${JSON.stringify(host)}; [server] allowed_hosts lists those that it does`,
+      );
     }
     const origin = c.req.header('origin');
     if (origin !== undefined && origins.has(origin)) return await next();
     if (origin !== undefined && !allowed.has(originHost(origin))) {
-      throw new ProblemError(403, 'foreign_origin', `calls from ${JSON.stringify(origin)} are not allowed`);
+      throw new ProblemError(
+        403,
+        'foreign_origin',
+        `calls from ${JSON.stringify(origin)} are not allowed; [server] allowed_origins lists those that are`,
+      );
     }
     if (origin !== undefined && originPort(origin) !== hostPort(c.req.header('host') ?? '')) {
-      throw new ProblemError(403, 'foreign_origin', `calls from ${JSON.stringify(origin)} are not allowed`);
+      throw new ProblemError(
+        403,
+        'foreign_origin',
+        `calls from ${JSON.stringify(origin)} are not allowed; [server] allowed_origins lists those that are`,
+      );
     }
     await next();
   };

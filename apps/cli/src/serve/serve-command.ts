@@ -81,7 +81,7 @@ export async function run(argv: string[]): Promise<number> {
   const here = isWildcard(host) ? `http://127.0.0.1:${server.port}` : url;
   rememberAddress(here);
   process.stdout.write(`listening on ${url}\n`);
-  process.stdout.write(token === undefined ? `open ${url}/\n` : `open ${url}/?token=${encodeURIComponent(token)}\n`);
+  process.stdout.write(token === undefined ? `open ${here}/\n` : `open ${here}/?token=${encodeURIComponent(token)}\n`);
   const signal = await untilStopped();
   await stopWithWord(signal, report, async () => {
     forgetAddress(here);
