@@ -258,7 +258,7 @@ describe.concurrent('serve', { timeout: aMachineUnderLoadMs }, () => {
     expect((await ended).code).toBe(0);
   });
 
-  test('SIGTERM: new work is 503 with Retry-After while sessions are handed over, then exit 0', async () => {
+  test('SIGTERM: new work is 503 with Retry-After while sessions are handed over, then exit 0', async ({ expect }) => {
     const cwd = await mkdtemp(join(folder, 'stop-'));
     await writePuppets(cwd);
     const { url, child, ended } = await serving(['--port', '0', '--store', 'memory:', '--token', 't'], { cwd });
