@@ -52,8 +52,8 @@ function lastOf(said: readonly JsonObject[]): JsonObject & { id: string } {
 
 /** What the model was told last. */
 function lastRequest(): string {
-  const { messages, contents } = place.model.requests.at(-1)?.body ?? {};
-  const said = messages ?? contents;
+  const body = place.model.requests.at(-1)?.body;
+  const said = body?.messages ?? body?.contents;
   return JSON.stringify(Array.isArray(said) ? said.slice(-4) : said);
 }
 

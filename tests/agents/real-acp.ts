@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type AgentConnection, type AgentOutput, type StartOptions, startAgent } from '@concerto/agents';
 import type { JsonObject } from '@concerto/base';
+import type { AgentEvent } from '@concerto/protocol';
 import {
   type Script,
   type ScriptedModelServer,
@@ -127,7 +128,7 @@ export type Heard = {
   /** Everything up to the next message of one of these types, which is the last one. */
   readonly until: (...types: readonly string[]) => Promise<JsonObject[]>;
   /** The events that a session would show beside, since the last time. */
-  readonly shown: () => JsonObject[];
+  readonly shown: () => AgentEvent[];
 };
 
 /** The agent driven as the runtime drives it. */
@@ -139,7 +140,7 @@ export async function startReal(place: RealAcp, options: StartOptions = {}, para
   );
   const batches = agent.output[Symbol.asyncIterator]();
   const waiting: AgentOutput[] = [];
-  const events: JsonObject[] = [];
+  const events: AgentEvent[] = [];
   const next = async (): Promise<AgentOutput> => {
     while (waiting.length === 0) {
       const batch = await within(batches.next());
@@ -159,7 +160,7 @@ export async function startReal(place: RealAcp, options: StartOptions = {}, para
         const output = await next();
         if (output.kind === 'exit') throw new Error(`the agent is gone: ${output.error.message}`);
         if (output.kind !== 'message') continue;
-        for (const event of output.shown ?? []) events.push({ ...event });
+        events.push(...(output.shown ?? []));
         heard.push(output.raw);
         if (types.includes(output.raw.type)) return heard;
       }
