@@ -21,6 +21,10 @@ entry = "src/main.conc"
 
 [connections.main]
 ${CONNECTIONS[provider].join('\n')}
+
+# What \`concerto serve\` offers to start; agents are [agents.NAME] with a command.
+[programs.${name}]
+entry = "src/main.conc"
 `;
 }
 
@@ -69,6 +73,7 @@ export function readme(name: string, provider: Provider): string {
     concerto check    # types and names
     concerto test     # the functions with @test
     concerto run      # main
+    concerto serve    # the web page, where the program is started as a session
 
 \`Concerto.toml\` says which model provider answers: ${provider === 'mock' ? 'the offline mock, until you change it' : `${provider}; \`concerto run --mock\` runs it offline`}.
 `;

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { type RunningServer, serve } from '@concerto/server';
 import { defineCommand, parseArguments, UsageError } from '../arguments.ts';
 import { forgetAddress, rememberAddress } from '../server-address.ts';
-import { loadCatalog } from './load-catalog.ts';
+import { type Configured, loadCatalog } from './load-catalog.ts';
 import { openRuntime } from './open-runtime.ts';
 import { reportTo } from './report.ts';
 import {
@@ -65,6 +65,7 @@ export async function run(argv: string[]): Promise<number> {
   const token = values['no-auth'] ? undefined : tokenOf(values.token, settings);
   const store = storeOf(values, settings) ?? defaultStore;
   const report = reportTo(process.stderr);
+  tellWhatIsOffered(configured, report);
   const runtime = await openRuntime({ store, ...configured, runs, report });
   let server: RunningServer;
   try {
@@ -98,6 +99,14 @@ function tokenOf(given: string | undefined, settings: ServerTable | undefined): 
   const token = given ?? process.env.CONCERTO_TOKEN ?? tokenInManifest(settings) ?? keptToken('.concerto/token');
   if (token === '') throw new UsageError('the token must not be empty');
   return token;
+}
+
+/** Whoever starts it in another folder than they thought finds out here, not on an empty page. */
+function tellWhatIsOffered({ catalog, server }: Configured, report: (message: string) => void): void {
+  const names = catalog.list().map(({ name }) => name);
+  if (server === undefined) report(`no Concerto.toml here, so the demo agents are offered: ${names.join(', ')}`);
+  else if (names.length === 0)
+    report('there is nothing to start: add [agents.NAME], [assistants.NAME] or [programs.NAME] to the manifest');
 }
 
 function inUrl(host: string): string {
