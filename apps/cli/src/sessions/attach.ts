@@ -1,7 +1,7 @@
 import { createInterface, type Interface } from 'node:readline/promises';
 import type { Json } from '@concerto/base';
 import type { ConcertoClient, FollowedEvent } from '@concerto/client';
-import { type SuspendEvent, textOf } from '@concerto/protocol';
+import { type Choice, type SuspendEvent, textOf } from '@concerto/protocol';
 import { Narration } from './narration.ts';
 import { paint } from './paint.ts';
 import { print } from './show.ts';
@@ -134,7 +134,10 @@ function printRefusal(cause: unknown): void {
 
 function promptOf(event: SuspendEvent): string {
   if (event.type === 'queryConsent') return 'approve? [y/n, or why not] ';
-  return event.type === 'waitForChoice' ? 'your choice (number or text): ' : 'your answer: ';
+  if (event.type !== 'waitForChoice') return 'your answer: ';
+  return event.selectionMode === 'multiple'
+    ? 'your choices (numbers, with commas): '
+    : 'your choice (number or text): ';
 }
 
 /** What a person typed, in the form that the question wants. */
@@ -145,12 +148,18 @@ export function responseOf(event: SuspendEvent, given: string): Json {
     return /^(|n|no|false|0)$/i.test(given) ? false : given;
   }
   if (event.type === 'waitForChoice') {
-    const choice =
-      event.choices[Number(given) - 1] ??
-      event.choices.find((candidate) => textOf(candidate.content).toLowerCase() === given.toLowerCase());
-    if (choice !== undefined) return { selected: [choice.id] };
+    const words = event.selectionMode === 'multiple' ? given.split(',') : [given];
+    const chosen = words.map((word) => choiceOf(event.choices, word.trim()));
+    if (chosen.every((choice) => choice !== undefined)) return { selected: chosen.map(({ id }) => id) };
   }
   return { input: { role: 'user', parts: [{ text: given }] } };
+}
+
+function choiceOf(choices: readonly Choice[], given: string): Choice | undefined {
+  return (
+    choices[Number(given) - 1] ??
+    choices.find((candidate) => textOf(candidate.content).toLowerCase() === given.toLowerCase())
+  );
 }
 
 function isSuspend(

@@ -1,0 +1,28 @@
+import { type SuspendEvent, textContent } from '@concerto/protocol';
+import { expect, test } from 'vitest';
+import { responseOf } from './attach.ts';
+
+const choices = ['red', 'green', 'blue'].map((text, index) => ({
+  id: `option-${index + 1}`,
+  content: textContent(text),
+}));
+const choice = (selectionMode: 'single' | 'multiple'): SuspendEvent => ({
+  type: 'waitForChoice',
+  requestId: 'r',
+  prompt: textContent('Which?'),
+  choices,
+  selectionMode,
+});
+const free = (text: string) => ({ input: { role: 'user', parts: [{ text }] } });
+
+test.each([
+  ['single', '2', { selected: ['option-2'] }],
+  ['single', 'Blue', { selected: ['option-3'] }],
+  ['single', '1,3', free('1,3')],
+  ['single', '7', free('7')],
+  ['multiple', '1, 3', { selected: ['option-1', 'option-3'] }],
+  ['multiple', 'red,2', { selected: ['option-1', 'option-2'] }],
+  ['multiple', 'red, and a bit of blue', free('red, and a bit of blue')],
+] as const)('a %s choice answered with %j', (mode, given, response) => {
+  expect(responseOf(choice(mode), given)).toEqual(response);
+});
