@@ -69,7 +69,7 @@ describe('init', () => {
     const starting = start(
       behaviour,
       { params: { a: 1 } },
-      { initTimeoutMs: 700, onProcess: (found) => void (pid = found.pid) },
+      { initTimeoutMs: code === 'init-timeout' ? 700 : 20_000, onProcess: (found) => void (pid = found.pid) },
     );
     await expect(starting).rejects.toMatchObject({ name: 'AgentError', code, message: expect.stringMatching(message) });
     expect(() => process.kill(pid, 0)).toThrow('ESRCH');

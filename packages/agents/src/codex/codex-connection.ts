@@ -14,7 +14,7 @@ import type {
 import { AgentError } from '../agent-error.ts';
 import type { AgentProcess } from '../agent-process.ts';
 import { conversation, log, said } from '../driver-output.ts';
-import { JsonRpcPeer, jsonRpcCodes, type PeerAnswer, type PeerRequest } from '../json-rpc-peer.ts';
+import { JsonRpcPeer, JsonRpcRefusal, jsonRpcCodes, type PeerAnswer, type PeerRequest } from '../json-rpc-peer.ts';
 import { OutputBuffer } from '../output-buffer.ts';
 import { sendSignal } from '../process-identity.ts';
 import { promptText } from '../prompt-text.ts';
@@ -26,6 +26,8 @@ import { CodexRequest, TurnResult } from './codex-wire.ts';
 
 /** For an agent that is cancelled to stop its turn; then it is ended all the same. */
 const cancelWithinMs = 2_000;
+/** For a message to be taken into the turn, or refused. */
+const steerWithinMs = 10_000;
 
 type Turn = { id: string | undefined; readonly used: { input: number; output: number } };
 
@@ -164,13 +166,17 @@ export class CodexConnection implements AgentConnection {
     });
   }
 
-  /** Into the turn that runs, unless it is over or about to be. */
+  /** Into the turn that runs, unless it is over or about to be, which only the program knows. */
   async #tell(text: string, tooLate: () => void): Promise<void> {
     const expectedTurnId = this.#turn?.id;
     if (expectedTurnId === undefined || this.#stopping.length > 0) return tooLate();
-    await this.peer.call('turn/steer', { ...this.#about(), expectedTurnId, input: inputOf(text) }, (answer) => {
-      if (!answer.ok) tooLate();
-    });
+    try {
+      await this.peer.request('turn/steer', { ...this.#about(), expectedTurnId, input: inputOf(text) }, steerWithinMs);
+    } catch (cause) {
+      if (cause instanceof JsonRpcRefusal) return tooLate();
+      if (cause instanceof AgentError) throw cause;
+      throw new AgentError('protocol', `agent "${this.spec.name}" did not take a message into its turn`, { cause });
+    }
   }
 
   #begun(turn: Turn, answer: PeerAnswer): void {
