@@ -80,6 +80,9 @@ describe('how agent messages become events', () => {
         ],
       },
     });
+    expect(translated({ type: 'question', question: 'Which?', options: ['red'], multiple: true })).toMatchObject({
+      event: { type: 'waitForChoice', selectionMode: 'multiple' },
+    });
     expect(translated({ type: 'question', question: 'Which?', options: [] })).toMatchObject({
       event: { type: 'waitForInput' },
     });
