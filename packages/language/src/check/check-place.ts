@@ -99,7 +99,7 @@ function checkTarget(body: Body, target: Expression): Type | undefined {
   if (root.kind === 'broken') return undefined;
   if (!isPlace || root.kind === 'temporary' || (root.kind === 'resource' && target.kind === 'NameExpression')) {
     body.cx.report.error(CODE.notAssignable, target.span, 'cannot assign to this expression', {
-      help: 'only variables, fields and elements can be assigned',
+      help: 'only variables, fields and elements can be assigned; `==` compares',
     });
     return undefined;
   }

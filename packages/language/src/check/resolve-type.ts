@@ -105,9 +105,32 @@ function warnOldType(cx: Context, name: Name): void {
 function unknownType(cx: Context, scope: TypeScope, node: NamedType): Type {
   const name = node.path.segments[0]?.text ?? '';
   const known = [...scope.params.keys(), 'Any', ...namesVisible(cx, scope.module)];
-  cx.report.error(CODE.undefinedName, node.span, `cannot find type \`${name}\``, { help: didYouMean(name, known) });
+  const here = FOREIGN_TYPES.get(name.toLowerCase());
+  const help = here === undefined ? didYouMean(name, known) : `write \`${here}\``;
+  cx.report.error(CODE.undefinedName, node.span, `cannot find type \`${name}\``, { help });
   return ERROR;
 }
+
+/** What people write who come from other languages; in lower case. */
+const FOREIGN_TYPES: ReadonlyMap<string, string> = new Map([
+  ['boolean', 'Bool'],
+  ['str', 'String'],
+  ['list', 'Array<T>'],
+  ['vec', 'Array<T>'],
+  ['dict', 'Map<String, T>'],
+  ['hashmap', 'Map<String, T>'],
+  ['record', 'Map<String, T>'],
+  ['number', 'Int` or `Float'],
+  ['double', 'Float'],
+  ['f64', 'Float'],
+  ['i32', 'Int'],
+  ['i64', 'Int'],
+  ['long', 'Int'],
+  ['void', 'Nil'],
+  ['null', 'Nil'],
+  ['unknown', 'Any'],
+  ['object', 'Any'],
+]);
 
 function typeOfEntry(cx: Context, node: NamedType, entry: Entry, args: readonly Type[]): Type {
   const { meaning } = entry;

@@ -50,7 +50,8 @@ function parseSinglePattern(p: Parser): Pattern {
 /** A keyword in the place of a name is passed over, so that what follows is understood. */
 function reportMissing(p: Parser): Pattern {
   const { start } = p;
-  p.unexpected('expected a pattern', false, { code: 'C0101' });
+  const help = p.at('let') ? { help: 'a loop is written `for i in 0..n { … }`' } : {};
+  p.unexpected('expected a pattern', false, { code: 'C0101', ...help });
   if (p.atName() && BEHIND_NAME.has(p.peek(1))) p.bump();
   return { kind: 'ErrorPattern', id: p.newId(), span: p.spanFrom(start) };
 }
