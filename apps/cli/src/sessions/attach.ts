@@ -50,7 +50,8 @@ export async function attach(client: ConcertoClient, id: string, options: { read
         say(paint('dim', '  type the next message, or leave with Ctrl-C'));
       if (!isSuspend(event) || (event.seq <= head && !open.has(event.requestId))) continue;
       if (questions !== undefined) questions.ask(event);
-      else if (!options.json) say(`  answer it: concerto sessions answer ${id} TEXT`);
+      else if (!options.json)
+        say(`  answer it: concerto sessions answer ${id} ${event.type === 'queryConsent' ? 'y|n|"why not"' : 'TEXT'}`);
     }
   } finally {
     await questions?.close();
