@@ -212,8 +212,9 @@ describe('the real claude program, driven', () => {
         mcp_servers: {
           everything: {
             transport: 'stdio',
-            command: process.execPath,
-            args: [everything, 'stdio'],
+            // Not there at once.
+            command: '/bin/sh',
+            args: ['-c', 'sleep 3; exec "$0" "$1" stdio', process.execPath, everything],
             env: { TOOL_TOKEN: 'from-the-session' },
           },
         },

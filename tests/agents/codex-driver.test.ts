@@ -179,8 +179,9 @@ describe('the real codex program, driven', () => {
         mcp_servers: {
           everything: {
             transport: 'stdio',
-            command: process.execPath,
-            args: [everything, 'stdio'],
+            // Slower than the program would wait for one of its own.
+            command: '/bin/sh',
+            args: ['-c', 'sleep 3; exec "$0" "$1" stdio', process.execPath, everything],
             env: { TOOL_TOKEN: 'from-the-session' },
           },
         },
@@ -197,6 +198,15 @@ describe('the real codex program, driven', () => {
     expect(told).toContain('from-the-session');
     expect(told).toContain('The sum of 2 and 3 is 5');
     expect(told).not.toContain('Echo: hi');
+  });
+
+  test('a server of the session that does not start is named, and nothing begins', { timeout }, async () => {
+    place = await openCodexPlace(['Never said.']);
+    const broken = { transport: 'stdio', command: '/bin/false' };
+    await expect(start({ mcp_servers: { broken }, tools: {} })).rejects.toMatchObject({
+      code: 'init-refused',
+      message: expect.stringContaining('broken'),
+    });
   });
 
   test("what the session's rules forbid is not offered to the model", { timeout }, async () => {

@@ -340,11 +340,13 @@ describe('how it is started', () => {
           args: ['.'],
           env: { TOKEN: 'secret-1' },
           cwd: '/srv',
+          required: true,
           default_tools_approval_mode: 'prompt',
         },
         web: {
           url: 'https://tools.example/mcp',
           http_headers: { Authorization: 'secret-2' },
+          required: true,
           default_tools_approval_mode: 'prompt',
         },
       },

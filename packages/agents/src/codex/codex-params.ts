@@ -58,8 +58,12 @@ function configOf({ config = {}, mcp_servers, tools }: CodexParams, others: read
     ...others.map((name): [string, Json] => [name, { enabled: false }]),
     ...Object.entries(mcp_servers ?? {}).map(([name, server]): [string, Json] => [
       name,
-      // Where there are rules, each call is asked for, and the rules answer.
-      { ...serverConfig(server), ...(tools === undefined ? {} : { default_tools_approval_mode: 'prompt' }) },
+      // It would begin without a server that takes its time. Where there are rules, each call is asked for, and they answer.
+      {
+        ...serverConfig(server),
+        required: true,
+        ...(tools === undefined ? {} : { default_tools_approval_mode: 'prompt' }),
+      },
     ]),
   ];
   return {
