@@ -63,6 +63,7 @@ const system = z.looseObject({
   session_id: text,
   model: text,
   claude_code_version: text,
+  mcp_servers: lenient(z.array(z.looseObject({ name: z.string(), status: text }))),
   error: text,
 });
 

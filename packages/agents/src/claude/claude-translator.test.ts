@@ -30,3 +30,16 @@ test('fields in a shape that we do not know do not cost us the end of a turn', (
     { kind: 'ended', end: { outcome: { ok: true, text: '' }, bill: { totalCost: 0, usage: { inputTokens: 0 } } } },
   ]);
 });
+
+test('a server that is not there is told once', () => {
+  const mcp_servers = [
+    { name: 'files', status: 'connected' },
+    { name: 'web', status: 'failed' },
+  ];
+  const line = readClaudeLine(JSON.stringify({ type: 'system', subtype: 'init', session_id: 'c-1', mcp_servers }));
+  const translator = new ClaudeTranslator();
+  expect(translator.read(line).slice(2)).toMatchObject([
+    { output: { raw: { level: 'warn', message: 'the server web is not there: failed' } } },
+  ]);
+  expect(translator.read(line)).toEqual([{ kind: 'conversation', id: 'c-1', version: undefined }]);
+});

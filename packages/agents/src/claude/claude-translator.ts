@@ -164,7 +164,11 @@ export class ClaudeTranslator {
     // It comes again with every turn.
     if (this.#introduced) return [named];
     this.#introduced = true;
-    return [named, ...says(log('debug', `Claude Code ${version ?? '(unknown version)'} with ${model}`))];
+    const absent = (message.mcp_servers ?? []).filter(({ status }) => status !== 'connected');
+    const warnings = absent.map(({ name, status }) =>
+      log('warn', `the server ${name} is not there: ${status ?? 'unknown'}`),
+    );
+    return [named, ...says(log('debug', `Claude Code ${version ?? '(unknown version)'} with ${model}`), ...warnings)];
   }
 
   #end(message: ClaudeResult): ClaudeEnd {
