@@ -96,6 +96,12 @@ describe('a person at the terminal, in the folder of a server', { timeout: withi
     expect(code).toBe(0);
   });
 
+  test('sees what can be started, and how', async () => {
+    const { stdout } = await builtConcerto(['sessions', 'offers'], folder);
+    expect(stdout).toContain('sessions start asker PROMPT');
+    expect(stdout).toContain('sessions start --program greeter\n');
+  });
+
   test('reads in the audit what was said', async () => {
     const start = await builtConcerto(['sessions', 'start', 'asker', 'Delete the branch'], folder);
     const { stdout } = await builtConcerto(['sessions', 'audit', start.stdout.trim()], folder);

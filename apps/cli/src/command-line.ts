@@ -42,7 +42,7 @@ export async function runCommandLine(
     terminal.out(overview(commands));
     return 0;
   }
-  if (first === '--version' || first === '-V') {
+  if (['--version', '-V', '-v', 'version'].includes(first)) {
     terminal.out(`concerto ${terminal.version()}\n`);
     return 0;
   }
@@ -101,7 +101,7 @@ function overview(commands: CommandTable): string {
     '',
     ...lines,
     '',
-    '`concerto COMMAND --help` shows what a command takes.',
+    '`concerto COMMAND --help` shows what a command takes, `concerto --version` which one this is.',
     '',
   ].join('\n');
 }

@@ -95,8 +95,8 @@ export function checkAssistant(entry: Extract<CatalogEntry, { kind: 'assistant' 
   const parts = [
     `connection ${connection}`,
     ...(model === undefined ? [] : [`model ${model}`]),
-    ...(functions.length === 0 ? [] : [`${functions.length} functions`]),
-    ...(tools === 0 ? [] : [`${tools} tool servers`]),
+    ...(functions.length === 0 ? [] : [`${functions.length} function${functions.length === 1 ? '' : 's'}`]),
+    ...(tools === 0 ? [] : [`${tools} tool server${tools === 1 ? '' : 's'}`]),
   ];
   return passed(check, parts.join(', '));
 }

@@ -4,7 +4,7 @@ import { SessionStatus } from '@concerto/protocol';
 import { type CommandSpec, defineCommand, parseArguments, UsageError } from '../arguments.ts';
 import { attach, responseOf } from './attach.ts';
 import { connect, connectionOptions, hintFor } from './connect.ts';
-import { auditTable, messageTable, print, printJson, sessionDetail, sessionTable } from './show.ts';
+import { auditTable, messageTable, offerTable, print, printJson, sessionDetail, sessionTable } from './show.ts';
 
 type Verb = {
   readonly usage: string;
@@ -63,6 +63,17 @@ const verbs: Readonly<Record<string, Verb>> = {
       if (json) printJson(list);
       else print(sessionTable(list.sessions));
       if (!json && list.nextCursor !== undefined) print(`(the newest ${list.sessions.length}; there are older ones)`);
+      return 0;
+    },
+  },
+  offers: {
+    usage: '',
+    summary: 'what can be started: agents, assistants, programs, templates',
+    arguments: { min: 0, max: 0 },
+    run: async (client, _args, { json }) => {
+      const [{ agents }, { templates }] = await Promise.all([client.agents(), client.templates()]);
+      if (json) printJson({ agents, templates });
+      else print(offerTable(agents, templates));
       return 0;
     },
   },

@@ -1,4 +1,4 @@
-import type { AuditEntry, Message, Session } from '@concerto/protocol';
+import type { AgentInfo, AuditEntry, Message, Session, Template } from '@concerto/protocol';
 import { auditDetail } from './audit-detail.ts';
 
 export function print(text: string): void {
@@ -34,6 +34,27 @@ export function sessionTable(sessions: readonly Session[]): string {
     session.title,
   ]);
   return table([['ID', 'STATUS', 'AGENT', 'AGE', 'TITLE'], ...rows]);
+}
+
+/** Each with the words that start it. */
+export function offerTable(agents: readonly AgentInfo[], templates: readonly Template[]): string {
+  const rows = [
+    ...agents.map(({ kind, name, description = '' }) => [
+      kind,
+      kind === 'agent'
+        ? `sessions start ${name} PROMPT`
+        : `sessions start --${kind} ${name}${kind === 'program' ? '' : ' PROMPT'}`,
+      oneLine(description),
+    ]),
+    ...templates.map(({ name, agent, assistant, program, prompt = '' }) => [
+      'template',
+      `sessions start --template ${name}`,
+      oneLine(`${agent ?? assistant ?? program ?? ''} ${prompt}`),
+    ]),
+  ];
+  return rows.length === 0
+    ? 'Nothing can be started: the manifest names nothing.'
+    : table([['KIND', 'COMMAND', 'WHAT'], ...rows]);
 }
 
 export function sessionDetail(session: Session): string {

@@ -27,7 +27,12 @@ export function planStart(
   known: { readonly template: Template | undefined; readonly catalog: Catalog; readonly environment: Environment },
 ): Result<StartPlan, ServiceRefusal> {
   if (request.template !== undefined && known.template === undefined) {
-    return err(refusal('no_such_template', `there is no template ${JSON.stringify(request.template)}`));
+    return err(
+      refusal(
+        'no_such_template',
+        `there is no template ${JSON.stringify(request.template)}; GET /api/templates, or \`concerto sessions offers\`, lists them`,
+      ),
+    );
   }
   const target = targetOf(request, known.template);
   if (!target.ok) return target;
