@@ -248,7 +248,7 @@ export class CodexConnection implements AgentConnection {
         this.#push(meaning.output);
         return;
       case 'usage':
-        this.#used(meaning.usage);
+        this.#used(meaning.usage, meaning.turnId);
         return;
       case 'resolved': {
         const id = this.#requests.withdraw(meaning.requestId);
@@ -266,9 +266,9 @@ export class CodexConnection implements AgentConnection {
     }
   }
 
-  #used(usage: Usage): void {
-    // What an earlier process has used is told again when its thread is taken up.
-    if (this.#turn === undefined) return;
+  #used(usage: Usage, turnId: string | undefined): void {
+    // What an earlier process has used is told again when its thread is taken up, maybe while we work already.
+    if (this.#turn === undefined || (turnId !== undefined && turnId !== this.#turn.id)) return;
     this.#turn.used.input += usage.inputTokens;
     this.#turn.used.output += usage.outputTokens;
     this.#push({ kind: 'usage', usage });

@@ -8,7 +8,7 @@ import { type CodexFailure, CodexNotification, type CodexTokens, type Item } fro
 /** What a notification means. */
 export type CodexMeaning =
   | { readonly kind: 'say'; readonly output: Said }
-  | { readonly kind: 'usage'; readonly usage: Usage }
+  | { readonly kind: 'usage'; readonly usage: Usage; readonly turnId: string | undefined }
   | { readonly kind: 'resolved'; readonly requestId: JsonRpcId }
   | { readonly kind: 'ended'; readonly turnId: string; readonly end: CodexEnd };
 
@@ -74,7 +74,7 @@ export class CodexTranslator {
       case 'item/mcpToolCall/progress':
         return says(toolProgress(notice.params.itemId, notice.params.message));
       case 'thread/tokenUsage/updated':
-        return this.#used(notice.params.tokenUsage);
+        return this.#used(notice.params.tokenUsage, notice.params.turnId ?? undefined);
       case 'serverRequest/resolved':
         return [{ kind: 'resolved', requestId: notice.params.requestId }];
       case 'mcpServer/startupStatus/updated': {
@@ -123,7 +123,10 @@ export class CodexTranslator {
   }
 
   /** The program tells the sum of the thread, sometimes twice. */
-  #used({ total, last }: { readonly total: CodexTokens; readonly last: CodexTokens }): CodexMeaning[] {
+  #used(
+    { total, last }: { readonly total: CodexTokens; readonly last: CodexTokens },
+    turnId: string | undefined,
+  ): CodexMeaning[] {
     const before = this.#total ?? difference(total, last);
     this.#total = total;
     const { inputTokens, outputTokens, cachedInputTokens, cacheWriteInputTokens } = difference(total, before);
@@ -134,7 +137,7 @@ export class CodexTranslator {
       cacheReadTokens: cachedInputTokens ?? 0,
       cacheWriteTokens: cacheWriteInputTokens ?? 0,
     };
-    return [{ kind: 'usage', usage }];
+    return [{ kind: 'usage', usage, turnId }];
   }
 
   #completed(turn: {

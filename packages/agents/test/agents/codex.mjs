@@ -13,6 +13,7 @@ const ask = (method, params) => {
 };
 
 let started;
+let retold = () => {};
 let turn;
 let turns = 0;
 let total = 0;
@@ -165,11 +166,15 @@ const methods = {
     if (params.threadId === 'lost') throw new Error('no rollout found for thread id lost');
     started = params;
     threadId = params.threadId;
-    // Of the process before: not to be paid for twice.
+    // Of a turn of the process before: not to be paid for twice.
     total = 3;
-    tell('thread/tokenUsage/updated', {
-      tokenUsage: { total: { inputTokens: 30, outputTokens: 15 }, last: { inputTokens: 10, outputTokens: 5 } },
-    });
+    retold = () => {
+      const last = { inputTokens: 10, outputTokens: 5 };
+      tell('thread/tokenUsage/updated', {
+        turnId: 'turn-0',
+        tokenUsage: { total: { inputTokens: 30, outputTokens: 15 }, last },
+      });
+    };
     return { thread: { id: params.threadId } };
   },
   'turn/start': ({ input }) => {
@@ -182,6 +187,7 @@ const methods = {
       throw new Error('the model is not there');
     }
     setImmediate(() => {
+      retold();
       tell('turn/started', { turn });
       const [what, ...rest] = text.split(' ');
       if (prompts[what] === undefined) answer(`heard: ${text}`);
