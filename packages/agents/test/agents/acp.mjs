@@ -211,11 +211,12 @@ const scenes = {
   // Work goes on in the background after the turn.
   async background() {
     say('Started.');
-    setTimeout(async () => {
+    const afterwards = async () => {
       say('By the way: done.');
       const outcome = await permission();
       say(JSON.stringify(outcome));
-    }, 50);
+    };
+    setTimeout(() => void afterwards(), 50);
     return end();
   },
   async tokens() {
