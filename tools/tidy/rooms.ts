@@ -31,7 +31,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   'packages/vm': { rooms: ['base', 'ir'], packages: [], kind: 'pure' },
   'packages/session': { rooms: bottom, packages: [], kind: 'pure' },
   'packages/log': { rooms: bottom, packages: ['libsql', 'redis'], kind: 'node' },
-  'packages/agents': { rooms: bottom, packages: ['zod'], kind: 'node' },
+  'packages/agents': { rooms: bottom, packages: [], kind: 'node' },
   'packages/agent-kit': { rooms: bottom, packages: [], kind: 'node' },
   'packages/models': {
     rooms: ['base', 'protocol', 'signals'],

@@ -1,5 +1,5 @@
 import { matchesWildcard } from '@concerto/base';
-import type { ToolRules } from './driver-params.ts';
+import type { ToolRules } from '@concerto/protocol';
 
 /**
  * What the session's rules say of a tool that goes by these names: `deny` wins over everything, with `allow` only those

@@ -169,3 +169,6 @@ function parsedObject(line: string): JsonObject | undefined {
 function isObject(value: Json): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
+
+/** The answer to what a conversation has cost so far. */
+export const ClaudeUsageAnswer = z.looseObject({ session: z.looseObject({ total_cost_usd: z.number() }) });

@@ -54,9 +54,19 @@ export {
   type ClaudeQuestion,
   ClaudeQuestions,
   type ClaudeResult,
+  ClaudeUsageAnswer,
   readClaudeLine,
 } from './claude-wire.ts';
 export { describeTool, riskOfTool, shortened } from './describe-tool.ts';
+export {
+  type AcpParams,
+  type ClaudeParams,
+  type CodexParams,
+  type DriverParams,
+  readDriverParams,
+  type ToolRules,
+  type ToolServerParams,
+} from './driver-params.ts';
 export {
   AgentInfo,
   AgentList,
@@ -96,6 +106,7 @@ export { type Line, LineError, type LineErrorCode, LineSplitter, lineLengthMax }
 export { PoolRecord } from './pool-record.ts';
 export { Ack, DeliveryWay, RunnerCommand } from './runner-command.ts';
 export { SessionRecord } from './session-record.ts';
+export { type Shape, whyNot } from './shape.ts';
 export {
   SecretReference,
   ToolConfig,

@@ -1,6 +1,16 @@
 import { resolve } from 'node:path';
 import type { Json, JsonObject } from '@concerto/base';
-import { type AgentCapability, type Line, LineError } from '@concerto/protocol';
+import { type AcpParams, type AgentCapability, type Line, LineError, whyNot } from '@concerto/protocol';
+import {
+  CancelRequest,
+  FormRequest,
+  knownUpdates,
+  PermissionRequest,
+  PromptResult,
+  SessionNotification,
+  SessionUpdate,
+  SteeringResult,
+} from '@concerto/protocol/acp';
 import type {
   AgentConnection,
   AgentExit,
@@ -27,21 +37,10 @@ import { sendSignal } from '../process-identity.ts';
 import { promptText } from '../prompt-text.ts';
 import { stderrExcerpt } from '../stderr-tail.ts';
 import { readStdoutLines } from '../stdout-lines.ts';
-import type { AcpParams } from './acp-params.ts';
 import { AcpQuestions } from './acp-questions.ts';
-import { reason, refusalText } from './acp-reason.ts';
+import { refusalText } from './acp-reason.ts';
 import { isForbidden } from './acp-tool-rules.ts';
 import { AcpTurn } from './acp-turn.ts';
-import {
-  CancelRequest,
-  FormRequest,
-  knownUpdates,
-  PermissionRequest,
-  PromptResult,
-  SessionNotification,
-  SessionUpdate,
-  SteeringResult,
-} from './acp-wire.ts';
 
 /** For an agent to say whether it has taken a message into its turn; it does so before it acts on it. */
 const steeringMs = 10_000;
@@ -262,11 +261,11 @@ export class AcpConnection implements AgentConnection {
 
   #updated(params: Json): void {
     const notification = SessionNotification.safeParse(params);
-    if (!notification.success) return this.#warn(`an update that cannot be read: ${reason(notification.error)}`);
+    if (!notification.success) return this.#warn(`an update that cannot be read: ${whyNot(notification.error)}`);
     const { sessionId, update: told } = notification.data;
     if (sessionId !== this.#conversation?.sessionId || !knownUpdates.has(told.sessionUpdate)) return;
     const update = SessionUpdate.safeParse(told);
-    if (!update.success) return this.#warn(`\`${told.sessionUpdate}\` that cannot be read: ${reason(update.error)}`);
+    if (!update.success) return this.#warn(`\`${told.sessionUpdate}\` that cannot be read: ${whyNot(update.error)}`);
     if (update.data.sessionUpdate === 'usage_update') return this.#spent(update.data.cost);
     // Before the first prompt it is an old conversation that is told again; after a turn, what its work still brought.
     if (this.#latest !== undefined) this.#say(this.#latest.update(update.data));
@@ -286,7 +285,7 @@ export class AcpConnection implements AgentConnection {
         return this.#permission(request);
       case 'elicitation/create': {
         const form = FormRequest.safeParse(request.params);
-        if (!form.success) return this.#refuse(request, jsonRpcCodes.invalidParams, reason(form.error));
+        if (!form.success) return this.#refuse(request, jsonRpcCodes.invalidParams, whyNot(form.error));
         return this.#isAsking(form.data.message)
           ? this.#questions.form(request.id, form.data)
           : this.#quietly(this.peer.respond(request.id, { action: 'cancel' }));
@@ -299,7 +298,7 @@ export class AcpConnection implements AgentConnection {
 
   #permission(request: PeerRequest): void {
     const parsed = PermissionRequest.safeParse(request.params);
-    if (!parsed.success) return this.#refuse(request, jsonRpcCodes.invalidParams, reason(parsed.error));
+    if (!parsed.success) return this.#refuse(request, jsonRpcCodes.invalidParams, whyNot(parsed.error));
     const turn = this.#turn;
     if (!this.#isAsking(parsed.data.toolCall.title ?? parsed.data.toolCall.toolCallId)) {
       return this.#quietly(this.peer.respond(request.id, { outcome: { outcome: 'cancelled' } }));
@@ -343,7 +342,7 @@ export class AcpConnection implements AgentConnection {
     }
     const result = PromptResult.safeParse(answer.value);
     if (result.success) this.#say(turn.ended(result.data));
-    else this.#say(turn.failed(`its answer to the prompt cannot be read: ${reason(result.error)}`, 'protocol'));
+    else this.#say(turn.failed(`its answer to the prompt cannot be read: ${whyNot(result.error)}`, 'protocol'));
   }
 
   #confirm({ verb, id }: Stop): void {

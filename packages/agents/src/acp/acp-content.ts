@@ -1,7 +1,7 @@
 import type { JsonObject } from '@concerto/base';
 import { type AgentEvent, textContent } from '@concerto/protocol';
+import type { ContentBlock, ToolCall, ToolContent } from '@concerto/protocol/acp';
 import { cut } from '../driver-output.ts';
-import type { ContentBlock, ToolCall, ToolContent } from './acp-wire.ts';
 
 /** The text of a block, or of what it refers to; undefined when it has none. */
 export function blockText({ type, text, name, uri, resource }: ContentBlock): string | undefined {

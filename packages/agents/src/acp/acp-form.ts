@@ -1,5 +1,5 @@
 import { err, type Json, type JsonObject, ok, type Result } from '@concerto/base';
-import type { FormField, FormRequest } from './acp-wire.ts';
+import type { FormField, FormRequest } from '@concerto/protocol/acp';
 
 /** A form as questions that are asked one after the other. */
 export type FormQuestion = {

@@ -1,25 +1,11 @@
 import type { JsonObject } from '@concerto/base';
-import { JsonValue } from '@concerto/protocol';
-import { z } from 'zod';
+import type { AcpParams } from '@concerto/protocol';
 import type { AgentSpec } from '../agent-connection.ts';
-import { readParams, toolParams } from '../driver-params.ts';
-
-const Params = z.strictObject({
-  /** A mode of the agent's own, by its id: `plan`, `default`, … */
-  mode: z.string().min(1).optional(),
-  /** Options of the agent's own, by their ids, such as its model. */
-  config: z.record(z.string(), z.string()).optional(),
-  /** How to log in, by the id of one of the methods that the agent offers. */
-  auth_method: z.string().min(1).optional(),
-  /** Passed on as it is with the new conversation. */
-  meta: z.record(z.string(), JsonValue).optional(),
-  ...toolParams,
-});
-export type AcpParams = z.infer<typeof Params>;
+import { readParams } from '../driver-params.ts';
 
 /** `[agents.NAME.params]`, with the session's servers and tools beside them. */
 export function acpParams(spec: AgentSpec): AcpParams {
-  return readParams(spec, Params);
+  return readParams(spec, 'acp');
 }
 
 /** The session's servers in the form of the protocol; those it cannot be given are named with the reason. */

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '@concerto/base';
 import { shortened } from '@concerto/protocol';
+import type { PermissionOption, PermissionRequest, ToolCall } from '@concerto/protocol/acp';
 import { contentFields } from './acp-content.ts';
-import type { PermissionOption, PermissionRequest, ToolCall } from './acp-wire.ts';
 import { memberOf } from './json-object.ts';
 
 /** What runs a command can do anything, and so can what we do not know. */

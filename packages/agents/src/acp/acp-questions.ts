@@ -1,9 +1,9 @@
 import type { Json, JsonObject } from '@concerto/base';
 import { type JsonRpcId, QuestionMessage } from '@concerto/protocol';
+import type { FormRequest, PermissionRequest, ToolCall } from '@concerto/protocol/acp';
 import type { AgentOutput, AgentReply } from '../agent-connection.ts';
 import { type FormQuestion, formAttemptsMax, formQuestions } from './acp-form.ts';
 import { approvalOf, type Decision, decisionOf } from './acp-permission.ts';
-import type { FormRequest, PermissionRequest, ToolCall } from './acp-wire.ts';
 
 type Open = {
   /** Of the agent's own request. */

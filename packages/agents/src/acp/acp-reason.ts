@@ -1,4 +1,3 @@
-import type { z } from 'zod';
 import type { JsonRpcRefusal } from '../json-rpc-peer.ts';
 import { memberOf } from './json-object.ts';
 
@@ -7,9 +6,4 @@ export function refusalText({ message, data }: JsonRpcRefusal): string {
   if (data === undefined || data === null) return message;
   const details = memberOf(data, 'details') ?? data;
   return `${message}: ${typeof details === 'string' ? details : JSON.stringify(details)}`;
-}
-
-export function reason(error: z.ZodError): string {
-  const [issue] = error.issues;
-  return issue === undefined ? 'it is not valid' : `${issue.path.join('.')}: ${issue.message}`;
 }

@@ -1,10 +1,10 @@
 import type { Json } from '@concerto/base';
 import { shortened } from '@concerto/protocol';
+import type { ToolCall } from '@concerto/protocol/acp';
 import type { AgentOutput } from '../agent-connection.ts';
 import { cut, said, toolCall } from '../driver-output.ts';
 import { contentFields } from './acp-content.ts';
 import { describeCall, toolName } from './acp-permission.ts';
-import type { ToolCall } from './acp-wire.ts';
 import { isJsonObject } from './json-object.ts';
 
 /** Calls of one turn that are remembered; of more only the words pass. */

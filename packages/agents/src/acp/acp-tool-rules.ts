@@ -1,7 +1,7 @@
+import type { AcpParams } from '@concerto/protocol';
+import type { ToolCall } from '@concerto/protocol/acp';
 import { ruleOfTool, serverToolNames } from '../tool-rule.ts';
-import type { AcpParams } from './acp-params.ts';
 import { toolName } from './acp-permission.ts';
-import type { ToolCall } from './acp-wire.ts';
 
 /**
  * Whether the session's rules forbid the tool for which an agent asks permission. A title may be what the model wrote,

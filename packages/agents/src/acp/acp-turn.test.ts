@@ -1,12 +1,12 @@
 import type { Json } from '@concerto/base';
 import { AgentEvent } from '@concerto/protocol';
+import { FormRequest, PermissionRequest, SessionUpdate, ToolCall } from '@concerto/protocol/acp';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { AgentOutput } from '../agent-connection.ts';
 import { formQuestions } from './acp-form.ts';
 import { approvalOf, decisionOf } from './acp-permission.ts';
 import { AcpTurn } from './acp-turn.ts';
-import { FormRequest, PermissionRequest, SessionUpdate, ToolCall } from './acp-wire.ts';
 
 const json = fc.jsonValue({ maxDepth: 3 }).map((value): Json => JSON.parse(JSON.stringify(value)));
 const maybe = (value: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> => fc.option(value, { nil: undefined });

@@ -1,11 +1,11 @@
 import { type JsonObject, unreachable } from '@concerto/base';
 import type { Usage } from '@concerto/protocol';
+import type { ContentBlock, PromptResult, SessionUpdate, ToolCall } from '@concerto/protocol/acp';
 import type { AgentOutput } from '../agent-connection.ts';
 import { said, saidCustom, thought } from '../driver-output.ts';
 import { ThoughtPieces } from '../thought-pieces.ts';
 import { blockEvent, blockText } from './acp-content.ts';
 import { AcpToolCalls } from './acp-tool-calls.ts';
-import type { ContentBlock, PromptResult, SessionUpdate, ToolCall } from './acp-wire.ts';
 
 /** Of the answer's text; what comes beyond it was streamed all the same. */
 const textMax = 4 * 1024 * 1024;

@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Json, JsonObject } from '@concerto/base';
-import type { z } from 'zod';
+import { type AcpParams, type Shape, whyNot } from '@concerto/protocol';
+import { acpVersion, InitializeResult, SessionResult } from '@concerto/protocol/acp';
 import type { AgentConnection, AgentSpec, StartOptions } from '../agent-connection.ts';
 import { AgentError } from '../agent-error.ts';
 import { AgentProcess } from '../agent-process.ts';
 import { JsonRpcRefusal, JsonRpcTimeout } from '../json-rpc-peer.ts';
 import { stderrExcerpt } from '../stderr-tail.ts';
 import { AcpConnection } from './acp-connection.ts';
-import { type AcpParams, acpParams, acpServers } from './acp-params.ts';
-import { reason, refusalText } from './acp-reason.ts';
-import { acpVersion, InitializeResult, SessionResult } from './acp-wire.ts';
+import { acpParams, acpServers } from './acp-params.ts';
+import { refusalText } from './acp-reason.ts';
 
 const clientInfo = { name: 'concerto', title: 'Concerto', version: '0.1.0' };
 
@@ -169,10 +169,10 @@ class Handshake {
     }
   }
 
-  async #ask<Shape extends z.ZodType>(method: string, params: JsonObject, shape: Shape): Promise<z.infer<Shape>> {
+  async #ask<T>(method: string, params: JsonObject, shape: Shape<T>): Promise<T> {
     const parsed = shape.safeParse(await this.#call(method, params));
     if (parsed.success) return parsed.data;
-    throw this.#failure('protocol', `answered \`${method}\` with what cannot be read: ${reason(parsed.error)}`);
+    throw this.#failure('protocol', `answered \`${method}\` with what cannot be read: ${whyNot(parsed.error)}`);
   }
 
   async #call(method: string, params: JsonObject): Promise<Json> {

@@ -1,9 +1,6 @@
 import type { Json } from '@concerto/base';
-import type { Usage } from '@concerto/protocol';
-import { z } from 'zod';
+import { ClaudeUsageAnswer, type Usage } from '@concerto/protocol';
 import type { ClaudeBill } from './claude-translator.ts';
-
-const UsageAnswer = z.looseObject({ session: z.looseObject({ total_cost_usd: z.number() }) });
 
 /** What has been paid. The program bills its whole conversation, also what an earlier process of it has spent. */
 export class ClaudeAccount {
@@ -19,7 +16,7 @@ export class ClaudeAccount {
 
   /** The answer to what a conversation that goes on has cost before. */
   began(answer: Json): void {
-    const parsed = UsageAnswer.safeParse(answer);
+    const parsed = ClaudeUsageAnswer.safeParse(answer);
     if (parsed.success) this.#paid ??= parsed.data.session.total_cost_usd;
   }
 

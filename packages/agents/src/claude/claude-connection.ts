@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Json, type JsonObject, unreachable } from '@concerto/base';
-import { type AgentCapability, type Line, LineError, readClaudeLine } from '@concerto/protocol';
+import { type AgentCapability, type ClaudeParams, type Line, LineError, readClaudeLine } from '@concerto/protocol';
 import type {
   AgentConnection,
   AgentExit,
@@ -21,7 +21,6 @@ import { promptText } from '../prompt-text.ts';
 import { stderrExcerpt } from '../stderr-tail.ts';
 import { readStdoutLines } from '../stdout-lines.ts';
 import { ClaudeAccount } from './claude-account.ts';
-import type { ClaudeParams } from './claude-params.ts';
 import { ClaudeRequests } from './claude-requests.ts';
 import { type ClaudePart, claudeResult } from './claude-result.ts';
 import { claudeToolRule } from './claude-tool-rule.ts';

@@ -1,27 +1,5 @@
 import type { Json, JsonObject } from '@concerto/base';
-import { z } from 'zod';
-import { type ToolServerParams, toolParams } from '../driver-params.ts';
-
-/** `[agents.NAME.params]` of an agent with `protocol = "claude"`, and what a session adds. */
-export const ClaudeParams = z.strictObject({
-  /** A model's id, or an alias such as `opus` or `sonnet`. */
-  model: z.string().min(1).optional(),
-  /** Tools, and rules such as `Bash(git log:*)`, that need no approval. */
-  allowed_tools: z.array(z.string().min(1)).optional(),
-  /** Tools and rules that may not be used. */
-  disallowed_tools: z.array(z.string().min(1)).optional(),
-  /** Where it works; relative to the agent's `working_dir`. */
-  work_dir: z.string().min(1).optional(),
-  /** Never one that skips approvals: that is what they are for. */
-  permission_mode: z.enum(['acceptEdits', 'plan', 'dontAsk']).optional(),
-  append_system_prompt: z.string().min(1).optional(),
-  max_turns: z.int().positive().optional(),
-  max_budget_usd: z.number().positive().optional(),
-  /** Whose settings count, of `user`, `project` and `local`; all of them unless it is given. */
-  setting_sources: z.array(z.enum(['user', 'project', 'local'])).optional(),
-  ...toolParams,
-});
-export type ClaudeParams = z.infer<typeof ClaudeParams>;
+import type { ClaudeParams, ToolServerParams } from '@concerto/protocol';
 
 export type ClaudeCommandLine = {
   readonly args: readonly string[];

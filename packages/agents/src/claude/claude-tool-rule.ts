@@ -1,6 +1,6 @@
 import type { JsonObject } from '@concerto/base';
+import type { ClaudeParams } from '@concerto/protocol';
 import { ruleOfTool, serverToolNames } from '../tool-rule.ts';
-import type { ClaudeParams } from './claude-params.ts';
 
 /** What our hook says before a tool is used: the session's rules come before the program's own. */
 export function claudeToolRule({ tools, mcp_servers = {} }: ClaudeParams, tool: string): JsonObject {

@@ -1,17 +1,18 @@
 import { resolve } from 'node:path';
+import type { ClaudeParams } from '@concerto/protocol';
 import type { AgentConnection, AgentSpec, StartOptions } from '../agent-connection.ts';
 import { AgentError } from '../agent-error.ts';
 import { AgentProcess } from '../agent-process.ts';
 import { readParams } from '../driver-params.ts';
 import { ClaudeConnection } from './claude-connection.ts';
-import { ClaudeParams, claudeCommandLine } from './claude-params.ts';
+import { claudeCommandLine } from './claude-params.ts';
 
 /** Starts `claude` and, where there is one, goes on with its conversation; one that is not there any more is begun anew. */
 export async function startClaude(
   spec: AgentSpec,
   options: StartOptions & { readonly initTimeoutMs: number },
 ): Promise<AgentConnection> {
-  const params = readParams(spec, ClaudeParams);
+  const params = readParams(spec, 'claude');
   const { conversation } = options;
   if (conversation === undefined) return await start(spec, params, options);
   try {

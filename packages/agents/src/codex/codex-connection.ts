@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Json, type JsonObject, unreachable } from '@concerto/base';
-import { type AgentCapability, type Line, LineError, type Usage } from '@concerto/protocol';
+import { type AgentCapability, type CodexParams, type Line, LineError, type Usage } from '@concerto/protocol';
+import { CodexRequest, TurnResult } from '@concerto/protocol/codex';
 import type {
   AgentConnection,
   AgentExit,
@@ -19,10 +20,8 @@ import { OutputBuffer } from '../output-buffer.ts';
 import { sendSignal } from '../process-identity.ts';
 import { promptText } from '../prompt-text.ts';
 import { readStdoutLines } from '../stdout-lines.ts';
-import type { CodexParams } from './codex-params.ts';
 import { CodexRequests, type CodexStep } from './codex-requests.ts';
 import { type CodexEnd, type CodexMeaning, CodexTranslator } from './codex-translator.ts';
-import { CodexRequest, TurnResult } from './codex-wire.ts';
 
 /** For an agent that is cancelled to stop its turn; then it is ended all the same. */
 const cancelWithinMs = 2_000;

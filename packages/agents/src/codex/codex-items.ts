@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '@concerto/base';
 import { shortened } from '@concerto/protocol';
+import type { Item } from '@concerto/protocol/codex';
 import { type Said, toolCall, toolResult } from '../driver-output.ts';
-import type { Item } from './codex-wire.ts';
 
 /** Items that are not work but words, or that are told in another way. */
 const wordless: ReadonlySet<string> = new Set([

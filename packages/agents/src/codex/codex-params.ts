@@ -1,26 +1,6 @@
 import type { Json, JsonObject } from '@concerto/base';
-import { JsonValue } from '@concerto/protocol';
-import { z } from 'zod';
-import { type ToolServerParams, toolParams } from '../driver-params.ts';
+import type { CodexParams, ToolServerParams } from '@concerto/protocol';
 import { ruleOfTool } from '../tool-rule.ts';
-
-/** `[agents.NAME.params]` of an agent with `protocol = "codex"`, and what a session adds. */
-export const CodexParams = z.strictObject({
-  model: z.string().min(1).optional(),
-  model_provider: z.string().min(1).optional(),
-  effort: z.string().min(1).optional(),
-  /** Where it works; relative to the agent's `working_dir`. */
-  work_dir: z.string().min(1).optional(),
-  /** `untrusted` asks before every command that is not known to be harmless, `on-request` when it leaves its sandbox. */
-  approval_policy: z.enum(['untrusted', 'on-request', 'never']).default('untrusted'),
-  /** Never without one: what approvals let through is still kept in it. */
-  sandbox: z.enum(['read-only', 'workspace-write']).default('workspace-write'),
-  developer_instructions: z.string().min(1).optional(),
-  /** Settings of its config.toml, for this agent only. */
-  config: z.record(z.string(), JsonValue).optional(),
-  ...toolParams,
-});
-export type CodexParams = z.infer<typeof CodexParams>;
 
 /** Names by which rules may speak of its own tools. */
 export const shellNames: readonly string[] = ['shell', 'exec_command'];

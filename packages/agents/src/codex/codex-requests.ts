@@ -1,12 +1,12 @@
 import { canonicalJson, type Json, type JsonObject } from '@concerto/base';
-import { type Decision, type JsonRpcId, readDecision } from '@concerto/protocol';
+import { type CodexParams, type Decision, type JsonRpcId, readDecision } from '@concerto/protocol';
+import { FormRequest } from '@concerto/protocol/acp';
+import type { CodexElicitation, CodexQuestion, CodexRequest, Item } from '@concerto/protocol/codex';
 import { type FormQuestion, formAttemptsMax, formQuestions } from '../acp/acp-form.ts';
-import { FormRequest } from '../acp/acp-wire.ts';
 import { type DriverMessage, log, type Said, said } from '../driver-output.ts';
 import { ruleOfTool, serverToolNames } from '../tool-rule.ts';
 import { commandOf, describeItem } from './codex-items.ts';
-import { type CodexParams, patchNames, shellNames } from './codex-params.ts';
-import type { CodexElicitation, CodexQuestion, CodexRequest, Item } from './codex-wire.ts';
+import { patchNames, shellNames } from './codex-params.ts';
 
 type Answered = { readonly value: Json } | { readonly error: Json };
 

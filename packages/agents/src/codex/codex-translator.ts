@@ -1,9 +1,9 @@
 import { type Json, type JsonObject, unreachable } from '@concerto/base';
 import type { JsonRpcId, Usage } from '@concerto/protocol';
+import { type CodexFailure, CodexNotification, type CodexTokens, type Item } from '@concerto/protocol/codex';
 import { log, type Said, said, saidCustom, thought } from '../driver-output.ts';
 import { ThoughtPieces } from '../thought-pieces.ts';
 import { isWork, itemCompleted, itemStarted } from './codex-items.ts';
-import { type CodexFailure, CodexNotification, type CodexTokens, type Item } from './codex-wire.ts';
 
 /** What a notification means. */
 export type CodexMeaning =

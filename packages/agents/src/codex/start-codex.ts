@@ -1,14 +1,14 @@
 import { resolve } from 'node:path';
 import type { Json, JsonObject } from '@concerto/base';
-import type { z } from 'zod';
+import type { CodexParams, Shape } from '@concerto/protocol';
+import { ConfigResult, InitializeResult, ThreadResult } from '@concerto/protocol/codex';
 import type { AgentConnection, AgentSpec, StartOptions } from '../agent-connection.ts';
 import { AgentError } from '../agent-error.ts';
 import { AgentProcess } from '../agent-process.ts';
 import { readParams } from '../driver-params.ts';
 import { JsonRpcRefusal, JsonRpcTimeout } from '../json-rpc-peer.ts';
 import { CodexConnection } from './codex-connection.ts';
-import { CodexParams, threadParams } from './codex-params.ts';
-import { ConfigResult, InitializeResult, ThreadResult } from './codex-wire.ts';
+import { threadParams } from './codex-params.ts';
 
 const clientInfo = { name: 'concerto', title: 'Concerto', version: '0.1.0' };
 
@@ -26,7 +26,7 @@ export async function startCodex(
   spec: AgentSpec,
   options: StartOptions & { readonly initTimeoutMs: number },
 ): Promise<AgentConnection> {
-  const params = readParams(spec, CodexParams);
+  const params = readParams(spec, 'codex');
   const workingDir = resolve(spec.workingDir ?? '.', params.work_dir ?? '.');
   options.signal?.throwIfAborted();
   const agentProcess = await AgentProcess.start(
@@ -86,7 +86,7 @@ class Handshake {
     }
   }
 
-  async #ask<Shape extends z.ZodType>(method: string, params: JsonObject, shape: Shape): Promise<z.infer<Shape>> {
+  async #ask<T>(method: string, params: JsonObject, shape: Shape<T>): Promise<T> {
     const { name } = this.#connection.spec;
     let answer: Json;
     try {

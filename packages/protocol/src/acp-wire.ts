@@ -1,5 +1,5 @@
-import { JsonValue } from '@concerto/protocol';
 import { z } from 'zod';
+import { JsonValue } from './json-value.ts';
 
 /**
  * The shapes of the Agent Client Protocol, version 1, that we read. All are loose: agents add fields from week to week.

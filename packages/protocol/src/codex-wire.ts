@@ -1,5 +1,5 @@
-import { JsonValue } from '@concerto/protocol';
 import { z } from 'zod';
+import { JsonValue } from './json-value.ts';
 
 /**
  * What `codex app-server` says, as far as we act on it. All shapes are loose: the program adds fields and methods with
