@@ -1,11 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { Agent, type IncomingMessage, request } from 'node:http';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type EventLog, openEventLog } from '@concerto/log';
@@ -89,19 +88,10 @@ async function startServer(folder: string, agent: string) {
   const store = ['--store', `sqlite:${join(folder, 'server.db')}`];
   const child = spawn(process.execPath, [...args, ...store], { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] });
   const url = await listeningUrl(child);
-  // One connection kept open, and no client library: what is measured is the server.
-  const agentOfOne = new Agent({ keepAlive: true, maxSockets: 1 });
-  const call = async (method: string, path: string, body: object): Promise<Answer> => {
-    const headers = { authorization: 'Bearer bench', 'content-type': 'application/json' };
-    const asked = request(url + path, { method, headers, agent: agentOfOne }).end(JSON.stringify(body));
-    const [response]: IncomingMessage[] = await once(asked, 'response');
-    if (response === undefined) throw new Error('no answer');
-    const answer = await text(response);
-    if ((response.statusCode ?? 500) >= 300) throw new Error(`${method} ${path}: ${answer}`);
-    return JSON.parse(answer);
-  };
+  const connection = await openConnection(new URL(url), 'bench');
   return {
-    call,
+    call: async (method: string, path: string, body: object): Promise<Answer> =>
+      JSON.parse(await connection.call(method, path, JSON.stringify(body))),
     /** One for each turn, as it ends: pushed, so that nobody asks the server anything in between. */
     stamps: async function* (id: string): AsyncGenerator<string, undefined> {
       const headers = { authorization: 'Bearer bench' };
@@ -120,9 +110,40 @@ async function startServer(folder: string, agent: string) {
       return undefined;
     },
     stop: async () => {
+      connection.close();
       child.kill('SIGTERM');
       await once(child, 'exit');
     },
+  };
+}
+
+/** One connection kept open, and no client in between: what is measured is the server. One call at a time. */
+async function openConnection({ hostname, port }: URL, token: string) {
+  const socket = connect(Number(port), hostname).setNoDelay(true).setEncoding('utf8');
+  await once(socket, 'connect');
+  let heard = '';
+  let answered: (text: string) => void = () => {};
+  socket.on('data', (chunk: string) => {
+    heard += chunk;
+    const head = heard.indexOf('\r\n\r\n');
+    const length = Number(/^content-length: (\d+)/im.exec(heard.slice(0, head))?.[1]);
+    if (head >= 0 && heard.length >= head + 4 + length) answered(heard);
+  });
+  return {
+    call: async (method: string, path: string, body: string): Promise<string> => {
+      const answer = new Promise<string>((resolve) => {
+        answered = resolve;
+      });
+      heard = '';
+      socket.write(
+        `${method} ${path} HTTP/1.1\r\nHost: ${hostname}:${port}\r\nAuthorization: Bearer ${token}\r\n` +
+          `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+      );
+      const text = await answer;
+      if (!text.startsWith('HTTP/1.1 2')) throw new Error(`${method} ${path}: ${text}`);
+      return text.slice(text.indexOf('\r\n\r\n') + 4);
+    },
+    close: () => socket.destroy(),
   };
 }
 

@@ -9,6 +9,8 @@ install();
 installRedis();
 build();
 if (process.argv.length <= 2) step('node', ['tools/check.mjs']);
+// Tests that start the command take what was just built.
+process.env.CONCERTO_TEST_BUILT = '1';
 step('node_modules/.bin/vitest', ['run', ...process.argv.slice(2)]);
 if (process.argv.length <= 2) {
   const concerto = `${process.execPath} ${join(root, 'apps/cli/bin/concerto.js')}`;

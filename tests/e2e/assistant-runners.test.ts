@@ -10,9 +10,9 @@ import {
   startScriptedModelServer,
 } from '../../packages/models/src/testing/scripted-model-server.ts';
 import { type Api, apiOf } from '../support/api.ts';
+import { concertoCommand } from '../support/concerto-command.ts';
 import { type StartedServer, startServer } from '../support/start-server.ts';
 
-const root = join(import.meta.dirname, '../..');
 const available = hasRedisServer();
 const runners: ChildProcess[] = [];
 let folder: string;
@@ -50,9 +50,7 @@ afterAll(async () => {
 });
 
 async function startRunner(): Promise<ChildProcess> {
-  const tsx = join(root, 'node_modules/tsx/dist/esm/index.mjs');
-  const cli = join(root, 'apps/cli/src/main.ts');
-  const args = ['--import', tsx, '--conditions=@concerto/source', cli, 'runner', '--store', redis.url];
+  const args = [...concertoCommand, 'runner', '--store', redis.url];
   const env = { ...process.env, A_KEY_OF_RUNNERS_ONLY: 'sk-of-runners' };
   const runner = spawn(process.execPath, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'] });
   runners.push(runner);

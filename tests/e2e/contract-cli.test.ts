@@ -4,20 +4,13 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { hostname, networkInterfaces, tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runCommandLine } from '../../apps/cli/src/command-line.ts';
 import { type Api, apiOf, callWithHost } from '../support/api.ts';
+import { concertoCommand } from '../support/concerto-command.ts';
 import { type PuppetServer, startPuppetServer, steps, writePuppets } from '../support/puppets.ts';
 
-const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
-const command = [
-  '--import',
-  join(root, 'node_modules/tsx/dist/esm/index.mjs'),
-  '--conditions=@concerto/source',
-  join(root, 'apps/cli/src/main.ts'),
-];
 const aMachineUnderLoadMs = 120_000;
 let folder: string;
 let puppets: PuppetServer;
@@ -44,7 +37,7 @@ function begin(
   args: readonly string[],
   { cwd = folder, env = {} }: How = {},
 ): { child: ChildProcess; ended: Promise<Ran>; out: () => string } {
-  const child = spawn(process.execPath, [...command, ...args], {
+  const child = spawn(process.execPath, [...concertoCommand, ...args], {
     cwd,
     env: { PATH: process.env.PATH ?? '', NO_COLOR: '1', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -2,15 +2,14 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { hasRedisServer, type RedisServer, startRedisServer } from '@concerto/log/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Api, apiOf } from '../support/api.ts';
+import { concertoCommand } from '../support/concerto-command.ts';
 import { type StartedServer, startServer } from '../support/start-server.ts';
 import { writeManifest } from '../support/test-agents.ts';
 
-const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const available = hasRedisServer();
 let folder: string;
 let redis: RedisServer;
@@ -35,16 +34,7 @@ afterAll(async () => {
 });
 
 async function startRunner(): Promise<ChildProcess> {
-  const tsx = join(root, 'node_modules/tsx/dist/esm/index.mjs');
-  const args = [
-    '--import',
-    tsx,
-    '--conditions=@concerto/source',
-    join(root, 'apps/cli/src/main.ts'),
-    'runner',
-    '--store',
-    redis.url,
-  ];
+  const args = [...concertoCommand, 'runner', '--store', redis.url];
   const runner = spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] });
   runners.push(runner);
   await once(runner.stdout, 'data');

@@ -1,10 +1,6 @@
 import { spawn } from 'node:child_process';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { concertoCommand } from './concerto-command.ts';
 
-const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
-const tsx = join(root, 'node_modules/tsx/dist/esm/index.mjs');
-const cli = join(root, 'apps/cli/src/main.ts');
 const endsWithinMs = 60_000;
 
 export type ConcertoRun = {
@@ -14,9 +10,9 @@ export type ConcertoRun = {
   readonly kill: () => void;
 };
 
-/** `concerto …` as a process of its own, from source, with these variables and no others of ours but `PATH`. */
+/** `concerto …` as a process of its own, with these variables and no others of ours but `PATH`. */
 export function runConcerto(args: readonly string[], env: Readonly<Record<string, string>> = {}): ConcertoRun {
-  const child = spawn(process.execPath, ['--import', tsx, '--conditions=@concerto/source', cli, ...args], {
+  const child = spawn(process.execPath, [...concertoCommand, ...args], {
     env: { PATH: process.env.PATH ?? '', NO_COLOR: '1', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: endsWithinMs,

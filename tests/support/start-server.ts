@@ -1,12 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
+import { concertoCommand } from './concerto-command.ts';
 
-const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
-const tsx = join(root, 'node_modules/tsx/dist/esm/index.mjs');
-const cli = join(root, 'apps/cli/src/main.ts');
 const readyWithinMs = 60_000;
 const stopWithinMs = 20_000;
 
@@ -34,17 +31,14 @@ export type StartedServer = {
 
 const token = 'e2e-token';
 
-/** The real server as a process of its own, from source: nothing has to be built before. */
+/** The real server as a process of its own. */
 export async function startServer({ args = [], env = {}, folder }: StartOptions = {}): Promise<StartedServer> {
   const own = folder ?? (await mkdtemp(join(tmpdir(), 'concerto-e2e-')));
   const given = (flag: string): boolean => args.includes(flag);
   const child = spawn(
     process.execPath,
     [
-      '--import',
-      tsx,
-      '--conditions=@concerto/source',
-      cli,
+      ...concertoCommand,
       'serve',
       '--token',
       token,

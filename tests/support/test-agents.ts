@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { scriptedCommand } from './concerto-command.ts';
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const kit = join(root, 'tests/vectors/lang/_kit/agents');
@@ -28,7 +29,7 @@ export async function writeManifest(folder: string, more = ''): Promise<void> {
       `[agents.${name}]\ncommand = ${JSON.stringify(process.execPath)}\nargs = [${JSON.stringify(file)}]\n`,
   );
   const scripted = (name: string): string =>
-    `[agents.${name}]\ncommand = ${JSON.stringify(process.execPath)}\nargs = ["--import", ${JSON.stringify(join(root, 'node_modules/tsx/dist/esm/index.mjs'))}, "--conditions=@concerto/source", ${JSON.stringify(join(root, 'middleware/scripted/src/main.ts'))}, "${name}"]\n`;
+    `[agents.${name}]\ncommand = ${JSON.stringify(process.execPath)}\nargs = ${JSON.stringify([...scriptedCommand, name])}\n`;
   const missing = '[agents.missing]\ncommand = "no-such-program-anywhere"\n';
   await writeFile(
     join(folder, 'Concerto.toml'),

@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import {
   type CodeAction,
@@ -21,16 +20,11 @@ import {
   type WorkspaceEdit,
 } from 'vscode-languageserver/node';
 import { TextDocument } from 'vscode-languageserver-textdocument';
-
-const root = join(import.meta.dirname, '../../..');
-const tsx = join(root, 'node_modules/tsx/dist/esm/index.mjs');
+import { concertoCommand } from '../../../tests/support/concerto-command.ts';
 
 /** The real command, as an editor starts it. */
 export function spawnServer(args: readonly string[] = ['lsp', '--stdio']): ChildProcess {
-  const main = join(root, 'apps/cli/src/main.ts');
-  return spawn(process.execPath, ['--import', tsx, '--conditions=@concerto/source', main, ...args], {
-    stdio: ['pipe', 'pipe', 'pipe'],
-  });
+  return spawn(process.execPath, [...concertoCommand, ...args], { stdio: ['pipe', 'pipe', 'pipe'] });
 }
 
 /** Marks the cursor in texts of tests. */
