@@ -6,7 +6,7 @@ import { install } from './install.mjs';
 import { root } from './root.mjs';
 
 install();
-installRedis();
+installPrograms(['redis-server', 'python3']);
 build();
 if (process.argv.length <= 2) step('node', ['tools/check.mjs']);
 // Tests that start the command take what was just built.
@@ -22,20 +22,20 @@ function step(command, args) {
   if (result.status !== 0) process.exit(result.status ?? 1);
 }
 
-/** The Redis tests run against a real server; where none is installed and we may install one, we do. */
-function installRedis() {
-  if (spawnSync('redis-server', ['--version'], { stdio: 'ignore' }).status === 0) return;
+/** Some tests run against a real Redis, others with agents in Python; what is missing and may be installed is installed. */
+function installPrograms(programs) {
+  const missing = programs.filter((name) => spawnSync(name, ['--version'], { stdio: 'ignore' }).status !== 0);
+  if (missing.length === 0) return;
+  const names = missing.join(' and ');
   const apt = spawnSync('apt-get', ['--version'], { stdio: 'ignore' }).status === 0;
   if (!apt || process.getuid?.() !== 0) {
-    console.error(
-      'concerto: redis-server is missing and cannot be installed from here; install it to run the Redis tests.',
-    );
+    console.error(`concerto: ${names} cannot be installed from here; install it to run all the tests.`);
     if (process.env.CI === 'true') process.exit(1);
     return;
   }
-  console.log('concerto: installing redis-server …');
+  console.log(`concerto: installing ${names} …`);
   const quiet = { stdio: ['ignore', 'ignore', 'inherit'], env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } };
   spawnSync('apt-get', ['update', '-qq'], quiet);
-  const installed = spawnSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', 'redis-server'], quiet);
+  const installed = spawnSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...missing], quiet);
   if (installed.status !== 0 && process.env.CI === 'true') process.exit(1);
 }
