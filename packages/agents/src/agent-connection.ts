@@ -109,6 +109,10 @@ export type AgentReply = {
 
 export type AgentVerb = 'interrupt' | 'pause' | 'resume' | 'cancel';
 
+/** How long each step towards the end of a process is given. */
+export type InterruptOptions = { readonly stepMs?: number | undefined; readonly settled?: AbortSignal | undefined };
+export type EndOptions = { readonly stepMs?: number | undefined; readonly atWork?: boolean };
+
 /**
  * A live agent, whatever protocol it speaks. Writes resolve when the agent's pipe has taken them and reject with an
  * `AgentError`; the output is read once, and the agent waits when its reader is slow.
@@ -137,10 +141,7 @@ export type AgentConnection = {
    * For an agent without the capability: SIGINT, then SIGTERM, then SIGKILL to the process group. Stops climbing when
    * `settled` aborts (the agent ended its turn and lives on); then resolves with undefined.
    */
-  interruptProcess(options?: {
-    readonly stepMs?: number;
-    readonly settled?: AbortSignal;
-  }): Promise<AgentExit | undefined>;
+  interruptProcess(options?: InterruptOptions): Promise<AgentExit | undefined>;
   /** Stops the whole process group where it stands, and lets it go on; the last resort of a pause. */
   freeze(): void;
   thaw(): void;
@@ -148,6 +149,6 @@ export type AgentConnection = {
    * Ends stdin, then SIGTERM, then SIGKILL to the process group; nothing the agent started is left. Repeatable. `atWork`:
    * the end of stdin is not waited for, because an agent in the middle of its work may not look there.
    */
-  end(options?: { readonly stepMs?: number; readonly atWork?: boolean }): Promise<AgentExit>;
+  end(options?: EndOptions): Promise<AgentExit>;
   readonly exited: Promise<AgentExit>;
 };

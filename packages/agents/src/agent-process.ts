@@ -3,7 +3,14 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AgentExit, AgentSpec, ProcessIdentity, StartOptions } from './agent-connection.ts';
+import type {
+  AgentExit,
+  AgentSpec,
+  EndOptions,
+  InterruptOptions,
+  ProcessIdentity,
+  StartOptions,
+} from './agent-connection.ts';
 import { AgentError } from './agent-error.ts';
 import { agentLaunch } from './agent-launch.ts';
 import { endOrphan } from './end-orphan.ts';
@@ -135,7 +142,7 @@ export class AgentProcess {
   }
 
   /** stdin's end, SIGTERM, SIGKILL; each with a step's time to work, but the first has none when the agent is `atWork`. */
-  end(stepMs: number = this.#stepMs, atWork = false): Promise<AgentExit> {
+  end({ stepMs = this.#stepMs, atWork = false }: EndOptions = {}): Promise<AgentExit> {
     if (this.#ending !== undefined) return this.#ending;
     if (atWork) this.#child.stdin.end();
     this.#ending = this.#climb(stepMs, [...(atWork ? [] : [() => this.#child.stdin.end()]), 'SIGTERM', 'SIGKILL']);
@@ -143,9 +150,17 @@ export class AgentProcess {
   }
 
   /** SIGINT, SIGTERM, SIGKILL; undefined when `settled` came first. */
-  async interrupt(stepMs: number = this.#stepMs, settled?: AbortSignal): Promise<AgentExit | undefined> {
+  async interrupt({ stepMs = this.#stepMs, settled }: InterruptOptions = {}): Promise<AgentExit | undefined> {
     const whenSettled = settled === undefined ? new Promise<never>(() => {}) : aborted(settled);
     return Promise.race([this.#climb(stepMs, ['SIGINT', 'SIGTERM', 'SIGKILL'], settled), whenSettled]);
+  }
+
+  freeze(): void {
+    sendSignal(-this.identity.pid, 'SIGSTOP');
+  }
+
+  thaw(): void {
+    sendSignal(-this.identity.pid, 'SIGCONT');
   }
 
   exitError(exit: AgentExit): AgentError {

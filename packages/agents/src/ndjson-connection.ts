@@ -19,13 +19,14 @@ import type {
   AgentReply,
   AgentSpec,
   AgentVerb,
+  EndOptions,
+  InterruptOptions,
   ProcessIdentity,
 } from './agent-connection.ts';
 import { AgentError } from './agent-error.ts';
 import type { AgentProcess } from './agent-process.ts';
 import { OutputBuffer } from './output-buffer.ts';
 import { PlainTextAnswer } from './plain-text.ts';
-import { sendSignal } from './process-identity.ts';
 import { stderrExcerpt } from './stderr-tail.ts';
 import { readStdoutLines } from './stdout-lines.ts';
 
@@ -115,22 +116,20 @@ export class NdjsonConnection implements AgentConnection {
     await this.#send({ type: verb, id });
   }
 
-  interruptProcess(
-    options: { readonly stepMs?: number; readonly settled?: AbortSignal } = {},
-  ): Promise<AgentExit | undefined> {
-    return this.#process.interrupt(options.stepMs, options.settled);
+  interruptProcess(options?: InterruptOptions): Promise<AgentExit | undefined> {
+    return this.#process.interrupt(options);
   }
 
   freeze(): void {
-    sendSignal(-this.identity.pid, 'SIGSTOP');
+    this.#process.freeze();
   }
 
   thaw(): void {
-    sendSignal(-this.identity.pid, 'SIGCONT');
+    this.#process.thaw();
   }
 
-  end(options: { readonly stepMs?: number; readonly atWork?: boolean } = {}): Promise<AgentExit> {
-    return this.#process.end(options.stepMs, options.atWork);
+  end(options?: EndOptions): Promise<AgentExit> {
+    return this.#process.end(options);
   }
 
   async #send(command: AgentCommand): Promise<void> {

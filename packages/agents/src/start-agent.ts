@@ -39,7 +39,7 @@ async function startNdjson(spec: AgentSpec, options: StartOptions): Promise<Agen
     if (hasParams(spec)) await connection.initialise(options.initTimeoutMs ?? initTimeoutMs, options.signal);
     return connection;
   } catch (error) {
-    await agentProcess.end(options.endGraceMs, true);
+    await agentProcess.end({ stepMs: options.endGraceMs, atWork: true });
     throw error;
   }
 }

@@ -19,6 +19,8 @@ import type {
   AgentReply,
   AgentSpec,
   AgentVerb,
+  EndOptions,
+  InterruptOptions,
   ProcessIdentity,
 } from '../agent-connection.ts';
 import { AgentError } from '../agent-error.ts';
@@ -33,7 +35,6 @@ import {
   type PeerRequest,
 } from '../json-rpc-peer.ts';
 import { OutputBuffer } from '../output-buffer.ts';
-import { sendSignal } from '../process-identity.ts';
 import { promptText } from '../prompt-text.ts';
 import { stderrExcerpt } from '../stderr-tail.ts';
 import { readStdoutLines } from '../stdout-lines.ts';
@@ -187,22 +188,20 @@ export class AcpConnection implements AgentConnection {
     this.#questions.cancelAll();
   }
 
-  interruptProcess(
-    options: { readonly stepMs?: number; readonly settled?: AbortSignal } = {},
-  ): Promise<AgentExit | undefined> {
-    return this.#process.interrupt(options.stepMs, options.settled);
+  interruptProcess(options?: InterruptOptions): Promise<AgentExit | undefined> {
+    return this.#process.interrupt(options);
   }
 
   freeze(): void {
-    sendSignal(-this.identity.pid, 'SIGSTOP');
+    this.#process.freeze();
   }
 
   thaw(): void {
-    sendSignal(-this.identity.pid, 'SIGCONT');
+    this.#process.thaw();
   }
 
-  end(options: { readonly stepMs?: number; readonly atWork?: boolean } = {}): Promise<AgentExit> {
-    return this.#process.end(options.stepMs, options.atWork);
+  end(options?: EndOptions): Promise<AgentExit> {
+    return this.#process.end(options);
   }
 
   stderrText(): string {

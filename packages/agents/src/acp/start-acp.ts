@@ -42,7 +42,7 @@ export async function startAcp(
     await new Handshake(connection, params, options).run();
     return connection;
   } catch (error) {
-    await agentProcess.end(options.endGraceMs, true);
+    await agentProcess.end({ stepMs: options.endGraceMs, atWork: true });
     throw error;
   }
 }

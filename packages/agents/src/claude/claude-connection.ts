@@ -10,13 +10,14 @@ import type {
   AgentReply,
   AgentSpec,
   AgentVerb,
+  EndOptions,
+  InterruptOptions,
   ProcessIdentity,
 } from '../agent-connection.ts';
 import { AgentError } from '../agent-error.ts';
 import type { AgentProcess } from '../agent-process.ts';
 import { conversation, log, said } from '../driver-output.ts';
 import { OutputBuffer } from '../output-buffer.ts';
-import { sendSignal } from '../process-identity.ts';
 import { promptText } from '../prompt-text.ts';
 import { stderrExcerpt } from '../stderr-tail.ts';
 import { readStdoutLines } from '../stdout-lines.ts';
@@ -168,22 +169,20 @@ export class ClaudeConnection implements AgentConnection {
     await this.#control(randomUUID(), { subtype: 'interrupt', cancel_queued: true });
   }
 
-  interruptProcess(
-    options: { readonly stepMs?: number; readonly settled?: AbortSignal } = {},
-  ): Promise<AgentExit | undefined> {
-    return this.#process.interrupt(options.stepMs, options.settled);
+  interruptProcess(options?: InterruptOptions): Promise<AgentExit | undefined> {
+    return this.#process.interrupt(options);
   }
 
   freeze(): void {
-    sendSignal(-this.identity.pid, 'SIGSTOP');
+    this.#process.freeze();
   }
 
   thaw(): void {
-    sendSignal(-this.identity.pid, 'SIGCONT');
+    this.#process.thaw();
   }
 
-  end(options: { readonly stepMs?: number; readonly atWork?: boolean } = {}): Promise<AgentExit> {
-    return this.#process.end(options.stepMs, options.atWork);
+  end(options?: EndOptions): Promise<AgentExit> {
+    return this.#process.end(options);
   }
 
   /** What is asked along is answered in its own time; an older program may not know it. */

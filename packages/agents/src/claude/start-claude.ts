@@ -53,7 +53,7 @@ async function start(
     await connection.initialise(initTimeoutMs, signal);
     return connection;
   } catch (error) {
-    await agentProcess.end(options.endGraceMs, true);
+    await agentProcess.end({ stepMs: options.endGraceMs, atWork: true });
     throw error;
   }
 }

@@ -10,6 +10,8 @@ import type {
   AgentReply,
   AgentSpec,
   AgentVerb,
+  EndOptions,
+  InterruptOptions,
   ProcessIdentity,
 } from '../agent-connection.ts';
 import { AgentError } from '../agent-error.ts';
@@ -17,7 +19,6 @@ import type { AgentProcess } from '../agent-process.ts';
 import { conversation, log, said } from '../driver-output.ts';
 import { JsonRpcPeer, JsonRpcRefusal, jsonRpcCodes, type PeerAnswer, type PeerRequest } from '../json-rpc-peer.ts';
 import { OutputBuffer } from '../output-buffer.ts';
-import { sendSignal } from '../process-identity.ts';
 import { promptText } from '../prompt-text.ts';
 import { readStdoutLines } from '../stdout-lines.ts';
 import { CodexRequests, type CodexStep } from './codex-requests.ts';
@@ -137,22 +138,20 @@ export class CodexConnection implements AgentConnection {
     await this.#interrupt();
   }
 
-  interruptProcess(
-    options: { readonly stepMs?: number; readonly settled?: AbortSignal } = {},
-  ): Promise<AgentExit | undefined> {
-    return this.#process.interrupt(options.stepMs, options.settled);
+  interruptProcess(options?: InterruptOptions): Promise<AgentExit | undefined> {
+    return this.#process.interrupt(options);
   }
 
   freeze(): void {
-    sendSignal(-this.identity.pid, 'SIGSTOP');
+    this.#process.freeze();
   }
 
   thaw(): void {
-    sendSignal(-this.identity.pid, 'SIGCONT');
+    this.#process.thaw();
   }
 
-  end(options: { readonly stepMs?: number; readonly atWork?: boolean } = {}): Promise<AgentExit> {
-    return this.#process.end(options.stepMs, options.atWork);
+  end(options?: EndOptions): Promise<AgentExit> {
+    return this.#process.end(options);
   }
 
   /** A turn that has no id yet is stopped as soon as it has one. */

@@ -40,7 +40,7 @@ export async function startCodex(
     await new Handshake(connection, options).run(params, workingDir);
     return connection;
   } catch (error) {
-    await agentProcess.end(options.endGraceMs, true);
+    await agentProcess.end({ stepMs: options.endGraceMs, atWork: true });
     throw error;
   }
 }
