@@ -1,3 +1,4 @@
+import { MANIFEST_NAME } from '@concerto/language';
 import {
   type Connection,
   createConnection,
@@ -16,7 +17,6 @@ import { answerRequests, type Phase } from './answer-requests.ts';
 import { DiagnosticsFeed } from './diagnostics-feed.ts';
 import { CODE_ACTION_KINDS } from './features/code-actions.ts';
 import { SEMANTIC_LEGEND } from './features/semantic-tokens.ts';
-import { MANIFEST_NAME } from './workspace/analysis.ts';
 import { pathOf } from './workspace/file-path.ts';
 import { Files } from './workspace/files.ts';
 import { Workspace } from './workspace/workspace.ts';

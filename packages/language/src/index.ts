@@ -15,6 +15,7 @@ export {
   type ManifestMcpServer,
   type ManifestTemplate,
 } from './manifest/manifest.ts';
+export { MANIFEST_NAME, manifestNames } from './manifest/manifest-names.ts';
 export { type ManifestResult, readManifest } from './manifest/read-manifest.ts';
 export { type LoadInput, type LoadResult, loadProgram, type ReadFile } from './modules/load-program.ts';
 export type { Program, ProgramFile } from './modules/program.ts';

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
+import { MANIFEST_NAME } from '@concerto/language';
 import { defineCommand, parseArguments, UsageError } from '../arguments.ts';
 import { gitignore, mainProgram, manifestText, readme } from './new-project.ts';
-import { MANIFEST_NAME } from './project.ts';
 
 export const spec = defineCommand({
   name: 'new',

@@ -6,18 +6,17 @@ import {
   type Diagnostic,
   type LoadResult,
   loadProgram,
+  MANIFEST_NAME,
   type Manifest,
-  type ManifestNames,
   type ManifestResult,
   type McpAnswers,
+  manifestNames,
   type Program,
   parseSource,
   readManifest,
   type SourceFile,
 } from '@concerto/language';
 import { UsageError } from '../arguments.ts';
-
-export const MANIFEST_NAME = 'Concerto.toml';
 
 /** What a command works on: a file, and the manifest above it if there is one. */
 export interface Target {
@@ -126,15 +125,6 @@ function entrySpan(target: Target): { start: number; end: number } {
 }
 
 /** Without a readable manifest nothing is known, and names in it are not checked. */
-function manifestNames(manifest: Manifest | undefined): ManifestNames | undefined {
-  if (manifest === undefined) return undefined;
-  return {
-    connections: new Set(Object.keys(manifest.connections)),
-    agents: new Set(Object.keys(manifest.agents)),
-    mcp: new Set(Object.keys(manifest.mcp)),
-  };
-}
-
 /** Undefined when there is no such file; a file that exists and cannot be read is a failure. */
 export function readTextFile(path: string): string | undefined {
   try {

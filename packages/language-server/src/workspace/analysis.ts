@@ -3,17 +3,15 @@ import {
   checkProgram,
   type Diagnostic,
   loadProgram,
-  type Manifest,
-  type ManifestNames,
+  MANIFEST_NAME,
   type ManifestResult,
+  manifestNames,
   type Program,
   parseSource,
   readManifest,
   type SourceFile,
 } from '@concerto/language';
 import type { Files } from './files.ts';
-
-export const MANIFEST_NAME = 'Concerto.toml';
 
 /** A program that was read and checked as `concerto check` does it, and what it was made of. */
 export interface Analysis {
@@ -87,15 +85,6 @@ function inside(folder: string, entry: string): string {
     else if (part !== '.') parts.push(part);
   }
   return parts.join('/');
-}
-
-function manifestNames(manifest: Manifest | undefined): ManifestNames | undefined {
-  if (manifest === undefined) return undefined;
-  return {
-    connections: new Set(Object.keys(manifest.connections)),
-    agents: new Set(Object.keys(manifest.agents)),
-    mcp: new Set(Object.keys(manifest.mcp)),
-  };
 }
 
 function missingEntry(entry: string, manifest: ManifestResult | undefined): Diagnostic[] {

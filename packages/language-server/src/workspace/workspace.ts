@@ -1,12 +1,11 @@
 import { basename } from 'node:path';
-import { type Diagnostic, indexProgram, type ProgramIndex, type SourceFile } from '@concerto/language';
+import { type Diagnostic, indexProgram, MANIFEST_NAME, type ProgramIndex, type SourceFile } from '@concerto/language';
 import {
   type Analysis,
   analyse,
   directoryOf,
   findManifest,
   isFresh,
-  MANIFEST_NAME,
   manifestEntries,
   type Overlay,
   sourceOf,
