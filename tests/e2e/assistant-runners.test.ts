@@ -1,5 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import type { ChildProcess } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +9,7 @@ import {
   startScriptedModelServer,
 } from '../../packages/models/src/testing/scripted-model-server.ts';
 import { type Api, apiOf } from '../support/api.ts';
-import { concertoCommand } from '../support/concerto-command.ts';
+import { startRunner } from '../support/start-runner.ts';
 import { type StartedServer, startServer } from '../support/start-server.ts';
 
 const available = hasRedisServer();
@@ -49,12 +48,9 @@ afterAll(async () => {
   if (folder !== undefined) await rm(folder, { recursive: true, force: true });
 });
 
-async function startRunner(): Promise<ChildProcess> {
-  const args = [...concertoCommand, 'runner', '--store', redis.url];
-  const env = { ...process.env, A_KEY_OF_RUNNERS_ONLY: 'sk-of-runners' };
-  const runner = spawn(process.execPath, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'] });
+async function another(): Promise<ChildProcess> {
+  const runner = await startRunner(folder, redis.url, { A_KEY_OF_RUNNERS_ONLY: 'sk-of-runners' });
   runners.push(runner);
-  await once(runner.stdout, 'data');
   return runner;
 }
 
@@ -66,10 +62,10 @@ test.runIf(available)(
   async () => {
     const { id } = await api.start({ assistant: 'helper', prompt: 'Tell me' });
     expect((await api.get(`/api/sessions/${id}`)).body).toMatchObject({ status: 'queued', waiting: { for: 'runner' } });
-    const first = await startRunner();
+    const first = await another();
     await api.until(id, (event) => event.type === 'content');
     first.kill('SIGKILL');
-    await startRunner();
+    await another();
     await api.untilStatus(id, 'interrupted');
     await api.post(`/api/sessions/${id}/messages`, { content: 'Go on' });
     await api.until(id, (event) => event.type === 'turnComplete');

@@ -1,23 +1,14 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Api, callWithHost } from '../support/api.ts';
-import { type PuppetServer, startPuppetServer } from '../support/puppets.ts';
+import { afterAll, describe, expect, test } from 'vitest';
+import { callWithHost } from '../support/api.ts';
+import { startRoomyPuppetServer } from '../support/puppets.ts';
 import { rawCall } from '../support/raw-call.ts';
 
-let puppets: PuppetServer;
-let api: Api;
-
-beforeAll(async () => {
-  puppets = await startPuppetServer();
-  api = puppets.api;
-  await api.call('PUT', '/api/pool', { max: 200 });
-});
-
-afterAll(async () => {
-  await puppets?.close();
-});
+const puppets = await startRoomyPuppetServer();
+const { api } = puppets;
+afterAll(() => puppets.close());
 
 const raw = (lines: readonly string[], body?: Uint8Array | string): Promise<string> =>
   rawCall(puppets.server.port, [...lines, `Authorization: Bearer ${api.token}`], body);

@@ -1,19 +1,9 @@
-import { afterAll, assert, beforeAll, describe, expect, test } from 'vitest';
-import type { Api } from '../support/api.ts';
-import { type PuppetServer, startPuppetServer, steps } from '../support/puppets.ts';
+import { afterAll, assert, describe, expect, test } from 'vitest';
+import { startRoomyPuppetServer, steps } from '../support/puppets.ts';
 
-let puppets: PuppetServer;
-let api: Api;
-
-beforeAll(async () => {
-  puppets = await startPuppetServer();
-  api = puppets.api;
-  await api.call('PUT', '/api/pool', { max: 200 });
-});
-
-afterAll(async () => {
-  await puppets?.close();
-});
+const puppets = await startRoomyPuppetServer();
+const { api } = puppets;
+afterAll(() => puppets.close());
 
 const hang = steps({ say: { type: 'log', message: 'at work' } }, { hang: true });
 const isFinish = (event: { type: string }): boolean => event.type === 'finish';

@@ -1,19 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Api } from '../support/api.ts';
-import { type PuppetServer, startPuppetServer, steps } from '../support/puppets.ts';
+import { afterAll, describe, expect, test } from 'vitest';
+import { startRoomyPuppetServer, steps } from '../support/puppets.ts';
 
-let puppets: PuppetServer;
-let api: Api;
-
-beforeAll(async () => {
-  puppets = await startPuppetServer();
-  api = puppets.api;
-  await api.call('PUT', '/api/pool', { max: 200 });
-});
-
-afterAll(async () => {
-  await puppets?.close();
-});
+const puppets = await startRoomyPuppetServer();
+const { api } = puppets;
+afterAll(() => puppets.close());
 
 const isFinish = (event: { type: string }): boolean => event.type === 'finish';
 

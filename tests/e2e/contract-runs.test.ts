@@ -1,22 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Api, apiOf } from '../support/api.ts';
-import { type PuppetServer, startPuppetServer, steps } from '../support/puppets.ts';
+import { afterAll, describe, expect, test } from 'vitest';
+import { apiOf } from '../support/api.ts';
+import { startPuppetServer, startRoomyPuppetServer, steps } from '../support/puppets.ts';
 
-let puppets: PuppetServer;
-let api: Api;
-
-beforeAll(async () => {
-  puppets = await startPuppetServer();
-  api = puppets.api;
-  await api.call('PUT', '/api/pool', { max: 200 });
-});
-
-afterAll(async () => {
-  await puppets?.close();
-});
+const puppets = await startRoomyPuppetServer();
+const { api } = puppets;
+afterAll(() => puppets.close());
 
 const the21 = new Set(
   'start thought functionCall functionCallUpdate functionResult subagentAddJson subagentError subagentFinish content turnComplete sendRequest waitForInput waitForChoice readGraph inspectNode applyEdits queryConsent graphEdit complete error finish'.split(

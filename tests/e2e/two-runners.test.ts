@@ -1,12 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import type { ChildProcess } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { hasRedisServer, type RedisServer, startRedisServer } from '@concerto/log/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Api, apiOf } from '../support/api.ts';
-import { concertoCommand } from '../support/concerto-command.ts';
+import { startRunner } from '../support/start-runner.ts';
 import { type StartedServer, startServer } from '../support/start-server.ts';
 import { writeManifest } from '../support/test-agents.ts';
 
@@ -33,11 +32,9 @@ afterAll(async () => {
   if (folder !== undefined) await rm(folder, { recursive: true, force: true });
 });
 
-async function startRunner(): Promise<ChildProcess> {
-  const args = [...concertoCommand, 'runner', '--store', redis.url];
-  const runner = spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] });
+async function another(): Promise<ChildProcess> {
+  const runner = await startRunner(folder, redis.url);
   runners.push(runner);
-  await once(runner.stdout, 'data');
   return runner;
 }
 
@@ -46,10 +43,10 @@ test.runIf(available)(
   async () => {
     const { id } = await api.start({ agent: 'turns', prompt: 'one' });
     expect((await api.get(`/api/sessions/${id}`)).body).toMatchObject({ status: 'queued', waiting: { for: 'runner' } });
-    const first = await startRunner();
+    const first = await another();
     await api.untilStatus(id, 'idle');
     first.kill('SIGKILL');
-    await startRunner();
+    await another();
     await api.post(`/api/sessions/${id}/messages`, { content: 'two' });
     await api.until(id, (event) => event.type === 'status' && event.status === 'idle' && event.seq > 14);
     const history = (await api.get(`/api/sessions/${id}/messages?all=true`)).body.history as {
@@ -68,11 +65,11 @@ test.runIf(available)(
   'a runner that was asleep and wakes up is fenced: the session belongs to the other one',
   async () => {
     for (const runner of runners.splice(0)) runner.kill('SIGKILL');
-    const sleeper = await startRunner();
+    const sleeper = await another();
     const { id } = await api.start({ agent: 'silent', prompt: 'wait' });
     await api.until(id, (event) => event.type === 'functionCall');
     sleeper.kill('SIGSTOP');
-    await startRunner();
+    await another();
     const events = await api.untilStatus(id, 'interrupted');
     sleeper.kill('SIGCONT');
     await api.post(`/api/sessions/${id}/cancel`);

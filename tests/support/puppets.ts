@@ -61,6 +61,13 @@ export async function startPuppetServer(
   };
 }
 
+/** One for a whole file of tests, with room for all the sessions that they leave behind. */
+export async function startRoomyPuppetServer(): Promise<PuppetServer> {
+  const puppets = await startPuppetServer();
+  await puppets.api.call('PUT', '/api/pool', { max: 200 });
+  return puppets;
+}
+
 export async function writePuppets(folder: string, more = ''): Promise<void> {
   const tables = Object.entries(puppets).map(([name, flags]) => agentTable(name, flags));
   const limited = [
