@@ -23,8 +23,11 @@ export type AgentSpec = {
   readonly params?: JsonObject;
   /** Values in the params that must not be seen: struck out of anything we show. */
   readonly secrets?: readonly string[];
-  /** `text`: a prompt is a bare line, unless there are params. */
-  readonly inputFormat?: 'text' | 'json';
+  /**
+   * What a prompt is on our own wire: `text` a bare line, `json` (the default) an object, `line-or-json` a bare line if it
+   * is one and else an object. With params it is always an object.
+   */
+  readonly inputFormat?: 'text' | 'json' | 'line-or-json';
   readonly outputFormat?: 'text' | 'json';
   /** What a line is that is no typed message, before the first typed message: default `result`. */
   readonly plainText?: 'result' | 'log' | 'error';
@@ -46,6 +49,8 @@ export type StartOptions = {
   readonly onProcess?: (identity: ProcessIdentity) => void | Promise<void>;
   /** Each line it writes on stderr, without its newline and with secrets struck out. */
   readonly onStderr?: (line: string) => void;
+  /** A word of ours, once for each process, about how it is spoken to: for the author of the manifest. */
+  readonly onNotice?: (message: string) => void;
   /** Each line it writes on stdout as it came, before anything is made of it. */
   readonly onLine?: (line: Line) => void;
   /**

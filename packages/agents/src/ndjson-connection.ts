@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isNestedTooDeep, type JsonObject, jsonDepthMax, unreachable } from '@concerto/base';
+import { isNestedTooDeep, type Json, type JsonObject, jsonDepthMax, unreachable } from '@concerto/base';
 import {
   type AgentCapability,
   type AgentCommand,
@@ -22,6 +22,7 @@ import type {
   EndOptions,
   InterruptOptions,
   ProcessIdentity,
+  StartOptions,
 } from './agent-connection.ts';
 import { AgentError } from './agent-error.ts';
 import type { AgentProcess } from './agent-process.ts';
@@ -46,10 +47,12 @@ export class NdjsonConnection implements AgentConnection {
   readonly #process: AgentProcess;
   readonly #plain: PlainTextAnswer;
   readonly #onLine: ((line: Line) => void) | undefined;
+  #notice: ((message: string) => void) | undefined;
   #handshake: Handshake | undefined;
 
-  constructor(spec: AgentSpec, agentProcess: AgentProcess, onLine?: (line: Line) => void) {
-    this.#onLine = onLine;
+  constructor(spec: AgentSpec, agentProcess: AgentProcess, taps: Pick<StartOptions, 'onLine' | 'onNotice'> = {}) {
+    this.#onLine = taps.onLine;
+    this.#notice = taps.onNotice;
     this.spec = spec;
     this.identity = agentProcess.identity;
     this.exited = agentProcess.exited;
@@ -87,11 +90,11 @@ export class NdjsonConnection implements AgentConnection {
   }
 
   async prompt({ text, ...rest }: AgentPrompt): Promise<void> {
+    const isBareLine = this.#takesBareLine(text, rest.context);
     this.#plain.prompted();
-    if (this.#takesBareText()) {
-      const context = rest.context === undefined ? '' : `\nContext: ${JSON.stringify(rest.context)}`;
-      // One prompt is one line; a raw LF would make the agent read several prompts.
-      await this.#process.write(`${text}${context}`.replaceAll(/\r?\n/g, '\\n'));
+    if (isBareLine) {
+      const context = rest.context === undefined ? '' : `\\nContext: ${JSON.stringify(rest.context)}`;
+      await this.#process.write(`${text}${context}`);
       return;
     }
     await this.#send({ type: 'prompt', text, prompt: text, ...rest });
@@ -136,8 +139,24 @@ export class NdjsonConnection implements AgentConnection {
     await this.#process.write(encodeAgentCommand(command));
   }
 
-  #takesBareText(): boolean {
-    return this.spec.inputFormat === 'text' && !hasParams(this.spec);
+  /** One prompt is one line: a raw line end would make the agent read several prompts. */
+  #takesBareLine(text: string, context: Json | undefined): boolean {
+    const { name, inputFormat = 'json' } = this.spec;
+    if (inputFormat === 'json' || hasParams(this.spec)) return false;
+    const isOneLine = !/[\r\n]/.test(text);
+    if (inputFormat === 'line-or-json') {
+      if (isOneLine && context === undefined) return true;
+      this.#notice?.(
+        `agent "${name}" got this prompt as a JSON object, because it is no single line; \`input_format = "json"\` sends all of them so`,
+      );
+      this.#notice = undefined;
+      return false;
+    }
+    if (isOneLine) return true;
+    throw new AgentError(
+      'prompt-refused',
+      `agent "${name}" takes a prompt as one line of text (\`input_format = "text"\`), and this one has several; set \`input_format = "json"\` and read {"type":"prompt","text":…}, or prompt it with one line`,
+    );
   }
 
   #checkAnnounced(capability: AgentCapability): void {
@@ -163,9 +182,12 @@ export class NdjsonConnection implements AgentConnection {
   }
 
   #readTyped(line: TypedLine, length: number): void {
-    this.#plain.typedMessage();
-    if (line.message.type === 'init_ack') this.#announced(line.message);
+    if (line.message.type === 'init_ack') {
+      this.#plain.acknowledged();
+      this.#announced(line.message);
+    }
     if (!isSaid(line)) return;
+    this.#plain.typedMessage();
     if (this.#handshake !== undefined && this.#settlesHandshake(line, this.#handshake)) return;
     this.output.push(line, length);
   }

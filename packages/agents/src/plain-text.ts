@@ -13,7 +13,7 @@ type PlainTextSink = {
 /**
  * Decides what a plain line is. Until the agent sends its first typed message its lines are an answer: one result a
  * turn, the lines up to a silence or the exit. From the first typed message on they are log lines, and so are those
- * already collected: then they were a banner.
+ * already collected: then they were a banner. An `init_ack` is no such message: some answer it and speak plainly then.
  */
 export class PlainTextAnswer {
   readonly #sink: PlainTextSink;
@@ -49,6 +49,11 @@ export class PlainTextAnswer {
     if (this.#speaksTyped) return;
     this.#speaksTyped = true;
     for (const text of this.#take()) this.#sink.log(text);
+  }
+
+  /** What came before it was not the answer to a prompt. */
+  acknowledged(): void {
+    if (this.#turn === 'unasked') for (const text of this.#take()) this.#sink.log(text);
   }
 
   exited(): void {

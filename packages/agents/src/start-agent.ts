@@ -35,7 +35,7 @@ async function startNdjson(spec: AgentSpec, options: StartOptions): Promise<Agen
   try {
     await options.onProcess?.(agentProcess.identity);
     options.signal?.throwIfAborted();
-    const connection = new NdjsonConnection(spec, agentProcess, options.onLine);
+    const connection = new NdjsonConnection(spec, agentProcess, options);
     if (hasParams(spec)) await connection.initialise(options.initTimeoutMs ?? initTimeoutMs, options.signal);
     return connection;
   } catch (error) {

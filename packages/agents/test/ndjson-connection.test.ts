@@ -1,4 +1,4 @@
-import type { AgentOutput } from '@concerto/agents';
+import type { AgentOutput, AgentPrompt } from '@concerto/agents';
 import { describe, expect, test } from 'vitest';
 import { brief, kindOf, rawOf, reader, start } from './start.ts';
 
@@ -102,10 +102,20 @@ describe('plain text', () => {
   test('is one result a turn from an agent that speaks no NDJSON', async () => {
     const agent = await start('speaks-plain', { inputFormat: 'text' });
     const output = reader(agent);
-    await agent.prompt({ text: 'hello\nthere' });
-    expect(brief([await output.next()])).toEqual(['result*: you said\nhello\\nthere']);
+    await agent.prompt({ text: 'hello there' });
+    expect(brief([await output.next()])).toEqual(['result*: you said\n> hello there']);
     await agent.prompt({ text: 'again' });
-    expect(await output.next()).toMatchObject({ raw: { type: 'result', text: 'you said\nagain' } });
+    expect(await output.next()).toMatchObject({ raw: { type: 'result', text: 'you said\n> again' } });
+  });
+
+  test('is the result of an agent with params too, if nothing but its `init_ack` was typed before', async () => {
+    const agent = await start('acknowledges-then-plain', { params: { a: 1 } });
+    const output = reader(agent);
+    await agent.prompt({ text: 'go' });
+    const said = [await output.next(), await output.next()];
+    expect(brief(said)).toEqual(['log*: Welcome', 'result*: all\ndone']);
+    await agent.prompt({ text: 'on' });
+    expect(brief([await output.next()])).toEqual(['result*: all\ndone']);
   });
 
   test('said without a prompt is the result as well, its last line included', async () => {
@@ -132,6 +142,43 @@ describe('plain text', () => {
     expect(brief(await reader(asLog).rest())).toEqual(['log*: first', 'log*: last', 'exit: 0']);
     const asError = await start('speaks-unasked', { plainText: 'error' });
     expect(brief(await reader(asError).rest())).toEqual(['fatal: protocol', 'fatal: protocol', 'exit: 0']);
+  });
+});
+
+describe('the form of a prompt', () => {
+  const several = 'hello\nthere';
+  const heardBy = async (inputFormat: 'line-or-json', prompts: readonly AgentPrompt[]) => {
+    const notices: string[] = [];
+    const agent = await start('speaks-plain', { inputFormat }, { onNotice: (message) => notices.push(message) });
+    const output = reader(agent);
+    const heard: string[] = [];
+    for (const prompt of prompts) {
+      await agent.prompt(prompt);
+      heard.push(rawOf<{ text: string }>(await output.next()).text.replace('you said\n> ', ''));
+    }
+    return { heard, notices };
+  };
+
+  test('is a bare line if it is one, else an object, which is said once', async () => {
+    const prompts = [{ text: 'one' }, { text: several }, { text: 'two', context: { a: 1 } }, { text: 'a\r\nb' }];
+    const { heard, notices } = await heardBy('line-or-json', prompts);
+    expect(heard).toEqual([
+      'one',
+      JSON.stringify({ type: 'prompt', text: several, prompt: several }),
+      JSON.stringify({ type: 'prompt', text: 'two', prompt: 'two', context: { a: 1 } }),
+      JSON.stringify({ type: 'prompt', text: 'a\r\nb', prompt: 'a\r\nb' }),
+    ]);
+    expect(notices).toEqual([expect.stringContaining('got this prompt as a JSON object')]);
+  });
+
+  test('text takes one line only; the refusal names the way out, and the agent lives on', async () => {
+    const agent = await start('speaks-plain', { inputFormat: 'text' });
+    await expect(agent.prompt({ text: several })).rejects.toMatchObject({
+      code: 'prompt-refused',
+      message: expect.stringContaining('set `input_format = "json"`'),
+    });
+    await agent.prompt({ text: 'one' });
+    expect(brief([await reader(agent).next()])).toEqual(['result*: you said\n> one']);
   });
 });
 

@@ -50,6 +50,29 @@ describe('agents', () => {
     expect(lines).toEqual(['a: Ok(first)', 'b: Ok(turn 2)', 'same: true']);
   });
 
+  test('a prompt of several lines goes as an object, said once; with `text` it is refused with the fix', async () => {
+    const source = `agent W { connector: "worker" }
+       fn main() {
+         emit("a", W.execute("one\\ntwo"));
+         emit("b", W.execute("three\\nfour"));
+         emit("c", W.execute("five"));
+       }`;
+    const { lines } = await stage.run(source, { manifest });
+    expect(lines).toEqual([
+      expect.stringMatching(/^\[INFO\] agent "W" got this prompt as a JSON object/),
+      'a: Ok(echo one\ntwo)',
+      'b: Ok(echo three\nfour)',
+      'c: Ok(echo five)',
+    ]);
+    expect(stage.read('heard').split('\n').slice(0, 3)).toEqual([
+      '{"type":"prompt","text":"one\\ntwo","prompt":"one\\ntwo"}',
+      '{"type":"prompt","text":"three\\nfour","prompt":"three\\nfour"}',
+      'five',
+    ]);
+    const asText = await stage.run(source, { manifest: `${manifest}input_format = "text"\n` });
+    expect(asText.lines[0]).toMatch(/^a: Err\(.*set `input_format = "json"`/);
+  });
+
   test('what it says after its result is told as stale', async () => {
     const { lines } = await stage.run(
       `agent W { connector: "worker" }

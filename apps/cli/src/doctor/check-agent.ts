@@ -102,7 +102,8 @@ class AgentCheck {
       if (check === 'start') {
         const { version } = run.connection;
         const said = hasParams ? `; \`init_ack\`${version === undefined ? '' : ` of version ${version}`}` : '';
-        this.#add(passed(`${this.#name}.start`, `started in ${run.startedInMs} ms${said}`));
+        const form = this.#speaksOurWire ? `; ${promptForm(this.#spec)}` : '';
+        this.#add(passed(`${this.#name}.start`, `started in ${run.startedInMs} ms${said}${form}`));
       }
       return run;
     } catch (cause) {
@@ -279,6 +280,13 @@ class AgentCheck {
   #add(...findings: readonly Finding[]): void {
     this.#findings.push(...findings);
   }
+}
+
+/** What a prompt is to an agent of our own wire. */
+function promptForm({ params = {}, inputFormat }: AgentSpec): string {
+  if (Object.keys(params).length > 0 || inputFormat === 'json') return 'prompts are JSON objects';
+  if (inputFormat === 'text') return 'prompts are bare lines, and one of several lines is refused';
+  return 'prompts are JSON objects in a session, and in a program bare lines unless they have several';
 }
 
 async function firstAsk(run: AgentRun, deadline: AbortSignal): Promise<ReturnType<typeof askOf>> {

@@ -1,4 +1,4 @@
 // Answers each prompt with two lines of text.
 import { createInterface } from 'node:readline';
 
-for await (const line of createInterface({ input: process.stdin })) console.log(`you said\n${line}`);
+for await (const line of createInterface({ input: process.stdin })) console.log(`you said\n> ${line}`);

@@ -28,8 +28,8 @@ export async function agentSpec(agent: IrAgent, world: ProgramWorld): Promise<Ag
     args,
     env: variables(table.env),
     workingDir,
-    // A program that says nothing sends bare lines, which every command-line agent understands.
-    inputFormat: oneOf(table.input_format, ['text', 'json']) ?? 'text',
+    // A program that says nothing sends bare lines, which every command-line agent understands, as far as they are lines.
+    inputFormat: oneOf(table.input_format, ['text', 'json']) ?? 'line-or-json',
     ...optional('outputFormat', oneOf(table.output_format, ['text', 'json'])),
     ...optional('plainText', oneOf(table.plain_text, ['result', 'log', 'error'])),
     ...(agent.params === undefined ? {} : { params: agent.params }),

@@ -24,6 +24,7 @@ export class ProgramAgents {
   /** Processes that come or go: nothing of them may be left when the program is. */
   readonly #ending = new Set<Promise<unknown>>();
   readonly #sessions = new Map<string, { readonly session: AgentSession; readonly opening: Opening }>();
+  readonly #noticed = new Set<string>();
   #count = 0;
   #closed = false;
 
@@ -219,6 +220,13 @@ export class ProgramAgents {
     }
   }
 
+  /** Once, however many processes it concerns. */
+  #notice(message: string): void {
+    if (this.#noticed.has(message)) return;
+    this.#noticed.add(message);
+    this.#world.log('info', message);
+  }
+
   async #startOne(agent: IrAgent, { signal, timeoutSeconds }: StartLimits): Promise<LiveAgent> {
     const spec: AgentSpec = await agentSpec(agent, this.#world);
     const initSeconds =
@@ -228,7 +236,13 @@ export class ProgramAgents {
       const early: string[] = [];
       let hear = (line: string): unknown => early.length < EARLY_STDERR_LIMIT && early.push(line);
       const { onProcess, onProcessEnded } = this.#events;
-      const connection = await this.#start(spec, { initTimeoutMs, signal, onProcess, onStderr: (line) => hear(line) });
+      const connection = await this.#start(spec, {
+        initTimeoutMs,
+        signal,
+        onProcess,
+        onNotice: (message) => this.#notice(message),
+        onStderr: (line) => hear(line),
+      });
       void connection.exited.then(() => onProcessEnded(connection.identity));
       const live = new LiveAgent(connection, {
         earlyStderr: early,
