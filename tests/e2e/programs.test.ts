@@ -19,6 +19,8 @@ entry = "src/supervise.conc"
 entry = "src/broken.conc"
 [programs.several]
 entry = "src/several.conc"
+[programs.says]
+entry = "src/says.conc"
 [agents.pair]
 command = "${process.execPath}"
 args = ["pair.mjs"]
@@ -69,6 +71,23 @@ fn main() -> Result<String, String> {
 }
 `;
 
+/** Its words, and everything that it asks about. */
+const says = `
+struct Change { path: String, patch: String }
+struct Edit { description: String, tool: String, changes: Array<Change>, id: String }
+struct Team { team: String }
+struct Naming { question: String, hint: String, owner: Team }
+async fn main() -> Result<String, String> {
+    emit("progress", "half way");
+    let yes = await emit("approve", Edit {
+        description: "Edit a.txt", tool: "Edit", id: "theirs",
+        changes: [Change { path: "a.txt", patch: "@@ -1 +1 @@" }],
+    });
+    let name = await emit("ask", Naming { question: "Which name?", hint: "short", owner: Team { team: "web" } });
+    Ok("\${yes} \${name}")
+}
+`;
+
 let folder: string;
 let server: StartedServer;
 let api: Api;
@@ -80,6 +99,7 @@ beforeAll(async () => {
   await writeFile(join(folder, 'src/supervise.conc'), supervise);
   await writeFile(join(folder, 'src/broken.conc'), 'fn main() { let x: Int = "text"; }\n');
   await writeFile(join(folder, 'src/several.conc'), several);
+  await writeFile(join(folder, 'src/says.conc'), says);
   await writeFile(join(folder, 'pair.mjs'), pair);
   server = await startServer({ folder });
   api = apiOf(server);
@@ -127,4 +147,22 @@ test('a program with errors fails its session and says where to look; a cancelle
     { type: 'error', message: 'cancelled' },
     { type: 'finish' },
   ]);
+});
+
+test('what a program emits is seen, and what it asks carries every field of its payload', async () => {
+  const { id } = await api.start({ program: 'says' });
+  const consent = (await api.until(id, (event) => event.type === 'queryConsent')).at(-1);
+  expect(consent.scope).toEqual({
+    description: 'Edit a.txt',
+    tool: 'Edit',
+    channel: 'approve',
+    changes: [{ path: 'a.txt', patch: '@@ -1 +1 @@' }],
+  });
+  await api.post(`/api/sessions/${id}/requests/${consent.requestId}`, { response: true });
+  const question = (await api.until(id, (event) => event.type === 'waitForInput')).at(-1);
+  expect(question.prompt.parts).toEqual([{ text: 'Which name?' }, { json: { hint: 'short', owner: { team: 'web' } } }]);
+  await api.post(`/api/sessions/${id}/requests/${question.requestId}`, { response: 'Ada' });
+  const events = await api.until(id, (event) => event.type === 'finish');
+  expect(events.find((event) => event.type === 'functionCallUpdate')).toMatchObject({ status: 'half way' });
+  expect(events.find((event) => event.type === 'complete').result.outcomes.parts).toEqual([{ text: 'yes Ada' }]);
 });

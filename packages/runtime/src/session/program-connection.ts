@@ -8,15 +8,14 @@ import {
   type AgentSpec,
   type AgentVerb,
 } from '@concerto/agents';
-import type { Json, JsonObject } from '@concerto/base';
+import type { Json } from '@concerto/base';
 import type { AgentCapability } from '@concerto/protocol';
-import { display, toJson, type Value } from '@concerto/vm';
+import { display, type Value } from '@concerto/vm';
 import type { LoadedProgram } from '../catalog.ts';
 import type { ProgramWorld } from '../program/program-world.ts';
 import { runProgram } from '../program/run-program.ts';
 import { MessageQueue } from './message-queue.ts';
-
-type Spoken = Extract<AgentOutput, { kind: 'message' }>;
+import { asked, emitted, type ProgramWord, resultOf } from './program-words.ts';
 
 /**
  * A Concerto program in the place of an agent: a session drives it, and everybody sees it, like any other. Its emits
@@ -62,8 +61,7 @@ export class ProgramConnection implements AgentConnection {
 
   async request(verb: AgentVerb, id: string): Promise<void> {
     await this.#stopRunning();
-    const ack = { type: 'ack' as const, in_reply_to: verb, in_reply_to_id: id };
-    this.#say(ack, ack);
+    this.#sayPlainly({ type: 'ack', in_reply_to: verb, in_reply_to_id: id });
   }
 
   async interruptProcess(): Promise<undefined> {
@@ -101,18 +99,15 @@ export class ProgramConnection implements AgentConnection {
     if (outcome.status === 'failed') return this.#fail(outcome.failure.message);
     const { value } = outcome;
     if (value !== null && typeof value === 'object' && value.kind === 'err') return this.#fail(display(value.value));
-    const result = { ...resultOf(value), type: 'result' as const };
-    this.#say(result, result);
+    this.#sayPlainly({ ...resultOf(value), type: 'result' });
   }
 
   #world(prompt: AgentPrompt): ProgramWorld {
-    const log = (level: string, message: string): void =>
-      this.#say({ type: 'log', level, message }, { type: 'log', level, message });
+    const log = (level: string, message: string): void => this.#sayPlainly({ type: 'log', level, message });
     return {
       emit: (channel, payload) => {
         if (channel === 'listen:log' || channel === 'listen:stale') return;
-        const fields = { ...fieldsOf(payload), type: channel };
-        this.#say(fields, { type: 'custom', name: channel, fields });
+        this.#say(emitted(channel, payload));
       },
       print: (text) => log('info', text.trimEnd()),
       log,
@@ -127,65 +122,21 @@ export class ProgramConnection implements AgentConnection {
   async #ask(channel: string, payload: Value, signal: AbortSignal): Promise<Json> {
     this.#questions++;
     const id = `ask-${this.#questions}`;
-    const question = questionOf(channel, payload, id);
     const answered = new Promise<Json>((resolve) => this.#asked.set(id, resolve));
     const left = new Promise<Json>((resolve) => signal.addEventListener('abort', () => resolve(null), { once: true }));
-    this.#say(question, question);
+    this.#say(asked(channel, payload, id));
     return await Promise.race([answered, left]).finally(() => this.#asked.delete(id));
   }
 
   #fail(message: string): void {
-    this.#say({ type: 'error', message }, { type: 'error', message });
+    this.#sayPlainly({ type: 'error', message });
   }
 
-  #say(raw: Spoken['raw'], message: Spoken['message']): void {
-    if (this.#exit === undefined) this.output.push({ kind: 'message', message, raw });
+  #sayPlainly(message: ProgramWord['message'] & ProgramWord['raw']): void {
+    this.#say({ message, raw: message });
   }
-}
 
-type Question =
-  | {
-      readonly type: 'question';
-      readonly id: string;
-      readonly question: string;
-      readonly channel: string;
-      readonly options?: string[];
-      readonly context?: Json;
-    }
-  | {
-      readonly type: 'approval';
-      readonly id: string;
-      readonly description: string;
-      readonly channel: string;
-      readonly risk_level?: string;
-    };
-
-/** A payload that looks like an agent's own question or approval keeps its form; anything else is asked as text. */
-function questionOf(channel: string, payload: Value, id: string): Question {
-  const json = toJson(payload);
-  const fields: JsonObject = isObject(json) ? json : {};
-  if (typeof fields.description === 'string') {
-    const risk = typeof fields.risk_level === 'string' ? { risk_level: fields.risk_level } : {};
-    return { type: 'approval', id, description: fields.description, channel, ...risk };
+  #say(word: ProgramWord): void {
+    if (this.#exit === undefined) this.output.push({ kind: 'message', ...word });
   }
-  const question = typeof fields.question === 'string' ? fields.question : display(payload);
-  const options = Array.isArray(fields.options) ? { options: fields.options.map(String) } : {};
-  return { type: 'question', id, question, channel, ...options };
-}
-
-function fieldsOf(payload: Value): JsonObject {
-  const json = toJson(payload);
-  return isObject(json) ? json : { value: json };
-}
-
-function resultOf(value: Value): JsonObject {
-  const inner = value !== null && typeof value === 'object' && value.kind === 'ok' ? value.value : value;
-  const json = toJson(inner);
-  if (isObject(json)) return json;
-  if (json === null) return { text: 'done' };
-  return typeof json === 'string' ? { text: json } : { text: display(inner), value: json };
-}
-
-function isObject(value: Json): value is JsonObject {
-  return value !== null && typeof value === 'object' && !Array.isArray(value);
 }

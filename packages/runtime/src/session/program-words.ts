@@ -1,0 +1,87 @@
+import type { AgentOutput } from '@concerto/agents';
+import type { Json, JsonObject } from '@concerto/base';
+import { type ApprovalMessage, parseAgentLine, type QuestionMessage } from '@concerto/protocol';
+import { display, toJson, type Value } from '@concerto/vm';
+
+type Spoken = Extract<AgentOutput, { kind: 'message' }>;
+export type ProgramWord = Pick<Spoken, 'message' | 'raw'>;
+
+/** Channels that mean in a program what they mean from an agent, and where a bare text goes in them. */
+const knownChannels: Readonly<Record<string, string>> = { progress: 'message', log: 'message', partial: 'text' };
+
+/** What `emit` says. Whatever its channel is called, it neither asks nor ends anything. */
+export function emitted(channel: string, payload: Value): ProgramWord {
+  const json = toJson(payload);
+  const textField = knownChannels[channel];
+  if (textField === undefined) return custom(channel, isObject(json) ? json : { value: json });
+  const fields = isObject(json) ? json : { [textField]: typeof json === 'string' ? json : display(payload) };
+  const level = channel === 'log' && fields.level === undefined ? { level: 'info' } : {};
+  const read = parseAgentLine(JSON.stringify({ ...fields, ...level, type: channel }));
+  if (read.kind !== 'message' || read.message.type === 'init_ack' || read.problem !== undefined) {
+    return custom(channel, fields);
+  }
+  return { message: read.message, raw: read.raw };
+}
+
+function custom(channel: string, fields: JsonObject): ProgramWord {
+  const raw = { ...fields, type: channel };
+  return { raw, message: { type: 'custom', name: channel, fields: raw } };
+}
+
+/**
+ * What `await emit` asks, with every field of its payload: one that looks like an agent's own question or approval keeps
+ * its form, anything else is asked as text with the payload beside it.
+ */
+export function asked(channel: string, payload: Value, id: string): ProgramWord {
+  const json = toJson(payload);
+  const fields: JsonObject = isObject(json) ? json : {};
+  if (typeof fields.description === 'string') {
+    const { risk_level: risk, ...rest } = fields;
+    const approval: ApprovalMessage = {
+      channel,
+      ...rest,
+      ...(risk === undefined ? {} : { risk_level: typeof risk === 'string' ? risk : JSON.stringify(risk) }),
+      type: 'approval',
+      id,
+      description: fields.description,
+    };
+    return { message: approval, raw: { ...fields, channel: fields.channel ?? channel, type: 'approval', id } };
+  }
+  return question(channel, { fields, id, text: display(payload) });
+}
+
+function question(
+  channel: string,
+  { fields, id, text }: { readonly fields: JsonObject; readonly id: string; readonly text: string },
+): ProgramWord {
+  const { question: own, options, multiple, context, type: _type, id: _id, ...others } = fields;
+  const hasOthers = Object.keys(others).length > 0;
+  const beside = hasOthers && context !== undefined ? { context, ...others } : hasOthers ? others : context;
+  const message: QuestionMessage = {
+    type: 'question',
+    id,
+    channel,
+    question: typeof own === 'string' ? own : text,
+    ...(Array.isArray(options) ? { options: options.map(optionText) } : {}),
+    ...(typeof multiple === 'boolean' ? { multiple } : {}),
+    ...(beside === undefined ? {} : { context: beside }),
+  };
+  return { message, raw: { ...fields, type: 'question', id } };
+}
+
+function optionText(option: Json): string {
+  return typeof option === 'string' ? option : JSON.stringify(option);
+}
+
+/** What a program that has finished has come to. */
+export function resultOf(value: Value): JsonObject {
+  const inner = value !== null && typeof value === 'object' && value.kind === 'ok' ? value.value : value;
+  const json = toJson(inner);
+  if (isObject(json)) return json;
+  if (json === null) return { text: 'done' };
+  return typeof json === 'string' ? { text: json } : { text: display(inner), value: json };
+}
+
+function isObject(value: Json): value is JsonObject {
+  return value !== null && typeof value === 'object' && !Array.isArray(value);
+}
