@@ -55,8 +55,8 @@ function question(
   { fields, id, text }: { readonly fields: JsonObject; readonly id: string; readonly text: string },
 ): ProgramWord {
   const { question: own, options, multiple, context, type: _type, id: _id, ...others } = fields;
-  const hasOthers = Object.keys(others).length > 0;
-  const beside = hasOthers && context !== undefined ? { context, ...others } : hasOthers ? others : context;
+  const all = { ...(context === undefined ? {} : { context }), ...others };
+  const beside = Object.keys(others).length > 0 ? all : context;
   const message: QuestionMessage = {
     type: 'question',
     id,
