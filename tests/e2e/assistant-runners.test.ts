@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { hasRedisServer, type RedisServer, startRedisServer } from '@concerto/log/testing';
+import { type RedisServer, startRedisServer } from '@concerto/log/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
   type ScriptedModelServer,
@@ -12,7 +12,6 @@ import { type Api, apiOf } from '../support/api.ts';
 import { startRunner } from '../support/start-runner.ts';
 import { type StartedServer, startServer } from '../support/start-server.ts';
 
-const available = hasRedisServer();
 const runners: ChildProcess[] = [];
 let folder: string;
 let redis: RedisServer;
@@ -21,7 +20,6 @@ let server: StartedServer;
 let api: Api;
 
 beforeAll(async () => {
-  if (!available) return;
   folder = await mkdtemp(join(tmpdir(), 'concerto-assistant-runners-'));
   model = await startScriptedModelServer([[{ text: 'Half of ' }, { hang: true }], 'the other half.']);
   await writeFile(
@@ -54,27 +52,23 @@ async function another(): Promise<ChildProcess> {
   return runner;
 }
 
-test.runIf(available)(
-  'only a runner needs the key; when it is killed, the next one goes on with the conversation',
-  {
-    timeout: 90_000,
-  },
-  async () => {
-    const { id } = await api.start({ assistant: 'helper', prompt: 'Tell me' });
-    expect((await api.get(`/api/sessions/${id}`)).body).toMatchObject({ status: 'queued', waiting: { for: 'runner' } });
-    const first = await another();
-    await api.until(id, (event) => event.type === 'content');
-    first.kill('SIGKILL');
-    await another();
-    await api.untilStatus(id, 'interrupted');
-    await api.post(`/api/sessions/${id}/messages`, { content: 'Go on' });
-    await api.until(id, (event) => event.type === 'turnComplete');
-    expect((await api.get(`/api/sessions/${id}`)).body.result).toEqual({ text: 'the other half.' });
-    expect(model.requests[1]?.body.messages).toMatchObject([
-      { role: 'user', content: 'Tell me' },
-      { role: 'assistant', content: expect.stringContaining('Half') },
-      { role: 'user', content: 'Go on' },
-    ]);
-    expect(model.requests[1]?.headers.authorization).toBe('Bearer sk-of-runners');
-  },
-);
+test('only a runner needs the key; when it is killed, the next one goes on with the conversation', {
+  timeout: 90_000,
+}, async () => {
+  const { id } = await api.start({ assistant: 'helper', prompt: 'Tell me' });
+  expect((await api.get(`/api/sessions/${id}`)).body).toMatchObject({ status: 'queued', waiting: { for: 'runner' } });
+  const first = await another();
+  await api.until(id, (event) => event.type === 'content');
+  first.kill('SIGKILL');
+  await another();
+  await api.untilStatus(id, 'interrupted');
+  await api.post(`/api/sessions/${id}/messages`, { content: 'Go on' });
+  await api.until(id, (event) => event.type === 'turnComplete');
+  expect((await api.get(`/api/sessions/${id}`)).body.result).toEqual({ text: 'the other half.' });
+  expect(model.requests[1]?.body.messages).toMatchObject([
+    { role: 'user', content: 'Tell me' },
+    { role: 'assistant', content: expect.stringContaining('Half') },
+    { role: 'user', content: 'Go on' },
+  ]);
+  expect(model.requests[1]?.headers.authorization).toBe('Bearer sk-of-runners');
+});

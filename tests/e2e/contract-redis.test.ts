@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { hasRedisServer, type RedisServer, startRedisServer } from '@concerto/log/testing';
+import { type RedisServer, startRedisServer } from '@concerto/log/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Api } from '../support/api.ts';
 import { type PuppetServer, startPuppetServer, steps } from '../support/puppets.ts';
@@ -10,7 +10,6 @@ let puppets: PuppetServer;
 let api: Api;
 
 beforeAll(async () => {
-  if (!hasRedisServer()) return;
   redis = await startRedisServer();
   puppets = await startPuppetServer({ args: ['--store', redis.url] });
   api = puppets.api;
@@ -56,7 +55,7 @@ async function working(agent = 'able'): Promise<string> {
   return id;
 }
 
-describe.runIf(hasRedisServer())('on Redis', () => {
+describe('on Redis', () => {
   test('the events stream is what SSE shows, with type and data; acks stand in it and take no position', async () => {
     const { id } = await api.start({ agent: 'puppet', prompt: 'x', once: true });
     const events = await api.until(id, isFinish);

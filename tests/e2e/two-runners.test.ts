@@ -2,14 +2,13 @@ import type { ChildProcess } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { hasRedisServer, type RedisServer, startRedisServer } from '@concerto/log/testing';
+import { type RedisServer, startRedisServer } from '@concerto/log/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Api, apiOf } from '../support/api.ts';
 import { startRunner } from '../support/start-runner.ts';
 import { type StartedServer, startServer } from '../support/start-server.ts';
 import { writeManifest } from '../support/test-agents.ts';
 
-const available = hasRedisServer();
 let folder: string;
 let redis: RedisServer;
 let server: StartedServer;
@@ -17,7 +16,6 @@ let api: Api;
 const runners: ChildProcess[] = [];
 
 beforeAll(async () => {
-  if (!available) return;
   folder = await mkdtemp(join(tmpdir(), 'concerto-runners-'));
   await writeManifest(folder);
   redis = await startRedisServer();
@@ -38,44 +36,36 @@ async function another(): Promise<ChildProcess> {
   return runner;
 }
 
-test.runIf(available)(
-  'a session waits for a runner; kill -9 of its runner moves it to another, and nothing is lost or repeated',
-  async () => {
-    const { id } = await api.start({ agent: 'turns', prompt: 'one' });
-    expect((await api.get(`/api/sessions/${id}`)).body).toMatchObject({ status: 'queued', waiting: { for: 'runner' } });
-    const first = await another();
-    await api.untilStatus(id, 'idle');
-    first.kill('SIGKILL');
-    await another();
-    await api.post(`/api/sessions/${id}/messages`, { content: 'two' });
-    await api.until(id, (event) => event.type === 'status' && event.status === 'idle' && event.seq > 14);
-    const history = (await api.get(`/api/sessions/${id}/messages?all=true`)).body.history as {
-      content: string;
-      status: string;
-    }[];
-    expect(history.map(({ content, status }) => [content, status])).toEqual([
-      ['one', 'delivered'],
-      ['two', 'delivered'],
-    ]);
-  },
-  90_000,
-);
+test('a session waits for a runner; kill -9 of its runner moves it to another, and nothing is lost or repeated', async () => {
+  const { id } = await api.start({ agent: 'turns', prompt: 'one' });
+  expect((await api.get(`/api/sessions/${id}`)).body).toMatchObject({ status: 'queued', waiting: { for: 'runner' } });
+  const first = await another();
+  await api.untilStatus(id, 'idle');
+  first.kill('SIGKILL');
+  await another();
+  await api.post(`/api/sessions/${id}/messages`, { content: 'two' });
+  await api.until(id, (event) => event.type === 'status' && event.status === 'idle' && event.seq > 14);
+  const history = (await api.get(`/api/sessions/${id}/messages?all=true`)).body.history as {
+    content: string;
+    status: string;
+  }[];
+  expect(history.map(({ content, status }) => [content, status])).toEqual([
+    ['one', 'delivered'],
+    ['two', 'delivered'],
+  ]);
+}, 90_000);
 
-test.runIf(available)(
-  'a runner that was asleep and wakes up is fenced: the session belongs to the other one',
-  async () => {
-    for (const runner of runners.splice(0)) runner.kill('SIGKILL');
-    const sleeper = await another();
-    const { id } = await api.start({ agent: 'silent', prompt: 'wait' });
-    await api.until(id, (event) => event.type === 'functionCall');
-    sleeper.kill('SIGSTOP');
-    await another();
-    const events = await api.untilStatus(id, 'interrupted');
-    sleeper.kill('SIGCONT');
-    await api.post(`/api/sessions/${id}/cancel`);
-    const all = await api.until(id, (event) => event.type === 'finish');
-    expect(all.slice(0, events.length)).toEqual(events);
-    expect(all.map((event) => event.seq)).toEqual(all.map((_, index) => index + 1));
-  },
-  90_000,
-);
+test('a runner that was asleep and wakes up is fenced: the session belongs to the other one', async () => {
+  for (const runner of runners.splice(0)) runner.kill('SIGKILL');
+  const sleeper = await another();
+  const { id } = await api.start({ agent: 'silent', prompt: 'wait' });
+  await api.until(id, (event) => event.type === 'functionCall');
+  sleeper.kill('SIGSTOP');
+  await another();
+  const events = await api.untilStatus(id, 'interrupted');
+  sleeper.kill('SIGCONT');
+  await api.post(`/api/sessions/${id}/cancel`);
+  const all = await api.until(id, (event) => event.type === 'finish');
+  expect(all.slice(0, events.length)).toEqual(events);
+  expect(all.map((event) => event.seq)).toEqual(all.map((_, index) => index + 1));
+}, 90_000);

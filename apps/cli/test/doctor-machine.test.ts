@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openEventLog } from '@concerto/log';
-import { hasRedisServer, startRedisServer } from '@concerto/log/testing';
+import { startRedisServer } from '@concerto/log/testing';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { checkNode } from '../src/doctor/check-machine.ts';
 import * as doctor from '../src/doctor/doctor-command.ts';
@@ -118,7 +118,7 @@ describe('the store', () => {
     expect(inFile.of('store')[0]?.status).toBe('fail');
   });
 
-  test.skipIf(!hasRedisServer())('in Redis: `appendfsync always` is recommended', async () => {
+  test('in Redis: `appendfsync always` is recommended', async () => {
     const server = await startRedisServer();
     const careless = await startRedisServer({ settings: ['--appendfsync', 'everysec'] });
     try {

@@ -4,7 +4,7 @@ import type { EventLog } from '../src/event-log.ts';
 import { follow } from '../src/follow.ts';
 import { redisEventLog } from '../src/redis/redis-event-log.ts';
 import type { Store } from '../src/store.ts';
-import { hasRedisServer, type RedisServer, startRedisServer } from '../src/testing/redis-server.ts';
+import { type RedisServer, startRedisServer } from '../src/testing/redis-server.ts';
 import { startChild } from './child.ts';
 import { type Proxy, startProxy } from './proxy.ts';
 
@@ -27,7 +27,7 @@ function growth(log: EventLog): Promise<void> {
   });
 }
 
-describe.skipIf(!hasRedisServer())('a Redis store', () => {
+describe('a Redis store', () => {
   const cleanUp: (() => unknown)[] = [];
   let server: RedisServer;
   beforeEach(async () => {

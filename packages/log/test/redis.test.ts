@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe } from 'vitest';
 import { redisEventLog } from '../src/redis/redis-event-log.ts';
 import { eventLogContract } from '../src/testing/event-log-contract.ts';
-import { hasRedisServer, type RedisServer, startRedisServer } from '../src/testing/redis-server.ts';
+import { type RedisServer, startRedisServer } from '../src/testing/redis-server.ts';
 
-describe.skipIf(!hasRedisServer())('on a real Redis', () => {
+describe('on a real Redis', () => {
   let server: RedisServer | undefined;
   // Each test has a database of its own: emptying one would cost more than all that is written to it.
   let database = 0;

@@ -132,6 +132,10 @@ export const PoolState = z.strictObject({
   active: z.number().int().nonnegative(),
   max: z.number().int().positive(),
   waiting: z.number().int().nonnegative(),
+  /** The last start that found no room: whether it was refused or waits. */
+  capacityReached: z
+    .strictObject({ at: z.string(), sessionId: z.string(), outcome: z.enum(['refused', 'waitlisted']) })
+    .optional(),
 });
 export type PoolState = z.infer<typeof PoolState>;
 
@@ -172,6 +176,8 @@ export const StartRun = z.object({
   assistant: name.optional(),
   objective: z.union([z.string(), LlmContent]).optional(),
   runId: SessionId.optional(),
+  /** The same; the answer has both spellings too. */
+  run_id: SessionId.optional(),
 });
 export type StartRun = z.infer<typeof StartRun>;
 

@@ -2,6 +2,7 @@ import { type EventLog, LogError } from '@concerto/log';
 import { type Context, Hono } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { acceptTokenInUrl, checkCaller, checkToken } from './guard.ts';
+import { CallCounts, metricsText, metricsType } from './metrics.ts';
 import { methodsOf, openApiDocument } from './openapi.ts';
 import { ProblemError, problemResponse } from './problem.ts';
 import { discardUnreadBody } from './read-body.ts';
@@ -18,8 +19,10 @@ import { servePage } from './static-page.ts';
 export function createApp(context: ServerContext, report: (message: string, cause: unknown) => void): Hono<OnNode> {
   const app = new Hono<OnNode>();
   app.onError((error) => problemResponse(problemOf(error, report)));
+  const calls = new CallCounts();
   app.use('*', async (c, next) => {
     await next();
+    calls.count(c.res.status);
     if (c.res.status >= 400 && c.req.method !== 'GET') await discardUnreadBody(c);
   });
   app.use('*', checkCaller(context.guard));
@@ -29,7 +32,11 @@ export function createApp(context: ServerContext, report: (message: string, caus
     await storeAnswers(context.log);
     return c.json({ ok: true });
   });
-  app.get('/api/openapi.json', (c) => c.json(openApiDocument(context.version)));
+  const description = JSON.stringify(openApiDocument(context.version));
+  app.get('/api/openapi.json', (c) => c.body(description, 200, { 'content-type': 'application/json' }));
+  app.get('/metrics', checkToken(context.guard), async (c) =>
+    c.body(await metricsText(context, calls), 200, { 'content-type': metricsType }),
+  );
 
   app.use('/api/*', checkToken(context.guard));
   app.route('/api/sessions', sessionRoutes(context));

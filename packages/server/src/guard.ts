@@ -1,18 +1,20 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { Context, MiddlewareHandler } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
+import { noticePage } from './notice-page.ts';
 import { ProblemError } from './problem.ts';
 
 export type Guard = {
   /** Undefined means that no token is asked for; only ever on loopback. */
   readonly token: string | undefined;
+  /** Of this store alone: names the cookie, so that servers of one host do not sign each other out, and keys it. */
+  readonly instance: string;
   /** Names under which we may be called, without ports. */
   readonly hosts: readonly string[];
   /** Pages elsewhere that may call us, such as `https://console.example.org`: those of a proxy before us. */
   readonly origins?: readonly string[];
 };
 
-const cookieName = 'concerto_session';
 const loopbackHosts = ['127.0.0.1', 'localhost', '[::1]'];
 
 /**
@@ -24,7 +26,7 @@ export function checkCaller(guard: Guard): MiddlewareHandler {
   const origins = new Set(guard.origins?.map((origin) => origin.toLowerCase()));
   return async (c, next) => {
     const host = hostName(c.req.header('host') ?? '');
-    if (!allowed.has(host)) {
+    if (!allowed.has(host) && !isLocalName(host)) {
       throw new ProblemError(
         421,
         'foreign_host',
@@ -32,15 +34,11 @@ export function checkCaller(guard: Guard): MiddlewareHandler {
       );
     }
     const origin = c.req.header('origin');
-    if (origin !== undefined && origins.has(origin)) return await next();
-    if (origin !== undefined && !allowed.has(originHost(origin))) {
-      throw new ProblemError(
-        403,
-        'foreign_origin',
-        `calls from ${JSON.stringify(origin)} are not allowed; [server] allowed_origins lists those that are`,
-      );
-    }
-    if (origin !== undefined && originPort(origin) !== hostPort(c.req.header('host') ?? '')) {
+    if (origin === undefined || origins.has(origin)) return await next();
+    const named = originHost(origin);
+    const isOurs =
+      (allowed.has(named) || isLocalName(named)) && originPort(origin) === hostPort(c.req.header('host') ?? '');
+    if (!isOurs) {
       throw new ProblemError(
         403,
         'foreign_origin',
@@ -52,7 +50,7 @@ export function checkCaller(guard: Guard): MiddlewareHandler {
 }
 
 export function checkToken(guard: Guard): MiddlewareHandler {
-  const holdsToken = tokenCheck(guard.token);
+  const holdsToken = tokenCheck(guard);
   return async (c, next) => {
     if (!holdsToken(c)) {
       throw new ProblemError(
@@ -68,37 +66,72 @@ export function checkToken(guard: Guard): MiddlewareHandler {
   };
 }
 
-/** `/?token=T` becomes a cookie, and the token leaves the address bar and the history. */
-export function acceptTokenInUrl({ token }: Guard): MiddlewareHandler {
+/** `/sessions/ID?token=T` becomes a cookie and `/sessions/ID`: the token leaves the address bar and the history. */
+export function acceptTokenInUrl(guard: Guard): MiddlewareHandler {
+  const { token } = guard;
   if (token === undefined) return (_c, next) => next();
   const isToken = comparison(token);
   return async (c, next) => {
     const offered = c.req.query('token');
     if (offered === undefined) return await next();
-    if (!isToken(offered)) {
-      throw new ProblemError(401, 'unauthorized', 'that token is not valid; open the URL that the server printed');
-    }
-    setCookie(c, cookieName, cookieValue(token), { httpOnly: true, sameSite: 'Strict', path: '/' });
-    return c.redirect('/', 302);
+    if (!isToken(offered)) return noticePage('wrong-token');
+    const secure = cameOverTls(guard, c);
+    setCookie(c, cookieName(guard, secure), cookieValue(guard, token), {
+      httpOnly: true,
+      sameSite: 'Strict',
+      path: '/',
+      secure,
+    });
+    return c.redirect(addressWithoutToken(c.req.url), 302);
   };
 }
 
 /** Whether a caller holds the token, as a header or as the cookie; what they are compared with is made once. */
-export function tokenCheck(token: string | undefined): (c: Context) => boolean {
+export function tokenCheck(guard: Guard): (c: Context) => boolean {
+  const { token } = guard;
   if (token === undefined) return () => true;
   const isToken = comparison(token);
-  const isCookie = comparison(cookieValue(token));
+  const isCookie = comparison(cookieValue(guard, token));
   return (c) => {
     const bearer = /^Bearer\s+(.+)$/i.exec(c.req.header('authorization') ?? '')?.[1];
     if (bearer !== undefined) return isToken(bearer.trim());
-    const cookie = getCookie(c, cookieName);
+    if (!isOwnPage(c)) return false;
+    const cookie = getCookie(c, cookieName(guard, cameOverTls(guard, c)));
     return cookie !== undefined && isCookie(cookie);
   };
 }
 
-// The cookie is not the token: what a browser stores must not open the API from a script elsewhere.
-function cookieValue(token: string): string {
-  return createHmac('sha256', token).update('concerto cookie').digest('base64url');
+/** A cookie goes to every port of a host, so browsers send ours along when another app there makes them call us. */
+function isOwnPage(c: Context): boolean {
+  const site = c.req.header('sec-fetch-site');
+  if (site === undefined || site === 'same-origin' || site === 'none') return true;
+  // Somebody follows a link to the page: nothing that the linking page could read or cause.
+  return c.req.method === 'GET' && c.req.header('sec-fetch-mode') === 'navigate';
+}
+
+// The cookie is not the token, nor made of it alone: whoever receives it must not be able to guess the token from it.
+function cookieValue({ instance }: Guard, token: string): string {
+  return createHmac('sha256', instance).update(`concerto cookie\0${token}`).digest('base64url');
+}
+
+function cookieName({ instance }: Guard, secure: boolean): string {
+  const name = `concerto_${createHash('sha256').update(`concerto name\0${instance}`).digest('hex').slice(0, 8)}`;
+  // Browsers accept it from https alone, and for this one host.
+  return secure ? `__Host-${name}` : name;
+}
+
+/** Behind a proxy that speaks TLS: the name that the browser used is that of an https page which may call us. */
+function cameOverTls({ origins = [] }: Guard, c: Context): boolean {
+  const host = (c.req.header('host') ?? '').toLowerCase();
+  return origins.some((origin) => origin.toLowerCase() === `https://${host}`);
+}
+
+/** The same place on this server, whatever the path begins with: `//elsewhere` would be another one. */
+function addressWithoutToken(address: string): string {
+  const { pathname, searchParams } = new URL(address);
+  searchParams.delete('token');
+  const query = searchParams.toString();
+  return `/${pathname.replace(/^[/\\]+/, '')}${query === '' ? '' : `?${query}`}`;
 }
 
 /** In constant time, whatever the length of what is offered. */
@@ -110,6 +143,11 @@ function comparison(secret: string): (offered: string) => boolean {
 
 function hostName(host: string): string {
   return host.toLowerCase().replace(/:\d*$/, '');
+}
+
+/** `NAME.localhost` is this machine for every browser, and nobody can register it; its cookies are its own. */
+function isLocalName(host: string): boolean {
+  return /^[a-z0-9-]+\.localhost$/.test(host);
 }
 
 /** Empty for the default one: behind a proxy that speaks TLS the browser's is 443 and nobody writes it. */

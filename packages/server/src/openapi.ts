@@ -33,6 +33,8 @@ type Operation = {
   readonly answer?: z.ZodType;
   readonly query?: readonly string[];
   readonly stream?: true;
+  /** Answers with plain text. */
+  readonly text?: true;
   /** Needs no token. */
   readonly open?: true;
 };
@@ -104,6 +106,7 @@ const operations: Readonly<Record<string, Operation>> = {
   'get /api/agent/{id}/events': { summary: 'Events of a run', answer: EventPage, query: cursors, stream: true },
   'post /api/agent/{id}/input': { summary: 'Answer a run', body: RunInput, answer: Ok },
   'post /api/agent/{id}/abort': { summary: 'Abort a run', answer: Ok },
+  'get /metrics': { summary: 'What an operator watches, for Prometheus', text: true },
   'get /healthz': { summary: 'The server answers', answer: Ok, open: true },
   'get /readyz': { summary: 'The store answers too', answer: Ok, open: true },
   'get /api/openapi.json': { summary: 'This document', open: true },
@@ -196,7 +199,8 @@ function operationId(method: string, path: string): string {
   return method + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
 }
 
-function contentOf({ answer, stream }: Operation): object {
+function contentOf({ answer, stream, text }: Operation): object {
+  if (text === true) return { content: { 'text/plain': { schema: { type: 'string' } } } };
   if (answer === undefined) return {};
   return {
     content: {

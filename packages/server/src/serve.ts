@@ -2,9 +2,12 @@ import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
 import { createApp } from './app.ts';
 import { EventFeeds } from './event-feeds.ts';
+import type { Guard } from './guard.ts';
+import { instanceSecret } from './instance-secret.ts';
 import type { ServerContext } from './server-context.ts';
 
-export type ServeOptions = Omit<ServerContext, 'feeds'> & {
+export type ServeOptions = Omit<ServerContext, 'feeds' | 'guard'> & {
+  readonly guard: Omit<Guard, 'instance'>;
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;
@@ -20,7 +23,8 @@ export type RunningServer = {
 /** Rejects with the system's error when the address cannot be had. */
 export async function serve(options: ServeOptions): Promise<RunningServer> {
   const feeds = new EventFeeds(options.log);
-  const app = createApp({ ...options, feeds }, options.report);
+  const guard = { ...options.guard, instance: await instanceSecret(options.log) };
+  const app = createApp({ ...options, guard, feeds }, options.report);
   const server = createAdaptorServer({ fetch: app.fetch });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

@@ -1,7 +1,11 @@
 import { readFile, stat } from 'node:fs/promises';
 import { extname, join, normalize, sep } from 'node:path';
-import type { Context, MiddlewareHandler } from 'hono';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import type { MiddlewareHandler } from 'hono';
 import { tokenCheck } from './guard.ts';
+import { noticePage, pageHeaders } from './notice-page.ts';
+import { ProblemError } from './problem.ts';
 import type { ServerContext } from './server-context.ts';
 
 const types: Readonly<Record<string, string>> = {
@@ -16,42 +20,39 @@ const types: Readonly<Record<string, string>> = {
   '.webmanifest': 'application/manifest+json',
 };
 
-const pageHeaders = {
-  'content-security-policy':
-    "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'; form-action 'self'",
-  'x-content-type-options': 'nosniff',
-  'referrer-policy': 'no-referrer',
-};
-
-/** The built page. Paths that are no file are the page itself: its own router reads them. */
+/** The built page. Paths that could be no file are the page itself: its own router reads them. */
 export function servePage({ webRoot, guard }: ServerContext): MiddlewareHandler {
-  const holdsToken = tokenCheck(guard.token);
+  const holdsToken = tokenCheck(guard);
+  const files = new PageFiles();
   return async (c) => {
-    if (!holdsToken(c)) return notice(c, 401, signInNotice);
-    if (webRoot === undefined) return notice(c, 404, 'This server was started without its page. The API is at /api.');
-    const file = await findFile(webRoot, c.req.path);
-    if (file === undefined)
-      return notice(c, 503, 'The page is not built. Run <code>npm run build</code>, then reload.');
-    const hashed = file.includes(`${sep}assets${sep}`);
-    return new Response(new Uint8Array(await readFile(file)), {
+    if (!holdsToken(c)) return noticePage('no-token');
+    if (webRoot === undefined) return noticePage('no-page');
+    const file = (await findFile(webRoot, c.req.path)) ?? pageFor(webRoot, c.req.path);
+    const found = file === undefined ? undefined : await files.read(file);
+    if (file === undefined) throw new ProblemError(404, 'no_such_file', `there is no ${c.req.path}`);
+    if (found === undefined) return noticePage('not-built');
+    const zips = found.zipped !== undefined && /\bgzip\b/.test(c.req.header('accept-encoding') ?? '');
+    return new Response(zips ? found.zipped : found.bytes, {
       headers: {
         ...pageHeaders,
         'content-type': types[extname(file)] ?? 'application/octet-stream',
-        'cache-control': hashed ? 'public, max-age=31536000, immutable' : 'no-cache',
+        'cache-control': file.includes(`${sep}assets${sep}`) ? 'public, max-age=31536000, immutable' : 'no-cache',
+        vary: 'accept-encoding',
+        ...(zips ? { 'content-encoding': 'gzip' } : {}),
       },
     });
   };
 }
 
-const signInNotice =
-  'This page needs a token. Open the URL that <code>concerto serve</code> (or <code>npm start</code>) printed; it ends with <code>?token=…</code>';
-
 async function findFile(webRoot: string, path: string): Promise<string | undefined> {
   const wanted = normalize(join(webRoot, decodePath(path)));
-  const inside = wanted.startsWith(webRoot + sep);
-  if (inside && (await isFile(wanted))) return wanted;
-  const index = join(webRoot, 'index.html');
-  return (await isFile(index)) ? index : undefined;
+  const isInside = wanted.startsWith(webRoot + sep);
+  return isInside && (await mtimeOf(wanted)) !== undefined ? wanted : undefined;
+}
+
+/** A name with an ending was meant as a file; the page in its place would be taken for it. */
+function pageFor(webRoot: string, path: string): string | undefined {
+  return extname(path) === '' ? join(webRoot, 'index.html') : undefined;
 }
 
 function decodePath(path: string): string {
@@ -62,20 +63,34 @@ function decodePath(path: string): string {
   }
 }
 
-async function isFile(path: string): Promise<boolean> {
+async function mtimeOf(path: string): Promise<number | undefined> {
   try {
-    return (await stat(path)).isFile();
+    const found = await stat(path);
+    return found.isFile() ? found.mtimeMs : undefined;
   } catch {
-    return false; // Absent or unreadable: not a file we serve.
+    return undefined; // Absent or unreadable: not a file we serve.
   }
 }
 
-function notice(c: Context, status: 401 | 404 | 503, text: string): Response {
-  return c.html(
-    `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">` +
-      `<title>Concerto</title><style>:root{color-scheme:light dark}body{font:16px/1.6 system-ui;max-width:34rem;margin:20vh auto;padding:0 1rem}</style>` +
-      `<h1>Concerto</h1><p>${text}</p></html>`,
-    status,
-    pageHeaders,
-  );
+type PageFile = {
+  readonly mtime: number;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly zipped: Uint8Array<ArrayBuffer> | undefined;
+};
+
+/** The page's few files, each read and compressed once for as long as it stays what it is. */
+class PageFiles {
+  readonly #files = new Map<string, PageFile>();
+
+  async read(path: string): Promise<PageFile | undefined> {
+    const mtime = await mtimeOf(path);
+    if (mtime === undefined) return undefined;
+    const known = this.#files.get(path);
+    if (known?.mtime === mtime) return known;
+    const bytes = new Uint8Array(await readFile(path));
+    const isText = /^text\/|svg|json/.test(types[extname(path)] ?? '');
+    const file = { mtime, bytes, zipped: isText ? new Uint8Array(await promisify(gzip)(bytes)) : undefined };
+    this.#files.set(path, file);
+    return file;
+  }
 }

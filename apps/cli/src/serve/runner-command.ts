@@ -19,6 +19,7 @@ export const spec = defineCommand({
 
 export async function run(argv: string[]): Promise<number> {
   const { values } = parseArguments(spec, argv);
+  const stopped = untilStopped();
   const configured = loadCatalog({ config: values.config, mock: values.mock, runs: true });
   if (configured === undefined) return 1;
   const store = storeOf(values, configured.server);
@@ -28,6 +29,6 @@ export async function run(argv: string[]): Promise<number> {
   const report = reportTo(process.stderr);
   const runtime = await openRuntime({ store, ...configured, runs: true, report });
   process.stdout.write('runner ready\n');
-  await stopWithWord(await untilStopped(), report, () => runtime.close());
+  await stopWithWord(await stopped, report, () => runtime.close());
   return 0;
 }

@@ -51,6 +51,8 @@ export const spec = defineCommand({
 
 export async function run(argv: string[]): Promise<number> {
   const { values } = parseArguments(spec, argv);
+  // Before anybody can know that we run: whoever reads the ready line may stop us at once.
+  const stopped = untilStopped();
   const runs = !values['no-runner'];
   // Bad flags are told before a bad manifest.
   portOf(values, undefined);
@@ -83,8 +85,7 @@ export async function run(argv: string[]): Promise<number> {
   rememberAddress(here);
   process.stdout.write(`listening on ${url}\n`);
   process.stdout.write(token === undefined ? `open ${here}/\n` : `open ${here}/?token=${encodeURIComponent(token)}\n`);
-  const signal = await untilStopped();
-  await stopWithWord(signal, report, async () => {
+  await stopWithWord(await stopped, report, async () => {
     forgetAddress(here);
     runtime.sessions.stopTaking();
     await runtime.close();

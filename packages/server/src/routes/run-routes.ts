@@ -16,7 +16,10 @@ export function runRoutes(context: ServerContext): Hono<OnNode> {
 
   routes.post('/run', async (c) => {
     const body = await readJson(c);
-    const { objective, runId, ...target } = parseBody(body ?? {}, StartRun);
+    // `null` says as little as no body does.
+    const { objective, runId, run_id: proposed = runId, ...target } = parseBody(body ?? {}, StartRun);
+    if (runId !== undefined && proposed !== runId)
+      throw new ProblemError(422, 'invalid_body', '`run_id`: is another one than `runId`; propose one');
     const prompt = typeof objective === 'string' || objective === undefined ? objective : textOf(objective);
     return await idempotently(c, log, body, async ({ key }) => {
       const session = granted(
@@ -25,7 +28,7 @@ export function runRoutes(context: ServerContext): Hono<OnNode> {
             ...target,
             ...(prompt === undefined || prompt === '' ? {} : { prompt }),
             ...(typeof objective === 'object' ? { objective } : {}),
-            ...(runId === undefined ? {} : { id: runId }),
+            ...(proposed === undefined ? {} : { id: proposed }),
           },
           { actor, key },
         ),

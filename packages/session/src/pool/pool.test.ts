@@ -44,7 +44,8 @@ describe('pool', () => {
     for (let index = 0; index < 20; index++) expect(story.reserve(`s${index}`)).toEqual({ kind: 'held' });
     expect(story.reserve('s20')).toEqual({ kind: 'full', active: 20, max: 20 });
     expect(story.records.at(-1)).toMatchObject({ type: 'capacity-reached', active: 20, max: 20, outcome: 'refused' });
-    expect(poolView(story.pool)).toEqual({ active: 20, max: 20, waiting: 0 });
+    expect(poolView(story.pool)).toMatchObject({ active: 20, max: 20, waiting: 0 });
+    expect(poolView(story.pool).capacityReached).toMatchObject({ sessionId: 's20', outcome: 'refused' });
   });
 
   test('7.2 or waits, and is told its place', () => {
@@ -52,7 +53,7 @@ describe('pool', () => {
     expect(story.reserve('w1', 'queue')).toEqual({ kind: 'waiting', position: 1 });
     expect(story.reserve('w2', 'queue')).toEqual({ kind: 'waiting', position: 2 });
     expect(story.reserve('w1', 'queue')).toEqual({ kind: 'waiting', position: 1 });
-    expect(poolView(story.pool)).toEqual({ active: 2, max: 2, waiting: 2 });
+    expect(poolView(story.pool)).toMatchObject({ active: 2, max: 2, waiting: 2 });
   });
 
   test('7.3 first come, first served, one a freed slot', () => {
@@ -69,7 +70,7 @@ describe('pool', () => {
     story.reserve('w1', 'queue');
     story.reserve('w2', 'queue');
     story.ask({ type: 'configure', max: 2 });
-    expect(poolView(story.pool)).toEqual({ active: 4, max: 2, waiting: 2 });
+    expect(poolView(story.pool)).toMatchObject({ active: 4, max: 2, waiting: 2 });
     expect(story.release('s1')).toEqual([]);
     expect(story.release('s2')).toEqual([]);
     expect(story.reserve('new')).toMatchObject({ kind: 'full', active: 2, max: 2 });

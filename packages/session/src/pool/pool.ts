@@ -1,5 +1,6 @@
 import { unreachable } from '@concerto/base';
 import type { PoolRecord, PoolState } from '@concerto/protocol';
+import { isoTime } from '../session/iso-time.ts';
 
 export const poolMaxDefault = 20;
 /** A slot is taken before its session is written; for this long a slot without a session is not a leak. */
@@ -14,6 +15,8 @@ export type Pool = {
   /** First come, first served. */
   readonly waiting: readonly string[];
   readonly nextLeaseId: number;
+  /** The last start that found no room. */
+  readonly capacityReached?: PoolState['capacityReached'];
 };
 
 export function newPool(max: number = poolMaxDefault): Pool {
@@ -38,8 +41,10 @@ export function evolvePool(pool: Pool, record: PoolRecord): Pool {
     case 'slot-released':
     case 'slot-reclaimed':
       return without(pool, record.sessionId);
-    case 'capacity-reached':
-      return pool;
+    case 'capacity-reached': {
+      const { sessionId, outcome } = record;
+      return { ...pool, capacityReached: { at: isoTime(record.at), sessionId, outcome } };
+    }
     default:
       return unreachable(record);
   }
@@ -52,7 +57,13 @@ function without(pool: Pool, sessionId: string): Pool {
 }
 
 export function poolView(pool: Pool): PoolState {
-  return { active: pool.slots.size, max: pool.max, waiting: pool.waiting.length };
+  const { slots, max, waiting, capacityReached } = pool;
+  return {
+    active: slots.size,
+    max,
+    waiting: waiting.length,
+    ...(capacityReached === undefined ? {} : { capacityReached }),
+  };
 }
 
 /** A session's place on the waiting list, from 1, or undefined. */

@@ -1,0 +1,199 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { afterEach, describe, expect, test } from 'vitest';
+import { type CalledApp, callApp, token } from './called-app.ts';
+
+const opened: CalledApp[] = [];
+const open = (...options: Parameters<typeof callApp>): CalledApp => {
+  const app = callApp(...options);
+  opened.push(app);
+  return app;
+};
+afterEach(async () => {
+  for (const app of opened.splice(0)) await app.close();
+});
+
+const cookieOf = (response: Response): string => (response.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+
+describe('the token in an address', () => {
+  test.each([
+    ['/?token=T', '/'],
+    ['/sessions/s1?token=T', '/sessions/s1'],
+    ['/sessions/s1?tab=audit&token=T', '/sessions/s1?tab=audit'],
+    ['//evil.example/?token=T', '/evil.example/'],
+    ['/%5C%5Cevil.example?token=T', '/%5C%5Cevil.example'],
+  ])('%s lands on %s, signed in', async (path, place) => {
+    const { call } = open();
+    const response = await call(`http://127.0.0.1:4242${path.replace('token=T', `token=${token}`)}`);
+    expect(response.status).toBe(302);
+    expect(response.headers.get('location')).toBe(place);
+    expect((await call('/api/pool', { headers: { cookie: cookieOf(response) } })).status).toBe(200);
+  });
+
+  test('a wrong one is a page that says what to do', async () => {
+    const response = await open().call('/sessions/s1?token=wrong');
+    expect(response.status).toBe(401);
+    expect(response.headers.get('content-type')).toMatch(/text\/html/);
+    const page = await response.text();
+    expect(page).toContain('not the one of this server');
+    expect(page).toContain('concerto token');
+  });
+
+  test('none at all is a page that asks for it', async () => {
+    const response = await open().call('/');
+    expect(response.status).toBe(401);
+    expect(await response.text()).toContain('name="token"');
+  });
+});
+
+describe('the cookie', () => {
+  const signedIn = async (app: CalledApp): Promise<string> => cookieOf(await app.call(`/?token=${token}`));
+
+  test('has the name of its instance, and is good nowhere else', async () => {
+    const first = open();
+    const second = open({ guard: { instance: 'two' } });
+    const cookies = [await signedIn(first), await signedIn(second)];
+    expect(cookies[0]?.split('=')[0]).not.toBe(cookies[1]?.split('=')[0]);
+    const both = { headers: { cookie: cookies.join('; ') } };
+    expect((await first.call('/api/pool', both)).status).toBe(200);
+    expect((await second.call('/api/pool', both)).status).toBe(200);
+    const renamed = `${cookies[1]?.split('=')[0]}=${cookies[0]?.split('=')[1]}`;
+    expect((await second.call('/api/pool', { headers: { cookie: renamed } })).status).toBe(401);
+  });
+
+  test.each([
+    ['same-site', 401],
+    ['cross-site', 401],
+    ['same-origin', 200],
+    ['none', 200],
+  ])('sent by a browser for a %s page: %i', async (site, status) => {
+    const app = open();
+    const headers = { cookie: await signedIn(app), 'sec-fetch-site': site, 'sec-fetch-mode': 'no-cors' };
+    expect((await app.call('/api/pool', { headers })).status).toBe(status);
+  });
+
+  test('behind TLS it is bound to the host', async () => {
+    const app = open({ guard: { hosts: ['console.example.org'], origins: ['https://console.example.org'] } });
+    const host = 'console.example.org';
+    const response = await app.call(`/?token=${token}`, { headers: { host } });
+    expect(response.headers.get('set-cookie')).toMatch(/^__Host-concerto_\w+=.*; Path=\/; HttpOnly; Secure/);
+    expect((await app.call('/api/pool', { headers: { host, cookie: cookieOf(response) } })).status).toBe(200);
+  });
+});
+
+describe('who calls', () => {
+  test.each([
+    ['evil.example', undefined, 421],
+    ['127.0.0.1:4242', 'http://127.0.0.1:3000', 403],
+    ['127.0.0.1:4242', 'http://evil.example:4242', 403],
+    ['127.0.0.1:4242', 'null', 403],
+    ['127.0.0.1:4242', 'http://127.0.0.1:4242', 200],
+    ['mine.localhost:4242', 'http://mine.localhost:4242', 200],
+    ['localhost.evil.example', undefined, 421],
+  ])('host %s, origin %s: %i', async (host, origin, status) => {
+    const headers = { host, ...(origin === undefined ? {} : { origin }) };
+    expect((await open().ask('/api/pool', { headers })).status).toBe(status);
+  });
+});
+
+describe('calls that are no part of the API', () => {
+  test('/metrics is for Prometheus, and needs the token', async () => {
+    const { ask, call } = open();
+    expect((await call('/metrics')).status).toBe(401);
+    const response = await ask('/metrics');
+    expect(response.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
+    const text = await response.text();
+    expect(text).toMatch(/^concerto_pool_max 1$/m);
+    expect(text).toMatch(/^concerto_http_responses_total\{class="4xx"\} 1$/m);
+  });
+
+  test('the description is made once and is the same for all', async () => {
+    const { call } = open();
+    const [first, second] = [await call('/api/openapi.json'), await call('/api/openapi.json')];
+    expect(first.headers.get('content-type')).toBe('application/json');
+    expect(await first.text()).toBe(await second.text());
+  });
+
+  test('an unknown call is 404, a known path with another method 405', async () => {
+    const { ask } = open();
+    expect(await (await ask('/api/nothing')).json()).toMatchObject({ status: 404, code: 'no_such_call' });
+    const refused = await ask('/api/pool', { method: 'DELETE' });
+    expect(refused.headers.get('allow')).toBe('GET, PUT, HEAD');
+    expect(refused.status).toBe(405);
+  });
+});
+
+describe('the page', () => {
+  test('its own addresses are the page, compressed where the browser can; a missing file is none', async () => {
+    const webRoot = await mkdtemp(join(tmpdir(), 'concerto-page-'));
+    await mkdir(join(webRoot, 'assets'));
+    await writeFile(join(webRoot, 'index.html'), '<h1>page</h1>');
+    await writeFile(join(webRoot, 'assets/a.js'), 'run()');
+    try {
+      const { ask } = open({ webRoot });
+      expect(await (await ask('/sessions/s1')).text()).toBe('<h1>page</h1>');
+      const script = await ask('/assets/a.js', { headers: { 'accept-encoding': 'gzip, br' } });
+      expect(script.headers.get('content-encoding')).toBe('gzip');
+      expect(gunzipSync(await script.arrayBuffer()).toString()).toBe('run()');
+      expect(await (await ask('/assets/gone.js')).json()).toMatchObject({ status: 404, code: 'no_such_file' });
+      expect((await ask('/..%2f..%2fetc%2fpasswd')).status).toBe(404);
+    } finally {
+      await rm(webRoot, { recursive: true, force: true });
+    }
+  });
+});
+
+describe('runs', () => {
+  const json = { 'content-type': 'application/json' };
+  const post = (app: CalledApp, body: unknown) => app.ask('/api/agent/run', { method: 'POST', headers: json, body });
+
+  test.each(['runId', 'run_id'])('their id may be proposed as %s', async (name) => {
+    const app = open();
+    const response = await post(app, { agent: 'echo', objective: 'x', [name]: 'mine' });
+    expect(await response.json()).toEqual({ run_id: 'mine', runId: 'mine' });
+  });
+
+  test('but not two of them', async () => {
+    const response = await post(open(), { agent: 'echo', objective: 'x', runId: 'a', run_id: 'b' });
+    expect(await response.json()).toMatchObject({ status: 422, code: 'invalid_body' });
+  });
+
+  test.each([undefined, 'null', '{}'])('the body %s says nothing, and nothing is no error of its own', async (body) => {
+    const said = await (await post(open(), body)).json();
+    expect(said).toEqual(await (await post(open(), '{}')).json());
+  });
+
+  test('a body that is too deep or no JSON is refused', async () => {
+    const app = open();
+    expect(await (await post(app, `${'['.repeat(2000)}${']'.repeat(2000)}`)).json()).toMatchObject({ status: 400 });
+    expect(await (await post(app, '{"a')).json()).toMatchObject({ status: 400, code: 'bad_json' });
+    expect(app.complaints).toEqual([]);
+  });
+
+  test('a start that finds no room is seen at the pool', async () => {
+    const app = open();
+    expect((await post(app, { agent: 'echo', objective: 'x', runId: 'first' })).status).toBe(200);
+    expect(await (await post(app, { agent: 'echo', objective: 'x', runId: 'late' })).json()).toMatchObject({
+      status: 409,
+      code: 'pool_full',
+    });
+    expect(await (await app.ask('/api/pool')).json()).toMatchObject({
+      capacityReached: { sessionId: 'late', outcome: 'refused', at: expect.stringMatching(/^\d{4}-/) },
+    });
+  });
+});
+
+test('an Idempotency-Key does a thing once, and refuses another body', async () => {
+  const { ask } = open();
+  const start = (title: string) =>
+    ask('/api/sessions', {
+      method: 'POST',
+      headers: { 'idempotency-key': 'k' },
+      body: { agent: 'echo', prompt: 'x', title },
+    });
+  const first: unknown = await (await start('a')).json();
+  expect(await (await start('a')).json()).toEqual(first);
+  expect(await (await start('b')).json()).toMatchObject({ status: 422, code: 'key_reused' });
+});

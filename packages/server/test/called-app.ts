@@ -1,0 +1,81 @@
+import { Readable } from 'node:stream';
+import { memoryEventLog } from '@concerto/log';
+import { type CatalogEntry, catalogOf, PoolKeeper, SessionStore, Sessions, systemClock } from '@concerto/runtime';
+import { createApp } from '../src/app.ts';
+import { EventFeeds } from '../src/event-feeds.ts';
+import type { Guard } from '../src/guard.ts';
+import type { OnNode, ServerContext } from '../src/server-context.ts';
+
+export const token = 'a-token-of-some-length';
+
+export type CallInit = {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+};
+
+export type CalledApp = {
+  readonly context: ServerContext;
+  /** What the operator was told. */
+  readonly complaints: readonly string[];
+  /** Without a token. */
+  readonly call: (path: string, init?: CallInit) => Promise<Response>;
+  /** With it. */
+  readonly ask: (path: string, init?: CallInit) => Promise<Response>;
+  readonly close: () => Promise<void>;
+};
+
+const echo: CatalogEntry = {
+  kind: 'agent',
+  name: 'echo',
+  spec: { name: 'echo', protocol: 'ndjson', command: 'cat', args: [], env: {}, workingDir: '.', plainText: 'result' },
+};
+
+/** The app over a store in memory, called without a socket; nothing runs the sessions. */
+export function callApp(options: { readonly guard?: Partial<Guard>; readonly webRoot?: string } = {}): CalledApp {
+  const log = memoryEventLog({ now: Date.now });
+  const store = new SessionStore(log);
+  const complaints: string[] = [];
+  const report = (message: string): void => void complaints.push(message);
+  const clock = systemClock;
+  const pool = new PoolKeeper({ log, store, clock, report, initialMax: 1 });
+  let minted = 0;
+  const mintId = (prefix: string): string => {
+    minted += 1;
+    return `${prefix}_${minted}`;
+  };
+  const context: ServerContext = {
+    sessions: new Sessions({ log, store, pool, catalog: catalogOf([echo]), clock, mintId, environment: {} }),
+    log,
+    feeds: new EventFeeds(log),
+    guard: { token, instance: 'one', hosts: [], ...options.guard },
+    version: '1.2.3',
+    webRoot: options.webRoot,
+  };
+  const app = createApp(context, report);
+  const call = async (path: string, { method = 'GET', headers = {}, body }: CallInit = {}): Promise<Response> => {
+    const text = typeof body === 'string' || body === undefined ? body : JSON.stringify(body);
+    const sent = { host: '127.0.0.1:4242', ...headers };
+    return await app.request(path, { method, headers: sent }, { incoming: incomingOf(sent, text) });
+  };
+  return {
+    context,
+    complaints,
+    call,
+    ask: (path, init = {}) => call(path, { ...init, headers: { authorization: `Bearer ${token}`, ...init.headers } }),
+    close: async () => {
+      context.feeds.close();
+      await log.close();
+    },
+  };
+}
+
+/** Bodies are read from Node's own request, so a call brings the part of it that is read. */
+function incomingOf(
+  headers: Readonly<Record<string, string>>,
+  body: string | undefined,
+): OnNode['Bindings']['incoming'] {
+  const stream = Readable.from(body === undefined ? [] : [Buffer.from(body)], { objectMode: false });
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a readable with headers is all that is read of it
+  return Object.assign(stream, { headers, complete: body === undefined }) as unknown as OnNode['Bindings']['incoming'];
+}
