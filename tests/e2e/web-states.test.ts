@@ -170,7 +170,7 @@ test.each(['light', 'dark'] as const)(
     await startSession(page, 'demo', 'Look at it');
     await page.getByRole('button', { name: 'RS256' }).waitFor();
     await page.getByLabel('Message', { exact: true }).fill('later');
-    await page.keyboard.press('Enter');
+    await page.keyboard.press('Alt+Enter');
     await page.getByRole('list', { name: 'Queued messages' }).waitFor();
     await check();
     await page.getByRole('button', { name: 'RS256' }).click();

@@ -109,7 +109,7 @@ test('everything can be done without a mouse', async () => {
   await page.keyboard.press('c');
   await page.keyboard.type('yes, n and 1 are letters here');
   expect(await page.getByLabel('Message', { exact: true }).inputValue()).toBe('yes, n and 1 are letters here');
-  await page.keyboard.press('Enter');
+  await page.keyboard.press('Alt+Enter');
   await page.getByRole('list', { name: 'Queued messages' }).getByText('are letters here').waitFor();
   await page.keyboard.press('Escape');
   await page.getByRole('button', { name: 'Approve' }).waitFor();

@@ -149,6 +149,7 @@ export const Message = z.strictObject({
   source: z.enum(['user', 'system', 'webhook']),
   createdAt: z.string(),
   deliveredAt: z.string().optional(),
+  cancelledAt: z.string().optional(),
   inFlight: z.boolean().optional(),
   /** How the agent got it: `steer` into the running turn, or as a `prompt`. */
   how: z.enum(['steer', 'prompt']).optional(),

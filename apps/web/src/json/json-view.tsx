@@ -1,4 +1,5 @@
 import { type ReactNode, useState } from 'react';
+import { lineOf } from './line-of.ts';
 
 type Props = { readonly title: ReactNode; readonly data: unknown; readonly isOpen?: boolean };
 
@@ -33,21 +34,4 @@ function Body({ data }: { readonly data: unknown }): ReactNode {
       )}
     </>
   );
-}
-
-/** The first scalars of an object, enough to recognise it by. */
-export function lineOf(data: unknown): string {
-  if (data === null || typeof data !== 'object') return String(data);
-  if (Array.isArray(data)) return `${data.length} items`;
-  return Object.entries(data)
-    .slice(0, 6)
-    .map(([key, value]) => `${key}: ${scalar(value)}`)
-    .join('  ');
-}
-
-function scalar(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.length}]`;
-  if (value !== null && typeof value === 'object') return '{…}';
-  const text = String(value);
-  return text.length > 80 ? `${text.slice(0, 79)}…` : text;
 }

@@ -20,7 +20,7 @@ export function QueueHistory({ history }: Props): ReactNode {
           <li key={message.id} data-status={message.status}>
             <p className="queue-text">{message.content}</p>
             <p className="queue-remark">
-              {outcomeOf(message)} <ClockTime at={message.deliveredAt ?? message.createdAt} />
+              {outcomeOf(message)} <ClockTime at={message.deliveredAt ?? message.cancelledAt ?? message.createdAt} />
             </p>
           </li>
         ))}

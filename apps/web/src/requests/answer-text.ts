@@ -1,23 +1,36 @@
 import type { Json } from '@concerto/base';
-import { type SuspendEvent, textOf } from '@concerto/protocol';
+import { readDecision, type SuspendEvent, textOf } from '@concerto/protocol';
 import { isJsonObject } from '../json/json-object.ts';
+import { lastingOptions } from './consent-options.ts';
 
 /** A text as the wire wants it. */
 export function textAnswer(text: string): Json {
   return { input: { role: 'user', parts: [{ text }] } };
 }
 
+/** Whether an answer to an approval was a no. */
+export function isRefusal(event: SuspendEvent, response: Json): boolean {
+  if (event.type !== 'queryConsent') return false;
+  const option = lastingOptions(event.scope).find(({ id }) => id === response);
+  return option === undefined ? !readDecision(response).isApproved : option.kind.startsWith('reject');
+}
+
 /** An answer as the person gave it. */
 export function answerText(event: SuspendEvent, response: Json): string {
-  if (event.type === 'queryConsent') {
-    if (response === true) return 'Approved';
-    if (response === false) return 'Denied';
-  }
+  if (event.type === 'queryConsent') return consentText(event, response);
   const selected = isJsonObject(response) ? response.selected : undefined;
   if (event.type === 'waitForChoice' && Array.isArray(selected)) {
     return selected.map((id: unknown) => choiceText(event, id)).join(', ');
   }
   return inputText(response) ?? (typeof response === 'string' ? response : JSON.stringify(response));
+}
+
+function consentText(event: Extract<SuspendEvent, { type: 'queryConsent' }>, response: Json): string {
+  const option = lastingOptions(event.scope).find(({ id }) => id === response);
+  if (option !== undefined) return option.name;
+  const { isApproved, reason } = readDecision(response);
+  if (isApproved) return 'Approved';
+  return reason === undefined ? 'Denied' : `Denied: ${reason}`;
 }
 
 function choiceText(event: Extract<SuspendEvent, { type: 'waitForChoice' }>, id: unknown): string {

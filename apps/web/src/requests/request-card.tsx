@@ -16,8 +16,6 @@ import { SettledNote } from './settled-note.tsx';
 type Props = {
   readonly sessionId: string;
   readonly item: RequestItem;
-  /** What was answered, once that is known. */
-  readonly answer: Json | undefined;
 };
 
 export type FormProps<Event extends SuspendEvent = SuspendEvent> = {
@@ -27,9 +25,8 @@ export type FormProps<Event extends SuspendEvent = SuspendEvent> = {
 };
 
 /** Something the agent waits for. It is open until the events say that it is not, whoever answered. */
-export function RequestCard({ sessionId, item, answer }: Props): ReactNode {
+export function RequestCard({ sessionId, item }: Props): ReactNode {
   const { event, settled, at } = item;
-  const [given, setGiven] = useState<Json>();
   const [problem, setProblem] = useState<string>();
   const [isSending, setSending] = useState(false);
   const card = useRef<HTMLElement>(null);
@@ -38,7 +35,6 @@ export function RequestCard({ sessionId, item, answer }: Props): ReactNode {
     setProblem(undefined);
     try {
       await client.answer(sessionId, event.requestId, response);
-      setGiven(response);
       // The form goes away; who answered by keyboard stays where they were.
       card.current?.focus();
     } catch (cause) {
@@ -73,7 +69,7 @@ export function RequestCard({ sessionId, item, answer }: Props): ReactNode {
       {settled === undefined ? (
         <Form event={event} isSending={isSending} onAnswer={(response) => void send(response)} />
       ) : (
-        <SettledNote event={event} settled={settled} answer={given ?? answer} isOwn={given !== undefined} />
+        <SettledNote event={event} settled={settled} />
       )}
       {problem !== undefined && settled === undefined && (
         <p className="inline-problem" role="alert">

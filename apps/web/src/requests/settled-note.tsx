@@ -1,20 +1,15 @@
-import type { Json } from '@concerto/base';
 import type { SuspendEvent } from '@concerto/protocol';
 import type { ReactNode } from 'react';
 import { Icon } from '../shell/icon.tsx';
 import { ClockTime } from '../time/moment.tsx';
 import type { Settlement } from '../timeline/timeline-state.ts';
-import { answerText } from './answer-text.ts';
+import { answerText, isRefusal } from './answer-text.ts';
+import { whoText } from './who-text.ts';
 
-type Props = {
-  readonly event: SuspendEvent;
-  readonly settled: Settlement;
-  readonly answer: Json | undefined;
-  /** Given in this tab. */
-  readonly isOwn: boolean;
-};
+type Props = { readonly event: SuspendEvent; readonly settled: Settlement };
 
-export function SettledNote({ event, settled, answer, isOwn }: Props): ReactNode {
+/** How a request ended, as the events tell it: the same in every tab, and after a reload. */
+export function SettledNote({ event, settled }: Props): ReactNode {
   if (settled.outcome === 'withdrawn') {
     return (
       <p className="settled" data-outcome="withdrawn">
@@ -24,12 +19,14 @@ export function SettledNote({ event, settled, answer, isOwn }: Props): ReactNode
       </p>
     );
   }
-  const who = isOwn ? 'you' : (settled.by ?? 'someone');
+  const { response, reason } = settled;
+  const isNo = response !== undefined && isRefusal(event, response);
   return (
-    <p className="settled" data-outcome="answered" data-answer={answer === false ? 'no' : undefined}>
-      <Icon name={answer === false ? 'close' : 'check'} />
-      {answer === undefined ? <span>Answered</span> : <strong>{answerText(event, answer)}</strong>}
-      <span>by {who}</span>
+    <p className="settled" data-outcome="answered" data-answer={isNo ? 'no' : undefined}>
+      <Icon name={isNo ? 'close' : 'check'} />
+      {response === undefined ? <span>Answered</span> : <strong>{answerText(event, response)}</strong>}
+      <span>by {whoText(settled.by)}</span>
+      {reason !== undefined && <span className="settled-reason">{reason}</span>}
       <ClockTime at={settled.at} />
     </p>
   );

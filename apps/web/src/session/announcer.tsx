@@ -1,5 +1,5 @@
-import { type SuspendEvent, textOf } from '@concerto/protocol';
 import type { ReactNode } from 'react';
+import { questionText } from '../requests/question-text.ts';
 import { statusWords } from '../status/status-words.ts';
 import type { TimelineState } from '../timeline/timeline-state.ts';
 
@@ -18,21 +18,6 @@ function announcementOf({ open, requests, items, status }: TimelineState): strin
   const id = open.at(-1);
   const index = id === undefined ? undefined : requests.get(id);
   const item = index === undefined ? undefined : items[index];
-  if (item?.kind === 'request') return `The agent waits for you: ${questionOf(item.event)}. Press A to answer.`;
+  if (item?.kind === 'request') return `The agent waits for you: ${questionText(item.event)}. Press A to answer.`;
   return status === undefined ? '' : statusWords[status].label;
-}
-
-function questionOf(event: SuspendEvent): string {
-  switch (event.type) {
-    case 'waitForInput':
-    case 'waitForChoice':
-      return textOf(event.prompt);
-    case 'queryConsent':
-      return typeof event.scope.description === 'string' ? event.scope.description : event.consentType;
-    case 'applyEdits':
-      return event.label;
-    case 'readGraph':
-    case 'inspectNode':
-      return 'a request';
-  }
 }

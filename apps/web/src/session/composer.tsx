@@ -1,32 +1,41 @@
-import type { SessionStatus } from '@concerto/protocol';
+import type { SessionStatus, SuspendEvent } from '@concerto/protocol';
 import { messageLengthMax } from '@concerto/protocol';
 import type { KeyboardEvent, ReactNode, Ref } from 'react';
 import { GrowingField } from '../shell/growing-field.tsx';
 import { Icon } from '../shell/icon.tsx';
+import { type Addressee, addresseeOf } from './addressee.ts';
 import { isOver } from './lifecycle-table.ts';
-import { useSender } from './use-sender.ts';
+import { type SendWay, useSender } from './use-sender.ts';
 
 type Props = {
   readonly id: string;
   readonly status: SessionStatus;
   readonly canSteer: boolean;
+  /** What waits longest for an answer. */
+  readonly open: SuspendEvent | undefined;
   readonly fieldRef: Ref<HTMLTextAreaElement | null>;
   readonly onSent: () => void;
 };
 
-/** Says something to the agent: now, into what it does, or later, as its next task. */
-export function Composer({ id, status, canSteer, fieldRef, onSent }: Props): ReactNode {
+/** Says something to the agent: the answer that it waits for, now into what it does, or later as its next task. */
+export function Composer({ id, status, canSteer, open, fieldRef, onSent }: Props): ReactNode {
   const { text, problem, write, send } = useSender(id, onSent);
   // Between two turns there is nothing to steer and nothing to queue behind.
   const isBetween = status === 'idle' || status === 'interrupted';
+  const addressee = addresseeOf(open, text);
+  const sendBy = (way: SendWay | undefined): void => {
+    if (way === undefined && addressee !== undefined)
+      return send({ answer: addressee.response, to: addressee.requestId });
+    send(way ?? 'queued');
+  };
   const press = (event: KeyboardEvent<HTMLTextAreaElement>): void => {
     if (event.key === 'Escape') event.currentTarget.blur();
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
     event.preventDefault();
-    send((event.ctrlKey || event.metaKey) && !isBetween ? 'immediate' : 'queued');
+    if ((event.ctrlKey || event.metaKey) && !isBetween) return sendBy('immediate');
+    sendBy(event.altKey ? 'queued' : undefined);
   };
   if (isOver(status)) return <p className="composer-closed">This session is over. Start a new one to go on.</p>;
-  const isEmpty = text.trim() === '';
   return (
     <form className="composer" aria-label="Message to the agent" onSubmit={(event) => event.preventDefault()}>
       {problem !== undefined && (
@@ -34,45 +43,91 @@ export function Composer({ id, status, canSteer, fieldRef, onSent }: Props): Rea
           {problem}
         </p>
       )}
+      {addressee !== undefined && (
+        <p className="composer-answers">
+          <Icon name="question" />
+          <span className="composer-asked">
+            <strong>{addressee.saying}:</strong> {addressee.question}
+          </span>
+        </p>
+      )}
       <GrowingField
         fieldRef={fieldRef}
         value={text}
         maxLength={messageLengthMax}
         aria-label="Message"
-        placeholder={isBetween ? 'What next?' : 'Steer the agent now, or queue its next task …'}
+        placeholder={placeholderOf(isBetween, addressee)}
         onChange={(event) => write(event.target.value)}
         onKeyDown={press}
       />
-      <div className="composer-actions">
-        <p className="hint">{hintOf(status, canSteer)}</p>
-        {!isBetween && (
-          <button
-            type="button"
-            className="button steer"
-            disabled={isEmpty}
-            title="Say it now, in the running turn (Ctrl+Enter)"
-            onClick={() => send('immediate')}
-          >
-            <Icon name="bolt" />
-            Steer
-          </button>
-        )}
-        <button
-          type="button"
-          className="button primary"
-          disabled={isEmpty}
-          title={isBetween ? 'Send (Enter)' : 'Deliver after the running turn (Enter)'}
-          onClick={() => send('queued')}
-        >
-          <Icon name={isBetween ? 'send' : 'queue'} />
-          {isBetween ? 'Send' : 'Queue'}
-        </button>
-      </div>
+      <Actions
+        hint={hintOf(status, canSteer, addressee)}
+        isBetween={isBetween}
+        isEmpty={text.trim() === ''}
+        addressee={addressee}
+        onSend={sendBy}
+      />
     </form>
   );
 }
 
-function hintOf(status: SessionStatus, canSteer: boolean): string {
+type ActionsProps = {
+  readonly hint: string;
+  readonly isBetween: boolean;
+  readonly isEmpty: boolean;
+  readonly addressee: Addressee | undefined;
+  readonly onSend: (way: SendWay | undefined) => void;
+};
+
+function Actions({ hint, isBetween, isEmpty, addressee, onSend }: ActionsProps): ReactNode {
+  return (
+    <div className="composer-actions">
+      <p className="hint">{hint}</p>
+      {!isBetween && (
+        <button
+          type="button"
+          className="button steer"
+          disabled={isEmpty}
+          title="Say it now, in the running turn (Ctrl+Enter)"
+          onClick={() => onSend('immediate')}
+        >
+          <Icon name="bolt" />
+          Steer
+        </button>
+      )}
+      <button
+        type="button"
+        className={addressee === undefined ? 'button primary' : 'button'}
+        disabled={isEmpty}
+        title={isBetween ? 'Send (Enter)' : 'Deliver after the running turn (Alt+Enter)'}
+        onClick={() => onSend('queued')}
+      >
+        <Icon name={isBetween ? 'send' : 'queue'} />
+        {isBetween ? 'Send' : 'Queue'}
+      </button>
+      {addressee !== undefined && (
+        <button
+          type="button"
+          className="button primary"
+          disabled={isEmpty}
+          title={`${addressee.verb} (Enter)`}
+          onClick={() => onSend(undefined)}
+        >
+          <Icon name="send" />
+          {addressee.verb}
+        </button>
+      )}
+    </div>
+  );
+}
+
+function placeholderOf(isBetween: boolean, addressee: Addressee | undefined): string {
+  if (addressee !== undefined) return 'Your answer …';
+  return isBetween ? 'What next?' : 'Steer the agent now, or queue its next task …';
+}
+
+function hintOf(status: SessionStatus, canSteer: boolean, addressee: Addressee | undefined): string {
+  if (addressee !== undefined) return 'Enter answers · Alt+Enter queues · Ctrl+Enter steers';
   if (status === 'idle') return 'Enter to send';
   if (status === 'interrupted') return 'Enter to send; the queue stands still until you do, or resume';
   if (status === 'paused') return 'Messages are held until you resume';

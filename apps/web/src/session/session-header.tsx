@@ -12,12 +12,14 @@ type Props = {
   readonly session: Session | undefined;
   readonly status: SessionStatus;
   readonly statusSince: string | undefined;
+  /** The last turn ended with an error. */
+  readonly hasFailed: boolean;
   /** What is shown may have changed since. */
   readonly isStale: boolean;
   readonly connection: ReactNode;
 };
 
-export function SessionHeader({ id, session, status, statusSince, isStale, connection }: Props): ReactNode {
+export function SessionHeader({ id, session, status, statusSince, hasFailed, isStale, connection }: Props): ReactNode {
   return (
     <header className="session-header">
       <Link href="/" className="icon-button" aria-label="All sessions" title="All sessions (g)">
@@ -26,7 +28,7 @@ export function SessionHeader({ id, session, status, statusSince, isStale, conne
       <div className="session-heading">
         <h1 title={session?.title}>{session?.title ?? id}</h1>
         <p className="session-facts">
-          <StatusBadge status={status} since={statusSince} />
+          <StatusBadge status={status} since={statusSince} hasFailed={hasFailed} />
           {isStale && <span className="muted">when last heard of</span>}
           {forcedAfterSeconds[status] !== undefined && (
             <span className="muted">forced after {forcedAfterSeconds[status]} s</span>

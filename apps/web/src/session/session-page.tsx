@@ -4,12 +4,12 @@ import { failureOf } from '../fetching/failure.ts';
 import { useFetched } from '../fetching/use-fetched.ts';
 import { QueuePanel } from '../queue/queue-panel.tsx';
 import { useQueue } from '../queue/use-queue.ts';
-import { useAnswers } from '../requests/use-answers.ts';
 import { Link } from '../routing/link.tsx';
 import { usePageTitle } from '../shell/use-page-title.ts';
 import { useShortcuts } from '../shell/use-shortcuts.ts';
 import { needsYou } from '../status/status-words.ts';
 import { Timeline } from '../timeline/timeline.tsx';
+import { openRequest } from '../timeline/timeline-state.ts';
 import { useFollowing } from '../timeline/use-following.ts';
 import { Announcer } from './announcer.tsx';
 import { Composer } from './composer.tsx';
@@ -41,7 +41,6 @@ export function SessionPage({ id }: { readonly id: string }): ReactNode {
     { key: id, revision: revision(sessionRevision), everyMs: sessionPollMs },
   );
   const queue = useQueue(id, revision(queueRevision));
-  const answers = useAnswers(id, timeline.requests.size - timeline.open.length, isReplaying);
   const following = useFollowing(timeline.items.length);
   const field = useRef<HTMLTextAreaElement>(null);
   const status = (isReplaying ? session?.status : timeline.status) ?? session?.status ?? 'queued';
@@ -62,6 +61,7 @@ export function SessionPage({ id }: { readonly id: string }): ReactNode {
         session={session}
         status={status}
         isStale={isStale}
+        hasFailed={timeline.hasTurnFailed}
         statusSince={isReplaying ? undefined : timeline.statusSince}
         connection={
           <ConnectionBadge connection={connection} behind={Number.isFinite(behind) ? behind : 0} onRetry={retry} />
@@ -69,12 +69,13 @@ export function SessionPage({ id }: { readonly id: string }): ReactNode {
       />
       <div className="session-columns">
         <div className="session-main">
-          <Timeline sessionId={id} timeline={timeline} answers={answers} following={following} />
+          <Timeline sessionId={id} timeline={timeline} following={following} />
           <WaitingLine session={session} />
           <Composer
             key={id}
             id={id}
             status={status}
+            open={openRequest(timeline)}
             canSteer={session?.capabilities === undefined || session.capabilities.includes('steer')}
             fieldRef={field}
             onSent={following.follow}

@@ -1,8 +1,12 @@
+import type { Json } from '@concerto/base';
 import type { MessagePriority } from '@concerto/protocol';
 import { useRef, useState } from 'react';
 import { client } from '../client.ts';
 import { failureOf } from '../fetching/failure.ts';
 import { forgetDraft, keepDraft, keptDraft } from './draft-store.ts';
+
+/** As a message of a lane, or as the answer to a request. */
+export type SendWay = MessagePriority | { readonly answer: Json; readonly to: string };
 
 /**
  * What is being written to a session, and the way out. The field is free again at once; what is sent goes one after
@@ -16,14 +20,15 @@ export function useSender(id: string, onSent: () => void) {
     setText(next);
     keepDraft(id, next);
   };
-  const send = (priority: MessagePriority): void => {
+  const send = (way: SendWay): void => {
     const content = text.trim();
     if (content === '') return;
     setText('');
     setProblem(undefined);
     before.current = before.current.then(async () => {
       try {
-        await client.send(id, { content, priority });
+        if (typeof way === 'string') await client.send(id, { content, priority: way });
+        else await client.answer(id, way.to, way.answer);
         // Unless something else is being written by now.
         if (keptDraft(id).trim() === content) forgetDraft(id);
         onSent();

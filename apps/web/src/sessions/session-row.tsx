@@ -8,12 +8,12 @@ import { needsYou } from '../status/status-words.ts';
 import { Age, Lasting } from '../time/moment.tsx';
 
 export function SessionRow({ session }: { readonly session: Session }): ReactNode {
-  const { id, title, agent, status, createdAt, updatedAt, pending } = session;
+  const { id, title, agent, status, createdAt, updatedAt, pending, error } = session;
   return (
     <li className="session-row" data-waits={needsYou.includes(status)}>
       <Link href={sessionPath(id)} className="session-link">
         <span className="session-title">{title}</span>
-        <StatusBadge status={status} since={updatedAt} />
+        <StatusBadge status={status} since={updatedAt} hasFailed={error !== undefined} />
       </Link>
       <p className="session-note">
         <span className="agent-name">{agent}</span>

@@ -1,16 +1,18 @@
 import type { SessionStatus } from '@concerto/protocol';
 import type { ReactNode } from 'react';
 import { Lasting } from '../time/moment.tsx';
-import { statusWords } from './status-words.ts';
+import { wordsOf } from './status-words.ts';
 
 type Props = {
   readonly status: SessionStatus;
   /** Shown for a status that must not last. */
   readonly since?: string | undefined;
+  /** The last turn ended with an error. */
+  readonly hasFailed?: boolean;
 };
 
-export function StatusBadge({ status, since }: Props): ReactNode {
-  const { label, tone } = statusWords[status];
+export function StatusBadge({ status, since, hasFailed = false }: Props): ReactNode {
+  const { label, tone } = wordsOf(status, hasFailed);
   return (
     <span className="badge" data-tone={tone} data-status={status}>
       <span className="badge-dot" aria-hidden="true" />

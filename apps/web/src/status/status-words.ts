@@ -23,4 +23,9 @@ export const statusWords: Readonly<Record<SessionStatus, Words>> = {
   failed: { label: 'Failed', tone: 'bad' },
 };
 
+/** One that rests after a failed turn must not look like one that rests after its work. */
+export function wordsOf(status: SessionStatus, hasFailed: boolean): Words {
+  return status === 'idle' && hasFailed ? { label: 'Idle, turn failed', tone: 'bad' } : statusWords[status];
+}
+
 export const needsYou: readonly SessionStatus[] = ['waitingForInput', 'waitingForApproval'];

@@ -1,6 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import { isJsonObject } from '../json/json-object.ts';
-import { JsonView, lineOf } from '../json/json-view.tsx';
+import { JsonView } from '../json/json-view.tsx';
+import { lineOf } from '../json/line-of.ts';
 import { Icon } from '../shell/icon.tsx';
 import { ClockTime } from '../time/moment.tsx';
 import type { ActivityEntry, ActivityItem } from './timeline-state.ts';

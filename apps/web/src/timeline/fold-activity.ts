@@ -1,5 +1,6 @@
 import type { Json } from '@concerto/base';
 import { isJsonObject } from '../json/json-object.ts';
+import { lineOf } from '../json/line-of.ts';
 import { appended, lastItem, push, replaceLast, type TimelineDraft } from './timeline-draft.ts';
 import type { ActivityEntry, EventOf } from './timeline-state.ts';
 
@@ -14,7 +15,7 @@ export function foldProgress(draft: TimelineDraft, event: { seq: number; at: str
 export function foldNote(draft: TimelineDraft, event: EventOf<'subagentAddJson'>): void {
   const { seq, at, title, data } = event;
   if (title !== 'progress') return addEntry(draft, { kind: 'note', seq, at, title, data });
-  const message = textMember(data, 'message') ?? '';
+  const message = stepText(data);
   const percent = numberMember(data, 'percent');
   draft.progress = { message, percent };
   const entry: ActivityEntry = { kind: 'progress', seq, at, message, percent, data };
@@ -40,6 +41,12 @@ function addEntry(draft: TimelineDraft, entry: ActivityEntry): void {
   }
   const { seq: key, at } = entry;
   push(draft, { kind: 'activity', key, at, turn: draft.turn, entries: [entry], steps });
+}
+
+/** A step in words: the agent's own, or all that was said with it. A program may emit a bare text, which comes as `value`. */
+function stepText(data: Json): string {
+  if (typeof data === 'string') return data;
+  return textMember(data, 'message') ?? textMember(data, 'text') ?? textMember(data, 'value') ?? lineOf(data);
 }
 
 function textMember(data: Json, key: string): string | undefined {

@@ -11,11 +11,11 @@ export function foldRequest(draft: TimelineDraft, event: EventOf<SuspendEvent['t
 }
 
 export function foldSettlement(draft: TimelineDraft, event: EventOf<'requestSettled'>): void {
-  const { requestId, outcome, by, reason, at } = event;
+  const { requestId, outcome, by, reason, response, at } = event;
   draft.open = draft.open.filter((open) => open !== requestId);
   draft.sessionRevision = event.seq;
   const index = draft.requests.get(requestId);
   const item = index === undefined ? undefined : draft.items[index];
   if (index === undefined || item?.kind !== 'request') return;
-  draft.items[index] = { ...item, settled: { outcome, at, by, reason } };
+  draft.items[index] = { ...item, settled: { outcome, at, by, reason, response } };
 }

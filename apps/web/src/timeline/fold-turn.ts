@@ -11,6 +11,7 @@ export function foldStart(draft: TimelineDraft, event: EventOf<'start'>): void {
   draft.turn += 1;
   draft.sessionRevision = event.seq;
   draft.isTurnOpen = true;
+  draft.hasTurnFailed = false;
   draft.turnCall = undefined;
   draft.resultFields = undefined;
   const blocks = blocksOf(event.objective);
@@ -76,6 +77,7 @@ export function foldError(
 ): void {
   draft.progress = undefined;
   if (event.callId !== undefined && event.callId !== draft.turnCall && failTool(draft, event.callId, text)) return;
+  draft.hasTurnFailed = true;
   if (!isNews(draft, text)) return;
   const [message = '', ...rest] = text.split('\n');
   const tail = rest.join('\n').trim();

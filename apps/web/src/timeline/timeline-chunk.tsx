@@ -1,5 +1,4 @@
 import { memo, type ReactNode } from 'react';
-import type { Answers } from '../requests/use-answers.ts';
 import { TimelineEntry } from './timeline-item.tsx';
 import type { TimelineItem } from './timeline-state.ts';
 
@@ -10,27 +9,20 @@ type Props = {
   readonly to: number;
   /** The item that still grows, if it is here. */
   readonly current: number | undefined;
-  readonly answers: Answers;
 };
 
 /** Some neighbouring items, compared as one: a long timeline is not gone through for every event. */
 export const TimelineChunk = memo(function TimelineChunk(props: Props): ReactNode {
-  const { sessionId, items, from, to, current, answers } = props;
+  const { sessionId, items, from, to, current } = props;
   return items
     .slice(from, to)
     .map((item, offset) => (
-      <TimelineEntry
-        key={item.key}
-        sessionId={sessionId}
-        item={item}
-        isCurrent={current === from + offset}
-        answer={item.kind === 'request' ? answers.get(item.event.requestId) : undefined}
-      />
+      <TimelineEntry key={item.key} sessionId={sessionId} item={item} isCurrent={current === from + offset} />
     ));
 }, isSame);
 
 function isSame(before: Props, after: Props): boolean {
-  if (before.sessionId !== after.sessionId || before.answers !== after.answers) return false;
+  if (before.sessionId !== after.sessionId) return false;
   if (before.from !== after.from || before.to !== after.to || before.current !== after.current) return false;
   for (let index = after.from; index < after.to; index++) {
     if (before.items[index] !== after.items[index]) return false;

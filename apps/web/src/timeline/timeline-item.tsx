@@ -1,4 +1,3 @@
-import type { Json } from '@concerto/base';
 import { unreachable } from '@concerto/base';
 import { memo, type ReactNode } from 'react';
 import { JsonView } from '../json/json-view.tsx';
@@ -13,11 +12,10 @@ type Props = {
   readonly sessionId: string;
   readonly item: TimelineItem;
   readonly isCurrent: boolean;
-  readonly answer: Json | undefined;
 };
 
 /** One arm for each kind of item; drawn again only when the item itself has changed. */
-export const TimelineEntry = memo(function TimelineEntry({ sessionId, item, isCurrent, answer }: Props): ReactNode {
+export const TimelineEntry = memo(function TimelineEntry({ sessionId, item, isCurrent }: Props): ReactNode {
   switch (item.kind) {
     case 'prompt':
       return <PromptEntry item={item} />;
@@ -32,7 +30,7 @@ export const TimelineEntry = memo(function TimelineEntry({ sessionId, item, isCu
     case 'tool':
       return <ToolCall item={item} />;
     case 'request':
-      return <RequestCard sessionId={sessionId} item={item} answer={answer} />;
+      return <RequestCard sessionId={sessionId} item={item} />;
     case 'result':
       return <ResultEntry item={item} />;
     case 'error':

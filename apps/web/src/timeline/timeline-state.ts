@@ -51,6 +51,8 @@ export type Settlement = {
   readonly at: string;
   readonly by: string | undefined;
   readonly reason: string | undefined;
+  /** Undefined where it was asked for as a secret. */
+  readonly response: Json | undefined;
 };
 export type RequestItem = Common & {
   readonly kind: 'request';
@@ -99,6 +101,8 @@ export type TimelineState = {
   readonly statusSince: string | undefined;
   readonly turn: number;
   readonly isTurnOpen: boolean;
+  /** The newest turn ended with an error. */
+  readonly hasTurnFailed: boolean;
   /** Under which the agent's own work in this turn is reported; other calls are its tools. */
   readonly turnCall: string | undefined;
   /** Set between the report of a result and its content. */
@@ -127,6 +131,7 @@ export const emptyTimeline: TimelineState = {
   statusSince: undefined,
   turn: 0,
   isTurnOpen: false,
+  hasTurnFailed: false,
   turnCall: undefined,
   resultFields: undefined,
   lastResultTurn: -1,
@@ -142,3 +147,10 @@ export const emptyTimeline: TimelineState = {
 };
 
 export type EventOf<Type extends StoredEvent['type']> = Extract<StoredEvent, { type: Type }>;
+
+/** What has waited longest for an answer. */
+export function openRequest({ open, requests, items }: TimelineState): SuspendEvent | undefined {
+  const index = open[0] === undefined ? undefined : requests.get(open[0]);
+  const item = index === undefined ? undefined : items[index];
+  return item?.kind === 'request' ? item.event : undefined;
+}

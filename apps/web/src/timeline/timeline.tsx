@@ -1,5 +1,4 @@
 import type { ReactNode } from 'react';
-import type { Answers } from '../requests/use-answers.ts';
 import { Icon } from '../shell/icon.tsx';
 import { TimelineChunk } from './timeline-chunk.tsx';
 import type { TimelineState } from './timeline-state.ts';
@@ -8,14 +7,13 @@ import type { Following } from './use-following.ts';
 type Props = {
   readonly sessionId: string;
   readonly timeline: TimelineState;
-  readonly answers: Answers;
   readonly following: Following;
 };
 
 const chunkItems = 50;
 
 /** What has happened, newest at the end. Only the part around the reader is laid out. */
-export function Timeline({ sessionId, timeline, answers, following }: Props): ReactNode {
+export function Timeline({ sessionId, timeline, following }: Props): ReactNode {
   const { items, isTurnOpen, status, progress, open } = timeline;
   const isWorking = isTurnOpen && status === 'running';
   const { scroller, inner, isFollowing, first, showEarlier, follow, onScroll, onTouch } = following;
@@ -55,7 +53,6 @@ export function Timeline({ sessionId, timeline, answers, following }: Props): Re
                 from={from}
                 to={to}
                 current={current !== undefined && current >= from && current < to ? current : undefined}
-                answers={answers}
               />
             );
           })}

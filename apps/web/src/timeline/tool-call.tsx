@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
-import { JsonView, lineOf } from '../json/json-view.tsx';
+import { JsonView } from '../json/json-view.tsx';
+import { lineOf } from '../json/line-of.ts';
 import { Icon } from '../shell/icon.tsx';
 import { ClockTime } from '../time/moment.tsx';
 import { BlockList } from './block-list.tsx';

@@ -28,6 +28,7 @@ export type QueueEntry = {
   /** The agent would not take it in the middle of a turn: it waits for the next one. */
   readonly steerRefused: boolean;
   readonly deliveredAt?: number | undefined;
+  readonly cancelledAt?: number | undefined;
   readonly how?: DeliveryWay | undefined;
   readonly turn?: number | undefined;
   readonly reason?: string | undefined;
@@ -152,7 +153,7 @@ function evolveEntry(entry: QueueEntry, record: EntryRecord, nextLaneSeq: number
     case 'message-promoted':
       return { ...entry, priority: 'immediate', laneSeq: nextLaneSeq };
     case 'message-cancelled':
-      return { ...entry, state: 'cancelled', reason: record.reason, dispatch: undefined };
+      return { ...entry, state: 'cancelled', cancelledAt: record.at, reason: record.reason, dispatch: undefined };
     case 'message-dispatched': {
       const { dispatchId, how, epoch, incarnation, turn, at, deadline } = record;
       return {

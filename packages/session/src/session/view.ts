@@ -91,6 +91,7 @@ export function messageView(entry: QueueEntry, state: SessionState): Message {
     source: entry.source,
     createdAt: isoTime(entry.createdAt),
     ...(entry.deliveredAt === undefined ? {} : { deliveredAt: isoTime(entry.deliveredAt) }),
+    ...(entry.cancelledAt === undefined ? {} : { cancelledAt: isoTime(entry.cancelledAt) }),
     ...(entry.state === 'dispatched' ? { inFlight: true } : {}),
     ...(entry.how === undefined ? {} : { how: entry.how }),
     ...(entry.state === 'uncertain' ? { uncertain: true } : {}),
