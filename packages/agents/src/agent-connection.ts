@@ -1,12 +1,13 @@
 import type { Json, JsonObject } from '@concerto/base';
 import type {
   AgentCapability,
-  AgentEvent,
   AgentMessage,
   AgentMessageId,
   InitAckMessage,
   Line,
   Usage,
+  UsageSource,
+  WorkEvent,
 } from '@concerto/protocol';
 import type { AgentError } from './agent-error.ts';
 
@@ -86,10 +87,10 @@ export type AgentOutput =
       /** Where the agent left the message's shape. */
       readonly problem?: string;
       /** What a session shows of it in place of what our wire's table says. */
-      readonly shown?: readonly AgentEvent[];
+      readonly shown?: readonly WorkEvent[];
     }
   /** Since the last time. */
-  | { readonly kind: 'usage'; readonly usage: Usage }
+  | { readonly kind: 'usage'; readonly usage: Usage; readonly source?: UsageSource }
   /** The agent no longer waits for an answer to the message with this id. */
   | { readonly kind: 'withdrawn'; readonly id: AgentMessageId; readonly reason: string }
   /** An `init_ack` nobody asked for: what the agent can do is now known. */

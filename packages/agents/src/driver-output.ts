@@ -1,5 +1,16 @@
-import type { JsonObject } from '@concerto/base';
-import { type AgentEvent, type KnownAgentMessage, shortened } from '@concerto/protocol';
+import type { Json, JsonObject } from '@concerto/base';
+import {
+  type CallOutcome,
+  type FileChange,
+  type KnownAgentMessage,
+  type Location,
+  type Part,
+  type PlanEntry,
+  type SessionEvent,
+  shortened,
+  type ToolKind,
+  type WorkEvent,
+} from '@concerto/protocol';
 import type { AgentOutput } from './agent-connection.ts';
 
 /** What one call may show of its input or its output; a whole file or picture is the agent's business. */
@@ -10,12 +21,12 @@ export type DriverMessage = Exclude<KnownAgentMessage, { type: 'init_ack' }> & J
 
 export type Said = Extract<AgentOutput, { kind: 'message' }>;
 
-export function said(message: DriverMessage, shown?: readonly AgentEvent[]): Said {
+export function said(message: DriverMessage, shown?: readonly WorkEvent[]): Said {
   return { kind: 'message', message, raw: message, ...(shown === undefined ? {} : { shown }) };
 }
 
 /** One that our wire has no name for: a program hears it by its name. */
-export function saidCustom(name: string, fields: JsonObject, shown?: readonly AgentEvent[]): Said {
+export function saidCustom(name: string, fields: JsonObject, shown?: readonly WorkEvent[]): Said {
   const raw = { type: name, ...fields };
   return {
     kind: 'message',
@@ -29,8 +40,10 @@ export function log(level: 'debug' | 'info' | 'warn', message: string, fields: J
   return said({ type: 'log', level, message, ...fields });
 }
 
-export function thought(text: string): Said {
-  return saidCustom('thought', { text }, [{ type: 'thought', text }]);
+/** `messageId`: the model's message that it belongs to, where the agent names it. */
+export function thought(text: string, messageId?: string): Said {
+  const message = messageId === undefined ? {} : { message: messageId };
+  return said({ type: 'thought', text, ...message }, [{ type: 'thought', text, ...optional({ messageId }) }]);
 }
 
 /** Names the conversation, so that a later process can go on with it. */
@@ -44,44 +57,107 @@ export type ToolCall = {
   readonly input: JsonObject;
   readonly what: string;
   readonly title?: string;
+  /** The model's message that it belongs to. */
+  readonly messageId?: string;
+  readonly kind?: ToolKind;
+  readonly locations?: readonly Location[];
+  readonly changes?: readonly FileChange[];
+  /** The call whose sub-agent makes this one. */
+  readonly parentCallId?: string;
+  /** What the agent told beside it that the event model has no place for. */
+  readonly extra?: JsonObject;
 };
 
 /** A program hears of progress; a session shows the call itself. */
-export function toolCall({ id, name, input, what, title }: ToolCall): Said {
+export function toolCall({ id, name, input, what, title, ...more }: ToolCall): Said {
   const args = withinLimit(input);
   return said({ type: 'progress', message: what, stage: name, call_id: id, input: args }, [
-    { type: 'functionCall', callId: id, name, args, ...(title === undefined ? {} : { title }) },
+    { type: 'functionCall', callId: id, name, args, ...(title === undefined ? {} : { title }), ...optional(more) },
   ]);
 }
 
-export function toolResult(
-  { id, name }: Pick<ToolCall, 'id' | 'name'>,
-  outcome: { readonly text: string; readonly failed: boolean },
-): Said {
-  const text = cut(outcome.text);
-  const response = outcome.failed ? { error: text } : { result: text };
-  const shown: AgentEvent[] = [
+export type ToolOutcome = {
+  readonly text: string;
+  readonly failed: boolean;
+  /** `denied`, `cancelled`; unless given, `ok` or `failed`. */
+  readonly outcome?: CallOutcome;
+  /** Pictures and other parts beside the text. */
+  readonly parts?: readonly Part[];
+  readonly locations?: readonly Location[];
+  readonly changes?: readonly FileChange[];
+  readonly extra?: JsonObject;
+};
+
+export function toolResult({ id, name }: Pick<ToolCall, 'id' | 'name'>, result: ToolOutcome): Said {
+  const { failed, outcome = failed ? 'failed' : 'ok', parts, text: whole, ...more } = result;
+  const text = cut(whole);
+  const response = failed ? { error: text } : { result: text };
+  const withParts = parts === undefined ? {} : { parts: [...parts] };
+  const shown: WorkEvent[] = [
     {
       type: 'functionResult',
       callId: id,
-      content: { role: 'user', parts: [{ functionResponse: { name, response } }] },
+      content: { role: 'user', parts: [{ functionResponse: { name, response, ...withParts } }] },
+      outcome,
+      ...optional(more),
     },
   ];
-  if (outcome.failed) {
+  if (failed) {
     shown.unshift({
       type: 'subagentError',
       callId: id,
       error: { $error: shortened(text), metadata: { origin: 'agent' } },
     });
   }
-  const message = `${name}${outcome.failed ? ' failed' : ''}: ${shortened(text)}`;
-  return said({ type: 'log', level: outcome.failed ? 'warn' : 'debug', message, call_id: id, output: text }, shown);
+  const message = `${name}${failed ? ' failed' : ''}: ${shortened(text)}`;
+  return said({ type: 'log', level: failed ? 'warn' : 'debug', message, call_id: id, output: text }, shown);
+}
+
+/** A piece of what a running call writes. */
+export function toolOutput(id: string, text: string): Said {
+  return said({ type: 'tool_output', id, text });
+}
+
+/** The whole plan as it stands now. */
+export function plan(entries: readonly PlanEntry[]): Said {
+  return said({
+    type: 'plan',
+    entries: entries.map(({ content, status, priority }) => ({
+      content,
+      status,
+      ...(priority === undefined ? {} : { priority }),
+    })),
+  });
+}
+
+/** What can be switched in the agent, and what stands. */
+export function agentInfo(info: Omit<Extract<SessionEvent, { type: 'agentInfo' }>, 'type'>): Said {
+  return saidCustom('agent_info', jsonOf(info), [{ type: 'agentInfo', ...info }]);
 }
 
 /** Enough to read along by. */
 export function cut(text: string): string {
   if (text.length <= shownCharactersMax) return text;
   return `${text.slice(0, shownCharactersMax)}\n[cut after ${shownCharactersMax} of ${text.length} characters]`;
+}
+
+type Known = Pick<ToolCall, 'messageId' | 'kind' | 'locations' | 'changes' | 'parentCallId' | 'extra'>;
+type More = { readonly [Name in keyof Known]?: Known[Name] | undefined };
+
+/** The fields that are there; a list of our own for each, as events have them. */
+function optional({ messageId, kind, locations, changes, parentCallId, extra }: More) {
+  return {
+    ...(messageId === undefined ? {} : { messageId }),
+    ...(kind === undefined ? {} : { kind }),
+    ...(locations === undefined ? {} : { locations: [...locations] }),
+    ...(changes === undefined ? {} : { changes: [...changes] }),
+    ...(parentCallId === undefined ? {} : { parentCallId }),
+    ...(extra === undefined ? {} : { extra: { ...extra } }),
+  };
+}
+
+function jsonOf(value: object): JsonObject {
+  return Object.fromEntries(Object.entries(value).filter((entry): entry is [string, Json] => entry[1] !== undefined));
 }
 
 function withinLimit(input: JsonObject): JsonObject {

@@ -66,7 +66,7 @@ describe('a turn', () => {
       { type: 'thought', text: 'First this, then that.\nAnd ' },
       { type: 'thought', text: 'more.' },
     ]);
-    expect(items.filter((item) => kindOf(item) === 'custom').map(rawOf)).toContainEqual({
+    expect(items.filter((item) => kindOf(item) === 'thought').map(rawOf)).toContainEqual({
       type: 'thought',
       text: 'more.',
     });
@@ -124,6 +124,7 @@ describe('permissions and questions', () => {
     expect(shownOf(items)).toEqual([
       {
         type: 'functionResult',
+        outcome: 'ok',
         callId: 'toolu_1',
         content: {
           role: 'user',

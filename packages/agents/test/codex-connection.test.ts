@@ -130,6 +130,7 @@ describe('approvals and questions', () => {
     expect(shownOf(items)).toEqual([
       {
         type: 'functionResult',
+        outcome: 'ok',
         callId: 'i-1',
         content: { role: 'user', parts: [{ functionResponse: { name: 'shell', response: { result: 'removed\n' } } }] },
       },

@@ -3,12 +3,71 @@ import { JsonRecord, JsonValue } from './json-value.ts';
 import { LlmContent } from './llm-content.ts';
 
 /**
- * What a client of a session sees: the 21 agent events, and beside them four about the session itself. A released
- * shape is frozen: it is stored, and any client may replay it years later.
+ * What a client of a session sees: the 21 agent events, and beside them those about the session itself. A released
+ * shape is frozen: it is stored, and any client may replay it years later. What was added since is optional.
  */
 const callId = z.string().min(1);
 const requestId = z.string().min(1);
 const jsonObject = JsonRecord;
+const count = z.number().int().nonnegative();
+/** What an agent said beside it that has no place of its own here; never read by us, kept for whoever needs it. */
+const extra = jsonObject.optional();
+/** The model's message that it belongs to: a new id is a new message. */
+const messageId = z.string().min(1).optional();
+
+export const ToolKind = z.enum([
+  'read',
+  'edit',
+  'delete',
+  'move',
+  'search',
+  'execute',
+  'think',
+  'fetch',
+  'switch_mode',
+  'other',
+]);
+export type ToolKind = z.infer<typeof ToolKind>;
+
+export const Location = z.strictObject({ path: z.string(), line: count.optional() });
+export type Location = z.infer<typeof Location>;
+
+/** A change of one file. `patch` is a unified diff, made once by whoever saw the change; all others only show it. */
+export const FileChange = z.strictObject({
+  path: z.string(),
+  kind: z.enum(['create', 'edit', 'delete', 'move']),
+  movedTo: z.string().optional(),
+  patch: z.string(),
+  added: count,
+  removed: count,
+});
+export type FileChange = z.infer<typeof FileChange>;
+
+/** What a call touches, as far as it is known. */
+const touched = { locations: z.array(Location).optional(), changes: z.array(FileChange).optional() };
+
+/** How a call ended. */
+export const CallOutcome = z.enum(['ok', 'failed', 'denied', 'cancelled']);
+export type CallOutcome = z.infer<typeof CallOutcome>;
+
+/** How a turn ended. `lost`: process or machine gone without a word; `failed`: the agent's own error, a timeout, a refused start. */
+export const TurnOutcome = z.enum(['done', 'failed', 'interrupted', 'cancelled', 'lost']);
+export type TurnOutcome = z.infer<typeof TurnOutcome>;
+
+export const RequestOption = z.strictObject({
+  id: z.string(),
+  label: z.string(),
+  kind: z.enum(['allow_once', 'allow_always', 'reject_once', 'reject_always']),
+});
+export type RequestOption = z.infer<typeof RequestOption>;
+
+/** What every request may say: the call that it is about, the answers it offers, and until when it waits. */
+const asked = {
+  callId: callId.optional(),
+  options: z.array(RequestOption).optional(),
+  expiresAt: z.string().optional(),
+  extra,
+};
 
 export const ErrorObject = z.looseObject({
   $error: z.string(),
@@ -32,6 +91,7 @@ const WaitForInput = z.strictObject({
   requestId,
   prompt: LlmContent,
   inputType: z.string(),
+  ...asked,
 });
 const WaitForChoice = z.strictObject({
   type: z.literal('waitForChoice'),
@@ -41,15 +101,17 @@ const WaitForChoice = z.strictObject({
   selectionMode: z.enum(['single', 'multiple']),
   layout: z.enum(['list', 'row', 'grid']).optional(),
   noneOfTheAboveLabel: z.string().optional(),
+  ...asked,
 });
-const ReadGraph = z.strictObject({ type: z.literal('readGraph'), requestId });
-const InspectNode = z.strictObject({ type: z.literal('inspectNode'), requestId, nodeId: z.string() });
+const ReadGraph = z.strictObject({ type: z.literal('readGraph'), requestId, ...asked });
+const InspectNode = z.strictObject({ type: z.literal('inspectNode'), requestId, nodeId: z.string(), ...asked });
 const ApplyEdits = z.strictObject({
   type: z.literal('applyEdits'),
   requestId,
   label: z.string(),
   edits: z.array(jsonObject).optional(),
   transform: jsonObject.optional(),
+  ...asked,
 });
 const QueryConsent = z.strictObject({
   type: z.literal('queryConsent'),
@@ -57,6 +119,8 @@ const QueryConsent = z.strictObject({
   consentType: z.string(),
   scope: jsonObject,
   graphUrl: z.string(),
+  ...asked,
+  ...touched,
 });
 
 /** The events that wait for an answer. */
@@ -71,8 +135,8 @@ export const SuspendEvent = z.discriminatedUnion('type', [
 export type SuspendEvent = z.infer<typeof SuspendEvent>;
 
 export const AgentEvent = z.discriminatedUnion('type', [
-  z.strictObject({ type: z.literal('start'), objective: LlmContent }),
-  z.strictObject({ type: z.literal('thought'), text: z.string() }),
+  z.strictObject({ type: z.literal('start'), objective: LlmContent, extra }),
+  z.strictObject({ type: z.literal('thought'), text: z.string(), messageId, extra }),
   z.strictObject({
     type: z.literal('functionCall'),
     callId,
@@ -80,6 +144,16 @@ export const AgentEvent = z.discriminatedUnion('type', [
     args: jsonObject,
     icon: z.string().optional(),
     title: z.string().optional(),
+    messageId,
+    /** The turn itself, not a tool. */
+    isTurn: z.literal(true).optional(),
+    kind: ToolKind.optional(),
+    ...touched,
+    /** The call whose sub-agent makes this one. */
+    parentCallId: callId.optional(),
+    /** The call is a session of its own. */
+    childSession: z.string().min(1).optional(),
+    extra,
   }),
   z.strictObject({
     type: z.literal('functionCallUpdate'),
@@ -88,8 +162,17 @@ export const AgentEvent = z.discriminatedUnion('type', [
     opts: z
       .strictObject({ isThought: z.boolean().optional(), expectedDurationInSec: z.number().optional() })
       .optional(),
+    ...touched,
+    extra,
   }),
-  z.strictObject({ type: z.literal('functionResult'), callId, content: LlmContent }),
+  z.strictObject({
+    type: z.literal('functionResult'),
+    callId,
+    content: LlmContent,
+    outcome: CallOutcome.optional(),
+    ...touched,
+    extra,
+  }),
   z.strictObject({
     type: z.literal('subagentAddJson'),
     callId,
@@ -99,8 +182,21 @@ export const AgentEvent = z.discriminatedUnion('type', [
   }),
   z.strictObject({ type: z.literal('subagentError'), callId, error: ErrorObject }),
   z.strictObject({ type: z.literal('subagentFinish'), callId }),
-  z.strictObject({ type: z.literal('content'), content: LlmContent }),
-  z.strictObject({ type: z.literal('turnComplete') }),
+  z.strictObject({
+    type: z.literal('content'),
+    /** With role `user`: where the model heard what a person said into the turn; `messageId` is then the queue's. */
+    content: LlmContent,
+    messageId,
+    /** All of the message, in place of whatever pieces of it came before. */
+    whole: z.literal(true).optional(),
+    extra,
+  }),
+  z.strictObject({
+    type: z.literal('turnComplete'),
+    outcome: TurnOutcome.optional(),
+    reason: z.string().optional(),
+    extra,
+  }),
   z.strictObject({ type: z.literal('sendRequest'), model: z.string(), body: jsonObject }),
   WaitForInput,
   WaitForChoice,
@@ -168,6 +264,48 @@ export const Usage = z.strictObject({
 });
 export type Usage = z.infer<typeof Usage>;
 
+/** Of what the usage is. */
+export const UsageSource = z.strictObject({
+  callId: callId.optional(),
+  model: z.string().optional(),
+  /** How full the model's window is after it. */
+  context: z.strictObject({ used: count, size: count }).optional(),
+  /** The cost was worked out from a list of prices, not told. */
+  isEstimate: z.literal(true).optional(),
+});
+export type UsageSource = z.infer<typeof UsageSource>;
+
+export const PlanEntry = z.strictObject({
+  content: z.string(),
+  status: z.enum(['pending', 'in_progress', 'completed']),
+  priority: z.string().optional(),
+});
+export type PlanEntry = z.infer<typeof PlanEntry>;
+
+/** One of several that can be chosen: a model, a mode. */
+const Offered = z.strictObject({ id: z.string(), name: z.string().optional(), description: z.string().optional() });
+const OfferedCommand = z.strictObject({
+  name: z.string(),
+  description: z.string().optional(),
+  hint: z.string().optional(),
+});
+
+/** The whole plan as it stands now. */
+const Plan = z.strictObject({ type: z.literal('plan'), entries: z.array(PlanEntry), callId: callId.optional(), extra });
+/** What can be switched and what stands; a field that is missing is as before. */
+const AgentInfoEvent = z.strictObject({
+  type: z.literal('agentInfo'),
+  models: z.array(Offered).optional(),
+  model: z.string().optional(),
+  modes: z.array(Offered).optional(),
+  mode: z.string().optional(),
+  commands: z.array(OfferedCommand).optional(),
+  version: z.string().optional(),
+  extra,
+});
+/** A piece of what a running call writes. */
+const ToolOutput = z.strictObject({ type: z.literal('toolOutput'), callId, text: z.string(), extra });
+
 export const SessionEvent = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('status'),
@@ -183,7 +321,25 @@ export const SessionEvent = z.discriminatedUnion('type', [
     version: z.number().int().nonnegative().optional(),
     order: z.array(z.string()).optional(),
   }),
-  z.strictObject({ type: z.literal('usage'), ...Usage.shape }),
+  /** With `turn`: what was used since the one before, in that turn. Without: the session's sum, as older logs have it. */
+  z.strictObject({
+    type: z.literal('usage'),
+    ...Usage.shape,
+    ...UsageSource.shape,
+    turn: count.optional(),
+    extra,
+  }),
+  Plan,
+  AgentInfoEvent,
+  ToolOutput,
+  /** Who is asked now. */
+  z.strictObject({
+    type: z.literal('requestRouted'),
+    requestId,
+    to: z.string(),
+    reason: z.string().optional(),
+    expiresAt: z.string().optional(),
+  }),
   z.strictObject({ type: z.literal('gap'), from: z.number().int(), to: z.number().int() }),
   /** A suspend that no longer waits: answered by someone, or withdrawn with the reason. */
   z.strictObject({
@@ -194,11 +350,16 @@ export const SessionEvent = z.discriminatedUnion('type', [
     reason: z.string().optional(),
     /** What was answered, unless it was asked for as a secret. */
     response: JsonValue.optional(),
+    /** Where it was decided: a place in another session's events. */
+    because: z.strictObject({ session: z.string(), seq: count }).optional(),
   }),
 ]);
 export type SessionEvent = z.infer<typeof SessionEvent>;
 
 export type PublicEvent = AgentEvent | SessionEvent;
+
+/** What whoever works in a session says about its work; the rest is the session's own word. */
+export type WorkEvent = AgentEvent | Extract<SessionEvent, { type: 'plan' | 'agentInfo' | 'toolOutput' }>;
 
 /** As stored and sent: the event's own fields, then when it was recorded and its position. */
 export type StoredEvent = PublicEvent & { readonly at: string; readonly seq: number };

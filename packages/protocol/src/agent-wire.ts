@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '@concerto/base';
 import { z } from 'zod';
+import { repairedWork, WireChange, WorkMessage, workMessages } from './agent-wire-work.ts';
 import { JsonValue } from './json-value.ts';
 
 /**
@@ -83,7 +84,12 @@ export const ProgressMessage = z.looseObject({
 });
 export type ProgressMessage = z.infer<typeof ProgressMessage>;
 
-export const PartialMessage = z.looseObject({ type: z.literal('partial'), text: z.string() });
+export const PartialMessage = z.looseObject({
+  type: z.literal('partial'),
+  text: z.string(),
+  /** The message of the model that it is a piece of; without one, of the message under way. */
+  message: AgentMessageId.optional(),
+});
 export type PartialMessage = z.infer<typeof PartialMessage>;
 
 export const LogMessage = z.looseObject({
@@ -109,11 +115,24 @@ export const ApprovalMessage = z.looseObject({
   id: AgentMessageId.optional(),
   description: z.string(),
   risk_level: z.string().optional(),
+  /** What is to be done, in words that rules understand; what is missing is taken from the call. */
+  tool: z.string().optional(),
+  kind: z.string().optional(),
+  command: z.union([z.string(), z.array(z.string())]).optional(),
+  paths: z.array(z.string()).optional(),
+  server: z.string().optional(),
+  changes: z.array(WireChange).optional(),
+  /** The `tool_call` that it is about. */
+  call: AgentMessageId.optional(),
 });
 export type ApprovalMessage = z.infer<typeof ApprovalMessage>;
 
-/** Ends the turn. */
-export const ResultMessage = z.looseObject({ type: z.literal('result'), text: z.string().optional() });
+/** Ends the turn. Its text is a message of its own, unless `message` names the one that was streamed. */
+export const ResultMessage = z.looseObject({
+  type: z.literal('result'),
+  text: z.string().optional(),
+  message: AgentMessageId.optional(),
+});
 export type ResultMessage = z.infer<typeof ResultMessage>;
 
 /** Ends the turn. */
@@ -141,6 +160,7 @@ export const KnownAgentMessage = z.discriminatedUnion('type', [
   ResultMessage,
   ErrorMessage,
   AckMessage,
+  ...workMessages,
 ]);
 export type KnownAgentMessage = z.infer<typeof KnownAgentMessage>;
 
@@ -166,9 +186,9 @@ export type AgentLine =
 export function parseAgentLine(text: string): AgentLine {
   const raw = parseTypedObject(text);
   if (raw === undefined) return { kind: 'plain', text };
-  if (isWellFormed(raw)) return { kind: 'message', message: raw, raw };
-  if (!isKnownType(raw.type)) return { kind: 'message', message: { type: 'custom', name: raw.type, fields: raw }, raw };
-  return repaired(raw, raw.type);
+  const { type } = raw;
+  if (!isKnownType(type)) return { kind: 'message', message: { type: 'custom', name: type, fields: raw }, raw };
+  return isWellFormed(raw) ? { kind: 'message', message: raw, raw } : repaired(raw, type);
 }
 
 /** The line an agent reads, without its LF. */
@@ -218,11 +238,11 @@ function isWellFormed(raw: JsonObject): raw is KnownAgentMessage & TypedObject {
     case 'progress':
       return typeof raw.message === 'string' && isOptional(raw.percent, 'number') && isOptional(raw.stage, 'string');
     case 'partial':
-      return typeof raw.text === 'string';
+      return typeof raw.text === 'string' && isOptionalId(raw.message);
     case 'log':
       return typeof raw.message === 'string' && isOptional(raw.level, 'string');
     case 'result':
-      return isOptional(raw.text, 'string');
+      return isOptional(raw.text, 'string') && isOptionalId(raw.message);
     case 'question':
       return (
         typeof raw.question === 'string' &&
@@ -231,16 +251,38 @@ function isWellFormed(raw: JsonObject): raw is KnownAgentMessage & TypedObject {
         (raw.multiple === undefined || typeof raw.multiple === 'boolean')
       );
     case 'approval':
-      return typeof raw.description === 'string' && isOptionalId(raw.id) && isOptional(raw.risk_level, 'string');
+      return isWellFormedApproval(raw);
     case 'error':
       return typeof raw.message === 'string' && isOptionalId(raw.code);
     case 'ack':
       return typeof raw.in_reply_to === 'string' && typeof raw.in_reply_to_id === 'string';
     case 'init_ack':
       return isOptional(raw.version, 'string') && isOptionalStrings(raw.capabilities);
+    case 'tool_output':
+      return typeof raw.text === 'string' && raw.id !== undefined && raw.id !== '' && isOptionalId(raw.id);
+    case 'thought':
+    case 'tool_call':
+    case 'tool_result':
+    case 'plan':
+    case 'usage':
+    case 'message':
+      return WorkMessage.safeParse(raw).success;
     default:
       return false;
   }
+}
+
+function isWellFormedApproval(raw: JsonObject): boolean {
+  const { description, id, risk_level, tool, kind, command, paths, server, changes, call } = raw;
+  return (
+    typeof description === 'string' &&
+    isOptionalId(id) &&
+    [risk_level, tool, kind, server].every((text) => isOptional(text, 'string')) &&
+    (isOptional(command, 'string') || isOptionalStrings(command)) &&
+    isOptionalStrings(paths) &&
+    isOptionalId(call) &&
+    (changes === undefined || z.array(WireChange).safeParse(changes).success)
+  );
 }
 
 function isOptional(value: Json | undefined, type: 'string' | 'number'): boolean {
@@ -265,7 +307,7 @@ function repaired(raw: TypedObject, type: KnownAgentMessage['type']): AgentLine 
   return { kind: 'message', message: repairedMessage(raw, type), raw, problem };
 }
 
-function repairedMessage(raw: TypedObject, type: KnownAgentMessage['type']): KnownAgentMessage {
+function repairedMessage(raw: TypedObject, type: KnownAgentMessage['type']): AgentMessage {
   const id = asId(raw.id);
   switch (type) {
     case 'progress':
@@ -277,11 +319,11 @@ function repairedMessage(raw: TypedObject, type: KnownAgentMessage['type']): Kno
         stage: asOptionalText(raw.stage),
       };
     case 'partial':
-      return { ...raw, type, text: asText(raw.text ?? raw.chunk) };
+      return { ...raw, type, text: asText(raw.text ?? raw.chunk), message: asId(raw.message) };
     case 'log':
       return { ...raw, type, message: asText(raw.message), level: asOptionalText(raw.level) };
     case 'result':
-      return { ...raw, type, text: asOptionalText(raw.text) };
+      return { ...raw, type, text: asOptionalText(raw.text), message: asId(raw.message) };
     case 'question':
       return {
         ...raw,
@@ -292,14 +334,41 @@ function repairedMessage(raw: TypedObject, type: KnownAgentMessage['type']): Kno
         multiple: raw.multiple === true,
       };
     case 'approval':
-      return { ...raw, type, id, description: asText(raw.description), risk_level: asOptionalText(raw.risk_level) };
+      return repairedApproval(raw);
     case 'error':
       return { ...raw, type, message: asOptionalText(raw.message) ?? 'error without a message', code: asId(raw.code) };
     case 'ack':
       return { ...raw, type, in_reply_to: asText(raw.in_reply_to), in_reply_to_id: asText(raw.in_reply_to_id) };
     case 'init_ack':
       return { ...raw, type, version: asOptionalText(raw.version), capabilities: asTexts(raw.capabilities) };
+    case 'thought':
+    case 'tool_call':
+    case 'tool_output':
+    case 'tool_result':
+    case 'plan':
+    case 'usage':
+    case 'message':
+      return repairedWork(raw, type) ?? { type: 'custom', name: type, fields: raw };
   }
+}
+
+function repairedApproval(raw: TypedObject): ApprovalMessage {
+  const { command, paths } = raw;
+  const changes = z.array(WireChange).safeParse(raw.changes);
+  return {
+    ...raw,
+    type: 'approval',
+    id: asId(raw.id),
+    description: asText(raw.description),
+    risk_level: asOptionalText(raw.risk_level),
+    tool: asOptionalText(raw.tool),
+    kind: asOptionalText(raw.kind),
+    command: asTexts(command) ?? asOptionalText(command),
+    paths: asTexts(paths) ?? (typeof paths === 'string' ? [paths] : undefined),
+    server: asOptionalText(raw.server),
+    changes: changes.success ? changes.data : undefined,
+    call: asId(raw.call),
+  };
 }
 
 function asText(value: Json | undefined): string {

@@ -1,21 +1,31 @@
+export { addUsage } from './add-usage.ts';
 export {
   AgentEvent,
   type AgentEventType,
   AgentResult,
+  CallOutcome,
   Choice,
   ErrorObject,
   encodeEvent,
+  FileChange,
   finalStatuses,
   isAgentEventType,
+  Location,
   Message,
   MessagePriority,
+  PlanEntry,
   type PublicEvent,
+  RequestOption,
   SessionEvent,
   SessionStatus,
   type StoredEvent,
   StoredEventSchema,
   SuspendEvent,
+  ToolKind,
+  TurnOutcome,
   Usage,
+  UsageSource,
+  type WorkEvent,
 } from './agent-event.ts';
 export {
   AckMessage,
@@ -46,6 +56,17 @@ export {
   ResumeCommand,
   SteerCommand,
 } from './agent-wire.ts';
+export {
+  MessageMessage,
+  PlanMessage,
+  ThoughtMessage,
+  ToolCallMessage,
+  ToolOutputMessage,
+  ToolResultMessage,
+  UsageMessage,
+  type WireChange,
+  type WireLocation,
+} from './agent-wire-work.ts';
 export { type Decision, readDecision } from './approval-decision.ts';
 export {
   type ClaudeBlock,

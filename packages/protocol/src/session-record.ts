@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AgentResult, MessagePriority, SuspendEvent, Usage } from './agent-event.ts';
+import { AgentResult, MessagePriority, SuspendEvent, Usage, UsageSource } from './agent-event.ts';
 import { LifecycleVerb, SessionError, SessionKind } from './http.ts';
 import { JsonValue } from './json-value.ts';
 import { LlmContent } from './llm-content.ts';
@@ -192,7 +192,7 @@ const Messages = [
 ] as const;
 
 const Facts = [
-  z.strictObject({ ...envelope, type: z.literal('usage-reported'), usage: Usage }),
+  z.strictObject({ ...envelope, type: z.literal('usage-reported'), usage: Usage, source: UsageSource.optional() }),
   /** A report that could not be obeyed: late, of an older owner, or about something that is over. */
   z.strictObject({
     ...envelope,

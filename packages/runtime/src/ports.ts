@@ -1,5 +1,5 @@
 import type { AgentConnection, AgentOutput, AgentSpec, StartOptions } from '@concerto/agents';
-import type { AgentEvent, SuspendEvent } from '@concerto/protocol';
+import type { SuspendEvent, WorkEvent } from '@concerto/protocol';
 
 /** Time as the runtime sees it, so that a simulation can hold it in its hand. */
 export type Clock = {
@@ -21,7 +21,7 @@ export type Suspend = SuspendEvent extends infer Event
 /** What an agent says, and what our own loop says, which knows the events and needs no translation. */
 export type SessionOutput =
   | AgentOutput
-  | { readonly kind: 'events'; readonly events: readonly AgentEvent[] }
+  | { readonly kind: 'events'; readonly events: readonly WorkEvent[] }
   /** Answered by a reply to `id`. */
   | { readonly kind: 'suspend'; readonly id: string; readonly event: Suspend };
 

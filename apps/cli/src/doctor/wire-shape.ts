@@ -21,6 +21,13 @@ const examples: Readonly<Record<KnownAgentMessage['type'], string>> = {
   approval: '{"type":"approval","id":"a1","description":"Delete 3 files","risk_level":"medium"}',
   result: '{"type":"result","text":"Done."}',
   error: '{"type":"error","message":"No such branch","code":"ENOENT"}',
+  thought: '{"type":"thought","text":"The tests come first."}',
+  message: '{"type":"message","id":"m1","text":"I will look at the tests."}',
+  tool_call: '{"type":"tool_call","id":"t1","name":"Bash","args":{"command":"ls"},"kind":"execute"}',
+  tool_output: '{"type":"tool_output","id":"t1","text":"a.ts"}',
+  tool_result: '{"type":"tool_result","id":"t1","content":"a.ts","outcome":"ok"}',
+  plan: '{"type":"plan","entries":[{"content":"Read","status":"completed"}]}',
+  usage: '{"type":"usage","input_tokens":100,"output_tokens":20,"cost_usd":0.01}',
   ack: '{"type":"ack","in_reply_to":"interrupt","in_reply_to_id":"…"}',
 };
 

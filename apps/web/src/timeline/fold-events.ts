@@ -1,6 +1,6 @@
 import { unreachable } from '@concerto/base';
 import type { FollowedEvent } from '@concerto/client';
-import { finalStatuses } from '@concerto/protocol';
+import { addUsage, finalStatuses, type Usage } from '@concerto/protocol';
 import { foldNote, foldProgress } from './fold-activity.ts';
 import { foldRequest, foldSettlement } from './fold-request.ts';
 import { foldCall, foldCallResult, foldCallUpdate } from './fold-tool.ts';
@@ -61,11 +61,15 @@ function fold(draft: TimelineDraft, event: FollowedEvent): void {
     case 'message':
       draft.queueRevision = event.seq;
       return foldSteer(draft, event);
-    case 'usage': {
-      const { type: _type, at: _at, seq: _seq, ...usage } = event;
-      draft.usage = usage;
+    case 'usage':
+      draft.usage =
+        event.turn === undefined || draft.usage === undefined ? usageOf(event) : addUsage(draft.usage, usageOf(event));
       return undefined;
-    }
+    case 'plan':
+    case 'agentInfo':
+    case 'toolOutput':
+    case 'requestRouted':
+      return undefined;
     case 'complete':
       return foldComplete(draft, event);
     case 'error':
@@ -77,6 +81,17 @@ function fold(draft: TimelineDraft, event: FollowedEvent): void {
     default:
       return foldRest(draft, event);
   }
+}
+
+function usageOf(event: EventOf<'usage'>): Usage {
+  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, costMicroUsd } = event;
+  return {
+    inputTokens,
+    outputTokens,
+    ...(cacheReadTokens === undefined ? {} : { cacheReadTokens }),
+    ...(cacheWriteTokens === undefined ? {} : { cacheWriteTokens }),
+    ...(costMicroUsd === undefined ? {} : { costMicroUsd }),
+  };
 }
 
 /** What a person seldom looks at, kept as it came. */

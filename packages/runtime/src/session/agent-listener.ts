@@ -1,6 +1,6 @@
 import type { AgentOutput } from '@concerto/agents';
 import type { JsonObject } from '@concerto/base';
-import type { AgentEvent } from '@concerto/protocol';
+import type { WorkEvent } from '@concerto/protocol';
 import type { MintId, SessionConnection, SessionOutput } from '../ports.ts';
 import type { AgentLink } from './agent-link.ts';
 import { reportOf, type Speaker, sessionError } from './agent-report.ts';
@@ -24,12 +24,14 @@ export type ListenerOptions = {
   /** Our own words to the agent are on record: what it answers comes after them. */
   readonly wordsRecorded: () => Promise<void>;
   readonly announced: (capabilities: readonly string[]) => void;
-  readonly exited: (exit: Exit, observed: readonly AgentEvent[]) => Promise<void>;
+  readonly exited: (exit: Exit, observed: readonly WorkEvent[]) => Promise<void>;
 };
 
 /** Hears one process to its end and passes on what it says: events as they are, what changes the session as reports. */
 export class AgentListener {
   readonly #options: ListenerOptions;
+  /** Names of the calls under way, for their results. */
+  readonly #tools = new Map<string, string>();
 
   constructor(options: ListenerOptions) {
     this.#options = options;
@@ -46,18 +48,26 @@ export class AgentListener {
   /** Events of a batch go together; a message that changes the session carries those before it along. */
   async #hear(batch: readonly SessionOutput[]): Promise<void> {
     const { timeouts, writer } = this.#options;
-    let observed: AgentEvent[] = [];
+    let observed: WorkEvent[] = [];
     timeouts.heard();
     for (const output of batch) {
       const heard = this.#translated(output);
       if (heard?.kind === 'events') {
         observed.push(...heard.events);
+        this.#noteCalls(heard.events);
         continue;
       }
       await this.#passOn(output, heard, observed);
       observed = [];
     }
     await writer.show(observed);
+  }
+
+  #noteCalls(events: readonly WorkEvent[]): void {
+    for (const event of events) {
+      if (event.type === 'functionCall') this.#tools.set(event.callId, event.name);
+      else if (event.type === 'functionResult') this.#tools.delete(event.callId);
+    }
   }
 
   /** Undefined for what is not about the turn. */
@@ -79,7 +89,7 @@ export class AgentListener {
   async #passOn(
     output: SessionOutput,
     translation: Exclude<Translation, { kind: 'events' }> | undefined,
-    observed: readonly AgentEvent[],
+    observed: readonly WorkEvent[],
   ): Promise<void> {
     switch (output.kind) {
       case 'events':
@@ -93,7 +103,8 @@ export class AgentListener {
         return;
       case 'usage': {
         const { writer, speaker } = this.#options;
-        await writer.tell({ type: 'usage', epoch: speaker.epoch, usage: output.usage, observed });
+        const { usage, source } = output;
+        await writer.tell({ type: 'usage', epoch: speaker.epoch, usage, source, observed });
         return;
       }
       case 'withdrawn': {
@@ -111,7 +122,7 @@ export class AgentListener {
   async #pass(
     raw: JsonObject & { readonly type: string },
     translation: Exclude<Translation, { kind: 'events' }>,
-    observed: readonly AgentEvent[],
+    observed: readonly WorkEvent[],
   ): Promise<void> {
     const { link, writer, speaker } = this.#options;
     if (translation.kind === 'error' && this.#options.isDismissed()) return await writer.show(observed);
@@ -124,7 +135,7 @@ export class AgentListener {
 
   async #passProcess(
     output: Exclude<AgentOutput, { kind: 'message' | 'usage' | 'withdrawn' }>,
-    observed: readonly AgentEvent[],
+    observed: readonly WorkEvent[],
   ): Promise<void> {
     const { writer, speaker, announced, exited, link } = this.#options;
     switch (output.kind) {
@@ -149,11 +160,13 @@ export class AgentListener {
   }
 
   #turnEnded(): void {
+    this.#tools.clear();
     this.#options.link.turnEnded();
     this.#options.timeouts.turnEnded();
   }
 
   #turn(): Turn {
-    return { agent: this.#options.agent, callId: this.#options.link.callId };
+    const { agent, link } = this.#options;
+    return { agent, callId: link.callId, toolName: (callId) => this.#tools.get(callId) ?? '' };
   }
 }

@@ -1,6 +1,6 @@
 import { AgentError, type AgentExit } from '@concerto/agents';
 import type { JsonObject } from '@concerto/base';
-import { type AgentEvent, type LlmContent, type SessionError, textContent } from '@concerto/protocol';
+import { type LlmContent, type SessionError, textContent, type WorkEvent } from '@concerto/protocol';
 import type { Report } from '@concerto/session';
 import type { Translation } from './translate.ts';
 
@@ -11,7 +11,7 @@ export type Speaker = { readonly epoch: number; readonly incarnation: number };
 export function reportOf(
   { turn, ...speaker }: Speaker & { readonly turn: number },
   translation: Exclude<Translation, { kind: 'events' }>,
-  observed: readonly AgentEvent[],
+  observed: readonly WorkEvent[],
 ): Report {
   switch (translation.kind) {
     case 'request': {
@@ -40,6 +40,14 @@ export function reportOf(
         closing: translation.events,
         late: translation.late,
         error: { code: translation.code, message: translation.message },
+      };
+    case 'usage':
+      return {
+        type: 'usage',
+        epoch: speaker.epoch,
+        usage: translation.usage,
+        source: translation.source,
+        observed,
       };
     case 'ack':
       return { type: 'control-acked', ...speaker, observed, requestId: translation.id };

@@ -1,5 +1,5 @@
 import { assert } from '@concerto/base';
-import type { AgentEvent, RunnerCommand } from '@concerto/protocol';
+import type { RunnerCommand, WorkEvent } from '@concerto/protocol';
 import type { Notice, Report, SessionCommand, SessionState } from '@concerto/session';
 import type { Clock } from '../ports.ts';
 import type { ExecuteOptions, Fence, SessionStore } from './session-store.ts';
@@ -67,7 +67,7 @@ export class OwnerWriter {
   }
 
   /** Events that need no decision. */
-  async show(events: readonly AgentEvent[]): Promise<void> {
+  async show(events: readonly WorkEvent[]): Promise<void> {
     if (events.length === 0) return;
     const { store, own, clock } = this.#options;
     await this.#inOrder(async () => {

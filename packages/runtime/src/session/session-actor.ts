@@ -1,6 +1,6 @@
 import type { Json } from '@concerto/base';
 import { type EventLog, LogError } from '@concerto/log';
-import type { AgentEvent, RunnerCommand, ToolConfig } from '@concerto/protocol';
+import type { RunnerCommand, ToolConfig, WorkEvent } from '@concerto/protocol';
 import { nextDeadline, type Report as SessionReport, type SessionState, statusOf } from '@concerto/session';
 import type { CatalogEntry } from '../catalog.ts';
 import type { Clock, Environment, MintId, Report, SessionConnection, StartWork } from '../ports.ts';
@@ -300,7 +300,7 @@ export class SessionActor {
     this.#writing = this.#guard(live.reply(question, { error: reason }).then(() => undefined));
   }
 
-  async #exited(live: AgentLink, { exit, error: cause }: Exit, observed: readonly AgentEvent[]): Promise<void> {
+  async #exited(live: AgentLink, { exit, error: cause }: Exit, observed: readonly WorkEvent[]): Promise<void> {
     // One that was dismissed is known to be over.
     if (this.#leaving) return await this.#writer.show(observed);
     this.#live = undefined;

@@ -3,7 +3,7 @@ import { parseAgentLine, type SuspendEvent, textContent } from '@concerto/protoc
 import { describe, expect, test } from 'vitest';
 import { answerValue, errorEvent, promptEvents, type Translation, translate } from './translate.ts';
 
-const turn = { agent: 'echo', callId: 'turn-1' };
+const turn = { agent: 'echo', callId: 'turn-1', toolName: () => 'Bash' };
 
 function translated(raw: JsonObject & { readonly type: string }): Translation {
   const line = parseAgentLine(JSON.stringify(raw));
@@ -16,7 +16,7 @@ describe('how agent messages become events', () => {
   test('prompt accepted: start, then functionCall', () => {
     expect(promptEvents(turn, 'paint it', undefined)).toEqual([
       { type: 'start', objective: { role: 'user', parts: [{ text: 'paint it' }] } },
-      { type: 'functionCall', callId: 'turn-1', name: 'echo', args: { prompt: 'paint it' } },
+      { type: 'functionCall', callId: 'turn-1', name: 'echo', args: { prompt: 'paint it' }, isTurn: true },
     ]);
     const objective = textContent('an objective of its own', 'user');
     expect(promptEvents(turn, 'paint it', objective)[0]).toEqual({ type: 'start', objective });

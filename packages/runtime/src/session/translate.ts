@@ -1,34 +1,45 @@
 import type { Json, JsonObject } from '@concerto/base';
 import {
-  type AgentEvent,
   type AgentMessage,
+  type ApprovalMessage,
   type LlmContent,
   type SuspendEvent,
   textContent,
+  type Usage,
+  type UsageSource,
+  type WorkEvent,
 } from '@concerto/protocol';
+import { messageIdOf, touchedOf, translateWork, usageOf } from './translate-work.ts';
 
 /** Everything a turn's messages have in common. */
 export type Turn = {
   readonly agent: string;
   /** Names the agent's work of this turn in every event about it. */
   readonly callId: string;
+  /** The name of a call that is under way, by its id. */
+  readonly toolName: (callId: string) => string;
 };
 
 /** What ends a turn, and what is left of it when there is none to end: a line in the log of the one before. */
-type Closing = { readonly events: readonly AgentEvent[]; readonly late: readonly AgentEvent[] };
+type Closing = { readonly events: readonly WorkEvent[]; readonly late: readonly WorkEvent[] };
 
 /** The 21 events of one agent message, by the table of the contract. */
 export type Translation =
-  | { readonly kind: 'events'; readonly events: readonly AgentEvent[] }
+  | { readonly kind: 'events'; readonly events: readonly WorkEvent[] }
   | { readonly kind: 'request'; readonly event: SuspendEvent }
   | (Closing & { readonly kind: 'result'; readonly value: JsonObject })
   | (Closing & { readonly kind: 'error'; readonly message: string; readonly code: string })
+  | { readonly kind: 'usage'; readonly usage: Usage; readonly source: UsageSource }
   | { readonly kind: 'ack'; readonly verb: string; readonly id: string };
 
-export function promptEvents(turn: Turn, prompt: string, objective: LlmContent | undefined): readonly AgentEvent[] {
+export function promptEvents(
+  turn: Pick<Turn, 'agent' | 'callId'>,
+  prompt: string,
+  objective: LlmContent | undefined,
+): readonly WorkEvent[] {
   return [
     { type: 'start', objective: objective ?? textContent(prompt, 'user') },
-    { type: 'functionCall', callId: turn.callId, name: turn.agent, args: { prompt } },
+    { type: 'functionCall', callId: turn.callId, name: turn.agent, args: { prompt }, isTurn: true },
   ];
 }
 
@@ -40,7 +51,7 @@ export function translate(
   mintRequestId: () => string,
 ): Translation {
   const { callId } = turn;
-  const late = (title: string): readonly AgentEvent[] => [
+  const late = (title: string): readonly WorkEvent[] => [
     { type: 'subagentAddJson', callId, title, data: fieldsOf(raw) },
   ];
   switch (message.type) {
@@ -54,20 +65,20 @@ export function translate(
     case 'custom':
       return events({ type: 'subagentAddJson', callId, title: message.name, data: fieldsOf(raw) });
     case 'partial':
-      return events({ type: 'content', content: textContent(message.text) });
+      return events({ type: 'content', content: textContent(message.text), ...messageIdOf(message.message) });
+    case 'thought':
+    case 'message':
+    case 'tool_call':
+    case 'tool_output':
+    case 'tool_result':
+    case 'plan':
+      return events(translateWork(message, turn.toolName));
+    case 'usage':
+      return { kind: 'usage', ...usageOf(message) };
     case 'question':
       return { kind: 'request', event: questionEvent(message, mintRequestId()) };
     case 'approval':
-      return {
-        kind: 'request',
-        event: {
-          type: 'queryConsent',
-          requestId: mintRequestId(),
-          consentType: 'approval',
-          scope: withoutKey(fieldsOf(raw), 'id'),
-          graphUrl: '',
-        },
-      };
+      return { kind: 'request', event: consentEvent(message, raw, mintRequestId()) };
     case 'result':
       return { kind: 'result', events: resultEvents(turn, fieldsOf(raw)), late: late('result'), value: fieldsOf(raw) };
     case 'error':
@@ -85,7 +96,7 @@ export function translate(
   }
 }
 
-export function errorEvent(callId: string, message: string): AgentEvent {
+export function errorEvent(callId: string, message: string): WorkEvent {
   return { type: 'subagentError', callId, error: { $error: message, metadata: { origin: 'server' } } };
 }
 
@@ -106,7 +117,7 @@ export function answerValue(event: SuspendEvent, response: Json): Json {
   }
 }
 
-function events(...list: readonly AgentEvent[]): Translation {
+function events(...list: readonly WorkEvent[]): Translation {
   return { kind: 'events', events: list };
 }
 
@@ -131,6 +142,20 @@ function questionEvent(
   return { type: 'waitForChoice', requestId, prompt, choices, selectionMode };
 }
 
+/** The scope is all that was sent; what rules and cards read of it stands in its own fields too. */
+function consentEvent(message: ApprovalMessage, raw: JsonObject, requestId: string): SuspendEvent {
+  const touched = touchedOf({ changes: message.changes, locations: message.paths?.map((path) => ({ path })) });
+  return {
+    type: 'queryConsent',
+    requestId,
+    consentType: 'approval',
+    scope: withoutKey(fieldsOf(raw), 'id'),
+    graphUrl: '',
+    ...(message.call === undefined ? {} : { callId: String(message.call) }),
+    ...touched,
+  };
+}
+
 function questionContent(question: string, context: Json | undefined): LlmContent {
   const content = textContent(question);
   if (context === undefined || context === null) return content;
@@ -138,7 +163,7 @@ function questionContent(question: string, context: Json | undefined): LlmConten
   return { ...content, parts: [...content.parts, extra] };
 }
 
-function resultEvents(turn: Turn, fields: JsonObject): readonly AgentEvent[] {
+function resultEvents(turn: Turn, fields: JsonObject): readonly WorkEvent[] {
   const { agent, callId } = turn;
   const text = fields.text;
   return [

@@ -1,5 +1,5 @@
 import { unreachable } from '@concerto/base';
-import type { SessionRecord, Usage } from '@concerto/protocol';
+import { addUsage, type SessionRecord } from '@concerto/protocol';
 import { type Archive, close, emptyArchive, keep } from '../archive.ts';
 import { emptyQueue, evolveQueue, isQueueRecord } from '../queue/queue.ts';
 import type { Hold, Request, SessionState } from './session-state.ts';
@@ -307,20 +307,4 @@ function evolveRequests(requests: Archive<Request>, record: RequestRecord): Arch
     default:
       return unreachable(record);
   }
-}
-
-/** Optional figures appear once somebody reports them; absent is not the same as none. */
-function addUsage(total: Usage, more: Usage): Usage {
-  const sum = (a: number | undefined, b: number | undefined) =>
-    a === undefined && b === undefined ? undefined : (a ?? 0) + (b ?? 0);
-  const optional = {
-    cacheReadTokens: sum(total.cacheReadTokens, more.cacheReadTokens),
-    cacheWriteTokens: sum(total.cacheWriteTokens, more.cacheWriteTokens),
-    costMicroUsd: sum(total.costMicroUsd, more.costMicroUsd),
-  };
-  return {
-    inputTokens: total.inputTokens + more.inputTokens,
-    outputTokens: total.outputTokens + more.outputTokens,
-    ...Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined)),
-  };
 }

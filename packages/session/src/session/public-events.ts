@@ -14,7 +14,7 @@ export function publicEvents(
 ): readonly PublicEvent[] {
   return [
     ...records.flatMap((record) => settledRequest(after, record)),
-    ...usageEvent(after, records),
+    ...records.flatMap((record) => usageEvent(after, record)),
     ...changedMessages(records).flatMap((id): PublicEvent[] => {
       const entry = entryOf(after.queue, id);
       if (entry === undefined) return [];
@@ -43,11 +43,10 @@ function settledRequest(after: SessionState, record: SessionRecord): PublicEvent
   return [];
 }
 
-/** The session's total, not the difference, so that a reader may miss one. */
-function usageEvent(after: SessionState, records: readonly SessionRecord[]): PublicEvent[] {
-  return records.some((record) => record.type === 'usage-reported') && after.end === undefined
-    ? [{ type: 'usage', ...after.usage }]
-    : [];
+/** What was used, of what and in which turn: the sum is its reader's. */
+function usageEvent(after: SessionState, record: SessionRecord): PublicEvent[] {
+  if (record.type !== 'usage-reported' || after.end !== undefined) return [];
+  return [{ type: 'usage', ...record.usage, ...record.source, turn: after.turn.number }];
 }
 
 /** A reorder moves many at once: the first of the lane carries the order of all. */

@@ -85,7 +85,7 @@ function obey(draft: Draft, report: Report): void {
     case 'control-refused':
       return controlWord(draft, report);
     case 'usage':
-      record(draft, { type: 'usage-reported', usage: report.usage });
+      record(draft, { type: 'usage-reported', usage: report.usage, source: report.source });
       return;
     default:
       return unreachable(report);

@@ -1,7 +1,6 @@
 import type { Json, Result } from '@concerto/base';
 import type {
   Ack,
-  AgentEvent,
   AgentResult,
   LifecycleVerb,
   LlmContent,
@@ -16,6 +15,8 @@ import type {
   SuspendEvent,
   ToolConfig,
   Usage,
+  UsageSource,
+  WorkEvent,
 } from '@concerto/protocol';
 import type { SessionState } from './session-state.ts';
 
@@ -73,11 +74,11 @@ export type Notice =
   | { readonly type: 'attend'; readonly epoch: number };
 
 /** From the owner: whose word it is, and the events it translated, which are shown before what follows from them. */
-type Reported = { readonly epoch: number; readonly observed?: readonly AgentEvent[] | undefined };
+type Reported = { readonly epoch: number; readonly observed?: readonly WorkEvent[] | undefined };
 /** The end of a turn, as it is shown: where it ends the turn, and where it comes when there is none to end. */
 type Closing = {
-  readonly closing?: readonly AgentEvent[] | undefined;
-  readonly late?: readonly AgentEvent[] | undefined;
+  readonly closing?: readonly WorkEvent[] | undefined;
+  readonly late?: readonly WorkEvent[] | undefined;
 };
 /** From the agent: also which incarnation spoke. */
 type FromAgent = Reported & { readonly incarnation: number };
@@ -136,7 +137,7 @@ export type Report =
   | (FromAgent & { readonly type: 'control-acked'; readonly requestId: string })
   | (FromAgent & { readonly type: 'control-refused'; readonly requestId: string; readonly reason: string })
   /** What was used since the last report. */
-  | (Reported & { readonly type: 'usage'; readonly usage: Usage });
+  | (Reported & { readonly type: 'usage'; readonly usage: Usage; readonly source?: UsageSource | undefined });
 
 export type SessionCommand = Asked & (Wish | Notice | Report);
 
