@@ -6,7 +6,7 @@ import {
   startAgent,
 } from '@concerto/agents';
 import type { JsonObject } from '@concerto/base';
-import type { AgentEvent } from '@concerto/protocol';
+import type { WorkEvent } from '@concerto/protocol';
 
 const answersWithinMs = 60_000;
 
@@ -72,7 +72,7 @@ export async function answer({ agent }: Driven, asked: JsonObject | undefined, v
 }
 
 /** What a session would show. */
-export function shownBy({ said }: Driven): readonly AgentEvent[] {
+export function shownBy({ said }: Driven): readonly WorkEvent[] {
   return said.flatMap((output) => (output.kind === 'message' ? (output.shown ?? []) : []));
 }
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type AgentConnection, type AgentOutput, type StartOptions, startAgent } from '@concerto/agents';
 import type { JsonObject } from '@concerto/base';
-import type { AgentEvent } from '@concerto/protocol';
+import type { WorkEvent } from '@concerto/protocol';
 import {
   type Script,
   type ScriptedModelServer,
@@ -128,7 +128,7 @@ export type Heard = {
   /** Everything up to the next message of one of these types, which is the last one. */
   readonly until: (...types: readonly string[]) => Promise<JsonObject[]>;
   /** The events that a session would show beside, since the last time. */
-  readonly shown: () => AgentEvent[];
+  readonly shown: () => WorkEvent[];
 };
 
 /** The agent driven as the runtime drives it. */
@@ -140,7 +140,7 @@ export async function startReal(place: RealAcp, options: StartOptions = {}, para
   );
   const batches = agent.output[Symbol.asyncIterator]();
   const waiting: AgentOutput[] = [];
-  const events: AgentEvent[] = [];
+  const events: WorkEvent[] = [];
   const next = async (): Promise<AgentOutput> => {
     while (waiting.length === 0) {
       const batch = await within(batches.next());

@@ -58,7 +58,7 @@ test('whatever an agent tells, every event has its shape, and each call begins o
         const events = outputs.flatMap((output) => (output.kind === 'message' ? (output.shown ?? []) : []));
         for (const event of events) AgentEvent.parse(event);
         const ids = (type: string): string[] =>
-          events.flatMap((event) => (event.type === type && 'callId' in event ? [event.callId] : [])).toSorted();
+          events.flatMap((event) => (event.type === type && 'callId' in event ? [event.callId ?? ''] : [])).toSorted();
         expect(ids('functionResult')).toEqual(ids('functionCall'));
         expect(new Set(ids('functionCall')).size).toBe(ids('functionCall').length);
         const last = outputs.at(-1);

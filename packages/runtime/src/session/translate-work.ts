@@ -76,7 +76,7 @@ export function usageOf(message: UsageMessage): { readonly usage: Usage; readonl
 }
 
 /** The one place where a call's answer becomes the content of its result. */
-export function responseContent(name: string, content: Json, outcome: CallOutcome): LlmContent {
+function responseContent(name: string, content: Json, outcome: CallOutcome): LlmContent {
   const said = LlmContent.safeParse(content);
   const key = outcome === 'ok' ? 'result' : 'error';
   if (said.success) {
