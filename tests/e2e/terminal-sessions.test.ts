@@ -5,7 +5,8 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { builtConcerto, root } from '../support/built-concerto.ts';
 
 const withinMs = 90_000;
@@ -16,10 +17,24 @@ const agent = `while read -r line; do
   printf '{"type":"result","text":"told %s"}\\n' "$(printf '%s' "$reply" | sed -n 's/.*"value":"\\([^"]*\\)".*/\\1/p')"
 done
 `;
+/** Says what would hide a line, write the clipboard, clear the screen and turn a name around. */
+const evilAgent = `while read -r line; do
+  printf '%s\\n' '{"type":"progress","message":"rm -rf /\\r\\u001b[2KRead README"}'
+  printf '%s\\n' '{"type":"log","message":"\\u009b2J\\u0008"}'
+  printf '%s\\n' '{"type":"approval","id":"a","description":"open \\u202efdp.exe \\u001b]52;c;ZQ==\\u0007"}'
+  read -r reply
+  printf '%s\\n' '{"type":"result","text":"done \\u001b[1A\\u001b[2K"}'
+done
+`;
+// oxlint-disable-next-line no-control-regex -- they are what must not arrive
+const acting = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e]|\r(?!\n)/;
 // A server's manifest need not be a project, also when it has programs.
 const manifest = `[agents.asker]
 command = "sh"
 args = ["asker.sh"]
+[agents.evil]
+command = "sh"
+args = ["evil.sh"]
 [programs.greeter]
 entry = "greeter.conc"
 `;
@@ -37,6 +52,7 @@ describe('a person at the terminal, in the folder of a server', { timeout: withi
     folder = await mkdtemp(join(tmpdir(), 'concerto-terminal-sessions-'));
     await mkdir(join(folder, '.concerto'));
     await writeFile(join(folder, 'asker.sh'), agent);
+    await writeFile(join(folder, 'evil.sh'), evilAgent);
     await writeFile(join(folder, 'greeter.conc'), program);
     await writeFile(join(folder, 'Concerto.toml'), manifest);
     const { PORT: _port, CONCERTO_URL: _url, CONCERTO_TOKEN: _token, ...env } = process.env;
@@ -73,6 +89,12 @@ describe('a person at the terminal, in the folder of a server', { timeout: withi
     return { code, shown };
   }
 
+  async function piped(args: readonly string[], input: string): Promise<{ readonly stdout: string }> {
+    const child = spawn(process.execPath, [cli, ...args], { cwd: folder, stdio: ['pipe', 'pipe', 'inherit'] });
+    child.stdin.end(input);
+    return { stdout: await text(child.stdout) };
+  }
+
   test('finds it on any port, says why not, and types the next message', async () => {
     const { code, shown } = await sessions(
       ['start', 'asker', 'first', '--attach'],
@@ -94,6 +116,44 @@ describe('a person at the terminal, in the folder of a server', { timeout: withi
     const { code, shown } = await sessions(['start', '--program', 'greeter', '--attach'], [['your answer:', 'Ada\r']]);
     expect(shown).toContain('Hello, Ada');
     expect(code).toBe(0);
+  });
+
+  test('sees what an agent says, and nothing that it says acts on the terminal', async () => {
+    const begun = await builtConcerto(['sessions', 'start', 'evil', 'go', '--title', 'a\u001b[31mb\r\u2066'], folder);
+    const id = begun.stdout.trim();
+    await vi.waitFor(async () => {
+      const { stdout } = await builtConcerto(['sessions', 'show', id], folder);
+      expect(stdout).toContain('open ‹U+202E›fdp.exe ␛]52;c;ZQ==␇');
+    }, withinMs);
+    for (const args of [['ls'], ['show', id], ['audit', id], ['queue', id, '--all'], ['ls', '--json']]) {
+      const { code, shown } = await sessions(args, []);
+      expect({ code, acts: acting.exec(shown.replaceAll('\r\r\n', '\n')) }).toEqual({ code: 0, acts: null });
+    }
+    await builtConcerto(['sessions', 'answer', id, 'y'], folder);
+    const { code, stdout } = await builtConcerto(['sessions', 'attach', id], folder);
+    expect(stdout).toContain('rm -rf /␍␛[2KRead README');
+    expect(stdout).toContain('done ␛[1A␛[2K');
+    expect({ code, acts: acting.exec(stdout) }).toEqual({ code: 0, acts: null });
+  });
+
+  test('names a session by its beginning or as the last, and gives text through a pipe', async () => {
+    const { stdout } = await piped(['sessions', 'start', 'asker', '-', '--title', 'from a pipe'], 'first line\n');
+    const id = stdout.trim();
+    expect((await builtConcerto(['sessions', 'show', 'last'], folder)).stdout).toContain('from a pipe');
+    expect((await builtConcerto(['sessions', 'show', id.slice(2, 12)], folder)).stdout).toContain(id);
+    const { stderr, code } = await builtConcerto(['sessions', 'show', 'nothing-like-it'], folder);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('concerto sessions ls') });
+    expect((await builtConcerto(['sessions', 'queue', id, '--all'], folder)).stdout).toMatch(/ first line\n/);
+  });
+
+  test('follows without a terminal until there is nothing more to come', async () => {
+    const start = await builtConcerto(['sessions', 'start', 'asker', 'x'], folder);
+    const id = start.stdout.trim();
+    const attached = builtConcerto(['sessions', 'attach', id], folder);
+    await vi.waitFor(async () => {
+      expect((await builtConcerto(['sessions', 'answer', id, 'y'], folder)).code).toBe(0);
+    }, withinMs);
+    expect(await attached).toMatchObject({ code: 0, stdout: expect.stringContaining('told yes') });
   });
 
   test('sees what can be started, and how', async () => {

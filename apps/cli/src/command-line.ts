@@ -1,4 +1,4 @@
-import { nearest } from '@concerto/base';
+import { harmless, nearest } from '@concerto/base';
 import { type CommandSpec, helpText, UsageError } from './arguments.ts';
 
 /** What a file behind the table exports. */
@@ -72,7 +72,7 @@ function reportFailure(error: unknown, name: string, terminal: Terminal): number
     return EXIT_USAGE;
   }
   const message = error instanceof Error ? error.message : String(error);
-  terminal.err(`error: ${message}\n`);
+  terminal.err(`error: ${harmless(message)}\n`);
   if (process.env.CONCERTO_DEBUG !== undefined && error instanceof Error) terminal.err(`${error.stack ?? ''}\n`);
   return EXIT_FAILURE;
 }

@@ -362,3 +362,16 @@ test(
   },
   shellMs,
 );
+
+test('a fault is told once, where it is', async () => {
+  const { found, code } = await examine(
+    [
+      '[connections.main]\nprovider = "openai"\napi_key_env = "DOCTOR_TEST_KEY"',
+      '[assistants.chat]\nconnection = "main"\nmodel = "m"',
+      '[assistants.lost]\nconnection = "nowhere"\nmodel = "m"',
+    ].join('\n'),
+  );
+  const faults = found.filter(({ status }) => status !== 'ok').map(({ check }) => check);
+  expect(faults).toEqual(['connection.main', 'assistant.lost']);
+  expect(code).toBe(1);
+});

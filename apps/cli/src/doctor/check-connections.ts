@@ -4,7 +4,7 @@ import { within } from './deadline.ts';
 import { type CheckTask, type Finding, failed, messageOf, passed, warned } from './finding.ts';
 
 /** Any name will do to see whether a connection itself is complete. */
-const anyModel = 'any';
+export const anyModel = 'any';
 const question = 'Answer with the one word: ready';
 /** Enough for a word; less is refused by some providers. */
 const answerTokens = 64;

@@ -12,6 +12,8 @@ import {
 import type { CatalogEntry } from '@concerto/runtime';
 import { checkTarget, resolveTarget } from '../language/project.ts';
 import { entriesOf, withProject } from '../serve/load-catalog.ts';
+import { showsColour } from '../terminal/paint.ts';
+import { anyModel } from './check-connections.ts';
 import { type Finding, failed, messageOf, passed, warned } from './finding.ts';
 
 export type LoadedConfig = {
@@ -24,6 +26,9 @@ export type LoadedConfig = {
 
 export type ConfigResult = { readonly config: LoadedConfig | undefined; readonly findings: readonly Finding[] };
 
+/** The check of the assistant itself says it, as the failure that it is. */
+const missingConnection = 'C0504';
+
 export function loadConfig(file: string): ConfigResult {
   let text: string;
   try {
@@ -34,7 +39,8 @@ export function loadConfig(file: string): ConfigResult {
   }
   const full = withProject(text);
   const { manifest, diagnostics, file: source } = readManifest(full, file);
-  const findings = diagnostics.map((diagnostic) => diagnosticFinding('manifest', diagnostic, () => source));
+  const told = diagnostics.filter(({ code }) => code !== missingConnection);
+  const findings = told.map((diagnostic) => diagnosticFinding('manifest', diagnostic, () => source));
   if (manifest === undefined) return { config: undefined, findings };
   const folder = dirname(resolve(file));
   const entries = entriesOf(manifest, folder, { config: file, mock: false, runs: true });
@@ -62,8 +68,7 @@ function diagnosticFinding(check: string, diagnostic: Diagnostic, findFile: Find
     `${severity}[${code}]: ${message} (${file}${place})`,
     diagnostic.help ?? `correct ${file}`,
   );
-  const color = process.stdout.isTTY && process.env.NO_COLOR === undefined;
-  return { ...finding, picture: renderDiagnostic(diagnostic, findFile, { color }) };
+  return { ...finding, picture: renderDiagnostic(diagnostic, findFile, { color: showsColour(process.stdout) }) };
 }
 
 /** Where a template names something that is not there. */
@@ -85,12 +90,21 @@ export function checkTemplates({ manifest }: LoadedConfig): readonly Finding[] {
   });
 }
 
-/** Why an assistant could not be started: what it names is missing, or its connection is. */
-export function checkAssistant(entry: Extract<CatalogEntry, { kind: 'assistant' }>): Finding {
+/**
+ * Why an assistant could not be started. What is wrong with its connection is told once, where the connection is
+ * checked: an assistant that lacks nothing else has no finding.
+ */
+export function checkAssistant(
+  entry: Extract<CatalogEntry, { kind: 'assistant' }>,
+  { manifest: { connections } }: LoadedConfig,
+): readonly Finding[] {
   const check = `assistant.${entry.name}`;
   const fault = entry.fault?.();
-  if (fault !== undefined) return failed(check, fault, `correct [assistants.${entry.name}] or what it names`);
-  const { connection, model, functions, servers } = entry.spec;
+  const { models, connection, model, functions, servers } = entry.spec;
+  const isOfConnection =
+    Object.hasOwn(connections, connection) && fault === models.fault(connection, anyModel)?.message;
+  if (fault !== undefined && isOfConnection) return [];
+  if (fault !== undefined) return [failed(check, fault, `correct [assistants.${entry.name}] or what it names`)];
   const tools = Object.keys(servers).length;
   const parts = [
     `connection ${connection}`,
@@ -98,7 +112,7 @@ export function checkAssistant(entry: Extract<CatalogEntry, { kind: 'assistant' 
     ...(functions.length === 0 ? [] : [`${functions.length} function${functions.length === 1 ? '' : 's'}`]),
     ...(tools === 0 ? [] : [`${tools} tool server${tools === 1 ? '' : 's'}`]),
   ];
-  return passed(check, parts.join(', '));
+  return [passed(check, parts.join(', '))];
 }
 
 /** The programs the manifest names, and its own entry when it is a project. */

@@ -142,7 +142,7 @@ function configTasks(config: LoadedConfig, { values, timeoutMs, calledOff }: Pla
   return [
     ...connectionTasks(manifest.connections, { online: values.online, timeoutMs, calledOff }),
     ...mcpTasks(manifest.mcp, { folder, calledOff }),
-    { name: 'assistants', run: async () => assistants.map(checkAssistant) },
+    { name: 'assistants', run: async () => assistants.flatMap((entry) => checkAssistant(entry, config)) },
     { name: 'programs', run: async () => checkPrograms(config) },
     { name: 'templates', run: async () => checkTemplates(config) },
   ];

@@ -1,4 +1,5 @@
-import { paint } from '../sessions/paint.ts';
+import { harmless, harmlessJson } from '@concerto/base';
+import { paint } from '../terminal/paint.ts';
 import { type CheckTask, type Finding, failed, messageOf } from './finding.ts';
 
 /** Checks that run at once: most of their time is waiting for others. */
@@ -32,7 +33,7 @@ export async function reportChecks(tasks: readonly CheckTask[], options: ReportO
   await Promise.all(Array.from({ length: checksAtOnce }, worker));
   progress.end();
   const findings = found.flatMap((some) => some ?? []);
-  if (options.json) process.stdout.write(`${JSON.stringify(findings.map(asJson), undefined, 2)}\n`);
+  if (options.json) process.stdout.write(`${harmlessJson(findings.map(asJson), 2)}\n`);
   else process.stdout.write(`\n${summary(findings)}\n`);
   return findings;
 }
@@ -51,7 +52,10 @@ function asJson({ picture: _picture, ...finding }: Finding): Omit<Finding, 'pict
   return finding;
 }
 
-function printFinding({ check, status, message, help, picture }: Finding): void {
+function printFinding({ check, status, picture, ...finding }: Finding): void {
+  // What agents, models and servers said is in both.
+  const message = harmless(finding.message);
+  const help = finding.help === undefined ? undefined : harmless(finding.help);
   const indent = ' '.repeat(statusWidth);
   const head = `${paint(colours[status], status.padEnd(statusWidth))}${check.padEnd(checkWidth)}`;
   // A picture says all of the message, and often the help too.

@@ -1,8 +1,9 @@
 import { type Diagnostic, type FindFile, renderDiagnostic } from '@concerto/language';
+import { showsColour } from '../terminal/paint.ts';
 
 /** To standard error, with source and caret, and a line that counts them. */
 export function printDiagnostics(diagnostics: readonly Diagnostic[], findFile: FindFile): void {
-  const color = process.stderr.isTTY && process.env.NO_COLOR === undefined;
+  const color = showsColour(process.stderr);
   for (const diagnostic of diagnostics) process.stderr.write(`${renderDiagnostic(diagnostic, findFile, { color })}\n`);
   const summary = summarise(diagnostics);
   if (summary !== '') process.stderr.write(`${summary}\n`);

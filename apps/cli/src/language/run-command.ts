@@ -1,6 +1,9 @@
+import { harmless } from '@concerto/base';
 import { JournalError, type ProgramJournal, type ProgramWorld, runProgram } from '@concerto/runtime/program';
 import { display, stringify, type Value } from '@concerto/vm';
 import { defineCommand, parseArguments } from '../arguments.ts';
+import { harmlessButStyles, showsColour } from '../terminal/paint.ts';
+import { printError } from '../terminal/print.ts';
 import { compileTarget, compileWithServers } from './compile-target.ts';
 import { inputAnswers } from './input-answers.ts';
 import { OutputBuffer } from './output-buffer.ts';
@@ -60,15 +63,15 @@ export async function run(argv: string[]): Promise<number> {
   const show = (channel: string, payload: Value): void => {
     if (values.quiet) return;
     if (values.json) output.write(`{"channel":${JSON.stringify(channel)},"payload":${stringify(payload)}}\n`);
-    else output.write(`[emit:${channel}] ${display(payload)}\n`);
+    else output.write(shown(`[emit:${channel}] ${display(payload)}\n`));
   };
   const world: ProgramWorld = {
     emit: (channel, payload, system) => {
       if (!system || !HIDDEN_EVENTS.has(channel)) show(channel, payload);
     },
     // In JSON mode standard output is for a program, which reads lines of JSON only.
-    print: (text) => (values.json ? process.stderr.write(text) : output.write(text)),
-    log: (level, text) => process.stderr.write(`[${level.toUpperCase()}] ${text}\n`),
+    print: (text) => (values.json ? process.stderr.write(text) : output.write(shown(text))),
+    log: (level, text) => process.stderr.write(`[${level.toUpperCase()}] ${harmless(text)}\n`),
     ask: (channel, payload, signal) =>
       nextAnswer(signal, () => {
         show(channel, payload);
@@ -91,7 +94,7 @@ export async function run(argv: string[]): Promise<number> {
     });
     output.flush();
     if (interruption.signal.aborted) return EXIT_INTERRUPTED;
-    const color = process.stderr.isTTY && process.env.NO_COLOR === undefined;
+    const color = showsColour(process.stderr);
     if (outcome.status === 'failed') {
       process.stderr.write(failureText(outcome.failure, target.findFile, color));
       return 1;
@@ -99,7 +102,7 @@ export async function run(argv: string[]): Promise<number> {
     return reportResult(outcome.value);
   } catch (cause) {
     if (!(cause instanceof JournalError)) throw cause;
-    process.stderr.write(`error: ${cause.message}\n`);
+    printError(cause.message);
     return 1;
   } finally {
     journal?.close();
@@ -108,9 +111,14 @@ export async function run(argv: string[]): Promise<number> {
   }
 }
 
+/** A terminal obeys what agents and models said; a file or a pipe gets it as it is. */
+function shown(text: string): string {
+  return process.stdout.isTTY ? harmlessButStyles(text) : text;
+}
+
 /** `main` may return a Result: an error is the program's failure. */
 function reportResult(value: Value): number {
   if (typeof value !== 'object' || value === null || value.kind !== 'err') return 0;
-  process.stderr.write(`error: ${display(value.value)}\n`);
+  printError(display(value.value));
   return 1;
 }

@@ -7,6 +7,7 @@ import { createModels } from '@concerto/models';
 import type { Template } from '@concerto/protocol';
 import { type Catalog, type CatalogEntry, catalogOf, type LoadedProgram } from '@concerto/runtime';
 import { compileTarget } from '../language/compile-target.ts';
+import { showsColour } from '../terminal/paint.ts';
 import { assistantEntry } from './assistant-entry.ts';
 import type { ServerTable } from './server-settings.ts';
 
@@ -44,7 +45,7 @@ export function loadCatalog(options: CatalogOptions): Configured | undefined {
   const text = readFileSync(file, 'utf8');
   const { manifest, diagnostics, file: source } = readManifest(withProject(text), file);
   for (const diagnostic of diagnostics) {
-    process.stderr.write(renderDiagnostic(diagnostic, () => source, { color: process.stderr.isTTY }));
+    process.stderr.write(renderDiagnostic(diagnostic, () => source, { color: showsColour(process.stderr) }));
   }
   if (manifest === undefined) return undefined;
   const folder = dirname(resolve(file));

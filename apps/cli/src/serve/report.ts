@@ -1,9 +1,10 @@
+import { harmless } from '@concerto/base';
 import type { Report } from '@concerto/runtime';
 
 /** One line for the operator, with the chain of causes; stacks only when asked for. */
 export function reportTo(stream: NodeJS.WritableStream): Report {
   return (message, cause) => {
-    stream.write(`concerto: ${message}${describe(cause)}\n`);
+    stream.write(`concerto: ${harmless(message + describe(cause))}\n`);
     if (process.env.CONCERTO_DEBUG !== undefined && cause instanceof Error) stream.write(`${cause.stack ?? ''}\n`);
   };
 }

@@ -1,10 +1,10 @@
 import { createInterface, type Interface } from 'node:readline/promises';
-import type { Json } from '@concerto/base';
+import { harmless, harmlessJson, type Json } from '@concerto/base';
 import type { ConcertoClient, FollowedEvent } from '@concerto/client';
 import { type Choice, type SuspendEvent, textOf } from '@concerto/protocol';
+import { paint } from '../terminal/paint.ts';
+import { print } from '../terminal/print.ts';
 import { Narration } from './narration.ts';
-import { paint } from './paint.ts';
-import { print } from './show.ts';
 
 /**
  * Shows a session live and, on a terminal, answers its questions. Returns the exit code: 0 when the session went
@@ -43,11 +43,14 @@ export async function attach(client: ConcertoClient, id: string, options: { read
     const open = new Set((await client.requests(id)).requests.map((request) => request.requestId));
     for await (const event of client.follow(id, { signal: leave.signal, onState })) {
       if (event.type === 'requestSettled') questions?.settled(event.requestId);
-      if (options.json) say(JSON.stringify(event));
+      if (options.json) say(harmlessJson(event));
       else narration.tell(event);
       if (event.type === 'error') failed = true;
-      if (event.type === 'status' && event.status === 'idle' && questions !== undefined && event.seq >= head)
-        say(paint('dim', '  type the next message, or leave with Ctrl-C'));
+      if (event.type === 'status' && event.status === 'idle' && event.seq >= head) {
+        if (questions !== undefined) say(paint('dim', '  type the next message, or leave with Ctrl-C'));
+        // Nobody can type the next message here.
+        else if (!options.json && (await client.get(id)).pending === 0) break;
+      }
       if (!isSuspend(event) || (event.seq <= head && !open.has(event.requestId))) continue;
       if (questions !== undefined) questions.ask(event);
       else if (!options.json)
@@ -130,7 +133,7 @@ class Questions {
 }
 
 function printRefusal(cause: unknown): void {
-  print(paint('dim', `(${cause instanceof Error ? cause.message : String(cause)})`));
+  print(paint('dim', `(${harmless(cause instanceof Error ? cause.message : String(cause))})`));
 }
 
 function promptOf(event: SuspendEvent): string {

@@ -32,7 +32,7 @@ export function hintFor(cause: ClientError, values: { readonly url: string | und
     : '';
 }
 
-function addressOf({ url }: { readonly url: string | undefined }): string {
+export function addressOf({ url }: { readonly url: string | undefined }): string {
   const { CONCERTO_URL, PORT } = process.env;
   if (url !== undefined || CONCERTO_URL !== undefined) return url ?? CONCERTO_URL ?? '';
   return PORT === undefined ? (rememberedAddress() ?? 'http://127.0.0.1:4242') : `http://127.0.0.1:${PORT}`;

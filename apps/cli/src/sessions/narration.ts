@@ -1,8 +1,8 @@
-import type { Json } from '@concerto/base';
+import { harmlessDeep, type Json } from '@concerto/base';
 import type { FollowedEvent } from '@concerto/client';
 import { type SuspendEvent, textOf } from '@concerto/protocol';
+import { paint } from '../terminal/paint.ts';
 import { fieldsOf } from './audit-detail.ts';
-import { paint } from './paint.ts';
 
 export type Paper = {
   /** Whole lines. */
@@ -29,7 +29,8 @@ export class Narration {
     this.#paper = paper;
   }
 
-  tell(event: FollowedEvent): void {
+  tell(told: FollowedEvent): void {
+    const event = harmlessDeep(told);
     if (event.type === 'content')
       return this.#tellContent(textOf(event.content) || JSON.stringify(event.content.parts));
     if (event.type === 'start') {

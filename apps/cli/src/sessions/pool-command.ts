@@ -1,7 +1,7 @@
 import { ClientError } from '@concerto/client';
 import { defineCommand, parseArguments, UsageError } from '../arguments.ts';
+import { print, printError, printJson } from '../terminal/print.ts';
 import { connect, connectionOptions, hintFor } from './connect.ts';
-import { print, printJson } from './show.ts';
 
 export const spec = defineCommand({
   name: 'pool',
@@ -24,7 +24,7 @@ export async function run(argv: string[]): Promise<number> {
     return 0;
   } catch (cause) {
     if (!(cause instanceof ClientError)) throw cause;
-    process.stderr.write(`error: ${cause.message}${hintFor(cause, values)}\n`);
+    printError(`${cause.message}${hintFor(cause, values)}`);
     return 1;
   }
 }

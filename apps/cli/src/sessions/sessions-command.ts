@@ -2,9 +2,13 @@ import { nearest } from '@concerto/base';
 import { ClientError, type ConcertoClient, type StartRequest } from '@concerto/client';
 import { SessionStatus } from '@concerto/protocol';
 import { type CommandSpec, defineCommand, parseArguments, UsageError } from '../arguments.ts';
+import { paint } from '../terminal/paint.ts';
+import { print, printError, printJson } from '../terminal/print.ts';
 import { attach, responseOf } from './attach.ts';
-import { connect, connectionOptions, hintFor } from './connect.ts';
-import { auditTable, messageTable, offerTable, print, printJson, sessionDetail, sessionTable } from './show.ts';
+import { addressOf, connect, connectionOptions, hintFor } from './connect.ts';
+import { idMeant } from './id-meant.ts';
+import { auditTable, messageTable, offerTable, sessionDetail, sessionTable } from './show.ts';
+import { textOrStdin } from './text-or-stdin.ts';
 
 type Verb = {
   readonly usage: string;
@@ -14,6 +18,7 @@ type Verb = {
 };
 
 type Options = {
+  readonly url: string | undefined;
   readonly json: boolean;
   readonly status: string | undefined;
   readonly title: string | undefined;
@@ -40,10 +45,11 @@ const lifecycle = (verb: 'interrupt' | 'pause' | 'resume' | 'cancel', summary: s
 });
 
 const sending = (priority: 'queued' | 'immediate', summary: string): Verb => ({
-  usage: 'ID TEXT',
+  usage: 'ID TEXT|-',
   summary,
   arguments: { min: 2, max: 2 },
-  run: async (client, [id = '', content = ''], { json }) => {
+  run: async (client, [id = '', text = ''], { json }) => {
+    const content = await textOrStdin(text);
     const message = await client.send(id, { content, priority });
     if (json) printJson(message);
     else print(`${message.id} ${message.inFlight === true ? 'in flight' : message.status}`);
@@ -78,18 +84,22 @@ const verbs: Readonly<Record<string, Verb>> = {
     },
   },
   start: {
-    usage: 'AGENT PROMPT [--title T] [--once] [--wait] [--attach]',
-    summary: 'start a session; --assistant, --program or --template NAME instead of AGENT',
+    usage: 'AGENT PROMPT|- [--title T] [--once] [--wait] [--attach]',
+    summary: 'start a session; - reads the prompt from stdin; --assistant, --program or --template NAME for AGENT',
     arguments: { min: 0, max: 2 },
     run: async (client, args, options) => {
       const { json, title, once, wait, attach: follows } = options;
       const session = await client.start({
-        ...startTarget(args, options),
+        ...(await startTarget(args, options)),
         ...(title === undefined ? {} : { title }),
         ...(once ? { once } : {}),
         ...(wait ? { ifFull: 'queue' as const } : {}),
       });
-      if (follows) return await attach(client, session.id, { json });
+      if (follows) {
+        // Where it can be found again, from here and in a browser.
+        if (!json) print(paint('dim', `${session.id}  ${addressOf(options)}/sessions/${session.id}`));
+        return await attach(client, session.id, { json });
+      }
       if (json) printJson(session);
       else print(session.id);
       return 0;
@@ -155,7 +165,7 @@ const verbs: Readonly<Record<string, Verb>> = {
     },
   },
   answer: {
-    usage: 'ID TEXT [--request REQUEST]',
+    usage: 'ID TEXT|- [--request REQUEST]',
     summary: 'answer its oldest open question: text, the number or text of a choice, y or n for an approval',
     arguments: { min: 2, max: 2 },
     run: async (client, [id = '', text = ''], { json, request }) => {
@@ -163,10 +173,10 @@ const verbs: Readonly<Record<string, Verb>> = {
       const asked = requests.find(({ requestId }) => request === undefined || requestId === request);
       if (asked === undefined) {
         const what = request === undefined ? 'nothing waits for an answer' : `no request ${request} is open`;
-        process.stderr.write(`error: ${what}\n`);
+        printError(what);
         return 1;
       }
-      await client.answer(id, asked.requestId, responseOf(asked.event, text));
+      await client.answer(id, asked.requestId, responseOf(asked.event, await textOrStdin(text)));
       if (json) printJson({ requestId: asked.requestId });
       else print(`${asked.requestId} answered`);
       return 0;
@@ -183,7 +193,7 @@ const verbs: Readonly<Record<string, Verb>> = {
     run: async (client, [id = '', message], { json }) => {
       const { entries } = await client.audit(id, message === undefined ? {} : { message });
       if (message !== undefined && entries.length === 0) {
-        process.stderr.write(`error: there is no message ${message}\n`);
+        printError(`there is no message ${message}`);
         return 1;
       }
       if (json) printJson(entries);
@@ -211,7 +221,9 @@ export const spec = defineCommand({
     request: { type: 'string', value: 'REQUEST', help: 'answer: this one; default the oldest' },
   },
   minPositionals: 1,
-  details: `subcommands:\n${Object.entries(verbs)
+  details: `An ID may be cut to its beginning; \`last\` is the session started last. TEXT may be - for standard input.\n\nsubcommands:\n${Object.entries(
+    verbs,
+  )
     .map(([name, verb]) => `  ${`${name} ${verb.usage}`.padEnd(62)} ${verb.summary}`)
     .join('\n')}`,
 });
@@ -243,16 +255,35 @@ export async function run(argv: string[]): Promise<number> {
     throw new UsageError(`expected: concerto sessions ${name} ${verb.usage}`);
   }
   try {
-    return await verb.run(connect(values), args, values);
+    const client = connect(values);
+    return await withMeantId(client, verb, args, (meant) => verb.run(client, meant, values));
   } catch (cause) {
     if (!(cause instanceof ClientError)) throw cause;
-    process.stderr.write(`error: ${cause.message}${hintFor(cause, values)}\n`);
+    printError(`${cause.message}${hintFor(cause, values)}`);
     return 1;
   }
 }
 
+/** `last`, or the beginning of an id, for those that take one. An id in full costs no further call. */
+async function withMeantId(
+  client: ConcertoClient,
+  { usage }: Verb,
+  args: readonly string[],
+  act: (args: readonly string[]) => Promise<number>,
+): Promise<number> {
+  const [given, ...rest] = args;
+  if (given === undefined || !usage.startsWith('ID')) return await act(args);
+  if (given === 'last') return await act([await idMeant(client, given), ...rest]);
+  try {
+    return await act(args);
+  } catch (cause) {
+    if (!(cause instanceof ClientError) || cause.code !== 'no_such_session') throw cause;
+    return await act([await idMeant(client, given), ...rest]);
+  }
+}
+
 /** An agent is the first argument; anything else has its own option, and may bring its own prompt. */
-function startTarget(args: readonly string[], { assistant, program, template }: Options): StartRequest {
+async function startTarget(args: readonly string[], { assistant, program, template }: Options): Promise<StartRequest> {
   const named = Object.entries({ assistant, program, template }).filter(([, name]) => name !== undefined);
   if (named.length > 1) throw new UsageError('name one of --assistant, --program and --template, not several');
   const [kind, name] = named[0] ?? ['agent', args[0]];
@@ -262,7 +293,7 @@ function startTarget(args: readonly string[], { assistant, program, template }: 
     const usage = named.length === 0 ? 'AGENT PROMPT' : `--${kind} NAME ${needsPrompt ? 'PROMPT' : '[PROMPT]'}`;
     throw new UsageError(`expected: concerto sessions start ${usage}`);
   }
-  return { [kind]: name, ...(prompt === undefined ? {} : { prompt }) };
+  return { [kind]: name, ...(prompt === undefined ? {} : { prompt: await textOrStdin(prompt) }) };
 }
 
 function onMessage(

@@ -1,39 +1,46 @@
-import type { AgentInfo, AuditEntry, Message, Session, Template } from '@concerto/protocol';
+import { harmless, harmlessLine } from '@concerto/base';
+import type { AgentInfo, AuditEntry, Message, Session, SessionStatus, Template, Usage } from '@concerto/protocol';
+import { paint, type Style } from '../terminal/paint.ts';
+import { type Cell, cut, heading, table, terminalWidth } from '../terminal/table.ts';
 import { auditDetail } from './audit-detail.ts';
 
-export function print(text: string): void {
-  process.stdout.write(`${text}\n`);
+/** What needs somebody is seen first. */
+const styles: Readonly<Partial<Record<SessionStatus, Style>>> = {
+  waitingForInput: 'yellow',
+  waitingForApproval: 'yellow',
+  running: 'cyan',
+  starting: 'cyan',
+  failed: 'red',
+  interrupted: 'red',
+  completed: 'green',
+  cancelled: 'dim',
+  idle: 'dim',
+};
+
+export function statusCell(status: SessionStatus): Cell {
+  const style = styles[status];
+  return style === undefined ? status : { text: status, style };
 }
 
-export function printJson(value: unknown): void {
-  print(JSON.stringify(value, null, 2));
-}
-
-/** Columns as wide as their widest cell; the last one takes what is left of the terminal. */
-function table(rows: readonly (readonly string[])[]): string {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)));
-  const room = process.stdout.isTTY ? process.stdout.columns : Number.POSITIVE_INFINITY;
-  return rows
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .map((line) => (line.length > room ? `${line.slice(0, room - 1)}…` : line))
-    .join('\n');
-}
-
+/** A row each, and below it what it asks. */
 export function sessionTable(sessions: readonly Session[]): string {
   if (sessions.length === 0) return 'No sessions. Start one: concerto sessions start AGENT "PROMPT"';
-  const rows = sessions.map((session) => [
+  const rows = sessions.map((session): readonly Cell[] => [
     session.id,
-    session.status,
+    statusCell(session.status),
     session.agent,
     age(session.createdAt),
     session.title,
   ]);
-  return table([['ID', 'STATUS', 'AGENT', 'AGE', 'TITLE'], ...rows]);
+  const [head = '', ...lines] = table([heading('ID', 'STATUS', 'AGENT', 'AGE', 'TITLE'), ...rows]).split('\n');
+  return [head, ...lines.flatMap((line, index) => [line, ...questionLine(sessions[index])])].join('\n');
+}
+
+function questionLine(session: Session | undefined): readonly string[] {
+  const waiting = session?.waiting;
+  if (waiting === undefined || (waiting.for !== 'input' && waiting.for !== 'approval')) return [];
+  const sign = waiting.for === 'approval' ? '!' : '?';
+  return [paint('yellow', cut(`  ${sign} ${harmlessLine(waiting.detail)}`, terminalWidth()))];
 }
 
 /** Each with the words that start it. */
@@ -44,34 +51,60 @@ export function offerTable(agents: readonly AgentInfo[], templates: readonly Tem
       kind === 'agent'
         ? `sessions start ${name} PROMPT`
         : `sessions start --${kind} ${name}${kind === 'program' ? '' : ' PROMPT'}`,
-      oneLine(description),
+      description,
     ]),
     ...templates.map(({ name, agent, assistant, program, prompt = '' }) => [
       'template',
       `sessions start --template ${name}`,
-      oneLine(`${agent ?? assistant ?? program ?? ''} ${prompt}`),
+      `${agent ?? assistant ?? program ?? ''} ${prompt}`,
     ]),
   ];
   return rows.length === 0
     ? 'Nothing can be started: the manifest names nothing.'
-    : table([['KIND', 'COMMAND', 'WHAT'], ...rows]);
+    : table([heading('KIND', 'COMMAND', 'WHAT'), ...rows]);
 }
 
 export function sessionDetail(session: Session): string {
-  const lines = [
+  const { waiting, error, result } = session;
+  const rows: readonly (readonly Cell[])[] = [
     ['id', session.id],
     ['title', session.title],
     [session.kind, session.agent],
-    ['status', session.reason === undefined ? session.status : `${session.status} (${session.reason})`],
+    ['status', statusCell(session.status)],
+    ...(session.reason === undefined ? [] : [['because', session.reason]]),
     ['turn', String(session.turn)],
     ['created', session.createdAt],
     ['updated', session.updatedAt],
     ['pending', String(session.pending)],
-    ...(session.waiting === undefined ? [] : [['waits for', `${session.waiting.for}: ${session.waiting.detail}`]]),
-    ...(session.error === undefined ? [] : [['error', `${session.error.code}: ${session.error.message}`]]),
-    ...(session.result === undefined ? [] : [['result', resultText(session.result)]]),
+    ['tokens', tokensText(session.usage)],
+    ['cost', costText(session.usage) ?? 'not told by the agent'],
   ];
-  return table(lines);
+  const texts = [
+    ...(waiting === undefined ? [] : [[`waits for ${waiting.for}`, waiting.detail]]),
+    ...(error === undefined ? [] : [['error', `${error.code}: ${error.message}`]]),
+    ...(result === undefined ? [] : [['result', resultText(result)]]),
+  ];
+  return [
+    table(rows.map(([name = '', ...rest]) => [{ text: String(name), style: 'dim' }, ...rest])),
+    ...texts.map(([name = '', text = '']) => `${paint('dim', name)}\n${indented(harmless(text))}`),
+  ].join('\n');
+}
+
+function indented(text: string): string {
+  return text.trim().replaceAll(/^/gm, '  ');
+}
+
+export function tokensText(usage: Usage): string {
+  const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
+  const cached = cacheReadTokens + cacheWriteTokens;
+  return `${inputTokens} in, ${outputTokens} out${cached === 0 ? '' : `, ${cached} cached`}`;
+}
+
+/** Undefined where nobody said what it cost. */
+export function costText({ costMicroUsd }: Usage): string | undefined {
+  if (costMicroUsd === undefined) return undefined;
+  const usd = costMicroUsd / 1e6;
+  return `$${usd.toFixed(usd < 0.1 ? 4 : 2)}`;
 }
 
 export function messageTable(messages: readonly Message[]): string {
@@ -80,21 +113,24 @@ export function messageTable(messages: readonly Message[]): string {
     if (message.uncertain === true) return 'uncertain';
     return message.inFlight === true ? 'in flight' : message.status;
   };
-  const rows = messages.map((message) => [message.id, message.priority, state(message), oneLine(message.content)]);
-  return table([['ID', 'LANE', 'STATUS', 'TEXT'], ...rows]);
+  const rows = messages.map((message) => [message.id, message.priority, state(message), message.content]);
+  return table([heading('ID', 'LANE', 'STATUS', 'TEXT'), ...rows]);
 }
 
+const detailColumn = 3;
+
 export function auditTable(entries: readonly AuditEntry[]): string {
-  const rows = entries.map((entry) => [
-    entry.at,
+  const rows = entries.map((entry): readonly Cell[] => [
+    // On a terminal every column counts; the day and the thousandths are in what goes to a file.
+    process.stdout.isTTY ? entry.at.slice(11, 19) : entry.at,
     entry.direction === 'in' ? '→ agent' : '← agent',
     entry.what,
     auditDetail(entry.detail),
     entry.latencyMs === undefined ? '' : `${entry.latencyMs} ms`,
     entry.actor,
-    entry.messageId ?? entry.requestId ?? '',
+    { text: entry.messageId ?? entry.requestId ?? '', style: 'dim' },
   ]);
-  return table([['AT', 'DIRECTION', 'WHAT', 'DETAIL', 'TOOK', 'ACTOR', 'ABOUT'], ...rows]);
+  return table([heading('AT', 'DIRECTION', 'WHAT', 'DETAIL', 'TOOK', 'ACTOR', 'ABOUT'), ...rows], detailColumn);
 }
 
 function resultText(result: unknown): string {
@@ -102,11 +138,7 @@ function resultText(result: unknown): string {
   return typeof text === 'string' ? text : JSON.stringify(result);
 }
 
-function oneLine(text: string): string {
-  return text.replaceAll(/\s+/g, ' ').trim();
-}
-
-function age(at: string): string {
+export function age(at: string): string {
   const seconds = Math.max(0, Math.round((Date.now() - Date.parse(at)) / 1000));
   if (seconds < 90) return `${seconds}s`;
   if (seconds < 90 * 60) return `${Math.round(seconds / 60)}m`;

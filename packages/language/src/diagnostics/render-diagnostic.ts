@@ -1,3 +1,4 @@
+import { harmless } from '@concerto/base';
 import { lineText, positionAt, type SourceFile } from '../source/source-file.ts';
 import type { Span } from '../source/span.ts';
 import type { Diagnostic, Severity } from './diagnostic.ts';
@@ -28,7 +29,7 @@ interface Mark {
 export function renderDiagnostic(diagnostic: Diagnostic, findFile: FindFile, options: RenderOptions): string {
   const paint = (style: Style, text: string) => (options.color ? `\u001b[${STYLES[style]}m${text}\u001b[0m` : text);
   const { severity, code, message } = diagnostic;
-  const lines = [`${paint(severity, `${severity}[${code}]`)}${paint('strong', `: ${message}`)}`];
+  const lines = [`${paint(severity, `${severity}[${code}]`)}${paint('strong', `: ${harmless(message)}`)}`];
   const snippets = collectSnippets(diagnostic, findFile);
   const numbers = snippets.flatMap((snippet) => snippet.marks.map((mark) => String(mark.line).length));
   const gutter = ' '.repeat(Math.max(1, ...numbers));
@@ -38,7 +39,7 @@ export function renderDiagnostic(diagnostic: Diagnostic, findFile: FindFile, opt
     lines.push(...renderSnippet(snippet, { gutter, severity, paint }));
   }
   if (snippets.length === 0) lines.push(`${gutter}${paint('frame', '-->')} ${diagnostic.file}`);
-  if (diagnostic.help !== undefined) lines.push(`${gutter} ${paint('frame', '=')} help: ${diagnostic.help}`);
+  if (diagnostic.help !== undefined) lines.push(`${gutter} ${paint('frame', '=')} help: ${harmless(diagnostic.help)}`);
   return `${lines.join('\n')}\n`;
 }
 
@@ -96,7 +97,7 @@ function renderSnippet(snippet: Snippet, frame: Frame): string[] {
   for (const line of [...new Set(snippet.marks.map((mark) => mark.line))].sort((a, b) => a - b)) {
     if (previous !== undefined && line > previous + 1) rows.push(paint('frame', '...'));
     previous = line;
-    const text = expandTabs(lineText(snippet.file, line));
+    const text = expandTabs(harmless(lineText(snippet.file, line).trimEnd()));
     rows.push(`${paint('frame', String(line).padStart(gutter.length))} ${bar} ${text}`.trimEnd());
     for (const mark of snippet.marks) {
       if (mark.line !== line) continue;

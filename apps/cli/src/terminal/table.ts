@@ -1,0 +1,51 @@
+import { harmlessLine } from '@concerto/base';
+import { paint, type Style } from './paint.ts';
+
+export type Cell = string | { readonly text: string; readonly style: Style };
+
+const textOf = (cell: Cell): string => (typeof cell === 'string' ? cell : cell.text);
+
+/** How many columns there are; a pipe or a file has as many as it takes. */
+export function terminalWidth(): number {
+  return process.stdout.isTTY ? process.stdout.columns : Number.POSITIVE_INFINITY;
+}
+
+/** Cut to a width, with a sign that it was. */
+export function cut(text: string, width: number): string {
+  return text.length > width ? `${text.slice(0, Math.max(0, width - 1))}…` : text;
+}
+
+/**
+ * Columns as wide as their widest cell, each cell one harmless line. Where that is wider than the terminal the column
+ * that may give way does: by default the last.
+ */
+export function table(rows: readonly (readonly Cell[])[], givesWay?: number): string {
+  const texts = rows.map((row) => row.map((cell) => harmlessLine(textOf(cell))));
+  const columns = Math.max(0, ...rows.map((row) => row.length));
+  const widths = Array.from({ length: columns }, (_, column) =>
+    Math.max(0, ...texts.map((row) => (row[column] ?? '').length)),
+  );
+  const yielding = givesWay ?? columns - 1;
+  const excess = widths.reduce((sum, width) => sum + width + 2, -2) - terminalWidth();
+  if (excess > 0) widths[yielding] = Math.max(narrowest, (widths[yielding] ?? 0) - excess);
+  return rows
+    .map((row, at) =>
+      row
+        .map((cell, column) => {
+          const width = widths[column] ?? 0;
+          const shown = cut(texts[at]?.[column] ?? '', width);
+          const isLast = column === row.length - 1;
+          const painted = typeof cell === 'string' || shown === '' ? shown : paint(cell.style, shown);
+          return isLast ? painted : painted + ' '.repeat(width - shown.length);
+        })
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+const narrowest = 8;
+
+export function heading(...names: readonly string[]): readonly Cell[] {
+  return names.map((text) => ({ text, style: 'dim' }));
+}
