@@ -66,12 +66,12 @@ export function offerTable(agents: readonly AgentInfo[], templates: readonly Tem
 
 export function sessionDetail(session: Session): string {
   const { waiting, error, result } = session;
-  const rows: readonly (readonly Cell[])[] = [
+  const rows: readonly (readonly [string, Cell])[] = [
     ['id', session.id],
     ['title', session.title],
     [session.kind, session.agent],
     ['status', statusCell(session.status)],
-    ...(session.reason === undefined ? [] : [['because', session.reason]]),
+    ...(session.reason === undefined ? [] : [['because', session.reason] as const]),
     ['turn', String(session.turn)],
     ['created', session.createdAt],
     ['updated', session.updatedAt],
@@ -85,7 +85,7 @@ export function sessionDetail(session: Session): string {
     ...(result === undefined ? [] : [['result', resultText(result)]]),
   ];
   return [
-    table(rows.map(([name = '', ...rest]) => [{ text: String(name), style: 'dim' }, ...rest])),
+    table(rows.map(([name, cell]) => [{ text: name, style: 'dim' }, cell])),
     ...texts.map(([name = '', text = '']) => `${paint('dim', name)}\n${indented(harmless(text))}`),
   ].join('\n');
 }

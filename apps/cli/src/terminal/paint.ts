@@ -13,10 +13,13 @@ export function showsColour(stream: NodeJS.WriteStream): boolean {
   return paint('red', 'x', stream) !== 'x';
 }
 
+// oxlint-disable-next-line no-control-regex -- ESC begins one
+const style = /(\u001b\[[\d;:]*m)/;
+
 /** What a program prints may be in colour, but may do nothing else to a terminal. */
 export function harmlessButStyles(text: string): string {
   return text
-    .split(/(\u001b\[[\d;:]*m)/)
+    .split(style)
     .map((piece, index) => (index % 2 === 1 ? piece : harmless(piece)))
     .join('');
 }
