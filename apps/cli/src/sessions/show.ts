@@ -17,7 +17,7 @@ const styles: Readonly<Partial<Record<SessionStatus, Style>>> = {
   idle: 'dim',
 };
 
-export function statusCell(status: SessionStatus): Cell {
+function statusCell(status: SessionStatus): Cell {
   const style = styles[status];
   return style === undefined ? status : { text: status, style };
 }
@@ -94,14 +94,14 @@ function indented(text: string): string {
   return text.trim().replaceAll(/^/gm, '  ');
 }
 
-export function tokensText(usage: Usage): string {
+function tokensText(usage: Usage): string {
   const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
   const cached = cacheReadTokens + cacheWriteTokens;
   return `${inputTokens} in, ${outputTokens} out${cached === 0 ? '' : `, ${cached} cached`}`;
 }
 
 /** Undefined where nobody said what it cost. */
-export function costText({ costMicroUsd }: Usage): string | undefined {
+function costText({ costMicroUsd }: Usage): string | undefined {
   if (costMicroUsd === undefined) return undefined;
   const usd = costMicroUsd / 1e6;
   return `$${usd.toFixed(usd < 0.1 ? 4 : 2)}`;
@@ -138,7 +138,7 @@ function resultText(result: unknown): string {
   return typeof text === 'string' ? text : JSON.stringify(result);
 }
 
-export function age(at: string): string {
+function age(at: string): string {
   const seconds = Math.max(0, Math.round((Date.now() - Date.parse(at)) / 1000));
   if (seconds < 90) return `${seconds}s`;
   if (seconds < 90 * 60) return `${Math.round(seconds / 60)}m`;
