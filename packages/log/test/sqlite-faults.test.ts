@@ -1,4 +1,14 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'libsql';
@@ -71,6 +81,63 @@ describe('a SQLite store', () => {
     expect(refusal(path).message).toContain(`process ${process.pid}`);
     await put(log, 's');
     await log.close();
+  });
+
+  test('[L25] refuses it by every name that the file has', async () => {
+    const log = open();
+    await put(log, 's');
+    symlinkSync(path, join(folder, 'by-symlink.db'));
+    linkSync(path, join(folder, 'by-hard-link.db'));
+    mkdirSync(join(folder, 'elsewhere'));
+    symlinkSync(folder, join(folder, 'elsewhere', 'folder'));
+    for (const name of ['by-symlink.db', 'elsewhere/folder/store.db']) {
+      expect(refusal(join(folder, name)).message).toContain(`in use by the process ${process.pid}`);
+    }
+    await log.close();
+  });
+
+  test('[L25] refuses a second process that comes by a hard link, or when the lock file was removed', async () => {
+    const child = startChild('sqlite-writer.ts', path, '0');
+    await child.lines.next();
+    linkSync(path, join(folder, 'by-hard-link.db'));
+    expect(refusal(join(folder, 'by-hard-link.db')).message).toContain(`the process ${child.process.pid}`);
+    rmSync(`${path}.lock`);
+    expect(refusal(path).message).toContain(`the process ${child.process.pid}`);
+    child.process.kill('SIGKILL');
+    await child.gone;
+    await open().close();
+  });
+
+  test('[L25] of two that came past the lock only the last one writes', async () => {
+    const first = open();
+    await put(first, 's');
+    rmSync(`${path}.lock`);
+    const second = open();
+    await expect(put(first, 's')).rejects.toThrow(/was taken over by the process .*writes nothing more/);
+    await put(second, 's');
+    expect(await second.head('s', 'events')).toBe(2);
+    await first.close();
+    await put(second, 's');
+    await second.close();
+  });
+
+  test('[L26] its files are for its user alone, also those of a store made before that was so', async () => {
+    path = join(folder, 'new', 'store.db');
+    const umask = process.umask(0o000);
+    try {
+      const log = open();
+      await put(log, 's');
+      const modes = readdirSync(join(folder, 'new')).map((name) => statSync(join(folder, 'new', name)).mode & 0o777);
+      expect(modes.length).toBeGreaterThanOrEqual(3);
+      expect(new Set(modes)).toEqual(new Set([0o600]));
+      expect(statSync(join(folder, 'new')).mode & 0o777).toBe(0o700);
+      await log.close();
+      chmodSync(path, 0o644);
+      await open().close();
+      expect(statSync(path).mode & 0o777).toBe(0o600);
+    } finally {
+      process.umask(umask);
+    }
   });
 
   test('[L26] makes its folder', async () => {

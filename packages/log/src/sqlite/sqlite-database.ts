@@ -1,12 +1,17 @@
-import { mkdirSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, realpathSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import Database from 'libsql';
 import { sqliteFailure } from './sqlite-failure.ts';
-import { lockStore, signOwner } from './sqlite-lock.ts';
+import { lockStore, type Ownership, takeOwnership } from './sqlite-lock.ts';
 import { integerAt } from './sqlite-row.ts';
 import { migrate } from './sqlite-schema.ts';
 
-export type SqliteDatabase = { readonly db: Database.Database; readonly path: string; close(): void };
+export type SqliteDatabase = {
+  readonly db: Database.Database;
+  readonly path: string;
+  readonly ownership: Pick<Ownership, 'check'>;
+  close(): void;
+};
 
 export type SqliteOpening = {
   readonly now: () => number;
@@ -18,11 +23,15 @@ export type SqliteOpening = {
 const BUSY_TIMEOUT_MS = 2_000;
 
 export function openSqliteDatabase(givenPath: string, { now, maxBytes }: SqliteOpening): SqliteDatabase {
-  const path = resolve(givenPath);
+  let path = resolve(givenPath);
   let lock: { unlock(): void } | undefined;
   let db: Database.Database | undefined;
   try {
-    mkdirSync(dirname(path), { recursive: true });
+    // A folder that we make is for this user alone; one that is there is as its owner wants it.
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    path = trueNameOf(path);
+    keepPrivate(path);
+    keepPrivate(`${path}.lock`);
     lock = lockStore(path);
     db = new Database(path, { timeout: BUSY_TIMEOUT_MS });
     db.exec('PRAGMA journal_mode = WAL');
@@ -30,28 +39,50 @@ export function openSqliteDatabase(givenPath: string, { now, maxBytes }: SqliteO
     db.exec('PRAGMA synchronous = FULL');
     db.exec('PRAGMA cache_size = -16000');
     migrate(db, path, now());
-    signOwner(db);
+    const ownership = takeOwnership(db, path);
     if (maxBytes !== undefined) limitSize(db, maxBytes);
+    return opened(path, { db, lock, ownership });
   } catch (error) {
     db?.close();
     lock?.unlock();
     throw sqliteFailure(error, path);
   }
-  const opened = { db, lock };
+}
+
+type Opened = {
+  readonly db: Database.Database;
+  readonly lock: { unlock(): void };
+  readonly ownership: Ownership;
+};
+
+function opened(path: string, { db, lock, ownership }: Opened): SqliteDatabase {
   return {
     db,
     path,
+    ownership,
     close() {
       try {
+        ownership.resign();
         // A closed store is one file, ready to be copied. The driver leaves the log of changes beside it.
-        opened.db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').raw().get();
+        db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').raw().get();
       } catch {
         // On a full disk the changes stay in the file beside it: as durable, and read at the next opening.
       }
-      opened.db.close();
-      opened.lock.unlock();
+      db.close();
+      lock.unlock();
     },
   };
+}
+
+/** One store has one lock, by whatever link it is reached. */
+function trueNameOf(path: string): string {
+  return existsSync(path) ? realpathSync(path) : join(realpathSync(dirname(path)), basename(path));
+}
+
+/** What people said to agents is for this user alone. SQLite gives its other files the permissions of this one. */
+function keepPrivate(path: string): void {
+  closeSync(openSync(path, 'a', 0o600));
+  if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600);
 }
 
 function limitSize(db: Database.Database, maxBytes: number): void {

@@ -59,7 +59,10 @@ function openState(path: string, opening: SqliteOpening): SqliteState {
     const begin = db.prepare('BEGIN IMMEDIATE');
     const commit = db.prepare('COMMIT');
     const transactions: Transactions = {
-      begin: () => void begin.run(),
+      begin: () => {
+        begin.run();
+        database.ownership.check();
+      },
       commit: () => void commit.run(),
       rollback() {
         // SQLite ends some failed transactions itself, a full disk's for example.
