@@ -121,6 +121,7 @@ export function logBehind(gate: PortGate, log: EventLog): EventLog {
       gate.onDeath(stop);
       return stop;
     },
+    onRewind: (listener) => log.onRewind(listener),
     trim: (session, stream, position) => gate.call('trim', () => log.trim(session, stream, position)),
     putDocument: (write) => gate.call('putDocument', () => log.putDocument(write)),
     createDocument: (write) => gate.call('createDocument', () => log.createDocument(write)),

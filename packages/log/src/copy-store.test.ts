@@ -1,6 +1,10 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type CopyProgress, copyStore } from './copy-store.ts';
 import { memoryEventLog } from './memory/memory-event-log.ts';
+import { openEventLog } from './open-event-log.ts';
 import type { Store } from './store.ts';
 
 const now = (): number => 1_700_000_000_000;
@@ -34,6 +38,32 @@ describe('copyStore', () => {
     );
     expect(new Set(progress.map(({ phase }) => phase))).toEqual(new Set(['reading', 'copying', 'verifying']));
     expect(progress.at(-1)).toMatchObject({ records: 2_785, total: 2_785 });
+  });
+
+  test('[L42] a copy that was cut is no store; a finished one is', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'concerto-copy-'));
+    try {
+      const url = `sqlite:${join(folder, 'copy.db')}`;
+      const to = await openEventLog(url, { now });
+      let batches = 0;
+      const cut: Store = {
+        ...to,
+        load: async (records) => {
+          if (++batches > 2) throw new Error('killed');
+          await to.load(records);
+        },
+      };
+      await expect(copyStore(await filled(), cut, { now })).rejects.toThrow('killed');
+      await to.close();
+      await expect(openEventLog(url, { now })).rejects.toThrow('is a copy that was not finished');
+      rmSync(join(folder, 'copy.db'));
+      const again = await openEventLog(url, { now });
+      await copyStore(await filled(), again, { now });
+      await again.close();
+      await (await openEventLog(url, { now })).close();
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
   });
 
   test('[L41] a target that is not empty is left alone', async () => {

@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
 import { unreachable } from '@concerto/base';
-import { LogError } from './event-log.ts';
+import { type EventLog, LogError } from './event-log.ts';
 import type { Store, StoreRecord } from './store.ts';
 
 export type CopyProgress = {
@@ -26,6 +26,18 @@ const COMPARED_LIFETIME_MS = 60 * 60 * 1_000;
 /** Differences named in the error; there may be more. */
 const NAMED_DIFFERENCES = 5;
 
+/** Stands in a store while it is the target of a copy, and after one that was cut. */
+const copying = { collection: '@store', key: 'copying' } as const;
+
+/** Throws when a copy into this store was begun and not finished: it looks like a store and has not everything. */
+export async function refuseUnfinishedCopy(store: EventLog): Promise<void> {
+  if ((await store.getDocument(copying.collection, copying.key)) === undefined) return;
+  throw new LogError(
+    'corrupt',
+    'this store is a copy that was not finished; remove it and copy again (`concerto store copy FROM TO`)',
+  );
+}
+
 /**
  * Copies a whole store into an empty one and proves that nothing is missing or changed: count and hash of every stream
  * and every collection, read back from the target. Nobody may write to the source meanwhile.
@@ -39,6 +51,7 @@ export async function copyStore(from: Store, to: Store, { now, onProgress }: Cop
     source.add(batch);
     onProgress?.({ phase: 'reading', records });
   });
+  await to.putDocument({ ...copying, value: '{}', sort: 0 });
   const sent = tally(comparedUntil);
   await eachBatch(from, async (batch, records) => {
     await to.load(batch);
@@ -64,6 +77,7 @@ export async function copyStore(from: Store, to: Store, { now, onProgress }: Cop
       `the copy differs from its source in ${list(wrong)}; do not use it, copy again into an empty store`,
     );
   }
+  await to.putDocument({ ...copying, value: undefined, sort: 0 });
   const { streams, entries, documents, leases } = source.report();
   return { streams, entries, documents, leases };
 }
@@ -73,7 +87,8 @@ async function eachBatch(
   visit: (batch: readonly StoreRecord[], records: number) => void | Promise<void>,
 ): Promise<void> {
   let records = 0;
-  for await (const batch of store.dump()) {
+  for await (const dumped of store.dump()) {
+    const batch = dumped.filter((record) => record.kind !== 'document' || record.collection !== copying.collection);
     records += batch.length;
     await visit(batch, records);
   }

@@ -115,6 +115,11 @@ export type EventLog = {
    * lost); a signal, never a payload. Of every session, or only of the one named. Returns the way to stop.
    */
   onGrowth(listener: (session: string) => void, session?: string): () => void;
+  /**
+   * Called when the store holds less than it had acknowledged (it was flushed, restored from an older copy, or a replica
+   * took over that lagged): whatever is remembered of it may be false. Returns the way to stop.
+   */
+  onRewind(listener: () => void): () => void;
   /** Removes entries at or before the position; the stream's head stays. */
   trim(session: string, stream: StreamName, throughPosition: number): Promise<void>;
 

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { nearest } from '@concerto/base';
+import { refuseUnfinishedCopy } from './copy-store.ts';
 import { LogError } from './event-log.ts';
 import { memoryEventLog } from './memory/memory-event-log.ts';
 import type { RedisFacts } from './redis/redis-server-check.ts';
@@ -21,6 +22,17 @@ const schemes = ['memory', 'sqlite', 'redis', 'rediss'];
 
 /** Opens the store that a URL names. A driver is loaded only with its store: loading one costs more than most commands take. Throws LogError, with what to do, when it cannot. */
 export async function openEventLog(url: string, options: StoreOptions): Promise<Store> {
+  const store = await open(url, options);
+  try {
+    await refuseUnfinishedCopy(store);
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+  return store;
+}
+
+async function open(url: string, options: StoreOptions): Promise<Store> {
   const { now, mustExist, onWarning, onServer } = options;
   const colon = url.indexOf(':');
   const scheme = colon === -1 ? undefined : url.slice(0, colon);

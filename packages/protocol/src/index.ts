@@ -125,6 +125,7 @@ export { JsonValue } from './json-value.ts';
 export { LlmContent, Part, textContent, textOf } from './llm-content.ts';
 export { type Line, LineError, type LineErrorCode, LineSplitter, lineLengthMax } from './ndjson.ts';
 export { PoolRecord } from './pool-record.ts';
+export { readStored } from './read-stored.ts';
 export { Ack, DeliveryWay, RunnerCommand } from './runner-command.ts';
 export { SessionRecord } from './session-record.ts';
 export { type Shape, whyNot } from './shape.ts';

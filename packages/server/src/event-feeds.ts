@@ -10,15 +10,21 @@ export class EventFeeds {
   readonly #log: EventLog;
   readonly #feeds = new Map<string, { readonly feed: EventFeed; readers: number }>();
   readonly #bySession = new Map<string, Set<EventFeed>>();
-  readonly #stop: () => void;
+  readonly #stops: readonly (() => void)[];
   /** One timer for all: proxies and readers must hear something, however quiet the session. */
   readonly #pings: NodeJS.Timeout;
 
   constructor(log: EventLog) {
     this.#log = log;
-    this.#stop = log.onGrowth((session) => {
-      for (const feed of this.#bySession.get(session) ?? []) feed.notify();
-    });
+    this.#stops = [
+      log.onGrowth((session) => {
+        for (const feed of this.#bySession.get(session) ?? []) feed.notify();
+      }),
+      // Their cursors may lie ahead of what the store has now: they come back and are told.
+      log.onRewind(() => {
+        for (const connection of this.connections) connection.cut();
+      }),
+    ];
     this.#pings = setInterval(() => {
       for (const connection of this.connections) connection.ping();
     }, pingEveryMs).unref();
@@ -52,7 +58,7 @@ export class EventFeeds {
   }
 
   close(): void {
-    this.#stop();
+    for (const stop of this.#stops) stop();
     clearInterval(this.#pings);
   }
 }

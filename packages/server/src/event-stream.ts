@@ -76,6 +76,11 @@ export class EventConnection {
     if (this.#state !== 'closed' && !this.#response.writableNeedDrain) this.#response.write(ping);
   }
 
+  /** Ends the connection; the reader comes back with its cursor. */
+  cut(): void {
+    this.#response.destroy();
+  }
+
   /** Sends what there is. Called in the tick of a growth, so that all followers share one encoded buffer. */
   pump(): void {
     while (this.#state === 'ready') {

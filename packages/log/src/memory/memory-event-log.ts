@@ -52,7 +52,7 @@ function checkOpen(state: MemoryState): void {
 
 function streamCalls(
   state: MemoryState,
-): Pick<Store, 'append' | 'read' | 'head' | 'onGrowth' | 'trim' | 'listSessions'> {
+): Pick<Store, 'append' | 'read' | 'head' | 'onGrowth' | 'onRewind' | 'trim' | 'listSessions'> {
   const { streams } = state;
   return {
     append: async (request) => {
@@ -69,6 +69,8 @@ function streamCalls(
       return streams.find(session, stream).head;
     },
     onGrowth: (listener, session) => state.growth.listen(listener, session),
+    // It lives and dies with whoever remembers it.
+    onRewind: () => () => undefined,
     trim: async (session, stream, throughPosition) => {
       checkOpen(state);
       trimThrough(streams.find(session, stream), throughPosition);

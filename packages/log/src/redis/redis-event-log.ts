@@ -29,6 +29,7 @@ type RedisState = {
   readonly wakeUps: RedisConnection;
   readonly batches: Batches;
   readonly growth: GrowthSignal;
+  readonly rewinds: GrowthSignal;
   readonly aheadMs: () => number;
   closed: boolean;
 };
@@ -73,6 +74,7 @@ function addressFrom(url: string, options: RedisOptions): RedisAddress {
 async function connect(at: RedisAddress, options: RedisOptions): Promise<RedisState> {
   const aheadMs = options.aheadMs ?? ((): number => 0);
   const growth = growthSignal();
+  const rewinds = growthSignal();
   let commands: RedisConnection | undefined;
   let checked = false;
   const batches = new Batches(at, () => commands, aheadMs);
@@ -85,8 +87,14 @@ async function connect(at: RedisAddress, options: RedisOptions): Promise<RedisSt
     onReady: (client) => batches.resume(client),
   });
   try {
-    const wakeUps = await listenForGrowth(at, growth);
-    return { commands, wakeUps, batches, growth, aheadMs, closed: false };
+    const wakeUps = await listenForGrowth(at, growth, (before, now) => {
+      const lost = `it counts ${now} changes where it had acknowledged ${before}`;
+      options.onWarning?.(
+        `the store ${at.address} has less than it acknowledged: ${lost}. What is gone is gone; sessions go on with what is there. Check its appendfsync, its replicas, and who may flush it`,
+      );
+      rewinds.emit('');
+    });
+    return { commands, wakeUps, batches, growth, rewinds, aheadMs, closed: false };
   } catch (error) {
     commands.close();
     throw error;
@@ -100,7 +108,7 @@ async function reading<T>(state: RedisState, run: (client: RedisClient) => Promi
 
 function streamCalls(
   state: RedisState,
-): Pick<Store, 'append' | 'read' | 'head' | 'onGrowth' | 'trim' | 'listSessions'> {
+): Pick<Store, 'append' | 'read' | 'head' | 'onGrowth' | 'onRewind' | 'trim' | 'listSessions'> {
   const { batches } = state;
   return {
     append: async (request) => {
@@ -110,6 +118,7 @@ function streamCalls(
     read: (request) => reading(state, (client) => readPage(client, request)),
     head: (session, stream) => reading(state, (client) => readHead(client, session, stream)),
     onGrowth: (listener, session) => state.growth.listen(listener, session),
+    onRewind: (listener) => state.rewinds.listen(listener),
     trim: async (session, stream, throughPosition) => {
       await batches.run(['trim', session, stream, String(throughPosition)]);
     },

@@ -9,7 +9,11 @@ const SESSIONS_PER_READ = 1_000;
  * Wakes this process when any process appends. Every batch that grew a session has a number; a number that does not
  * follow the last one means that messages were missed, and the store is asked which sessions grew since.
  */
-export async function listenForGrowth(at: RedisAddress, growth: GrowthSignal): Promise<RedisConnection> {
+export async function listenForGrowth(
+  at: RedisAddress,
+  growth: GrowthSignal,
+  onRewind: (before: number, now: number) => void,
+): Promise<RedisConnection> {
   let last: number | undefined;
 
   const emitAll = (sessions: Iterable<string>): void => {
@@ -20,6 +24,7 @@ export async function listenForGrowth(at: RedisAddress, growth: GrowthSignal): P
     const number = Number(count);
     const before = last ?? number;
     last = number;
+    if (number < before) onRewind(before, number);
     emitAll(sessions);
     if (number <= before + 1) return;
     // A failure needs no answer: the connection is lost, and the next one asks again.
@@ -31,8 +36,9 @@ export async function listenForGrowth(at: RedisAddress, growth: GrowthSignal): P
       const before = last;
       await client.subscribe(at.channel, (message) => heard(client, message));
       const number = numberReply(await client.sendCommand(['GET', 'concerto:growth']));
-      last ??= number;
+      last = before === undefined ? number : Math.min(before, number);
       // A store that lost its last moments counts from an earlier number.
+      if (before !== undefined && number < before) onRewind(before, number);
       if (before !== undefined) emitAll(await grownSince(client, Math.min(before, number)));
     },
     onReady: () => undefined,

@@ -18,6 +18,20 @@ export type ServerHooks = {
 /** The first that can trim a stream by id and read on after one. */
 const oldestVersion = { text: '6.2', major: 6, minor: 2 };
 
+/** Of what is under our keys. A version that others could not read gets the next number. */
+const format = 1;
+
+/** Refuses what a newer version has written; marks what has no mark yet. */
+async function checkFormat(client: RedisClient, address: string): Promise<void> {
+  await client.sendCommand(['SET', 'concerto:format', String(format), 'NX']);
+  const found = Number(await client.sendCommand(['GET', 'concerto:format']));
+  if (!(found > format)) return;
+  throw new LogError(
+    'unavailable',
+    `the store ${address} was written by a newer version (format ${found}, this one knows ${format}); update Concerto`,
+  );
+}
+
 /** Refuses a Redis that cannot serve, warns of one that may lose what it acknowledged. */
 export async function checkServer(client: RedisClient, address: string, hooks: ServerHooks): Promise<void> {
   const { onWarning = () => undefined, onServer } = hooks;
@@ -32,6 +46,7 @@ export async function checkServer(client: RedisClient, address: string, hooks: S
   if (version !== undefined && isTooOld(Number(major), Number(minor))) {
     throw new LogError('bad-url', `the store ${address} is Redis ${version}; use ${oldestVersion.text} or newer`);
   }
+  await checkFormat(client, address);
   if (hooks.onWarning === undefined && onServer === undefined) return;
   const append = await setting(client, 'appendonly');
   const sync = await setting(client, 'appendfsync');

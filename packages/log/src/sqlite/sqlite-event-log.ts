@@ -101,7 +101,7 @@ function reading<T>(state: SqliteState, read: () => T): T {
 
 function streamCalls(
   state: SqliteState,
-): Pick<Store, 'append' | 'read' | 'head' | 'onGrowth' | 'trim' | 'listSessions'> {
+): Pick<Store, 'append' | 'read' | 'head' | 'onGrowth' | 'onRewind' | 'trim' | 'listSessions'> {
   const { streams, writes } = state;
   return {
     append: async (request) => {
@@ -111,6 +111,8 @@ function streamCalls(
     read: async (request) => reading(state, () => streams.read(request)),
     head: async (session, stream) => reading(state, () => streams.find(session, stream)?.head ?? 0),
     onGrowth: (listener, session) => state.growth.listen(listener, session),
+    // One process has it, and what was replaced under it is no store any more.
+    onRewind: () => () => undefined,
     trim: (session, stream, throughPosition) =>
       writes.run(() => {
         const found = streams.find(session, stream);

@@ -1,5 +1,5 @@
 import { type EventLog, follow } from '@concerto/log';
-import { RunnerCommand } from '@concerto/protocol';
+import { RunnerCommand, readStored } from '@concerto/protocol';
 import type { Clock } from '../ports.ts';
 import { mayPass, pause, storePatienceMs } from './store-patience.ts';
 
@@ -62,7 +62,7 @@ export class CommandFollowing {
       for (const { position, data } of page.entries) {
         if (position <= (this.#after ?? 0)) continue;
         this.#after = position;
-        this.#obeyNext(RunnerCommand.parse(JSON.parse(data)));
+        this.#obeyNext(readStored(RunnerCommand, JSON.parse(data)));
       }
       await this.#last;
       await caughtUp();

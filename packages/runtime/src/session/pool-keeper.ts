@@ -1,6 +1,6 @@
 import { err, ok, type Result } from '@concerto/base';
 import type { EventLog } from '@concerto/log';
-import { PoolRecord, type PoolState } from '@concerto/protocol';
+import { PoolRecord, type PoolState, readStored } from '@concerto/protocol';
 import {
   type Decision,
   decidePool,
@@ -52,6 +52,7 @@ export class PoolKeeper {
   constructor(options: PoolKeeperOptions) {
     this.#options = options;
     this.#pool = newPool(options.initialMax);
+    options.log.onRewind(() => this.#forget());
     options.store.onDecision((session, decision) => {
       void this.#settle(session, decision).catch((cause: unknown) => {
         options.report('the pool could not be told of a session; comparing will mend it', cause);
@@ -163,6 +164,12 @@ export class PoolKeeper {
     throw new Error(`the pool: ${conflictsMax} conflicts in a row`);
   }
 
+  /** The store has less than it acknowledged: what it holds now is what is true. */
+  #forget(): void {
+    this.#pool = newPool(this.#options.initialMax);
+    this.#position = 0;
+  }
+
   async #refresh(): Promise<void> {
     for (;;) {
       const page = await this.#options.log.read({
@@ -171,9 +178,13 @@ export class PoolKeeper {
         after: this.#position,
         limit: pageEntries,
       });
+      if (page.head < this.#position) {
+        this.#forget();
+        continue;
+      }
       for (const entry of page.entries) {
         if (entry.position !== this.#position + 1) continue;
-        this.#pool = evolvePool(this.#pool, PoolRecord.parse(JSON.parse(entry.data)));
+        this.#pool = evolvePool(this.#pool, readStored(PoolRecord, JSON.parse(entry.data)));
         this.#position = entry.position;
       }
       if (page.entries.length < pageEntries) return;

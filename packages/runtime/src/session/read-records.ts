@@ -1,5 +1,5 @@
 import type { EventLog } from '@concerto/log';
-import { SessionRecord } from '@concerto/protocol';
+import { readStored, SessionRecord } from '@concerto/protocol';
 
 const pageEntries = 1_000;
 
@@ -8,7 +8,7 @@ export async function readRecords(log: EventLog, session: string): Promise<reado
   const records: SessionRecord[] = [];
   for (let after = 0; ; ) {
     const page = await log.read({ session, stream: 'domain', after, limit: pageEntries });
-    records.push(...page.entries.map((entry) => SessionRecord.parse(JSON.parse(entry.data))));
+    records.push(...page.entries.map((entry) => readStored(SessionRecord, JSON.parse(entry.data))));
     after = page.entries.at(-1)?.position ?? after;
     if (page.entries.length < pageEntries) return records;
   }

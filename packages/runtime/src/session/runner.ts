@@ -45,6 +45,7 @@ export class Runner {
 
   start(): void {
     this.#cancels.push(this.#options.log.onGrowth((session) => this.#grew(session)));
+    this.#cancels.push(this.#options.log.onRewind(() => this.#rewound()));
     this.#every(sweepEveryMs, () => this.#sweep());
     this.#every(renewEveryMs, () => this.#renewAll());
     this.#every(orphansEveryMs, () => this.#endOrphans());
@@ -88,6 +89,12 @@ export class Runner {
     } catch (cause) {
       this.#options.report('the runner could not reach the store; it tries again', cause);
     }
+  }
+
+  /** What our actors know is of a past that is gone: their sessions are claimed anew, and settled as the store has them. */
+  #rewound(): void {
+    this.#heldUntil.clear();
+    for (const { actor } of this.#owned.values()) actor.abandon();
   }
 
   #grew(session: string): void {

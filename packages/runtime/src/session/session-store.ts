@@ -1,6 +1,6 @@
 import { assert, err, ok, type Result } from '@concerto/base';
 import type { Append, DocumentWrite, EventLog, NewEntry } from '@concerto/log';
-import { encodeEvent, type PublicEvent, SessionRecord } from '@concerto/protocol';
+import { encodeEvent, type PublicEvent, readStored, SessionRecord } from '@concerto/protocol';
 import {
   type Decision,
   decide,
@@ -56,6 +56,7 @@ export class SessionStore {
 
   constructor(log: EventLog) {
     this.#log = log;
+    log.onRewind(() => this.#cache.clear());
   }
 
   /** Calls after every decision of this process that is durable. */
@@ -180,10 +181,16 @@ export class SessionStore {
   async #refresh(id: string, cached: Cached): Promise<void> {
     for (;;) {
       const page = await this.#log.read({ session: id, stream: 'domain', after: cached.position, limit: pageEntries });
+      if (page.head < cached.position) {
+        // The store has less than it acknowledged: what it holds now is what is true.
+        cached.state = undefined;
+        cached.position = 0;
+        continue;
+      }
       for (const entry of page.entries) {
         // Another decision of ours may have moved the state while we read.
         if (entry.position !== cached.position + 1) continue;
-        cached.state = evolve(cached.state, SessionRecord.parse(JSON.parse(entry.data)));
+        cached.state = evolve(cached.state, readStored(SessionRecord, JSON.parse(entry.data)));
         cached.position = entry.position;
       }
       if (page.entries.length < pageEntries) return;

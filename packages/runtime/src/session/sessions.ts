@@ -12,6 +12,7 @@ import {
   type OrderMessages,
   type PoolState,
   type ReviseMessage,
+  readStored,
   type SendMessage,
   Session,
   SessionId,
@@ -146,7 +147,7 @@ export class Sessions {
     });
     const sessions = await Promise.all(
       page.documents.map(async ({ key, value }) => ({
-        ...Session.parse(JSON.parse(value)),
+        ...readStored(Session, JSON.parse(value)),
         position: await this.#options.log.head(key, 'events'),
       })),
     );

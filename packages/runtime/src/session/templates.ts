@@ -1,6 +1,6 @@
 import { err, ok, type Result } from '@concerto/base';
 import type { EventLog } from '@concerto/log';
-import { Template } from '@concerto/protocol';
+import { readStored, Template } from '@concerto/protocol';
 import type { Catalog } from '../catalog.ts';
 import { targetOf, toolsOf } from './plan-start.ts';
 import { refusal, type ServiceRefusal } from './service-refusal.ts';
@@ -21,13 +21,13 @@ export class Templates {
   async list(): Promise<readonly Template[]> {
     const page = await this.#log.listDocuments({ collection, limit: listMax });
     return page.documents
-      .map((document) => Template.parse(JSON.parse(document.value)))
+      .map((document) => readStored(Template, JSON.parse(document.value)))
       .sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
   async get(name: string): Promise<Template | undefined> {
     const stored = await this.#log.getDocument(collection, name);
-    return stored === undefined ? undefined : Template.parse(JSON.parse(stored.value));
+    return stored === undefined ? undefined : readStored(Template, JSON.parse(stored.value));
   }
 
   /** A repeat, from a caller that lost the answer, finds what it made. */

@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest';
+import { readStored } from './read-stored.ts';
+import { SessionRecord } from './session-record.ts';
+
+const opened = {
+  type: 'request-opened',
+  at: 1,
+  actor: 'agent',
+  requestId: 'r1',
+  event: { type: 'waitForInput', requestId: 'r1', prompt: { parts: [{ text: '?' }] }, inputType: 'text' },
+};
+
+test('fields of a newer version are left out, wherever they stand; what is known is as it was', () => {
+  const newer = { ...opened, urgency: 'high', event: { ...opened.event, theme: { dark: true } } };
+  expect(readStored(SessionRecord, newer)).toEqual(opened);
+  expect(newer).toHaveProperty('urgency');
+});
+
+test('what is known and wrong is refused all the same', () => {
+  expect(() => readStored(SessionRecord, { ...opened, at: 'yesterday', urgency: 'high' })).toThrow('at');
+  expect(() => readStored(SessionRecord, { type: 'from-the-future', at: 1, actor: 'x' })).toThrow('Invalid input');
+});
