@@ -1,10 +1,10 @@
 import {
   AgentEvent,
+  type FoldedEvent,
   finalStatuses,
   isAgentEventType,
   Session,
   SessionEvent,
-  type StoredEvent,
   StoredEventSchema,
 } from '@concerto/protocol';
 import { backoffMs, pause } from './backoff.ts';
@@ -15,15 +15,8 @@ import { type Frame, FrameReader } from './server-sent-events.ts';
 /** Three of the server's pings: a connection that is quiet for longer is dead, whatever the system thinks of it. */
 const silenceMaxMs = 45_000;
 
-/** An event of a kind that is newer than this client; its fields are as they were sent. */
-export type UnknownEvent = {
-  readonly type: 'unknown';
-  readonly raw: { readonly type: string; readonly [field: string]: unknown };
-  readonly at: string;
-  readonly seq: number;
-};
-
-export type FollowedEvent = StoredEvent | UnknownEvent;
+/** Of a kind that is newer than this client: `unknown`, its fields as they were sent. */
+export type FollowedEvent = FoldedEvent;
 
 export type ConnectionState =
   | { readonly kind: 'connecting' }

@@ -88,6 +88,29 @@ export {
   type ToolRules,
   type ToolServerParams,
 } from './driver-params.ts';
+export { SessionFold } from './fold/session-fold.ts';
+export type {
+  AgentDetails,
+  Entry,
+  ErrorEntry,
+  FoldedEvent,
+  GapEntry,
+  NoteEntry,
+  Queue,
+  RawEntry,
+  RequestEntry,
+  Routing,
+  SessionEnd,
+  SessionView,
+  Settlement,
+  StatusEntry,
+  SteerEntry,
+  TextEntry,
+  Tool,
+  Turn,
+  UnknownEvent,
+  UsageSum,
+} from './fold/session-view.ts';
 export {
   AgentInfo,
   AgentList,

@@ -1,0 +1,326 @@
+import { unreachable } from '@concerto/base';
+import type { SuspendEvent, TurnOutcome } from '../agent-event.ts';
+import { textContent } from '../llm-content.ts';
+import {
+  type Cell,
+  type EventOf,
+  endTool,
+  retellTool,
+  setTool,
+  type ToolCell,
+  touchedOf,
+  writeOutput,
+} from './cells.ts';
+import { emptyQueue, queueAfter } from './queue-fold.ts';
+import type { FoldedEvent, RequestEntry, SessionView, UnknownEvent } from './session-view.ts';
+import { TurnDraft } from './turn-draft.ts';
+import { noUsage, usageAfter } from './usage-fold.ts';
+
+type Facts = Omit<SessionView, 'turns' | 'requests' | 'position'>;
+type RequestCell = Cell<RequestEntry> & { readonly turn: TurnDraft };
+
+/**
+ * Puts a session together from its events, one at a time: turns with what was said, thought, called and asked in them,
+ * the plan, the usage, the queue. It never compares texts and guesses nothing: what belongs together says so by its
+ * ids. Events at or before its position are in it already and change nothing.
+ */
+export class SessionFold {
+  readonly #turns: TurnDraft[] = [];
+  readonly #tools = new Map<string, { readonly cell: ToolCell; readonly turn: TurnDraft }>();
+  readonly #requests = new Map<string, RequestCell>();
+  readonly #open = new Set<RequestCell>();
+  #facts: Facts = {
+    status: undefined,
+    statusSince: undefined,
+    statusReason: undefined,
+    plan: [],
+    usage: noUsage,
+    context: undefined,
+    queue: emptyQueue,
+    agent: {},
+    end: undefined,
+    isFinished: false,
+  };
+  #position = 0;
+  #view: SessionView | undefined;
+
+  get position(): number {
+    return this.#position;
+  }
+
+  /** As it is now. What has not changed since the last time is the same object. */
+  get view(): SessionView {
+    this.#view ??= {
+      ...this.#facts,
+      position: this.#position,
+      turns: this.#turns.map((turn) => turn.shown),
+      requests: [...this.#open].map(({ entry }) => entry),
+    };
+    return this.#view;
+  }
+
+  takeAll(events: Iterable<FoldedEvent>): this {
+    for (const event of events) this.take(event);
+    return this;
+  }
+
+  /** The entry that the event made or changed, by its key; undefined when it is about none. */
+  take(event: FoldedEvent): number | undefined {
+    if (event.seq <= this.#position) return undefined;
+    const cell = this.#fold(event);
+    this.#position = event.seq;
+    this.#view = undefined;
+    return cell?.entry.key;
+  }
+
+  #fold(event: FoldedEvent): Cell | undefined {
+    switch (event.type) {
+      case 'start':
+        return this.#start(event);
+      case 'content':
+        return this.#content(event);
+      case 'thought':
+        return this.#turn(event).think(event, event.text, event.messageId);
+      case 'functionCall':
+        return this.#call(event);
+      case 'functionCallUpdate':
+      case 'functionResult':
+      case 'toolOutput':
+      case 'subagentError':
+      case 'subagentFinish':
+        return this.#aboutCall(event);
+      case 'subagentAddJson': {
+        const { seq: key, at, callId, title, data } = event;
+        const isOfTurn = callId === this.#turn(event).facts.callId;
+        return this.#turn(event).push({ kind: 'note', key, at, callId: isOfTurn ? undefined : callId, title, data });
+      }
+      case 'turnComplete':
+        return this.#complete(event);
+      case 'waitForInput':
+      case 'waitForChoice':
+      case 'queryConsent':
+      case 'readGraph':
+      case 'inspectNode':
+      case 'applyEdits':
+        return this.#request(event);
+      case 'requestRouted':
+      case 'requestSettled':
+        return this.#aboutRequest(event);
+      case 'plan':
+        this.#set({ plan: event.entries });
+        return undefined;
+      case 'usage':
+        this.#set({ usage: usageAfter(this.#facts.usage, event), context: event.context ?? this.#facts.context });
+        this.#turns.at(-1)?.usage(event);
+        return undefined;
+      case 'agentInfo': {
+        const { type: _type, extra: _extra, at: _at, seq: _seq, ...info } = event;
+        this.#set({ agent: { ...this.#facts.agent, ...info } });
+        return undefined;
+      }
+      case 'message':
+        return this.#message(event);
+      default:
+        return this.#aboutSession(event);
+    }
+  }
+
+  #aboutSession(
+    event: UnknownEvent | EventOf<'status' | 'complete' | 'error' | 'finish' | 'gap' | 'sendRequest' | 'graphEdit'>,
+  ): Cell | undefined {
+    const { seq: key, at } = event;
+    switch (event.type) {
+      case 'status': {
+        const { status, previous, reason } = event;
+        this.#set({ status, statusSince: at, statusReason: reason });
+        return this.#turn(event).push({ kind: 'status', key, at, status, previous, reason });
+      }
+      case 'complete':
+        this.#set({ end: { kind: 'completed', content: event.result.outcomes } });
+        return undefined;
+      case 'error':
+        this.#set({ end: { kind: 'failed', message: event.message } });
+        return undefined;
+      case 'finish':
+        this.#set({ isFinished: true });
+        return undefined;
+      case 'gap':
+        return this.#turn(event).push({ kind: 'gap', key, at, from: event.from, to: event.to });
+      case 'sendRequest':
+        return this.#turn(event).push({ kind: 'raw', key, at, title: `request to ${event.model}`, data: event.body });
+      case 'graphEdit':
+        return this.#turn(event).push({ kind: 'raw', key, at, title: event.label, data: event.edits });
+      case 'unknown':
+        return this.#turn(event).push({ kind: 'raw', key, at, title: event.raw.type, data: event.raw });
+      default:
+        return unreachable(event);
+    }
+  }
+
+  #set(facts: Partial<Facts>): void {
+    this.#facts = { ...this.#facts, ...facts };
+  }
+
+  /** What comes before the first turn, or after the last, stands with the one before it. */
+  #turn(place: { readonly seq: number; readonly at: string }): TurnDraft {
+    let turn = this.#turns.at(-1);
+    if (turn === undefined) {
+      turn = new TurnDraft(0, place, undefined);
+      this.#turns.push(turn);
+    }
+    return turn;
+  }
+
+  #start(event: EventOf<'start'>): undefined {
+    this.#end('over', event.at);
+    this.#turns.at(-1)?.leaveCalls(event.at);
+    const number = (this.#turns.at(-1)?.facts.number ?? 0) + 1;
+    this.#turns.push(new TurnDraft(number, event, event.objective));
+  }
+
+  #complete({ outcome, reason, at }: EventOf<'turnComplete'>): undefined {
+    this.#end(outcome ?? 'over', at, reason);
+  }
+
+  #end(state: 'over' | TurnOutcome, at: string, reason?: string): void {
+    const turn = this.#turns.at(-1);
+    if (turn?.facts.state === 'running') turn.end(state, at, reason);
+  }
+
+  #content(event: EventOf<'content'>): Cell {
+    const { content, messageId, whole, seq: key, at } = event;
+    const turn = this.#turn(event);
+    if (content.role === 'user') return turn.steer({ kind: 'steer', key, at, messageId, content, isHeard: true });
+    return turn.say(event, content, { id: messageId, whole: whole === true });
+  }
+
+  #call(event: EventOf<'functionCall'>): Cell | undefined {
+    const turn = this.#turn(event);
+    if (event.isTurn === true) {
+      turn.set({ callId: event.callId, agent: event.name });
+      return undefined;
+    }
+    const known = this.#tools.get(event.callId);
+    if (known !== undefined && known.cell.entry.state === 'running') {
+      retellTool(known.cell, event);
+      known.turn.changed();
+      return known.cell;
+    }
+    const parent = event.parentCallId === undefined ? undefined : this.#tools.get(event.parentCallId);
+    const home = parent?.turn ?? turn;
+    const cell = home.call(event, parent?.cell);
+    this.#tools.set(event.callId, { cell, turn: home });
+    return cell;
+  }
+
+  #aboutCall(
+    event: EventOf<'functionCallUpdate' | 'functionResult' | 'toolOutput' | 'subagentError' | 'subagentFinish'>,
+  ): Cell | undefined {
+    const turn = this.#turn(event);
+    if (event.callId === turn.facts.callId) return this.#aboutTurn(turn, event);
+    const known = this.#tools.get(event.callId);
+    if (known === undefined) return this.#aboutNoCall(turn, event);
+    const { cell } = known;
+    known.turn.changed();
+    switch (event.type) {
+      case 'functionCallUpdate':
+        setTool(cell, { status: event.status ?? undefined, ...touchedOf(event) });
+        return cell;
+      case 'toolOutput':
+        writeOutput(cell, event.text);
+        return cell;
+      case 'subagentError':
+        setTool(cell, { error: event.error.$error });
+        return cell;
+      case 'functionResult':
+        endTool(cell, event);
+        known.turn.callEnded(cell);
+        return cell;
+      case 'subagentFinish':
+        return cell;
+      default:
+        return unreachable(event);
+    }
+  }
+
+  #aboutTurn(
+    turn: TurnDraft,
+    event: EventOf<'functionCallUpdate' | 'functionResult' | 'toolOutput' | 'subagentError' | 'subagentFinish'>,
+  ): Cell | undefined {
+    switch (event.type) {
+      case 'functionCallUpdate':
+        turn.set({ progress: event.status ?? undefined });
+        return undefined;
+      case 'functionResult':
+        turn.set({ result: event.content });
+        return undefined;
+      case 'subagentError':
+        if (turn.facts.state === 'running') turn.set({ reason: event.error.$error });
+        return turn.push({ kind: 'error', key: event.seq, at: event.at, message: event.error.$error });
+      case 'toolOutput':
+        return turn.push({ kind: 'raw', key: event.seq, at: event.at, title: 'output', data: event.text });
+      case 'subagentFinish':
+        return undefined;
+      default:
+        return unreachable(event);
+    }
+  }
+
+  /** A result without its call, or one that came from before what is still kept: shown as it is. */
+  #aboutNoCall(
+    turn: TurnDraft,
+    event: EventOf<'functionCallUpdate' | 'functionResult' | 'toolOutput' | 'subagentError' | 'subagentFinish'>,
+  ): Cell | undefined {
+    const { seq: key, at, callId } = event;
+    switch (event.type) {
+      case 'functionResult':
+        return turn.push({ kind: 'raw', key, at, title: `result of an unknown call ${callId}`, data: event.content });
+      case 'toolOutput':
+        return turn.push({ kind: 'raw', key, at, title: `output of an unknown call ${callId}`, data: event.text });
+      case 'subagentError':
+        return turn.push({ kind: 'error', key, at, message: event.error.$error });
+      case 'functionCallUpdate':
+        if (event.status === null) return undefined;
+        return turn.push({ kind: 'note', key, at, callId, title: 'progress', data: { message: event.status } });
+      case 'subagentFinish':
+        return undefined;
+      default:
+        return unreachable(event);
+    }
+  }
+
+  #request(event: SuspendEvent & { readonly at: string; readonly seq: number }): Cell {
+    const { at, seq: key, ...suspend } = event;
+    const { requestId } = event;
+    const turn = this.#turn(event);
+    const entry = { kind: 'request', key, at, requestId, event: suspend, routed: [], settled: undefined } as const;
+    const cell: RequestCell = { entry, turn };
+    turn.place(cell);
+    this.#requests.set(requestId, cell);
+    this.#open.add(cell);
+    return cell;
+  }
+
+  #aboutRequest(event: EventOf<'requestRouted' | 'requestSettled'>): Cell | undefined {
+    const cell = this.#requests.get(event.requestId);
+    if (cell === undefined) return undefined;
+    cell.turn.changed();
+    if (event.type === 'requestRouted') {
+      const { to, reason, at } = event;
+      cell.entry = { ...cell.entry, routed: [...cell.entry.routed, { to, reason, at }] };
+      return cell;
+    }
+    const { type: _type, requestId: _requestId, seq: _seq, ...settled } = event;
+    this.#open.delete(cell);
+    if (cell.entry.settled === undefined) cell.entry = { ...cell.entry, settled };
+    return cell;
+  }
+
+  #message(event: EventOf<'message'>): Cell | undefined {
+    const { message, seq: key, at } = event;
+    this.#set({ queue: queueAfter(this.#facts.queue, event) });
+    if (message.status !== 'delivered' || message.how !== 'steer') return undefined;
+    const content = textContent(message.content, 'user');
+    return this.#turn(event).steer({ kind: 'steer', key, at, messageId: message.id, content, isHeard: false });
+  }
+}
