@@ -96,6 +96,13 @@ describe('check', () => {
     expect(list.find(({ line }) => line === 6)?.file).toMatch(/Concerto\.toml$/);
   });
 
+  test('the manifest of a server need not be a project', async () => {
+    write('Concerto.toml', '[agents.a]\ncommand = "a"\n');
+    const path = write('a.conc', 'agent A { connector: "a" }\nfn main() { emit("r", A.execute("x")); }');
+    expect((await type(check, path)).code).toBe(0);
+    expect((await type(check, directory)).err).toContain('no problems');
+  });
+
   test('in a directory modules are checked with their program, other files alone', async () => {
     write('Concerto.toml', PROJECT);
     write('src/main.conc', 'mod part;\nfn main() { emit("x", part::f()); }');

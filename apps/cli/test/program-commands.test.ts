@@ -72,6 +72,44 @@ describe('run', () => {
     expect((await type(run, directory)).out).toBe('[emit:n] 7\n');
   });
 
+  test('beside the manifest of a server alone a program runs, and the folder has none to run', async () => {
+    write('Concerto.toml', '[agents.a]\ncommand = "a"\n');
+    const path = write('a.conc', 'fn main() { emit("n", 7); }');
+    expect(await type(run, path)).toEqual({ code: 0, out: '[emit:n] 7\n', err: '' });
+    await expect(run.run([directory])).rejects.toThrow('has no [project]: name a program');
+  });
+
+  test('a file that is no program is one error', async () => {
+    const text = write('notes.md', '# Notes\n\n- one "thing\n- and `another`: (x) => {}\n');
+    const binary = write('a.conc', 'fn main() { \0\u0001\u0002 }');
+    for (const path of [text, binary]) {
+      const { code, out, err } = await type(run, path);
+      expect({ code, out }).toEqual({ code: 1, out: '' });
+      expect(err.match(/error/g)).toHaveLength(2);
+      expect(err).toMatch(/^error\[C0505\]: .* is no program/);
+      expect(err).toContain('1 error\n');
+    }
+  });
+
+  test('a message that nothing handles is a line, and whole with --verbose', async () => {
+    write('Concerto.toml', `[agents.talker]\ncommand = "node"\nargs = ["talker.mjs"]\n`);
+    const long = 'x'.repeat(500);
+    const messages = [
+      { type: 'metric', text: `${long}\nend` },
+      { type: 'result', text: 'done' },
+    ];
+    const lines = messages.map((message) => `console.log(${JSON.stringify(JSON.stringify(message))});`);
+    write('talker.mjs', `process.stdin.once('data', () => { ${lines.join(' ')} process.exit(0); });`);
+    const path = write(
+      'a.conc',
+      'agent Talker { connector: "talker" }\nfn main() { let r = listen Talker.execute("x") { "progress" => |p| { } }; emit("ok", r.is_ok()); }',
+    );
+    const { out } = await type(run, path);
+    expect(out).toMatch(/^\[emit:listen:unhandled\] \{"type": metric, .{100,200}… \(--verbose shows all\)\n/m);
+    expect(out.split('\n').every((line) => line.length < 300)).toBe(true);
+    expect((await type(run, path, '--verbose')).out).toContain(`${long}\nend`);
+  });
+
   test('a fault is shown with its source, a caret and the calls that led there', async () => {
     const path = write('a.conc', 'fn half(n: Int) -> Int {\n    10 / n\n}\nfn main() {\n    emit("x", half(0));\n}\n');
     const { code, out, err } = await type(run, path);
@@ -241,6 +279,19 @@ describe('test', () => {
     expect(code).toBe(0);
     expect(out.match(/PASS \w+/g)).toEqual(['PASS in_part', 'PASS in_main', 'PASS in_more']);
     expect(out).toContain('3 passed, 0 failed');
+  });
+
+  test('a program that does not compile is in the sum, and no word is said about tests that were not found', async () => {
+    const broken = write('b.conc', '@test\nfn b() { assert(1 + true); }');
+    const alone = await type(tests, broken);
+    expect(alone.code).toBe(1);
+    expect(alone.out).toBe(`\n0 passed, 0 failed, 1 program not tested because of errors: ${broken}\n`);
+    write('a.conc', '@test\nfn a() { }');
+    expect((await type(tests, directory)).out).toContain(
+      `1 passed, 0 failed, 1 program not tested because of errors: `,
+    );
+    const json = (await type(tests, directory, '--json')).out.trim().split('\n').at(-1) ?? '';
+    expect(JSON.parse(json)).toEqual({ type: 'summary', passed: 1, failed: 0, broken: [broken] });
   });
 
   test('a file that does not compile fails the run, the others are still tested', async () => {

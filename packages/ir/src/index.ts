@@ -13,6 +13,7 @@ export {
   stdModule,
 } from './builtins.ts';
 export { disassemble } from './disassemble.ts';
+export { MESSAGE_TYPES, type MessageType } from './message-types.ts';
 export {
   checkModule,
   emptyModule,

@@ -1,5 +1,6 @@
 import { BUILTIN_STRUCTS } from '../src/builtin-types.ts';
 import { BUILTIN_NAMES, type BuiltinName, builtinSpec } from '../src/builtins.ts';
+import { MESSAGE_TYPES, type MessageType } from '../src/message-types.ts';
 
 /** The reference of all built-ins as a Markdown page, out of the table that the checker and the VM read. */
 export function builtinReference(): string {
@@ -27,6 +28,10 @@ export function builtinReference(): string {
   for (const [name, spec] of Object.entries(BUILTIN_STRUCTS)) {
     const caught = 'parent' in spec && spec.parent !== undefined ? ` (also caught as ${spec.parent})` : '';
     lines.push(`| ${name} | ${Object.keys(spec.fields).join(', ')} | ${spec.help}${caught} |`);
+  }
+  lines.push('', '## Messages of agents', '', '| message | type | fields | |', '| --- | --- | --- | --- |');
+  for (const [name, spec] of Object.entries<MessageType>(MESSAGE_TYPES)) {
+    lines.push(`| \`"${name}"\` | ${spec.type ?? ''} | ${Object.keys(spec.fields).join(', ')} | ${spec.help} |`);
   }
   return `${lines.join('\n')}\n`;
 }

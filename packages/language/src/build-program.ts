@@ -1,43 +1,73 @@
 import type { IrModule } from '@concerto/ir';
-import { checkProgram } from './check/check-program.ts';
+import type { McpAnswers } from './check/check-mcp.ts';
+import { type CheckResult, checkProgram } from './check/check-program.ts';
 import { compileProgram } from './compile/compile-program.ts';
 import type { Diagnostic } from './diagnostics/diagnostic.ts';
 import type { Manifest } from './manifest/manifest.ts';
+import { manifestNames } from './manifest/manifest-names.ts';
 import { loadProgram, type ReadFile } from './modules/load-program.ts';
 import type { Program } from './modules/program.ts';
 import { parseSource } from './parser/parse-source.ts';
 
-export interface BuildInput {
+export interface AnalysisInput {
   /** Path of the entry file, as `readFile` takes it and diagnostics show it. */
   readonly entry: string;
   /** The text of a file, undefined when there is none. */
   readonly readFile: ReadFile;
   readonly manifest?: Manifest | undefined;
+  /** What MCP servers have said about their tools, when they were asked. */
+  readonly mcpServers?: McpAnswers | undefined;
 }
 
-export interface BuildResult {
-  /** Absent when there is an error. */
-  readonly module: IrModule | undefined;
-  readonly diagnostics: readonly Diagnostic[];
+export interface ProgramAnalysis extends CheckResult {
   readonly program: Program;
 }
 
-/** From source files to a module: reads, checks, and compiles when nothing is wrong. */
-export function buildProgram({ entry, readFile, manifest }: BuildInput): BuildResult {
-  const loaded = loadProgram({ entry, readFile, parse: parseSource });
-  const { program } = loaded;
-  const checked = checkProgram({ program, ...(manifest === undefined ? {} : { manifest: manifestNames(manifest) }) });
-  const diagnostics = [...loaded.diagnostics, ...checked.diagnostics];
-  if (diagnostics.some((diagnostic) => diagnostic.severity === 'error')) {
-    return { module: undefined, diagnostics, program };
-  }
-  return { module: compileProgram({ program, facts: checked.facts, manifest }), diagnostics, program };
+/** Reads a program with its modules and checks it. The only way from files to diagnostics. */
+export function analyseProgram({ entry, readFile, manifest, mcpServers }: AnalysisInput): ProgramAnalysis {
+  const { program, diagnostics: loading } = loadProgram({ entry, readFile, parse: parseSource });
+  const names = manifestNames(manifest);
+  const checked = checkProgram({
+    program,
+    ...(names === undefined ? {} : { manifest: names }),
+    ...(mcpServers === undefined ? {} : { mcpServers }),
+  });
+  const diagnostics = withoutConsequences(program, loading, checked.diagnostics);
+  return { ...checked, program, diagnostics };
 }
 
-function manifestNames(manifest: Manifest) {
-  return {
-    connections: new Set(Object.keys(manifest.connections)),
-    agents: new Set(Object.keys(manifest.agents)),
-    mcp: new Set(Object.keys(manifest.mcp)),
-  };
+/** Text or a comment that is never closed. */
+const NEVER_CLOSED = 'C0003';
+
+/** Behind a quote that is never closed code is read as text and text as code: nothing that follows is worth a word. */
+function withoutConsequences(
+  program: Program,
+  loading: readonly Diagnostic[],
+  checking: readonly Diagnostic[],
+): Diagnostic[] {
+  const openFrom = new Map<string, number>();
+  for (const { code, file, span } of loading) {
+    if (code !== NEVER_CLOSED) continue;
+    // From the start of the line: the quote without a partner may be an earlier one.
+    const text = program.files.get(file)?.source.text ?? '';
+    const line = span.start === 0 ? 0 : text.lastIndexOf('\n', span.start - 1) + 1;
+    openFrom.set(file, Math.min(line, openFrom.get(file) ?? line));
+  }
+  const isSound = ({ file, span }: Diagnostic): boolean => span.end <= (openFrom.get(file) ?? Number.POSITIVE_INFINITY);
+  return [
+    ...loading.filter((one) => one.code === NEVER_CLOSED || isSound(one)),
+    ...checking.filter(({ file }) => !openFrom.has(file)),
+  ];
+}
+
+export interface BuildResult extends ProgramAnalysis {
+  /** Absent when there is an error. */
+  readonly module: IrModule | undefined;
+}
+
+/** From source files to a module: analyses, and compiles when nothing is wrong. */
+export function buildProgram(input: AnalysisInput): BuildResult {
+  const analysis = analyseProgram(input);
+  const isBroken = analysis.diagnostics.some((diagnostic) => diagnostic.severity === 'error');
+  return { ...analysis, module: isBroken ? undefined : compileProgram({ ...analysis, manifest: input.manifest }) };
 }

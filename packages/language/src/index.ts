@@ -1,4 +1,10 @@
-export { type BuildInput, type BuildResult, buildProgram } from './build-program.ts';
+export {
+  type AnalysisInput,
+  analyseProgram,
+  type BuildResult,
+  buildProgram,
+  type ProgramAnalysis,
+} from './build-program.ts';
 export type { McpAnswers, McpKnowledge, McpToolShape } from './check/check-mcp.ts';
 export { type CheckInput, type CheckResult, checkProgram, type ManifestNames } from './check/check-program.ts';
 export { type CompileInput, compileProgram } from './compile/compile-program.ts';

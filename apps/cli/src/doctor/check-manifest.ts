@@ -11,7 +11,7 @@ import {
 } from '@concerto/language';
 import type { CatalogEntry } from '@concerto/runtime';
 import { checkTarget, resolveTarget } from '../language/project.ts';
-import { entriesOf, withProject } from '../serve/load-catalog.ts';
+import { entriesOf } from '../serve/load-catalog.ts';
 import { showsColour } from '../terminal/paint.ts';
 import { anyModel } from './check-connections.ts';
 import { type Finding, failed, messageOf, passed, warned } from './finding.ts';
@@ -20,8 +20,6 @@ export type LoadedConfig = {
   readonly manifest: Manifest;
   readonly folder: string;
   readonly entries: readonly CatalogEntry[];
-  /** Whether it is also a project, whose own program is to be checked. */
-  readonly isProject: boolean;
 };
 
 export type ConfigResult = { readonly config: LoadedConfig | undefined; readonly findings: readonly Finding[] };
@@ -37,14 +35,13 @@ export function loadConfig(file: string): ConfigResult {
     const help = 'name the manifest with --config, or make one with `concerto new`';
     return { config: undefined, findings: [failed('manifest', `${file} cannot be read: ${messageOf(cause)}`, help)] };
   }
-  const full = withProject(text);
-  const { manifest, diagnostics, file: source } = readManifest(full, file);
+  const { manifest, diagnostics, file: source } = readManifest(text, file);
   const told = diagnostics.filter(({ code }) => code !== missingConnection);
   const findings = told.map((diagnostic) => diagnosticFinding('manifest', diagnostic, () => source));
   if (manifest === undefined) return { config: undefined, findings };
   const folder = dirname(resolve(file));
   const entries = entriesOf(manifest, folder, { config: file, mock: false, runs: true });
-  const config = { manifest, folder, entries, isProject: full === text };
+  const config = { manifest, folder, entries };
   return { config, findings: findings.length > 0 ? findings : [passed('manifest', `${file}: ${contents(manifest)}`)] };
 }
 
@@ -116,8 +113,8 @@ export function checkAssistant(
 }
 
 /** The programs the manifest names, and its own entry when it is a project. */
-export function checkPrograms({ manifest, folder, isProject }: LoadedConfig): readonly Finding[] {
-  const own = isProject ? [['project', manifest.project.entry] as const] : [];
+export function checkPrograms({ manifest, folder }: LoadedConfig): readonly Finding[] {
+  const own = manifest.project === undefined ? [] : [['project', manifest.project.entry] as const];
   const named = Object.entries(manifest.programs).map(([name, { entry }]) => [`program.${name}`, entry] as const);
   return [...own, ...named].map(([check, entry]) => checkProgram(check, resolve(folder, entry)));
 }
@@ -126,7 +123,7 @@ function checkProgram(check: string, path: string): Finding {
   if (path.endsWith('.conc-ir')) return passed(check, `${path} is compiled already`);
   let checked: ReturnType<typeof checkTarget>;
   try {
-    checked = checkTarget(resolveTarget(path, withProject));
+    checked = checkTarget(resolveTarget(path));
   } catch (cause) {
     return failed(check, messageOf(cause), 'correct `entry` in the manifest');
   }

@@ -5,7 +5,7 @@ import { defineCommand, parseArguments } from '../arguments.ts';
 import { checkWithServers } from './ask-mcp-servers.ts';
 import { findSources } from './find-sources.ts';
 import { printDiagnostics } from './print-diagnostics.ts';
-import { checkTarget, findManifest, loadTarget, readTextFile, resolveTarget, type Target } from './project.ts';
+import { checkTarget, filesOf, findManifest, readTextFile, resolveTarget, type Target } from './project.ts';
 
 export const spec = defineCommand({
   name: 'check',
@@ -68,7 +68,7 @@ async function checkPaths(paths: readonly string[], asksServers: boolean): Promi
       diagnostics.push(diagnostic);
     }
   }
-  return { diagnostics, files, programs: targets.length };
+  return { diagnostics, files, programs: targets.filter(({ entry }) => entry !== "").length };
 }
 
 /**
@@ -93,7 +93,7 @@ function directoryTargets(directory: string): Target[] {
   const modules = new Set<string>();
   for (const target of [...main, ...others]) {
     if (target.entry === '') continue;
-    const [, ...reached] = loadTarget(target).program.files.keys();
+    const [, ...reached] = filesOf(target);
     for (const file of reached) modules.add(file);
   }
   return [...main, ...others.filter((target) => !modules.has(target.entry))];

@@ -2,9 +2,10 @@ import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { type IrModule, parseModule } from '@concerto/ir';
 import { compileProgram, createSourceFile, type FindFile } from '@concerto/language';
+import { UsageError } from '../arguments.ts';
 import { checkWithServers } from './ask-mcp-servers.ts';
 import { printDiagnostics } from './print-diagnostics.ts';
-import { type CheckedProgram, checkTarget, findManifest, readTextFile, resolveTarget } from './project.ts';
+import { type CheckedProgram, checkTarget, findManifest, readTextFile, resolveTarget, type Target } from './project.ts';
 
 export interface CompiledTarget {
   readonly module: IrModule;
@@ -16,18 +17,23 @@ export interface CompiledTarget {
 }
 
 /** Compiles a program, or reads a compiled one. Undefined when it has errors, which are then on standard error. */
-export function compileTarget(
-  path: string | undefined,
-  complete?: (manifest: string) => string,
-): CompiledTarget | undefined {
+export function compileTarget(path: string | undefined): CompiledTarget | undefined {
   if (path?.endsWith('.conc-ir') === true) return readCompiled(path);
-  return compileChecked(checkTarget(resolveTarget(path, complete)));
+  return compileChecked(checkTarget(runnable(resolveTarget(path))));
 }
 
 /** The same, with the MCP servers asked which tools they have. A compiled program was checked when it was compiled. */
 export async function compileWithServers(path: string | undefined): Promise<CompiledTarget | undefined> {
   if (path?.endsWith('.conc-ir') === true) return readCompiled(path);
-  return compileChecked(await checkWithServers(resolveTarget(path)));
+  return compileChecked(await checkWithServers(runnable(resolveTarget(path))));
+}
+
+/** The manifest of a server alone says nothing about a program to run. */
+function runnable(target: Target): Target {
+  if (target.entry === '' && target.manifest?.manifest !== undefined) {
+    throw new UsageError(`${target.manifest.file.path} has no [project]: name a program`);
+  }
+  return target;
 }
 
 function compileChecked(checked: CheckedProgram): CompiledTarget | undefined {

@@ -1,17 +1,15 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import {
-  type CheckResult,
-  checkProgram,
+  analyseProgram,
   type Diagnostic,
-  type LoadResult,
   loadProgram,
   MANIFEST_NAME,
   type Manifest,
   type ManifestResult,
   type McpAnswers,
-  manifestNames,
   type Program,
+  type ProgramAnalysis,
   parseSource,
   readManifest,
   type SourceFile,
@@ -34,65 +32,57 @@ export interface LoadedManifest extends ManifestResult {
 export interface CheckedProgram {
   readonly target: Target;
   readonly program: Program;
-  readonly facts: CheckResult['facts'];
+  readonly facts: ProgramAnalysis['facts'];
   readonly manifest: Manifest | undefined;
   readonly diagnostics: readonly Diagnostic[];
   readonly hasErrors: boolean;
   readonly findFile: (path: string) => SourceFile | undefined;
 }
 
-/**
- * FILE is itself; DIR, or nothing for the current directory, is the `entry` of its manifest. `complete` may add to the
- * text of the manifest what its reader does without.
- */
-export function resolveTarget(path: string | undefined, complete?: (manifest: string) => string): Target {
+/** FILE is itself; DIR, or nothing for the current directory, is the `entry` of its manifest. */
+export function resolveTarget(path: string | undefined): Target {
   const given = path ?? '.';
   const stat = statSync(given, { throwIfNoEntry: false });
   if (stat === undefined) throw new UsageError(`no such file or directory: ${given}`);
-  if (!stat.isDirectory())
-    return { entry: shownPath(given), manifest: findManifest(dirname(resolve(given)), complete) };
-  const manifest = findManifest(resolve(given), complete);
+  if (!stat.isDirectory()) return { entry: shownPath(given), manifest: findManifest(dirname(resolve(given))) };
+  const manifest = findManifest(resolve(given));
   if (manifest === undefined)
     throw new UsageError(`no ${MANIFEST_NAME} in ${given}: name a file, or create a project with \`concerto new\``);
-  // A manifest that cannot be read has no entry; its diagnostics say why.
-  const entry = manifest.manifest?.project.entry ?? '';
+  // A manifest that cannot be read has no entry, and its diagnostics say why; neither has one of a server only.
+  const entry = manifest.manifest?.project?.entry ?? '';
   return { entry: entry === '' ? '' : shownPath(join(manifest.directory, entry)), manifest };
 }
 
 /** Looks in the directory and in those above it. */
-export function findManifest(
-  start: string,
-  complete: (manifest: string) => string = (text) => text,
-): LoadedManifest | undefined {
+export function findManifest(start: string): LoadedManifest | undefined {
   for (let directory = resolve(start); ; directory = dirname(directory)) {
     const path = join(directory, MANIFEST_NAME);
     const text = readTextFile(path);
-    if (text !== undefined) return { ...readManifest(complete(text), shownPath(path)), directory };
+    if (text !== undefined) return { ...readManifest(text, shownPath(path)), directory };
     if (dirname(directory) === directory) return undefined;
   }
 }
 
-/** Reads and parses the program and its modules. */
-export function loadTarget(target: Target): LoadResult {
-  return loadProgram({ entry: target.entry, readFile: readTextFile, parse: parseSource });
+/** The files of a program: the entry first, then its modules. */
+export function filesOf(target: Target): Iterable<string> {
+  return loadProgram({ entry: target.entry, readFile: readTextFile, parse: parseSource }).program.files.keys();
 }
 
 /** `mcpServers`: what servers have said about their tools, when they were asked. */
 export function checkTarget(target: Target, mcpServers?: McpAnswers): CheckedProgram {
   const { manifest } = target;
-  const { program, diagnostics: loading } = loadTarget(target);
-  const names = manifestNames(manifest?.manifest);
-  const { facts, diagnostics: checking } = checkProgram({
-    program,
-    ...(names === undefined ? {} : { manifest: names }),
-    ...(mcpServers === undefined ? {} : { mcpServers }),
+  const analysis = analyseProgram({
+    entry: target.entry,
+    readFile: readTextFile,
+    manifest: manifest?.manifest,
+    mcpServers,
   });
+  const { program, facts } = analysis;
   const diagnostics = [
     ...(manifest?.diagnostics ?? []),
     ...missingEntry(target),
     ...missingPrograms(target),
-    ...loading,
-    ...checking,
+    ...programDiagnostics(target, analysis),
   ];
   const findFile = (path: string) => {
     if (path === manifest?.file.path) return manifest.file;
@@ -100,6 +90,17 @@ export function checkTarget(target: Target, mcpServers?: McpAnswers): CheckedPro
   };
   const hasErrors = diagnostics.some((diagnostic) => diagnostic.severity === 'error');
   return { target, program, facts, manifest: manifest?.manifest, diagnostics, hasErrors, findFile };
+}
+
+/** A file that is something else is told so, and not what would be wrong with it if it were a program. */
+function programDiagnostics({ entry }: Target, { program, diagnostics }: ProgramAnalysis): readonly Diagnostic[] {
+  const text = program.files.get(entry)?.source.text ?? '';
+  const isBinary = text.includes('\0');
+  const isBroken = diagnostics.some(({ severity, file }) => severity === 'error' && file === entry);
+  if (!isBinary && !(isBroken && !entry.endsWith('.conc'))) return diagnostics;
+  const message = isBinary ? `\`${entry}\` is no program: it is not text` : `\`${entry}\` is no program`;
+  const help = 'the name of a program ends in `.conc`, that of a compiled one in `.conc-ir`';
+  return [{ code: 'C0505', severity: 'error', message, help, file: entry, span: { start: 0, end: 0 }, labels: [] }];
 }
 
 function missingEntry(target: Target): Diagnostic[] {
@@ -124,7 +125,6 @@ function entrySpan(target: Target): { start: number; end: number } {
   return start === -1 ? { start: 0, end: 0 } : { start, end: start + 'entry'.length };
 }
 
-/** Without a readable manifest nothing is known, and names in it are not checked. */
 /** Undefined when there is no such file; a file that exists and cannot be read is a failure. */
 export function readTextFile(path: string): string | undefined {
   try {

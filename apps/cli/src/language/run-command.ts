@@ -39,6 +39,11 @@ export const spec = defineCommand({
     },
     'replay-emits': { type: 'boolean', help: 'show the emits of what is replayed too' },
     quiet: { type: 'boolean', short: 'q', help: 'do not show emits' },
+    verbose: {
+      type: 'boolean',
+      short: 'v',
+      help: 'show every message of agents, and whole: also those nothing handles',
+    },
   },
   maxPositionals: 1,
   details:
@@ -47,6 +52,16 @@ export const spec = defineCommand({
 
 /** Events nobody wants to read in the terminal. */
 const HIDDEN_EVENTS = new Set(['listen:log', 'listen:stale']);
+
+/** An agent that talks much must not bury what the program says: of these, a line each. */
+const SHORT_EVENTS = new Set(['listen:unhandled']);
+const MOST_SHOWN = 160;
+
+/** As much of a text as fits a line. */
+function oneLine(text: string): string {
+  const line = text.replaceAll(/\s*\n\s*/g, ' ');
+  return line.length <= MOST_SHOWN ? line : `${line.slice(0, MOST_SHOWN)} … (--verbose shows all)`;
+}
 
 export async function run(argv: string[]): Promise<number> {
   const { values, positionals } = parseArguments(spec, argv);
@@ -60,14 +75,16 @@ export async function run(argv: string[]): Promise<number> {
     return 1;
   }
   const output = new OutputBuffer(process.stdout);
-  const show = (channel: string, payload: Value): void => {
+  const show = (channel: string, payload: Value, isShort = false): void => {
     if (values.quiet) return;
+    const text = (): string => (isShort ? oneLine(display(payload)) : display(payload));
     if (values.json) output.write(`{"channel":${JSON.stringify(channel)},"payload":${stringify(payload)}}\n`);
-    else output.write(shown(`[emit:${channel}] ${display(payload)}\n`));
+    else output.write(shown(`[emit:${channel}] ${text()}\n`));
   };
   const world: ProgramWorld = {
     emit: (channel, payload, system) => {
-      if (!system || !HIDDEN_EVENTS.has(channel)) show(channel, payload);
+      if (!system || values.verbose) show(channel, payload);
+      else if (!HIDDEN_EVENTS.has(channel)) show(channel, payload, SHORT_EVENTS.has(channel));
     },
     // In JSON mode standard output is for a program, which reads lines of JSON only.
     print: (text) => (values.json ? process.stderr.write(text) : output.write(shown(text))),

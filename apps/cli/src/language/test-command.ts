@@ -30,12 +30,11 @@ export async function run(argv: string[]): Promise<number> {
   const { values, positionals } = parseArguments(spec, argv);
   const report = new TestReport({ json: values.json });
   const interruption = untilInterrupted();
-  let broken = false;
   try {
     for (const path of testPaths(positionals)) {
       const target = await (values.mcp ? compileWithServers : compileTarget)(path);
       if (target === undefined) {
-        broken = true;
+        report.addBroken(path);
         continue;
       }
       const chosen = chooseTests(target, values.filter, report);
@@ -50,7 +49,7 @@ export async function run(argv: string[]): Promise<number> {
     interruption.release();
   }
   report.end(values.filter);
-  return broken || report.failed > 0 ? 1 : 0;
+  return report.broken > 0 || report.failed > 0 ? 1 : 0;
 }
 
 interface TestFlags {

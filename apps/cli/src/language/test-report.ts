@@ -12,10 +12,20 @@ export class TestReport {
   readonly #json: boolean;
   readonly #seen = new Set<string>();
   readonly #failures: FailedTest[] = [];
+  readonly #broken: string[] = [];
   #passed = 0;
 
   constructor(options: { readonly json: boolean }) {
     this.#json = options.json;
+  }
+
+  get broken(): number {
+    return this.#broken.length;
+  }
+
+  /** A program that does not compile: its tests could not run. */
+  addBroken(file: string): void {
+    this.#broken.push(file);
   }
 
   get failed(): number {
@@ -51,15 +61,19 @@ export class TestReport {
   end(filter: string | undefined): void {
     const total = this.#passed + this.failed;
     if (this.#json) {
-      process.stdout.write(`${JSON.stringify({ type: 'summary', passed: this.#passed, failed: this.failed })}\n`);
+      const broken = this.broken === 0 ? {} : { broken: this.#broken };
+      const summary = { type: 'summary', passed: this.#passed, failed: this.failed, ...broken };
+      process.stdout.write(`${JSON.stringify(summary)}\n`);
       return;
     }
-    if (total === 0) {
+    if (total === 0 && this.broken === 0) {
       const which = filter === undefined ? 'no tests found' : `no test matches "${filter}"`;
       process.stdout.write(`note: ${which}\n`);
       return;
     }
-    process.stdout.write(`\n${this.#passed} passed, ${this.failed} failed\n`);
+    const programs = `${this.broken} program${this.broken === 1 ? '' : 's'}`;
+    const broken = this.broken === 0 ? '' : `, ${programs} not tested because of errors: ${this.#broken.join(', ')}`;
+    process.stdout.write(`\n${this.#passed} passed, ${this.failed} failed${broken}\n`);
     if (this.failed === 0) return;
     process.stdout.write('\nfailures:\n');
     for (const failure of this.#failures) process.stdout.write(failureLines(failure));

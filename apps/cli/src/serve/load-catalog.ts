@@ -43,7 +43,7 @@ export function loadCatalog(options: CatalogOptions): Configured | undefined {
     };
   }
   const text = readFileSync(file, 'utf8');
-  const { manifest, diagnostics, file: source } = readManifest(withProject(text), file);
+  const { manifest, diagnostics, file: source } = readManifest(text, file);
   for (const diagnostic of diagnostics) {
     process.stderr.write(renderDiagnostic(diagnostic, () => source, { color: showsColour(process.stderr) }));
   }
@@ -58,12 +58,6 @@ export function loadCatalog(options: CatalogOptions): Configured | undefined {
     })),
     server: { table: manifest.server, folder },
   };
-}
-
-/** A server's manifest need not be a project; the table goes to the end, where it moves no line. */
-export function withProject(text: string): string {
-  if (/^\s*\[\s*project\s*\]/m.test(text)) return text;
-  return `${text}\n[project]\nname = "server"\nversion = "0.0.0"\nentry = "main.conc"\n`;
 }
 
 export function entriesOf(manifest: Manifest, folder: string, options: CatalogOptions): readonly CatalogEntry[] {
@@ -111,7 +105,7 @@ function demoEntry({ description, ...spec }: ReturnType<typeof demoAgents>[numbe
 }
 
 function loadProgram(entry: string, mockModels: boolean): Result<LoadedProgram, string> {
-  const compiled = compileTarget(entry, withProject);
+  const compiled = compileTarget(entry);
   return compiled === undefined
     ? err(`${entry} has errors; \`concerto check ${entry}\` shows them`)
     : ok({ ...compiled, mockModels });

@@ -1,13 +1,10 @@
 import {
-  type CheckResult,
-  checkProgram,
+  analyseProgram,
   type Diagnostic,
-  loadProgram,
   MANIFEST_NAME,
   type ManifestResult,
-  manifestNames,
   type Program,
-  parseSource,
+  type ProgramAnalysis,
   readManifest,
   type SourceFile,
 } from '@concerto/language';
@@ -17,7 +14,7 @@ import type { Files } from './files.ts';
 export interface Analysis {
   readonly entry: string;
   readonly program: Program;
-  readonly checked: CheckResult;
+  readonly checked: ProgramAnalysis;
   readonly manifest: ManifestResult | undefined;
   /** Those of the manifest come first. */
   readonly diagnostics: readonly Diagnostic[];
@@ -38,12 +35,10 @@ export function analyse(files: Files, entry: string, overlays: readonly Overlay[
     return overlays.find((overlay) => overlay.path === path)?.text ?? files.read(path);
   };
   const manifest = findManifest(readFile, entry);
-  const { program, diagnostics: loading } = loadProgram({ entry, readFile, parse: parseSource });
-  const names = manifestNames(manifest?.manifest);
-  const checked = checkProgram({ program, ...(names === undefined ? {} : { manifest: names }) });
+  const checked = analyseProgram({ entry, readFile, manifest: manifest?.manifest });
   const missing = readFile(entry) === undefined ? missingEntry(entry, manifest) : [];
-  const diagnostics = [...(manifest?.diagnostics ?? []), ...missing, ...loading, ...checked.diagnostics];
-  return { entry, program, checked, manifest, diagnostics, stamps };
+  const diagnostics = [...(manifest?.diagnostics ?? []), ...missing, ...checked.diagnostics];
+  return { entry, program: checked.program, checked, manifest, diagnostics, stamps };
 }
 
 export function isFresh(files: Files, analysis: Analysis): boolean {

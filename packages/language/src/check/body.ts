@@ -186,19 +186,52 @@ export function checkReturned(body: Body, node: Expression, what: string): Type 
   const { fn } = body;
   const type = fn.returnType;
   if (fn.kind !== 'stage') return checkFits(body, node, { type, what });
-  const declared = prune(type);
+  markStageResults(body.cx, node);
   const actual = body.check(node, type);
+  fitStageResult(body, node, actual, { type, what });
+  return actual;
+}
+
+/** Every branch that the value of a stage can come from may be its type or a Result of it. */
+function markStageResults(cx: Context, node: Expression): void {
+  const branches = branchesOf(node);
+  for (const branch of branches) {
+    cx.stageResults.add(branch.id);
+    markStageResults(cx, branch);
+  }
+}
+
+function branchesOf(node: Expression): readonly Expression[] {
+  switch (node.kind) {
+    case 'ParenExpression':
+      return [node.expression];
+    case 'Block':
+      return node.tail === undefined ? [] : [node.tail];
+    case 'IfExpression':
+      return node.otherwise === undefined ? [] : [node.then, node.otherwise];
+    case 'MatchExpression':
+      return node.arms.map((arm) => arm.body);
+    case 'TryExpression':
+      return node.catches.length === 0 ? [] : [node.body, ...node.catches.map((clause) => clause.body)];
+    default:
+      return [];
+  }
+}
+
+/** The declared type of a stage or a Result of it, whichever of the two was declared. */
+export function fitStageResult(body: Body, node: Expression, actual: Type, wanted: Wanted): void {
+  const { type } = wanted;
+  const declared = prune(type);
   const given = prune(actual);
   const isResult = isCon(given, CON.Result);
-  if (isCon(declared, CON.Result) === isResult) fitOrReport(body, node, actual, { type, what });
+  if (isCon(declared, CON.Result) === isResult) fitOrReport(body, node, actual, wanted);
   else if (isResult) {
-    if (!assign(given.args[0] ?? ANY, type).ok) reportMisfit(body.cx, blameNode(node), actual, { type, what });
+    if (!assign(given.args[0] ?? ANY, type).ok) reportMisfit(body.cx, blameNode(node), actual, wanted);
   } else if (isCon(declared, CON.Result)) {
     const fit = assign(actual, declared.args[0] ?? ANY);
     if (fit.ok) coerce(body, node, { kind: 'ok', inner: fit.coercion });
-    else reportMisfit(body.cx, blameNode(node), actual, { type, what });
+    else reportMisfit(body.cx, blameNode(node), actual, wanted);
   }
-  return actual;
 }
 
 export function fitOrReport(body: Body, node: Expression, actual: Type, wanted: Wanted): boolean {

@@ -7,6 +7,8 @@ import {
   builtinSignature,
   builtinSpec,
   type Signature as IrSignature,
+  MESSAGE_TYPES,
+  type MessageType,
   parseSignature,
   STD_MODULES,
   type TypeExpr,
@@ -19,8 +21,10 @@ import {
   functionOf,
   literalUnion,
   type MethodInfo,
+  mapOf,
   type ParamInfo,
   type Signature,
+  STRING,
   type TraitInfo,
   type Type,
   type TypeCon,
@@ -142,6 +146,11 @@ function createTypes(): Map<string, TypeCon> {
   for (const [name, struct] of Object.entries<BuiltinStruct>(BUILTIN_STRUCTS)) {
     types.set(name, typeCon(name, struct.kind === 'error' ? 'failure' : 'object'));
   }
+  for (const { type } of Object.values<MessageType>(MESSAGE_TYPES)) {
+    if (type !== undefined && !types.has(type)) {
+      types.set(type, typeCon(type, 'object', { open: true, base: mapOf(STRING, ANY) }));
+    }
+  }
   for (const name of BUILTIN_TRAITS) {
     const con = types.get(name) ?? typeCon(name, 'trait');
     con.trait = builtinTrait(name, con);
@@ -165,6 +174,11 @@ function fillFields(types: Map<string, TypeCon>): void {
     const con = types.get(name);
     if (con === undefined) continue;
     con.fields = fieldsOf(types, struct.fields);
+  }
+  for (const { type, fields } of Object.values<MessageType>(MESSAGE_TYPES)) {
+    const con = type === undefined ? undefined : types.get(type);
+    // `ToolCall` is also what a model's answer has; a message of the type has fields of its own.
+    if (con !== undefined) con.fields = new Map([...fieldsOf(types, fields), ...(con.fields ?? [])]);
   }
   const error = types.get('Error');
   if (error !== undefined) error.fields = fieldsOf(types, BUILTIN_STRUCTS.RuntimeError.fields);

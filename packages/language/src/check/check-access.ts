@@ -3,11 +3,13 @@ import { checkFits } from './body.ts';
 import { fieldType, listFields } from './check-struct.ts';
 import { CODE } from './codes.ts';
 import type { Body } from './context.ts';
+import { checkMessageField, warnMisspeltField } from './lint-messages.ts';
 import { didYouMean } from './resolve-path.ts';
 import {
   ANY,
   type AppliedType,
   arrayOf,
+  builtinName,
   CON,
   ERROR,
   INT,
@@ -26,12 +28,18 @@ export function checkField(body: Body, node: FieldExpression): Type {
   const type = prune(raw);
   const name = node.name.text;
   if (name === '' || type.kind === 'error') return ERROR;
-  if (isDynamic(type)) return ANY;
+  if (isDynamic(type)) {
+    checkMessageField(body, node);
+    return ANY;
+  }
   if (type.kind === 'never') return ANY;
   if (type.kind === 'applied') {
     const field = type.con.fields?.get(name);
     if (field !== undefined) return fieldType(type, field);
-    if (type.con.open === true) return ANY;
+    if (type.con.open === true) {
+      warnMisspeltField(body, node, type.con.fields?.keys() ?? []);
+      return ANY;
+    }
     // A map's keys read like fields; a missing one is nil.
     if (type.con === CON.Map) return type.args[1] ?? ANY;
   }
@@ -44,7 +52,7 @@ function unknownField(body: Body, node: FieldExpression, type: Type): Type {
   let help: string | undefined;
   if (type.kind === 'applied') {
     const isMethod = type.con.methods.has(name) || type.con.traitMethods.has(name);
-    const builtins = body.cx.builtins.methods.get(type.con.name);
+    const builtins = body.cx.builtins.methods.get(builtinName(type));
     const builtin = builtins?.has(name) ?? false;
     if (/^(length|size|count)$/.test(name) && builtins?.has('len') === true) help = 'write `.len()`';
     else if (isMethod || builtin) help = `\`${name}\` is a method: write \`.${name}(…)\``;
@@ -93,7 +101,7 @@ export function checkIndex(body: Body, node: IndexExpression): Type {
   if (isCon(type, CON.Range)) return indexBy(body, node, index, undefined) ?? INT;
   // A struct's field by its name.
   if (type.con.fields !== undefined && isStringLike(index)) return namedField(node, type) ?? ANY;
-  if (type.con.name === 'HashMap' || isDynamic(index)) return ANY;
+  if (builtinName(type) === 'HashMap' || isDynamic(index)) return ANY;
   return cannotIndex(body, node, type);
 }
 

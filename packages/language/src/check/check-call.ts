@@ -20,10 +20,12 @@ import { type ResolvedValue, resolveName, resolvePathValue, variantRef } from '.
 import {
   ANY,
   applied,
+  builtinName,
   CON,
   ERROR,
   freshVar,
   isCon,
+  kindOf,
   NEVER,
   type ParamInfo,
   prune,
@@ -216,7 +218,7 @@ function checkMeasurable(body: Body, call: Call): void {
   const node = call.piped?.node ?? call.arguments[0]?.value;
   if (node === undefined) return;
   const type = prune(body.cx.facts.types.get(node.id) ?? ANY);
-  if (type.kind !== 'applied' || MEASURABLE.has(type.con.name) || type.con.family === 'literals') return;
+  if (type.kind !== 'applied' || MEASURABLE.has(builtinName(type)) || type.con.family === 'literals') return;
   if (type.con.family === 'failure' || type.con === CON.Union) return;
   body.cx.report.error(CODE.mismatch, node.span, `\`${showType(type)}\` has no length`);
 }
@@ -322,8 +324,7 @@ function callValue(body: Body, call: Call, calleeType: Type): Type {
     record(body, call, { kind: 'value' }, { arguments: checked.sources, isAsync: true });
     return checked.result;
   }
-  if (type.kind === 'applied' && type.con.name === 'ModelRef') return callModel(body, call, type);
-  if (type.kind === 'applied' && type.con.base?.con.name === 'ModelRef') return callModel(body, call, type);
+  if (kindOf(type) === 'ModelRef') return callModel(body, call, type);
   if (
     type.kind === 'any' ||
     type.kind === 'never' ||
@@ -335,7 +336,7 @@ function callValue(body: Body, call: Call, calleeType: Type): Type {
     record(body, call, { kind: 'value' }, { isAsync: true });
     return type.kind === 'error' ? ERROR : ANY;
   }
-  if (type.kind === 'applied' && type.con.name === 'Function' && type.con !== CON.Function) return ANY;
+  if (builtinName(type) === 'Function' && !isCon(type, CON.Function)) return ANY;
   return notCallable(body, call, type);
 }
 

@@ -7,10 +7,11 @@ import type {
   LoopExpression,
   WhileExpression,
 } from '../syntax/expression.ts';
-import { fitOrReport, inScope } from './body.ts';
+import { fitOrReport, fitStageResult, inScope, lookupLocal } from './body.ts';
 import { checkBlock, checkStatements } from './check-block.ts';
 import { checkSessionBreak } from './check-listen.ts';
 import { bindPattern } from './check-pattern.ts';
+import { placeRoot } from './check-place.ts';
 import { CODE } from './codes.ts';
 import type { Body, LoopScope } from './context.ts';
 import { didYouMean } from './resolve-path.ts';
@@ -18,6 +19,7 @@ import {
   ANY,
   arrayOf,
   BOOL,
+  builtinName,
   CON,
   ERROR,
   freshVar,
@@ -35,7 +37,27 @@ import {
 } from './types.ts';
 import { assign, join } from './unify.ts';
 
+/** `if a = b`: one error about the sign, not one about `a` and one about its type. */
+function checkComparisonMeant(body: Body, node: Expression): boolean {
+  if (node.kind !== 'AssignExpression' || node.operator !== '=') return false;
+  const { target, value } = node;
+  // Only a variable can be assigned and be the condition at once.
+  if (target.kind === 'NameExpression' && lookupLocal(body, target.name.text)?.kind === 'local') {
+    const type = prune(body.check(target));
+    const root = placeRoot(body, target);
+    const mayChange = root.kind === 'local' && (root.local.mutable || body.cx.uninitialized.has(root.local));
+    if (mayChange && assign(type, BOOL).ok) return false;
+  } else body.check(target);
+  body.check(value);
+  body.cx.report.error(CODE.condition, node.span, '`=` assigns, and a condition compares', {
+    help: 'write `==`',
+    fix: { title: 'write `==`', edits: [{ span: { start: target.span.end, end: value.span.start }, text: ' == ' }] },
+  });
+  return true;
+}
+
 export function checkCondition(body: Body, node: Expression, what: string): void {
+  if (checkComparisonMeant(body, node)) return;
   const type = prune(body.check(node));
   if (type.kind === 'never' || assign(type, BOOL).ok) return;
   let help: string | undefined;
@@ -73,7 +95,9 @@ export class Branches {
   add(node: Expression, type: Type): void {
     if (this.#unused) return;
     if (isRequirement(this.#expected)) {
-      fitOrReport(this.#body, node, type, { type: this.#expected, what: this.#what });
+      const wanted = { type: this.#expected, what: this.#what };
+      if (this.#isStageResult(node, type)) fitStageResult(this.#body, node, type, wanted);
+      else fitOrReport(this.#body, node, type, wanted);
       return;
     }
     if (prune(type).kind === 'never') return;
@@ -91,6 +115,12 @@ export class Branches {
       this.#report(node, type);
       this.#common = ERROR;
     }
+  }
+
+  /** What is not known before it runs is taken as it comes: the pipeline looks at it then. */
+  #isStageResult(node: Expression, type: Type): boolean {
+    const known = prune(type);
+    return this.#body.cx.stageResults.has(node.id) && known.kind !== 'never' && !isDynamic(known);
   }
 
   #report(node: Expression, type: Type): void {
@@ -170,8 +200,8 @@ function elementOf(body: Body, node: Expression, raw: Type): Type {
   if (isStringLike(type)) return STRING;
   if (isCon(type, CON.Map)) return tupleOf([type.args[0] ?? ANY, type.args[1] ?? ANY]);
   if (isCon(type, CON.Tuple)) return type.args.reduce<Type>((common, item) => join(common, item) ?? ANY, NEVER);
-  if (type.kind === 'applied' && STORES.has(type.con.name)) return type.args[0] ?? ANY;
-  if (type.kind === 'applied' && type.con.name === 'HashMap') {
+  if (type.kind === 'applied' && STORES.has(builtinName(type))) return type.args[0] ?? ANY;
+  if (type.kind === 'applied' && builtinName(type) === 'HashMap') {
     return tupleOf([type.args[0] ?? ANY, type.args[1] ?? ANY]);
   }
   let help: string | undefined;

@@ -151,7 +151,7 @@ function checkLeaving(
 /** `impl From<A> for B` converts errors on their way out. */
 function takesFrom(rawTo: Type): boolean {
   const to = prune(rawTo);
-  return to.kind === 'applied' && [...to.con.traits].some((trait) => trait.name === 'From');
+  return to.kind === 'applied' && [...to.con.traits.keys()].some((trait) => trait.name === 'From');
 }
 
 export function checkTry(body: Body, node: TryExpression, expected: Type | undefined): Type {
@@ -238,18 +238,21 @@ function catchTest(body: Body, clause: CatchClause): { readonly test: CatchTest;
 
 /** `await (a, b)` starts its elements together; every other call is waited for where it stands. */
 export function checkAwait(body: Body, node: AwaitExpression, expected: Type | undefined): Type {
-  if (!body.fn.isAsync) {
-    body.cx.report.error(CODE.awaitNeedsAsync, node.span, '`await` in a function that is not `async`', {
-      help: 'write `async fn`, or leave `await` out: a plain call waits too',
-    });
-  }
   const operand = unwrapParens(node.operand);
   if (operand.kind === 'TupleExpression' || operand.kind === 'ArrayExpression') {
     for (const element of operand.elements) spawn(body, element);
   }
   const type = body.check(node.operand, expected);
+  const asks = isEmit(body, operand);
+  if (!body.fn.isAsync) {
+    body.cx.report.error(CODE.awaitNeedsAsync, node.span, '`await` in a function that is not `async`', {
+      help: asks
+        ? 'write `async fn`: without `await`, `emit` asks nobody and waits for nothing'
+        : 'write `async fn`, or leave `await` out: a plain call waits too',
+    });
+  }
   // `await emit(…)` gives what the listener answers.
-  return isEmit(body, operand) ? ANY : type;
+  return asks ? ANY : type;
 }
 
 function unwrapParens(node: Expression): Expression {

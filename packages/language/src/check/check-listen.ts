@@ -6,9 +6,11 @@ import { checkReturned, declareLocal, fitOrReport, functionScope, inFunction, re
 import { recordFunction } from './check-closure.ts';
 import { CODE } from './codes.ts';
 import type { Body } from './context.ts';
+import type { Local } from './facts.ts';
+import { checkMessageName, isBuiltinMessage } from './lint-messages.ts';
 import { didYouMean } from './resolve-path.ts';
 import { typeTag } from './resolve-type.ts';
-import { ANY, applied, CON, isCon, isDynamic, prune, resultOf, showType, type Type } from './types.ts';
+import { ANY, applied, CON, isCon, isDynamic, kindOf, prune, resultOf, showType, type Type } from './types.ts';
 
 /** Message types an agent waits for an answer to. */
 const NEEDS_ANSWER = new Set(['question', 'approval']);
@@ -27,6 +29,7 @@ export function checkListen(body: Body, node: ListenExpression): Type {
         });
       } else seen.set(key, span);
     }
+    for (const { value, span } of handler.messages) checkMessageName(body, value, span);
     checkOptions(body, handler);
     checkHandler(body, handler, result);
   }
@@ -94,10 +97,6 @@ function checkCall(body: Body, call: Expression): void {
   );
 }
 
-function kindOf(type: Type): string {
-  return type.kind === 'applied' ? (type.con.base?.con.name ?? type.con.name) : '';
-}
-
 /** What `X.with_memory(m).with_context(c)` was built from, where that can be seen. */
 function builtFrom(body: Body, builder: Expression | undefined): string {
   let node = builder;
@@ -126,10 +125,16 @@ function checkHandler(body: Body, handler: ListenHandler, sessionResult: Type): 
     if (parameter !== undefined) {
       const type = parameter.type === undefined ? ANY : readType(body, parameter.type);
       if (parameter.type !== undefined) {
-        body.cx.facts.schemaArguments.set(parameter.id, typeTag(type));
+        // A built-in type of messages says what is known of them, and takes them as they come.
+        if (!isBuiltinMessage(prune(type))) body.cx.facts.schemaArguments.set(parameter.id, typeTag(type));
         checkMessageType(body, parameter.type, prune(type));
       }
-      declareHandlerParameter(body, parameter, type);
+      const local = declareHandlerParameter(body, parameter, type);
+      if (parameter.type === undefined)
+        body.cx.messages.set(
+          local,
+          handler.messages.map(({ value }) => value),
+        );
     }
     // Anything can be an answer, so branches may differ: `if ok { "yes" } else { Err("no") }`.
     const type =
@@ -161,9 +166,9 @@ function checkMessageType(body: Body, node: TypeExpression, type: Type): void {
 }
 
 /** A handler often takes its message only because the form asks for it; that is no reason to warn. */
-function declareHandlerParameter(body: Body, parameter: Parameter, type: Type): void {
+function declareHandlerParameter(body: Body, parameter: Parameter, type: Type): Local {
   const { text, span } = parameter.name;
-  declareLocal(body, { id: parameter.id, name: text, span, type, mutable: true, what: undefined });
+  return declareLocal(body, { id: parameter.id, name: text, span, type, mutable: true, what: undefined });
 }
 
 /** What can stand in `"a" (…) =>`. */

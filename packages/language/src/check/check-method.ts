@@ -25,6 +25,7 @@ import {
   ERROR,
   isCon,
   isDynamic,
+  kindOf,
   type MethodInfo,
   type ParamInfo,
   prune,
@@ -156,7 +157,7 @@ function reportPrivate(body: Body, span: Span, method: MethodInfo): void {
 }
 
 function isTool(type: Type): boolean {
-  return type.kind === 'applied' && type.con.base?.con.name === 'Tool';
+  return kindOf(type) === 'Tool';
 }
 
 function declaredTarget(body: Body, call: MethodCall, method: MethodInfo, kind: 'declared' | 'trait'): CallTarget {
@@ -262,7 +263,7 @@ function setFieldCall(body: Body, call: MethodCall): void {
 }
 
 function unknownMethod(body: Body, call: MethodCall, type: Type): Type {
-  const isServer = type.kind === 'applied' && type.con.base?.con.name === 'McpRef';
+  const isServer = kindOf(type) === 'McpRef';
   if (isServer && body.cx.mcpServers === 'unasked') return dynamicCall(body, call, ANY);
   const names = methodNames(body.cx, type);
   let help = didYouMean(call.name, names);

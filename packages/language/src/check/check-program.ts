@@ -93,6 +93,8 @@ function createContext(input: CheckInput): Context {
     pipelineRuns: new Map(),
     declareGlobal,
     unused: new Set(),
+    stageResults: new Set(),
+    messages: new Map(),
     mutatingMethods: new Set(),
     declarations: new Map(),
     uninitialized: new Map(),
@@ -260,7 +262,7 @@ function fillMethodTables(cx: Context): void {
     if (con.traits.size > 0)
       cx.facts.traitsOf.set(
         con.path,
-        [...con.traits].map((trait) => trait.path),
+        [...con.traits.keys()].map((trait) => trait.path),
       );
   }
 }

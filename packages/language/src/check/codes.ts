@@ -66,6 +66,7 @@ export const CODE = {
   observerValue: 'C0309',
   unknownConnector: 'C0312',
   decoratorPlace: 'C0313',
+  misspeltMessage: 'C0314',
   oldSpelling: 'C0310',
   droppedValue: 'C0311',
 } as const;

@@ -60,6 +60,10 @@ export interface Context {
   readonly declareGlobal: DeclareGlobal;
   /** Expressions whose value nobody reads. */
   readonly unused: Set<NodeId>;
+  /** Expressions whose value is a stage's: branches of its last `if`, `match` or `try`. */
+  readonly stageResults: Set<NodeId>;
+  /** Variables that hold a message of an agent and have no type, with the types of message they may hold. */
+  readonly messages: Map<Local, readonly string[]>;
   /** Names of all declared `mut self` methods. */
   readonly mutatingMethods: Set<string>;
   /** Where a variable was declared, for labels. */

@@ -80,7 +80,7 @@ const brokenCon: TypeCon = {
   variants: undefined,
   methods: new Map(),
   traitMethods: new Map(),
-  traits: new Set(),
+  traits: new Map(),
   path: '<error>',
 };
 
@@ -170,13 +170,16 @@ export function implementTrait(
     cx.report.error(CODE.duplicate, span, `\`${trait.name}\` is implemented twice for \`${con.name}\``);
     return;
   }
-  con.traits.add(trait);
+  const implemented = con.traits.get(trait) ?? new Map<string, MethodInfo>();
+  con.traits.set(trait, implemented);
   const missing: string[] = [];
   for (const [name, required] of trait.methods) {
     const own = methods.get(name);
     if (own !== undefined) checkAgainstTrait(cx, impl, own, required);
     else if (!required.hasBody) missing.push(name);
-    if (own === undefined && !con.traitMethods.has(name)) con.traitMethods.set(name, required);
+    if (own !== undefined) continue;
+    implemented.set(name, required);
+    if (!con.traitMethods.has(name)) con.traitMethods.set(name, required);
   }
   if (missing.length > 0) {
     const list = missing.map((name) => `\`${name}\``).join(', ');
@@ -188,6 +191,7 @@ export function implementTrait(
         help: didYouMean(name, trait.methods.keys()),
       });
     }
+    implemented.set(name, method);
     con.traitMethods.set(name, method);
   }
 }

@@ -19,6 +19,7 @@ import {
   applied,
   CON,
   type FieldInfo,
+  isCon,
   type MethodInfo,
   NIL,
   optionOf,
@@ -170,7 +171,7 @@ export function declareFields(
 }
 
 function isOption(type: Type): boolean {
-  return type.kind === 'applied' && type.con.name === 'Option';
+  return isCon(type, CON.Option);
 }
 
 function declareFunction(cx: Context, module: ModuleScope, item: FunctionItem): void {

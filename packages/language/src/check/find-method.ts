@@ -1,6 +1,6 @@
 import type { BuiltinMethod } from './builtins.ts';
 import type { Context } from './context.ts';
-import { CON, type MethodInfo, prune, type TraitInfo, type Type } from './types.ts';
+import { builtinName, CON, type MethodInfo, prune, type TraitInfo, type Type } from './types.ts';
 
 export type FoundMethod =
   | { readonly kind: 'declared'; readonly method: MethodInfo }
@@ -42,7 +42,7 @@ function builtinReceiver(type: Extract<Type, { kind: 'applied' }>): string {
   if (type.con.family === 'literals') return 'String';
   if (type.con.family === 'failure') return 'Error';
   if (type.con === CON.Tuple) return 'Array';
-  return type.con.name;
+  return builtinName(type);
 }
 
 /** Names a caller could have meant. */

@@ -3,12 +3,19 @@ import type { Path } from '../syntax/node.ts';
 import { CODE } from './codes.ts';
 import type { Context } from './context.ts';
 import { canSee, type Entry, type Meaning, type ModuleScope } from './module-scope.ts';
-import type { TypeCon } from './types.ts';
+import type { TraitInfo, TypeCon } from './types.ts';
 
 /** What a path leads to: a name of a module, or a function that belongs to a type (`Rect::square`). */
 export type PathTarget =
   | { readonly kind: 'entry'; readonly entry: Entry }
-  | { readonly kind: 'associated'; readonly con: TypeCon; readonly owner: Entry; readonly name: string }
+  | {
+      readonly kind: 'associated';
+      readonly con: TypeCon;
+      readonly owner: Entry;
+      readonly name: string;
+      /** Of `Type::Trait::function`: the trait whose function is meant. */
+      readonly trait?: TraitInfo;
+    }
   | { readonly kind: 'missing'; readonly index: number; readonly container: Meaning | undefined };
 
 const NOWHERE = { start: 0, end: 0 };
@@ -135,13 +142,37 @@ function resolveSegments(cx: Context, module: ModuleScope, segments: readonly st
     const next = stepInto(cx, current, segments[index] ?? '');
     if (next === undefined) return { kind: 'missing', index, container: current.meaning };
     if (next.kind !== 'entry') {
-      return index === segments.length - 1 ? next : { kind: 'missing', index: index + 1, container: undefined };
+      if (index === segments.length - 1) return next;
+      return (
+        functionOfTrait(cx, module, next, segments.slice(index)) ?? {
+          kind: 'missing',
+          index: index + 1,
+          container: undefined,
+        }
+      );
     }
     // A private module in the middle hides all behind it, unless one stands inside it.
     if (index < segments.length - 1 && !canSee(module, next.entry)) return next;
     current = next.entry;
   }
   return { kind: 'entry', entry: current };
+}
+
+/** `Type::Trait::function`: the function as this trait has it, where several traits of a type have one of the name. */
+function functionOfTrait(
+  cx: Context,
+  module: ModuleScope,
+  target: Extract<PathTarget, { kind: 'associated' }>,
+  [traitName = '', name = '', ...rest]: readonly string[],
+): PathTarget | undefined {
+  const trait = implementedTrait(cx, module, target.con, traitName);
+  return trait === undefined || rest.length > 0 ? undefined : { ...target, name, trait };
+}
+
+/** The trait of this name, if the type implements it. */
+export function implementedTrait(cx: Context, module: ModuleScope, con: TypeCon, name: string): TraitInfo | undefined {
+  const meaning = lookupName(cx, module, name)?.meaning;
+  return meaning?.kind === 'trait' && con.traits.has(meaning.trait) ? meaning.trait : undefined;
 }
 
 function firstSegment(cx: Context, module: ModuleScope, name: string): Entry | undefined {

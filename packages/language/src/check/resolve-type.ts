@@ -283,6 +283,8 @@ export function typeTag(raw: Type): TypeTag {
   if (con === CON.Tuple) return { kind: 'tuple', members: args };
   if (con === CON.Union) return { kind: 'union', members: args };
   if (con.values !== undefined) return { kind: 'literals', values: con.values };
+  // A message is the map that the agent sent.
+  if (con.open === true && con.base !== undefined) return typeTag(con.base);
   switch (con.family) {
     case 'struct':
     case 'schema':

@@ -106,6 +106,7 @@ const FOREIGN_VALUES: ReadonlyMap<string, string> = new Map([
   ['undefined', 'nothing is `nil`, or `None` of an `Option`'],
   ['console', 'write `print(value)` or `emit("channel", value)`'],
   ['printf', 'write `print("…${value}")`'],
+  ['not', 'write `!value`'],
   ['this', 'write `self`, the first parameter of a method'],
 ]);
 
@@ -212,9 +213,12 @@ function associatedValue(
   node: PathExpression,
   target: Extract<PathTarget, { kind: 'associated' }>,
 ): ResolvedValue {
-  const { con, name, owner } = target;
+  const { con, name, owner, trait } = target;
   const resource = owner.meaning.kind === 'resource' ? owner.meaning : undefined;
-  const method = con.methods.get(name) ?? con.traitMethods.get(name) ?? con.trait?.methods.get(name);
+  const method =
+    trait === undefined
+      ? (con.methods.get(name) ?? con.traitMethods.get(name) ?? con.trait?.methods.get(name))
+      : con.traits.get(trait)?.get(name);
   if (method !== undefined) {
     if (!canCall(body.module, method)) {
       const last = node.path.segments[node.path.segments.length - 1] ?? node;
@@ -222,12 +226,16 @@ function associatedValue(
     }
     return { kind: 'associated', con, method, resource };
   }
-  const builtin = associatedBuiltin(body.cx.builtins, con.name, name);
+  const builtin = trait === undefined ? associatedBuiltin(body.cx.builtins, con.name, name) : undefined;
   if (builtin !== undefined && con.declaration === undefined) return { kind: 'builtin', builtin };
   const last = node.path.segments[node.path.segments.length - 1] ?? node;
   const what = con.family === 'enum' ? 'variant or function' : 'function';
-  const known = [...(con.variants?.keys() ?? []), ...con.methods.keys(), ...con.traitMethods.keys()];
-  body.cx.report.error(CODE.undefinedName, last.span, `no ${what} \`${name}\` in \`${con.name}\``, {
+  const known =
+    trait === undefined
+      ? [...(con.variants?.keys() ?? []), ...con.methods.keys(), ...con.traitMethods.keys()]
+      : trait.methods.keys();
+  const where = trait === undefined ? con.name : `${con.name}::${trait.name}`;
+  body.cx.report.error(CODE.undefinedName, last.span, `no ${what} \`${name}\` in \`${where}\``, {
     help: didYouMean(name, known),
   });
   return BROKEN;

@@ -73,7 +73,8 @@ export interface TypeCon {
   readonly methods: Map<string, MethodInfo>;
   /** Methods that come from `impl Trait for Type`, defaults included. */
   readonly traitMethods: Map<string, MethodInfo>;
-  readonly traits: Set<TraitInfo>;
+  /** What it implements, with the methods of each: `Type::Trait::method`. */
+  readonly traits: Map<TraitInfo, Map<string, MethodInfo>>;
   /** The trait behind a trait used as a type. */
   trait?: TraitInfo;
   /** Unique text for tables of the compiler: module path and name. */
@@ -161,7 +162,7 @@ export function typeCon(name: string, family: TypeFamily, extra: Partial<TypeCon
     variants: undefined,
     methods: new Map(),
     traitMethods: new Map(),
-    traits: new Set(),
+    traits: new Map(),
     path: name,
     ...extra,
   };
@@ -240,6 +241,16 @@ export function isCon(type: Type, con: TypeCon): type is OfCon {
 /** True when nothing can be said about the value before it runs. */
 export function isDynamic(type: Type): boolean {
   return type.kind === 'any' || type.kind === 'error' || type.kind === 'var' || isCon(type, CON.Union);
+}
+
+/** The name of a built-in type; empty for everything else, also for what a program calls `Set` or `AgentRef` itself. */
+export function builtinName(type: Type): string {
+  return type.kind === 'applied' && type.con.declaration === undefined ? type.con.name : '';
+}
+
+/** The built-in type that a value can be used as: `AgentRef` of an agent, whatever the agent is called. */
+export function kindOf(type: Type): string {
+  return type.kind === 'applied' ? (type.con.base?.con.name ?? builtinName(type)) : '';
 }
 
 export function isStringLike(type: Type): boolean {

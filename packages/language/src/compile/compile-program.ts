@@ -47,7 +47,7 @@ export function compileProgram({ program, facts, manifest }: CompileInput): IrMo
 
 function moduleName(entry: string, manifest: Manifest | undefined): string {
   return (
-    manifest?.project.name ??
+    manifest?.project?.name ??
     entry
       .split('/')
       .at(-1)

@@ -373,7 +373,9 @@ class Lexer {
   #reportUnterminated(string: OpenString, end: number): void {
     const isLong = string.quote === '"""';
     const spanEnd = isLong ? string.start + string.quote.length : end;
-    const help = isLong ? 'add `"""`' : 'add a closing `"`; text of several lines stands between `"""`';
+    const line = this.#source.slice(this.#source.lastIndexOf('\n', string.start) + 1, string.start);
+    const where = line.includes('"') ? ', here or where an earlier text of this line ends' : '';
+    const help = isLong ? 'add `"""`' : `add a closing \`"\`${where}; text of several lines stands between \`"""\``;
     this.#report('C0003', { start: string.start, end: spanEnd }, 'this string is never closed', help);
   }
 

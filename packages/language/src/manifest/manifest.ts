@@ -151,7 +151,8 @@ const server = z.strictObject({
 });
 
 export const manifestSchema = z.strictObject({
-  project,
+  /** Of a project: what `concerto run` runs. The manifest of a server may do without. */
+  project: project.optional(),
   connections: z.record(z.string(), connection).default({}),
   agents: z.record(z.string(), agent).default({}),
   mcp: z.record(z.string(), mcpServer).default({}),

@@ -18,6 +18,12 @@ describe('a good manifest', () => {
     expect(manifest).toMatchObject({ project: { entry: 'src/main.conc' }, agents: {}, pool: { max_sessions: 20 } });
   });
 
+  test('of a server need not be a project', () => {
+    const { manifest, diagnostics } = readManifest('[agents.a]\ncommand = "x"\n');
+    expect(diagnostics).toEqual([]);
+    expect(manifest?.project).toBeUndefined();
+  });
+
   test('has everything the contract names', () => {
     const text = `${PROJECT}
 [connections.local]
@@ -122,7 +128,7 @@ describe('old tables', () => {
 describe('a bad manifest', () => {
   test.each([
     ['[project\nname = 1', 'error 1: not a TOML document: illegal character in key'],
-    ['x = """\n[agents.fake]\n"""\n', 'error 1: the table [project] is missing'],
+    ['x = """\n[agents.fake]\n"""\n', 'error 1: unknown key `x`'],
     ['[project]\nname = "p"\nentry = "e"\n', 'error 1: `version` is missing in [project]'],
     [`${PROJECT}[agents.a]\ncomand = "x"\n`, 'error 6: unknown key `comand` in [agents.a]; did you mean `command`?'],
     [`${PROJECT}[agnets.a]\ncommand = "x"\n`, 'error 5: unknown key `agnets`; did you mean `agents`?'],

@@ -1,4 +1,6 @@
+import type { TokenKind } from '../lexer/token.ts';
 import type { Expression } from '../syntax/expression.ts';
+import { canStartExpression } from './expression-start.ts';
 import type { Parser } from './parser.ts';
 
 /** What people write who come from other languages, and what it is called here. */
@@ -25,6 +27,40 @@ const WORDS: ReadonlyMap<string, string> = new Map([
 export function helpAfter(p: Parser, expression: Expression | undefined): string | undefined {
   if (p.tokens.kinds[p.position - 1] === '?') return 'for a choice write `if condition { a } else { b }`';
   return expression?.kind === 'NameExpression' ? WORDS.get(expression.name.text) : undefined;
+}
+
+const OPERATOR_WORDS: ReadonlyMap<string, '&&' | '||'> = new Map([
+  ['and', '&&'],
+  ['or', '||'],
+]);
+
+/** `a and b`, `a or b`: the operator that was meant, at the word between its two sides; undefined elsewhere. */
+export function wordOperator(p: Parser): '&&' | '||' | undefined {
+  if (!p.at('Identifier') || p.newlineBefore() || !canStartExpression(p.peek(1))) return undefined;
+  return OPERATOR_WORDS.get(p.text);
+}
+
+/** Reports the word; the caller goes on as if its operator stood there. */
+export function reportWordOperator(p: Parser, operator: '&&' | '||' | '!'): void {
+  const span = p.tokenSpan;
+  p.syntaxError('C0101', span, `there is no \`${p.text}\``, {
+    help: `write \`${operator}\``,
+    fix: { title: `write \`${operator}\``, edits: [{ span, text: operator }] },
+  });
+}
+
+const AFTER_NOT: ReadonlySet<TokenKind> = new Set(['Identifier', 'self', 'true', 'false', 'String', 'Int', 'Float']);
+
+/** `not a`; `not(a)` would be a call. */
+export function startsNot(p: Parser): boolean {
+  return p.atWord('not') && AFTER_NOT.has(p.peek(1)) && !p.newlineBefore(p.position + 1);
+}
+
+/** `(a, b) =>` or `a =>` where a closure is written `|a, b|`. */
+export function startsArrowFunction(p: Parser): boolean {
+  if (p.at('Identifier')) return p.peek(1) === '=>';
+  const end = p.at('(') ? p.closingAfter(p.position) : undefined;
+  return end !== undefined && p.tokens.kinds[end] === '=>';
 }
 
 /** `x++`; the parser is at the second sign. */

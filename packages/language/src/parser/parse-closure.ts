@@ -1,6 +1,7 @@
 import type { Expression } from '../syntax/expression.ts';
 import type { Parameter } from '../syntax/item.ts';
 import type { TypeExpression } from '../syntax/type-expression.ts';
+import { startsArrowFunction } from './foreign-words.ts';
 import { looksLikeMap } from './parse-map-and-struct.ts';
 import { parseName } from './parse-name.ts';
 import { parseClosureParameterType, parseType } from './parse-type.ts';
@@ -13,21 +14,45 @@ export function parseClosure(p: Parser): Expression {
   return { kind: 'ClosureExpression', id: p.newId(), span: p.spanFrom(start), parameters, returnType, body };
 }
 
-/** At `|` or `||`. */
+/** At `|` or `||`, or at what other languages write instead, which is read to its end so that it is one error. */
 export function parseClosureParameters(p: Parser): Parameter[] {
+  if (startsArrowFunction(p)) return parseArrowParameters(p);
   if (p.eat('||')) return [];
   p.expect('|');
-  const parameters: Parameter[] = [];
-  while (!p.at('|') && !p.at('EndOfFile')) {
-    const before = p.position;
-    parameters.push(parseClosureParameter(p));
-    if (!p.eat(',') || p.position === before) break;
-  }
+  const parameters = parseParametersUntil(p, '|');
   if (!p.eat('|')) {
     p.unexpected('expected `|` after the parameters', true);
     p.skipBalanced((kind) => kind === '|' || kind === ';' || kind === ',');
     p.eat('|');
   }
+  return parameters;
+}
+
+function parseParametersUntil(p: Parser, end: '|' | ')'): Parameter[] {
+  const parameters: Parameter[] = [];
+  while (!p.at(end) && !p.at('EndOfFile')) {
+    const before = p.position;
+    parameters.push(parseClosureParameter(p));
+    if (!p.eat(',') || p.position === before) break;
+  }
+  return parameters;
+}
+
+/** At `(a, b) =>` or `a =>`. */
+function parseArrowParameters(p: Parser): Parameter[] {
+  const { start, position } = p;
+  const isList = p.at('(');
+  const arrow = isList ? (p.closingAfter(position) ?? position) : position + 1;
+  const span = { start, end: p.tokens.ends[arrow] ?? start };
+  const inside = isList ? { start: start + 1, end: p.tokens.starts[arrow - 1] ?? start } : p.tokenSpan;
+  const written = `|${p.file.text.slice(inside.start, inside.end).trim()}|`;
+  p.syntaxError('C0101', span, 'the parameters of a closure stand between `|`, without `=>`', {
+    help: `write \`${written} …\``,
+    fix: { title: `write \`${written}\``, edits: [{ span, text: written }] },
+  });
+  if (isList) p.bump();
+  const parameters = isList ? parseParametersUntil(p, ')') : [parseClosureParameter(p)];
+  p.position = arrow + 1;
   return parameters;
 }
 

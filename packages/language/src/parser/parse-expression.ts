@@ -1,6 +1,7 @@
 import type { TokenKind } from '../lexer/token.ts';
 import type { AssignOperator, BinaryOperator, Expression } from '../syntax/expression.ts';
 import { canStartExpression } from './expression-start.ts';
+import { reportWordOperator, startsNot, wordOperator } from './foreign-words.ts';
 import { parsePostfix } from './parse-postfix.ts';
 import { parsePrimary } from './parse-primary.ts';
 import { parseType } from './parse-type.ts';
@@ -78,17 +79,25 @@ function parseOperatorsRest(p: Parser, minimum: number, first: Expression): Expr
   const { start } = first.span;
   let left = first;
   for (;;) {
-    const precedence = PRECEDENCE.get(p.kind);
+    const word = wordOperator(p);
+    const precedence = PRECEDENCE.get(word ?? p.kind);
     if (precedence === undefined || precedence < minimum || startsNextArm(p)) return left;
     p.links++;
-    left = parseOperatorRest(p, { start, left, precedence });
+    if (word !== undefined) reportWordOperator(p, word);
+    left = parseOperatorRest(p, { start, left, precedence, operator: word ?? BINARY_OPERATORS.get(p.kind) });
   }
 }
 
-function parseOperatorRest(p: Parser, place: { start: number; left: Expression; precedence: number }): Expression {
-  const { start, left, precedence } = place;
+interface OperatorPlace {
+  readonly start: number;
+  readonly left: Expression;
+  readonly precedence: number;
+  /** Undefined for what is no binary operator: `|>`, `as`, a range. */
+  readonly operator: BinaryOperator | undefined;
+}
+
+function parseOperatorRest(p: Parser, { start, left, precedence, operator }: OperatorPlace): Expression {
   if (precedence === RANGE) return parseRangeRest(p, start, left);
-  const operator = BINARY_OPERATORS.get(p.kind);
   p.bump();
   if (precedence === CAST) {
     const type = parseType(p);
@@ -128,17 +137,18 @@ function parseUnary(p: Parser): Expression {
     case 'await':
       return p.nested(parsePrefix, errorExpression);
     default:
-      return parsePower(p);
+      return startsNot(p) ? p.nested(parsePrefix, errorExpression) : parsePower(p);
   }
 }
 
 function parsePrefix(p: Parser): Expression {
   const { start, kind } = p;
+  if (kind === 'Identifier') reportWordOperator(p, '!');
   p.bump();
   const operand = parseUnary(p);
   const span = p.spanFrom(start);
   if (kind === 'await') return { kind: 'AwaitExpression', id: p.newId(), span, operand, postfix: false };
-  return { kind: 'UnaryExpression', id: p.newId(), span, operator: kind === '!' ? '!' : '-', operand };
+  return { kind: 'UnaryExpression', id: p.newId(), span, operator: kind === '-' ? '-' : '!', operand };
 }
 
 function parsePower(p: Parser): Expression {

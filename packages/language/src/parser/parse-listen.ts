@@ -1,4 +1,5 @@
 import type { Expression, ListenHandler, StringLiteral } from '../syntax/expression.ts';
+import { startsArrowFunction } from './foreign-words.ts';
 import { parseClosureBody, parseClosureParameters } from './parse-closure.ts';
 import { parseArguments } from './parse-postfix.ts';
 import type { Parser } from './parser.ts';
@@ -28,7 +29,7 @@ function parseHandler(p: Parser): ListenHandler {
     p.skipBalanced((kind) => kind === '=>' || kind === ',');
     p.eat('=>');
   }
-  const hasParameters = p.at('|') || p.at('||');
+  const hasParameters = p.at('|') || p.at('||') || startsArrowFunction(p);
   if (!hasParameters) p.unexpected('expected the parameter of the handler: `|message|`');
   const parameters = hasParameters ? parseClosureParameters(p) : [];
   const second = parameters[1];

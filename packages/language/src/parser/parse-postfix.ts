@@ -2,6 +2,8 @@ import type { TokenKind } from '../lexer/token.ts';
 import type { Argument, Expression } from '../syntax/expression.ts';
 import type { TypeExpression } from '../syntax/type-expression.ts';
 import { canStartExpression } from './expression-start.ts';
+import { startsArrowFunction } from './foreign-words.ts';
+import { parseClosure } from './parse-closure.ts';
 import { parseAnyName, parseList, takeName } from './parse-name.ts';
 import { parseTypeArguments, typeArgumentsEnd } from './parse-type.ts';
 import type { Parser } from './parser.ts';
@@ -79,7 +81,7 @@ function parseArgument(p: Parser): Argument {
   const { start } = p;
   const label = p.atName() && p.peek(1) === ':' ? takeName(p) : undefined;
   if (label !== undefined) p.bump();
-  const value = p.expression();
+  const value = startsArrowFunction(p) ? parseClosure(p) : p.expression();
   return { kind: 'Argument', id: p.newId(), span: p.spanFrom(start), label, value };
 }
 

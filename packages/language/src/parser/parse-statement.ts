@@ -1,8 +1,9 @@
 import type { TokenKind } from '../lexer/token.ts';
 import type { Block, Expression } from '../syntax/expression.ts';
 import type { Statement } from '../syntax/statement.ts';
-import { helpAfter } from './foreign-words.ts';
+import { helpAfter, startsArrowFunction } from './foreign-words.ts';
 import { startsItem } from './item-start.ts';
+import { parseClosure } from './parse-closure.ts';
 import { parseConfigBlock } from './parse-config.ts';
 import { parseBlockLike, startsBlockLike } from './parse-control.ts';
 import { parseExpressionRest } from './parse-expression.ts';
@@ -64,9 +65,13 @@ function parseLet(p: Parser): Statement {
   const mutable = p.eat('mut');
   const pattern = parsePattern(p);
   const type = p.eat(':') ? parseType(p) : undefined;
-  const initializer = p.eat('=') ? p.freeExpression() : undefined;
+  const initializer = p.eat('=') ? parseInitializer(p) : undefined;
   endStatement(p, 'the `let`', helpAfter(p, initializer));
   return { kind: 'LetStatement', id: p.newId(), span: p.spanFrom(start), mutable, pattern, type, initializer };
+}
+
+function parseInitializer(p: Parser): Expression {
+  return startsArrowFunction(p) ? parseClosure(p) : p.freeExpression();
 }
 
 function parseMock(p: Parser): Statement {

@@ -2,7 +2,7 @@ import { CONFIG_FIELDS } from '../check/check-config.ts';
 import { DECORATOR_NAMES } from '../check/check-decorators.ts';
 import { typeOf } from '../check/facts.ts';
 import type { ModuleScope } from '../check/module-scope.ts';
-import { lookupInModule, resolvePath } from '../check/resolve-path.ts';
+import { implementedTrait, lookupInModule, resolvePath } from '../check/resolve-path.ts';
 import { type FieldInfo, prune, showType } from '../check/types.ts';
 import { KEYWORDS } from '../lexer/token.ts';
 import type { Manifest } from '../manifest/manifest.ts';
@@ -100,7 +100,10 @@ function inPath(place: Place, name: Name, path: Path): Completion[] {
   const module = scope.module;
   if (module === undefined) return [];
   const target = resolvePath(index.checked.context, module, { ...path, segments: before });
-  return target.kind === 'entry' ? namesInside(index, module, target.entry.meaning) : [];
+  if (target.kind === 'entry') return namesInside(index, module, target.entry.meaning);
+  if (target.kind === 'missing') return [];
+  const trait = implementedTrait(index.checked.context, module, target.con, target.name);
+  return trait === undefined ? [] : namesInside(index, module, { kind: 'trait', trait });
 }
 
 const TYPE_KINDS = new Set([

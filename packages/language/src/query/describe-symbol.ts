@@ -1,4 +1,12 @@
-import { BUILTIN_STRUCTS, BUILTIN_TYPES, type BuiltinStruct, builtinSpec, isBuiltin } from '@concerto/ir';
+import {
+  BUILTIN_STRUCTS,
+  BUILTIN_TYPES,
+  type BuiltinStruct,
+  builtinSpec,
+  isBuiltin,
+  MESSAGE_TYPES,
+  type MessageType,
+} from '@concerto/ir';
 import { ANY, showType } from '../check/types.ts';
 import type { Item } from '../syntax/item.ts';
 import type { CodeSymbol } from './code-symbol.ts';
@@ -99,13 +107,20 @@ function describeBuiltin(symbol: CodeSymbol, row: string): Description {
   return { code: `fn ${row}${signature.slice('fn'.length)}`, doc: help };
 }
 
+function structCode(name: string, fields: Readonly<Record<string, string>>): string {
+  return [`struct ${name} {`, ...Object.entries(fields).map(([field, type]) => `    ${field}: ${type},`), '}'].join(
+    '\n',
+  );
+}
+
 function describeBuiltinType(name: string): Description {
   const structs: Readonly<Record<string, BuiltinStruct>> = BUILTIN_STRUCTS;
   const struct = Object.hasOwn(structs, name) ? structs[name] : undefined;
   if (struct !== undefined) {
-    const fields = Object.entries(struct.fields).map(([field, type]) => `    ${field}: ${type},`);
-    return { code: [`struct ${name} {`, ...fields, '}'].join('\n'), doc: struct.help };
+    return { code: structCode(name, struct.fields), doc: struct.help };
   }
+  const message = Object.values<MessageType>(MESSAGE_TYPES).find(({ type }) => type === name);
+  if (message !== undefined) return { code: structCode(name, message.fields), doc: message.help };
   const arities: Readonly<Record<string, number>> = BUILTIN_TYPES;
   const arity = Object.hasOwn(arities, name) ? (arities[name] ?? 0) : 0;
   const params = arity === 0 ? '' : `<${['T', 'U', 'V'].slice(0, arity).join(', ')}>`;
