@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
+import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Stage } from './program-stage.ts';
 
@@ -100,8 +101,12 @@ describe('http', () => {
       });
       request.on('end', () => {
         response.statusCode = request.url === '/missing' ? 404 : 200;
+        if (request.url === '/moved') response.statusCode = 303;
+        if (request.url === '/moved') response.setHeader('location', '/there');
+        if (request.url === '/packed') response.setHeader('content-encoding', 'gzip');
         response.setHeader('x-kind', request.headers['content-type'] ?? 'none');
-        response.end(`${request.method} ${body}`);
+        const answer = `${request.method} ${body}`;
+        response.end(request.url === '/packed' ? gzipSync(answer) : answer);
       });
     });
     server.listen(0, '127.0.0.1');
@@ -119,12 +124,49 @@ describe('http', () => {
       let r = std::http::post("${address}/", {"a": 1}).unwrap();
       emit("post", [r.body, r.headers["x-kind"]]);
       emit("status", std::http::get("${address}/missing").unwrap().status);
+      emit("moved", std::http::post("${address}/moved", {"a": 1}).unwrap().body);
+      emit("packed", std::http::get("${address}/packed").unwrap().body);
       emit("nobody", std::http::get("http://127.0.0.1:1/").is_err());
       emit("nonsense", std::http::get("not an address").is_err());
     }`);
-    expect(lines).toEqual(['post: [POST {"a":1}, application/json]', 'status: 404', 'nobody: true', 'nonsense: true']);
+    expect(lines).toEqual([
+      'post: [POST {"a":1}, application/json]',
+      'status: 404',
+      'moved: GET ',
+      'packed: GET ',
+      'nobody: true',
+      'nonsense: true',
+    ]);
   });
 });
+
+describe('http to a port that browsers keep away from', () => {
+  const PORTS = [10080, 6697, 6669, 6668, 6667, 6666, 6665, 6566, 6000, 5061, 5060, 4190, 4045, 3659, 2049, 1723, 1720];
+
+  test('is asked like any other', async () => {
+    const server = createServer((_, response) => response.end('here'));
+    const port = await firstFree(server, PORTS);
+    const { lines } = await stage.run(
+      `fn main() { emit("body", std::http::get("http://127.0.0.1:${port}/").unwrap().body); }`,
+    );
+    server.closeAllConnections();
+    server.close();
+    expect(lines).toEqual(['body: here']);
+  });
+});
+
+async function firstFree(server: Server, ports: readonly number[]): Promise<number> {
+  for (const port of ports) {
+    server.listen(port, '127.0.0.1');
+    try {
+      await once(server, 'listening');
+      return port;
+    } catch {
+      // Somebody else listens there.
+    }
+  }
+  throw new Error('none of the ports is free');
+}
 
 describe('the end', () => {
   test('an interrupted program does not go on', async () => {

@@ -1,11 +1,9 @@
 import type { ErrorEvent, SignalErrorCode, SignalEvent } from './events.ts';
-import { noClock } from './signal-options.ts';
 
 /** Where the parts of one parser put their events: it holds the time of the current push and knows the turn's end. */
 export class EventSink {
   readonly emit: (event: SignalEvent) => void;
   private readonly now: () => number;
-  private readonly timed: boolean;
   private readonly stopAtError: boolean;
   time = 0;
   /** Nothing may be emitted any more. */
@@ -15,13 +13,11 @@ export class EventSink {
   constructor(emit: (event: SignalEvent) => void, now: () => number, stopAtError: boolean) {
     this.emit = emit;
     this.now = now;
-    this.timed = now !== noClock;
     this.stopAtError = stopAtError;
   }
 
   /** Reads the clock; a clock that steps back does not take the events with it. */
   tick(): void {
-    if (!this.timed) return;
     const now = this.now();
     if (now > this.time || !this.started) this.time = now;
     this.started = true;

@@ -1,4 +1,5 @@
 import { SignalsMisuseError } from './signals-misuse-error.ts';
+import { systemClock } from './system-clock.ts';
 
 export const SIGNAL_MODES = ['standard', 'strict', 'lenient'] as const;
 export const SIGNAL_PRESETS = ['live', 'transcript', 'eval', 'legacy'] as const;
@@ -26,14 +27,11 @@ export type SignalOptions = {
   maxDepth?: number;
   /** Most calls in one CALLS block. Default 128. */
   maxCalls?: number;
-  /** The clock, in seconds; read once a push. Without it every timestamp is 0. */
+  /** The clock, in seconds; read once a push. Default: the system's. */
   now?: () => number;
 };
 
 export type ResolvedSignalOptions = Required<Omit<SignalOptions, 'preset'>>;
-
-/** What stands for a clock where there is none; a parser need not ask it. */
-export const noClock = (): number => 0;
 
 const defaults: ResolvedSignalOptions = {
   mode: 'standard',
@@ -44,7 +42,7 @@ const defaults: ResolvedSignalOptions = {
   maxCallsLength: 1_048_576,
   maxDepth: 64,
   maxCalls: 128,
-  now: noClock,
+  now: systemClock,
 };
 
 const presets: Readonly<Record<SignalPreset, SignalOptions>> = {

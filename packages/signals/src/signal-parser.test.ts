@@ -102,6 +102,13 @@ describe('errors', () => {
 });
 
 describe('time', () => {
+  test('without a clock it is that of the system, in seconds', () => {
+    const before = Date.now() / 1000;
+    const [event] = parse('§THINK: a\n§END:');
+    expect(event?.timestamp).toBeGreaterThanOrEqual(before);
+    expect(event?.timestamp).toBeLessThanOrEqual(Date.now() / 1000);
+  });
+
   test('a piece has the time of its push, calls that of their signal, and the clock is read once a push', () => {
     const events: SignalEvent[] = [];
     let reads = 0;

@@ -68,7 +68,7 @@ async function checkPaths(paths: readonly string[], asksServers: boolean): Promi
       diagnostics.push(diagnostic);
     }
   }
-  return { diagnostics, files, programs: targets.filter(({ entry }) => entry !== "").length };
+  return { diagnostics, files, programs: targets.filter(({ entry }) => entry !== '').length };
 }
 
 /**
