@@ -17,6 +17,7 @@ const below = [
   'vm',
   'session',
   'log',
+  'keeper',
   'agents',
   'agent-kit',
   'models',
@@ -31,7 +32,8 @@ export const rooms: Readonly<Record<string, Room>> = {
   'packages/vm': { rooms: ['base', 'ir'], packages: [], kind: 'pure' },
   'packages/session': { rooms: bottom, packages: [], kind: 'pure' },
   'packages/log': { rooms: bottom, packages: ['libsql', 'redis'], kind: 'node' },
-  'packages/agents': { rooms: bottom, packages: [], kind: 'node' },
+  'packages/keeper': { rooms: [], packages: [], kind: 'node' },
+  'packages/agents': { rooms: [...bottom, 'keeper'], packages: [], kind: 'node' },
   'packages/agent-kit': { rooms: bottom, packages: [], kind: 'node' },
   'packages/models': {
     rooms: ['base', 'protocol', 'signals'],

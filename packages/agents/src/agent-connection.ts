@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '@concerto/base';
+import type { EndOptions, InterruptOptions, ProcessIdentity } from '@concerto/keeper';
 import type {
   AgentCapability,
   AgentMessage,
@@ -61,20 +62,18 @@ export type StartOptions = {
   readonly onLeftovers?: (pids: readonly number[]) => void;
 };
 
-/** Enough to find the process again after a restart of ours, and never to mistake another for it. */
-export type ProcessIdentity = {
-  readonly pid: number;
-  readonly startTime: string;
-  /** Stands in the environment of the agent and of all it starts; finds those that left its process group. */
-  readonly marker: string;
-};
-
 export type AgentExit = {
   readonly code: number | null;
   readonly signal: string | null;
   /** The end of what it wrote on stderr. */
   readonly stderr: string;
 };
+
+/** Where something that an agent said stands among all that it says: which step of its driver, and the how many-th of it. */
+export type OutputPlace = { readonly step: number; readonly index: number };
+
+/** What can be said again, by an agent that another owner takes up, has its place. */
+export type Placed = { readonly at?: OutputPlace };
 
 export type AgentOutput =
   | {
@@ -115,10 +114,6 @@ export type AgentReply = {
 
 export type AgentVerb = 'interrupt' | 'pause' | 'resume' | 'cancel';
 
-/** How long each step towards the end of a process is given. */
-export type InterruptOptions = { readonly stepMs?: number | undefined; readonly settled?: AbortSignal | undefined };
-export type EndOptions = { readonly stepMs?: number | undefined; readonly atWork?: boolean };
-
 /**
  * A live agent, whatever protocol it speaks. Writes resolve when the agent's pipe has taken them and reject with an
  * `AgentError`; the output is read once, and the agent waits when its reader is slow.
@@ -133,7 +128,7 @@ export type AgentConnection = {
   readonly version: string | undefined;
 
   /** Everything the agent says, in order, in batches of what is already there. One reader only. */
-  readonly output: AsyncIterable<readonly AgentOutput[]>;
+  readonly output: AsyncIterable<readonly (AgentOutput & Placed)[]>;
 
   prompt(prompt: AgentPrompt): Promise<void>;
   reply(reply: AgentReply): Promise<void>;

@@ -1,3 +1,10 @@
+export {
+  type DescribedProcess,
+  describeProcess,
+  endOrphan,
+  markerVariable,
+  type ProcessIdentity,
+} from '@concerto/keeper';
 export type {
   AgentConnection,
   AgentExit,
@@ -6,11 +13,10 @@ export type {
   AgentReply,
   AgentSpec,
   AgentVerb,
-  ProcessIdentity,
+  OutputPlace,
+  Placed,
   StartOptions,
 } from './agent-connection.ts';
 export { AgentError, type AgentErrorCode } from './agent-error.ts';
 export { type AgentLaunch, agentLaunch } from './agent-launch.ts';
-export { endOrphan } from './end-orphan.ts';
-export { type DescribedProcess, describeProcess, markerVariable } from './process-identity.ts';
 export { startAgent } from './start-agent.ts';

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isNestedTooDeep, type Json, type JsonObject, jsonDepthMax, unreachable } from '@concerto/base';
+import type { EndOptions, InterruptOptions, ProcessIdentity } from '@concerto/keeper';
 import {
   type AgentCapability,
   type AgentCommand,
@@ -19,9 +20,6 @@ import type {
   AgentReply,
   AgentSpec,
   AgentVerb,
-  EndOptions,
-  InterruptOptions,
-  ProcessIdentity,
   StartOptions,
 } from './agent-connection.ts';
 import { AgentError } from './agent-error.ts';
@@ -29,7 +27,6 @@ import type { AgentProcess } from './agent-process.ts';
 import { OutputBuffer } from './output-buffer.ts';
 import { PlainTextAnswer } from './plain-text.ts';
 import { stderrExcerpt } from './stderr-tail.ts';
-import { readStdoutLines } from './stdout-lines.ts';
 
 type TypedLine = Extract<AgentLine, { kind: 'message' }>;
 type SaidLine = Extract<AgentOutput, { kind: 'message' }>;
@@ -57,12 +54,13 @@ export class NdjsonConnection implements AgentConnection {
     this.identity = agentProcess.identity;
     this.exited = agentProcess.exited;
     this.#process = agentProcess;
-    this.output = new OutputBuffer(() => agentProcess.stdout.resume());
+    this.output = new OutputBuffer(agentProcess);
     this.#plain = new PlainTextAnswer({
       result: (text) => this.#sayPlain({ type: 'result', text }),
       log: (text) => this.#sayPlain({ type: 'log', message: text }),
+      later: (ms, call) => agentProcess.later(ms, call),
     });
-    readStdoutLines(agentProcess, {
+    agentProcess.readLines({
       line: (line) => this.#takeLine(line),
       isFull: () => this.output.isFull,
       end: (exit) => this.#finish(exit),

@@ -1,21 +1,23 @@
 import { assert } from '@concerto/base';
+import type { Placed } from './agent-connection.ts';
+import type { AgentProcess } from './agent-process.ts';
 
 /** Beyond either, the agent's stdout is not read until its reader has caught up. One more chunk may still come in. */
 const bufferedItemsMax = 4_096;
 const bufferedLengthMax = 4 * 1024 * 1024;
 
 /** What was said and not yet read: a queue with one reader, who takes all of it at once. */
-export class OutputBuffer<Item> implements AsyncIterable<readonly Item[]> {
-  readonly #onRoom: () => void;
-  #items: Item[] = [];
+export class OutputBuffer<Item extends object> implements AsyncIterable<readonly (Item & Placed)[]> {
+  readonly #source: Pick<AgentProcess, 'resume' | 'place'>;
+  #items: (Item & Placed)[] = [];
   #length = 0;
   #state: 'open' | 'ended' | 'abandoned' = 'open';
   #isRead = false;
   #wake: (() => void) | undefined;
 
-  /** `onRoom` is called when a full buffer has been emptied. */
-  constructor(onRoom: () => void) {
-    this.#onRoom = onRoom;
+  /** The source goes on when a full buffer has been emptied. */
+  constructor(source: Pick<AgentProcess, 'resume' | 'place'>) {
+    this.#source = source;
   }
 
   get isFull(): boolean {
@@ -26,7 +28,8 @@ export class OutputBuffer<Item> implements AsyncIterable<readonly Item[]> {
     // After its reader has left there is nobody to tell, and the agent must not block on a full pipe.
     if (this.#state === 'abandoned') return;
     assert(this.#state === 'open', 'nothing is said after the end');
-    this.#items.push(item);
+    const { place } = this.#source;
+    this.#items.push(place === undefined ? item : { ...item, at: place() });
     this.#length += length;
     this.#wakeReader();
   }
@@ -43,7 +46,7 @@ export class OutputBuffer<Item> implements AsyncIterable<readonly Item[]> {
     wake();
   }
 
-  [Symbol.asyncIterator](): AsyncIterator<readonly Item[], undefined> {
+  [Symbol.asyncIterator](): AsyncIterator<readonly (Item & Placed)[], undefined> {
     assert(!this.#isRead, 'an agent has one reader');
     this.#isRead = true;
     return {
@@ -65,12 +68,12 @@ export class OutputBuffer<Item> implements AsyncIterable<readonly Item[]> {
     };
   }
 
-  #takeAll(): readonly Item[] {
+  #takeAll(): readonly (Item & Placed)[] {
     const wasFull = this.isFull;
     const items = this.#items;
     this.#items = [];
     this.#length = 0;
-    if (wasFull) this.#onRoom();
+    if (wasFull) this.#source.resume();
     return items;
   }
 }

@@ -1,4 +1,4 @@
-import { setImmediate, setTimeout } from 'node:timers';
+import type { Alarm } from './agent-process.ts';
 
 /** Silence after which an agent that speaks no NDJSON is taken to have said its answer. */
 const silenceMs = 300;
@@ -8,6 +8,7 @@ const collectedLengthMax = 8 * 1024 * 1024;
 type PlainTextSink = {
   readonly result: (text: string) => void;
   readonly log: (text: string) => void;
+  readonly later: (ms: number, call: () => void) => Alarm;
 };
 
 /**
@@ -22,7 +23,7 @@ export class PlainTextAnswer {
   #speaksTyped = false;
   /** The first lines may come before the first prompt, from a program that does not wait for it. */
   #turn: 'unasked' | 'asked' | 'answered' = 'unasked';
-  #timer: NodeJS.Timeout | undefined;
+  #silence: Alarm | undefined;
 
   constructor(sink: PlainTextSink) {
     this.#sink = sink;
@@ -62,18 +63,8 @@ export class PlainTextAnswer {
 
   #awaitSilence(): void {
     if (this.#turn !== 'asked') return;
-    if (this.#timer !== undefined) {
-      this.#timer.refresh();
-      return;
-    }
-    this.#timer = setTimeout(() => {
-      // Timers come before input in the loop's order: after a busy moment the line that ends the silence may just not
-      // have been read yet.
-      const seen = this.#collectedLength;
-      setImmediate(() => {
-        if (this.#collected.length > 0 && this.#collectedLength === seen) this.#answer();
-      });
-    }, silenceMs);
+    if (this.#silence === undefined) this.#silence = this.#sink.later(silenceMs, () => this.#answer());
+    else this.#silence.refresh();
   }
 
   #answer(): void {
@@ -84,8 +75,8 @@ export class PlainTextAnswer {
   }
 
   #take(): string[] {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
+    this.#silence?.cancel();
+    this.#silence = undefined;
     const lines = this.#collected;
     this.#collected = [];
     this.#collectedLength = 0;

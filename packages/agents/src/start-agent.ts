@@ -1,7 +1,7 @@
 import { unreachable } from '@concerto/base';
 import { startAcp } from './acp/start-acp.ts';
 import type { AgentConnection, AgentSpec, StartOptions } from './agent-connection.ts';
-import { AgentProcess } from './agent-process.ts';
+import { startProcess } from './agent-process.ts';
 import { startClaude } from './claude/start-claude.ts';
 import { startCodex } from './codex/start-codex.ts';
 import { hasParams, NdjsonConnection } from './ndjson-connection.ts';
@@ -31,7 +31,7 @@ export async function startAgent(spec: AgentSpec, options: StartOptions = {}): P
 
 async function startNdjson(spec: AgentSpec, options: StartOptions): Promise<AgentConnection> {
   options.signal?.throwIfAborted();
-  const agentProcess = await AgentProcess.start(spec, options);
+  const agentProcess = await startProcess(spec, options);
   try {
     await options.onProcess?.(agentProcess.identity);
     options.signal?.throwIfAborted();

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { Json, JsonObject } from '@concerto/base';
+import type { EndOptions, InterruptOptions, ProcessIdentity } from '@concerto/keeper';
 import { type AcpParams, type AgentCapability, type Line, LineError, whyNot } from '@concerto/protocol';
 import {
   CancelRequest,
@@ -19,9 +20,6 @@ import type {
   AgentReply,
   AgentSpec,
   AgentVerb,
-  EndOptions,
-  InterruptOptions,
-  ProcessIdentity,
 } from '../agent-connection.ts';
 import { AgentError } from '../agent-error.ts';
 import type { AgentProcess } from '../agent-process.ts';
@@ -37,7 +35,6 @@ import {
 import { OutputBuffer } from '../output-buffer.ts';
 import { promptText } from '../prompt-text.ts';
 import { stderrExcerpt } from '../stderr-tail.ts';
-import { readStdoutLines } from '../stdout-lines.ts';
 import { AcpQuestions } from './acp-questions.ts';
 import { refusalText } from './acp-reason.ts';
 import { isForbidden } from './acp-tool-rules.ts';
@@ -72,8 +69,8 @@ export class AcpConnection implements AgentConnection {
   /** Where it works, which it is told as well. */
   readonly workingDir: string;
   version: string | undefined;
-  /** When its last line came. */
-  heardAt = 0;
+  /** Called with every line. */
+  onHeard: (() => void) | undefined;
   readonly #process: AgentProcess;
   readonly #params: AcpParams;
   readonly #questions: AcpQuestions;
@@ -94,7 +91,7 @@ export class AcpConnection implements AgentConnection {
     this.exited = agentProcess.exited;
     this.#process = agentProcess;
     this.#params = params;
-    this.output = new OutputBuffer(() => agentProcess.stdout.resume());
+    this.output = new OutputBuffer(agentProcess);
     this.peer = new JsonRpcPeer({
       namesVersion: true,
       write: (line) => agentProcess.write(line),
@@ -105,9 +102,9 @@ export class AcpConnection implements AgentConnection {
       say: (output) => this.#say([output]),
       respond: (id, result) => this.#quietly(this.peer.respond(id, result)),
     });
-    readStdoutLines(agentProcess, {
+    agentProcess.readLines({
       line: (line) => {
-        this.heardAt = performance.now();
+        this.onHeard?.();
         onLine?.(line);
         this.#readLine(line);
       },

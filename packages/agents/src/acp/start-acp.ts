@@ -1,10 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Json, JsonObject } from '@concerto/base';
 import { type AcpParams, type Shape, whyNot } from '@concerto/protocol';
 import { acpVersion, InitializeResult, SessionResult } from '@concerto/protocol/acp';
 import type { AgentConnection, AgentSpec, StartOptions } from '../agent-connection.ts';
 import { AgentError } from '../agent-error.ts';
-import { AgentProcess } from '../agent-process.ts';
+import { type AgentProcess, startProcess } from '../agent-process.ts';
 import { JsonRpcRefusal, JsonRpcTimeout } from '../json-rpc-peer.ts';
 import { stderrExcerpt } from '../stderr-tail.ts';
 import { AcpConnection } from './acp-connection.ts';
@@ -34,12 +33,12 @@ export async function startAcp(
 ): Promise<AgentConnection> {
   const params = acpParams(spec);
   options.signal?.throwIfAborted();
-  const agentProcess = await AgentProcess.start(spec, options);
+  const agentProcess = await startProcess(spec, options);
   try {
     await options.onProcess?.(agentProcess.identity);
     options.signal?.throwIfAborted();
     const connection = new AcpConnection(spec, agentProcess, params, options.onLine);
-    await new Handshake(connection, params, options).run();
+    await new Handshake(connection, agentProcess, params, options).run();
     return connection;
   } catch (error) {
     await agentProcess.end({ stepMs: options.endGraceMs, atWork: true });
@@ -50,6 +49,7 @@ export async function startAcp(
 /** All of it has one deadline. */
 class Handshake {
   readonly #connection: AcpConnection;
+  readonly #process: AgentProcess;
   readonly #params: AcpParams;
   readonly #options: StartOptions & { readonly initTimeoutMs: number };
   readonly #deadline: number;
@@ -58,10 +58,12 @@ class Handshake {
 
   constructor(
     connection: AcpConnection,
+    agentProcess: AgentProcess,
     params: AcpParams,
     options: StartOptions & { readonly initTimeoutMs: number },
   ) {
     this.#connection = connection;
+    this.#process = agentProcess;
     this.#params = params;
     this.#options = options;
     this.#deadline = Date.now() + options.initTimeoutMs;
@@ -153,12 +155,13 @@ class Handshake {
 
   /** Some tell part of the old conversation after they have answered; it must not be taken for the answer to a prompt. */
   async #retold(): Promise<void> {
-    const until = performance.now() + retoldMs;
-    while (performance.now() < until) {
-      const silentFor = performance.now() - this.#connection.heardAt;
-      if (silentFor >= silentMs) return;
-      await Promise.race([sleep(silentMs - silentFor), this.#aborted]);
-    }
+    const silent = new Promise<void>((resolve) => {
+      const silence = this.#process.later(silentMs, resolve);
+      this.#connection.onHeard = () => silence.refresh();
+      this.#process.later(retoldMs, resolve);
+    });
+    await Promise.race([silent, this.#aborted]);
+    this.#connection.onHeard = undefined;
   }
 
   async #configure(sessionId: string): Promise<void> {

@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Json, type JsonObject, unreachable } from '@concerto/base';
+import type { EndOptions, InterruptOptions, ProcessIdentity } from '@concerto/keeper';
 import { type AgentCapability, type ClaudeParams, type Line, LineError, readClaudeLine } from '@concerto/protocol';
 import type {
   AgentConnection,
@@ -10,9 +10,6 @@ import type {
   AgentReply,
   AgentSpec,
   AgentVerb,
-  EndOptions,
-  InterruptOptions,
-  ProcessIdentity,
 } from '../agent-connection.ts';
 import { AgentError } from '../agent-error.ts';
 import type { AgentProcess } from '../agent-process.ts';
@@ -20,7 +17,6 @@ import { conversation, log, said } from '../driver-output.ts';
 import { OutputBuffer } from '../output-buffer.ts';
 import { promptText } from '../prompt-text.ts';
 import { stderrExcerpt } from '../stderr-tail.ts';
-import { readStdoutLines } from '../stdout-lines.ts';
 import { ClaudeAccount } from './claude-account.ts';
 import { ClaudeRequests } from './claude-requests.ts';
 import { type ClaudePart, claudeResult } from './claude-result.ts';
@@ -89,8 +85,8 @@ export class ClaudeConnection implements AgentConnection {
     this.#process = agentProcess;
     this.#params = options.params;
     this.#account = new ClaudeAccount(options.resumed);
-    this.output = new OutputBuffer(() => agentProcess.stdout.resume());
-    readStdoutLines(agentProcess, {
+    this.output = new OutputBuffer(agentProcess);
+    agentProcess.readLines({
       line: (line) => {
         options.onLine?.(line);
         this.#readLine(line);
@@ -102,7 +98,7 @@ export class ClaudeConnection implements AgentConnection {
 
   /** Nothing else may be asked until it resolves. */
   async initialise(timeoutMs: number, signal: AbortSignal | undefined): Promise<void> {
-    const id = randomUUID();
+    const id = this.#process.uuid();
     const accepted = new Promise<void>((accept, refuse) => {
       this.#handshake = { id, accept, refuse };
     });
@@ -152,7 +148,7 @@ export class ClaudeConnection implements AgentConnection {
       this.#late.push(text);
       return;
     }
-    const uuid = randomUUID();
+    const uuid = this.#process.uuid();
     this.#turn.steered.set(uuid, text);
     await this.#send({ ...userMessage(text), uuid });
   }
@@ -164,9 +160,9 @@ export class ClaudeConnection implements AgentConnection {
     this.#requests.clear();
     if (this.#turn === undefined) return this.#stopped({ verb, id });
     this.#stopping.push({ verb, id });
-    if (verb === 'cancel') void this.#endIfDeaf();
+    if (verb === 'cancel') this.#endIfDeaf();
     // What still waits would begin a turn of its own after the one that is stopped.
-    await this.#control(randomUUID(), { subtype: 'interrupt', cancel_queued: true });
+    await this.#control(this.#process.uuid(), { subtype: 'interrupt', cancel_queued: true });
   }
 
   interruptProcess(options?: InterruptOptions): Promise<AgentExit | undefined> {
@@ -195,9 +191,10 @@ export class ClaudeConnection implements AgentConnection {
     await Promise.all(requests.map(([requestId, request]) => this.#control(requestId, request)));
   }
 
-  async #endIfDeaf(): Promise<void> {
-    await Promise.race([this.exited, sleep(cancelWithinMs, undefined, { ref: false })]);
-    for (const stopping of this.#stopping.splice(0)) this.#stopped(stopping);
+  #endIfDeaf(): void {
+    this.#process.later(cancelWithinMs, () => {
+      for (const stopping of this.#stopping.splice(0)) this.#stopped(stopping);
+    });
   }
 
   async #send(message: JsonObject): Promise<void> {
@@ -316,9 +313,9 @@ export class ClaudeConnection implements AgentConnection {
   /** A program that does not tell what becomes of messages would let us wait for ever. */
   #awaitSteered(turn: Turn): void {
     const heard = [...turn.steered.keys()];
-    setTimeout(() => {
+    this.#process.later(steeredWithinMs, () => {
       for (const uuid of heard) if (this.#turn === turn && turn.steered.has(uuid)) this.#dropped(uuid);
-    }, steeredWithinMs).unref();
+    });
   }
 
   /** It will not be worked on; when nothing else is, the turn is over. */

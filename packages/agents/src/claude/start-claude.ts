@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { ClaudeParams } from '@concerto/protocol';
 import type { AgentConnection, AgentSpec, StartOptions } from '../agent-connection.ts';
 import { AgentError } from '../agent-error.ts';
-import { AgentProcess } from '../agent-process.ts';
+import { startProcess } from '../agent-process.ts';
 import { readParams } from '../driver-params.ts';
 import { ClaudeConnection } from './claude-connection.ts';
 import { claudeCommandLine } from './claude-params.ts';
@@ -33,7 +33,7 @@ async function start(
 ): Promise<ClaudeConnection> {
   options.signal?.throwIfAborted();
   const { args, variables } = claudeCommandLine(params, conversation);
-  const agentProcess = await AgentProcess.start(
+  const agentProcess = await startProcess(
     {
       ...spec,
       args: [...(spec.args ?? []), ...args],

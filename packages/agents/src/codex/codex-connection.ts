@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type Json, type JsonObject, unreachable } from '@concerto/base';
+import type { EndOptions, InterruptOptions, ProcessIdentity } from '@concerto/keeper';
 import { type AgentCapability, type CodexParams, type Line, LineError, type Usage } from '@concerto/protocol';
 import { CodexRequest, TurnResult } from '@concerto/protocol/codex';
 import type {
@@ -10,9 +10,6 @@ import type {
   AgentReply,
   AgentSpec,
   AgentVerb,
-  EndOptions,
-  InterruptOptions,
-  ProcessIdentity,
 } from '../agent-connection.ts';
 import { AgentError } from '../agent-error.ts';
 import type { AgentProcess } from '../agent-process.ts';
@@ -20,7 +17,6 @@ import { conversation, log, said } from '../driver-output.ts';
 import { JsonRpcPeer, JsonRpcRefusal, jsonRpcCodes, type PeerAnswer, type PeerRequest } from '../json-rpc-peer.ts';
 import { OutputBuffer } from '../output-buffer.ts';
 import { promptText } from '../prompt-text.ts';
-import { readStdoutLines } from '../stdout-lines.ts';
 import { CodexRequests, type CodexStep } from './codex-requests.ts';
 import { type CodexEnd, type CodexMeaning, CodexTranslator } from './codex-translator.ts';
 
@@ -67,7 +63,7 @@ export class CodexConnection implements AgentConnection {
     this.#process = agentProcess;
     this.#params = options.params;
     this.#requests = new CodexRequests(options.params);
-    this.output = new OutputBuffer(() => agentProcess.stdout.resume());
+    this.output = new OutputBuffer(agentProcess);
     this.peer = new JsonRpcPeer({
       namesVersion: false,
       write: (line) => agentProcess.write(line),
@@ -76,7 +72,7 @@ export class CodexConnection implements AgentConnection {
         for (const meaning of this.#translator.read(method, params, this.#thread)) this.#act(meaning);
       },
     });
-    readStdoutLines(agentProcess, {
+    agentProcess.readLines({
       line: (line) => {
         options.onLine?.(line);
         this.#readLine(line);
@@ -134,7 +130,7 @@ export class CodexConnection implements AgentConnection {
     this.#requests.clear();
     if (this.#turn === undefined) return this.#stopped({ verb, id });
     this.#stopping.push({ verb, id });
-    if (verb === 'cancel') void this.#endIfDeaf();
+    if (verb === 'cancel') this.#endIfDeaf();
     await this.#interrupt();
   }
 
@@ -197,9 +193,10 @@ export class CodexConnection implements AgentConnection {
     this.#push(conversation(this.#thread));
   }
 
-  async #endIfDeaf(): Promise<void> {
-    await Promise.race([this.exited, sleep(cancelWithinMs, undefined, { ref: false })]);
-    for (const stopping of this.#stopping.splice(0)) this.#stopped(stopping);
+  #endIfDeaf(): void {
+    this.#process.later(cancelWithinMs, () => {
+      for (const stopping of this.#stopping.splice(0)) this.#stopped(stopping);
+    });
   }
 
   #requested({ id, method, params }: PeerRequest): void {

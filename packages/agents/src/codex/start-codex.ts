@@ -4,7 +4,7 @@ import type { CodexParams, Shape } from '@concerto/protocol';
 import { ConfigResult, InitializeResult, ThreadResult } from '@concerto/protocol/codex';
 import type { AgentConnection, AgentSpec, StartOptions } from '../agent-connection.ts';
 import { AgentError } from '../agent-error.ts';
-import { AgentProcess } from '../agent-process.ts';
+import { startProcess } from '../agent-process.ts';
 import { readParams } from '../driver-params.ts';
 import { JsonRpcRefusal, JsonRpcTimeout } from '../json-rpc-peer.ts';
 import { CodexConnection } from './codex-connection.ts';
@@ -29,10 +29,7 @@ export async function startCodex(
   const params = readParams(spec, 'codex');
   const workingDir = resolve(spec.workingDir ?? '.', params.work_dir ?? '.');
   options.signal?.throwIfAborted();
-  const agentProcess = await AgentProcess.start(
-    { ...spec, workingDir, args: [...(spec.args ?? []), 'app-server'] },
-    options,
-  );
+  const agentProcess = await startProcess({ ...spec, workingDir, args: [...(spec.args ?? []), 'app-server'] }, options);
   try {
     await options.onProcess?.(agentProcess.identity);
     options.signal?.throwIfAborted();

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ProcessIdentity } from './agent-connection.ts';
-import { describeProcess, processesMarked, sendSignal } from './process-identity.ts';
+import { describeProcess, type ProcessIdentity, processesMarked, sendSignal } from './process-identity.ts';
 
 const pollMs = 20;
 

@@ -5,6 +5,14 @@ import { promisify } from 'node:util';
 /** Stands in the environment of an agent and of everything it starts. */
 export const markerVariable = 'CONCERTO_AGENT_MARKER';
 
+/** Enough to find a process again after a restart of ours, and never to mistake another for it. */
+export type ProcessIdentity = {
+  readonly pid: number;
+  readonly startTime: string;
+  /** Stands in the environment of the agent and of all it starts; finds those that left its process group. */
+  readonly marker: string;
+};
+
 export type DescribedProcess = { readonly pid: number; readonly startTime: string };
 
 /**

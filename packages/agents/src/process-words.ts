@@ -1,0 +1,65 @@
+import type { AgentExit } from './agent-connection.ts';
+import { AgentError } from './agent-error.ts';
+import { stderrExcerpt } from './stderr-tail.ts';
+
+/** What may wait for an agent that does not read its stdin. */
+export const stdinBufferMax = 32 * 1024 * 1024;
+const stdinTimeoutMs = 60_000;
+
+export function exitError(agent: string, exit: AgentExit): AgentError {
+  const how = exit.signal === null ? `code ${exit.code}` : `signal ${exit.signal}`;
+  return new AgentError(
+    'exited',
+    `agent exited without result: agent "${agent}" ended with ${how}; ${stderrExcerpt(exit.stderr)}`,
+    { stderr: exit.stderr },
+  );
+}
+
+export function brokenPipe(agent: string, stderr: string, cause?: unknown): AgentError {
+  return new AgentError('protocol', `agent "${agent}" has closed its stdin but still runs; ${stderrExcerpt(stderr)}`, {
+    cause,
+    stderr,
+  });
+}
+
+export function stalled(agent: string, stderr: string, why: string): AgentError {
+  return new AgentError(
+    'stdin-stalled',
+    `agent "${agent}" does not read its stdin: ${why}; it may hang, interrupt it`,
+    {
+      stderr,
+    },
+  );
+}
+
+type WaitingWrite = { readonly since: number; readonly reject: (why: string) => void };
+
+/** Writes that the agent has not taken. One timer for all of them: a timer for each would cost more than the write. */
+export class WaitingWrites {
+  readonly #waiting = new Set<WaitingWrite>();
+  #timer: NodeJS.Timeout | undefined;
+
+  /** The returned call says that it was taken. */
+  add(reject: (why: string) => void): () => void {
+    const waiting: WaitingWrite = { since: Date.now(), reject };
+    this.#waiting.add(waiting);
+    this.#watch();
+    return () => this.#waiting.delete(waiting);
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+  }
+
+  #watch(): void {
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      for (const waiting of this.#waiting) {
+        if (Date.now() - waiting.since < stdinTimeoutMs) continue;
+        this.#waiting.delete(waiting);
+        waiting.reject(`it took nothing for ${stdinTimeoutMs / 1000} s`);
+      }
+      if (this.#waiting.size > 0) this.#watch();
+    }, stdinTimeoutMs).unref();
+  }
+}

@@ -1,0 +1,145 @@
+import type { Launch } from './group-process.ts';
+import type { ProcessIdentity } from './process-identity.ts';
+
+/** Of what is said on the socket. An older keeper is used until its agents are done, so this hardly ever changes. */
+export const protocolVersion = 1;
+
+/** A place in an agent's conversation: which step of its driver, and the how many-th line that this step writes. */
+export type LineId = { readonly step: number; readonly index: number };
+
+export type ListedAgent = {
+  readonly agent: string;
+  readonly pid: number;
+  readonly identity: ProcessIdentity;
+  readonly since: number;
+  readonly epoch: number;
+  readonly owned: boolean;
+  readonly running: boolean;
+  /** What it said and its owner has not confirmed, in bytes. */
+  readonly unconfirmed: number;
+  /** When it is ended if nobody owns it; milliseconds since the epoch. */
+  readonly endsAt?: number;
+};
+
+/** What an owner says. The bytes of a frame are named in brackets. */
+export type ToKeeper =
+  | { readonly type: 'hello'; readonly version: number; readonly secret: string }
+  /** Starts an agent and owns it. [what the owner wants to be told when it takes the agent up] */
+  | {
+      readonly type: 'start';
+      readonly agent: string;
+      readonly epoch: number;
+      readonly launch: Launch;
+      readonly stepMs: number;
+      readonly keepMs: number;
+    }
+  | { readonly type: 'attach'; readonly agent: string; readonly epoch: number }
+  | { readonly type: 'list' }
+  | { readonly type: 'end'; readonly agent: string; readonly epoch?: number; readonly stepMs?: number }
+  /** A line for the agent's stdin. [the line with its end] */
+  | ({ readonly type: 'line' } & LineId)
+  /** A step of the driver that no line of the agent's caused. [what it was] */
+  | { readonly type: 'note'; readonly step: number }
+  /** So many bytes of what the agent said are in the log. */
+  | { readonly type: 'ack'; readonly bytes: number }
+  | { readonly type: 'signal'; readonly signal: AgentSignal }
+  | { readonly type: 'end-own'; readonly stepMs?: number; readonly atWork: boolean }
+  /** Its exit is in the log: nothing of it is wanted any more. */
+  | { readonly type: 'forget' };
+
+export type FromKeeper =
+  | { readonly type: 'welcome'; readonly version: number; readonly pid: number }
+  | { readonly type: 'started'; readonly identity: ProcessIdentity }
+  /** [what `start` was given]; followed by its notes, then by all that it ever said. */
+  | {
+      readonly type: 'attached';
+      readonly identity: ProcessIdentity;
+      readonly written: LineId | null;
+      readonly notes: number;
+      /** So much it has said up to now. */
+      readonly bytes: number;
+    }
+  | { readonly type: 'note'; readonly step: number }
+  /** [what it wrote on stdout] */
+  | { readonly type: 'out' }
+  /** [what it wrote on stderr] */
+  | { readonly type: 'stderr' }
+  /** Its stdin has taken the line. */
+  | ({ readonly type: 'taken' } & LineId)
+  | ({ readonly type: 'untaken'; readonly reason: 'stalled' | 'broken' } & LineId)
+  /** The last word. [the end of its stderr] */
+  | { readonly type: 'exit'; readonly code: number | null; readonly signal: string | null }
+  | { readonly type: 'listed'; readonly agents: readonly ListedAgent[] }
+  | { readonly type: 'done'; readonly found: boolean }
+  | { readonly type: 'refused'; readonly code: RefusalCode; readonly message: string };
+
+export type RefusalCode =
+  | 'secret'
+  | 'version'
+  | 'unknown'
+  | 'older-epoch'
+  | 'taken'
+  | 'spawn'
+  | 'cut'
+  | 'malformed'
+  | 'ending';
+
+export type AgentSignal = 'SIGINT' | 'SIGTERM' | 'SIGKILL' | 'SIGSTOP' | 'SIGCONT';
+
+export type Frame<Head> = { readonly head: Head; readonly body: Buffer };
+
+const prefixLength = 8;
+/** A line to an agent may have 32 MiB; a start has its environment. */
+const headLengthMax = 4 * 1024 * 1024;
+const bodyLengthMax = 48 * 1024 * 1024;
+
+/** Two lengths, the head as JSON, the body as it is. */
+export function encodeFrame(head: ToKeeper | FromKeeper, body?: Uint8Array): readonly Uint8Array[] {
+  const text = Buffer.from(JSON.stringify(head));
+  const prefix = Buffer.allocUnsafe(prefixLength);
+  prefix.writeUInt32BE(text.length, 0);
+  prefix.writeUInt32BE(body?.length ?? 0, 4);
+  return body === undefined || body.length === 0 ? [prefix, text] : [prefix, text, body];
+}
+
+/** Cuts what comes in into frames; throws when it cannot be one. */
+export class FrameReader {
+  #chunks: Buffer[] = [];
+  #length = 0;
+
+  push(chunk: Buffer): readonly Frame<unknown>[] {
+    this.#chunks.push(chunk);
+    this.#length += chunk.length;
+    const frames: Frame<unknown>[] = [];
+    let wanted = prefixLength;
+    while (this.#length >= wanted) {
+      const [headLength, bodyLength] = this.#lengths();
+      wanted = prefixLength + headLength + bodyLength;
+      if (this.#length < wanted) break;
+      const frame = this.#take(wanted);
+      const headEnd = prefixLength + headLength;
+      const head: unknown = JSON.parse(frame.toString('utf8', prefixLength, headEnd));
+      frames.push({ head, body: frame.subarray(headEnd) });
+      wanted = prefixLength;
+    }
+    return frames;
+  }
+
+  #lengths(): readonly [number, number] {
+    const first = this.#chunks[0];
+    if (first === undefined || first.length < prefixLength) this.#chunks = [Buffer.concat(this.#chunks)];
+    const prefix = this.#chunks[0] ?? Buffer.alloc(prefixLength);
+    const lengths = [prefix.readUInt32BE(0), prefix.readUInt32BE(4)] as const;
+    if (lengths[0] > headLengthMax || lengths[1] > bodyLengthMax) throw new Error('a frame is too long');
+    return lengths;
+  }
+
+  #take(length: number): Buffer {
+    const all =
+      this.#chunks.length === 1 && this.#chunks[0] !== undefined ? this.#chunks[0] : Buffer.concat(this.#chunks);
+    const rest = all.subarray(length);
+    this.#chunks = rest.length === 0 ? [] : [rest];
+    this.#length = rest.length;
+    return all.subarray(0, length);
+  }
+}

@@ -1,0 +1,239 @@
+import { chmodSync, existsSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { describeProcess, KeeperClient } from '../src/index.ts';
+import { readNote } from '../src/keeper-folder.ts';
+import { keeperProgram, newClient, newFolder, Owner } from './held.ts';
+
+const echo = `
+  const lines = require('node:readline').createInterface({ input: process.stdin });
+  lines.on('line', (line) => process.stdout.write('heard ' + line + '\\n'));
+  lines.on('close', () => process.exit(7));
+  process.stdout.write('ready\\n');
+`;
+
+async function gone(pid: number): Promise<void> {
+  const deadline = Date.now() + 15_000;
+  while ((await describeProcess(pid)) !== undefined) {
+    if (Date.now() > deadline) throw new Error(`${pid} still runs`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+test('an agent outlives its owner; the next is told all that it said and its driver did, and goes on', async () => {
+  const client = newClient();
+  const first = await Owner.open(client);
+  first.start('a', echo);
+  const { identity } = await first.head('started');
+  first.write(1, 0, 'one');
+  first.line?.send({ type: 'note', step: 2 }, Buffer.from('a prompt'));
+  first.write(2, 0, 'two');
+  await first.until(({ out }) => out.includes('heard two'));
+  first.line?.close();
+  const second = await Owner.open(client);
+  second.line?.send({ type: 'attach', agent: 'a', epoch: 2 });
+  const attached = await second.head('attached');
+  expect(attached).toMatchObject({ identity, written: { step: 2, index: 0 }, notes: 1 });
+  expect(second.about).toBe('about a');
+  await second.until(({ out }) => out === 'ready\nheard one\nheard two\n');
+  expect(second.notes).toEqual(['2 a prompt']);
+  second.write(3, 0, 'three');
+  await second.until(({ out }) => out.endsWith('heard three\n'));
+  second.line?.send({ type: 'end-own', atWork: false });
+  expect(await second.head('exit')).toMatchObject({ code: 7, signal: null });
+  second.line?.send({ type: 'forget' });
+  await second.until(({ isClosed }) => isClosed);
+  expect(await client.list()).toEqual([]);
+  expect(readdirSync(client.folder).filter((name) => name.endsWith('.said'))).toEqual([]);
+});
+
+test('a line that was written is not written again, whoever repeats it', async () => {
+  const client = newClient();
+  const first = await Owner.open(client);
+  first.start('a', echo);
+  await first.head('started');
+  first.write(1, 0, 'one');
+  first.write(1, 1, 'two');
+  await first.until(({ out }) => out.includes('two'));
+  const second = await Owner.open(client);
+  second.line?.send({ type: 'attach', agent: 'a', epoch: 2 });
+  for (const [step, index, text] of [
+    [1, 0, 'one'],
+    [1, 1, 'two'],
+    [1, 2, 'three'],
+  ] as const) {
+    second.write(step, index, text);
+  }
+  await second.until(({ out }) => out.includes('three'));
+  expect(second.out.match(/one|two|three/g)).toEqual(['one', 'two', 'three']);
+  expect(second.heads.filter(({ type }) => type === 'taken')).toHaveLength(3);
+});
+
+test('an older owner is refused, and what it still says does not reach the agent', async () => {
+  const client = newClient();
+  const first = await Owner.open(client);
+  first.start('a', echo, { epoch: 5 });
+  await first.until(({ out }) => out.includes('ready'));
+  const newer = await Owner.open(client);
+  newer.line?.send({ type: 'attach', agent: 'a', epoch: 6 });
+  await newer.head('attached');
+  first.write(9, 0, 'from the grave');
+  expect(await first.head('refused')).toMatchObject({ code: 'older-epoch' });
+  await first.until(({ isClosed }) => isClosed);
+  const older = await Owner.open(client);
+  older.line?.send({ type: 'attach', agent: 'a', epoch: 5 });
+  expect(await older.head('refused')).toMatchObject({ code: 'older-epoch' });
+  await expect(client.end('a', { epoch: 5 })).rejects.toMatchObject({ code: 'older-epoch' });
+  newer.write(10, 0, 'alive');
+  await newer.until(({ out }) => out.includes('heard alive'));
+  expect(newer.out).not.toContain('grave');
+});
+
+test('an exit that nobody saw is told to whoever comes, after all that was said', async () => {
+  const client = newClient();
+  const first = await Owner.open(client);
+  first.start('a', `setTimeout(() => { console.error('why'); console.log('last words'); process.exit(3); }, 300)`);
+  await first.head('started');
+  first.line?.close();
+  await first.until(({ isClosed }) => isClosed);
+  await new Promise((resolve) => setTimeout(resolve, 600));
+  const next = await Owner.open(client);
+  next.line?.send({ type: 'attach', agent: 'a', epoch: 2 });
+  expect(await next.head('exit')).toMatchObject({ code: 3 });
+  expect(next.out).toBe('last words\n');
+  expect(next.stderr).toBe('why\n');
+});
+
+test('one that nobody owns for its time is ended with all that it started', async () => {
+  const client = newClient();
+  const owner = await Owner.open(client);
+  const script = `
+    process.on('SIGTERM', () => {});
+    const child = require('node:child_process').spawn('sleep', ['1000'], { detached: true, stdio: 'ignore' });
+    console.log(child.pid); setInterval(() => {}, 1000);`;
+  owner.start('a', script, { keepMs: 300 });
+  const { identity } = await owner.head('started');
+  const child = Number(await owner.until(({ out }) => /^\d+\n/.test(out) && out.trim()));
+  owner.line?.close();
+  await gone(identity.pid);
+  await gone(child);
+  expect(await client.list()).toMatchObject([{ running: false, owned: false }]);
+});
+
+test('what nobody confirms stops the agent, and goes on where it stood when somebody does', async () => {
+  const client = newClient();
+  const owner = await Owner.open(client);
+  // 96 MiB in lines that are numbered.
+  const script = `
+    const line = (n) => String(n).padStart(8, '0') + 'x'.repeat(1015) + '\\n';
+    let n = 0; const total = 96 * 1024;
+    const more = () => { while (n < total) { if (!process.stdout.write(line(n++))) return process.stdout.once('drain', more); } };
+    more();`;
+  owner.start('a', script);
+  await owner.head('started');
+  const stalled = await owner.until(({ out }) => (out.length >= 64 * 1024 * 1024 ? out.length : undefined));
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  expect(owner.out.length - stalled).toBeLessThan(2 * 1024 * 1024);
+  owner.line?.send({ type: 'ack', bytes: owner.out.length });
+  await owner.until(({ out }) => out.length === 96 * 1024 * 1024);
+  expect(owner.out.slice(-1024).startsWith(String(96 * 1024 - 1).padStart(8, '0'))).toBe(true);
+});
+
+test('a signal reaches the whole group; what the system refuses is told', async () => {
+  const client = newClient();
+  const owner = await Owner.open(client);
+  owner.start('a', `setInterval(() => {}, 1000); console.log('up')`);
+  await owner.until(({ out }) => out.includes('up'));
+  owner.line?.send({ type: 'signal', signal: 'SIGKILL' });
+  expect(await owner.head('exit')).toMatchObject({ signal: 'SIGKILL' });
+  const other = await Owner.open(client);
+  const launch = { command: '/no/such/program', args: [], cwd: '/', env: {}, marker: 'm' };
+  other.line?.send({ type: 'start', agent: 'b', epoch: 1, launch, stepMs: 1, keepMs: 1 });
+  expect(await other.head('refused')).toMatchObject({ code: 'spawn', message: expect.stringContaining('ENOENT') });
+  expect((await client.list()).map(({ agent }) => agent)).toEqual(['a']);
+});
+
+test('one name has one living agent', async () => {
+  const client = newClient();
+  const owner = await Owner.open(client);
+  owner.start('a', echo);
+  await owner.head('started');
+  const other = await Owner.open(client);
+  other.start('a', echo, { epoch: 2 });
+  expect(await other.head('refused')).toMatchObject({ code: 'taken' });
+});
+
+test('of several that start a keeper at once one stays', async () => {
+  const folder = newFolder();
+  const clients = Array.from({ length: 4 }, () => new KeeperClient({ folder, program: keeperProgram }));
+  const owners = await Promise.all(clients.map((client) => Owner.open(client)));
+  expect(owners).toHaveLength(4);
+  expect(new Set(await Promise.all(clients.map((client) => client.pid()))).size).toBe(1);
+  owners[0]?.start('a', echo);
+  await owners[0]?.head('started');
+  for (const client of clients) expect(await client.list()).toMatchObject([{ agent: 'a', running: true, owned: true }]);
+});
+
+test('only its user can reach it, and only with its secret', async () => {
+  const client = newClient();
+  await Owner.open(client);
+  const note = readNote(client.folder);
+  if (note === undefined) throw new Error('no note');
+  expect(statSync(client.folder).mode & 0o777).toBe(0o700);
+  expect(statSync(note.socket).mode & 0o777).toBe(0o600);
+  expect(statSync(join(client.folder, 'keeper.json')).mode & 0o777).toBe(0o600);
+  const stranger = connect(note.socket);
+  const head = Buffer.from(JSON.stringify({ type: 'hello', version: 1, secret: 'x'.repeat(note.secret.length) }));
+  const prefix = Buffer.alloc(8);
+  prefix.writeUInt32BE(head.length, 0);
+  stranger.write(Buffer.concat([prefix, head]));
+  const answer = await new Promise<string>((resolve) => {
+    let said = '';
+    stranger.on('data', (chunk) => {
+      said += chunk.toString('latin1');
+    });
+    stranger.once('close', () => resolve(said));
+  });
+  expect(answer).toContain('"code":"secret"');
+  const babbler = connect(note.socket);
+  babbler.write('GET / HTTP/1.1\r\n\r\n');
+  await new Promise<void>((resolve) => babbler.once('close', () => resolve()));
+  expect(await client.list()).toEqual([]);
+});
+
+test('a keeper whose folder is removed ends its agents and itself', async () => {
+  const client = newClient();
+  const owner = await Owner.open(client);
+  owner.start('a', echo);
+  const { identity } = await owner.head('started');
+  const pid = await client.pid();
+  rmSync(client.folder, { recursive: true, force: true });
+  await gone(identity.pid);
+  await gone(pid ?? 0);
+  expect(existsSync(client.folder)).toBe(false);
+});
+
+test('a keeper that was killed leaves no trace in the way of the next', async () => {
+  const client = newClient();
+  const owner = await Owner.open(client);
+  owner.start('a', echo);
+  const { identity } = await owner.head('started');
+  process.kill((await client.pid()) ?? 0, 'SIGKILL');
+  await owner.until(({ isClosed }) => isClosed);
+  // Its stdin has ended.
+  await gone(identity.pid);
+  const next = await Owner.open(client);
+  next.start('a', echo);
+  expect(await next.until(({ out }) => out.includes('ready') && out)).toBe('ready\n');
+});
+
+test.skipIf(process.getuid?.() === 0)('a folder that cannot be written to has none, and says so', async () => {
+  const folder = newFolder();
+  const parent = join(folder, '..');
+  chmodSync(parent, 0o500);
+  await expect(newClient(folder).open({ frame: () => {}, closed: () => {} })).rejects.toMatchObject({
+    code: 'unavailable',
+    message: expect.stringContaining('cannot be written to'),
+  });
+});
