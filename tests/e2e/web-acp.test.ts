@@ -33,7 +33,7 @@ test('a person sees what an agent of protocol acp does, and chooses one of its o
   await page.screenshot({ path: `${pictures}/acp-approval.png` });
   await approval.getByRole('button', { name: 'Always allow' }).click();
   await page.getByRole('region', { name: 'Result of turn 1' }).getByText('"optionId":"ever"').waitFor();
-  expect(await page.locator('.tool', { hasText: 'rm -r build' }).getAttribute('data-outcome')).toBe('done');
+  expect(await page.locator('.tool', { hasText: 'rm -r build' }).getAttribute('data-outcome')).toBe('ok');
   await statusBadge(page, 'Idle').waitFor();
 
   await page.getByRole('textbox', { name: 'Message' }).fill('choose');

@@ -50,7 +50,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   'packages/client': { rooms: bottom, packages: [], kind: 'browser' },
   'apps/web': {
     rooms: ['base', 'protocol', 'client'],
-    packages: ['react', 'react-dom', 'vite', '@vitejs/*'],
+    packages: ['react', 'react-dom', 'marked', 'lowlight', 'highlight.js', 'diff', 'vite', '@vitejs/*'],
     kind: 'browser',
   },
   'apps/cli': {

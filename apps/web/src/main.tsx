@@ -4,6 +4,8 @@ import './style/base.css';
 import './style/shell.css';
 import './style/list.css';
 import './style/session.css';
+import './style/text.css';
+import './style/diff.css';
 import './style/timeline.css';
 import './style/requests.css';
 import './style/queue.css';

@@ -11,7 +11,7 @@ export function textAnswer(text: string): Json {
 /** Whether an answer to an approval was a no. */
 export function isRefusal(event: SuspendEvent, response: Json): boolean {
   if (event.type !== 'queryConsent') return false;
-  const option = lastingOptions(event.scope).find(({ id }) => id === response);
+  const option = lastingOptions(event).find(({ id }) => id === response);
   return option === undefined ? !readDecision(response).isApproved : option.kind.startsWith('reject');
 }
 
@@ -26,8 +26,8 @@ export function answerText(event: SuspendEvent, response: Json): string {
 }
 
 function consentText(event: Extract<SuspendEvent, { type: 'queryConsent' }>, response: Json): string {
-  const option = lastingOptions(event.scope).find(({ id }) => id === response);
-  if (option !== undefined) return option.name;
+  const option = lastingOptions(event).find(({ id }) => id === response);
+  if (option !== undefined) return option.label;
   const { isApproved, reason } = readDecision(response);
   if (isApproved) return 'Approved';
   return reason === undefined ? 'Denied' : `Denied: ${reason}`;

@@ -1,5 +1,7 @@
+import type { Json } from '@concerto/base';
 import type { SuspendEvent } from '@concerto/protocol';
-import type { ReactNode } from 'react';
+import { type KeyboardEvent, type ReactNode, useState } from 'react';
+import { toggleDiffMode } from '../diff/diff-mode.ts';
 import { Icon } from '../shell/icon.tsx';
 import { lastingOptions } from './consent-options.ts';
 import type { FormProps } from './request-card.tsx';
@@ -11,12 +13,19 @@ export function ApprovalForm({
   isSending,
   onAnswer,
 }: FormProps<Extract<SuspendEvent, { type: 'queryConsent' }>>): ReactNode {
-  const answer = (isApproved: boolean): void => {
-    if (!isSending) onAnswer(isApproved);
+  const [isExplaining, setExplaining] = useState(false);
+  const lasting = lastingOptions(event);
+  const answer = (response: Json): void => {
+    if (!isSending) onAnswer(response);
   };
   const keys = useCardKeys((key) => {
-    if (key !== 'y' && key !== 'n') return false;
-    answer(key === 'y');
+    const option = lasting[Number(key) - 1];
+    if (key === 'y') answer(true);
+    else if (key === 'n') answer(false);
+    else if (key === 'r') setExplaining(true);
+    else if (key === 'v') toggleDiffMode();
+    else if (option !== undefined) answer(option.id);
+    else return false;
     return true;
   });
   return (
@@ -31,11 +40,67 @@ export function ApprovalForm({
         Deny
         <kbd aria-hidden="true">n</kbd>
       </button>
-      {lastingOptions(event.scope).map(({ id, name }) => (
-        <button key={id} type="button" className="button" disabled={isSending} onClick={() => onAnswer(id)}>
-          {name}
+      <button
+        type="button"
+        className="button"
+        disabled={isSending}
+        aria-expanded={isExplaining}
+        onClick={() => setExplaining(!isExplaining)}
+      >
+        Deny with a reason
+        <kbd aria-hidden="true">r</kbd>
+      </button>
+      {lasting.map(({ id, label }, index) => (
+        <button key={id} type="button" className="button" disabled={isSending} onClick={() => answer(id)}>
+          {label}
+          <kbd aria-hidden="true">{index + 1}</kbd>
         </button>
       ))}
+      {isExplaining && (
+        <ReasonField
+          isSending={isSending}
+          onReason={(reason) => answer({ approved: false, reason })}
+          onLeave={() => setExplaining(false)}
+        />
+      )}
     </fieldset>
+  );
+}
+
+type ReasonProps = {
+  readonly isSending: boolean;
+  readonly onReason: (reason: string) => void;
+  readonly onLeave: () => void;
+};
+
+/** What the agent is told with the no, so that it does better. */
+function ReasonField({ isSending, onReason, onLeave }: ReasonProps): ReactNode {
+  const [reason, setReason] = useState('');
+  const press = (event: KeyboardEvent): void => {
+    if (event.key === 'Escape') onLeave();
+    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
+    event.preventDefault();
+    if (reason.trim() !== '') onReason(reason.trim());
+  };
+  return (
+    <div className="text-answer reason">
+      <textarea
+        ref={(field) => field?.focus()}
+        rows={1}
+        aria-label="Reason"
+        placeholder="What should it do instead?"
+        value={reason}
+        onChange={(event) => setReason(event.target.value)}
+        onKeyDown={press}
+      />
+      <button
+        type="button"
+        className="button deny"
+        disabled={isSending || reason.trim() === ''}
+        onClick={() => onReason(reason.trim())}
+      >
+        Deny with this
+      </button>
+    </div>
   );
 }

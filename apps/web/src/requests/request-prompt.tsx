@@ -1,9 +1,13 @@
-import { unreachable } from '@concerto/base';
+import { type JsonObject, unreachable } from '@concerto/base';
 import type { LlmContent, SuspendEvent } from '@concerto/protocol';
 import type { ReactNode } from 'react';
+import { DiffView } from '../diff/diff-view.tsx';
 import { JsonView } from '../json/json-view.tsx';
+import { CommandLine } from '../text/command-line.tsx';
+import { Plain } from '../text/plain.tsx';
 import { BlockList } from '../timeline/block-list.tsx';
 import { blocksOf } from '../timeline/blocks.ts';
+import { commandOf } from '../timeline/command-of.ts';
 import { withoutOptions } from './consent-options.ts';
 
 type Props = {
@@ -18,15 +22,8 @@ export function RequestPrompt({ event, isOpen }: Props): ReactNode {
     case 'waitForInput':
     case 'waitForChoice':
       return <Prompt content={event.prompt} />;
-    case 'queryConsent': {
-      const { description, risk_level: _risk, ...rest } = withoutOptions(event.scope);
-      return (
-        <>
-          <p className="request-question">{typeof description === 'string' ? description : event.consentType}</p>
-          {Object.keys(rest).length > 0 && <JsonView title="Details" data={rest} isOpen={isOpen} />}
-        </>
-      );
-    }
+    case 'queryConsent':
+      return <Consent event={event} isOpen={isOpen} />;
     case 'readGraph':
       return <p className="request-question">The agent reads the graph.</p>;
     case 'inspectNode':
@@ -41,6 +38,61 @@ export function RequestPrompt({ event, isOpen }: Props): ReactNode {
     default:
       return unreachable(event);
   }
+}
+
+type ConsentEvent = Extract<SuspendEvent, { type: 'queryConsent' }>;
+
+/** The command as a command and the edit as a diff; what else was said stands below, folded where these say it all. */
+function Consent({ event, isOpen }: { readonly event: ConsentEvent; readonly isOpen: boolean }): ReactNode {
+  const { description, ...rest } = event.scope;
+  const { locations = [], changes = [] } = event;
+  const command = commandOf(event.scope);
+  const details = detailsOf(rest);
+  const isShown = command !== undefined || changes.length > 0;
+  return (
+    <>
+      <p className="request-question">
+        <Plain text={typeof description === 'string' ? description : event.consentType} />
+      </p>
+      {command !== undefined && <CommandLine command={command} />}
+      {changes.length > 0 && <Changes event={event} isOpen={isOpen} />}
+      {changes.length === 0 && locations.length > 0 && (
+        <ul className="paths" aria-label="Paths">
+          {locations.map(({ path, line }) => (
+            <li key={`${path}:${line ?? ''}`}>
+              <Plain text={line === undefined ? path : `${path}:${line}`} />
+            </li>
+          ))}
+        </ul>
+      )}
+      {Object.keys(details).length > 0 && <JsonView title="Details" data={details} isOpen={isOpen && !isShown} />}
+    </>
+  );
+}
+
+function Changes({
+  event: { changes = [] },
+  isOpen,
+}: {
+  readonly event: ConsentEvent;
+  readonly isOpen: boolean;
+}): ReactNode {
+  if (isOpen) return <DiffView changes={changes} />;
+  return (
+    <details className="json">
+      <summary>
+        <span className="json-title">Changes</span>
+        <span className="json-line">{changes.map(({ path }) => path).join(', ')}</span>
+      </summary>
+      <DiffView changes={changes} />
+    </details>
+  );
+}
+
+/** Without what the card shows in its own form. */
+function detailsOf(scope: JsonObject): JsonObject {
+  const { risk_level: _risk, command: _command, changes: _changes, paths: _paths, ...rest } = withoutOptions(scope);
+  return rest;
 }
 
 /** The first part is the question, what follows is its background. */

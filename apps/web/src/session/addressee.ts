@@ -31,7 +31,7 @@ export function addresseeOf(open: SuspendEvent | undefined, text: string): Addre
       return {
         requestId,
         question,
-        saying: said === '' ? 'Denies, with what you write as the reason' : 'Denies',
+        saying: 'Denies',
         verb,
         response,
       };

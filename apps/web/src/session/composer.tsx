@@ -43,7 +43,7 @@ export function Composer({ id, status, canSteer, open, fieldRef, onSent }: Props
           {problem}
         </p>
       )}
-      {addressee !== undefined && (
+      {addressee !== undefined && (addressee.verb === 'Answer' || text.trim() !== '') && (
         <p className="composer-answers">
           <Icon name="question" />
           <span className="composer-asked">
@@ -122,7 +122,7 @@ function Actions({ hint, isBetween, isEmpty, addressee, onSend }: ActionsProps):
 }
 
 function placeholderOf(isBetween: boolean, addressee: Addressee | undefined): string {
-  if (addressee !== undefined) return 'Your answer …';
+  if (addressee !== undefined) return addressee.verb === 'Answer' ? 'Your answer …' : 'Say why not, or yes …';
   return isBetween ? 'What next?' : 'Steer the agent now, or queue its next task …';
 }
 

@@ -23,7 +23,8 @@ const groups: readonly { readonly title: string; readonly keys: readonly (readon
     keys: [
       ['a', 'Go to what waits for your answer'],
       ['1 … 9', 'Choose an option of the focused question'],
-      ['y / n', 'Approve or deny the focused request'],
+      ['y / n / r', 'Approve, deny, or deny with a reason'],
+      ['v', 'Changes unified or side by side'],
       ['c', 'Write a message'],
       ['Enter', 'Send, or answer what is asked; Shift+Enter for a new line'],
       ['Alt+Enter', 'Queue, also while a question is open'],

@@ -2,7 +2,7 @@ import type { Part } from '@concerto/protocol';
 import type { ReactNode } from 'react';
 import { isJsonObject } from '../json/json-object.ts';
 import { JsonView } from '../json/json-view.tsx';
-import { RichText } from './rich-text.tsx';
+import { Markdown } from '../text/markdown.tsx';
 import type { Block } from './timeline-state.ts';
 
 type Props = { readonly blocks: readonly Block[] };
@@ -12,11 +12,11 @@ export function BlockList({ blocks }: Props): ReactNode {
     // Blocks only grow at the end: their place is their identity.
     const key = `${block.kind}-${index}`;
     if (block.kind === 'part') return <PartView key={key} part={block.part} />;
-    if (!block.thought) return <RichText key={key} text={block.text} />;
+    if (!block.thought) return <Markdown key={key} text={block.text} />;
     return (
       <details key={key} className="thought">
         <summary>Thought</summary>
-        <RichText text={block.text} />
+        <Markdown text={block.text} />
       </details>
     );
   });

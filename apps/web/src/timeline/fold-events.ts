@@ -3,7 +3,7 @@ import type { FollowedEvent } from '@concerto/client';
 import { addUsage, finalStatuses, type Usage } from '@concerto/protocol';
 import { foldNote, foldProgress } from './fold-activity.ts';
 import { foldRequest, foldSettlement } from './fold-request.ts';
-import { foldCall, foldCallResult, foldCallUpdate } from './fold-tool.ts';
+import { foldCall, foldCallResult, foldCallUpdate, foldOutput } from './fold-tool.ts';
 import { foldComplete, foldContent, foldError, foldStart, foldSteer, foldThought, isNews } from './fold-turn.ts';
 import { draftOf, push, type TimelineDraft, timelineOf } from './timeline-draft.ts';
 import type { EventOf, TimelineState } from './timeline-state.ts';
@@ -67,9 +67,10 @@ function fold(draft: TimelineDraft, event: FollowedEvent): void {
       return undefined;
     case 'plan':
     case 'agentInfo':
-    case 'toolOutput':
     case 'requestRouted':
       return undefined;
+    case 'toolOutput':
+      return foldOutput(draft, event);
     case 'complete':
       return foldComplete(draft, event);
     case 'error':

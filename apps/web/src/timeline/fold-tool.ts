@@ -7,7 +7,7 @@ import type { EventOf, ToolItem } from './timeline-state.ts';
 
 /** The first call of a turn is the agent itself at work; the others are its tools. */
 export function foldCall(draft: TimelineDraft, event: EventOf<'functionCall'>): void {
-  const { callId, name, title, args, at, seq } = event;
+  const { callId, name, title, args, kind: what, locations = [], changes = [], at, seq } = event;
   if (draft.isTurnOpen && draft.turnCall === undefined) {
     draft.turnCall = callId;
     return;
@@ -22,14 +22,32 @@ export function foldCall(draft: TimelineDraft, event: EventOf<'functionCall'>): 
     name,
     title,
     args,
+    what,
+    locations,
+    changes,
     status: undefined,
     outcome: 'running',
+    output: '',
     result: undefined,
+    endedAt: undefined,
   });
 }
 
 export function foldCallUpdate(draft: TimelineDraft, event: EventOf<'functionCallUpdate'>): void {
-  changeTool(draft, event.callId, (tool) => ({ ...tool, status: event.status ?? undefined }));
+  const { locations, changes } = event;
+  changeTool(draft, event.callId, (tool) => ({
+    ...tool,
+    locations: locations ?? tool.locations,
+    changes: changes ?? tool.changes,
+    status: event.status ?? undefined,
+  }));
+}
+
+/** Of a tool that writes more, the end is kept. */
+const outputMax = 400_000;
+
+export function foldOutput(draft: TimelineDraft, event: EventOf<'toolOutput'>): void {
+  changeTool(draft, event.callId, (tool) => ({ ...tool, output: (tool.output + event.text).slice(-outputMax) }));
 }
 
 export function foldCallResult(draft: TimelineDraft, event: EventOf<'functionResult'>): void {
@@ -38,10 +56,15 @@ export function foldCallResult(draft: TimelineDraft, event: EventOf<'functionRes
     return;
   }
   const result = blocksOf(event.content);
+  const { outcome = 'ok', locations, changes, at: endedAt } = event;
   // One that has failed says so once more with its result.
-  changeTool(draft, event.callId, (tool) =>
-    tool.outcome === 'failed' ? tool : { ...tool, outcome: 'done', status: undefined, result },
-  );
+  changeTool(draft, event.callId, (tool) => ({
+    ...tool,
+    locations: locations ?? tool.locations,
+    changes: changes ?? tool.changes,
+    endedAt,
+    ...(tool.outcome === 'failed' ? {} : { outcome, status: undefined, result }),
+  }));
 }
 
 /** False when there is no such tool call. */

@@ -1,5 +1,15 @@
 import type { Json } from '@concerto/base';
-import type { Part, SessionStatus, StoredEvent, SuspendEvent, Usage } from '@concerto/protocol';
+import type {
+  CallOutcome,
+  FileChange,
+  Location,
+  Part,
+  SessionStatus,
+  StoredEvent,
+  SuspendEvent,
+  ToolKind,
+  Usage,
+} from '@concerto/protocol';
 
 /** A run of text, or something else that was said between two texts. */
 export type Block =
@@ -42,9 +52,15 @@ export type ToolItem = Common & {
   readonly name: string;
   readonly title: string | undefined;
   readonly args: Json;
+  readonly what: ToolKind | undefined;
+  readonly locations: readonly Location[];
+  readonly changes: readonly FileChange[];
   readonly status: string | undefined;
-  readonly outcome: 'running' | 'done' | 'failed';
+  readonly outcome: 'running' | CallOutcome;
+  /** What it has written so far, the end of it where that is much. */
+  readonly output: string;
   readonly result: readonly Block[] | undefined;
+  readonly endedAt: string | undefined;
 };
 export type Settlement = {
   readonly outcome: 'answered' | 'withdrawn';

@@ -25,6 +25,7 @@ export function Timeline({ sessionId, timeline, following }: Props): ReactNode {
   const current = isWorking ? items.length - 1 : undefined;
   return (
     <div className="timeline-frame">
+      <h2 className="visually-hidden">Timeline</h2>
       <div
         ref={scroller}
         className="timeline"
