@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { hostname, networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -39,7 +39,7 @@ function begin(
 ): { child: ChildProcess; ended: Promise<Ran>; out: () => string } {
   const child = spawn(process.execPath, [...concertoCommand, ...args], {
     cwd,
-    env: { PATH: process.env.PATH ?? '', NO_COLOR: '1', ...env },
+    env: { PATH: process.env.PATH ?? '', XDG_STATE_HOME: process.env.XDG_STATE_HOME ?? '', NO_COLOR: '1', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: aMachineUnderLoadMs,
     killSignal: 'SIGKILL',
@@ -162,8 +162,9 @@ describe.concurrent('serve', { timeout: aMachineUnderLoadMs }, () => {
   test('without a manifest and without flags: the demo agents, a token of its own, a store in the folder', async () => {
     const cwd = await mkdtemp(join(folder, 'plain-'));
     const { url, child, ended, out } = await serving(['--port', '0'], { cwd });
-    const token = (await readFile(join(cwd, '.concerto/token'), 'utf8')).trim();
-    expect((await stat(join(cwd, '.concerto/token'))).mode & 0o077).toBe(0);
+    const token = (await run(['token'], { cwd })).out.trim();
+    expect(token).toMatch(/^[\w-]{32}$/);
+    expect(existsSync(join(cwd, '.concerto/token'))).toBe(false);
     expect(out()).toContain(`${url}/?token=${token}`);
     const own = apiOf({ url, token });
     const { agents } = (await own.get('/api/agents')).body;
@@ -236,7 +237,7 @@ describe.concurrent('serve', { timeout: aMachineUnderLoadMs }, () => {
       '--store',
       'memory:',
       '--token',
-      't',
+      'a-token-that-is-long',
     ]);
     const port = new URL(url).port;
     const names = Object.values(networkInterfaces()).flatMap((entries) =>

@@ -1,7 +1,7 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, openSync } from 'node:fs';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -50,7 +50,6 @@ describe('a person at the terminal, in the folder of a server', { timeout: withi
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'concerto-terminal-sessions-'));
-    await mkdir(join(folder, '.concerto'));
     await writeFile(join(folder, 'asker.sh'), agent);
     await writeFile(join(folder, 'evil.sh'), evilAgent);
     await writeFile(join(folder, 'greeter.conc'), program);
@@ -74,7 +73,7 @@ describe('a person at the terminal, in the folder of a server', { timeout: withi
     const command = [JSON.stringify(steps), process.execPath, cli, 'sessions', ...args];
     const child = spawn('python3', [join(root, 'tests/support/terminal.py'), ...command], {
       cwd: folder,
-      env: { PATH: process.env.PATH, NO_COLOR: '1', TERM: 'xterm' },
+      env: { PATH: process.env.PATH, XDG_STATE_HOME: process.env.XDG_STATE_HOME, NO_COLOR: '1', TERM: 'xterm' },
       stdio: ['ignore', 'pipe', 'inherit'],
       timeout: withinMs,
       killSignal: 'SIGKILL',
@@ -171,7 +170,8 @@ describe('a person at the terminal, in the folder of a server', { timeout: withi
   test('is told when it is not there any more', async () => {
     server.kill('SIGTERM');
     await once(server, 'exit');
-    expect(existsSync(join(folder, '.concerto/url'))).toBe(false);
+    const { stderr: lost } = await builtConcerto(['sessions', 'ls', '--url', 'http://127.0.0.1:1'], folder);
+    expect(lost).not.toContain('401');
     const { code, stderr } = await builtConcerto(['sessions', 'ls', '--url', 'http://127.0.0.1:1'], folder);
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('running at http://127.0.0.1:1?') });
   });

@@ -4,7 +4,9 @@ import { nearest } from '@concerto/base';
 import { demoAgents } from '@concerto/middleware-scripted';
 import { defineCommand, parseArguments, UsageError } from '../arguments.ts';
 import { untilInterrupted } from '../language/until-interrupted.ts';
-import { defaultPort, defaultStore, hostOf, portOf, storeOf } from '../serve/server-settings.ts';
+import { defaultPort, defaultStore, hostOf, portOf, type ServerTable, storeOf } from '../serve/server-settings.ts';
+import { runningServer } from '../state/project-state.ts';
+import { ensureTrust } from '../state/trust.ts';
 import { type AgentEntry, agentTask, defaultPrompt } from './check-agent.ts';
 import { connectionTasks } from './check-connections.ts';
 import { checkNode, checkPort, portState } from './check-machine.ts';
@@ -19,7 +21,7 @@ import {
 import { mcpTasks } from './check-mcp-servers.ts';
 import { checkStore } from './check-store.ts';
 import { reportChecks } from './doctor-report.ts';
-import { type CheckTask, type Finding, passed } from './finding.ts';
+import { type CheckTask, type Finding, failed, messageOf, passed } from './finding.ts';
 
 const defaultTimeoutSeconds = 30;
 const timeoutSecondsMax = 86_400;
@@ -41,6 +43,7 @@ export const spec = defineCommand({
       value: 'SECONDS',
       help: `how long an answer may take; default ${defaultTimeoutSeconds}`,
     },
+    trust: { type: 'boolean', help: 'trust the files of this folder, now and later' },
     online: { type: 'boolean', help: 'ask each connection one small question, which may cost money' },
     json: { type: 'boolean', help: 'print one array of {check,status,message,help?} on standard output' },
   },
@@ -65,8 +68,10 @@ export async function run(argv: string[]): Promise<number> {
   const declared = loadDeclared(values.config);
   const { config } = declared;
   const server = config === undefined ? undefined : { table: config.manifest.server, folder: config.folder };
-  const host = hostOf(values, server);
-  const port = portOf(values, server);
+  if (config !== undefined && values.config === undefined)
+    await ensureTrust({ folder: config.folder, given: values.trust, commands: commandsOf(declared.agents ?? []) });
+  const { host, findings: hostFindings } = hostWanted(values, server);
+  const port = portWanted(values, server);
   const store = storeOf(values, server) ?? defaultStore;
   checkAgentName(agent, declared.agents);
   const { signal: calledOff, release } = untilInterrupted();
@@ -78,7 +83,7 @@ export async function run(argv: string[]): Promise<number> {
       name: 'machine',
       run: (say) => checkMachine({ host, port, store, portMatters: agent === undefined }, say),
     };
-    const manifest: CheckTask = { name: 'manifest', run: async () => declared.findings };
+    const manifest: CheckTask = { name: 'manifest', run: async () => [...declared.findings, ...hostFindings] };
     const tasks = [machine, manifest, ...declaredTasks(declared, agent, plan)];
     const findings = await reportChecks(tasks, { json: values.json, calledOff });
     if (calledOff.aborted) {
@@ -89,6 +94,28 @@ export async function run(argv: string[]): Promise<number> {
   } finally {
     release();
   }
+}
+
+function commandsOf(agents: readonly AgentEntry[]): readonly string[] {
+  return [...new Set(agents.map(({ spec }) => spec.command))];
+}
+
+function hostWanted(
+  values: Values,
+  server: ServerTable | undefined,
+): { readonly host: string; readonly findings: readonly Finding[] } {
+  try {
+    return { host: hostOf(values, server), findings: [] };
+  } catch (cause) {
+    const help = 'start the server with that flag, or take `host` out of the manifest';
+    return { host: '127.0.0.1', findings: [failed('manifest', messageOf(cause), help)] };
+  }
+}
+
+/** A server that runs for this folder is looked at where it is. */
+function portWanted(values: Values, server: ServerTable | undefined): number {
+  const running = values.port === undefined && !process.env.PORT ? runningServer(process.cwd()) : undefined;
+  return running === undefined ? portOf(values, server) : Number(new URL(running.server.url).port);
 }
 
 function readTimeout(text: string | undefined): number {

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { MANIFEST_NAME } from '@concerto/language';
 import { defineCommand, parseArguments, UsageError } from '../arguments.ts';
+import { noteFacts } from '../state/project-state.ts';
 import { gitignore, mainProgram, manifestText, readme } from './new-project.ts';
 
 export const spec = defineCommand({
@@ -45,12 +46,22 @@ export async function run(argv: string[]): Promise<number> {
     // What is already there is somebody's work.
     if (!existsSync(path)) writeFileSync(path, file.text);
   }
+  trustOwn(directory);
   const enter = given === '.' ? [] : [`cd ${inShell(given)}`];
   // Who came by npx may have no `concerto` of their own.
   const concerto = process.env.npm_lifecycle_event === 'npx' ? 'npx concerto' : 'concerto';
   const next = [...enter, ...['check', 'test', 'run'].map((command) => `${concerto} ${command}`)].join(' && ');
   process.stdout.write(`created ${name}\n\n  ${next}\n`);
   return 0;
+}
+
+/** Whoever made it trusts it. Where that cannot be kept they are asked later. */
+function trustOwn(directory: string): void {
+  try {
+    noteFacts(directory, { trusted: true });
+  } catch {
+    // No state folder here: nothing else of `new` needs one.
+  }
 }
 
 function inShell(path: string): string {

@@ -1,4 +1,5 @@
 import { defineCommand, parseArguments, UsageError } from '../arguments.ts';
+import { checkTrust } from './check-trust.ts';
 import { loadCatalog } from './load-catalog.ts';
 import { openRuntime } from './open-runtime.ts';
 import { reportTo } from './report.ts';
@@ -12,6 +13,7 @@ export const spec = defineCommand({
   options: {
     store: { type: 'string', value: 'URL', help: 'redis://… or rediss://…; or CONCERTO_STORE, or the manifest' },
     config: { type: 'string', value: 'FILE', help: 'manifest; default ./Concerto.toml, without one the demo agents' },
+    trust: { type: 'boolean', help: 'trust the files of this folder, now and later' },
     mock: { type: 'boolean', help: 'models of assistants and programs answer with the offline mock' },
   },
   maxPositionals: 0,
@@ -22,6 +24,7 @@ export async function run(argv: string[]): Promise<number> {
   const stopped = untilStopped();
   const configured = loadCatalog({ config: values.config, mock: values.mock, runs: true });
   if (configured === undefined) return 1;
+  await checkTrust(configured, { project: process.cwd(), isNamed: values.config !== undefined, given: values.trust });
   const store = storeOf(values, configured.server);
   if (store === undefined) throw new UsageError('--store is needed: the Redis that the servers use');
   if (!/^rediss?:/.test(store))

@@ -4,20 +4,14 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type RunningServer, serve } from '@concerto/server';
 import { defineCommand, parseArguments, UsageError } from '../arguments.ts';
-import { forgetAddress, rememberAddress } from '../server-address.ts';
+import { forgetServer, rememberServer, type ServerRecord } from '../state/project-state.ts';
+import { checkTrust } from './check-trust.ts';
 import { type Configured, loadCatalog } from './load-catalog.ts';
 import { openRuntime } from './open-runtime.ts';
+import { prepareOwnStore } from './own-store.ts';
 import { reportTo } from './report.ts';
-import {
-  defaultPort,
-  defaultStore,
-  hostOf,
-  portOf,
-  type ServerTable,
-  storeOf,
-  tokenInManifest,
-} from './server-settings.ts';
-import { keptToken } from './token-file.ts';
+import { defaultPort, defaultStore, hostOf, isLoopback, portOf, storeOf } from './server-settings.ts';
+import { serverToken } from './server-token.ts';
 import { stopWithWord, untilStopped } from './until-stopped.ts';
 
 export const spec = defineCommand({
@@ -30,7 +24,11 @@ export const spec = defineCommand({
       value: 'FILE',
       help: 'manifest; default ./Concerto.toml, without one the demo agents are offered',
     },
-    host: { type: 'string', value: 'HOST', help: 'address to listen on; default 127.0.0.1' },
+    host: {
+      type: 'string',
+      value: 'HOST',
+      help: 'address to listen on; default 127.0.0.1; others let other machines in',
+    },
     port: { type: 'string', value: 'PORT', help: `port, 0 for any free one; default ${defaultPort}, or PORT` },
     store: {
       type: 'string',
@@ -40,8 +38,9 @@ export const spec = defineCommand({
     token: {
       type: 'string',
       value: 'T',
-      help: 'token that callers must have; default one kept in .concerto/token, or CONCERTO_TOKEN',
+      help: 'token that callers must have; default CONCERTO_TOKEN, or one that is kept: `concerto token` prints it',
     },
+    trust: { type: 'boolean', help: 'trust the files of this folder, now and later' },
     'no-auth': { type: 'boolean', help: 'ask for no token; only on a loopback address' },
     mock: { type: 'boolean', help: 'models of assistants and programs answer with the offline mock' },
     'no-runner': { type: 'boolean', help: 'run no sessions here; `concerto runner` does elsewhere' },
@@ -58,15 +57,20 @@ export async function run(argv: string[]): Promise<number> {
   portOf(values, undefined);
   const configured = loadCatalog({ config: values.config, mock: values.mock, runs });
   if (configured === undefined) return 1;
+  const project = process.cwd();
+  await checkTrust(configured, { project, isNamed: values.config !== undefined, given: values.trust });
   const settings = configured.server;
   const host = hostOf(values, settings);
   if (values['no-auth'] && !isLoopback(host)) {
     throw new UsageError(`--no-auth is only for a loopback address, and ${host} is none`);
   }
   const port = portOf(values, settings);
-  const token = values['no-auth'] ? undefined : tokenOf(values.token, settings);
-  const store = storeOf(values, settings) ?? defaultStore;
   const report = reportTo(process.stderr);
+  const kept = values['no-auth'] ? undefined : serverToken({ flag: values.token, settings, host, warn: report });
+  const token = kept?.token;
+  const named = storeOf(values, settings);
+  if (named === undefined) prepareOwnStore(project);
+  const store = named ?? defaultStore;
   tellWhatIsOffered(configured, report);
   const runtime = await openRuntime({ store, ...configured, runs, report });
   let server: RunningServer;
@@ -82,11 +86,12 @@ export async function run(argv: string[]): Promise<number> {
   }
   const url = `http://${inUrl(host)}:${server.port}`;
   const here = isWildcard(host) ? `http://127.0.0.1:${server.port}` : url;
-  rememberAddress(here);
+  const pid = process.pid;
+  remember(project, { url: here, pid, token: kept === undefined ? 'none' : kept.isKept ? 'kept' : 'given' }, report);
   process.stdout.write(`listening on ${url}\n`);
   process.stdout.write(token === undefined ? `open ${here}/\n` : `open ${here}/?token=${encodeURIComponent(token)}\n`);
   await stopWithWord(await stopped, report, async () => {
-    forgetAddress(here);
+    forgetServer(project, pid);
     runtime.sessions.stopTaking();
     await runtime.close();
     await server.close();
@@ -96,10 +101,13 @@ export async function run(argv: string[]): Promise<number> {
 
 const version = '0.1.0';
 
-function tokenOf(given: string | undefined, settings: ServerTable | undefined): string {
-  const token = given ?? process.env.CONCERTO_TOKEN ?? tokenInManifest(settings) ?? keptToken('.concerto/token');
-  if (token === '') throw new UsageError('the token must not be empty');
-  return token;
+/** So that `concerto sessions` and others find it from this folder. */
+function remember(project: string, server: ServerRecord, report: (message: string, cause: unknown) => void): void {
+  try {
+    rememberServer(project, server);
+  } catch (cause) {
+    report('commands in this folder will not find this server by themselves', cause);
+  }
 }
 
 /** Whoever starts it in another folder than they thought finds out here, not on an empty page. */
@@ -112,10 +120,6 @@ function tellWhatIsOffered({ catalog, server }: Configured, report: (message: st
 
 function inUrl(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host);
 }
 
 function isWildcard(host: string): boolean {

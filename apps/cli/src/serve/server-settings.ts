@@ -15,8 +15,19 @@ type Flags = {
 /** `[server]` of a manifest, and the folder that its paths are relative to. */
 export type ServerTable = { readonly table: Manifest['server']; readonly folder: string };
 
+/** A manifest may come from anywhere, so only the command line opens this machine to others. */
 export function hostOf({ host }: Flags, server: ServerTable | undefined): string {
-  return host ?? server?.table.host ?? '127.0.0.1';
+  const wanted = server?.table.host;
+  if (host === undefined && wanted !== undefined && !isLoopback(wanted)) {
+    throw new Error(
+      `[server] host = ${JSON.stringify(wanted)} would let other machines in; say so on the command line: --host ${wanted}`,
+    );
+  }
+  return host ?? wanted ?? '127.0.0.1';
+}
+
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host);
 }
 
 export function portOf({ port }: Flags, server: ServerTable | undefined): number {
@@ -38,14 +49,4 @@ export function storeOf({ store }: Flags, server: ServerTable | undefined): stri
 function storeInManifest({ table: { store }, folder }: ServerTable): string | undefined {
   const path = /^sqlite:(.+)$/.exec(store ?? '')?.[1];
   return path === undefined ? store : `sqlite:${resolve(folder, path)}`;
-}
-
-/** The token of the variable that the manifest names; undefined when it names none. */
-export function tokenInManifest(server: ServerTable | undefined): string | undefined {
-  const variable = server?.table.token_env;
-  if (variable === undefined) return undefined;
-  const token = process.env[variable];
-  if (token === undefined || token === '')
-    throw new Error(`[server] token_env names ${variable}, which is not set; set it, or give --token`);
-  return token;
 }

@@ -1,11 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { type ClientError, type ConcertoClient, concertoClient } from '@concerto/client';
 import { UsageError } from '../arguments.ts';
-import { rememberedAddress } from '../server-address.ts';
+import { keptToken, runningServer } from '../state/project-state.ts';
 
 export const connectionOptions = {
   url: { type: 'string', value: 'URL', help: 'server; default CONCERTO_URL, or the one of this folder' },
-  token: { type: 'string', value: 'T', help: 'its token; default CONCERTO_TOKEN, or the one kept in .concerto/token' },
+  token: { type: 'string', value: 'T', help: 'its token; default CONCERTO_TOKEN, or the one kept for this folder' },
   json: { type: 'boolean', help: 'print JSON' },
 } as const;
 
@@ -17,7 +16,7 @@ export function connect(values: {
   const url = addressOf(values);
   if (!/^https?:\/\/[^/]/i.test(url))
     throw new UsageError(`${JSON.stringify(url)} is not the URL of a server, such as http://127.0.0.1:4242`);
-  const token = values.token ?? process.env.CONCERTO_TOKEN ?? tokenOfThisFolder();
+  const token = values.token ?? process.env.CONCERTO_TOKEN ?? tokenKeptFor(url);
   return concertoClient({ url, ...(token === undefined ? {} : { token }) });
 }
 
@@ -34,14 +33,18 @@ export function hintFor(cause: ClientError, values: { readonly url: string | und
 
 export function addressOf({ url }: { readonly url: string | undefined }): string {
   const { CONCERTO_URL, PORT } = process.env;
-  if (url !== undefined || CONCERTO_URL !== undefined) return url ?? CONCERTO_URL ?? '';
-  return PORT === undefined ? (rememberedAddress() ?? 'http://127.0.0.1:4242') : `http://127.0.0.1:${PORT}`;
+  if (url !== undefined || CONCERTO_URL !== undefined) return (url ?? CONCERTO_URL ?? '').replace(/\/+$/, '');
+  if (PORT !== undefined) return `http://127.0.0.1:${PORT}`;
+  return runningServer(process.cwd())?.server.url ?? 'http://127.0.0.1:4242';
 }
 
-function tokenOfThisFolder(): string | undefined {
-  try {
-    return readFileSync('.concerto/token', 'utf8').trim();
-  } catch {
-    return undefined; // No server was started here: one without a token may be meant.
-  }
+/** A kept token goes to the server that it was made for, and to nobody who took its port. */
+function tokenKeptFor(url: string): string | undefined {
+  const running = runningServer(process.cwd());
+  if (running?.server.token !== 'kept' || !isSameOrigin(running.server.url, url)) return undefined;
+  return keptToken(running.project);
+}
+
+function isSameOrigin(one: string, other: string): boolean {
+  return URL.canParse(other) && new URL(one).origin === new URL(other.replace('//localhost', '//127.0.0.1')).origin;
 }

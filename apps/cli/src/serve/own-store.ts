@@ -1,0 +1,22 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { noteFacts, projectFacts } from '../state/project-state.ts';
+
+const folder = '.concerto';
+
+/**
+ * The store of a folder that nobody named: used if we made it here or the folder is trusted. One that came with a
+ * clone holds sessions, templates and rules of its author. Throws with what to do.
+ */
+export function prepareOwnStore(project: string): void {
+  const { trusted, madeStore } = projectFacts(project);
+  if (existsSync(`${folder}/concerto.db`)) {
+    if (trusted || madeStore) return;
+    throw new Error(
+      `${folder}/concerto.db was not made here: it may hold sessions, templates and rules of strangers.\nUse it after \`concerto trust\` (or with --trust), name another with --store, or delete it.`,
+    );
+  }
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  // What is said to agents is in it: not for a repository.
+  if (!existsSync(`${folder}/.gitignore`)) writeFileSync(`${folder}/.gitignore`, '*\n');
+  if (!madeStore) noteFacts(project, { madeStore: true });
+}

@@ -1,0 +1,76 @@
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, resolve, sep } from 'node:path';
+import { createInterface } from 'node:readline/promises';
+import { fileURLToPath } from 'node:url';
+import { harmlessLine } from '@concerto/base';
+import { noteFacts, projectFacts } from './project-state.ts';
+
+export type TrustQuestion = {
+  /** The folder whose manifest was found, not named. */
+  readonly folder: string;
+  /** The command line says that the folder is trusted. */
+  readonly given: boolean;
+  /** What the manifest would have us start. */
+  readonly commands: readonly string[];
+};
+
+const shownMax = 8;
+
+/**
+ * A manifest starts programs and configures the server, and a clone brings its author's. Whoever is at a terminal is
+ * asked once for each folder; elsewhere a folder that was cloned is refused until somebody has said so.
+ * Resolves when the folder may be used; throws with what to do when it may not.
+ */
+export async function ensureTrust({ folder, given, commands }: TrustQuestion): Promise<void> {
+  if (given) return noteFacts(folder, { trusted: true });
+  if (projectFacts(folder).trusted || isOurOwn(folder)) return;
+  const isPerson = process.stdin.isTTY && process.stderr.isTTY;
+  if (!isPerson) {
+    if (!isClone(folder)) return;
+    throw new Error(
+      `${folder} was cloned from elsewhere, and its Concerto.toml may start programs on this machine.\nRead it; then trust the folder once with \`concerto trust\`, or start with --trust.`,
+    );
+  }
+  const starts =
+    commands.length === 0 ? '' : `\nIt names: ${commands.slice(0, shownMax).map(harmlessLine).join(' · ')}`;
+  process.stderr.write(`Concerto.toml in ${folder} can start programs on this machine, as you.${starts}\n`);
+  if (!(await saysYes('Do you trust the files in this folder? [y/N] ')))
+    throw new Error('the folder is not trusted, so nothing was started; `concerto trust` trusts it');
+  noteFacts(folder, { trusted: true });
+}
+
+async function saysYes(question: string): Promise<boolean> {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  const closed = new Promise<string>((done) => {
+    terminal.once('close', () => done(''));
+  });
+  try {
+    return /^y(es)?$/i.test((await Promise.race([terminal.question(question), closed])).trim());
+  } finally {
+    terminal.close();
+  }
+}
+
+/** What came with the program that runs is as good as the program. */
+function isOurOwn(folder: string): boolean {
+  const root = resolve(dirname(fileURLToPath(import.meta.url)), '../../../..');
+  return resolve(folder) === root || resolve(folder).startsWith(root + sep);
+}
+
+/** Within a repository that knows another one. */
+function isClone(folder: string): boolean {
+  for (let at = resolve(folder); ; at = dirname(at)) {
+    const git = join(at, '.git');
+    // A worktree or submodule has a file there; that it is a clone is likely, and asking does no harm.
+    if (existsSync(git)) return !statSync(git).isDirectory() || /^\s*\[remote /m.test(readIfThere(join(git, 'config')));
+    if (dirname(at) === at) return false;
+  }
+}
+
+function readIfThere(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return ''; // A repository without a configuration has no remote.
+  }
+}
