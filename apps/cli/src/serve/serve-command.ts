@@ -87,7 +87,7 @@ export async function run(argv: string[]): Promise<number> {
   const url = `http://${inUrl(host)}:${server.port}`;
   const here = isWildcard(host) ? `http://127.0.0.1:${server.port}` : url;
   const pid = process.pid;
-  remember(project, { url: here, pid, token: kept === undefined ? 'none' : kept.isKept ? 'kept' : 'given' }, report);
+  remember(project, { url: here, pid, token: kept?.source ?? 'none' }, report);
   process.stdout.write(`listening on ${url}\n`);
   process.stdout.write(token === undefined ? `open ${here}/\n` : `open ${here}/?token=${encodeURIComponent(token)}\n`);
   await stopWithWord(await stopped, report, async () => {

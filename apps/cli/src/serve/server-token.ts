@@ -5,7 +5,7 @@ import { isLoopback, type ServerTable } from './server-settings.ts';
 /** Shorter ones can be guessed by whoever can try often enough. */
 const lengthWanted = 16;
 
-export type ServerToken = { readonly token: string; readonly isKept: boolean };
+export type ServerToken = { readonly token: string; readonly source: 'kept' | 'given' };
 
 export type TokenWish = {
   readonly flag: string | undefined;
@@ -17,7 +17,7 @@ export type TokenWish = {
 /** The token that callers must have: given, or the one that is kept for this folder. Throws for one that is none. */
 export function serverToken({ flag, settings, host, warn }: TokenWish): ServerToken {
   const given = flag ?? process.env.CONCERTO_TOKEN ?? tokenInManifest(settings);
-  if (given === undefined) return { token: keptToken(process.cwd()), isKept: true };
+  if (given === undefined) return { token: keptToken(process.cwd()), source: 'kept' };
   if (given === '') throw new UsageError('the token must not be empty');
   if (given.length < lengthWanted) {
     const what = `the token has ${given.length} characters and can be guessed`;
@@ -25,7 +25,7 @@ export function serverToken({ flag, settings, host, warn }: TokenWish): ServerTo
     if (!isLoopback(host)) throw new UsageError(`${what}, and ${host} lets other machines try; ${help}`);
     warn(`${what} by whoever has an account on this machine; ${help}`);
   }
-  return { token: given, isKept: false };
+  return { token: given, source: 'given' };
 }
 
 /** The token of the variable that the manifest names; undefined when it names none. */
