@@ -243,9 +243,7 @@ async function durableCommands(folder: string): Promise<Row> {
   const stage = await openStage(join(folder, 'commands.db'), false);
   const caller = { actor: 'bench', key: undefined };
   const ids = await Promise.all(Array.from({ length: commandSessions }, () => started(stage)));
-  const first = await Promise.all(
-    ids.map(async (id) => (await stage.sessions.messages(id, { all: false }))?.pending[0]?.id ?? ''),
-  );
+  const first = await Promise.all(ids.map(async (id) => (await stage.sessions.messages(id))?.pending[0]?.id ?? ''));
   let edits = 0;
   const edit = async (session: string, message: string): Promise<void> => {
     for (let n = 0; n < commandsEach; n++) {

@@ -333,8 +333,20 @@ describe.concurrent('when the agent does not answer', () => {
     expect(after.at(-1)).toMatchObject({ status: 'interrupted', reason: 'forced' });
   }, 60_000);
 
-  test('a start is given up: an agent with params that never says init_ack has failed', async () => {
+  test('a start is given up: an agent with params that never says init_ack; the prompt is kept', async () => {
     const { id } = await api.start({ agent: 'mute', prompt: 'x' });
+    const events = await api.untilStatus(id, 'interrupted');
+    expect(events.at(-1)).toMatchObject({ previous: 'starting', reason: expect.stringMatching(/init|start/) });
+    expect(await session(id)).toMatchObject({
+      pending: 1,
+      error: { message: expect.stringMatching(/init|start/) },
+    });
+    expect((await api.post(`/api/sessions/${id}/resume`)).status).toBe(202);
+    expect((await session(id)).status).toMatch(/queued|starting/);
+  }, 60_000);
+
+  test('with once it has failed', async () => {
+    const { id } = await api.start({ agent: 'mute', prompt: 'x', once: true });
     const events = await api.until(id, isFinish);
     expect(events.slice(-3)).toMatchObject([
       { status: 'failed', previous: 'starting' },

@@ -42,8 +42,10 @@ describe('the pool', () => {
     });
 
     // ifFull: queue waits in order, and says for what.
+    const gate = puppets.gate();
     const waiting = [];
-    for (const prompt of ['one', 'two']) waiting.push(await api.start({ agent: 'puppet', prompt, ifFull: 'queue' }));
+    for (const prompt of [steps({ until: gate.path }, { tell: 'prompt' }), 'two'])
+      waiting.push(await api.start({ agent: 'puppet', prompt, ifFull: 'queue' }));
     const [one, two] = waiting;
     expect((await api.get(`/api/sessions/${one.id}`)).body).toMatchObject({
       status: 'queued',
@@ -55,20 +57,44 @@ describe('the pool', () => {
     expect((await api.get('/api/pool')).body).toMatchObject({ active: max, max, waiting: 2 });
     // A newcomer does not overtake those who wait, and a queued one can be cancelled.
     await api.post(`/api/sessions/${started[0]?.body.id}/cancel`);
-    await api.until(one.id, (event) => event.type === 'functionResult');
+    await api.until(one.id, (event) => event.type === 'functionCall');
     expect((await api.get(`/api/sessions/${two.id}`)).body.status).toBe('queued');
     expect(await detail(two.id)).toContain('number 1 of 1 in line');
     expect((await api.post(`/api/sessions/${two.id}/cancel`)).status).toBe(202);
     expect((await api.until(two.id, isFinish)).at(-2)).toMatchObject({ type: 'error', message: 'cancelled' });
-    // An idle session holds its place.
+    await gate.open();
+    // An idle session gives way to a start that needs its place, and says so; starts that found no room can be read.
+    await api.untilStatus(one.id, 'idle');
     expect((await api.get('/api/pool')).body).toMatchObject({ active: max, waiting: 0 });
+    const next = await api.start({ agent: 'puppet', prompt: steps({ hang: true }) });
+    expect((await api.get(`/api/sessions/${one.id}`)).body).toMatchObject({
+      status: 'idle',
+      reason: expect.stringContaining(`session ${next.id}`),
+    });
+    const pool = (await api.get('/api/pool')).body;
+    expect(pool).toMatchObject({ active: max, max, capacityReached: { outcome: 'waitlisted' } });
     expect((await api.post('/api/sessions', { agent: 'puppet', prompt: 'x' })).body.code).toBe('pool_full');
     await api.call('PUT', '/api/pool', { max: 200 });
     expect((await api.post('/api/sessions', { agent: 'puppet', prompt: 'x' })).status).toBe(201);
   });
 
+  test('a session that waits in line gets the place of the first that becomes idle', async () => {
+    await expect.poll(async () => (await api.get('/api/sessions?status=running')).body.sessions.length).toBeLessThan(9);
+    const gate = puppets.gate();
+    const { active } = (await api.call('PUT', '/api/pool', { max: 1 })).body;
+    await api.call('PUT', '/api/pool', { max: active + 1 });
+    const busy = await api.start({ agent: 'puppet', prompt: steps({ until: gate.path }, { tell: 'prompt' }) });
+    const waiting = await api.start({ agent: 'puppet', prompt: 'x', ifFull: 'queue' });
+    expect((await api.get(`/api/sessions/${waiting.id}`)).body.status).toBe('queued');
+    await gate.open();
+    await api.untilStatus(waiting.id, 'idle');
+    expect((await api.get(`/api/sessions/${busy.id}`)).body.reason).toContain(waiting.id);
+    await api.call('PUT', '/api/pool', { max: 200 });
+  });
+
   test('a larger pool lets the waiting go on; a smaller one ends nobody', async () => {
-    const { active } = (await api.get('/api/pool')).body;
+    const { active } = (await api.call('PUT', '/api/pool', { max: 1 })).body;
+    await api.call('PUT', '/api/pool', { max: 200 });
     const hanging = await api.start({ agent: 'puppet', prompt: steps({ hang: true }) });
     await api.call('PUT', '/api/pool', { max: active + 1 });
     const waiting = await api.start({ agent: 'puppet', prompt: 'x', ifFull: 'queue' });
@@ -79,7 +105,10 @@ describe('the pool', () => {
       waiting.id,
       (event) => event.type === 'content' && event.content.parts[0].text === 'did: meanwhile',
     );
-    expect((await api.call('PUT', '/api/pool', { max: 1 })).body).toMatchObject({ active: active + 2, max: 1 });
+    await api.untilStatus(waiting.id, 'idle');
+    // What is idle gives its place up; what works keeps it.
+    expect((await api.call('PUT', '/api/pool', { max: 1 })).body).toMatchObject({ active: active + 1, max: 1 });
+    expect((await api.get(`/api/sessions/${waiting.id}`)).body.reason).toContain('the pool was made smaller');
     expect((await api.get(`/api/sessions/${hanging.id}`)).body.status).toBe('running');
     await api.call('PUT', '/api/pool', { max: 200 });
   });

@@ -73,6 +73,18 @@ describe('on Redis', () => {
     expect((await commandsOf(id)).map((entry) => entry.type)).toEqual(expect.arrayContaining(['start', 'deliver']));
   });
 
+  test('an answer that the agent has is acknowledged, once, with its request', async () => {
+    const { id } = await api.start({
+      agent: 'puppet',
+      prompt: steps({ ask: { type: 'question', question: 'Why?' } }, { tell: 'answer' }),
+    });
+    const asked = (await api.until(id, (event) => event.type === 'waitForInput')).at(-1);
+    expect((await api.post(`/api/sessions/${id}/requests/${asked.requestId}`, { response: 'so' })).status).toBe(200);
+    await api.untilStatus(id, 'idle');
+    const given = acks(await eventsOf(id)).filter((entry) => entry.type === 'answer_ack');
+    expect(given).toMatchObject([{ data: { requestId: asked.requestId, epoch: expect.any(Number) } }]);
+  });
+
   test.each([
     ['interrupt', 'interrupt_ack', 'interrupted'],
     ['pause', 'pause_ack', 'paused'],

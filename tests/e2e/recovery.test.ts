@@ -70,6 +70,43 @@ test('after kill -9 every unfinished session is settled and says what happened',
   expect(again.map((event) => event.seq)).toEqual(again.map((_, index) => index + 1));
 });
 
+test('an answer right after kill -9 and restart is given to the agent or refused, never taken and lost', {
+  timeout: aMachineUnderLoadMs,
+}, async () => {
+  const before = await start();
+  const asking = await Promise.all(Array.from({ length: 4 }, () => before.start({ agent: 'ask', prompt: 'paint' })));
+  const asked = await Promise.all(
+    asking.map(async ({ id }) => ({
+      id,
+      requestId: (await before.until(id, (event) => event.type === 'waitForChoice')).at(-1).requestId as string,
+    })),
+  );
+  await server?.kill();
+  const after = await start();
+  const answers = await Promise.all(
+    asked.map(({ id, requestId }) => after.post(`/api/sessions/${id}/requests/${requestId}`, { response: 'red' })),
+  );
+  const fates = await Promise.all(
+    asked.map(async ({ id, requestId }, index) => {
+      const answer = answers[index];
+      const events: { type: string; requestId?: string; outcome?: string }[] = (
+        await after.get(`/api/sessions/${id}/events?format=json`)
+      ).body.events;
+      const settled = events.filter((event) => event.type === 'requestSettled' && event.requestId === requestId);
+      const told = settled.map((event) => event.outcome).join();
+      if (answer?.status !== 200) return `${answer?.status} ${answer?.body.code} ${told}`;
+      const deadline = Date.now() + 10_000;
+      for (;;) {
+        const { entries } = (await after.get(`/api/sessions/${id}/audit`)).body;
+        if (entries.some((entry: { deliveredAt?: string }) => entry.deliveredAt !== undefined)) return 'delivered';
+        if (Date.now() > deadline) return 'lost';
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+    }),
+  );
+  for (const fate of fates) expect(['delivered', '409 withdrawn withdrawn']).toContain(fate);
+});
+
 test('no agent outlives its server, however that ended', { timeout: aMachineUnderLoadMs }, async () => {
   const before = await start();
   const { id } = await before.start({ agent: 'forks-a-grandchild', prompt: 'go' });

@@ -69,3 +69,28 @@ test('a runner that was asleep and wakes up is fenced: the session belongs to th
   expect(all.slice(0, events.length)).toEqual(events);
   expect(all.map((event) => event.seq)).toEqual(all.map((_, index) => index + 1));
 }, 90_000);
+
+test('an answer within the lease of a runner that was killed is refused, or the agent has it; another is confirmed on the stream', async () => {
+  for (const runner of runners.splice(0)) runner.kill('SIGKILL');
+  const doomed = await another();
+  const ask = async () => {
+    const { id } = await api.start({ agent: 'ask', prompt: 'paint' });
+    const asked = (await api.until(id, (event) => event.type === 'waitForChoice')).at(-1);
+    return { id, path: `/api/sessions/${id}/requests/${asked.requestId}`, requestId: asked.requestId as string };
+  };
+  const well = await ask();
+  expect((await api.post(well.path, { response: 'red' })).status).toBe(200);
+  await api.untilStatus(well.id, 'idle');
+  const { entries } = (await api.get(`/api/sessions/${well.id}/audit`)).body;
+  expect(entries).toContainEqual(
+    expect.objectContaining({ what: 'request-answered', deliveredAt: expect.any(String) }),
+  );
+
+  const lost = await ask();
+  doomed.kill('SIGKILL');
+  const answering = api.post(lost.path, { response: 'red' });
+  await another();
+  expect(await answering).toMatchObject({ status: 409, body: { code: 'withdrawn' } });
+  const settled = (await api.untilStatus(lost.id, 'interrupted')).filter((event) => event.type === 'requestSettled');
+  expect(settled).toMatchObject([{ requestId: lost.requestId, outcome: 'withdrawn' }]);
+}, 90_000);

@@ -60,7 +60,7 @@ export class Client {
   change(what: 'unsend' | 'edit' | 'promote' | 'resend' | 'drop', session: string, pick: number): Promise<void> {
     let chosen: string | undefined;
     return this.#ask(async (sessions, caller) => {
-      const listed = (await sessions.messages(session, { all: false }))?.pending ?? [];
+      const listed = (await sessions.messages(session))?.pending ?? [];
       chosen ??= listed[pick % Math.max(1, listed.length)]?.id;
       if (chosen === undefined) return { ok: true, value: undefined };
       const target = { session, message: chosen };
@@ -75,7 +75,7 @@ export class Client {
 
   reorder(session: string): Promise<void> {
     return this.#ask(async (sessions, caller) => {
-      const list = await sessions.messages(session, { all: false });
+      const list = await sessions.messages(session);
       if (list === undefined) return { ok: true, value: undefined };
       const ids = list.pending
         .filter((one) => one.priority === 'queued' && one.inFlight !== true)

@@ -190,7 +190,7 @@ async function conclude(world: World, cluster: Cluster, client: Client): Promise
   if (pool === undefined || cluster.server === undefined) throw new Error('no server');
   for (const session of client.sessions) {
     checkSettled(await checkSession(world, client, session), pool);
-    const audit = await cluster.server.sessions.audit(session);
+    const audit = await cluster.server.sessions.audit(session, { after: 0, limit: 1_000_000 });
     const records = await recordsOf(world.log, session);
     must(audit?.entries.length === records.length, 'the audit is complete');
   }

@@ -57,7 +57,11 @@ export class World {
   startProcess(fate: Fate, runs: boolean): Process {
     const gate = new PortGate(fate, this.clock);
     const log = logBehind(gate, this.log);
-    const clock = { now: () => this.clock.now(), at: (instant: number, call: () => void) => gate.at(instant, call) };
+    const clock = {
+      now: () => this.clock.now(),
+      elapsed: () => this.clock.elapsed(),
+      at: (instant: number, call: () => void) => gate.at(instant, call),
+    };
     const report = (message: string, cause?: unknown): void => {
       this.complaints.push(`${message}: ${cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)}`);
     };

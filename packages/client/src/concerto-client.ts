@@ -79,8 +79,16 @@ function sessionCalls(calls: HttpCalls) {
     cancel: control('cancel'),
 
     /** Everything that was asked and confirmed, or what became of one message. */
-    audit: (id: string, query: { readonly message?: string } = {}, call: CallOptions = {}) =>
-      calls.call({ ...call, method: 'GET', path: at(id, '/audit'), query, answer: Audit }),
+    audit: async (id: string, query: { readonly message?: string } = {}, call: CallOptions = {}) => {
+      const entries: Audit['entries'] = [];
+      for (let after = 0; ; ) {
+        const asked = { ...query, ...(after === 0 ? {} : { after }) };
+        const page = await calls.call({ ...call, method: 'GET', path: at(id, '/audit'), query: asked, answer: Audit });
+        entries.push(...page.entries);
+        after = page.position;
+        if (!page.more) return { ...page, entries };
+      }
+    },
   };
 }
 
@@ -105,8 +113,23 @@ function messageCalls(calls: HttpCalls) {
     send,
     /** Says it to the agent at once, or as soon as the agent allows. */
     steer: (id: string, content: string, call: CallOptions = {}) => send(id, { content, priority: 'immediate' }, call),
-    messages: (id: string, query: { readonly all?: boolean } = {}, call: CallOptions = {}) =>
-      calls.call({ ...call, method: 'GET', path: at(id, '/messages'), query, answer: MessageList }),
+    /** With `all` also everything that has left the queue. */
+    messages: async (
+      id: string,
+      query: { readonly all?: boolean } = {},
+      call: CallOptions = {},
+    ): Promise<Pick<MessageList, 'pending' | 'history' | 'version'>> => {
+      const history: Message[] = [];
+      for (let after = 0; ; ) {
+        const asked = { ...query, ...(after === 0 ? {} : { after }) };
+        const path = at(id, '/messages');
+        const page = await calls.call({ ...call, method: 'GET', path, query: asked, answer: MessageList });
+        history.push(...(page.history ?? []));
+        after = page.position ?? 0;
+        const { pending, version } = page;
+        if (page.more !== true) return { pending, version, ...(page.history === undefined ? {} : { history }) };
+      }
+    },
     editMessage: (id: string, message: string, content: string, call: CallOptions = {}) =>
       revise(id, message, { content }, call),
     promoteMessage: (id: string, message: string, call: CallOptions = {}) =>

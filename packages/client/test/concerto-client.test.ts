@@ -69,7 +69,12 @@ describe('each call', () => {
     ['POST /api/sessions/s1/pause', undefined, accepted, (client) => client.pause('s1')],
     ['POST /api/sessions/s1/resume', undefined, accepted, (client) => client.resume('s1')],
     ['POST /api/sessions/s1/cancel', undefined, accepted, (client) => client.cancel('s1')],
-    ['GET /api/sessions/s1/audit', undefined, { entries: [] }, (client) => client.audit('s1')],
+    [
+      'GET /api/sessions/s1/audit',
+      undefined,
+      { entries: [], position: 0, more: false },
+      (client) => client.audit('s1'),
+    ],
     ['GET /api/agents', undefined, { agents: [] }, (client) => client.agents()],
     ['GET /api/pool', undefined, pool, (client) => client.pool()],
     ['PUT /api/pool', { max: 20 }, pool, (client) => client.configurePool(20)],

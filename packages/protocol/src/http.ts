@@ -93,7 +93,10 @@ export type OrderMessages = z.infer<typeof OrderMessages>;
 
 export const MessageList = z.strictObject({
   pending: z.array(Message),
+  /** A page of what has left the queue, oldest first; `position` is the cursor for the next. */
   history: z.array(Message).optional(),
+  position: z.number().int().nonnegative().optional(),
+  more: z.boolean().optional(),
   version: z.number().int().nonnegative(),
 });
 export type MessageList = z.infer<typeof MessageList>;
@@ -207,11 +210,18 @@ export const AuditEntry = z.strictObject({
   messageId: z.string().optional(),
   /** For a confirmation: milliseconds since its request. */
   latencyMs: z.number().nonnegative().optional(),
+  /** Of an answer: when the agent had it. Absent while it has not. */
+  deliveredAt: z.string().optional(),
   causedBy: z.string().optional(),
   epoch: z.number().int().optional(),
   detail: JsonValue.optional(),
 });
 export type AuditEntry = z.infer<typeof AuditEntry>;
 
-export const Audit = z.strictObject({ entries: z.array(AuditEntry) });
+/** A page: `position` is that of its last entry, the cursor for the next. */
+export const Audit = z.strictObject({
+  entries: z.array(AuditEntry),
+  position: z.number().int().nonnegative(),
+  more: z.boolean(),
+});
 export type Audit = z.infer<typeof Audit>;

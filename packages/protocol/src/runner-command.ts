@@ -73,5 +73,6 @@ export const Ack = z.discriminatedUnion('type', [
     how: DeliveryWay,
     epoch,
   }),
+  z.strictObject({ type: z.literal('answer_ack'), requestId, epoch }),
 ]);
 export type Ack = z.infer<typeof Ack>;

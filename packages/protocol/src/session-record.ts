@@ -40,8 +40,16 @@ const Lifecycle = [
   }),
   z.strictObject({ ...envelope, type: z.literal('slot-granted') }),
   z.strictObject({ ...envelope, type: z.literal('slot-wanted') }),
-  z.strictObject({ ...envelope, type: z.literal('parked'), reason: z.string() }),
-  z.strictObject({ ...envelope, type: z.literal('claimed'), epoch, runner: z.string() }),
+  /** `madeRoomFor`: the session that needed its place. */
+  z.strictObject({ ...envelope, type: z.literal('parked'), reason: z.string(), madeRoomFor: id.optional() }),
+  z.strictObject({
+    ...envelope,
+    type: z.literal('claimed'),
+    epoch,
+    runner: z.string(),
+    /** How long this agent may take to come up, where that is more than usual. */
+    startWithinMs: z.number().int().positive().optional(),
+  }),
   z.strictObject({ ...envelope, type: z.literal('released'), epoch, reason: z.string() }),
   z.strictObject({ ...envelope, type: z.literal('start-requested'), incarnation, epoch, deadline }),
   z.strictObject({
@@ -82,7 +90,7 @@ const Lifecycle = [
 
 const Requests = [
   z.strictObject({ ...envelope, type: z.literal('request-opened'), requestId: id, event: SuspendEvent }),
-  /** `held`: given while paused, and handed over when the session goes on. */
+  /** `held`: not handed over yet. Only records of older versions say no: their answer went to the agent at once. */
   z.strictObject({
     ...envelope,
     type: z.literal('request-answered'),
@@ -90,8 +98,13 @@ const Requests = [
     response: JsonValue,
     held: z.boolean(),
   }),
+  /** The owner has it and hands it over when the session goes on. */
+  z.strictObject({ ...envelope, type: z.literal('answer-kept'), requestId: id }),
   z.strictObject({ ...envelope, type: z.literal('answer-sent'), requestId: id }),
-  z.strictObject({ ...envelope, type: z.literal('answer-delivered'), requestId: id }),
+  /** The agent has it. */
+  z.strictObject({ ...envelope, type: z.literal('answer-delivered'), requestId: id, epoch: epoch.optional() }),
+  /** No owner took it: the question is open again. */
+  z.strictObject({ ...envelope, type: z.literal('answer-returned'), requestId: id, reason: z.string() }),
   z.strictObject({ ...envelope, type: z.literal('request-withdrawn'), requestId: id, reason: z.string() }),
 ] as const;
 

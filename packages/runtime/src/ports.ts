@@ -4,6 +4,8 @@ import type { SuspendEvent, WorkEvent } from '@concerto/protocol';
 /** Time as the runtime sees it, so that a simulation can hold it in its hand. */
 export type Clock = {
   now(): number;
+  /** Milliseconds that only ever grow, whatever is done to the clock on the wall; for how long something took. */
+  elapsed(): number;
   /** Calls once, at or after the instant; the returned function takes it back. */
   at(instant: number, call: () => void): () => void;
 };
@@ -46,6 +48,7 @@ const timerMaxMs = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
   now: () => Date.now(),
+  elapsed: () => performance.now(),
   at: (instant, call) => {
     let timer: NodeJS.Timeout;
     const arm = (): void => {

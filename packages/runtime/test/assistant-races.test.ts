@@ -83,7 +83,7 @@ test.each([1, 2, 3, 4, 5, 6, 7, 8])(
       await settled(stage, id);
       await stage.say(id, 'the last word');
       await settled(stage, id);
-      const list = await stage.sessions.messages(id, { all: true });
+      const list = await stage.sessions.messages(id, { history: { after: 0, limit: 10_000 } });
       const delivered = (list?.history ?? [])
         .filter(({ status }) => status === 'delivered')
         .map(({ content }) => content);

@@ -1,6 +1,9 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type EventLog, LogError, memoryEventLog } from '@concerto/log';
 import { afterEach, expect, test } from 'vitest';
+import { type Clock, systemClock } from '../src/index.ts';
 import { openStage, type Stage } from './session-stage.ts';
 
 const counter = {
@@ -82,4 +85,46 @@ read -r reply || echo '{"type":"error","message":"stdin has ended"}'`;
   const session = await stage.sessions.get(id);
   expect(session).toMatchObject({ status: 'interrupted' });
   expect(session).not.toHaveProperty('error');
+});
+
+test('a clock that is set back by an hour delays no deadline: an agent that ignores the interrupt is ended all the same', {
+  timeout: 30_000,
+}, async () => {
+  let back = 0;
+  const clock: Clock = {
+    now: () => systemClock.now() - back,
+    elapsed: () => systemClock.elapsed(),
+    at: (instant, call) => systemClock.at(instant + back, call),
+  };
+  const script = `trap '' INT; read -r line; echo '{"type":"partial","text":"on it"}'; while :; do sleep 0.1; done`;
+  stage = openStage({ agents: [{ name: 'deaf', command: 'sh', args: ['-c', script] }], clock });
+  const started = await stage.start({ agent: 'deaf', prompt: 'go' });
+  const id = started.ok ? started.value.id : '';
+  await stage.until(id, (event) => event.type === 'content');
+  back = 3_600_000;
+  await stage.sessions.control(id, 'interrupt', { actor: 'user', key: undefined });
+  back = 7_200_000;
+  const ended = await stage.until(id, (event) => event.type === 'status' && event.status === 'interrupted');
+  expect(ended).toMatchObject({ previous: 'interrupting' });
+});
+
+test('an agent may take as long to introduce itself as its init timeout says; a start that fails keeps the prompt', {
+  timeout: 40_000,
+}, async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'concerto-slow-'));
+  const script = `read -r init; test -e ${join(folder, 'ok')} || exit 3; sleep 16; echo '{"type":"init_ack"}'; read -r prompt; echo '{"type":"result","text":"done"}'`;
+  const spec = { name: 'slow', command: 'sh', args: ['-c', script], params: { a: 1 } };
+  stage = openStage({ agents: [spec], initTimeoutMs: 30_000 });
+  const started = await stage.start({ agent: 'slow', prompt: 'go' });
+  const id = started.ok ? started.value.id : '';
+  await stage.until(id, (event) => event.type === 'status' && event.status === 'interrupted');
+  expect(await stage.sessions.messages(id, { history: { after: 0, limit: 10 } })).toMatchObject({
+    pending: [{ content: 'go' }],
+    history: [],
+  });
+  expect(await stage.sessions.pool()).toMatchObject({ active: 0 });
+  await writeFile(join(folder, 'ok'), '');
+  await stage.sessions.control(id, 'resume', { actor: 'user', key: undefined });
+  await stage.until(id, (event) => event.type === 'turnComplete');
+  await rm(folder, { recursive: true });
 });

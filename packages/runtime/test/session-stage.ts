@@ -3,6 +3,7 @@ import { type EventLog, follow, memoryEventLog } from '@concerto/log';
 import type { StartSession } from '@concerto/protocol';
 import {
   type CatalogEntry,
+  type Clock,
   catalogOf,
   type Environment,
   PoolKeeper,
@@ -36,11 +37,12 @@ export type StageOptions = {
   readonly environment?: Environment;
   readonly log?: EventLog;
   readonly initTimeoutMs?: number;
+  readonly clock?: Clock;
 };
 
 /** The real runtime with real agents, in memory. */
 export function openStage(options: StageOptions): Stage {
-  const { agents, entries = [], environment = {}, log: given, initTimeoutMs = 10_000 } = options;
+  const { agents, entries = [], environment = {}, log: given, initTimeoutMs = 10_000, clock = systemClock } = options;
   const log = given ?? memoryEventLog({ now: Date.now });
   const store = new SessionStore(log);
   const complaints: string[] = [];
@@ -52,7 +54,6 @@ export function openStage(options: StageOptions): Stage {
     minted += 1;
     return `${prefix}_${minted}`;
   };
-  const clock = systemClock;
   const declared = agents.map((spec): CatalogEntry => ({ kind: 'agent', name: spec.name, spec, initTimeoutMs }));
   const catalog = catalogOf([...declared, ...entries]);
   const pool = new PoolKeeper({ log, store, clock, report, initialMax: 20 });

@@ -16,6 +16,10 @@ export class VirtualClock implements Clock {
     return this.#now;
   }
 
+  elapsed(): number {
+    return this.#now;
+  }
+
   at(instant: number, call: () => void): () => void {
     this.#set += 1;
     const alarm = { instant, order: this.#set, call };

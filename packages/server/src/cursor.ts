@@ -16,6 +16,11 @@ export function readLimit(c: Context, limits: { readonly fallback: number; reado
   return Math.min(limit, limits.max);
 }
 
+/** Of a list that only grows at its end. */
+export function readPage(c: Context): { readonly after: number; readonly limit: number } {
+  return { after: readCursor(c), limit: readLimit(c, { fallback: 1_000, max: 5_000 }) };
+}
+
 export function checkCursor(position: number, head: number): void {
   if (position <= head) return;
   throw new ProblemError(409, 'cursor_ahead', `the cursor ${position} is beyond the end, ${head}`, {

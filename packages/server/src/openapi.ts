@@ -82,7 +82,7 @@ const operations: Readonly<Record<string, Operation>> = {
     query: cursors,
     stream: true,
   },
-  'get /api/sessions/{id}/messages': { summary: 'The queue', answer: MessageList, query: ['all'] },
+  'get /api/sessions/{id}/messages': { summary: 'The queue', answer: MessageList, query: ['all', 'after', 'limit'] },
   'post /api/sessions/{id}/messages': { summary: 'Send or steer', body: SendMessage, status: 202, answer: Message },
   'put /api/sessions/{id}/messages/order': { summary: 'Reorder the queue', body: OrderMessages, answer: MessageList },
   'patch /api/sessions/{id}/messages/{mid}': { summary: 'Edit or promote', body: ReviseMessage, answer: Message },
@@ -92,7 +92,7 @@ const operations: Readonly<Record<string, Operation>> = {
   'get /api/sessions/{id}/audit': {
     summary: 'Both directions, or one message’s history',
     answer: Audit,
-    query: ['message'],
+    query: ['message', 'after', 'limit'],
   },
   'get /api/pool': { summary: 'Slots', answer: PoolState },
   'put /api/pool': { summary: 'Change the number of slots', body: ConfigurePool, answer: PoolState },

@@ -13,6 +13,7 @@ export {
   waitingPosition,
 } from './pool/pool.ts';
 export { type Dispatch, type Queue, type QueueEntry } from './queue/queue.ts';
+export { answerStanding, withdrawnRefusal } from './session/answer.ts';
 export { audit, messageHistory } from './session/audit.ts';
 export { nextDeadline } from './session/deadlines.ts';
 export { decide } from './session/decide.ts';
@@ -37,18 +38,13 @@ export { openRequests, statusOf } from './session/status.ts';
 export {
   messageListView,
   messageOf,
+  type PageOf,
   type RequestView,
   requestsView,
   sessionView,
+  smallerPool,
   waitingOf,
 } from './session/view.ts';
-export {
-  checkTemplate,
-  type ResolvedStart,
-  resolveStart,
-  type Target,
-  type TargetFault,
-} from './template/template.ts';
 export {
   checkToolConfig,
   mergeToolConfigs,

@@ -42,11 +42,16 @@ const wishes: ReadonlySet<string> = new Set([
   'drop',
   'control',
   'answer',
+  'take-back-answer',
   'admit',
+  'make-room',
 ] satisfies readonly (Wish | Notice)['type'][]);
 
 /** Nobody but the owner, or who decides in its place, says that something is on its way to the agent. */
 function checkHandOver(record: SessionRecord, { type, attending }: Asking): void {
+  if (record.type === 'answer-sent' || record.type === 'answer-kept') {
+    must(!wishes.has(type) || attending !== undefined, `only the owner takes an answer, not ${type}`);
+  }
   if (record.type !== 'message-dispatched' && record.type !== 'start-requested') return;
   const owns = wishes.has(type) ? attending?.epoch === record.epoch : true;
   must(owns, `only the owner hands over, not ${type}`);
@@ -164,6 +169,10 @@ export class Oracle implements Watcher {
         must(memory.fates.get(one.messageId) === 'flying', 'nothing confirmed or cancelled is sent');
       }
       if (one.type === 'answer') {
+        must(
+          decision.records.some((record) => record.type === 'answer-sent' && record.requestId === one.requestId),
+          'an answer on its way is on record',
+        );
         must(!memory.answered.has(one.requestId), 'an answer is handed over once');
         memory.answered.add(one.requestId);
       }
@@ -182,7 +191,9 @@ export class Oracle implements Watcher {
 
   private followEvent(memory: Memory, decision: Decision, event: PublicEvent, index: number): void {
     if (event.type === 'status') {
-      must(event.previous === memory.status && event.status !== memory.status, 'statuses form a chain');
+      must(event.previous === memory.status, 'statuses form a chain');
+      const news = event.status !== memory.status || decision.records.some((one) => one.type === 'parked');
+      must(news, 'a status event says something new');
       memory.status = event.status;
       memory.since = Date.parse(decision.at);
     } else if (event.type === 'finish') {

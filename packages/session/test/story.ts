@@ -52,6 +52,8 @@ export class Story {
   last: Decision | undefined;
   /** Whether the owner lives and comes when it is called. */
   attentive = true;
+  /** Whether the pool has room and says so at once. */
+  roomy = true;
 
   get state(): SessionState {
     const state = fold(this.records);
@@ -74,6 +76,7 @@ export class Story {
     this.acks.push(...acks.map((ack) => Ack.parse(ack)));
     this.events.push(...events.map((event) => JSON.parse(JSON.stringify(parseEvent(event))) as PublicEvent));
     expect(fold(this.records)).toEqual(state);
+    if (this.roomy && records.some((one) => one.type === 'slot-wanted')) this.wish({ type: 'admit' });
     if (this.attentive && commands.some((one) => one.type === 'attend')) this.attend();
     return undefined;
   }

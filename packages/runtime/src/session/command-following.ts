@@ -38,7 +38,7 @@ export class CommandFollowing {
       try {
         await this.#readOn(this.#after);
       } catch (cause) {
-        const now = clock.now();
+        const now = clock.elapsed();
         if (now - failedAt > followAgainMs * 2) failingSince = now;
         failedAt = now;
         if (!mayPass(cause) || now - failingSince > storePatienceMs) throw cause;

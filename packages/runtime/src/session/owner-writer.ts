@@ -1,6 +1,6 @@
 import { assert } from '@concerto/base';
 import type { RunnerCommand, WorkEvent } from '@concerto/protocol';
-import type { Notice, Report, SessionCommand, SessionState } from '@concerto/session';
+import type { Report, SessionCommand, SessionState } from '@concerto/session';
 import type { Clock } from '../ports.ts';
 import type { ExecuteOptions, Fence, SessionStore } from './session-store.ts';
 import { withPatience } from './store-patience.ts';
@@ -61,9 +61,17 @@ export class OwnerWriter {
     }));
   }
 
-  async notice(notice: Extract<Notice, { type: 'attend' | 'expire' }>): Promise<SessionState | undefined> {
-    const actor = notice.type === 'expire' ? 'clock' : `runner:${this.#options.own.runner}`;
-    return await this.#decide(() => ({ ...this.#asked(actor), ...notice }));
+  async attend(): Promise<SessionState | undefined> {
+    const { runner, fence } = this.#options.own;
+    return await this.#decide(() => ({ ...this.#asked(`runner:${runner}`), type: 'attend', epoch: fence.epoch }));
+  }
+
+  /** The deadline has been waited for, whatever a clock that was set back says. */
+  async expire(deadline: number): Promise<SessionState | undefined> {
+    return await this.#decide(() => {
+      const { at, actor } = this.#asked('clock');
+      return { type: 'expire', actor, at: Math.max(at, deadline) };
+    });
   }
 
   /** Events that need no decision. */

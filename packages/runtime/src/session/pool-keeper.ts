@@ -10,17 +10,23 @@ import {
   type PoolCommand,
   type PoolDecision,
   poolView,
+  smallerPool,
+  statusOf,
   waitingPosition,
 } from '@concerto/session';
+import { z } from 'zod';
 import type { Clock, Report } from '../ports.ts';
 import { refusal, type ServiceRefusal } from './service-refusal.ts';
-import type { SessionStore } from './session-store.ts';
+import { type SessionStore, sessionsCollection } from './session-store.ts';
 import { readUnfinished } from './unfinished.ts';
 
 /** Not a session's id: no client can propose one with this character. */
 const poolStream = '@pool';
 const conflictsMax = 100;
 const pageEntries = 1_000;
+
+/** What is read of a session's row. */
+const Row = z.looseObject({ status: z.string().optional(), updatedAt: z.string().optional() });
 
 type PoolWish = PoolCommand extends infer C ? (C extends unknown ? Omit<C, 'at'> : never) : never;
 
@@ -73,8 +79,9 @@ export class PoolKeeper {
   }
 
   async configure(max: number, actor: string): Promise<PoolState> {
-    const { pool } = await this.#execute({ type: 'configure', actor, max });
-    return poolView(pool);
+    await this.#execute({ type: 'configure', actor, max });
+    await this.#makeRoom();
+    return poolView(this.#pool);
   }
 
   /** A slot for a session that is about to be written, or a place on the waiting list. */
@@ -82,10 +89,11 @@ export class PoolKeeper {
     sessionId: string,
     wish: { readonly ifFull: 'reject' | 'queue'; readonly actor: string },
   ): Promise<Result<'held' | 'wanted', ServiceRefusal>> {
+    await this.#makeRoom(sessionId);
     const { outcome } = await this.#execute({ type: 'reserve', sessionId, ...wish });
     if (outcome.kind !== 'full') return ok(outcome.kind === 'held' ? 'held' : 'wanted');
     const { active, max } = outcome;
-    const message = `all ${max} slots are taken; wait for one with \`"ifFull": "queue"\`, end a session, or raise the maximum`;
+    const message = `all ${max} slots are taken by sessions at work; wait for one with \`"ifFull": "queue"\`, end a session, or raise the maximum`;
     return err(refusal('pool_full', message, { active, max }));
   }
 
@@ -107,12 +115,46 @@ export class PoolKeeper {
       return { type: 'reconcile', actor: 'pool', sessions };
     });
     for (const [id, slot] of sessions) if (slot === 'wanted' && this.#pool.slots.has(id)) await this.#admit(id);
+    await this.#makeRoom();
+  }
+
+  /** Quiet sessions give way to those that wait for a place and to a newcomer, the longest quiet first. */
+  async #makeRoom(newcomer?: string): Promise<void> {
+    await this.#refresh();
+    const { slots, waiting, max } = this.#pool;
+    const known = newcomer === undefined || slots.has(newcomer) || waiting.includes(newcomer);
+    const needing = known ? waiting : [...waiting, newcomer];
+    const missing = slots.size + needing.length - max;
+    if (missing <= 0) return;
+    let made = 0;
+    for (const session of await this.#quiet()) {
+      if (made >= missing) return;
+      const wish = { type: 'make-room', for: needing[made] ?? smallerPool, at: this.#options.clock.now() } as const;
+      const executed = await this.#options.store.execute(session, { ...wish, actor: 'pool' });
+      // What its row said may be over: the session itself decides.
+      if (!executed.ok || !executed.value.records.some((record) => record.type === 'parked')) continue;
+      await this.release(session, 'another session needed its place');
+      made += 1;
+    }
+  }
+
+  async #quiet(): Promise<readonly string[]> {
+    const rows = await Promise.all(
+      [...this.#pool.slots.keys()].map(async (session) => {
+        const row = await this.#options.log.getDocument(sessionsCollection, session);
+        const { status, updatedAt } = row === undefined ? {} : Row.parse(JSON.parse(row.value));
+        return status === 'idle' || status === 'interrupted' ? [{ session, since: updatedAt ?? '' }] : [];
+      }),
+    );
+    const quiet = rows.flat().toSorted((a, b) => (a.since < b.since ? -1 : 1));
+    return quiet.map(({ session }) => session);
   }
 
   async #settle(session: string, decision: Decision): Promise<void> {
     const types = decision.records.map((record) => record.type);
     if (types.includes('ended')) return await this.release(session, 'the session is over');
     if (types.includes('parked')) return await this.release(session, 'the session is parked');
+    if (statusOf(decision.state) === 'idle' && this.#pool.waiting.length > 0) await this.#makeRoom();
     if (!types.includes('slot-wanted')) return;
     const reserved = await this.reserve(session, { ifFull: 'queue', actor: 'pool' });
     if (reserved.ok && reserved.value === 'held') await this.#admit(session);

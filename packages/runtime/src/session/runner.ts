@@ -101,7 +101,7 @@ export class Runner {
     const owned = this.#owned.get(session);
     if (owned === undefined) {
       const heldUntil = this.#heldUntil.get(session) ?? 0;
-      if (heldUntil <= this.#options.clock.now()) void this.#consider(session);
+      if (heldUntil <= this.#options.clock.elapsed()) void this.#consider(session);
       return;
     }
     const state = this.#options.store.known(session);
@@ -114,7 +114,7 @@ export class Runner {
     for (const [session, slot] of unfinished) {
       if (this.#stopping) return;
       const heldUntil = this.#heldUntil.get(session) ?? 0;
-      const worthTrying = slot === 'held' && heldUntil <= this.#options.clock.now();
+      const worthTrying = slot === 'held' && heldUntil <= this.#options.clock.elapsed();
       if (worthTrying && !this.#owned.has(session)) await this.#consider(session);
     }
     await this.#options.pool.reconcile();
@@ -161,7 +161,7 @@ export class Runner {
     const lease = leaseOf(session);
     const got = await log.acquireLease({ name: lease, owner: name, ttlMs: leaseTtlMs });
     if (got.kind === 'held') {
-      this.#heldUntil.set(session, clock.now() + Math.min(got.expiresInMs, leaseTtlMs));
+      this.#heldUntil.set(session, clock.elapsed() + Math.min(got.expiresInMs, leaseTtlMs));
       return;
     }
     if (this.#stopping) return await log.releaseLease({ name: lease, epoch: got.epoch });
@@ -170,7 +170,7 @@ export class Runner {
     const { ports, agent } = driverOf(entry, this.#options, state);
     const actor = new SessionActor(ports, { own, entry: agent, once: state.once, tools: state.tools });
     const ended = actor.run().then((end) => this.#ended(own, end));
-    this.#owned.set(session, { actor, epoch: got.epoch, ended, renewedAt: clock.now() });
+    this.#owned.set(session, { actor, epoch: got.epoch, ended, renewedAt: clock.elapsed() });
   }
 
   async #ended({ session, fence }: Ownership, end: ActorEnd): Promise<void> {
@@ -190,9 +190,9 @@ export class Runner {
       [...this.#owned].map(async ([session, owned]) => {
         const request = { name: leaseOf(session), owner: name, epoch: owned.epoch, ttlMs: leaseTtlMs };
         const renewed = await log.renewLease(request).catch(() => undefined);
-        if (renewed === true) owned.renewedAt = clock.now();
+        if (renewed === true) owned.renewedAt = clock.elapsed();
         // No word from the store counts as lost only once the lease must have run out.
-        else if (renewed === false || clock.now() - owned.renewedAt > leaseTtlMs) owned.actor.abandon();
+        else if (renewed === false || clock.elapsed() - owned.renewedAt > leaseTtlMs) owned.actor.abandon();
       }),
     );
   }

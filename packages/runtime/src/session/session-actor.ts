@@ -112,7 +112,12 @@ export class SessionActor {
       const after = await this.#patiently(() => this.#ports.log.head(this.#own.session, 'commands'));
       await this.#writer.begin();
       await this.#patiently(() => this.#ports.processes.endAllOf(this.#own.session));
-      await this.#tell({ type: 'claimed', epoch: this.#own.fence.epoch, runner: this.#own.runner });
+      await this.#tell({
+        type: 'claimed',
+        epoch: this.#own.fence.epoch,
+        runner: this.#own.runner,
+        ...startWithin(this.#entry.initTimeoutMs),
+      });
       await this.#commands.run(after);
     } catch (cause) {
       this.#failed(cause);
@@ -166,7 +171,7 @@ export class SessionActor {
   async #obey(command: RunnerCommand): Promise<void> {
     if (this.#leaving) return; // What is still wanted is given to the next owner.
     if (command.type === 'attend') {
-      await this.#writer.notice({ type: 'attend', epoch: this.#own.fence.epoch });
+      await this.#writer.attend();
       return;
     }
     if (command.type === 'start') {
@@ -358,10 +363,13 @@ export class SessionActor {
     this.#timeouts.waitsForPerson(personsTurn.has(statusOf(state)));
     const deadline = nextDeadline(state);
     if (deadline === undefined) return;
-    this.#cancelDeadline = this.#ports.clock.at(deadline, () => {
+    const now = this.#ports.clock.now();
+    // A clock that stepped back stands still at the last record, and the wait is by how much is left of it.
+    const left = Math.max(0, deadline - Math.max(now, state.updatedAt));
+    this.#cancelDeadline = this.#ports.clock.at(now + left, () => {
       // The same state, an instant later, has passed its deadline.
       this.#followed = undefined;
-      void this.#guard(this.#writer.notice({ type: 'expire' }));
+      void this.#guard(this.#writer.expire(deadline));
     });
   }
 
@@ -392,6 +400,13 @@ export class SessionActor {
   #speaker(live: AgentLink): Speaker {
     return { epoch: this.#own.fence.epoch, incarnation: live.incarnation };
   }
+}
+
+/** Beside the time in which the agent must introduce itself: to be spawned, and to be given up in good order. */
+const startMarginMs = 5_000;
+
+function startWithin(initTimeoutMs: number | undefined): { readonly startWithinMs?: number } {
+  return initTimeoutMs === undefined ? {} : { startWithinMs: initTimeoutMs + startMarginMs };
 }
 
 /** While a person is asked, or has it paused, the agent's time stands still. */

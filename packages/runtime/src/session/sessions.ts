@@ -22,16 +22,19 @@ import {
   type Template,
 } from '@concerto/protocol';
 import {
+  answerStanding,
   audit as auditOf,
   messageHistory,
   messageListView,
   messageOf,
+  type PageOf,
   requestsView,
   type SessionCommand,
   type SessionState,
   sessionView,
   statusOf,
   type Wish,
+  withdrawnRefusal,
 } from '@concerto/session';
 import { assistantCapabilities } from '../assistant/assistant-spec.ts';
 import type { Catalog } from '../catalog.ts';
@@ -42,6 +45,7 @@ import { readRecords } from './read-records.ts';
 import { ofDomain, refusal, type ServiceRefusal } from './service-refusal.ts';
 import { type SessionStore, sessionsCollection } from './session-store.ts';
 import { Templates } from './templates.ts';
+import { untilGrown } from './until-grown.ts';
 
 /** Who asks; `key` is the caller's idempotency key, from which ids are made so that a repeat names the same thing. */
 export type Caller = { readonly actor: string; readonly key: string | undefined };
@@ -56,6 +60,11 @@ export type SessionsOptions = {
   /** Where secrets are looked up; our own variables unless given. */
   readonly environment?: Environment;
 };
+
+/** Longer than a dead runner's lease and the time another takes to settle what it left. */
+const answerTakenWithinMs = 20_000;
+
+const auditPageEntries = 1_000;
 
 /** 120 bits of the key's digest. */
 const keyedIdLength = 20;
@@ -163,9 +172,9 @@ export class Sessions {
     return state === undefined ? undefined : await this.#view(id, state);
   }
 
-  async messages(id: string, query: { readonly all: boolean }): Promise<MessageList | undefined> {
+  async messages(id: string, query: { readonly history?: PageOf } = {}): Promise<MessageList | undefined> {
     const state = await this.#state(id);
-    return state === undefined ? undefined : messageListView(state, query.all);
+    return state === undefined ? undefined : messageListView(state, query.history);
   }
 
   async send(id: string, message: SendMessage, caller: Caller): Promise<Result<Message, ServiceRefusal>> {
@@ -198,7 +207,7 @@ export class Sessions {
 
   async order(id: string, order: OrderMessages, caller: Caller): Promise<Result<MessageList, ServiceRefusal>> {
     const executed = await this.#execute(id, caller, { type: 'reorder', ids: order.ids, version: order.version });
-    return executed.ok ? ok(messageListView(executed.value, false)) : executed;
+    return executed.ok ? ok(messageListView(executed.value)) : executed;
   }
 
   async control(id: string, kind: LifecycleVerb, caller: Caller): Promise<Result<LifecycleAccepted, ServiceRefusal>> {
@@ -216,20 +225,55 @@ export class Sessions {
     target: { readonly session: string; readonly request: string },
     response: Json,
     caller: Caller,
+    repeat?: { readonly equalIsRepeat: boolean },
   ): Promise<Result<void, ServiceRefusal>> {
-    const executed = await this.#execute(target.session, caller, {
+    const { session, request: requestId } = target;
+    const executed = await this.#execute(session, caller, {
       type: 'answer',
-      requestId: target.request,
+      requestId,
       response,
+      ...(repeat === undefined ? {} : { equalIsRepeat: repeat.equalIsRepeat }),
     });
-    return executed.ok ? ok(undefined) : executed;
+    return executed.ok ? await this.#taken({ session, requestId }, caller, executed.value) : executed;
   }
 
-  /** Everything, or what became of one message. */
-  async audit(id: string, { message }: { readonly message?: string } = {}): Promise<Audit | undefined> {
+  /** Whoever answers hears what is true: a living owner has it, or it was not given. */
+  async #taken(
+    { session, requestId }: { readonly session: string; readonly requestId: string },
+    caller: Caller,
+    now: SessionState,
+  ): Promise<Result<void, ServiceRefusal>> {
+    const { log, store, clock } = this.#options;
+    const standing = (state: SessionState | undefined) =>
+      state === undefined ? ({ is: 'open' } as const) : answerStanding(state, requestId);
+    let outcome = standing(now);
+    if (outcome.is === 'offered') {
+      const isSettled = async () => {
+        outcome = standing(await store.state(session));
+        return outcome.is !== 'offered';
+      };
+      if (!(await untilGrown(log, clock, { session, withinMs: answerTakenWithinMs, isSettled }))) {
+        const back = await this.#execute(session, caller, { type: 'take-back-answer', requestId });
+        if (!back.ok) return back;
+        outcome = standing(back.value);
+      }
+    }
+    if (outcome.is === 'given') return ok(undefined);
+    if (outcome.is === 'withdrawn') return err(ofDomain(withdrawnRefusal(requestId, outcome.reason)));
+    const message = `no runner has the session now, so the answer was not given; request ${requestId} is still open`;
+    return err(refusal('not_delivered', message));
+  }
+
+  /** A page of everything, or of what became of one message. */
+  async audit(
+    id: string,
+    { message, after = 0, limit = auditPageEntries }: Partial<PageOf> & { readonly message?: string } = {},
+  ): Promise<Audit | undefined> {
     if (!(await this.exists(id))) return undefined;
     const records = await readRecords(this.#options.log, id);
-    return { entries: [...(message === undefined ? auditOf(records) : messageHistory(records, message))] };
+    const all = message === undefined ? auditOf(records) : messageHistory(records, message);
+    const entries = all.slice(after, after + limit);
+    return { entries, position: after + entries.length, more: all.length > after + limit };
   }
 
   async pool(): Promise<PoolState> {

@@ -25,12 +25,12 @@ export type Patience = {
  */
 export async function withPatience<T>(work: (again: boolean) => Promise<T>, patience: Patience): Promise<T> {
   const { clock, givenUp } = patience;
-  const until = clock.now() + storePatienceMs;
+  const until = clock.elapsed() + storePatienceMs;
   for (let wait = firstWaitMs, again = false; ; wait = Math.min(wait * 2, longestWaitMs), again = true) {
     try {
       return await work(again);
     } catch (cause) {
-      if (!mayPass(cause) || givenUp() || clock.now() + wait > until) throw cause;
+      if (!mayPass(cause) || givenUp() || clock.elapsed() + wait > until) throw cause;
     }
     await pause(clock, wait);
   }

@@ -79,7 +79,7 @@ export class TurnTimeouts {
 
   #hold(): void {
     if (this.#limits.wholeRun) return;
-    if (this.#left !== undefined) this.#left -= this.#clock.now() - this.#since;
+    if (this.#left !== undefined) this.#left -= this.#clock.elapsed() - this.#since;
     this.#cancelTurn();
   }
 
@@ -89,9 +89,9 @@ export class TurnTimeouts {
 
   #arm(): void {
     this.#cancelTurn();
-    this.#since = this.#clock.now();
+    this.#since = this.#clock.elapsed();
     if (this.#left === undefined) return;
-    this.#cancelTurn = this.#clock.at(this.#since + this.#left, () =>
+    this.#cancelTurn = this.#clock.at(this.#clock.now() + this.#left, () =>
       this.#expire(`the agent did not finish within ${seconds(this.#limits.timeoutMs)}`),
     );
   }

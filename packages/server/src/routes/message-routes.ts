@@ -1,5 +1,6 @@
 import { OrderMessages, ReviseMessage, SendMessage } from '@concerto/protocol';
 import { Hono } from 'hono';
+import { readPage } from '../cursor.ts';
 import { idempotently } from '../idempotency.ts';
 import { parseBody, readJson } from '../read-body.ts';
 import type { OnNode, ServerContext } from '../server-context.ts';
@@ -10,9 +11,10 @@ const actor = 'user';
 export function messageRoutes({ sessions, log }: ServerContext): Hono<OnNode> {
   const routes = new Hono<OnNode>();
 
-  routes.get('/:id/messages', async (c) =>
-    c.json(found(await sessions.messages(c.req.param('id'), { all: c.req.query('all') === 'true' }), c)),
-  );
+  routes.get('/:id/messages', async (c) => {
+    const query = c.req.query('all') === 'true' ? { history: readPage(c) } : {};
+    return c.json(found(await sessions.messages(c.req.param('id'), query), c));
+  });
 
   routes.post('/:id/messages', async (c) => {
     const body = await readJson(c);

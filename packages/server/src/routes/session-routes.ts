@@ -2,7 +2,7 @@ import type { Result } from '@concerto/base';
 import { LifecycleVerb, SessionStatus, StartSession } from '@concerto/protocol';
 import type { ServiceRefusal } from '@concerto/runtime';
 import { type Context, Hono } from 'hono';
-import { readLimit } from '../cursor.ts';
+import { readLimit, readPage } from '../cursor.ts';
 import { idempotently } from '../idempotency.ts';
 import { ProblemError } from '../problem.ts';
 import { parseBody, readJson } from '../read-body.ts';
@@ -45,7 +45,10 @@ export function sessionRoutes({ sessions, log }: ServerContext): Hono<OnNode> {
   routes.get('/:id', async (c) => c.json(found(await sessions.get(c.req.param('id')), c)));
   routes.get('/:id/audit', async (c) => {
     const message = c.req.query('message');
-    return c.json(found(await sessions.audit(c.req.param('id'), message === undefined ? {} : { message }), c));
+    const page = readPage(c);
+    return c.json(
+      found(await sessions.audit(c.req.param('id'), { ...page, ...(message === undefined ? {} : { message }) }), c),
+    );
   });
 
   for (const verb of LifecycleVerb.options) {

@@ -1,7 +1,16 @@
 // oxlint-disable vitest/no-standalone-expect -- a story is only ever told inside a test
 import { PoolRecord } from '@concerto/protocol';
 import { describe, expect, test } from 'vitest';
-import { decidePool, evolvePool, newPool, type Pool, type PoolCommand, poolView, waitingPosition } from './pool.ts';
+import {
+  decidePool,
+  evolvePool,
+  newPool,
+  type Pool,
+  type PoolCommand,
+  poolView,
+  waitingMax,
+  waitingPosition,
+} from './pool.ts';
 
 type Distribute<T, Keys extends PropertyKey> = T extends unknown ? Omit<T, Keys> : never;
 
@@ -54,6 +63,14 @@ describe('pool', () => {
     expect(story.reserve('w2', 'queue')).toEqual({ kind: 'waiting', position: 2 });
     expect(story.reserve('w1', 'queue')).toEqual({ kind: 'waiting', position: 1 });
     expect(poolView(story.pool)).toMatchObject({ active: 2, max: 2, waiting: 2 });
+  });
+
+  test('7.2 the waiting list has an end', () => {
+    const story = full(1);
+    for (let index = 0; index < waitingMax; index++)
+      story.pool = { ...story.pool, waiting: [...story.pool.waiting, `w${index}`] };
+    expect(story.reserve('late', 'queue')).toEqual({ kind: 'full', active: 1, max: 1 });
+    expect(story.records.at(-1)).toMatchObject({ type: 'capacity-reached', outcome: 'refused' });
   });
 
   test('7.3 first come, first served, one a freed slot', () => {
@@ -118,7 +135,7 @@ describe('pool', () => {
         ['alive', 'held'],
       ] as const),
     });
-    expect(poolView(story.pool)).toEqual({ active: 2, max: 1, waiting: 1 });
+    expect(poolView(story.pool)).toMatchObject({ active: 2, max: 1, waiting: 1 });
     story.release('s1');
     expect(story.release('alive')).toEqual(['lost']);
   });

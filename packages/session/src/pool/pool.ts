@@ -6,6 +6,9 @@ export const poolMaxDefault = 20;
 /** A slot is taken before its session is written; for this long a slot without a session is not a leak. */
 export const slotGraceMs = 30_000;
 
+/** On the waiting list; a start beyond it is refused, whatever it wished. */
+export const waitingMax = 1_000;
+
 export type Slot = { readonly leaseId: number; readonly since: number };
 
 /** How many sessions may run at once, and who does. One aggregate, so that two starts cannot both take the last slot. */
@@ -147,9 +150,10 @@ function reserve(draft: PoolDraft, sessionId: string, ifFull: 'reject' | 'queue'
     record(draft, { type: 'slot-allocated', sessionId, leaseId: pool.nextLeaseId });
     return { kind: 'held' };
   }
-  const outcome = ifFull === 'reject' ? 'refused' : 'waitlisted';
+  const refused = ifFull === 'reject' || pool.waiting.length >= waitingMax;
+  const outcome = refused ? 'refused' : 'waitlisted';
   record(draft, { type: 'capacity-reached', sessionId, active, max: pool.max, outcome });
-  if (ifFull === 'reject') return { kind: 'full', active, max: pool.max };
+  if (refused) return { kind: 'full', active, max: pool.max };
   record(draft, { type: 'waitlisted', sessionId });
   return { kind: 'waiting', position: draft.pool.waiting.length };
 }

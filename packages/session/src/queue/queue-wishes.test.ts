@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { everything, Story } from '../../test/story.ts';
+import { messageHistory } from '../session/audit.ts';
 import type { Wish } from '../session/session-command.ts';
 import { messageListView, messageOf } from '../session/view.ts';
 
@@ -10,7 +11,7 @@ const wish = {
   resend: { type: 'resend', messageId: 'a' },
 } as const satisfies Record<string, Wish>;
 
-const listed = (story: Story) => messageListView(story.state, false).pending.map((message) => message.id);
+const listed = (story: Story) => messageListView(story.state).pending.map((message) => message.id);
 
 describe('messages', () => {
   test('4.1 the list is in delivery order, whatever the clock says', () => {
@@ -320,7 +321,7 @@ describe('messages', () => {
   test('4.11 in flight when the process is lost: uncertain, and only the user sends it again', () => {
     const story = new Story().idle().send('a').exit();
     expect(messageOf(story.state, 'a')).toMatchObject({ status: 'pending', uncertain: true });
-    expect(messageListView(story.state, false).pending).toHaveLength(1);
+    expect(messageListView(story.state).pending).toHaveLength(1);
     expect(story.refusal(wish.edit).code).toBe('uncertain');
     story.send('b').ready().delivered().result();
     expect(story.deliveries()).toEqual(['first', 'a', 'b']);
@@ -373,7 +374,7 @@ describe('messages', () => {
 
   test('4.13 the history has the first prompt, as delivered, and what the end cancelled', () => {
     const story = new Story().running().send('a').control('cancel', 'c').ack('c');
-    expect(messageListView(story.state, true)).toMatchObject({
+    expect(messageListView(story.state, { after: 0, limit: 100 })).toMatchObject({
       pending: [],
       history: [
         { id: 'first', status: 'delivered', how: 'prompt' },
@@ -384,6 +385,26 @@ describe('messages', () => {
 
   test('4.13 in flight at the end: cancelled for the user, and marked as uncertain', () => {
     const story = new Story().idle().send('a').control('cancel', 'c').ack('c');
-    expect(messageOf(story.state, 'a')).toMatchObject({ status: 'cancelled', uncertain: true });
+    expect(messageOf(story.state, 'a')).toMatchObject({
+      status: 'cancelled',
+      reason: 'the session is cancelled; the agent may have received it',
+    });
+  });
+
+  test('4.13 uncertain before the end: event, list and audit agree that it is over', () => {
+    const story = new Story().idle().send('a').exit();
+    expect(messageOf(story.state, 'a')).toMatchObject({ status: 'pending', uncertain: true });
+    story.control('cancel', 'c');
+    expect(story.status).toBe('cancelled');
+    const told = story.events.findLast((event) => event.type === 'message');
+    const settled = { id: 'a', status: 'cancelled' };
+    expect(told).toMatchObject({ message: settled });
+    expect(messageListView(story.state, { after: 0, limit: 100 })).toMatchObject({
+      pending: [],
+      history: [{ id: 'first' }, settled],
+    });
+    expect(messageHistory(story.records, 'a').at(-1)).toMatchObject({ what: 'message-cancelled' });
+    story.wish({ type: 'drop', messageId: 'a' });
+    expect(story.last?.records).toEqual([]);
   });
 });

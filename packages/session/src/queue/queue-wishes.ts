@@ -85,11 +85,8 @@ function refuse(
 
 function change(draft: Draft, wish: Exclude<QueueWish, { type: 'enqueue' | 'reorder' }>): Verdict {
   const { messageId } = wish;
-  const known = entryOf(draft.state.queue, messageId);
-  if (known === undefined) return refuse('no_such_message', `there is no message ${messageId}`);
-  // The end settled what was uncertain as far as anybody can.
-  const over = draft.state.end !== undefined && known.state === 'uncertain';
-  const entry: QueueEntry = over ? { ...known, state: 'cancelled' } : known;
+  const entry = entryOf(draft.state.queue, messageId);
+  if (entry === undefined) return refuse('no_such_message', `there is no message ${messageId}`);
   switch (wish.type) {
     case 'edit': {
       const refusal = badContent(wish.content) ?? notPending(entry);

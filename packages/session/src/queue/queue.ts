@@ -197,6 +197,17 @@ function evolveEntry(entry: QueueEntry, record: EntryRecord, nextLaneSeq: number
   }
 }
 
+/** The session is over: what was listed is not any more. */
+export function closeQueue(queue: Queue, reason: string): Queue {
+  const listed = [...queue.entries.live.values()];
+  if (listed.length === 0) return queue;
+  const entries = listed.reduce(
+    (archive, entry) => close(archive, entry.id, { ...entry, state: 'cancelled', reason, dispatch: undefined }),
+    queue.entries,
+  );
+  return { ...queue, entries, version: queue.version + 1, inFlight: undefined };
+}
+
 const laneOf = (entry: QueueEntry): number => (entry.priority === 'immediate' ? 0 : 1);
 
 /** What the system says waits behind what people said in the same lane. */

@@ -10,9 +10,9 @@ import { canSteer, needsProcess, openRequests } from './status.ts';
  */
 export function advance(draft: Draft): void {
   const { state } = draft;
-  if (state.end !== undefined || state.control !== undefined) return;
-  if (state.hold?.kind !== 'paused') releaseAnswers(draft);
-  if (draft.state.hold !== undefined) return;
+  if (state.end !== undefined) return;
+  takeAnswers(draft);
+  if (state.control !== undefined || state.hold !== undefined) return;
   if (needsProcess(draft.state)) {
     startProcess(draft);
     return;
@@ -33,20 +33,25 @@ export function wake(draft: Draft): void {
   }
   const trial: Draft = { ...draft, records: [], commands: [], acks: [], observed: [] };
   advance(trial);
-  if (trial.commands.length > 0) command(draft, { type: 'attend' });
+  if (trial.commands.length > 0 || trial.records.length > 0) command(draft, { type: 'attend' });
 }
 
 function wantSlot(draft: Draft): void {
   if (draft.state.slot.kind === 'none') record(draft, { type: 'slot-wanted' });
 }
 
-function releaseAnswers(draft: Draft): void {
-  const { agentProcess } = draft.state;
-  if (agentProcess.kind !== 'ready') return;
-  for (const { requestId, held } of draft.state.requests.live.values()) {
-    if (held === undefined) continue;
-    record(draft, { type: 'answer-sent', requestId });
-    command(draft, { type: 'answer', incarnation: agentProcess.incarnation, requestId, response: held.response });
+/** Hands over what was answered, or keeps it while the session is held: either way a living owner has it. */
+function takeAnswers(draft: Draft): void {
+  const { agentProcess, control, hold } = draft.state;
+  const goesOn = control === undefined && hold?.kind !== 'paused';
+  for (const { requestId, answer } of draft.state.requests.live.values()) {
+    if (answer === undefined || answer.stage === 'sent') continue;
+    if (goesOn && agentProcess.kind === 'ready') {
+      record(draft, { type: 'answer-sent', requestId });
+      command(draft, { type: 'answer', incarnation: agentProcess.incarnation, requestId, response: answer.response });
+    } else if (answer.stage === 'offered') {
+      record(draft, { type: 'answer-kept', requestId });
+    }
   }
 }
 
@@ -55,7 +60,7 @@ function startProcess(draft: Draft): void {
   const { state } = draft;
   if (state.slot.kind !== 'held' || state.owner === undefined) return;
   const incarnation = state.incarnations + 1;
-  const deadline = draft.asked.at + startTimeoutMs;
+  const deadline = draft.asked.at + Math.max(startTimeoutMs, state.owner.startWithinMs ?? 0);
   record(draft, { type: 'start-requested', incarnation, epoch: state.owner.epoch, deadline });
   command(draft, { type: 'start', incarnation, resume: state.everReady, epoch: state.owner.epoch });
 }

@@ -22,6 +22,15 @@ describe('audit', () => {
     expect(about('request-answered')).toMatchObject([{ direction: 'in', actor: 'user', latencyMs: 9_000 }]);
   });
 
+  test('9.1 an answer says when the agent had it, and nothing while it has not', () => {
+    const story = new Story().running().question('q1').answer('q1').tick(70);
+    const given = () => audit(story.records).find((entry) => entry.what === 'request-answered');
+    expect(given()).not.toHaveProperty('deliveredAt');
+    story.report({ type: 'answer-delivered', requestId: 'q1' });
+    expect(given()).toMatchObject({ deliveredAt: new Date(1_000_070).toISOString() });
+    expect(audit(story.records).at(-1)).toMatchObject({ what: 'answer-delivered', latencyMs: 70, epoch: 1 });
+  });
+
   test('9.1 what caused a record is kept', () => {
     const story = new Story().running();
     story.ask({ type: 'control', kind: 'cancel', requestId: 'c', cause: 'http-7' } as never);

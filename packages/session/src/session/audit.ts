@@ -9,6 +9,7 @@ const inward: ReadonlySet<SessionRecord['type']> = new Set([
   'parked',
   'start-requested',
   'request-answered',
+  'answer-kept',
   'answer-sent',
   'control-requested',
   'control-escalated',
@@ -40,6 +41,7 @@ function confirms(record: SessionRecord): string | undefined {
     case 'request-withdrawn':
       return `request ${record.requestId}`;
     case 'answer-delivered':
+    case 'answer-returned':
       return `answer ${record.requestId}`;
     case 'agent-ready':
     case 'process-lost':
@@ -73,11 +75,19 @@ function requests(record: SessionRecord): string | undefined {
 /** Both directions in one timeline: every record once, each confirmation with the time since its request. */
 export function audit(records: Iterable<SessionRecord>): readonly AuditEntry[] {
   const asked = new Map<string, number>();
+  const answers = new Map<string, AuditEntry>();
   const entries: AuditEntry[] = [];
   for (const record of records) {
     const confirmed = confirms(record);
     const since = confirmed === undefined ? undefined : asked.get(confirmed);
-    entries.push(entryOf(record, since));
+    const entry = entryOf(record, since);
+    entries.push(entry);
+    if (record.type === 'request-answered') answers.set(record.requestId, entry);
+    if (record.type === 'answer-delivered') {
+      const answer = answers.get(record.requestId);
+      if (answer !== undefined) answer.deliveredAt = entry.at;
+      entry.deliveredAt = entry.at;
+    }
     const request = requests(record);
     if (request !== undefined) asked.set(request, record.at);
   }

@@ -17,7 +17,7 @@ describe('an agent that cannot be asked', () => {
     expect(unable.events.at(-1)).toMatchObject({ type: 'status', reason: expect.stringContaining(instead) });
   });
 
-  test('2.9 a message that cannot be steered says that it waits, until it no longer does', () => {
+  test('4.3 a message that cannot be steered says that it waits, until it no longer does', () => {
     const story = new Story().running({ capabilities: [] }).send('i', 'immediate');
     expect(messageOf(story.state, 'i')).toMatchObject({
       status: 'pending',

@@ -6,7 +6,7 @@ import { nextDeadline } from './deadlines.ts';
 const between = ['starting', 'interrupting', 'pausing', 'resuming', 'cancelling'] as const;
 const limit = { starting: 15_000, interrupting: 10_000, pausing: 20_000, resuming: 10_000, cancelling: 15_000 };
 const forced = {
-  starting: 'failed',
+  starting: 'interrupted',
   interrupting: 'interrupted',
   pausing: 'paused',
   resuming: 'interrupted',
@@ -147,6 +147,12 @@ describe('deadlines', () => {
     expect(story.commandTypes().at(-1)).toBe('kill');
   });
 
+  test('3.6 an agent that may take longer to come up gets the time that its owner gives it', () => {
+    const story = new Story().start().report({ type: 'claimed', epoch: 1, runner: 'r1', startWithinMs: 65_000 });
+    expect(story.pass(64_999).status).toBe('starting');
+    expect(story.pass(1).status).toBe('interrupted');
+  });
+
   test('3.7 a hand-over without confirmation is repeated under the same id, then the process is given up', () => {
     const story = new Story().idle().send('a');
     const { dispatchId } = story.inFlight();
@@ -173,6 +179,7 @@ describe('deadlines', () => {
 
   test('3.8 a quiet session is parked after five minutes, and its next message wants a slot', () => {
     const story = new Story().idle().pass(5 * 60_000 - 1);
+    story.roomy = false;
     expect(story.state.slot.kind).toBe('held');
     story.pass(1);
     expect(story.state.slot.kind).toBe('none');

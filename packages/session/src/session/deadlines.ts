@@ -17,12 +17,13 @@ import {
 } from './limits.ts';
 import type { SessionState } from './session-state.ts';
 import { confirmControl, endCancelled, endTurn, loseProcess } from './settle.ts';
-import { openRequests, statusOf } from './status.ts';
+import { needsProcess, openRequests, statusOf } from './status.ts';
+import { madeRoomText } from './view.ts';
 
 type Deadline = { readonly at: number } & (
   | { readonly kind: 'control' | 'start' | 'park' }
   | { readonly kind: 'delivery' | 'starvation'; readonly entry: QueueEntry }
-  | { readonly kind: 'question'; readonly requestId: string }
+  | { readonly kind: 'question' | 'answer'; readonly requestId: string }
 );
 
 /** Every instant at which something must happen if nothing else does; derived, so it survives any restart. */
@@ -41,13 +42,20 @@ function deadlines(state: SessionState): readonly Deadline[] {
     for (const { requestId, waitsSince } of openRequests(state)) {
       all.push({ kind: 'question', at: waitsSince + questionTimeoutMs, requestId });
     }
+    for (const { requestId, waitsSince, answer } of state.requests.live.values()) {
+      if (answer?.stage !== 'sent') continue;
+      all.push({ kind: 'answer', at: waitsSince + deliveryTimeoutMs * deliveryAttemptsMax, requestId });
+    }
   }
+  if (isQuiet(state)) all.push({ kind: 'park', at: state.activeAt + parkAfterMs });
+  return all;
+}
+
+/** It has a place and nothing to do with it until somebody asks for something. */
+function isQuiet(state: SessionState): boolean {
   const status = statusOf(state);
   const quiet = status === 'idle' || status === 'interrupted';
-  if (quiet && flying === undefined && state.slot.kind === 'held') {
-    all.push({ kind: 'park', at: state.activeAt + parkAfterMs });
-  }
-  return all;
+  return quiet && state.queue.inFlight === undefined && state.slot.kind === 'held';
 }
 
 function earliest(state: SessionState): Deadline | undefined {
@@ -92,8 +100,12 @@ function passed(draft: Draft, due: Deadline): void {
       return;
     case 'question':
       return questionPassed(draft, due.requestId);
+    case 'answer':
+      kill(draft, 'the agent took no answer');
+      loseProcess(draft, { why: 'unresponsive' });
+      return advance(draft);
     case 'park':
-      return park(draft);
+      return park(draft, { reason: 'nothing to do' });
     default:
       return unreachable(due);
   }
@@ -212,11 +224,26 @@ function questionPassed(draft: Draft, requestId: string): void {
   advance(draft);
 }
 
+/** A quiet session gives way to one that needs its place. */
+export function makeRoom(draft: Draft, madeRoomFor: string): void {
+  if (!isQuiet(draft.state) || draft.state.control !== undefined) return;
+  draft.reason = madeRoomText(madeRoomFor);
+  park(draft, { reason: 'another session needed its place', madeRoomFor });
+}
+
+/** Without a process, and without anything for which it would start one, a session holds no slot. */
+export function yieldSlot(draft: Draft): void {
+  const { end, agentProcess, slot, hold } = draft.state;
+  if (end !== undefined || slot.kind !== 'held' || agentProcess.kind !== 'none') return;
+  if (needsProcess(draft.state) && hold === undefined) return;
+  record(draft, { type: 'parked', reason: 'it has no process' });
+}
+
 /** A quiet session gives its slot back; its next message brings it up again. */
-function park(draft: Draft): void {
+function park(draft: Draft, why: { readonly reason: string; readonly madeRoomFor?: string }): void {
   const { agentProcess, owner } = draft.state;
   if (agentProcess.kind !== 'none' && owner !== undefined) {
     command(draft, { type: 'stop', incarnation: agentProcess.incarnation, reason: 'parked' });
   }
-  record(draft, { type: 'parked', reason: 'nothing to do' });
+  record(draft, { type: 'parked', ...why });
 }

@@ -2,9 +2,9 @@ import { err, ok } from '@concerto/base';
 import { entryOf } from '../queue/queue.ts';
 import { badContent, decideQueue } from '../queue/queue-wishes.ts';
 import { advance, wake } from './advance.ts';
-import { answerRequest } from './answer.ts';
+import { answerRequest, takeBackAnswer } from './answer.ts';
 import { requestControl } from './control.ts';
-import { expire } from './deadlines.ts';
+import { expire, makeRoom, yieldSlot } from './deadlines.ts';
 import { type Draft, draftOf, notBefore, record } from './draft.ts';
 import { created } from './evolve.ts';
 import { isoTime } from './iso-time.ts';
@@ -33,9 +33,15 @@ export function decide(state: SessionState | undefined, command: SessionCommand)
     case 'control':
       return conclude(draft, requestControl(draft, command.kind, command.requestId));
     case 'answer':
-      return conclude(draft, answerRequest(draft, command.requestId, command.response));
+      return conclude(draft, answerRequest(draft, command));
+    case 'take-back-answer':
+      takeBackAnswer(draft, command.requestId);
+      return ok(decision(draft));
     case 'admit':
       admit(draft);
+      return ok(decision(draft));
+    case 'make-room':
+      makeRoom(draft, command.for);
       return ok(decision(draft));
     case 'expire':
       expire(draft);
@@ -98,6 +104,7 @@ function admit(draft: Draft): void {
 }
 
 function decision(draft: Draft): Decision {
+  if (draft.records.length > 0) yieldSlot(draft);
   const { state, before, records, commands, acks, observed, asked, reason } = draft;
   const events = [...observed, ...publicEvents(before, state, records, reason)];
   return { records, commands, events, acks, at: isoTime(asked.at), state };

@@ -1,7 +1,7 @@
 import { unreachable } from '@concerto/base';
 import { addUsage, type SessionRecord } from '@concerto/protocol';
 import { type Archive, close, emptyArchive, keep } from '../archive.ts';
-import { emptyQueue, evolveQueue, isQueueRecord } from '../queue/queue.ts';
+import { closeQueue, emptyQueue, evolveQueue, isQueueRecord } from '../queue/queue.ts';
 import type { Hold, Request, SessionState } from './session-state.ts';
 import { wasAsked } from './status.ts';
 
@@ -79,13 +79,15 @@ function apply(state: SessionState, record: ApartFromMessages): SessionState {
   switch (record.type) {
     case 'created':
     case 'report-ignored':
-    case 'answer-delivered':
       return state;
     case 'usage-reported':
       return { ...state, usage: addUsage(state.usage, record.usage) };
     case 'request-opened':
     case 'request-answered':
+    case 'answer-kept':
     case 'answer-sent':
+    case 'answer-delivered':
+    case 'answer-returned':
     case 'request-withdrawn':
       return { ...state, requests: evolveRequests(state.requests, record) };
     case 'control-requested':
@@ -132,9 +134,15 @@ function evolveOwnership(state: SessionState, record: OwnershipRecord): SessionS
     case 'slot-wanted':
       return { ...state, slot: { kind: 'wanted', since: record.at } };
     case 'parked':
-      return { ...state, slot: { kind: 'none', since: record.at }, agentProcess: { kind: 'none' } };
-    case 'claimed':
-      return { ...state, owner: { epoch: record.epoch, runner: record.runner }, epoch: record.epoch };
+      return {
+        ...state,
+        slot: { kind: 'none', since: record.at, madeRoomFor: record.madeRoomFor },
+        agentProcess: { kind: 'none' },
+      };
+    case 'claimed': {
+      const { epoch, runner, startWithinMs } = record;
+      return { ...state, owner: { epoch, runner, startWithinMs }, epoch };
+    }
     case 'released':
       return { ...state, owner: undefined };
     case 'start-requested': {
@@ -203,6 +211,7 @@ function evolveTurn(state: SessionState, record: TurnRecord): SessionState {
         agentProcess: { kind: 'none' },
         slot: { kind: 'none', since: record.at },
         turn: { ...state.turn, active: false },
+        queue: closeQueue(state.queue, `the session is ${record.status}`),
       };
     default:
       return unreachable(record);
@@ -284,7 +293,15 @@ function holdAfter(hold: Hold | undefined, record: RecordOf<'control-confirmed'>
   }
 }
 
-type RequestRecord = RecordOf<'request-opened' | 'request-answered' | 'answer-sent' | 'request-withdrawn'>;
+type RequestRecord = RecordOf<
+  | 'request-opened'
+  | 'request-answered'
+  | 'answer-kept'
+  | 'answer-sent'
+  | 'answer-delivered'
+  | 'answer-returned'
+  | 'request-withdrawn'
+>;
 
 function evolveRequests(requests: Archive<Request>, record: RequestRecord): Archive<Request> {
   const { requestId } = record;
@@ -296,14 +313,26 @@ function evolveRequests(requests: Archive<Request>, record: RequestRecord): Arch
   if (request === undefined) return requests;
   switch (record.type) {
     case 'request-answered': {
-      const answered = { ...request, state: 'answered' as const, answeredBy: record.cause };
+      const answered = { ...request, state: 'answered' as const, answeredBy: record.cause, given: record.response };
       if (!record.held) return close(requests, requestId, answered);
-      return keep(requests, requestId, { ...answered, held: { response: record.response } });
+      const { response, actor: by } = record;
+      return keep(requests, requestId, { ...answered, answer: { response, by, stage: 'offered' } });
     }
-    case 'answer-sent':
-      return close(requests, requestId, { ...request, held: undefined });
+    case 'answer-kept':
+    case 'answer-sent': {
+      if (request.answer === undefined) return requests;
+      const stage = record.type === 'answer-kept' ? 'kept' : 'sent';
+      const answer = { ...request.answer, stage } as const;
+      return keep(requests, requestId, { ...request, answer, waitsSince: record.at });
+    }
+    case 'answer-delivered':
+      return close(requests, requestId, { ...request, answer: undefined });
+    case 'answer-returned': {
+      const { answer: _, answeredBy: __, given: ___, ...open } = request;
+      return keep(requests, requestId, { ...open, state: 'open' });
+    }
     case 'request-withdrawn':
-      return close(requests, requestId, { ...request, state: 'withdrawn', reason: record.reason, held: undefined });
+      return close(requests, requestId, { ...request, state: 'withdrawn', reason: record.reason, answer: undefined });
     default:
       return unreachable(record);
   }

@@ -96,7 +96,7 @@ const late = 'ignored';
 const expectedAfter: Record<SessionStatus, readonly string[]> = {
   // ready, turn started, turn ended, own ack, other ack, question, process lost
   queued: [late, late, late, late, late, late, late],
-  starting: ['running', late, late, late, late, late, 'failed'],
+  starting: ['running', late, late, late, late, late, 'interrupted'],
   running: ['=', late, 'idle', late, late, 'waitingForInput', 'interrupted'],
   interrupting: ['=', late, '=', 'interrupted', late, '=', 'interrupted'],
   interrupted: ['=', 'running', late, late, late, '=', '='],

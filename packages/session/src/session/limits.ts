@@ -19,3 +19,5 @@ export const repeatKnownForMs = 24 * 60 * 60_000;
 export const parkAfterMs = 5 * 60_000;
 export const starvationNoticeAfterMs = 10 * 60_000;
 export const pendingMax = 100;
+/** Of one session; the agent hears that a further question is not taken. */
+export const openRequestsMax = 100;

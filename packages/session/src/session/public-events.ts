@@ -1,5 +1,4 @@
 import type { PublicEvent, SessionRecord, SuspendEvent } from '@concerto/protocol';
-import { find } from '../archive.ts';
 import { entryOf, listedEntries } from '../queue/queue.ts';
 import type { SessionState } from './session-state.ts';
 import { statusOf } from './status.ts';
@@ -13,7 +12,7 @@ export function publicEvents(
   reason: string | undefined,
 ): readonly PublicEvent[] {
   return [
-    ...records.flatMap((record) => settledRequest(after, record)),
+    ...records.flatMap((record) => settledRequest({ before, after }, record)),
     ...records.flatMap((record) => usageEvent(after, record)),
     ...changedMessages(records).flatMap((id): PublicEvent[] => {
       const entry = entryOf(after.queue, id);
@@ -21,7 +20,7 @@ export function publicEvents(
       const { version } = after.queue;
       return [{ type: 'message', message: messageView(entry, after), version, ...newOrder(after, records, id) }];
     }),
-    ...statusEvent(before, after, reason),
+    ...statusEvent({ before, after }, records, reason),
     ...records.flatMap(ending),
   ];
 }
@@ -31,11 +30,18 @@ function isSecret(event: SuspendEvent | undefined): boolean {
   return event?.type === 'waitForInput' && (event.inputType === 'password' || event.inputType === 'secret');
 }
 
-function settledRequest(after: SessionState, record: SessionRecord): PublicEvent[] {
-  if (record.type === 'request-answered') {
-    const { requestId, actor: by, response } = record;
-    const event = find(after.requests, requestId)?.event;
-    return [{ type: 'requestSettled', requestId, outcome: 'answered', by, ...(isSecret(event) ? {} : { response }) }];
+type Change = { readonly before: SessionState | undefined; readonly after: SessionState };
+
+/** An answer counts from when a living owner has it: one that nobody took was never given. */
+function settledRequest({ before, after }: Change, record: SessionRecord): PublicEvent[] {
+  if (record.type === 'answer-kept' || record.type === 'answer-sent') {
+    const { requestId } = record;
+    const request = after.requests.live.get(requestId);
+    const known = before?.requests.live.get(requestId)?.answer?.stage === 'kept';
+    if (request?.answer === undefined || known) return [];
+    const { response, by } = request.answer;
+    const told = isSecret(request.event) ? {} : { response };
+    return [{ type: 'requestSettled', requestId, outcome: 'answered', by, ...told }];
   }
   if (record.type === 'request-withdrawn') {
     return [{ type: 'requestSettled', requestId: record.requestId, outcome: 'withdrawn', reason: record.reason }];
@@ -67,11 +73,17 @@ function changedMessages(records: readonly SessionRecord[]): readonly string[] {
   return [...ids];
 }
 
-function statusEvent(before: SessionState | undefined, after: SessionState, reason: string | undefined): PublicEvent[] {
+/** For the difference; also for a place that was given up, which the status alone does not show. */
+function statusEvent(
+  { before, after }: Change,
+  records: readonly SessionRecord[],
+  reason: string | undefined,
+): PublicEvent[] {
   const status = statusOf(after);
   if (before === undefined) return [{ type: 'status', status }];
   const previous = statusOf(before);
-  if (status === previous) return [];
+  const madeRoom = records.some((record) => record.type === 'parked' && record.madeRoomFor !== undefined);
+  if (status === previous && !madeRoom) return [];
   return [{ type: 'status', status, previous, ...(reason === undefined ? {} : { reason }) }];
 }
 

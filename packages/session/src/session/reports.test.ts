@@ -9,8 +9,89 @@ describe('questions', () => {
     story.answer('q1');
     expect(story.refusal({ type: 'answer', requestId: 'q1', response: 'yes' }).code).toBe('already_answered');
     expect(story.refusal({ type: 'answer', requestId: 'q2', response: 'yes' }).code).toBe('no_such_request');
-    story.report({ type: 'answer-delivered', requestId: 'q1' });
-    expect(story.recordTypes()).toContain('answer-delivered');
+  });
+
+  test('5.5 an answer counts when the owner has it, and is confirmed once, when the agent has it', () => {
+    const story = new Story().running().question('q1');
+    story.attentive = false;
+    story.answer('q1');
+    expect(story.commandTypes().at(-1)).toBe('attend');
+    expect(story.eventTypes()).not.toContain('requestSettled');
+    story.attend();
+    expect(story.commands.at(-1)).toMatchObject({ type: 'answer', requestId: 'q1', response: 'yes' });
+    expect(story.events.at(-1)).toMatchObject({ type: 'requestSettled', outcome: 'answered', by: 'user' });
+    expect(story.acks.map((ack) => ack.type)).not.toContain('answer_ack');
+    story.report({ type: 'answer-delivered', requestId: 'q1' }).report({ type: 'answer-delivered', requestId: 'q1' });
+    expect(story.acks.filter((ack) => ack.type === 'answer_ack')).toEqual([
+      { type: 'answer_ack', requestId: 'q1', epoch: 1 },
+    ]);
+    expect(story.recordTypes().at(-1)).toBe('report-ignored');
+  });
+
+  test('5.5 decided beside the owner, an answer is handed over in the same decision', () => {
+    const story = new Story().running().question('q1');
+    story.wish({
+      type: 'answer',
+      requestId: 'q1',
+      response: 1,
+      attending: { epoch: 1, actor: 'runner:r1' },
+    });
+    expect(story.last?.records.map((one) => one.type)).toEqual(['request-answered', 'answer-sent']);
+    expect(story.last?.commands).toMatchObject([{ type: 'answer', response: 1 }]);
+  });
+
+  test('5.6 taken within the lease of an owner that is dead: withdrawn by the next, and never shown as answered', () => {
+    const story = new Story().running().question('q1');
+    story.attentive = false;
+    story.answer('q1').claim(2);
+    expect(story.events.filter((event) => event.type === 'requestSettled')).toEqual([
+      { type: 'requestSettled', requestId: 'q1', outcome: 'withdrawn', reason: 'the agent was lost' },
+    ]);
+    expect(story.refusal({ type: 'answer', requestId: 'q1', response: 1 }).code).toBe('withdrawn');
+  });
+
+  test('5.6 given while paused and dead: the owner’s word counts there too', () => {
+    const story = new Story().running().question('q1').control('pause', 'p').ack('p');
+    story.attentive = false;
+    story.answer('q1');
+    expect(story.eventTypes()).not.toContain('requestSettled');
+    story.attend();
+    expect(story.events.at(-1)).toMatchObject({ type: 'requestSettled', outcome: 'answered' });
+    story.control('resume', 'r').ack('r');
+    expect(story.events.filter((event) => event.type === 'requestSettled')).toHaveLength(1);
+  });
+
+  test('5.6 an answer that nobody takes is taken back, and the question is open again', () => {
+    const story = new Story().running().question('q1');
+    story.attentive = false;
+    story.answer('q1').wish({ type: 'take-back-answer', requestId: 'q1' });
+    expect(story.status).toBe('waitingForInput');
+    story.attend();
+    expect(story.commandTypes()).not.toContain('answer');
+    story.attentive = true;
+    story.answer('q1').wish({ type: 'take-back-answer', requestId: 'q1' });
+    expect(story.commands.at(-1)).toMatchObject({ type: 'answer' });
+    expect(story.status).toBe('running');
+  });
+
+  test('5.6 handed over to an agent that dies before it confirms: withdrawn, with the reason', () => {
+    const story = new Story().running().question('q1').answer('q1').exit();
+    const reason = 'the agent was lost before it had confirmed the answer';
+    expect(story.events).toContainEqual({ type: 'requestSettled', requestId: 'q1', outcome: 'withdrawn', reason });
+  });
+
+  test('5.6 an agent that takes no answer for a minute is lost', () => {
+    const story = new Story().running().question('q1').answer('q1').pass(60_000);
+    expect(story.status).toBe('interrupted');
+    expect(story.commandTypes()).toContain('kill');
+  });
+
+  test('5.7 a hundred questions at once; the agent hears that the next is not taken', () => {
+    const story = new Story().running();
+    for (let number = 1; number <= 101; number++) story.question(`q${number}`);
+    expect(requestsView(story.state)).toHaveLength(100);
+    expect(story.commands.at(-1)).toMatchObject({ type: 'withdraw', requestId: 'q101' });
+    expect(story.refusal({ type: 'answer', requestId: 'q101', response: 1 }).code).toBe('no_such_request');
   });
 
   test('5.4 the same answer because of the same cause is no second one', () => {
@@ -82,20 +163,23 @@ describe('questions', () => {
 });
 
 describe('what it can do, announced late', () => {
-  test.each(['interrupt', 'pause', 'cancel'] as const)('8.1 %s, asked before, is asked of the agent itself', (verb) => {
-    const story = new Story().running({ capabilities: [] }).control(verb, 'c1');
-    const asked = () => story.commands.filter((one) => one.type === verb).length;
-    expect(asked()).toBe(1);
-    story.ready(everything);
-    expect(asked()).toBe(2);
-    expect(story.commands.at(-1)).toMatchObject({ type: verb, requestId: 'c1' });
-    story.ready([...everything].reverse()).ready(['steer', ...everything]);
-    expect(asked()).toBe(2);
-    story.ack('c1');
-    expect(story.status).toBe({ interrupt: 'interrupted', pause: 'paused', cancel: 'cancelled' }[verb]);
-  });
+  test.each(['interrupt', 'pause', 'cancel'] as const)(
+    '2.10 %s, asked before, is asked of the agent itself',
+    (verb) => {
+      const story = new Story().running({ capabilities: [] }).control(verb, 'c1');
+      const asked = () => story.commands.filter((one) => one.type === verb).length;
+      expect(asked()).toBe(1);
+      story.ready(everything);
+      expect(asked()).toBe(2);
+      expect(story.commands.at(-1)).toMatchObject({ type: verb, requestId: 'c1' });
+      story.ready([...everything].reverse()).ready(['steer', ...everything]);
+      expect(asked()).toBe(2);
+      story.ack('c1');
+      expect(story.status).toBe({ interrupt: 'interrupted', pause: 'paused', cancel: 'cancelled' }[verb]);
+    },
+  );
 
-  test('8.1 what it still cannot do is not asked of it', () => {
+  test('2.10 what it still cannot do is not asked of it', () => {
     const story = new Story().running({ capabilities: [] }).control('pause', 'c1');
     story.ready(['steer', 'pause']);
     expect(story.commandTypes().filter((type) => type === 'pause')).toHaveLength(1);
@@ -103,7 +187,7 @@ describe('what it can do, announced late', () => {
 });
 
 describe('a second end of a turn', () => {
-  test('7.1 a result when no turn runs ends nothing, is noted, and is shown as what it is', () => {
+  test('6.1 a result when no turn runs ends nothing, is noted, and is shown as what it is', () => {
     const story = new Story().running().result('first').result('second');
     expect(story.eventTypes().filter((type) => type === 'turnComplete')).toHaveLength(1);
     expect(story.events.at(-1)).toEqual({ type: 'thought', text: 'second' });
@@ -111,7 +195,7 @@ describe('a second end of a turn', () => {
     expect(sessionView(story.state, 1).result).toEqual({ text: 'first' });
   });
 
-  test('7.1 a result after the interrupt was confirmed is as late', () => {
+  test('6.1 a result after the interrupt was confirmed is as late', () => {
     const story = storyIn('interrupted').result('too late');
     expect(story.status).toBe('interrupted');
     expect(story.eventTypes()).not.toContain('turnComplete');
@@ -233,8 +317,37 @@ describe('what the owner reports', () => {
     const story = new Story().idle().exit();
     expect(story.status).toBe('idle');
     expect(sessionView(story.state, 1).error).toBeUndefined();
-    expect(story.state.slot.kind).toBe('held');
     expect(story.send('a').status).toBe('starting');
+  });
+
+  test.each([
+    ['idle', (story: Story) => story.result().exit()],
+    ['interrupted', (story: Story) => story.exit()],
+    ['paused', (story: Story) => story.control('pause', 'p').ack('p').exit()],
+  ])('7.7 %s without a process holds no slot', (status, happens) => {
+    const story = new Story().running();
+    happens(story);
+    expect(story.status).toBe(status);
+    expect(story.state.slot.kind).toBe('none');
+  });
+
+  test('7.7 a process that ends with work waiting keeps its place for the next', () => {
+    const story = new Story().running({ capabilities: [] }).send('a').result().delivered().send('b').result();
+    story.report({ type: 'process-exited', error: failure, undelivered: [story.inFlight().dispatchId] });
+    expect(story.status).toBe('starting');
+    expect(story.recordTypes()).not.toContain('slot-wanted');
+  });
+
+  test('7.8 an idle session gives way and says to whom; one at work does not', () => {
+    const story = new Story().idle().wish({ type: 'make-room', for: 's2' });
+    expect(story.state.slot.kind).toBe('none');
+    expect(story.commands.at(-1)).toMatchObject({ type: 'stop', reason: 'parked' });
+    const reason = 'its place went to session s2; the next message brings it back';
+    expect(story.events.at(-1)).toEqual({ type: 'status', status: 'idle', previous: 'idle', reason });
+    expect(sessionView(story.state, 0)).toMatchObject({ status: 'idle', reason });
+    expect(sessionView(story.send('a').state, 0)).not.toHaveProperty('reason');
+    const busy = new Story().running().wish({ type: 'make-room', for: 's2' });
+    expect(busy.state.slot.kind).toBe('held');
   });
 
   test('an agent may say what it can do after it was taken as ready', () => {
@@ -246,12 +359,20 @@ describe('what the owner reports', () => {
     expect(story.recordTypes().at(-1)).toBe('report-ignored');
   });
 
-  test('an agent that cannot be started: failed, with its words', () => {
-    const story = new Story().start().claim();
-    story.report({
-      type: 'start-failed',
-      error: { code: 'agent_missing', message: 'no such command: clod', stderr: '' },
-    });
+  const missing = { code: 'agent_missing', message: 'no such command: clod', stderr: '' };
+
+  test('3.6 an agent that cannot be started: its words, the prompt kept, and resume tries again', () => {
+    const story = new Story().start().claim().report({ type: 'start-failed', error: missing });
+    expect(story.status).toBe('interrupted');
+    expect(sessionView(story.state, 0)).toMatchObject({ error: missing, reason: missing.message, pending: 1 });
+    story.control('resume', 'r');
+    expect(story.status).toBe('starting');
+    expect(story.ready().deliveries()).toEqual(['first']);
+    expect(sessionView(story.state, 0)).not.toHaveProperty('error');
+  });
+
+  test('3.6 with `once` it has failed', () => {
+    const story = new Story().start({ once: true }).claim().report({ type: 'start-failed', error: missing });
     expect(story.status).toBe('failed');
     expect(sessionView(story.state, 0).error).toMatchObject({ code: 'agent_missing' });
   });

@@ -4,11 +4,11 @@ import { find } from '../archive.ts';
 import { flyingEntry } from '../queue/queue.ts';
 import { advance } from './advance.ts';
 import { command, type Draft, record } from './draft.ts';
-import { dispatchAttemptsMax, resumeRepeatAfterMs } from './limits.ts';
+import { dispatchAttemptsMax, openRequestsMax, resumeRepeatAfterMs } from './limits.ts';
 import type { Report } from './session-command.ts';
 import type { SessionState } from './session-state.ts';
 import { confirmControl, endCancelled, endFailed, endSession, endTurn, loseProcess } from './settle.ts';
-import { announces } from './status.ts';
+import { announces, openRequests } from './status.ts';
 
 type ReportOf<Type extends Report['type']> = Extract<Report, { type: Type }>;
 
@@ -78,9 +78,7 @@ function obey(draft: Draft, report: Report): void {
     case 'request-withdrawn':
       return requestWithdrawn(draft, report);
     case 'answer-delivered':
-      if (find(draft.state.requests, report.requestId)?.state !== 'answered') ignore(draft, report, 'no such answer');
-      else record(draft, { type: 'answer-delivered', requestId: report.requestId });
-      return;
+      return answerDelivered(draft, report);
     case 'control-acked':
     case 'control-refused':
       return controlWord(draft, report);
@@ -94,7 +92,8 @@ function obey(draft: Draft, report: Report): void {
 
 /** Whatever ran under an older owner is gone, whether or not anybody saw it end. */
 function claimed(draft: Draft, report: ReportOf<'claimed'>): void {
-  record(draft, { type: 'claimed', epoch: report.epoch, runner: report.runner });
+  const { epoch, runner, startWithinMs } = report;
+  record(draft, { type: 'claimed', epoch, runner, startWithinMs });
   loseProcess(draft, { why: 'taken-over' });
   advance(draft);
 }
@@ -220,10 +219,26 @@ function requestOpened(draft: Draft, report: ReportOf<'request-opened'>): void {
     return;
   }
   confirmDelivery(draft);
+  if (openRequests(state).length >= openRequestsMax) {
+    const reason = `${openRequestsMax} questions are open, the most there may be`;
+    ignore(draft, report, reason);
+    command(draft, { type: 'withdraw', incarnation: report.incarnation, requestId, reason });
+    return;
+  }
   // Whoever asks is at work, even if nobody told it to be.
   if (!state.turn.active) record(draft, { type: 'turn-started', turn: state.turn.number + 1 });
   record(draft, { type: 'request-opened', requestId, event });
   draft.observed.push(event);
+}
+
+function answerDelivered(draft: Draft, report: ReportOf<'answer-delivered'>): void {
+  const { requestId, epoch } = report;
+  if (find(draft.state.requests, requestId)?.answer?.stage !== 'sent') {
+    ignore(draft, report, 'no such answer is on its way');
+    return;
+  }
+  record(draft, { type: 'answer-delivered', requestId, epoch });
+  draft.acks.push({ type: 'answer_ack', requestId, epoch });
 }
 
 function requestWithdrawn(draft: Draft, report: ReportOf<'request-withdrawn'>): void {

@@ -64,12 +64,22 @@ export type Wish =
   | { readonly type: 'resend'; readonly messageId: string }
   | { readonly type: 'drop'; readonly messageId: string }
   | { readonly type: 'control'; readonly kind: LifecycleVerb; readonly requestId: string }
-  | { readonly type: 'answer'; readonly requestId: string; readonly response: Json };
+  | {
+      readonly type: 'answer';
+      readonly requestId: string;
+      readonly response: Json;
+      /** From a client without keys: the same value again is the same answer again. */
+      readonly equalIsRepeat?: boolean;
+    }
+  /** Nobody took the answer in time; nothing when somebody did. */
+  | { readonly type: 'take-back-answer'; readonly requestId: string };
 
 /** What the pool, the clock and an attentive owner say; never refused. */
 export type Notice =
   | { readonly type: 'admit' }
   | { readonly type: 'expire' }
+  /** Another session needs a place: a quiet one gives its own, any other keeps it. */
+  | { readonly type: 'make-room'; readonly for: string }
   /** The owner looks whether there is something to do; whoever no longer owns the session does nothing. */
   | { readonly type: 'attend'; readonly epoch: number };
 
@@ -86,7 +96,12 @@ type FromAgent = Reported & { readonly incarnation: number };
 /** Facts: recorded, or recorded as ignored with the reason; never refused. */
 export type Report =
   /** A new owner. Whatever ran under an older one is gone. */
-  | (Reported & { readonly type: 'claimed'; readonly runner: string })
+  | (Reported & {
+      readonly type: 'claimed';
+      readonly runner: string;
+      /** How long its agent may take to come up; what is usual unless given. */
+      readonly startWithinMs?: number | undefined;
+    })
   /** The owner gives the session up, its process ended. */
   | (Reported & {
       readonly type: 'released';

@@ -34,14 +34,26 @@ export type Request = {
   readonly requestId: string;
   readonly event: SuspendEvent;
   readonly since: number;
-  /** From when its wait counts: later than `since` by the time the session was paused. */
+  /** From when its wait, or that for the confirmation of its answer, counts; time in which the session was paused does not. */
   readonly waitsSince: number;
   readonly state: 'open' | 'answered' | 'withdrawn';
   readonly reason?: string | undefined;
   /** The cause of its answer, so that the same answer sent again is known as such. */
   readonly answeredBy?: string | undefined;
-  /** An answer given while paused, not yet handed over. */
-  readonly held?: { readonly response: Json } | undefined;
+  /** What was answered, by whomever. */
+  readonly given?: Json | undefined;
+  /** An answer that the agent does not have yet. */
+  readonly answer?: OnItsWay | undefined;
+};
+
+/**
+ * An answer between the one who gave it and the agent. `offered`: no living owner has seen it. `kept`: the owner has it and hands
+ * it over when the session goes on. `sent`: handed over, not confirmed.
+ */
+export type OnItsWay = {
+  readonly response: Json;
+  readonly by: string;
+  readonly stage: 'offered' | 'kept' | 'sent';
 };
 
 export type Turn = { readonly number: number; readonly active: boolean; readonly since: number };
@@ -68,8 +80,15 @@ export type SessionState = {
   readonly activeAt: number;
 
   /** Its place in the pool. */
-  readonly slot: { readonly kind: 'held' | 'wanted' | 'none'; readonly since: number };
-  readonly owner?: { readonly epoch: number; readonly runner: string } | undefined;
+  readonly slot: {
+    readonly kind: 'held' | 'wanted' | 'none';
+    readonly since: number;
+    /** The session that needed its place. */
+    readonly madeRoomFor?: string | undefined;
+  };
+  readonly owner?:
+    | { readonly epoch: number; readonly runner: string; readonly startWithinMs?: number | undefined }
+    | undefined;
   /** The highest epoch ever seen; whoever speaks with a lower one has lost the session. */
   readonly epoch: number;
   readonly agentProcess: Process;
@@ -78,7 +97,7 @@ export type SessionState = {
   readonly capabilities: readonly string[];
 
   readonly turn: Turn;
-  /** Live: open, or answered and not yet handed over. */
+  /** Live: open, or answered and not yet with the agent. */
   readonly requests: Archive<Request>;
   readonly queue: Queue;
   readonly hold?: Hold | undefined;

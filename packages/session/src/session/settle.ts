@@ -25,15 +25,24 @@ export function confirmControl(draft: Draft, by: Confirmation): void {
   if (kind === 'interrupt' && messageSince) record(draft, { type: 'queue-continued' });
 }
 
-/** Closes what waits for an answer, and answers that were kept but never handed over. */
+/** Closes what waits for an answer, and answers that were never handed over. One that was still gets its confirmation. */
 export function withdrawRequests(draft: Draft, reason: string): readonly string[] {
   const withdrawn: string[] = [];
-  for (const { requestId, state, held } of draft.state.requests.live.values()) {
-    if (state !== 'open' && held === undefined) continue;
+  for (const { requestId, answer } of draft.state.requests.live.values()) {
+    if (answer?.stage === 'sent') continue;
     record(draft, { type: 'request-withdrawn', requestId, reason });
     withdrawn.push(requestId);
   }
   return withdrawn;
+}
+
+/** Nobody is left to confirm an answer: it is not shown as given. */
+function withdrawUnconfirmed(draft: Draft, why: string): void {
+  for (const { requestId, answer } of draft.state.requests.live.values()) {
+    if (answer === undefined) continue;
+    const reason = `${why} before it had confirmed the answer`;
+    record(draft, { type: 'request-withdrawn', requestId, reason });
+  }
 }
 
 type TurnEnd = Extract<SessionRecord, { type: 'turn-ended' }>;
@@ -43,6 +52,7 @@ type TurnOutcome = TurnEnd['outcome'];
 export function endTurn(draft: Draft, outcome: TurnOutcome, told: Pick<TurnEnd, 'value' | 'error'> = {}): void {
   const { turn } = draft.state;
   withdrawRequests(draft, withdrawnBecause[outcome]);
+  withdrawUnconfirmed(draft, withdrawnBecause[outcome]);
   if (turn.active) record(draft, { type: 'turn-ended', turn: turn.number, outcome, ...told });
 }
 
@@ -108,9 +118,9 @@ function changesOwner(why: Loss): boolean {
   return why === 'taken-over' || why === 'handed-over';
 }
 
-/** An agent that never ran has failed; one that ran before can be tried again with the next message. */
+/** What was asked for stays in the queue: it is tried again by `resume` or with the next message. */
 function startFailed(draft: Draft, error: SessionError): void {
-  if (draft.state.once || !draft.state.everReady) endFailed(draft, error);
+  if (draft.state.once) endFailed(draft, error);
   else record(draft, { type: 'queue-held', reason: error.message });
 }
 
@@ -152,17 +162,15 @@ export function endSession(draft: Draft, ending: Ending): void {
   const { agentProcess, control, owner } = draft.state;
   endTurn(draft, ending.status === 'cancelled' ? 'cancelled' : 'lost', { error: ending.error });
   for (const entry of listedEntries(draft.state.queue)) {
+    const messageId = entry.id;
+    const mayHaveIt = entry.state !== 'pending';
     if (entry.dispatch !== undefined) {
       const { dispatchId } = entry.dispatch;
-      record(draft, {
-        type: 'message-uncertain',
-        messageId: entry.id,
-        dispatchId,
-        reason: 'the agent may have received it',
-      });
-    } else if (entry.state === 'pending') {
-      record(draft, { type: 'message-cancelled', messageId: entry.id, reason: `the session is ${ending.status}` });
+      record(draft, { type: 'message-uncertain', messageId, dispatchId, reason: 'the agent may have received it' });
     }
+    const over = `the session is ${ending.status}`;
+    const reason = mayHaveIt ? `${over}; the agent may have received it` : over;
+    record(draft, { type: 'message-cancelled', messageId, reason });
   }
   if (control !== undefined && draft.state.control !== undefined) {
     record(draft, {

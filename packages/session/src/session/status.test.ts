@@ -46,7 +46,7 @@ describe('status and waiting', () => {
     story.question('q1').answer('q1').result();
     expect(story.statuses()).toEqual(['queued', 'starting', 'running', 'waitingForInput', 'running', 'completed']);
     expect(story.eventTypes().slice(-3)).toEqual(['status', 'complete', 'finish']);
-    expect(story.commandTypes()).toEqual(['start', 'deliver', 'answer', 'stop']);
+    expect(story.commandTypes()).toEqual(['start', 'deliver', 'attend', 'answer', 'stop']);
     expect(sessionView(story.state, 17)).toMatchObject({
       id: 's1',
       kind: 'agent',

@@ -10,7 +10,7 @@ import { canSteer, needsProcess, openRequests, statusOf, waitingStatus } from '.
 export function sessionView(state: SessionState, position: number): Session {
   const { id, title, kind, agent, turn, usage, once, result, error } = state;
   const waiting = waitingOf(state);
-  const reason = state.end?.reason ?? state.hold?.reason;
+  const reason = state.end?.reason ?? state.hold?.reason ?? madeRoomText(state.slot.madeRoomFor);
   return {
     id,
     title,
@@ -21,7 +21,7 @@ export function sessionView(state: SessionState, position: number): Session {
     createdAt: isoTime(state.createdAt),
     updatedAt: isoTime(state.updatedAt),
     ...(waiting === undefined ? {} : { waiting }),
-    pending: listedIn(state).length,
+    pending: listedEntries(state.queue).length,
     usage,
     position,
     ...(result === undefined ? {} : { result: mutable(result) }),
@@ -31,6 +31,16 @@ export function sessionView(state: SessionState, position: number): Session {
     ...(state.everReady ? { capabilities: [...state.capabilities] } : {}),
   };
 }
+
+/** Who got the place: a session, or the pool itself, which was made smaller. */
+export function madeRoomText(who: string | undefined): string | undefined {
+  if (who === undefined) return undefined;
+  const why = who === smallerPool ? 'the pool was made smaller' : `its place went to session ${who}`;
+  return `${why}; the next message brings it back`;
+}
+
+/** No session's id. */
+export const smallerPool = '@pool';
 
 /** Why the session does not move, and what would make it. Undefined while it works, is idle or is over. */
 export function waitingOf(state: SessionState): Waiting | undefined {
@@ -87,7 +97,7 @@ export function messageView(entry: QueueEntry, state: SessionState): Message {
     id: entry.id,
     content: entry.content,
     priority: entry.priority,
-    status: publicStatus(entry, state),
+    status: publicStatus(entry),
     source: entry.source,
     createdAt: isoTime(entry.createdAt),
     ...(entry.deliveredAt === undefined ? {} : { deliveredAt: isoTime(entry.deliveredAt) }),
@@ -106,30 +116,30 @@ function reasonOf(entry: QueueEntry, state: SessionState): { readonly reason?: s
   return { reason: 'the agent takes nothing during a turn: it is first in the next one' };
 }
 
-function publicStatus(entry: QueueEntry, state: SessionState): Message['status'] {
+function publicStatus(entry: QueueEntry): Message['status'] {
   switch (entry.state) {
     case 'delivered':
     case 'cancelled':
       return entry.state;
     case 'pending':
     case 'dispatched':
-      return 'pending';
     case 'uncertain':
-      return state.end === undefined ? 'pending' : 'cancelled';
+      return 'pending';
   }
 }
 
-function listedIn(state: SessionState): readonly QueueEntry[] {
-  return state.end === undefined ? listedEntries(state.queue) : [];
-}
+/** A part of something long: what comes after a position, and how much of it. */
+export type PageOf = { readonly after: number; readonly limit: number };
 
-export function messageListView(state: SessionState, all: boolean): MessageList {
-  const pending = listedIn(state).map((entry) => messageView(entry, state));
+/** What is listed, and if wanted a page of what has left the queue. */
+export function messageListView(state: SessionState, page?: PageOf): MessageList {
+  const pending = listedEntries(state.queue).map((entry) => messageView(entry, state));
   const { version } = state.queue;
-  if (!all) return { pending, version };
-  const uncertain = state.end === undefined ? [] : listedEntries(state.queue);
-  const history = [...settledEntries(state.queue), ...uncertain].map((entry) => messageView(entry, state));
-  return { pending, history, version };
+  if (page === undefined) return { pending, version };
+  const settled = settledEntries(state.queue);
+  const end = page.after + page.limit;
+  const history = settled.slice(page.after, end).map((entry) => messageView(entry, state));
+  return { pending, history, version, position: page.after + history.length, more: settled.length > end };
 }
 
 /** One message, or undefined when the session has none of that id. */
