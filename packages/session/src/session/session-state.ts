@@ -50,7 +50,7 @@ export type Request = {
  * An answer between the one who gave it and the agent. `offered`: no living owner has seen it. `kept`: the owner has it and hands
  * it over when the session goes on. `sent`: handed over, not confirmed.
  */
-export type OnItsWay = {
+type OnItsWay = {
   readonly response: Json;
   readonly by: string;
   readonly stage: 'offered' | 'kept' | 'sent';
