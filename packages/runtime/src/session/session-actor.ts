@@ -1,7 +1,7 @@
 import type { Json } from '@concerto/base';
 import { type EventLog, LogError } from '@concerto/log';
 import type { RunnerCommand, ToolConfig, WorkEvent } from '@concerto/protocol';
-import { nextDeadline, type Report as SessionReport, type SessionState, statusOf } from '@concerto/session';
+import { type Report as SessionReport, type SessionState, statusOf } from '@concerto/session';
 import type { CatalogEntry } from '../catalog.ts';
 import type { Clock, Environment, MintId, Report, SessionConnection, StartWork } from '../ports.ts';
 import { conversationOf } from './agent-conversation.ts';
@@ -9,6 +9,7 @@ import { AgentLink, undelivered } from './agent-link.ts';
 import { AgentListener, type Exit } from './agent-listener.ts';
 import { type Speaker, sessionError } from './agent-report.ts';
 import { CommandFollowing } from './command-following.ts';
+import { atNextDeadline, startWithin } from './deadline-watch.ts';
 import { OwnProcessNotes } from './own-process-notes.ts';
 import { type Ownership, OwnerWriter } from './owner-writer.ts';
 import type { ProcessRegister } from './process-register.ts';
@@ -361,12 +362,7 @@ export class SessionActor {
       }
     }
     this.#timeouts.waitsForPerson(personsTurn.has(statusOf(state)));
-    const deadline = nextDeadline(state);
-    if (deadline === undefined) return;
-    const now = this.#ports.clock.now();
-    // A clock that stepped back stands still at the last record, and the wait is by how much is left of it.
-    const left = Math.max(0, deadline - Math.max(now, state.updatedAt));
-    this.#cancelDeadline = this.#ports.clock.at(now + left, () => {
+    this.#cancelDeadline = atNextDeadline(state, this.#ports.clock, (deadline) => {
       // The same state, an instant later, has passed its deadline.
       this.#followed = undefined;
       void this.#guard(this.#writer.expire(deadline));
@@ -400,13 +396,6 @@ export class SessionActor {
   #speaker(live: AgentLink): Speaker {
     return { epoch: this.#own.fence.epoch, incarnation: live.incarnation };
   }
-}
-
-/** Beside the time in which the agent must introduce itself: to be spawned, and to be given up in good order. */
-const startMarginMs = 5_000;
-
-function startWithin(initTimeoutMs: number | undefined): { readonly startWithinMs?: number } {
-  return initTimeoutMs === undefined ? {} : { startWithinMs: initTimeoutMs + startMarginMs };
 }
 
 /** While a person is asked, or has it paused, the agent's time stands still. */

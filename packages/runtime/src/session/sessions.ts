@@ -22,7 +22,6 @@ import {
   type Template,
 } from '@concerto/protocol';
 import {
-  answerStanding,
   audit as auditOf,
   messageHistory,
   messageListView,
@@ -34,18 +33,17 @@ import {
   sessionView,
   statusOf,
   type Wish,
-  withdrawnRefusal,
 } from '@concerto/session';
 import { assistantCapabilities } from '../assistant/assistant-spec.ts';
 import type { Catalog } from '../catalog.ts';
 import type { Clock, Environment, MintId } from '../ports.ts';
+import { answerTaken } from './answer-taken.ts';
 import { planStart } from './plan-start.ts';
 import type { PoolKeeper } from './pool-keeper.ts';
 import { readRecords } from './read-records.ts';
 import { ofDomain, refusal, type ServiceRefusal } from './service-refusal.ts';
 import { type SessionStore, sessionsCollection } from './session-store.ts';
 import { Templates } from './templates.ts';
-import { untilGrown } from './until-grown.ts';
 
 /** Who asks; `key` is the caller's idempotency key, from which ids are made so that a repeat names the same thing. */
 export type Caller = { readonly actor: string; readonly key: string | undefined };
@@ -60,9 +58,6 @@ export type SessionsOptions = {
   /** Where secrets are looked up; our own variables unless given. */
   readonly environment?: Environment;
 };
-
-/** Longer than a dead runner's lease and the time another takes to settle what it left. */
-const answerTakenWithinMs = 20_000;
 
 const auditPageEntries = 1_000;
 
@@ -234,34 +229,10 @@ export class Sessions {
       response,
       ...(repeat === undefined ? {} : { equalIsRepeat: repeat.equalIsRepeat }),
     });
-    return executed.ok ? await this.#taken({ session, requestId }, caller, executed.value) : executed;
-  }
-
-  /** Whoever answers hears what is true: a living owner has it, or it was not given. */
-  async #taken(
-    { session, requestId }: { readonly session: string; readonly requestId: string },
-    caller: Caller,
-    now: SessionState,
-  ): Promise<Result<void, ServiceRefusal>> {
-    const { log, store, clock } = this.#options;
-    const standing = (state: SessionState | undefined) =>
-      state === undefined ? ({ is: 'open' } as const) : answerStanding(state, requestId);
-    let outcome = standing(now);
-    if (outcome.is === 'offered') {
-      const isSettled = async () => {
-        outcome = standing(await store.state(session));
-        return outcome.is !== 'offered';
-      };
-      if (!(await untilGrown(log, clock, { session, withinMs: answerTakenWithinMs, isSettled }))) {
-        const back = await this.#execute(session, caller, { type: 'take-back-answer', requestId });
-        if (!back.ok) return back;
-        outcome = standing(back.value);
-      }
-    }
-    if (outcome.is === 'given') return ok(undefined);
-    if (outcome.is === 'withdrawn') return err(ofDomain(withdrawnRefusal(requestId, outcome.reason)));
-    const message = `no runner has the session now, so the answer was not given; request ${requestId} is still open`;
-    return err(refusal('not_delivered', message));
+    if (!executed.ok) return executed;
+    const takeBack = (): Promise<Result<SessionState, ServiceRefusal>> =>
+      this.#execute(session, caller, { type: 'take-back-answer', requestId });
+    return await answerTaken(this.#options, { session, requestId, state: executed.value, takeBack });
   }
 
   /** A page of everything, or of what became of one message. */

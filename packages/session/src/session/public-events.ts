@@ -43,7 +43,9 @@ function settledRequest({ before, after }: Change, record: SessionRecord): Publi
     const told = isSecret(request.event) ? {} : { response };
     return [{ type: 'requestSettled', requestId, outcome: 'answered', by, ...told }];
   }
-  if (record.type === 'request-withdrawn') {
+  // A request is settled once: an answer that was shown and then did not arrive is told in the status and the audit.
+  const shown = before?.requests.live.get(record.type === 'request-withdrawn' ? record.requestId : '')?.answer?.stage;
+  if (record.type === 'request-withdrawn' && (shown === undefined || shown === 'offered')) {
     return [{ type: 'requestSettled', requestId: record.requestId, outcome: 'withdrawn', reason: record.reason }];
   }
   return [];

@@ -36,12 +36,13 @@ export function withdrawRequests(draft: Draft, reason: string): readonly string[
   return withdrawn;
 }
 
-/** Nobody is left to confirm an answer: it is not shown as given. */
+/** Nobody is left to confirm an answer: whoever looks at the session is told that the agent may not have it. */
 function withdrawUnconfirmed(draft: Draft, why: string): void {
   for (const { requestId, answer } of draft.state.requests.live.values()) {
     if (answer === undefined) continue;
     const reason = `${why} before it had confirmed the answer`;
     record(draft, { type: 'request-withdrawn', requestId, reason });
+    draft.reason ??= reason;
   }
 }
 
