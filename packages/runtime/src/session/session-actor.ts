@@ -113,12 +113,8 @@ export class SessionActor {
       const after = await this.#patiently(() => this.#ports.log.head(this.#own.session, 'commands'));
       await this.#writer.begin();
       await this.#patiently(() => this.#ports.processes.endAllOf(this.#own.session));
-      await this.#tell({
-        type: 'claimed',
-        epoch: this.#own.fence.epoch,
-        runner: this.#own.runner,
-        ...startWithin(this.#entry.initTimeoutMs),
-      });
+      const { runner, fence } = this.#own;
+      await this.#tell({ type: 'claimed', epoch: fence.epoch, runner, ...startWithin(this.#entry.initTimeoutMs) });
       await this.#commands.run(after);
     } catch (cause) {
       this.#failed(cause);
