@@ -1,13 +1,15 @@
 /**
- * The durable record. Every session has three streams; a position is how many entries a stream holds, so the
+ * The durable record. Every session has four streams; a position is how many entries a stream holds, so the
  * first entry has position 1 and `after: 0` means everything.
  *
  * - `domain`: what was decided, the input of `evolve`; the authority.
  * - `commands`: what the agent's owner must do, written only together with the decision that caused it.
+ * - `journal`: what its worker said and was given, as it was: what a program goes on from, and hears its agents through.
  * - `events`: what clients see. The log stamps each entry's JSON with `"seq": position`, so the stored text is
  *   the text that goes to a client, never parsed again.
  */
-export type StreamName = 'domain' | 'commands' | 'events';
+export type StreamName = 'domain' | 'commands' | 'journal' | 'events';
+export const streamNames: readonly StreamName[] = ['domain', 'commands', 'journal', 'events'];
 
 export type NewEntry = {
   readonly type: string;

@@ -236,13 +236,16 @@ export const finalStatuses: readonly SessionStatus[] = ['completed', 'failed', '
 export const MessagePriority = z.enum(['queued', 'immediate']);
 export type MessagePriority = z.infer<typeof MessagePriority>;
 
+export const MessageSource = z.enum(['user', 'system', 'webhook', 'program']);
+export type MessageSource = z.infer<typeof MessageSource>;
+
 /** A queue entry as users see it. The domain's in-between states show as `pending` with `inFlight`, or `cancelled` with a reason. */
 export const Message = z.strictObject({
   id: z.string(),
   content: z.string(),
   priority: MessagePriority,
   status: z.enum(['pending', 'delivered', 'cancelled']),
-  source: z.enum(['user', 'system', 'webhook']),
+  source: MessageSource,
   createdAt: z.string(),
   deliveredAt: z.string().optional(),
   cancelledAt: z.string().optional(),
@@ -306,6 +309,10 @@ const AgentInfoEvent = z.strictObject({
 /** A piece of what a running call writes. */
 const ToolOutput = z.strictObject({ type: z.literal('toolOutput'), callId, text: z.string(), extra });
 
+/** A place in a session's events. */
+export const Because = z.strictObject({ session: z.string(), seq: z.number().int().positive() });
+export type Because = z.infer<typeof Because>;
+
 export const SessionEvent = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('status'),
@@ -351,7 +358,7 @@ export const SessionEvent = z.discriminatedUnion('type', [
     /** What was answered, unless it was asked for as a secret. */
     response: JsonValue.optional(),
     /** Where it was decided: a place in another session's events. */
-    because: z.strictObject({ session: z.string(), seq: count }).optional(),
+    because: Because.optional(),
   }),
 ]);
 export type SessionEvent = z.infer<typeof SessionEvent>;

@@ -67,6 +67,13 @@ export const Session = z.strictObject({
   once: z.boolean().optional(),
   reason: z.string().optional(),
   capabilities: z.array(z.string()).optional(),
+  /** The session that opened it, and the top of their tree. */
+  parent: z.string().optional(),
+  root: z.string().optional(),
+  /** How many sessions it opened. */
+  children: z.number().int().nonnegative().optional(),
+  /** Of the worker: what an agent says of itself, for a program the digest of the code that it runs. */
+  version: z.string().optional(),
 });
 export type Session = z.infer<typeof Session>;
 

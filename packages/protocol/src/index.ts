@@ -3,6 +3,7 @@ export {
   AgentEvent,
   type AgentEventType,
   AgentResult,
+  Because,
   CallOutcome,
   Choice,
   ErrorObject,
@@ -13,6 +14,7 @@ export {
   Location,
   Message,
   MessagePriority,
+  MessageSource,
   PlanEntry,
   type PublicEvent,
   RequestOption,
@@ -27,6 +29,7 @@ export {
   UsageSource,
   type WorkEvent,
 } from './agent-event.ts';
+export { AgentJournalEntry } from './agent-journal.ts';
 export {
   AckMessage,
   type AgentCapability,

@@ -37,10 +37,21 @@ export const RunnerCommand = z.discriminatedUnion('type', [
     messageId: z.string().min(1),
     content: z.string(),
     objective: LlmContent.optional(),
+    context: JsonValue.optional(),
     how: DeliveryWay,
     turn: z.number().int().positive(),
   }),
-  z.strictObject({ type: z.literal('answer'), at, incarnation, requestId, response: JsonValue }),
+  /** `line`: the reply as it is written to the agent. */
+  z.strictObject({
+    type: z.literal('answer'),
+    at,
+    incarnation,
+    requestId,
+    response: JsonValue,
+    line: z.string().optional(),
+  }),
+  /** A line in reply to something that was no request. */
+  z.strictObject({ type: z.literal('respond'), at, incarnation, line: z.string() }),
   /** The agent need not wait for this question any more. */
   z.strictObject({ type: z.literal('withdraw'), at, incarnation, requestId, reason: z.string() }),
   z.strictObject({ type: z.literal('interrupt'), at, incarnation, requestId }),

@@ -1,5 +1,13 @@
 import { z } from 'zod';
-import { AgentResult, MessagePriority, SuspendEvent, Usage, UsageSource } from './agent-event.ts';
+import {
+  AgentResult,
+  Because,
+  MessagePriority,
+  MessageSource,
+  SuspendEvent,
+  Usage,
+  UsageSource,
+} from './agent-event.ts';
 import { LifecycleVerb, SessionError, SessionKind } from './http.ts';
 import { JsonValue } from './json-value.ts';
 import { LlmContent } from './llm-content.ts';
@@ -36,6 +44,10 @@ const Lifecycle = [
     template: z.string().optional(),
     input: JsonValue.optional(),
     tools: ToolConfig.optional(),
+    /** The session that opened it, the top of their tree, and the code that says how it is started. */
+    parent: id.optional(),
+    root: id.optional(),
+    code: id.optional(),
     slot: z.enum(['held', 'wanted']),
   }),
   z.strictObject({ ...envelope, type: z.literal('slot-granted') }),
@@ -97,6 +109,9 @@ const Requests = [
     requestId: id,
     response: JsonValue,
     held: z.boolean(),
+    /** The reply as its agent gets it, where it is more exact than the response. */
+    line: z.string().optional(),
+    because: Because.optional(),
   }),
   /** The owner has it and hands it over when the session goes on. */
   z.strictObject({ ...envelope, type: z.literal('answer-kept'), requestId: id }),
@@ -158,7 +173,9 @@ const Messages = [
     content: z.string(),
     objective: LlmContent.optional(),
     priority: MessagePriority,
-    source: z.enum(['user', 'system', 'webhook']),
+    source: MessageSource,
+    /** Given to the agent beside the text. */
+    context: JsonValue.optional(),
   }),
   z.strictObject({ ...envelope, type: z.literal('message-edited'), messageId: id, content: z.string() }),
   z.strictObject({ ...envelope, type: z.literal('message-promoted'), messageId: id }),
@@ -204,6 +221,13 @@ const Messages = [
   z.strictObject({ ...envelope, type: z.literal('message-starved'), messageId: id, waitedMs: z.number().int() }),
 ] as const;
 
+const Children = [
+  /** A session was opened for a call of this one. */
+  z.strictObject({ ...envelope, type: z.literal('child-opened'), child: id }),
+  /** A line for the agent that answers no request, in reply to something that it said. */
+  z.strictObject({ ...envelope, type: z.literal('responded'), line: z.string() }),
+] as const;
+
 const Facts = [
   z.strictObject({ ...envelope, type: z.literal('usage-reported'), usage: Usage, source: UsageSource.optional() }),
   /** A report that could not be obeyed: late, of an older owner, or about something that is over. */
@@ -223,6 +247,7 @@ export const SessionRecord = z.discriminatedUnion('type', [
   ...Requests,
   ...Control,
   ...Messages,
+  ...Children,
   ...Facts,
 ]);
 export type SessionRecord = z.infer<typeof SessionRecord>;

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { Ack, PoolRecord, RunnerCommand, SessionRecord, ToolConfig } from '@concerto/protocol';
+import { Ack, AgentJournalEntry, PoolRecord, RunnerCommand, SessionRecord, ToolConfig } from '@concerto/protocol';
 import { expect, test } from 'vitest';
 import { describeCorpus } from './corpus.ts';
 
@@ -9,6 +9,7 @@ const unions = {
   'pool-record': PoolRecord,
   'runner-command': RunnerCommand,
   ack: Ack,
+  'agent-journal': AgentJournalEntry,
 };
 
 describeCorpus('stored', { ...unions, 'tool-config': ToolConfig });

@@ -1,5 +1,6 @@
 import type { AgentConnection, AgentOutput, AgentSpec, StartOptions } from '@concerto/agents';
 import type { SuspendEvent, WorkEvent } from '@concerto/protocol';
+import type { OwnerWriter } from './session/owner-writer.ts';
 
 /** Time as the runtime sees it, so that a simulation can hold it in its hand. */
 export type Clock = {
@@ -34,8 +35,15 @@ export type SessionConnection = Omit<AgentConnection, 'output'> & {
 
 export type StartAgent = (spec: AgentSpec, options: StartOptions) => Promise<AgentConnection>;
 
+/** What whoever works in a session may ask of its owner. */
+export type WorkOptions = StartOptions & {
+  /** The owner's hand: what is written with it stands in order with everything else that the session says. */
+  readonly writer: OwnerWriter;
+  readonly epoch: number;
+};
+
 /** As `StartAgent`, whatever the session runs. */
-export type StartWork = (spec: AgentSpec, options: StartOptions) => Promise<SessionConnection>;
+export type StartWork = (spec: AgentSpec, options: WorkOptions) => Promise<SessionConnection>;
 
 /** The variables to which references to secrets lead. */
 export type Environment = Readonly<Record<string, string | undefined>>;

@@ -34,11 +34,12 @@ export type {
   Wish,
 } from './session/session-command.ts';
 export type { Control, Hold, Process, Request, SessionState, Turn } from './session/session-state.ts';
-export { openRequests, statusOf } from './session/status.ts';
+export { isSettled, openRequests, statusOf } from './session/status.ts';
 export {
   messageListView,
   messageOf,
   type PageOf,
+  promptProgress,
   type RequestView,
   requestsView,
   sessionView,

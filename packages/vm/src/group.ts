@@ -230,6 +230,25 @@ export function interrupt(vm: Vm, fiber: Fiber, frame: number, end: Value): void
   if (!isQueued) vm.ready.push(fiber.id);
 }
 
+/** Ends what a driver's handler is about; it goes on with the session as if the handler had given nothing. */
+export function leaveHandler(vm: Vm, fiber: Fiber, frame: number): void {
+  const kept = tasksOf(fiber, frame);
+  fiber.tasks = fiber.tasks.filter((task) => task.frame !== frame);
+  interrupt(vm, fiber, frame, null);
+  fiber.tasks = [...kept, ...fiber.tasks];
+}
+
+/** Ends one task of a frame. */
+export function dropTask(vm: Vm, fiber: Fiber, task: Task): void {
+  fiber.tasks = fiber.tasks.filter((other) => other !== task);
+  cancelFiber(vm, task.fiber);
+  const left = tasksOf(fiber, task.frame).length;
+  if (left === 0) tellWhetherHandling(vm, fiber, task.frame);
+  if (fiber.wait?.kind !== 'tasks' || fiber.wait.frame !== task.frame || left > fiber.wait.most) return;
+  fiber.wait = null;
+  vm.ready.push(fiber.id);
+}
+
 /** The fiber and the frame that drive a session. */
 export function driverOf(vm: Vm, session: string): { readonly fiber: Fiber; readonly frame: number } | undefined {
   for (const fiber of vm.fibers.values()) {

@@ -17,6 +17,7 @@ export { equal } from './equality.ts';
 export { failSession } from './fail-session.ts';
 export { fromJson, parseJson, stringify, toJson } from './json.ts';
 export type { Failure, Limits, Outcome, TraceEntry, Vm } from './machine.ts';
+export { type Overtaken, overtakeHandler } from './overtake-handler.ts';
 export { restore } from './restore.ts';
 export { snapshot } from './snapshot.ts';
 export { SnapshotError } from './snapshot-data.ts';

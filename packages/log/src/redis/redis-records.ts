@@ -1,4 +1,4 @@
-import type { StreamName } from '../event-log.ts';
+import { type StreamName, streamNames } from '../event-log.ts';
 import { DUMP_BATCH, type StoreRecord } from '../store.ts';
 import type { RedisClient } from './redis-connection.ts';
 import { documentsKey, fetchMembers } from './redis-documents.ts';
@@ -8,15 +8,13 @@ import { metaKey, readSessions, streamKey } from './redis-streams.ts';
 type Query = <T>(run: (client: RedisClient) => Promise<T>) => Promise<T>;
 type Records = AsyncGenerator<readonly StoreRecord[]>;
 
-const names: readonly StreamName[] = ['domain', 'commands', 'events'];
-
 export async function* dumpRedis(query: Query, aheadMs: () => number): Records {
   const now = timeReply(await query((client) => client.sendCommand(['TIME']))) + aheadMs();
   let after: string | undefined;
   for (;;) {
     const sessions = await query((client) => readSessions(client, after, DUMP_BATCH));
     if (sessions.length === 0) break;
-    for (const session of sessions) for (const stream of names) yield* dumpStream(query, session, stream);
+    for (const session of sessions) for (const stream of streamNames) yield* dumpStream(query, session, stream);
     after = sessions.at(-1);
   }
   const collections = listReply(await query((client) => client.sendCommand(['SMEMBERS', 'concerto:collections'])));

@@ -1,19 +1,17 @@
 import { unreachable } from '@concerto/base';
-import type { StreamName } from '../event-log.ts';
+import { type StreamName, streamNames } from '../event-log.ts';
 import { DUMP_BATCH, type StoreRecord } from '../store.ts';
 import type { Commit } from './group-commit.ts';
 import type { SqliteState } from './sqlite-event-log.ts';
 import { integerAt, textAt } from './sqlite-row.ts';
 import { POSITIONS_PER_STREAM } from './sqlite-schema.ts';
 
-const names: readonly StreamName[] = ['domain', 'commands', 'events'];
-
 export function* dumpSqlite(state: SqliteState): Generator<readonly StoreRecord[]> {
   let after: string | undefined;
   for (;;) {
     const sessions = state.streams.sessions(after, DUMP_BATCH);
     if (sessions.length === 0) break;
-    for (const session of sessions) for (const stream of names) yield* dumpStream(state, session, stream);
+    for (const session of sessions) for (const stream of streamNames) yield* dumpStream(state, session, stream);
     after = sessions.at(-1);
   }
   yield* dumpDocuments(state);

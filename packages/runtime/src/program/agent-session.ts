@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AgentConnection, AgentExit, AgentOutput } from '@concerto/agents';
-import type { Json, JsonObject } from '@concerto/base';
+import type { AgentExit } from '@concerto/agents';
+import type { Json } from '@concerto/base';
 import { LONGEST_TIMER_MS, OwedReplies } from './owed-replies.ts';
+import type { Message, ProgramAgent, ProgramAgentOutput, ProgramCall, Said, SettledMessage } from './program-agent.ts';
 import { WorldFailure } from './program-world.ts';
 
 /** Messages a session may hold before its program reads them; then the agent waits. */
@@ -26,7 +27,7 @@ const LOST_WITHIN_MS = 250;
 
 /** A process that serves one session after another. What it says outside of a session is nobody's: it is told and dropped. */
 export class LiveAgent {
-  readonly connection: AgentConnection;
+  readonly connection: ProgramAgent;
   #session: AgentSession | undefined;
   #claimed = true;
   #gone: WorldFailure | undefined;
@@ -38,7 +39,7 @@ export class LiveAgent {
   readonly #onStale: (message: Message) => void;
 
   constructor(
-    connection: AgentConnection,
+    connection: ProgramAgent,
     { earlyStderr, onStale }: { readonly earlyStderr: string[]; readonly onStale: (message: Message) => void },
   ) {
     this.connection = connection;
@@ -123,10 +124,20 @@ export class LiveAgent {
     else this.#late.push(message);
   }
 
-  #deliver(output: AgentOutput): void {
+  #deliver(output: ProgramAgentOutput): void {
     switch (output.kind) {
       case 'message':
-        if (this.#session?.receive(output.raw) !== true) this.#drop(output.raw);
+        if (output.isStale === true || this.#session?.receive(output) !== true) this.#drop(output.raw);
+        return;
+      case 'stderr':
+        this.stderr(output.text);
+        return;
+      case 'overtaken':
+        this.#session?.overtaken(output);
+        return;
+      case 'gone':
+        this.#gone = output.failure;
+        this.#session?.fail(output.failure);
         return;
       case 'announced':
       case 'usage':
@@ -157,6 +168,8 @@ type SessionLimits = {
   readonly replySeconds: number | undefined;
   /** The program has a handler for lines on stderr. */
   readonly watchesStderr: boolean;
+  /** Somebody else has answered a message that the program has. */
+  readonly onOvertaken: (message: SettledMessage) => void;
   /** One of the limits has passed while nobody waits for the next message. */
   readonly onExpired: (failure: WorldFailure) => void;
 };
@@ -168,11 +181,6 @@ type ReplyLine = {
   readonly value?: Json;
   readonly error?: Json;
 };
-
-export type Message = JsonObject & { readonly type: string };
-
-/** What the VM is given: the agent's own words, or what was seen of its process. */
-type Said = { readonly message: Message } | { readonly observed: 'stderr'; readonly text: string };
 
 /** One prompt and what comes back until `result` or `error`. */
 export class AgentSession {
@@ -204,22 +212,30 @@ export class AgentSession {
     live.attach(this);
   }
 
-  async prompt(text: string, context: Json | undefined): Promise<void> {
+  async prompt(text: string, context: Json | undefined, call: ProgramCall): Promise<void> {
     this.#promptedAt = performance.now();
     // One timer for the whole session: one for each message would cost more than the message.
+    this.#watchDeadline(this.#limits.deadline - Date.now());
+    await this.live.connection.prompt(context === undefined ? { text } : { text, context }, call);
+  }
+
+  #watchDeadline(ms: number): void {
     this.#deadline = setTimeout(
-      () => this.#expire(`did not finish within ${this.#limits.timeoutSeconds} s`),
-      Math.min(Math.max(0, this.#limits.deadline - Date.now()), LONGEST_TIMER_MS),
+      () => {
+        // Time in which a person is asked, or has it paused, is not the agent's.
+        if (this.live.connection.isHeld?.() === true) this.#watchDeadline(this.#limits.timeoutSeconds * 1000);
+        else this.#expire(`did not finish within ${this.#limits.timeoutSeconds} s`);
+      },
+      Math.min(Math.max(0, ms), LONGEST_TIMER_MS),
     );
-    await this.live.connection.prompt(context === undefined ? { text } : { text, context });
   }
 
   /** False when the session is over: the message is none of its. */
-  receive(message: Message): boolean {
+  receive({ raw: message, place }: { readonly raw: Message; readonly place?: number }): boolean {
     if (this.#isOver) return false;
     this.#hasSpoken = true;
     if (message.type === 'result' || message.type === 'error') this.#isOver = true;
-    this.#queue.push({ message });
+    this.#queue.push(place === undefined ? { message } : { message, place });
     this.#wake();
     return true;
   }
@@ -230,6 +246,18 @@ export class AgentSession {
     if (this.#isOver || !this.#limits.watchesStderr || this.#queue.length >= QUEUE_LIMIT) return;
     this.#queue.push({ observed: 'stderr', text });
     this.#wake();
+  }
+
+  /** One that the program has not taken yet is not taken any more: nobody waits for its answer. */
+  overtaken({ type, id, by }: SettledMessage): void {
+    const index = this.#queue.findIndex(
+      (said) => 'message' in said && said.message.type === type && (said.message.id ?? null) === id,
+    );
+    if (index >= 0) this.#queue.splice(index, 1);
+    else {
+      this.#owed.replied(type, id);
+      this.#limits.onOvertaken({ type, id, by });
+    }
   }
 
   fail(failure: WorldFailure): void {
@@ -323,7 +351,10 @@ export class AgentSession {
     const { idleSeconds } = this.#limits;
     if (idleSeconds === undefined || this.#handling || this.#woken === undefined) return;
     this.#silence = setTimeout(
-      () => this.#expire(`was silent for ${idleSeconds} s`),
+      () => {
+        if (this.live.connection.isHeld?.() === true) this.#watchSilence();
+        else this.#expire(`was silent for ${idleSeconds} s`);
+      },
       Math.min(idleSeconds * 1000, LONGEST_TIMER_MS),
     );
   }

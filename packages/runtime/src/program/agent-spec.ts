@@ -5,8 +5,11 @@ import type { Json } from '@concerto/base';
 import type { IrAgent } from '@concerto/ir';
 import { type ProgramWorld, WorldFailure } from './program-world.ts';
 
+/** Where its paths start, and who is told of one that was found elsewhere. */
+export type AgentPlaces = Pick<ProgramWorld, 'directory' | 'projectDirectory' | 'log'>;
+
 /** How to start a declared agent: the manifest's table with what the declaration says over it. */
-export async function agentSpec(agent: IrAgent, world: ProgramWorld): Promise<AgentSpec> {
+export async function agentSpec(agent: IrAgent, world: AgentPlaces): Promise<AgentSpec> {
   const table = { ...agent.manifest, ...agent.config };
   const protocol = oneOf(table.protocol, ['ndjson', 'acp', 'claude', 'codex']) ?? 'ndjson';
   // Two of the protocols name their program themselves.
@@ -36,7 +39,7 @@ export async function agentSpec(agent: IrAgent, world: ProgramWorld): Promise<Ag
   };
 }
 
-type PathPlace = { readonly agent: IrAgent; readonly world: ProgramWorld; readonly workingDir: string };
+type PathPlace = { readonly agent: IrAgent; readonly world: AgentPlaces; readonly workingDir: string };
 
 /** A path that is not in the agent's directory but in the caller's is most likely the one that was meant. */
 async function findPath(word: string, { agent, world, workingDir }: PathPlace): Promise<string> {

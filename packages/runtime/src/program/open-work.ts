@@ -1,12 +1,13 @@
 import type { Json, JsonObject } from '@concerto/base';
-import type { Answer, Effect, ModelRequest, WorldError } from '@concerto/vm';
+import type { Answer, Effect, ModelRequest, Overtaken, WorldError } from '@concerto/vm';
 import type { ProgramRequest } from './program-world.ts';
 
 /** What the VM is given from outside. */
 export type Input =
   | { readonly kind: 'answer'; readonly id: number; readonly answer: Answer }
   | { readonly kind: 'expired'; readonly session: string; readonly error: WorldError }
-  | { readonly kind: 'stale'; readonly agent: string; readonly message: JsonObject };
+  | { readonly kind: 'stale'; readonly agent: string; readonly message: JsonObject }
+  | ({ readonly kind: 'overtaken' } & Overtaken);
 
 /** An answer of a model with `@cache`, and how long ago it came. */
 export type CachedAnswer = { readonly request: ModelRequest; readonly answer: Json; readonly at: number };

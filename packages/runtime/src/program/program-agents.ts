@@ -1,21 +1,15 @@
-import type { AgentError, AgentExit, AgentSpec, ProcessIdentity } from '@concerto/agents';
+import type { AgentError, AgentExit } from '@concerto/agents';
 import type { Json } from '@concerto/base';
 import type { IrAgent, IrModule } from '@concerto/ir';
-import type { AgentOpenRequest } from '@concerto/vm';
-import type { StartAgent } from '../ports.ts';
-import { AgentSession, EARLY_STDERR_LIMIT, LiveAgent, type Message } from './agent-session.ts';
-import { agentSpec } from './agent-spec.ts';
-import { type ProgramWorld, WorldFailure } from './program-world.ts';
-
-/** Of a whole session, when neither the declaration nor the manifest says. */
-const DEFAULT_TIMEOUT_SECONDS = 120;
-const DEFAULT_INIT_TIMEOUT_SECONDS = 10;
+import type { AgentOpenRequest, Overtaken } from '@concerto/vm';
+import { AgentSession, EARLY_STDERR_LIMIT, LiveAgent } from './agent-session.ts';
+import { callSeconds, initSeconds, type Message, type StartProgramAgent, secondsOf } from './program-agent.ts';
+import { WorldFailure } from './program-world.ts';
 
 /** The agents of one program: a process is started when first needed, serves one session after another, and ends with us. */
 export class ProgramAgents {
   readonly #module: IrModule;
-  readonly #world: ProgramWorld;
-  readonly #start: StartAgent;
+  readonly #start: StartProgramAgent;
   readonly #events: AgentEvents;
   readonly #live = new Map<string, Set<LiveAgent>>();
   readonly #starting = new Map<string, number>();
@@ -24,20 +18,19 @@ export class ProgramAgents {
   /** Processes that come or go: nothing of them may be left when the program is. */
   readonly #ending = new Set<Promise<unknown>>();
   readonly #sessions = new Map<string, { readonly session: AgentSession; readonly opening: Opening }>();
-  readonly #noticed = new Set<string>();
   #count = 0;
+  #abouts = 0;
   #closed = false;
 
-  constructor(module: IrModule, world: ProgramWorld, start: StartAgent, events: AgentEvents) {
+  constructor(module: IrModule, start: StartProgramAgent, events: AgentEvents) {
     this.#module = module;
-    this.#world = world;
     this.#start = start;
     this.#events = events;
   }
 
   async open(request: AgentOpenRequest, signal: AbortSignal): Promise<Json> {
     const agent = this.#declared(request.agent);
-    const timeoutSeconds = sessionSeconds(agent, request.timeoutSeconds);
+    const timeoutSeconds = callSeconds(agent, request.timeoutSeconds);
     const id = `${request.agent}-${++this.#count}`;
     await this.#begin(id, { agent, request, timeoutSeconds, signal });
     return { session: id };
@@ -49,7 +42,8 @@ export class ProgramAgents {
     for (;;) {
       const latest = this.#latest.get(name);
       if (latest === undefined) {
-        (await this.#take(agent, { signal, timeoutSeconds: sessionSeconds(agent, null) })).release();
+        const limits = { signal, timeoutSeconds: callSeconds(agent, null) };
+        (await this.#take(agent, `about-${name}-${++this.#abouts}`, limits)).release();
         continue;
       }
       const live = await latest.catch(() => undefined);
@@ -72,7 +66,7 @@ export class ProgramAgents {
 
   async #begin(id: string, opening: Opening): Promise<void> {
     const { agent, timeoutSeconds, signal } = opening;
-    const live = await this.#take(agent, { signal, timeoutSeconds });
+    const live = await this.#take(agent, id, { signal, timeoutSeconds });
     // At once: whoever asks next, in the same breath, must not find the agent still taken.
     const onAbort = (): void => (this.#sessions.has(id) ? this.close(id) : live.release());
     signal.addEventListener('abort', onAbort, { once: true });
@@ -93,14 +87,15 @@ export class ProgramAgents {
       // The session begins with the prompt; starting the process has a limit of its own.
       deadline: Date.now() + timeoutSeconds * 1000,
       timeoutSeconds,
-      idleSeconds: seconds(agent.config.idle_timeout, agent.manifest?.idle_timeout),
-      replySeconds: seconds(agent.config.reply_timeout),
+      idleSeconds: secondsOf(agent.config.idle_timeout, agent.manifest?.idle_timeout),
+      replySeconds: secondsOf(agent.config.reply_timeout),
       watchesStderr: request.stderr,
+      onOvertaken: (message) => this.#events.onOvertaken({ session: id, ...message }),
       onExpired: (failure) => this.#events.onExpired(id, failure),
     });
     this.#sessions.set(id, { session, opening });
     try {
-      await session.prompt(request.prompt, request.context);
+      await session.prompt(request.prompt, request.context, { name: id, listens: request.listen });
     } catch (cause) {
       const isLost = session.isLost(cause);
       this.#sessions.delete(id);
@@ -174,7 +169,7 @@ export class ProgramAgents {
   }
 
   /** An agent that is free, or a new process as far as `instances` allows. */
-  async #take(agent: IrAgent, limits: StartLimits): Promise<LiveAgent> {
+  async #take(agent: IrAgent, name: string, limits: StartLimits): Promise<LiveAgent> {
     const group = this.#live.get(agent.name) ?? new Set();
     this.#live.set(agent.name, group);
     for (const live of group) {
@@ -186,7 +181,7 @@ export class ProgramAgents {
     if (group.size + starting >= instances) {
       throw new WorldFailure('busy', `agent ${agent.name} is at work already; \`instances\` allows ${instances}`);
     }
-    const live = await this.#startCounted(agent, limits);
+    const live = await this.#startCounted(agent, name, limits);
     if (this.#closed || limits.signal.aborted) {
       await live.end();
       throw nobodyWaits();
@@ -196,7 +191,7 @@ export class ProgramAgents {
   }
 
   /** Counts as one that runs until it does, or until nobody wants it any more. */
-  async #startCounted(agent: IrAgent, limits: StartLimits): Promise<LiveAgent> {
+  async #startCounted(agent: IrAgent, call: string, limits: StartLimits): Promise<LiveAgent> {
     const { name } = agent;
     this.#starting.set(name, (this.#starting.get(name) ?? 0) + 1);
     let isCounted = true;
@@ -205,7 +200,7 @@ export class ProgramAgents {
       isCounted = false;
     };
     limits.signal.addEventListener('abort', forget, { once: true });
-    const started = this.#startOne(agent, limits);
+    const started = this.#startOne(agent, call, limits);
     this.#ending.add(started);
     this.#latest.set(name, started);
     try {
@@ -220,30 +215,12 @@ export class ProgramAgents {
     }
   }
 
-  /** Once, however many processes it concerns. */
-  #notice(message: string): void {
-    if (this.#noticed.has(message)) return;
-    this.#noticed.add(message);
-    this.#world.log('info', message);
-  }
-
-  async #startOne(agent: IrAgent, { signal, timeoutSeconds }: StartLimits): Promise<LiveAgent> {
-    const spec: AgentSpec = await agentSpec(agent, this.#world);
-    const initSeconds =
-      seconds(agent.config.init_timeout, agent.manifest?.init_timeout) ?? DEFAULT_INIT_TIMEOUT_SECONDS;
-    const initTimeoutMs = Math.min(initSeconds, timeoutSeconds) * 1000;
+  async #startOne(agent: IrAgent, name: string, { signal, timeoutSeconds }: StartLimits): Promise<LiveAgent> {
+    const initTimeoutMs = initSeconds(agent, timeoutSeconds) * 1000;
     try {
       const early: string[] = [];
       let hear = (line: string): unknown => early.length < EARLY_STDERR_LIMIT && early.push(line);
-      const { onProcess, onProcessEnded } = this.#events;
-      const connection = await this.#start(spec, {
-        initTimeoutMs,
-        signal,
-        onProcess,
-        onNotice: (message) => this.#notice(message),
-        onStderr: (line) => hear(line),
-      });
-      void connection.exited.then(() => onProcessEnded(connection.identity));
+      const connection = await this.#start(agent, { name, initTimeoutMs, signal, onStderr: (line) => hear(line) });
       const live = new LiveAgent(connection, {
         earlyStderr: early,
         onStale: (message) => this.#events.onStale(agent.name, message),
@@ -263,10 +240,10 @@ function nobodyWaits(): WorldFailure {
 export type AgentEvents = {
   /** The deadline of a session has passed while the program is busy with what the agent said. */
   readonly onExpired: (session: string, failure: WorldFailure) => void;
+  /** Somebody else has answered what the agent asked. */
+  readonly onOvertaken: (overtaken: Overtaken) => void;
   /** The agent said something that belongs to no session. */
   readonly onStale: (agent: string, message: Message) => void;
-  readonly onProcess: (identity: ProcessIdentity) => void;
-  readonly onProcessEnded: (identity: ProcessIdentity) => void;
 };
 
 type Opening = StartLimits & { readonly agent: IrAgent; readonly request: AgentOpenRequest };
@@ -298,14 +275,6 @@ function asFailure(cause: unknown, exit?: AgentExit): WorldFailure {
   const how = cause.code === 'exited' && exit !== undefined ? { code: exit.code, signal: exit.signal } : {};
   const details = cause.stderr === undefined ? {} : { details: { stderr: cause.stderr, ...how } };
   return new WorldFailure(KINDS[cause.code] ?? 'protocol', cause.message, { cause, ...details });
-}
-
-function sessionSeconds(agent: IrAgent, asked: number | null): number {
-  return seconds(asked ?? undefined, agent.config.timeout, agent.manifest?.timeout) ?? DEFAULT_TIMEOUT_SECONDS;
-}
-
-function seconds(...candidates: readonly (Json | undefined)[]): number | undefined {
-  return candidates.find((candidate) => typeof candidate === 'number');
 }
 
 function count(candidate: Json | undefined): number {

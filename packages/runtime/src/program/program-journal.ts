@@ -55,6 +55,7 @@ const input = z.discriminatedUnion('kind', [
   }),
   z.strictObject({ kind: z.literal('expired'), session: z.string(), error: worldError }),
   z.strictObject({ kind: z.literal('stale'), agent: z.string(), message: table }),
+  z.strictObject({ kind: z.literal('overtaken'), session: z.string(), type: z.string(), id: json, by: z.string() }),
 ]);
 const end = z.strictObject({ status: z.enum(['done', 'failed']), text: z.string() });
 const processNote = z.strictObject({ pid: z.int(), startTime: z.string(), marker: z.string() });

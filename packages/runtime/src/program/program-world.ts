@@ -1,5 +1,6 @@
 import type { Json } from '@concerto/base';
-import type { Request, Value } from '@concerto/vm';
+import type { Answer, Request, Value } from '@concerto/vm';
+import type { StartProgramAgent } from './program-agent.ts';
 
 /** What a program's effects are performed with. The command line and a session of the server each bring their own. */
 export type ProgramWorld = {
@@ -20,6 +21,12 @@ export type ProgramWorld = {
   readonly projectDirectory: string;
   /** Every model answers with the offline mock. */
   readonly mockModels: boolean;
+  /** Sees what is asked of models, and what came of it. */
+  readonly watch?: (request: ProgramRequest, answer?: Answer) => void;
+  /** Resolves when the program may go on; without it, always. */
+  readonly held?: () => Promise<void>;
+  /** How its agents are started; without it each is a process of our own. */
+  readonly startAgent?: StartProgramAgent;
 };
 
 /** Calls and loop turns before timers, signals and slow readers get their turn; also how many effects gather at most. */

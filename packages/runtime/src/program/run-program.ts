@@ -9,15 +9,17 @@ import {
   type Effect,
   failSession,
   type Outcome,
+  overtakeHandler,
   resume,
   run,
   staleMessage,
   type Vm,
   type VmOptions,
 } from '@concerto/vm';
-import type { StartAgent } from '../ports.ts';
+import { agentSpec } from './agent-spec.ts';
 import type { CachedAnswer, Input, Recovery } from './open-work.ts';
 import { performRequest } from './perform-request.ts';
+import type { StartProgramAgent } from './program-agent.ts';
 import { ProgramAgents } from './program-agents.ts';
 import type { ProgramJournal } from './program-journal.ts';
 import { ProgramModels } from './program-models.ts';
@@ -51,6 +53,7 @@ export async function runProgram(module: IrModule, world: ProgramWorld, options:
   let replayed = 0;
   try {
     for (;;) {
+      await world.held?.();
       const result = run(vm, journal?.turnSteps ?? TURN_STEPS);
       // An interrupted program can go on with its journal: that it was interrupted is not written there.
       const written = signal?.aborted === true ? undefined : journal;
@@ -115,6 +118,9 @@ function give(vm: Vm, inputs: readonly Input[]): void {
       case 'stale':
         staleMessage(vm, input.agent, input.message);
         break;
+      case 'overtaken':
+        overtakeHandler(vm, input);
+        break;
       default:
         unreachable(input);
     }
@@ -138,17 +144,19 @@ class RequestDesk {
   constructor(module: IrModule, world: ProgramWorld, journal: ProgramJournal | undefined) {
     this.#world = world;
     this.#models = new ProgramModels(module, world);
-    this.#agents = new ProgramAgents(module, world, startAgentLazily, {
+    this.#agents = new ProgramAgents(module, world.startAgent ?? processStarter(world, journal), {
       onExpired: (session, failure) => {
         this.#expired.push({ kind: 'expired', session, error: asWorldError(failure) });
+        this.wake();
+      },
+      onOvertaken: (overtaken) => {
+        this.#stale.push({ kind: 'overtaken', ...overtaken });
         this.wake();
       },
       onStale: (agent, message) => {
         this.#stale.push({ kind: 'stale', agent, message });
         this.wake();
       },
-      onProcess: (identity) => journal?.noteProcess(identity),
-      onProcessEnded: (identity) => journal?.noteEnd(identity),
     });
   }
 
@@ -182,9 +190,10 @@ class RequestDesk {
       return;
     }
     const controller = new AbortController();
+    this.#world.watch?.(request);
     this.#open.set(request.id, controller);
     const rooms = { world: this.#world, agents: this.#agents, models: this.#models };
-    this.#await(request.id, performRequest(request, rooms, controller.signal));
+    this.#await(request.id, performRequest(request, rooms, controller.signal), request);
   }
 
   /** The request that comes with every message of an agent: a signal for each would be most of its cost. */
@@ -195,15 +204,16 @@ class RequestDesk {
     else this.#arrive(id, { ok: true, value: said });
   }
 
-  #await(id: number, value: Promise<Json>): void {
+  #await(id: number, value: Promise<Json>, request?: ProgramRequest): void {
     value.then(
-      (found) => this.#arrive(id, { ok: true, value: found }),
-      (cause: unknown) => this.#arrive(id, { ok: false, error: asWorldError(cause) }),
+      (found) => this.#arrive(id, { ok: true, value: found }, request),
+      (cause: unknown) => this.#arrive(id, { ok: false, error: asWorldError(cause) }, request),
     );
   }
 
-  #arrive(id: number, answer: Answer): void {
+  #arrive(id: number, answer: Answer, request?: ProgramRequest): void {
     if (!this.#open.delete(id)) return;
+    if (request !== undefined) this.#world.watch?.(request, answer);
     this.#arrived.push({ kind: 'answer', id, answer });
     this.wake();
   }
@@ -279,6 +289,20 @@ async function endOrphans(orphans: readonly ProcessIdentity[], world: ProgramWor
   if (count > 0) world.log('warn', `ended ${count} agent process${count === 1 ? '' : 'es'} that the old run had left`);
 }
 
-/** Most programs start no agent; loading what drives one takes longer than they run. */
-const startAgentLazily: StartAgent = async (spec, options) =>
-  await (await import('@concerto/agents')).startAgent(spec, options);
+/** Agents as processes of our own. Most programs start none; loading what drives one takes longer than they run. */
+function processStarter(world: ProgramWorld, journal: ProgramJournal | undefined): StartProgramAgent {
+  const noticed = new Set<string>();
+  /** Once, however many processes it concerns. */
+  const onNotice = (message: string): void => {
+    if (!noticed.has(message)) world.log('info', message);
+    noticed.add(message);
+  };
+  return async (agent, { name: _name, ...options }) => {
+    const spec = await agentSpec(agent, world);
+    const { startAgent } = await import('@concerto/agents');
+    const onProcess = (identity: ProcessIdentity): void => journal?.noteProcess(identity);
+    const connection = await startAgent(spec, { ...options, onProcess, onNotice });
+    void connection.exited.then(() => journal?.noteEnd(connection.identity));
+    return connection;
+  };
+}

@@ -22,6 +22,8 @@ export class AgentLink {
   readonly abort = new AbortController();
   /** The turn whose prompt it was given last, or that it began itself; 0 before either. */
   turn = 0;
+  /** The message that it was prompted with last. */
+  promptedBy: string | undefined;
   readonly #dispatches = new Map<string, 'writing' | 'written'>();
   #connection: SessionConnection | undefined;
   #turnSettled: AbortController | undefined;
@@ -66,7 +68,11 @@ export class AgentLink {
     this.#dispatches.set(dispatchId, 'writing');
     try {
       if (command.how === 'steer') await this.#connection.steer({ id, text });
-      else await this.#connection.prompt({ text, session, id });
+      else {
+        this.promptedBy = id;
+        const { context } = command;
+        await this.#connection.prompt({ text, session, id, ...(context === undefined ? {} : { context }) });
+      }
       this.#dispatches.set(dispatchId, 'written');
     } catch (cause) {
       this.#dispatches.delete(dispatchId);
@@ -83,6 +89,21 @@ export class AgentLink {
     } catch {
       return false;
     }
+  }
+
+  /** One line for it, as it is; false when it is not there to take it. */
+  async replyLine(line: string): Promise<boolean> {
+    try {
+      await this.#connection?.replyLine?.(line);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Whether a reply can be sent as it was written. */
+  get takesLines(): boolean {
+    return this.#connection?.replyLine !== undefined;
   }
 
   /**

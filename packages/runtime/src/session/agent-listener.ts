@@ -23,6 +23,8 @@ export type ListenerOptions = {
   readonly isDismissed: () => boolean;
   /** Our own words to the agent are on record: what it answers comes after them. */
   readonly wordsRecorded: () => Promise<void>;
+  /** Whatever it says, before anything is made of it; `requestId` where it asks. It is on record with what follows. */
+  readonly said: (output: SessionOutput, requestId: string | undefined) => void;
   readonly announced: (capabilities: readonly string[]) => void;
   readonly exited: (exit: Exit, observed: readonly WorkEvent[]) => Promise<void>;
 };
@@ -52,6 +54,7 @@ export class AgentListener {
     timeouts.heard();
     for (const output of batch) {
       const heard = this.#translated(output);
+      this.#options.said(output, heard?.kind === 'request' ? heard.event.requestId : undefined);
       if (heard?.kind === 'events') {
         observed.push(...heard.events);
         this.#noteCalls(heard.events);

@@ -55,7 +55,8 @@ export function reportOf(
 }
 
 export function sessionError(cause: unknown, exit?: AgentExit): SessionError {
-  const stderr = exit === undefined || exit.stderr === '' ? {} : { stderr: exit.stderr };
+  const tail = exit?.stderr ?? (cause instanceof AgentError ? cause.stderr : undefined);
+  const stderr = tail === undefined || tail === '' ? {} : { stderr: tail };
   if (cause instanceof AgentError) return { code: cause.code, message: cause.message, ...stderr };
   return { code: 'internal', message: cause instanceof Error ? cause.message : String(cause), ...stderr };
 }

@@ -43,7 +43,7 @@ async function stage() {
     store,
     clock,
     own: { session: 's1', runner: 'r', fence: { lease: 'l', epoch } },
-    eventsHead: () => log.head('s1', 'events'),
+    log,
     ended: ended.signal,
     fencedOff: () => {
       lost.push('fenced');

@@ -1,4 +1,5 @@
 import { assert } from '@concerto/base';
+import type { EventLog, NewEntry, StreamName } from '@concerto/log';
 import type { RunnerCommand, WorkEvent } from '@concerto/protocol';
 import type { Report, SessionCommand, SessionState } from '@concerto/session';
 import type { Clock } from '../ports.ts';
@@ -11,8 +12,7 @@ export type OwnerWriterOptions = {
   readonly store: SessionStore;
   readonly clock: Clock;
   readonly own: Ownership;
-  /** Where the events stood when the session was claimed. */
-  readonly eventsHead: () => Promise<number>;
+  readonly log: Pick<EventLog, 'head'>;
   /** Nothing is written from then on. */
   readonly ended: AbortSignal;
   /** The session belongs to somebody else. */
@@ -30,15 +30,21 @@ export type OwnerWriterOptions = {
 export class OwnerWriter {
   readonly #options: OwnerWriterOptions;
   #last: Promise<unknown> = Promise.resolve();
-  /** A position at or before whatever is being written. */
-  #eventsBefore = 0;
+  /** Positions at or before whatever is being written. */
+  #before = { events: 0, journal: 0 };
+  /** For the journal, with what is written next. */
+  #kept: NewEntry[] = [];
 
   constructor(options: OwnerWriterOptions) {
     this.#options = options;
   }
 
   async begin(): Promise<void> {
-    this.#eventsBefore = await this.#patiently(() => this.#options.eventsHead());
+    // Where its streams stood when the session was claimed.
+    this.#before = await this.#patiently(async () => ({
+      events: await this.#head('events'),
+      journal: await this.#head('journal'),
+    }));
     const { store, own, ended, stands, commanded } = this.#options;
     if (ended.aborted) return;
     const gone = store.ownedHere(own.session, {
@@ -74,22 +80,40 @@ export class OwnerWriter {
     });
   }
 
+  /** Goes to the journal in the same commit as what is told or shown next. */
+  keep(entry: NewEntry): void {
+    this.#kept.push(entry);
+  }
+
   /** Events that need no decision. */
   async show(events: readonly WorkEvent[]): Promise<void> {
-    if (events.length === 0) return;
+    await this.write(events);
+  }
+
+  /** As `show`; gives the position of the last, or undefined when the session is no longer ours. */
+  async write(events: readonly WorkEvent[]): Promise<number | undefined> {
+    const journal = this.#kept.splice(0);
+    if (events.length === 0 && journal.length === 0) return this.#before.events;
     const { store, own, clock } = this.#options;
-    await this.#inOrder(async () => {
+    return await this.#inOrder(async () => {
       const at = new Date(clock.now()).toISOString();
+      const options = { at, fence: own.fence };
       const written = await this.#patiently((again) =>
-        store.appendEvents(own.session, events, {
-          at,
-          fence: own.fence,
-          ...(again ? { after: this.#eventsBefore } : {}),
-        }),
+        store.show(own.session, { events, journal }, again ? { ...options, after: this.#before } : options),
       );
       if (written === undefined) this.#options.fencedOff();
-      else this.#eventsBefore = written;
+      else
+        this.#before = {
+          events: Math.max(written.events, this.#before.events),
+          journal: Math.max(written.journal, this.#before.journal),
+        };
+      return written?.events;
     });
+  }
+
+  async #head(stream: StreamName): Promise<number> {
+    const { log, own } = this.#options;
+    return await log.head(own.session, stream);
   }
 
   async #patiently<T>(work: (again: boolean) => Promise<T>): Promise<T> {
@@ -99,7 +123,7 @@ export class OwnerWriter {
 
   async #decide(command: (state: SessionState | undefined) => SessionCommand): Promise<SessionState | undefined> {
     const { store, own, stands, fencedOff } = this.#options;
-    const options: ExecuteOptions = { fence: own.fence };
+    const options: ExecuteOptions = { fence: own.fence, journal: this.#kept.splice(0) };
     return await this.#inOrder(async () => {
       const executed = await this.#patiently(() => store.execute(own.session, command, options));
       if (executed.ok) {

@@ -111,7 +111,7 @@ export class PoolKeeper {
   async reconcile(): Promise<void> {
     let sessions: ReadonlyMap<string, 'held' | 'wanted' | 'none'> = new Map();
     await this.#execute(async () => {
-      sessions = await readUnfinished(this.#options.log);
+      sessions = await readUnfinished(this.#options.log, { pooled: true });
       return { type: 'reconcile', actor: 'pool', sessions };
     });
     for (const [id, slot] of sessions) if (slot === 'wanted' && this.#pool.slots.has(id)) await this.#admit(id);

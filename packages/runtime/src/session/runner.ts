@@ -1,4 +1,5 @@
 import { AgentError } from '@concerto/agents';
+import { ok } from '@concerto/base';
 import type { SessionState } from '@concerto/session';
 import { startAssistant } from '../assistant/assistant-start.ts';
 import type { Catalog, CatalogEntry } from '../catalog.ts';
@@ -6,6 +7,7 @@ import type { StartWork } from '../ports.ts';
 import type { Ownership } from './owner-writer.ts';
 import type { PoolKeeper } from './pool-keeper.ts';
 import type { ProcessNote } from './process-register.ts';
+import { ProgramCode } from './program-code.ts';
 import { ProgramConnection } from './program-connection.ts';
 import { type ActorEnd, type ActorPorts, SessionActor } from './session-actor.ts';
 import { readUnfinished } from './unfinished.ts';
@@ -32,6 +34,7 @@ type Owned = { readonly actor: SessionActor; readonly epoch: number; readonly en
  */
 export class Runner {
   readonly #options: RunnerOptions;
+  readonly #code: ProgramCode;
   readonly #owned = new Map<string, Owned>();
   readonly #claiming = new Map<string, Promise<void>>();
   /** Sessions that another runner held when we last tried: not worth a try before then. */
@@ -41,6 +44,7 @@ export class Runner {
 
   constructor(options: RunnerOptions) {
     this.#options = options;
+    this.#code = new ProgramCode(options.log);
   }
 
   start(): void {
@@ -152,10 +156,10 @@ export class Runner {
   }
 
   async #claimIfNeeded(session: string): Promise<void> {
-    const { log, store, name, clock, catalog } = this.#options;
+    const { log, store, name, clock } = this.#options;
     const state = await store.state(session);
     if (state === undefined || !needsOwner(state)) return;
-    const entry = catalog.find(state.kind, state.agent);
+    const entry = await this.#entryOf(state);
     // Another runner may know it; when none does, the session says that it waits for one.
     if (entry === undefined) return;
     const lease = leaseOf(session);
@@ -167,10 +171,16 @@ export class Runner {
     if (this.#stopping) return await log.releaseLease({ name: lease, epoch: got.epoch });
     this.#heldUntil.delete(session);
     const own = { session, runner: name, fence: { lease, epoch: got.epoch } };
-    const { ports, agent } = driverOf(entry, this.#options, state);
-    const actor = new SessionActor(ports, { own, entry: agent, once: state.once, tools: state.tools });
+    const { ports, agent } = driverOf(entry, { ...this.#options, code: this.#code }, state);
+    const isChild = state.parent !== undefined;
+    const actor = new SessionActor(ports, { own, entry: agent, once: state.once, tools: state.tools, isChild });
     const ended = actor.run().then((end) => this.#ended(own, end));
     this.#owned.set(session, { actor, epoch: got.epoch, ended, renewedAt: clock.elapsed() });
+  }
+
+  /** What a session runs: by its name, or as the code of the program that opened it says. */
+  async #entryOf({ kind, agent, code }: SessionState): Promise<CatalogEntry | undefined> {
+    return code === undefined ? this.#options.catalog.find(kind, agent) : await this.#code.agentEntry(code, agent);
   }
 
   async #ended({ session, fence }: Ownership, end: ActorEnd): Promise<void> {
@@ -211,8 +221,8 @@ type Entry<Kind> = Extract<CatalogEntry, { readonly kind: Kind }>;
 /** Programs and assistants are driven like an agent; only what starts them differs. */
 function driverOf(
   entry: CatalogEntry,
-  ports: ActorPorts,
-  { id: session, tools }: SessionState,
+  ports: RunnerOptions & { readonly code: ProgramCode },
+  { id: session, root = session, tools, version }: SessionState,
 ): { readonly ports: ActorPorts; readonly agent: Entry<'agent'> } {
   if (entry.kind === 'agent') return { ports, agent: entry };
   const { name } = entry;
@@ -227,10 +237,14 @@ function driverOf(
     const timeout = entry.timeoutMs === undefined ? {} : { timeoutMs: entry.timeoutMs };
     return { ports: { ...ports, startAgent }, agent: { ...agent, ...timeout } };
   }
-  const startAgent: StartWork = async (spec) => {
-    const loaded = entry.load();
+  const startAgent: StartWork = async (spec, options) => {
+    // What it runs stays as it was when it first ran, whatever became of the files.
+    const kept = version === undefined ? undefined : await ports.code.get(version);
+    const loaded = kept === undefined ? entry.load() : ok(kept);
     if (!loaded.ok) throw new AgentError('spawn-failed', loaded.error);
-    return new ProgramConnection(spec, loaded.value);
+    const program = loaded.value;
+    const code = await ports.code.keep(program);
+    return new ProgramConnection(spec, { program, code, session, root, ports, options });
   };
   return { ports: { ...ports, startAgent }, agent };
 }

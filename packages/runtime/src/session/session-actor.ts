@@ -1,10 +1,11 @@
-import type { Json } from '@concerto/base';
 import { type EventLog, LogError } from '@concerto/log';
 import type { RunnerCommand, ToolConfig, WorkEvent } from '@concerto/protocol';
-import { type Report as SessionReport, type SessionState, statusOf } from '@concerto/session';
+import { type SessionState, statusOf } from '@concerto/session';
 import type { CatalogEntry } from '../catalog.ts';
 import type { Clock, Environment, MintId, Report, SessionConnection, StartWork } from '../ports.ts';
+import { rememberCapabilities } from './agent-capabilities.ts';
 import { conversationOf } from './agent-conversation.ts';
+import { AgentJournal, replyOf } from './agent-journal.ts';
 import { AgentLink, undelivered } from './agent-link.ts';
 import { AgentListener, type Exit } from './agent-listener.ts';
 import { type Speaker, sessionError } from './agent-report.ts';
@@ -34,7 +35,7 @@ export type ActorPorts = {
 /** Output waits this long at most for our own write to be confirmed, so that a deaf agent cannot stop its reader. */
 const writeConfirmMs = 1_000;
 
-type Deliver = Extract<RunnerCommand, { type: 'deliver' }>;
+type Command<Type> = Extract<RunnerCommand, { type: Type }>;
 type AgentEntry = Extract<CatalogEntry, { kind: 'agent' }>;
 
 /** What is owned: the session, as what, and whether it ends with its first result. */
@@ -43,6 +44,8 @@ export type Owned = {
   readonly entry: AgentEntry;
   readonly once: boolean;
   readonly tools: ToolConfig | undefined;
+  /** Another session opened it, and hears it. */
+  readonly isChild: boolean;
 };
 
 /** Why an actor ended: the session needs no owner now, it was taken from us or could not be kept, or the runner is stopping. */
@@ -57,6 +60,8 @@ export class SessionActor {
   readonly #own: Ownership;
   readonly #entry: AgentEntry;
   readonly #tools: ToolConfig | undefined;
+  /** Of a session that another one opened, and hears. */
+  readonly #journal: AgentJournal | undefined;
   readonly #ended = new AbortController();
   readonly #timeouts: TurnTimeouts;
   readonly #writer: OwnerWriter;
@@ -69,15 +74,16 @@ export class SessionActor {
   #followed: SessionState | undefined;
   #cancelDeadline: () => void = () => {};
 
-  constructor(ports: ActorPorts, { own, entry, once, tools }: Owned) {
+  constructor(ports: ActorPorts, { own, entry, once, tools, isChild }: Owned) {
     this.#ports = ports;
     this.#own = own;
     this.#entry = entry;
     this.#tools = tools;
+    const { timeoutMs, idleTimeoutMs } = entry;
     const limits = {
       wholeRun: once,
-      ...(entry.timeoutMs === undefined ? {} : { timeoutMs: entry.timeoutMs }),
-      ...(entry.idleTimeoutMs === undefined ? {} : { idleTimeoutMs: entry.idleTimeoutMs }),
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+      ...(idleTimeoutMs === undefined ? {} : { idleTimeoutMs }),
     };
     this.#timeouts = new TurnTimeouts(ports.clock, limits, (why) => void this.#guard(this.#timedOut(why)));
     const note = { session: own.session, epoch: own.fence.epoch };
@@ -98,21 +104,22 @@ export class SessionActor {
       store: ports.store,
       clock: ports.clock,
       own,
-      eventsHead: () => ports.log.head(own.session, 'events'),
+      log: ports.log,
       ended: this.#ended.signal,
       fencedOff: () => this.#finish('lost'),
       stands: (state) => this.noticed(state),
       commanded: (commands, head) => this.#commands.decided(commands, head),
     });
+    if (isChild) this.#journal = new AgentJournal(this.#writer, ports.clock);
   }
 
   /** Runs until the session needs no owner, is lost to another one, or `release` or `abandon` is called. Never rejects. */
   async run(): Promise<ActorEnd> {
     try {
       // Whoever owned it before is fenced already: what stands here is from before our claim.
-      const after = await this.#patiently(() => this.#ports.log.head(this.#own.session, 'commands'));
+      const after = await withPatience(() => this.#ports.log.head(this.#own.session, 'commands'), this.#patience());
       await this.#writer.begin();
-      await this.#patiently(() => this.#ports.processes.endAllOf(this.#own.session));
+      await withPatience(() => this.#ports.processes.endAllOf(this.#own.session), this.#patience());
       const { runner, fence } = this.#own;
       await this.#tell({ type: 'claimed', epoch: fence.epoch, runner, ...startWithin(this.#entry.initTimeoutMs) });
       await this.#commands.run(after);
@@ -181,7 +188,10 @@ export class SessionActor {
       case 'deliver':
         return this.#deliver(live, command);
       case 'answer':
-        return this.#answer(live, command.requestId, command.response);
+        return this.#answer(live, command);
+      case 'respond':
+        this.#writing = this.#guard(live.replyLine(command.line));
+        return;
       case 'withdraw':
         return this.#withdraw(live, command.requestId, command.reason);
       case 'interrupt':
@@ -226,7 +236,10 @@ export class SessionActor {
         signal: live.abort.signal,
         ...(initTimeoutMs === undefined ? {} : { initTimeoutMs }),
         ...(conversation === undefined ? {} : { conversation }),
+        writer: this.#writer,
+        epoch: this.#own.fence.epoch,
         onProcess: (identity) => this.#notes.remember(identity),
+        onStderr: (text) => this.#journal?.stderr(live, text),
       });
       live.connected(connection);
       if (live.abort.signal.aborted) await connection.end();
@@ -240,10 +253,12 @@ export class SessionActor {
       await this.#tell({ type: 'start-failed', ...this.#speaker(live), error: sessionError(cause) });
       return;
     }
-    const capabilities = [...connection.capabilities];
+    const capabilities = [
+      ...((this.#journal === undefined ? undefined : connection.announced) ?? connection.capabilities),
+    ];
     const version = connection.version === undefined ? {} : { version: connection.version };
     await this.#tell({ type: 'agent-ready', ...this.#speaker(live), capabilities, ...version });
-    this.#rememberCapabilities(capabilities);
+    rememberCapabilities(this.#ports, this.#entry.name, capabilities);
     await this.#listenerOf(live).listen(connection.output);
   }
 
@@ -258,12 +273,15 @@ export class SessionActor {
       counts: () => this.#live === live && !this.#ended.signal.aborted,
       isDismissed: () => this.#leaving,
       wordsRecorded: () => Promise.race([this.#writing, pause(this.#ports.clock, writeConfirmMs)]),
-      announced: (capabilities) => this.#rememberCapabilities(capabilities),
+      said: (output, requestId) => {
+        if (!(output.kind === 'exit' && this.#leaving)) this.#journal?.said(live, output, requestId);
+      },
+      announced: (capabilities) => rememberCapabilities(this.#ports, this.#entry.name, capabilities),
       exited: (exit, observed) => this.#exited(live, exit, observed),
     });
   }
 
-  #deliver(live: AgentLink, command: Deliver): void {
+  #deliver(live: AgentLink, command: Command<'deliver'>): void {
     const { dispatchId, how } = command;
     const speaker = this.#speaker(live);
     // A repeat: when it was handed over, only the confirmation was lost.
@@ -286,11 +304,15 @@ export class SessionActor {
     );
   }
 
-  #answer(live: AgentLink, requestId: string, response: Json): void {
+  #answer(live: AgentLink, { requestId, response, line }: Command<'answer'>): void {
     const question = live.questions.take(requestId);
     if (question === undefined) return;
+    const replied =
+      line !== undefined && live.takesLines
+        ? live.replyLine(line)
+        : live.reply(question, replyOf(line) ?? { value: answerValue(question.event, response) });
     this.#writing = this.#guard(
-      live.reply(question, { value: answerValue(question.event, response) }).then(async (written) => {
+      replied.then(async (written) => {
         if (written) await this.#tell({ type: 'answer-delivered', ...this.#speaker(live), requestId });
       }),
     );
@@ -321,16 +343,6 @@ export class SessionActor {
     }));
   }
 
-  /** So that a user sees what an agent can do before starting it again; nothing depends on it. */
-  #rememberCapabilities(capabilities: readonly string[]): void {
-    const value = JSON.stringify(capabilities);
-    this.#ports.log
-      .putDocument({ collection: 'capabilities', key: this.#entry.name, value })
-      .catch((cause: unknown) =>
-        this.#ports.report(`agent ${this.#entry.name}: what it can do was not noted down`, cause),
-      );
-  }
-
   async #timedOut(why: string): Promise<void> {
     const live = this.#live;
     if (live === undefined) return;
@@ -340,9 +352,7 @@ export class SessionActor {
     await live.end();
   }
 
-  async #tell(
-    report: SessionReport | ((state: SessionState | undefined) => SessionReport),
-  ): Promise<SessionState | undefined> {
+  async #tell(report: Parameters<OwnerWriter['tell']>[0]): Promise<SessionState | undefined> {
     return await this.#writer.tell(report);
   }
 
@@ -357,7 +367,7 @@ export class SessionActor {
         return void this.#guard(this.#leave('the session is parked', 'done'));
       }
     }
-    this.#timeouts.waitsForPerson(personsTurn.has(statusOf(state)));
+    this.#timeouts.stands(statusOf(state));
     this.#cancelDeadline = atNextDeadline(state, this.#ports.clock, (deadline) => {
       // The same state, an instant later, has passed its deadline.
       this.#followed = undefined;
@@ -370,10 +380,6 @@ export class SessionActor {
     if (live === undefined) return;
     await live.end(this.#followed?.end?.reason === 'forced' ? 0 : undefined);
     await this.#notes.forget();
-  }
-
-  async #patiently<T>(work: () => Promise<T>): Promise<T> {
-    return await withPatience(work, this.#patience());
   }
 
   #patience(): Patience {
@@ -393,6 +399,3 @@ export class SessionActor {
     return { epoch: this.#own.fence.epoch, incarnation: live.incarnation };
   }
 }
-
-/** While a person is asked, or has it paused, the agent's time stands still. */
-const personsTurn: ReadonlySet<string> = new Set(['waitingForInput', 'waitingForApproval', 'paused']);

@@ -106,7 +106,7 @@ describe('load, decide, append', () => {
     const fence = { lease: 'l', epoch: first.epoch };
     const claimed: SessionCommand = { type: 'claimed', epoch: first.epoch, runner: 'r1', at: 2_000, actor: 'r1' };
     expect(await store.execute('s1', claimed, { fence })).toEqual({ ok: false, error: { kind: 'fenced' } });
-    const shown = await store.appendEvents('s1', [{ type: 'turnComplete' }], { at: 'now', fence });
+    const shown = await store.show('s1', { events: [{ type: 'turnComplete' }], journal: [] }, { at: 'now', fence });
     expect(shown).toBeUndefined();
     expect(await log.head('s1', 'domain')).toBe(2);
     expect(await log.head('s1', 'events')).toBe(2);
@@ -117,10 +117,10 @@ describe('load, decide, append', () => {
     const lease = await log.acquireLease({ name: 'l', owner: 'r', ttlMs: 10_000 });
     const fence = { lease: 'l', epoch: lease.kind === 'acquired' ? lease.epoch : 0 };
     const events = [{ type: 'turnComplete' as const }, { type: 'finish' as const }];
-    await store.appendEvents('s1', events, { at: 'T1', fence, after: 2 });
-    await store.appendEvents('s1', events, { at: 'T1', fence, after: 2 });
+    await store.show('s1', { events, journal: [] }, { at: 'T1', fence, after: { events: 2, journal: 0 } });
+    await store.show('s1', { events, journal: [] }, { at: 'T1', fence, after: { events: 2, journal: 0 } });
     expect(await log.head('s1', 'events')).toBe(4);
-    await store.appendEvents('s1', events, { at: 'T2', fence, after: 2 });
+    await store.show('s1', { events, journal: [] }, { at: 'T2', fence, after: { events: 2, journal: 0 } });
     expect(await log.head('s1', 'events')).toBe(6);
   });
 });

@@ -1,5 +1,5 @@
 import { assert, err, ok, type Result } from '@concerto/base';
-import type { Append, DocumentWrite, EventLog, NewEntry } from '@concerto/log';
+import type { Append, DocumentWrite, EventLog, NewEntry, StreamAppend } from '@concerto/log';
 import { encodeEvent, type PublicEvent, readStored, SessionRecord } from '@concerto/protocol';
 import {
   type Decision,
@@ -12,6 +12,8 @@ import {
 } from '@concerto/session';
 
 export const sessionsCollection = 'sessions';
+/** Sessions that others opened, by their parent. */
+export const childrenCollection = 'children';
 /** Sessions that are not over: what runners look through. */
 export const unfinishedCollection = 'unfinished';
 
@@ -40,6 +42,8 @@ export type ExecuteOptions = {
   readonly fence?: Fence | undefined;
   /** Written in the same commit, if there is one. */
   readonly documents?: readonly DocumentWrite[];
+  /** For the journal, in the same commit; there is one then. */
+  readonly journal?: readonly NewEntry[];
 };
 
 type Cached = { state: SessionState | undefined; position: number; busy: Promise<unknown> };
@@ -94,26 +98,29 @@ export class SessionStore {
   }
 
   /**
-   * Events that decide nothing; they touch only the events stream. `after` is a position that they cannot be before;
-   * when given, what is already there since then is not written again. Gives the head, or undefined when fenced off.
+   * Events and lines of the journal that decide nothing; they touch only these streams. `after` are positions that they
+   * cannot be before; when given, what is already there since then is not written again. Gives the heads, or undefined
+   * when fenced off.
    */
-  async appendEvents(
-    id: string,
-    events: readonly PublicEvent[],
-    { at, fence, after }: { readonly at: string; readonly fence: Fence; readonly after?: number },
-  ): Promise<number | undefined> {
-    const entries = events.map((event) => eventEntry(event, at));
-    if (after !== undefined && (await this.#holdsEvents(id, entries, after))) return after;
-    const appended = await this.#log.append({ session: id, fence, streams: [{ stream: 'events', entries }] });
+  async show(id: string, shown: Shown, { at, fence, after }: ShowOptions): Promise<Heads | undefined> {
+    const entries = shown.events.map((event) => eventEntry(event, at));
+    const streams = [...appendTo('events', entries), ...appendTo('journal', shown.journal)];
+    const [first] = streams;
+    if (first === undefined) return after ?? { events: 0, journal: 0 };
+    // All of it was appended in one piece or not at all: the first of them tells.
+    if (after !== undefined && (await this.#holds(id, first, after[first.stream]))) return after;
+    const appended = await this.#log.append({ session: id, fence, streams });
     assert(appended.kind !== 'conflict', 'an append without an expected position cannot conflict');
-    return appended.kind === 'appended' ? appended.positions.events : undefined;
+    if (appended.kind === 'fenced') return undefined;
+    const { events = 0, journal = 0 } = appended.positions;
+    return { events, journal };
   }
 
   /** Whether these very entries stand in a row after the position. They were appended in one piece or not at all. */
-  async #holdsEvents(id: string, entries: readonly NewEntry[], after: number): Promise<boolean> {
+  async #holds(id: string, { stream, entries }: StreamAppend, after: number): Promise<boolean> {
     let matched = 0;
     for (let from = after; ; ) {
-      const page = await this.#log.read({ session: id, stream: 'events', after: from, limit: pageEntries });
+      const page = await this.#log.read({ session: id, stream, after: from, limit: pageEntries });
       for (const { data } of page.entries) {
         const wanted = entries[matched]?.data;
         matched = wanted !== undefined && data.startsWith(wanted.slice(0, -1)) ? matched + 1 : 0;
@@ -139,7 +146,7 @@ export class SessionStore {
       const owner = options.fence === undefined ? this.#owners.get(id) : undefined;
       const asked = typeof command === 'function' ? command(cached.state) : command;
       const decided = decide(cached.state, owner === undefined ? asked : inPlaceOf(owner, asked));
-      if (!decided.ok || isEmpty(decided.value)) {
+      if (!decided.ok || (isEmpty(decided.value) && (options.journal ?? []).length === 0)) {
         if (fresh) return decided;
         // A refusal, and nothing to do, may be about a state that is over.
         await this.#refresh(id, cached);
@@ -225,7 +232,18 @@ function isEmpty({ records, events, acks, commands }: Decision): boolean {
   return records.length === 0 && events.length === 0 && acks.length === 0 && commands.length === 0;
 }
 
-function toAppend(id: string, { cached, decision, options: { fence, documents = [] } }: Pending): Append {
+type Heads = { readonly events: number; readonly journal: number };
+type Shown = { readonly events: readonly PublicEvent[]; readonly journal: readonly NewEntry[] };
+type ShowOptions = { readonly at: string; readonly fence: Fence; readonly after?: Heads };
+
+function appendTo<Stream extends keyof Heads>(
+  stream: Stream,
+  entries: readonly NewEntry[],
+): readonly (StreamAppend & { readonly stream: Stream })[] {
+  return entries.length === 0 ? [] : [{ stream, entries }];
+}
+
+function toAppend(id: string, { cached, decision, options: { fence, documents = [], journal = [] } }: Pending): Append {
   return {
     session: id,
     ...(fence === undefined ? {} : { fence }),
@@ -246,6 +264,7 @@ function toAppend(id: string, { cached, decision, options: { fence, documents = 
               ],
             },
           ]),
+      ...appendTo('journal', journal),
     ],
     documents: [
       ...documents,
@@ -262,22 +281,27 @@ function eventEntry(event: PublicEvent, at: string): NewEntry {
   return { type: event.type, data: encodeEvent(event, at) };
 }
 
+/** A program runs without a place of the pool. */
+function unpooled({ kind }: SessionState): { readonly unpooled?: true } {
+  return kind === 'program' ? { unpooled: true } : {};
+}
+
 /** The list's row, and what runners look through; the latter only when it says something new, since every page counts. */
 function indexDocuments(id: string, before: SessionState | undefined, state: SessionState): readonly DocumentWrite[] {
   const view = sessionView(state, 0);
   const same = before?.slot.kind === state.slot.kind && before.end === state.end;
   const row: DocumentWrite = {
-    collection: sessionsCollection,
+    collection: state.parent === undefined ? sessionsCollection : childrenCollection,
     key: id,
     value: JSON.stringify(view),
     sort: state.createdAt,
-    tag: view.status,
+    tag: state.parent ?? view.status,
   };
   if (same) return [row];
   const unfinished: DocumentWrite = {
     collection: unfinishedCollection,
     key: id,
-    value: state.end === undefined ? JSON.stringify({ slot: state.slot.kind }) : undefined,
+    value: state.end === undefined ? JSON.stringify({ slot: state.slot.kind, ...unpooled(state) }) : undefined,
     sort: state.createdAt,
   };
   return [row, unfinished];

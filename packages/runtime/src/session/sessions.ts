@@ -12,9 +12,8 @@ import {
   type OrderMessages,
   type PoolState,
   type ReviseMessage,
-  readStored,
   type SendMessage,
-  Session,
+  type Session,
   SessionId,
   type SessionList,
   type SessionStatus,
@@ -37,12 +36,14 @@ import {
 import { assistantCapabilities } from '../assistant/assistant-spec.ts';
 import type { Catalog } from '../catalog.ts';
 import type { Clock, Environment, MintId } from '../ports.ts';
+import { knownCapabilities } from './agent-capabilities.ts';
 import { answerTaken } from './answer-taken.ts';
 import { planStart } from './plan-start.ts';
 import type { PoolKeeper } from './pool-keeper.ts';
 import { readRecords } from './read-records.ts';
 import { ofDomain, refusal, type ServiceRefusal } from './service-refusal.ts';
-import { type SessionStore, sessionsCollection } from './session-store.ts';
+import { SessionIndex, type SessionQuery } from './session-index.ts';
+import type { SessionStore } from './session-store.ts';
 import { Templates } from './templates.ts';
 
 /** Who asks; `key` is the caller's idempotency key, from which ids are made so that a repeat names the same thing. */
@@ -67,6 +68,9 @@ const keyedIdLength = 20;
 /** How each session was asked for, so that the same start again is known as such. */
 const startsCollection = 'starts';
 
+/** Nobody works in a session that is so. */
+const quietStatuses: ReadonlySet<SessionStatus> = new Set(['idle', 'interrupted', 'completed', 'failed', 'cancelled']);
+
 /** `objective` is the prompt in full, where the caller gave more than text. */
 type Start = StartSession & { readonly objective?: LlmContent };
 
@@ -76,11 +80,13 @@ type Refused = Result<never, ServiceRefusal>;
 export class Sessions {
   readonly #options: SessionsOptions;
   readonly #templates: Templates;
+  readonly #index: SessionIndex;
   #stopping = false;
 
   constructor(options: SessionsOptions) {
     this.#options = options;
     this.#templates = new Templates(options.log, options.catalog);
+    this.#index = new SessionIndex(options.log);
   }
 
   /** From now on nothing new is taken; what runs is handed over by its runner. */
@@ -101,7 +107,11 @@ export class Sessions {
     const id = request.id ?? SessionId.parse(this.#idFor('s', caller));
     const known = await this.#sameStart(id, request);
     if (known !== undefined) return known;
-    const slot = await this.#options.pool.reserve(id, { ifFull: request.ifFull ?? 'reject', actor: caller.actor });
+    // A program holds no place of the pool: its agents do.
+    const slot =
+      plan.kind === 'program'
+        ? ok('held' as const)
+        : await this.#options.pool.reserve(id, { ifFull: request.ifFull ?? 'reject', actor: caller.actor });
     if (!slot.ok) return slot;
     const messageId = this.#options.mintId('m');
     const wish: Wish = {
@@ -138,24 +148,9 @@ export class Sessions {
     return await this.start({ ...target, prompt: target.prompt ?? 'Begin.', once: true }, caller);
   }
 
-  async list(query: {
-    readonly status?: SessionStatus;
-    readonly cursor?: string;
-    readonly limit: number;
-  }): Promise<SessionList> {
-    const page = await this.#options.log.listDocuments({
-      collection: sessionsCollection,
-      limit: query.limit,
-      ...(query.status === undefined ? {} : { tag: query.status }),
-      ...(query.cursor === undefined ? {} : { cursor: query.cursor }),
-    });
-    const sessions = await Promise.all(
-      page.documents.map(async ({ key, value }) => ({
-        ...readStored(Session, JSON.parse(value)),
-        position: await this.#options.log.head(key, 'events'),
-      })),
-    );
-    return { sessions, ...(page.nextCursor === undefined ? {} : { nextCursor: page.nextCursor }) };
+  /** Those that nobody opened, or the children of one; `tree` adds to each whatever it opened, right after it. */
+  async list(query: SessionQuery): Promise<SessionList> {
+    return await this.#index.list(query);
   }
 
   async exists(id: string): Promise<boolean> {
@@ -174,14 +169,30 @@ export class Sessions {
 
   async send(id: string, message: SendMessage, caller: Caller): Promise<Result<Message, ServiceRefusal>> {
     if (this.#stopping) return refusedStopping();
+    const target = await this.#listenerOf(id);
+    if (!target.ok) return target;
     const messageId = message.id ?? this.#idFor('m', caller);
-    return await this.#onMessage(id, messageId, caller, {
+    return await this.#onMessage(target.value, messageId, caller, {
       type: 'enqueue',
       messageId,
       content: message.content,
       priority: message.priority ?? 'queued',
       source: 'user',
     });
+  }
+
+  /** A program at work hears no messages: they go to its one agent that is at work. */
+  async #listenerOf(id: string): Promise<Result<string, ServiceRefusal>> {
+    const state = await this.#state(id);
+    if (state?.kind !== 'program' || state.end !== undefined || !state.turn.active) return ok(id);
+    const children = await this.#index.childrenOf(id);
+    const busy = children.filter(({ status }) => !quietStatuses.has(status));
+    const [only, ...others] = busy;
+    if (only !== undefined && others.length === 0) return ok(only.id);
+    const list = busy.map(({ id: child, agent, status }) => ({ id: child, agent, status }));
+    const why = only === undefined ? 'none of its agents is at work' : `${busy.length} of its agents are at work`;
+    const message = `a program hears no messages, and ${why}: send it to the session of an agent`;
+    return err(refusal('which_child', message, { children: list }));
   }
 
   async revise(
@@ -208,7 +219,18 @@ export class Sessions {
   async control(id: string, kind: LifecycleVerb, caller: Caller): Promise<Result<LifecycleAccepted, ServiceRefusal>> {
     const requestId = this.#idFor('c', caller);
     const executed = await this.#execute(id, caller, { type: 'control', kind, requestId });
+    if (executed.ok && kind === 'cancel') await this.#cancelOrphans(executed.value, caller);
     return executed.ok ? ok({ status: statusOf(executed.value), requestId }) : executed;
+  }
+
+  /** A program that runs ends its agents itself; one that was cancelled while nobody ran it cannot. */
+  async #cancelOrphans({ end, children }: SessionState, caller: Caller): Promise<void> {
+    if (end === undefined) return;
+    for (const child of children) {
+      const requestId = this.#options.mintId('c');
+      // One that is over by itself refuses it.
+      await this.#execute(child, caller, { type: 'control', kind: 'cancel', requestId });
+    }
   }
 
   async requests(id: string): Promise<OpenRequestList | undefined> {
@@ -260,7 +282,10 @@ export class Sessions {
       this.#options.catalog.list().map(async (entry) => ({
         name: entry.name,
         kind: entry.kind,
-        capabilities: entry.kind === 'assistant' ? [...assistantCapabilities] : await this.#announced(entry.name),
+        capabilities:
+          entry.kind === 'assistant'
+            ? [...assistantCapabilities]
+            : await knownCapabilities(this.#options.log, entry.name),
         ...(entry.description === undefined ? {} : { description: entry.description }),
         ...(entry.kind === 'agent' ? { command: entry.spec.command, protocol: entry.spec.protocol ?? 'ndjson' } : {}),
       })),
@@ -290,12 +315,6 @@ export class Sessions {
   /** The same wish with the same key names the same thing, even when a crash fell between acting and answering. */
   #idFor(prefix: string, { key }: Caller): string {
     return key === undefined ? this.#options.mintId(prefix) : `${prefix}_${key.slice(0, keyedIdLength)}`;
-  }
-
-  async #announced(agent: string): Promise<string[]> {
-    const stored = await this.#options.log.getDocument('capabilities', agent);
-    const parsed: unknown = stored === undefined ? [] : JSON.parse(stored.value);
-    return Array.isArray(parsed) ? parsed.map(String) : [];
   }
 
   async #onMessage(

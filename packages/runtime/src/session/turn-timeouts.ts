@@ -1,4 +1,8 @@
+import type { SessionStatus } from '@concerto/protocol';
 import type { Clock } from '../ports.ts';
+
+/** While a person is asked, or has it paused, the agent's time stands still. */
+const personsTurn: ReadonlySet<SessionStatus> = new Set(['waitingForInput', 'waitingForApproval', 'paused']);
 
 export type TurnLimits = {
   readonly timeoutMs?: number;
@@ -44,7 +48,12 @@ export class TurnTimeouts {
     if (this.#active && !this.#waiting) this.#armIdle();
   }
 
-  /** Whether it is a person's turn to do something; may be told again and again. */
+  /** How the session stands; may be told again and again. */
+  stands(status: SessionStatus): void {
+    this.waitsForPerson(personsTurn.has(status));
+  }
+
+  /** Whether it is a person's turn to do something. */
   waitsForPerson(waiting: boolean): void {
     if (!this.#active || this.#waiting === waiting) return;
     this.#waiting = waiting;

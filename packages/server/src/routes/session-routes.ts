@@ -33,10 +33,13 @@ export function sessionRoutes({ sessions, log }: ServerContext): Hono<OnNode> {
       );
     }
     const cursor = c.req.query('cursor');
+    const parent = c.req.query('parent');
     return c.json(
       await sessions.list({
         limit: readLimit(c, { fallback: 50, max: 200 }),
         ...(parsed === undefined ? {} : { status: parsed.data }),
+        ...(parent === undefined ? {} : { parent }),
+        tree: c.req.query('tree') === 'true',
         ...(cursor === undefined ? {} : { cursor }),
       }),
     );

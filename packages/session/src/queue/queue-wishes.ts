@@ -55,8 +55,9 @@ function enqueue(draft: Draft, wish: Extract<QueueWish, { type: 'enqueue' }>): V
       message: `${pendingMax} messages are pending, the most there may be`,
     });
   }
-  const { messageId, content, priority, source } = wish;
-  record(draft, { type: 'message-enqueued', messageId, content, priority, source });
+  const { messageId, content, priority, source, context } = wish;
+  const beside = context === undefined ? {} : { context };
+  record(draft, { type: 'message-enqueued', messageId, content, priority, source, ...beside });
   if (draft.state.hold?.kind === 'interrupted') record(draft, { type: 'queue-continued' });
   wake(draft);
   return done;

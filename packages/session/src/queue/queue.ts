@@ -1,3 +1,4 @@
+import type { Json } from '@concerto/base';
 import type { DeliveryWay, LlmContent, Message, MessagePriority, SessionRecord } from '@concerto/protocol';
 import { type Archive, close, closedValues, emptyArchive, find, keep } from '../archive.ts';
 
@@ -17,6 +18,8 @@ export type QueueEntry = {
   readonly id: string;
   readonly content: string;
   readonly objective?: LlmContent | undefined;
+  /** Given to the agent beside the text. */
+  readonly context?: Json | undefined;
   readonly priority: MessagePriority;
   readonly source: Message['source'];
   readonly createdAt: number;
@@ -116,6 +119,7 @@ function enqueue(queue: Queue, record: Extract<QueueRecord, { type: 'message-enq
     id: record.messageId,
     content: record.content,
     objective: record.objective,
+    context: record.context,
     priority: record.priority,
     source: record.source,
     createdAt: record.at,

@@ -37,7 +37,9 @@ export function wake(draft: Draft): void {
 }
 
 function wantSlot(draft: Draft): void {
-  if (draft.state.slot.kind === 'none') record(draft, { type: 'slot-wanted' });
+  if (draft.state.slot.kind !== 'none') return;
+  // A program holds no place of the pool: its agents do.
+  record(draft, { type: draft.state.kind === 'program' ? 'slot-granted' : 'slot-wanted' });
 }
 
 /** Hands over what was answered, or keeps it while the session is held: either way a living owner has it. */
@@ -48,7 +50,13 @@ function takeAnswers(draft: Draft): void {
     if (answer === undefined || answer.stage === 'sent') continue;
     if (goesOn && agentProcess.kind === 'ready') {
       record(draft, { type: 'answer-sent', requestId });
-      command(draft, { type: 'answer', incarnation: agentProcess.incarnation, requestId, response: answer.response });
+      command(draft, {
+        type: 'answer',
+        incarnation: agentProcess.incarnation,
+        requestId,
+        response: answer.response,
+        ...(answer.line === undefined ? {} : { line: answer.line }),
+      });
     } else if (answer.stage === 'offered') {
       record(draft, { type: 'answer-kept', requestId });
     }
@@ -106,6 +114,7 @@ function handOver(draft: Draft, entry: QueueEntry, how: 'prompt' | 'steer'): voi
     messageId,
     content: entry.content,
     ...(entry.objective === undefined ? {} : { objective: entry.objective }),
+    ...(entry.context === undefined ? {} : { context: entry.context }),
     how,
     turn,
   });

@@ -22,7 +22,9 @@ export function answerRequest(draft: Draft, wish: Extract<Wish, { type: 'answer'
   if (request.state === 'withdrawn') {
     return err(withdrawnRefusal(requestId, request.reason ?? 'withdrawn'));
   }
-  record(draft, { type: 'request-answered', requestId, response, held: true });
+  const { line, because } = wish;
+  const exact = line === undefined ? {} : { line };
+  record(draft, { type: 'request-answered', requestId, response, held: true, ...exact, because });
   wake(draft);
   return ok(undefined);
 }

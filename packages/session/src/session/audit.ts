@@ -11,6 +11,8 @@ const inward: ReadonlySet<SessionRecord['type']> = new Set([
   'request-answered',
   'answer-kept',
   'answer-sent',
+  'responded',
+  'child-opened',
   'control-requested',
   'control-escalated',
   'control-superseded',

@@ -192,6 +192,7 @@ function deliveryPassed(draft: Draft, entry: QueueEntry): void {
       messageId: entry.id,
       content: entry.content,
       ...(entry.objective === undefined ? {} : { objective: entry.objective }),
+      ...(entry.context === undefined ? {} : { context: entry.context }),
       how,
       turn: dispatch.turn,
     });

@@ -5,23 +5,24 @@ import { advance, wake } from './advance.ts';
 import { answerRequest, takeBackAnswer } from './answer.ts';
 import { requestControl } from './control.ts';
 import { expire, makeRoom, yieldSlot } from './deadlines.ts';
-import { type Draft, draftOf, notBefore, record } from './draft.ts';
+import { command, type Draft, draftOf, notBefore, record } from './draft.ts';
 import { created } from './evolve.ts';
 import { isoTime } from './iso-time.ts';
 import { publicEvents } from './public-events.ts';
 import { decideReport } from './reports.ts';
 import type { Asked, Decided, Decision, SessionCommand, StartCommand } from './session-command.ts';
 import type { SessionState } from './session-state.ts';
+import { endFailed, endSession } from './settle.ts';
 
 /**
  * What follows from a wish, a notice or a report. A wish may be refused; notices and reports never are. The caller
  * appends the decision at the position from which it loaded the state, and on a conflict loads and decides again.
  */
-export function decide(state: SessionState | undefined, command: SessionCommand): Decided {
-  if (command.type === 'start') return start(state, command);
+export function decide(state: SessionState | undefined, asked: SessionCommand): Decided {
+  if (asked.type === 'start') return start(state, asked);
   if (state === undefined) return err({ code: 'no_such_session', message: 'there is no such session' });
-  const draft = draftOf(state, command);
-  switch (command.type) {
+  const draft = draftOf(state, asked);
+  switch (asked.type) {
     case 'enqueue':
     case 'edit':
     case 'promote':
@@ -29,28 +30,34 @@ export function decide(state: SessionState | undefined, command: SessionCommand)
     case 'reorder':
     case 'resend':
     case 'drop':
-      return conclude(draft, decideQueue(draft, command));
+      return conclude(draft, decideQueue(draft, asked));
     case 'control':
-      return conclude(draft, requestControl(draft, command.kind, command.requestId));
+      return conclude(draft, requestControl(draft, asked.kind, asked.requestId));
     case 'answer':
-      return conclude(draft, answerRequest(draft, command));
+      return conclude(draft, answerRequest(draft, asked));
     case 'take-back-answer':
-      takeBackAnswer(draft, command.requestId);
+      takeBackAnswer(draft, asked.requestId);
+      return ok(decision(draft));
+    case 'respond':
+      respond(draft, asked.line);
+      return ok(decision(draft));
+    case 'finish':
+      finish(draft);
       return ok(decision(draft));
     case 'admit':
       admit(draft);
       return ok(decision(draft));
     case 'make-room':
-      makeRoom(draft, command.for);
+      makeRoom(draft, asked.for);
       return ok(decision(draft));
     case 'expire':
       expire(draft);
       return ok(decision(draft));
     case 'attend':
-      if (state.owner?.epoch === command.epoch) advance(draft);
+      if (state.owner?.epoch === asked.epoch) advance(draft);
       return ok(decision(draft));
     default:
-      decideReport(draft, command);
+      decideReport(draft, asked);
       return ok(decision(draft));
   }
 }
@@ -59,15 +66,15 @@ function conclude(draft: Draft, verdict: { readonly ok: true } | Extract<Decided
   return verdict.ok ? ok(decision(draft)) : verdict;
 }
 
-function start(existing: SessionState | undefined, command: StartCommand & Asked): Decided {
+function start(existing: SessionState | undefined, wish: StartCommand & Asked): Decided {
   if (existing !== undefined) {
-    if (sameStart(existing, command)) return ok(decision(draftOf(existing, command)));
-    return err({ code: 'id_in_use', message: `session ${command.sessionId} exists` });
+    if (sameStart(existing, wish)) return ok(decision(draftOf(existing, wish)));
+    return err({ code: 'id_in_use', message: `session ${wish.sessionId} exists` });
   }
-  const { prompt } = command;
+  const { prompt } = wish;
   const bad = prompt === undefined ? undefined : badContent(prompt.content);
   if (bad !== undefined) return err(bad);
-  const draft = draftOfNew(command);
+  const draft = draftOfNew(wish);
   if (prompt !== undefined) {
     const { messageId, content, objective } = prompt;
     record(draft, { type: 'message-enqueued', messageId, content, objective, priority: 'queued', source: 'user' });
@@ -76,24 +83,40 @@ function start(existing: SessionState | undefined, command: StartCommand & Asked
   return ok(decision(draft));
 }
 
-function draftOfNew(command: StartCommand & Asked): Draft {
-  const { sessionId, kind, agent, title, once, template, input, tools, slot } = command;
-  const asked = notBefore(undefined, command);
+function draftOfNew(wish: StartCommand & Asked): Draft {
+  const { sessionId, kind, agent, title, once, template, input, tools, parent, root, code, slot } = wish;
+  const asked = notBefore(undefined, wish);
   const { at, actor, cause } = asked;
-  const body = { sessionId, kind, agent, title, once, template, input, tools, slot };
+  const tree = { parent, root, code };
+  const body = { sessionId, kind, agent, title, once, template, input, tools, ...tree, slot };
   const first = { type: 'created', ...body, at, actor, cause } as const;
   return { state: created(first), before: undefined, asked, records: [first], commands: [], acks: [], observed: [] };
 }
 
 /** The same wish again, as a client that lost the answer sends it. */
-function sameStart(state: SessionState, command: StartCommand): boolean {
-  const { sessionId, kind, agent, title, once, template, input, tools, prompt } = command;
+function sameStart(state: SessionState, wish: StartCommand): boolean {
+  const { sessionId, kind, agent, title, once, template, input, tools, parent, prompt } = wish;
   const known = prompt === undefined ? undefined : entryOf(state.queue, prompt.messageId);
   if (known?.content !== prompt?.content) return false;
-  const wished = [sessionId, kind, agent, title, once, template, input, tools];
+  const wished = [sessionId, kind, agent, title, once, template, input, tools, parent];
   const { id, ...is } = state;
-  const exists = [id, is.kind, is.agent, is.title, is.once, is.template, is.input, is.tools];
+  const exists = [id, is.kind, is.agent, is.title, is.once, is.template, is.input, is.tools, is.parent];
   return JSON.stringify(wished) === JSON.stringify(exists);
+}
+
+function respond(draft: Draft, line: string): void {
+  const { agentProcess, end } = draft.state;
+  if (end !== undefined || agentProcess.kind !== 'ready') return;
+  record(draft, { type: 'responded', line });
+  command(draft, { type: 'respond', incarnation: agentProcess.incarnation, line });
+}
+
+function finish(draft: Draft): void {
+  const { end, error, turn } = draft.state;
+  if (end !== undefined) return;
+  if (turn.active) endSession(draft, { status: 'cancelled', reason: 'nobody waits for it any more' });
+  else if (error !== undefined) endFailed(draft, error);
+  else endSession(draft, { status: 'completed' });
 }
 
 function admit(draft: Draft): void {

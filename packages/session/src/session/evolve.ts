@@ -55,6 +55,10 @@ export function created(record: RecordOf<'created'>): SessionState {
     template: record.template,
     input: record.input,
     tools: record.tools,
+    parent: record.parent,
+    root: record.root,
+    code: record.code,
+    children: new Set(),
     createdAt: record.at,
     updatedAt: record.at,
     activeAt: record.at,
@@ -79,7 +83,10 @@ function apply(state: SessionState, record: ApartFromMessages): SessionState {
   switch (record.type) {
     case 'created':
     case 'report-ignored':
+    case 'responded':
       return state;
+    case 'child-opened':
+      return { ...state, children: new Set([...state.children, record.child]) };
     case 'usage-reported':
       return { ...state, usage: addUsage(state.usage, record.usage) };
     case 'request-opened':
@@ -158,6 +165,7 @@ function evolveOwnership(state: SessionState, record: OwnershipRecord): SessionS
         ...state,
         agentProcess: { kind: 'ready', incarnation: record.incarnation },
         capabilities: record.capabilities,
+        version: record.version ?? state.version,
         everReady: true,
       };
     case 'process-lost':
@@ -315,8 +323,8 @@ function evolveRequests(requests: Archive<Request>, record: RequestRecord): Arch
     case 'request-answered': {
       const answered = { ...request, state: 'answered' as const, answeredBy: record.cause, given: record.response };
       if (!record.held) return close(requests, requestId, answered);
-      const { response, actor: by } = record;
-      return keep(requests, requestId, { ...answered, answer: { response, by, stage: 'offered' } });
+      const { response, actor: by, line, because } = record;
+      return keep(requests, requestId, { ...answered, answer: { response, by, line, because, stage: 'offered' } });
     }
     case 'answer-kept':
     case 'answer-sent': {

@@ -39,9 +39,10 @@ function settledRequest({ before, after }: Change, record: SessionRecord): Publi
     const request = after.requests.live.get(requestId);
     const known = before?.requests.live.get(requestId)?.answer?.stage === 'kept';
     if (request?.answer === undefined || known) return [];
-    const { response, by } = request.answer;
+    const { response, by, because } = request.answer;
     const told = isSecret(request.event) ? {} : { response };
-    return [{ type: 'requestSettled', requestId, outcome: 'answered', by, ...told }];
+    const decided = because === undefined ? {} : { because };
+    return [{ type: 'requestSettled', requestId, outcome: 'answered', by, ...decided, ...told }];
   }
   // A request is settled once: an answer that was shown and then did not arrive is told in the status and the audit.
   const shown = before?.requests.live.get(record.type === 'request-withdrawn' ? record.requestId : '')?.answer?.stage;

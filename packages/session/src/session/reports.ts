@@ -82,6 +82,9 @@ function obey(draft: Draft, report: Report): void {
     case 'control-acked':
     case 'control-refused':
       return controlWord(draft, report);
+    case 'child-opened':
+      if (!draft.state.children.has(report.child)) record(draft, { type: 'child-opened', child: report.child });
+      return;
     case 'usage':
       record(draft, { type: 'usage-reported', usage: report.usage, source: report.source });
       return;

@@ -2,10 +2,11 @@ import type { Json, Result } from '@concerto/base';
 import type {
   Ack,
   AgentResult,
+  Because,
   LifecycleVerb,
   LlmContent,
-  Message,
   MessagePriority,
+  MessageSource,
   PublicEvent,
   RunnerCommand,
   SessionError,
@@ -43,6 +44,10 @@ export type StartCommand = {
   readonly template?: string | undefined;
   readonly input?: Json | undefined;
   readonly tools?: ToolConfig | undefined;
+  /** For a session that another one opens: which, the top of their tree, and the code that says how it is started. */
+  readonly parent?: string | undefined;
+  readonly root?: string | undefined;
+  readonly code?: string | undefined;
   /** What the pool said: a slot, or a place on the waiting list. */
   readonly slot: 'held' | 'wanted';
 };
@@ -55,7 +60,8 @@ export type Wish =
       readonly messageId: string;
       readonly content: string;
       readonly priority: MessagePriority;
-      readonly source: Message['source'];
+      readonly source: MessageSource;
+      readonly context?: Json | undefined;
     }
   | { readonly type: 'edit'; readonly messageId: string; readonly content: string }
   | { readonly type: 'promote'; readonly messageId: string }
@@ -70,9 +76,16 @@ export type Wish =
       readonly response: Json;
       /** From a client without keys: the same value again is the same answer again. */
       readonly equalIsRepeat?: boolean;
+      /** The reply as the agent gets it, where it is more exact than the response. */
+      readonly line?: string | undefined;
+      readonly because?: Because | undefined;
     }
   /** Nobody took the answer in time; nothing when somebody did. */
-  | { readonly type: 'take-back-answer'; readonly requestId: string };
+  | { readonly type: 'take-back-answer'; readonly requestId: string }
+  /** A line in reply to something that was no request; nobody who has ended is told. */
+  | { readonly type: 'respond'; readonly line: string }
+  /** Whoever opened it needs it no more: it ends as its last turn did. */
+  | { readonly type: 'finish' };
 
 /** What the pool, the clock and an attentive owner say; never refused. */
 export type Notice =
@@ -151,6 +164,7 @@ export type Report =
   | (FromAgent & { readonly type: 'answer-delivered'; readonly requestId: string })
   | (FromAgent & { readonly type: 'control-acked'; readonly requestId: string })
   | (FromAgent & { readonly type: 'control-refused'; readonly requestId: string; readonly reason: string })
+  | (Reported & { readonly type: 'child-opened'; readonly child: string })
   /** What was used since the last report. */
   | (Reported & { readonly type: 'usage'; readonly usage: Usage; readonly source?: UsageSource | undefined });
 

@@ -1,5 +1,13 @@
 import type { Json } from '@concerto/base';
-import type { LifecycleVerb, SessionError, SessionKind, SuspendEvent, ToolConfig, Usage } from '@concerto/protocol';
+import type {
+  Because,
+  LifecycleVerb,
+  SessionError,
+  SessionKind,
+  SuspendEvent,
+  ToolConfig,
+  Usage,
+} from '@concerto/protocol';
 import type { Archive } from '../archive.ts';
 import type { Queue } from '../queue/queue.ts';
 
@@ -53,6 +61,8 @@ export type Request = {
 type OnItsWay = {
   readonly response: Json;
   readonly by: string;
+  readonly line?: string | undefined;
+  readonly because?: Because | undefined;
   readonly stage: 'offered' | 'kept' | 'sent';
 };
 
@@ -74,6 +84,11 @@ export type SessionState = {
   readonly template?: string | undefined;
   readonly input?: Json | undefined;
   readonly tools?: ToolConfig | undefined;
+  readonly parent?: string | undefined;
+  readonly root?: string | undefined;
+  readonly code?: string | undefined;
+  /** The sessions that it opened. */
+  readonly children: ReadonlySet<string>;
   readonly createdAt: number;
   readonly updatedAt: number;
   /** The last record that was more than bookkeeping; parking counts from it. */
@@ -95,6 +110,7 @@ export type SessionState = {
   readonly incarnations: number;
   readonly everReady: boolean;
   readonly capabilities: readonly string[];
+  readonly version?: string | undefined;
 
   readonly turn: Turn;
   /** Live: open, or answered and not yet with the agent. */

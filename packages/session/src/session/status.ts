@@ -1,4 +1,5 @@
 import type { LifecycleVerb, SessionStatus, SuspendEvent } from '@concerto/protocol';
+import { find } from '../archive.ts';
 import { hasPending } from '../queue/queue.ts';
 import type { Request, SessionState } from './session-state.ts';
 
@@ -30,6 +31,12 @@ export function waitingStatus(event: SuspendEvent): 'waitingForInput' | 'waiting
 /** Oldest first. */
 export function openRequests(state: SessionState): readonly Request[] {
   return [...state.requests.live.values()].filter((request) => request.state === 'open');
+}
+
+/** Answered or withdrawn; one that is not known is not. */
+export function isSettled(state: SessionState, requestId: string): boolean {
+  const request = find(state.requests, requestId);
+  return request !== undefined && request.state !== 'open';
 }
 
 /** Something is to be done and nothing is there to do it: never started, or messages wait for the next process. */

@@ -29,6 +29,10 @@ export function sessionView(state: SessionState, position: number): Session {
     once,
     ...(reason === undefined ? {} : { reason }),
     ...(state.everReady ? { capabilities: [...state.capabilities] } : {}),
+    ...(state.parent === undefined ? {} : { parent: state.parent }),
+    ...(state.root === undefined ? {} : { root: state.root }),
+    children: state.children.size,
+    ...(state.version === undefined ? {} : { version: state.version }),
   };
 }
 
@@ -146,6 +150,22 @@ export function messageListView(state: SessionState, page?: PageOf): MessageList
 export function messageOf(state: SessionState, messageId: string): Message | undefined {
   const entry = entryOf(state.queue, messageId);
   return entry === undefined ? undefined : messageView(entry, state);
+}
+
+/** How far the turn has come that a message began: `over` also when it will never begin. */
+export function promptProgress(state: SessionState, messageId: string): 'waiting' | 'running' | 'over' {
+  const entry = entryOf(state.queue, messageId);
+  if (entry === undefined) return 'waiting';
+  switch (entry.state) {
+    case 'pending':
+    case 'dispatched':
+      return 'waiting';
+    case 'cancelled':
+    case 'uncertain':
+      return 'over';
+    case 'delivered':
+      return state.turn.active && (entry.turn === undefined || entry.turn === state.turn.number) ? 'running' : 'over';
+  }
 }
 
 export type RequestView = {

@@ -48,6 +48,8 @@ const route: Native = (stack, at, _count, vm) => {
   const state = stateOf(stack[at]);
   const message = stack[at + 1];
   if (mustSettle(state, message)) return ROUTE.settle;
+  // A handler that somebody was quicker than: there is nothing to say for it.
+  if (message === null) return ROUTE.again;
   if (isClosure(message)) return ROUTE.scripted;
   if (isErr(message)) return routeExit(vm, state, message);
   if (isOk(message)) return broken(vm, state, message.value ?? null);

@@ -1,0 +1,73 @@
+import type { AgentConnection, AgentExit, AgentPrompt, AgentReply } from '@concerto/agents';
+import type { Json, JsonObject } from '@concerto/base';
+import type { IrAgent } from '@concerto/ir';
+import type { WorldFailure } from './program-world.ts';
+
+export type Message = JsonObject & { readonly type: string };
+
+/** What the VM is given: the agent's own words, or what was seen of its process. */
+export type Said =
+  | { readonly message: Message; readonly place?: number }
+  | { readonly observed: 'stderr'; readonly text: string };
+
+/** A message that somebody else answered, and who. */
+export type SettledMessage = { readonly type: string; readonly id: Json; readonly by: string };
+
+/** What a program's agent says; whatever else its driver knows is not the program's business. */
+export type ProgramAgentOutput =
+  /** `place`: where it stands in the agent's journal, where there is one. `isStale`: it belongs to no call that is open. */
+  | { readonly kind: 'message'; readonly raw: Message; readonly place?: number; readonly isStale?: boolean }
+  | { readonly kind: 'stderr'; readonly text: string }
+  | ({ readonly kind: 'overtaken' } & SettledMessage)
+  | { readonly kind: 'violation'; readonly error: { readonly message: string }; readonly fatal: boolean }
+  | { readonly kind: 'exit'; readonly exit: AgentExit }
+  /** Ended otherwise than by itself. */
+  | { readonly kind: 'gone'; readonly failure: WorldFailure }
+  | { readonly kind: 'announced' | 'usage' | 'withdrawn' };
+
+/** A call as the program made it: its name is unique in the run, and the same when the run is repeated. */
+export type ProgramCall = { readonly name: string; readonly listens: boolean };
+
+/** An agent that a program calls: a process of its own on the command line, a session in a server. */
+export type ProgramAgent = {
+  readonly capabilities: ReadonlySet<string>;
+  readonly announced?: readonly string[];
+  readonly version: string | undefined;
+  readonly output: AsyncIterable<readonly ProgramAgentOutput[]>;
+  readonly exited: Promise<AgentExit>;
+  prompt(prompt: AgentPrompt, call: ProgramCall): Promise<void>;
+  reply(reply: AgentReply): Promise<void>;
+  replyLine?(line: string): Promise<void>;
+  request(verb: 'cancel', id: string): Promise<void>;
+  end: AgentConnection['end'];
+  /** A person is asked, or has it paused: its time stands still. */
+  isHeld?(): boolean;
+};
+
+export type StartProgramAgent = (agent: IrAgent, options: ProgramAgentStart) => Promise<ProgramAgent>;
+
+type ProgramAgentStart = {
+  /** Of the call for which it is started. */
+  readonly name: string;
+  readonly initTimeoutMs: number;
+  readonly signal: AbortSignal;
+  readonly onStderr: (line: string) => void;
+};
+
+/** For limits that a declaration sets over the manifest's. */
+export function secondsOf(...candidates: readonly (Json | undefined)[]): number | undefined {
+  return candidates.find((candidate) => typeof candidate === 'number');
+}
+
+/** Of a whole call, when neither the declaration nor the manifest says. */
+const DEFAULT_TIMEOUT_SECONDS = 120;
+const DEFAULT_INIT_TIMEOUT_SECONDS = 10;
+
+export function callSeconds(agent: IrAgent, asked: number | null): number {
+  return secondsOf(asked ?? undefined, agent.config.timeout, agent.manifest?.timeout) ?? DEFAULT_TIMEOUT_SECONDS;
+}
+
+export function initSeconds(agent: IrAgent, timeoutSeconds: number): number {
+  const own = secondsOf(agent.config.init_timeout, agent.manifest?.init_timeout) ?? DEFAULT_INIT_TIMEOUT_SECONDS;
+  return Math.min(own, timeoutSeconds);
+}

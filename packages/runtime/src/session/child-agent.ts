@@ -1,0 +1,354 @@
+import { AgentError, type AgentErrorCode, type AgentExit, type AgentPrompt } from '@concerto/agents';
+import type { Json, JsonObject } from '@concerto/base';
+import { AgentJournalEntry } from '@concerto/protocol';
+import { isSettled, openRequests, promptProgress, type SessionState } from '@concerto/session';
+import type { Message, ProgramAgent, ProgramAgentOutput, ProgramCall } from '../program/program-agent.ts';
+import { WorldFailure } from '../program/program-world.ts';
+import { type ChildSessions, callEvents, callResult } from './child-sessions.ts';
+import { MessageQueue } from './message-queue.ts';
+
+const pageEntries = 512;
+/** Words that the program has not taken: then the child's journal is read no further. */
+const unreadMax = 10_000;
+
+export type ChildAgentOptions = {
+  readonly children: ChildSessions;
+  readonly id: string;
+  readonly agent: string;
+  /** Whether somebody beside the program may answer what the agent asks. */
+  readonly peopleAnswer: boolean;
+  /** It waits for a place in the pool. */
+  readonly onQueued: () => void;
+  /** Everything that the program has said so far is on record. */
+  readonly written: () => Promise<void>;
+};
+
+type Call = ProgramCall & { readonly message: string; isOver: boolean };
+type Asked = { readonly type: string; readonly id: Json; readonly requestId: string };
+
+/**
+ * A program's agent that is a session: it is prompted through the session's queue, answered through its requests, and heard
+ * through its journal, like anybody else would.
+ */
+export class ChildAgent implements ProgramAgent {
+  /** Of its session, which is asked in its own way: nothing here is signalled. */
+  readonly capabilities: ReadonlySet<string> = new Set();
+  readonly output = new MessageQueue<ProgramAgentOutput>();
+  readonly exited: Promise<AgentExit>;
+  readonly #options: ChildAgentOptions;
+  #state: SessionState | undefined;
+  #position = 0;
+  #call: Call | undefined;
+  readonly #earlier = new Set<string>();
+  #asked: Asked[] = [];
+  #isGone = false;
+  #isEnding = false;
+  #resolveExit: (exit: AgentExit) => void = () => {};
+  #waiting: (() => void)[] = [];
+  #growths = 0;
+  readonly #stopListening: () => void;
+
+  constructor(options: ChildAgentOptions) {
+    this.#options = options;
+    this.exited = new Promise((resolve) => {
+      this.#resolveExit = resolve;
+    });
+    this.#stopListening = options.children.log.onGrowth(() => this.#signal(), options.id);
+  }
+
+  get id(): string {
+    return this.#options.id;
+  }
+
+  get announced(): readonly string[] {
+    return this.#state?.capabilities ?? [];
+  }
+
+  get version(): string | undefined {
+    return this.#state?.version;
+  }
+
+  isHeld(): boolean {
+    const state = this.#state;
+    if (state === undefined) return false;
+    const byProgram = this.#call?.listens === true && this.#asked.length > 0;
+    return (
+      state.hold?.kind === 'paused' || state.control !== undefined || (openRequests(state).length > 0 && !byProgram)
+    );
+  }
+
+  /** Resolves when its session holds, or is over. */
+  async holds(): Promise<void> {
+    const { children, id } = this.#options;
+    for (;;) {
+      const since = this.#growths;
+      const state = await children.stateOf(id);
+      if (state === undefined || state.end !== undefined || state.hold?.kind === 'paused') return;
+      if (state.control === undefined && !state.turn.active) return;
+      await this.#growth(since);
+    }
+  }
+
+  /** Resolves when its agent is up; rejects with how that failed. */
+  async start(signal: AbortSignal): Promise<void> {
+    const { children, id, agent, onQueued } = this.#options;
+    const onAbort = (): void => this.#signal();
+    signal.addEventListener('abort', onAbort, { once: true });
+    try {
+      const refused = await children.open(id, agent);
+      if (refused !== undefined) throw new WorldFailure('spawn', `agent ${agent}: ${refused.message}`);
+      let isTold = false;
+      for (;;) {
+        const since = this.#growths;
+        const state = await children.stateOf(id);
+        this.#state = state;
+        if (signal.aborted) throw new WorldFailure('cancelled', 'nobody waits for the agent any more');
+        if (state?.end !== undefined) throw await this.#startFailure(state);
+        if (state?.agentProcess.kind === 'ready' || state?.everReady === true) break;
+        if (state?.slot.kind === 'wanted' && !isTold) onQueued();
+        isTold ||= state?.slot.kind === 'wanted';
+        await this.#growth(since);
+      }
+    } catch (cause) {
+      await this.end();
+      throw cause;
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+    }
+    void this.#listen().catch((cause: unknown) => this.#lost(cause));
+  }
+
+  async prompt({ text, context }: AgentPrompt, call: ProgramCall): Promise<void> {
+    const { children, id, agent, written } = this.#options;
+    const message = children.idOf('m', call.name);
+    if (this.#call !== undefined) this.#earlier.add(this.#call.message);
+    this.#call = { ...call, message, isOver: false };
+    this.#asked = [];
+    await written();
+    await children.show(callEvents({ callId: call.name, agent, prompt: text, child: id }));
+    const refused = await children.ask(id, {
+      type: 'enqueue',
+      messageId: message,
+      content: text,
+      priority: 'queued',
+      source: 'program',
+      ...(context === undefined ? {} : { context }),
+    });
+    if (refused !== undefined) throw new WorldFailure('exited', `agent ${agent}: ${refused.message}`);
+  }
+
+  async reply(): Promise<void> {
+    // Every reply of a program is a line.
+  }
+
+  async replyLine(line: string): Promise<void> {
+    const { children, id, peopleAnswer, written } = this.#options;
+    const reply: { in_reply_to: string; in_reply_to_id?: string | number; value?: Json; error?: Json } =
+      JSON.parse(line);
+    const index = this.#asked.findIndex(
+      ({ type, id: asked }) => type === reply.in_reply_to && asked === (reply.in_reply_to_id ?? null),
+    );
+    const [asked] = index < 0 ? [] : this.#asked.splice(index, 1);
+    if (asked === undefined) {
+      await children.ask(id, { type: 'respond', line });
+      return;
+    }
+    // A call without handlers answers nothing: whoever else may do so has the question.
+    if (this.#call?.listens === false && peopleAnswer) return;
+    const { requestId } = asked;
+    const response = reply.error === undefined ? (reply.value ?? null) : { error: reply.error };
+    const data = { request: requestId, session: id, response };
+    const callId = this.#call?.name ?? id;
+    await written();
+    const because = await children.show([{ type: 'subagentAddJson', callId, title: 'answer', data }]);
+    const cause = children.idOf('a', requestId);
+    // Refused where somebody was quicker: the first answer counts.
+    await children.ask(id, { type: 'answer', requestId, response, line, because }, cause);
+  }
+
+  async request(): Promise<void> {
+    // Its session is asked when it is ended.
+  }
+
+  /** The session ends as it stands, and its turn, if one runs, is cancelled. */
+  async end(): Promise<AgentExit> {
+    const { children, id } = this.#options;
+    if (!this.#isEnding) {
+      this.#isEnding = true;
+      const state = await children.stateOf(id);
+      await this.#closeCall({ $error: 'the program ended the call' });
+      const isBusy =
+        state?.turn.active === true || (state?.agentProcess.kind === 'starting' && state.hold === undefined);
+      if (state !== undefined && state.end === undefined) {
+        const refused = isBusy ? await children.control(id, 'cancel', `end-${id}`) : undefined;
+        if (!isBusy || refused !== undefined) await children.ask(id, { type: 'finish' });
+      }
+    }
+    for (;;) {
+      const since = this.#growths;
+      const state = await children.stateOf(id);
+      if (state === undefined || state.end !== undefined) break;
+      await this.#growth(since);
+    }
+    this.#stopListening();
+    this.output.end();
+    this.#resolveExit(goneExit);
+    return goneExit;
+  }
+
+  async #listen(): Promise<void> {
+    const { children, id } = this.#options;
+    while (!this.#isGone && !this.#isEnding) {
+      const since = this.#growths;
+      // The state first: whatever it tells of, the journal holds by now.
+      const state = await children.stateOf(id);
+      await this.#readOn();
+      if (state !== undefined) await this.#judge(state);
+      if (this.output.size >= unreadMax) await this.output.read();
+      await this.#growth(since);
+    }
+  }
+
+  async #readOn(): Promise<void> {
+    const { children, id } = this.#options;
+    for (;;) {
+      const page = await children.log.read({
+        session: id,
+        stream: 'journal',
+        after: this.#position,
+        limit: pageEntries,
+      });
+      for (const { position, data } of page.entries) {
+        this.#position = position;
+        await this.#hear(AgentJournalEntry.parse(JSON.parse(data)), position);
+      }
+      if (page.entries.length < pageEntries) return;
+    }
+  }
+
+  async #hear(entry: AgentJournalEntry, place: number): Promise<void> {
+    const call = this.#call;
+    const isOurs = entry.by !== undefined && entry.by === call?.message;
+    // Somebody else's turn in the same session is none of the program's business.
+    if (!isOurs && entry.by !== undefined && !this.#earlier.has(entry.by)) return;
+    switch (entry.type) {
+      case 'message': {
+        const raw: Message = JSON.parse(JSON.stringify(entry.message));
+        if (entry.request !== undefined && isOurs) {
+          this.#asked.push({ type: raw.type, id: raw.id ?? null, requestId: entry.request });
+        }
+        this.output.push({ kind: 'message', raw, place, isStale: !isOurs || call?.isOver === true });
+        if (isOurs && (raw.type === 'result' || raw.type === 'error')) await this.#closeCall(raw);
+        return;
+      }
+      case 'stderr':
+        this.output.push({ kind: 'stderr', text: entry.text });
+        return;
+      case 'violation':
+        this.output.push({ kind: 'violation', error: { message: entry.message }, fatal: true });
+        return;
+      case 'exit': {
+        const { code, signal, stderr } = entry;
+        await this.#gone({ kind: 'exit', exit: { code, signal, stderr } });
+        return;
+      }
+    }
+  }
+
+  /** Whether what the program waits for can still come. */
+  async #judge(state: SessionState): Promise<void> {
+    this.#state = state;
+    if (this.#isGone) return;
+    if (state.end !== undefined) return await this.#gone({ kind: 'gone', failure: await this.#failure(state) });
+    const call = this.#call;
+    if (call === undefined || call.isOver) return;
+    await this.#dropOvertaken(state);
+    const progress = promptProgress(state, call.message);
+    if (progress === 'over') await this.#gone({ kind: 'gone', failure: await this.#failure(state) });
+  }
+
+  /** Somebody was quicker than the program: it need not go on looking for an answer. */
+  async #dropOvertaken(state: SessionState): Promise<void> {
+    const { children, id } = this.#options;
+    const overtaken = this.#asked.filter(({ requestId }) => isSettled(state, requestId));
+    for (const { type, id: message, requestId } of overtaken) {
+      this.#asked = this.#asked.filter((asked) => asked.requestId !== requestId);
+      const by = await children.settledBy(id, requestId);
+      this.output.push({ kind: 'overtaken', type, id: message, by });
+    }
+  }
+
+  async #gone(output: ProgramAgentOutput): Promise<void> {
+    this.#isGone = true;
+    await this.#closeCall({ $error: output.kind === 'gone' ? output.failure.message : 'the agent exited' });
+    this.output.push(output);
+    if (this.#state?.end === undefined) await this.end();
+    else {
+      this.#stopListening();
+      this.output.end();
+      this.#resolveExit(goneExit);
+    }
+  }
+
+  async #failure(state: SessionState): Promise<WorldFailure> {
+    const { children, id, agent } = this.#options;
+    const by = await children.stoppedBy(id);
+    if (by !== undefined && by.actor !== children.actor) {
+      const did = by.verb === 'cancel' ? 'cancelled' : `${by.verb}ed`;
+      return new WorldFailure('cancelled', `agent ${agent} was ${did} by ${by.actor}`, { details: { session: id } });
+    }
+    const why = state.error?.message ?? state.hold?.reason ?? state.end?.reason ?? 'its session has ended';
+    const details = state.error?.stderr === undefined ? {} : { stderr: state.error.stderr };
+    return new WorldFailure('exited', `agent exited without result (${why})`, { details: { session: id, ...details } });
+  }
+
+  async #startFailure(state: SessionState): Promise<Error> {
+    const { error } = state;
+    if (error === undefined) return await this.#failure(state);
+    return new AgentError(
+      agentCode(error.code),
+      error.message,
+      error.stderr === undefined ? {} : { stderr: error.stderr },
+    );
+  }
+
+  async #closeCall(response: JsonObject): Promise<void> {
+    const call = this.#call;
+    if (call === undefined || call.isOver) return;
+    call.isOver = true;
+    const { type: _type, ...fields } = response;
+    await this.#options.children.show([callResult(call.name, this.#options.agent, fields)]);
+  }
+
+  #lost(cause: unknown): void {
+    if (this.#isGone) return;
+    this.#isGone = true;
+    const why = cause instanceof Error ? cause.message : String(cause);
+    this.output.push({ kind: 'gone', failure: new WorldFailure('exited', why, { cause }) });
+  }
+
+  #signal(): void {
+    this.#growths++;
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+
+  /** Resolves when the session has grown since then. */
+  async #growth(since: number): Promise<void> {
+    if (this.#growths !== since) return;
+    await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+}
+
+const goneExit: AgentExit = { code: null, signal: null, stderr: '' };
+
+const agentCodes: readonly AgentErrorCode[] = [
+  'spawn-failed',
+  'missing-variable',
+  'init-timeout',
+  'init-refused',
+  'exited',
+];
+
+function agentCode(code: string): AgentErrorCode {
+  return agentCodes.find((known) => known === code) ?? 'spawn-failed';
+}

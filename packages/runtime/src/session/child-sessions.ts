@@ -1,0 +1,154 @@
+import { createHash } from 'node:crypto';
+import type { Json } from '@concerto/base';
+import type { EventLog } from '@concerto/log';
+import type { AgentEvent, Because, LifecycleVerb } from '@concerto/protocol';
+import type { SessionState, Wish } from '@concerto/session';
+import type { Clock } from '../ports.ts';
+import type { OwnerWriter } from './owner-writer.ts';
+import type { PoolKeeper } from './pool-keeper.ts';
+import { readRecords } from './read-records.ts';
+import { ofDomain, refusal, type ServiceRefusal } from './service-refusal.ts';
+import type { SessionStore } from './session-store.ts';
+
+/** How many sessions one program may open in its life. */
+const childrenMax = 1_000;
+
+export type ChildPorts = {
+  readonly log: EventLog;
+  readonly store: SessionStore;
+  readonly pool: PoolKeeper;
+  readonly clock: Clock;
+};
+
+/** The session whose children they are, and the run of it that opens them. */
+export type ParentRun = {
+  readonly session: string;
+  readonly root: string;
+  /** The digest of the code that declares its agents. */
+  readonly code: string;
+  /** What names the run: the message that it was prompted with. */
+  readonly run: string;
+  readonly epoch: number;
+  readonly writer: OwnerWriter;
+};
+
+/**
+ * What a program asks of the sessions it opens. Each is a wish like a user's, decided by the same domain; ids are made from
+ * the run and the program's own names, so that the same wish after a restart names the same thing.
+ */
+export class ChildSessions {
+  readonly log: EventLog;
+  readonly store: SessionStore;
+  readonly #ports: ChildPorts;
+  readonly #run: ParentRun;
+
+  constructor(ports: ChildPorts, run: ParentRun) {
+    this.log = ports.log;
+    this.store = ports.store;
+    this.#ports = ports;
+    this.#run = run;
+  }
+
+  /** `prefix_` and 120 bits of what names it within the run. */
+  idOf(prefix: string, name: string): string {
+    const { session, run } = this.#run;
+    const digest = createHash('sha256').update(JSON.stringify([session, run, name]));
+    return `${prefix}_${digest.digest('base64url').slice(0, 20)}`;
+  }
+
+  /** Opens it, or finds it open. */
+  async open(id: string, agent: string): Promise<ServiceRefusal | undefined> {
+    const { store, pool } = this.#ports;
+    const { session: parent, root, code, writer, epoch } = this.#run;
+    if ((await store.state(id)) === undefined) {
+      const own = await store.state(parent);
+      if ((own?.children.size ?? 0) >= childrenMax) {
+        return refusal('too_many_children', `a program may open ${childrenMax} sessions, and this one has`);
+      }
+      // On record first: whoever ends the program must find it.
+      await writer.tell({ type: 'child-opened', epoch, child: id });
+      const slot = await pool.reserve(id, { ifFull: 'queue', actor: this.actor });
+      if (!slot.ok) return slot.error;
+      const refused = await this.ask(id, {
+        type: 'start',
+        sessionId: id,
+        kind: 'agent',
+        agent,
+        title: agent,
+        once: false,
+        parent,
+        root,
+        code,
+        slot: slot.value,
+      });
+      if (refused !== undefined) return refused;
+      if (slot.value === 'wanted') await pool.admitIfGranted(id);
+    }
+    return undefined;
+  }
+
+  async control(id: string, kind: LifecycleVerb, name: string): Promise<ServiceRefusal | undefined> {
+    return await this.ask(id, { type: 'control', kind, requestId: this.idOf('c', name) });
+  }
+
+  /** `cause` names the wish, so that it is not granted twice. */
+  async ask(id: string, wish: Wish, cause?: string): Promise<ServiceRefusal | undefined> {
+    const { store, clock } = this.#ports;
+    const envelope = { at: clock.now(), actor: this.actor, ...(cause === undefined ? {} : { cause }) };
+    const executed = await store.execute(id, { ...envelope, ...wish });
+    if (executed.ok) return undefined;
+    return 'code' in executed.error
+      ? ofDomain(executed.error)
+      : refusal('no_such_session', `there is no session ${JSON.stringify(id)}`);
+  }
+
+  /** Shows what the program does in its own session, and where that stands. */
+  async show(events: readonly AgentEvent[]): Promise<Because | undefined> {
+    const seq = await this.#run.writer.write(events);
+    return seq === undefined || seq === 0 ? undefined : { session: this.#run.session, seq };
+  }
+
+  /** Who asked the session to stop, as its records tell; undefined when nobody did. */
+  async stoppedBy(id: string): Promise<{ readonly verb: LifecycleVerb; readonly actor: string } | undefined> {
+    const records = await readRecords(this.log, id);
+    const asked = records.findLast((record) => record.type === 'control-requested' || record.type === 'turn-started');
+    return asked?.type === 'control-requested' ? { verb: asked.kind, actor: asked.actor } : undefined;
+  }
+
+  /** Whoever answered or withdrew the request. */
+  async settledBy(id: string, requestId: string): Promise<string> {
+    const records = await readRecords(this.log, id);
+    const settled = records.find(
+      (record) =>
+        (record.type === 'request-answered' || record.type === 'request-withdrawn') && record.requestId === requestId,
+    );
+    return settled?.actor ?? 'somebody else';
+  }
+
+  async stateOf(id: string): Promise<SessionState | undefined> {
+    return await this.store.state(id);
+  }
+
+  get actor(): string {
+    return `program:${this.#run.session}`;
+  }
+}
+
+/** What is said in the program's own session about a call of an agent. */
+export function callEvents(call: {
+  readonly callId: string;
+  readonly agent: string;
+  readonly prompt: string;
+  readonly child: string;
+}): readonly AgentEvent[] {
+  const { callId, agent: name, prompt, child: childSession } = call;
+  return [{ type: 'functionCall', callId, name, args: { prompt }, childSession }];
+}
+
+export function callResult(callId: string, name: string, response: { readonly [key: string]: Json }): AgentEvent {
+  return {
+    type: 'functionResult',
+    callId,
+    content: { role: 'user', parts: [{ functionResponse: { name, response } }] },
+  };
+}

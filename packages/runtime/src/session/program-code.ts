@@ -1,0 +1,69 @@
+import { createHash } from 'node:crypto';
+import { checkModule } from '@concerto/ir';
+import type { EventLog } from '@concerto/log';
+import { z } from 'zod';
+import type { CatalogEntry, LoadedProgram } from '../catalog.ts';
+import { agentSpec } from '../program/agent-spec.ts';
+import { callSeconds, initSeconds } from '../program/program-agent.ts';
+
+const collection = 'code';
+
+/** What a program was started with, kept under its digest: a session that runs goes on with it, whatever becomes of the files. */
+export class ProgramCode {
+  readonly #log: EventLog;
+  readonly #known = new Map<string, LoadedProgram>();
+
+  constructor(log: EventLog) {
+    this.#log = log;
+  }
+
+  async keep(program: LoadedProgram): Promise<string> {
+    const value = JSON.stringify(program);
+    const digest = createHash('sha256').update(value).digest('hex').slice(0, digestLength);
+    await this.#log.createDocument({ collection, key: digest, value });
+    this.#remember(digest, program);
+    return digest;
+  }
+
+  async get(digest: string): Promise<LoadedProgram | undefined> {
+    const known = this.#known.get(digest);
+    if (known !== undefined) return known;
+    const stored = await this.#log.getDocument(collection, digest);
+    if (stored === undefined) return undefined;
+    const program = readProgram(JSON.parse(stored.value));
+    this.#remember(digest, program);
+    return program;
+  }
+
+  /** How an agent of a program is started, as the program's code declares it. */
+  async agentEntry(digest: string, name: string): Promise<Extract<CatalogEntry, { kind: 'agent' }> | undefined> {
+    const program = await this.get(digest);
+    const agent = program?.module.agents.find((candidate) => candidate.name === name);
+    if (program === undefined || agent === undefined) return undefined;
+    const { projectDirectory } = program;
+    const spec = await agentSpec(agent, { projectDirectory, directory: projectDirectory, log: () => {} });
+    return { kind: 'agent', name, spec, initTimeoutMs: initSeconds(agent, callSeconds(agent, null)) * 1000 };
+  }
+
+  #remember(digest: string, program: LoadedProgram): void {
+    if (this.#known.size >= knownMax) this.#known.clear();
+    this.#known.set(digest, program);
+  }
+}
+
+const Stored = z.looseObject({
+  module: z.unknown(),
+  projectDirectory: z.string(),
+  mockModels: z.boolean().optional(),
+});
+
+function readProgram(data: unknown): LoadedProgram {
+  const { module, projectDirectory, mockModels } = Stored.parse(data);
+  const checked = checkModule(module);
+  if (!checked.ok) throw new Error(`a stored program cannot be read: ${checked.error}`);
+  return { module: checked.value, projectDirectory, ...(mockModels === undefined ? {} : { mockModels }) };
+}
+
+const digestLength = 32;
+/** Programs kept in memory; more are read again. */
+const knownMax = 50;

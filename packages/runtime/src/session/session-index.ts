@@ -1,0 +1,59 @@
+import type { EventLog, StoredDocument } from '@concerto/log';
+import { readStored, Session, type SessionList, type SessionStatus } from '@concerto/protocol';
+import { childrenCollection, sessionsCollection } from './session-store.ts';
+
+/** More children are not shown in a tree; `?parent=` lists them by pages. */
+const childrenListedMax = 1_000;
+
+export type SessionQuery = {
+  readonly status?: SessionStatus;
+  readonly parent?: string;
+  readonly tree?: boolean;
+  readonly cursor?: string;
+  readonly limit: number;
+};
+
+/** The rows of all sessions, as the decisions about them left them. */
+export class SessionIndex {
+  readonly #log: EventLog;
+
+  constructor(log: EventLog) {
+    this.#log = log;
+  }
+
+  async list(query: SessionQuery): Promise<SessionList> {
+    const { parent, status, cursor, limit } = query;
+    const tag = parent ?? status;
+    const page = await this.#log.listDocuments({
+      collection: parent === undefined ? sessionsCollection : childrenCollection,
+      limit,
+      ...(tag === undefined ? {} : { tag }),
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    const listed = await Promise.all(page.documents.map((document) => this.#row(document)));
+    const fitting = listed.filter((session) => status === undefined || session.status === status);
+    const sessions = query.tree === true ? await this.#withChildren(fitting) : fitting;
+    return { sessions, ...(page.nextCursor === undefined ? {} : { nextCursor: page.nextCursor }) };
+  }
+
+  /** In the order in which they were opened. */
+  async childrenOf(parent: string): Promise<Session[]> {
+    const query = { collection: childrenCollection, tag: parent, limit: childrenListedMax };
+    const { documents } = await this.#log.listDocuments(query);
+    return (await Promise.all(documents.map((document) => this.#row(document)))).reverse();
+  }
+
+  async #withChildren(sessions: readonly Session[]): Promise<Session[]> {
+    const trees = await Promise.all(
+      sessions.map(async (session) => {
+        const children = (session.children ?? 0) === 0 ? [] : await this.childrenOf(session.id);
+        return [session, ...(await this.#withChildren(children))];
+      }),
+    );
+    return trees.flat();
+  }
+
+  async #row({ key, value }: StoredDocument): Promise<Session> {
+    return { ...readStored(Session, JSON.parse(value)), position: await this.#log.head(key, 'events') };
+  }
+}
