@@ -79,13 +79,11 @@ export class SessionActor {
     this.#own = own;
     this.#entry = entry;
     this.#tools = tools;
-    const { timeoutMs, idleTimeoutMs } = entry;
-    const limits = {
-      wholeRun: once,
-      ...(timeoutMs === undefined ? {} : { timeoutMs }),
-      ...(idleTimeoutMs === undefined ? {} : { idleTimeoutMs }),
-    };
-    this.#timeouts = new TurnTimeouts(ports.clock, limits, (why) => void this.#guard(this.#timedOut(why)));
+    this.#timeouts = new TurnTimeouts(
+      ports.clock,
+      { ...entry, wholeRun: once },
+      (why) => void this.#guard(this.#timedOut(why)),
+    );
     const note = { session: own.session, epoch: own.fence.epoch };
     this.#notes = new OwnProcessNotes(ports.processes, note, this.#patience());
     this.#commands = new CommandFollowing({
