@@ -6,7 +6,7 @@ import { install } from './install.mjs';
 import { root } from './root.mjs';
 
 install();
-installPrograms(['redis-server', 'python3']);
+installPrograms({ 'redis-server': 'redis-server', python3: 'python3', bwrap: 'bubblewrap' });
 build();
 if (process.argv.length <= 2) step('node', ['tools/check.mjs']);
 // Tests that start the command take what was just built.
@@ -22,9 +22,11 @@ function step(command, args) {
   if (result.status !== 0) process.exit(result.status ?? 1);
 }
 
-/** Some tests run against a real Redis, others with agents in Python; what is missing and may be installed is installed. */
+/** Some tests run against a real Redis, others with agents in Python or in a sandbox; what is missing and may be installed is installed. */
 function installPrograms(programs) {
-  const missing = programs.filter((name) => spawnSync(name, ['--version'], { stdio: 'ignore' }).status !== 0);
+  const missing = Object.entries(programs)
+    .filter(([program]) => spawnSync(program, ['--version'], { stdio: 'ignore' }).status !== 0)
+    .map(([, name]) => name);
   if (missing.length === 0) return;
   const names = missing.join(' and ');
   const apt = spawnSync('apt-get', ['--version'], { stdio: 'ignore' }).status === 0;

@@ -11,6 +11,7 @@ import type {
   WorkEvent,
 } from '@concerto/protocol';
 import type { AgentError } from './agent-error.ts';
+import type { Sandbox } from './sandbox.ts';
 
 /** An agent as the manifest declares it. Times are in milliseconds. */
 export type AgentSpec = {
@@ -21,6 +22,8 @@ export type AgentSpec = {
   /** Added to the few variables every agent gets. `${NAME}` in a value is read from our own environment when the agent starts. */
   readonly env?: Readonly<Record<string, string>>;
   readonly workingDir?: string;
+  /** Without one it runs as any process of this user. */
+  readonly sandbox?: Sandbox;
   /** Sent as `init` when there are any. */
   readonly params?: JsonObject;
   /** Values in the params that must not be seen: struck out of anything we show. */

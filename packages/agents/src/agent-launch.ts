@@ -1,11 +1,14 @@
 import type { AgentSpec } from './agent-connection.ts';
 import { agentEnvironment } from './agent-environment.ts';
 import { findCommand } from './find-command.ts';
+import { sandboxPrefix } from './sandbox.ts';
 
 /** What an agent's process is started from. */
 export type AgentLaunch = {
-  /** The program's own path. */
-  readonly command: string;
+  /** The agent's own program, by its path. */
+  readonly program: string;
+  /** What is started: the program and its arguments, behind its sandbox where it has one. */
+  readonly argv: { readonly command: string; readonly args: readonly string[] };
   readonly workingDir: string;
   readonly variables: Readonly<Record<string, string>>;
   /** Values that came by reference, to be struck out of anything we show. */
@@ -21,12 +24,14 @@ const installs: Readonly<Record<string, string>> = {
 export async function agentLaunch(spec: AgentSpec): Promise<AgentLaunch> {
   const { variables, secrets } = agentEnvironment(spec.name, spec.env ?? {}, process.env);
   const workingDir = spec.workingDir ?? process.cwd();
-  const command = await findCommand({
+  const program = await findCommand({
     agent: spec.name,
     command: spec.command,
     workingDir,
     path: variables.PATH ?? '',
     install: spec.command === spec.protocol ? installs[spec.command] : undefined,
   });
-  return { command, workingDir, variables, secrets: [...secrets, ...(spec.secrets ?? [])] };
+  const prefix = spec.sandbox === undefined ? [] : await sandboxPrefix(spec.name, spec.sandbox, workingDir);
+  const [command = program, ...args] = [...prefix, program, ...(spec.args ?? [])];
+  return { program, argv: { command, args }, workingDir, variables, secrets: [...secrets, ...(spec.secrets ?? [])] };
 }

@@ -55,7 +55,7 @@ export class DirectProcess implements AgentProcess {
 
   static async start(spec: AgentSpec, options: ProcessOptions = {}): Promise<DirectProcess> {
     const { endGraceMs: stepMs = defaultStepMs, onStderr, onLeftovers } = options;
-    const { command, workingDir: cwd, variables, secrets } = await agentLaunch(spec);
+    const { argv, workingDir: cwd, variables, secrets } = await agentLaunch(spec);
     const env = { ...variables, ...options.variables };
     const stderr = new StderrTail(secrets);
     let stderrClosed = Promise.resolve();
@@ -67,7 +67,7 @@ export class DirectProcess implements AgentProcess {
       child.stderr.on('data', (chunk: Buffer) => lines.push(chunk));
       child.stderr.once('close', () => lines.end());
     };
-    const launch = { command, args: spec.args ?? [], cwd, env, marker: randomUUID() };
+    const launch = { ...argv, cwd, env, marker: randomUUID() };
     const group = await GroupProcess.start(launch, { stepMs, onLeftovers, onSpawn }).catch((cause: unknown) => {
       const reason = cause instanceof Error ? cause.message : String(cause);
       throw new AgentError('spawn-failed', `agent "${spec.name}" cannot start: ${reason}`, { cause });

@@ -19,4 +19,5 @@ export type {
 } from './agent-connection.ts';
 export { AgentError, type AgentErrorCode } from './agent-error.ts';
 export { type AgentLaunch, agentLaunch } from './agent-launch.ts';
+export { probeSandbox, type Sandbox, type SandboxMode, type SandboxUse } from './sandbox.ts';
 export { startAgent } from './start-agent.ts';

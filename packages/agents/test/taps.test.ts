@@ -41,6 +41,6 @@ test('what a start is made of can be asked for without starting', async () => {
   process.env.TEST_SECRET = 'sesame-open';
   const launch = await agentLaunch({ name: 'it', command: 'sh', env: { KEY: '${TEST_SECRET}' } });
   expect(launch).toMatchObject({ workingDir: process.cwd(), secrets: ['sesame-open'] });
-  expect(launch.command).toMatch(/\/sh$/);
+  expect(launch.program).toMatch(/\/sh$/);
   await expect(agentLaunch({ name: 'it', command: 'no-such-program' })).rejects.toThrow('was not found');
 });

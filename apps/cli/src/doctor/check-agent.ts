@@ -63,7 +63,7 @@ class AgentCheck {
     try {
       const launch = await agentLaunch(this.#spec);
       secrets = launch.secrets.filter((secret) => secret.length >= secretLengthMin);
-      this.#add(passed(`${this.#name}.command`, `${launch.command} in ${launch.workingDir}`));
+      this.#add(passed(`${this.#name}.command`, `${launch.program} in ${launch.workingDir}`));
     } catch (cause) {
       this.#add(failed(`${this.#name}.command`, messageOf(cause), startHelp(cause)));
       // Where the protocol itself cannot be spoken, starting it says so.

@@ -1,5 +1,6 @@
 import { statfs } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { probeSandbox } from '@concerto/agents';
 import { type Finding, failed, passed, warned } from './finding.ts';
 
 const oldestNode = { text: '20.19', major: 20, minor: 19 };
@@ -15,6 +16,14 @@ export function checkNode(version: string = process.versions.node): Finding {
   return isOld
     ? failed('node', `${what}; Concerto needs ${oldestNode.text} or newer`, 'install a newer Node')
     : passed('node', what);
+}
+
+/** Without one an agent is a process like any other of this user, and can answer for you. */
+export async function checkSandbox(): Promise<Finding> {
+  const use = await probeSandbox();
+  if (use.kind === 'bubblewrap') return passed('sandbox', 'agents run in a sandbox (bubblewrap)');
+  const help = 'install bubblewrap, or read docs/SECURITY.md for what an agent can do without it';
+  return warned('sandbox', `agents run without a sandbox: ${use.reason}`, help);
 }
 
 /** Room for the store on the disk of a folder that exists. */

@@ -9,7 +9,7 @@ import { runningServer } from '../state/project-state.ts';
 import { ensureTrust } from '../state/trust.ts';
 import { type AgentEntry, agentTask, defaultPrompt } from './check-agent.ts';
 import { connectionTasks } from './check-connections.ts';
-import { checkNode, checkPort, portState } from './check-machine.ts';
+import { checkNode, checkPort, checkSandbox, portState } from './check-machine.ts';
 import {
   type ConfigResult,
   checkAssistant,
@@ -132,7 +132,7 @@ async function checkMachine(
   say('looks at the port and the store');
   const state = await portState(at.host, at.port);
   const port = at.portMatters ? [checkPort(at.host, at.port, state)] : [];
-  return [checkNode(), ...(await checkStore(at.store, state === 'ours')), ...port];
+  return [checkNode(), await checkSandbox(), ...(await checkStore(at.store, state === 'ours')), ...port];
 }
 
 type Declared = ConfigResult & {

@@ -89,6 +89,7 @@ function agentEntry(name: string, agent: ManifestAgent, folder: string): Catalog
       env: agent.env,
       workingDir: resolve(folder, agent.working_dir ?? '.'),
       plainText: agent.plain_text,
+      sandbox: { mode: agent.sandbox, hide: [], show: agent.sandbox_paths.map((path) => resolve(folder, path)) },
       ...(agent.params === undefined ? {} : { params: agent.params }),
       ...(agent.input_format === undefined ? {} : { inputFormat: agent.input_format }),
       ...(agent.output_format === undefined ? {} : { outputFormat: agent.output_format }),

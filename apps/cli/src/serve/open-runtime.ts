@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import { startAgent } from '@concerto/agents';
+import { probeSandbox, startAgent } from '@concerto/agents';
 import { type EventLog, LogError, openEventLog } from '@concerto/log';
 import {
   type Catalog,
@@ -13,6 +13,7 @@ import {
   systemClock,
 } from '@concerto/runtime';
 import { UsageError } from '../arguments.ts';
+import { hiding, ownFiles } from './own-files.ts';
 
 export type Runtime = {
   readonly log: EventLog;
@@ -57,13 +58,14 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
         catalog: options.catalog,
         clock,
         mintId,
-        startAgent,
+        startAgent: (spec, more) => startAgent(hiding(spec, ownFiles(options.store)), more),
         processes: new ProcessRegister(log),
         report: options.report,
         name: `${hostname()}-${process.pid}-${randomBytes(4).toString('hex')}`,
       })
     : undefined;
   runner?.start();
+  if (options.runs) void warnWithoutSandbox(options.report);
   return {
     log,
     sessions,
@@ -73,6 +75,11 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
       await log.close();
     },
   };
+}
+
+async function warnWithoutSandbox(report: Report): Promise<void> {
+  const use = await probeSandbox();
+  if (use.kind === 'none') report(`agents run without a sandbox and could answer for you: ${use.reason}`);
 }
 
 const idBytes = 12;

@@ -9,7 +9,7 @@ import { basename, isAbsolute, join } from 'node:path';
  */
 
 /** The user's own, by the rules of the system; made on first use. */
-function stateRoot(): string {
+export function stateRoot(): string {
   const { XDG_STATE_HOME: given } = process.env;
   // The specification says that a relative one is to be ignored.
   const base = given !== undefined && isAbsolute(given) ? given : join(homedir(), '.local/state');

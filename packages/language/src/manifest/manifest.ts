@@ -64,6 +64,9 @@ const agent = z
     output_format: z.enum(['text', 'json']).optional(),
     /** What a line of plain text is before the first typed message. */
     plain_text: z.enum(['result', 'log']).default('result'),
+    sandbox: z.enum(['auto', 'require', 'off']).default('auto'),
+    /** What it may see of the files that are hidden from agents. */
+    sandbox_paths: z.array(z.string()).default([]),
     timeout: seconds.optional(),
     idle_timeout: seconds.optional(),
     init_timeout: seconds.optional(),

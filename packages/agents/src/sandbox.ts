@@ -1,0 +1,110 @@
+import { execFile } from 'node:child_process';
+import { existsSync, statSync } from 'node:fs';
+import { delimiter, isAbsolute, join, resolve, sep } from 'node:path';
+import { AgentError } from './agent-error.ts';
+
+export type SandboxMode = 'auto' | 'require' | 'off';
+
+/** What an agent's process may not see. */
+export type Sandbox = {
+  /** `auto`: where the system can; `require`: or it does not start. */
+  readonly mode: SandboxMode;
+  /** Files and folders that are not there for it: tokens, stores, sockets of ours. */
+  readonly hide: readonly string[];
+  /** What stays visible inside them. */
+  readonly show?: readonly string[];
+};
+
+export type SandboxUse =
+  | { readonly kind: 'bubblewrap'; readonly program: string }
+  | { readonly kind: 'none'; readonly reason: string };
+
+const probeTimeoutMs = 10_000;
+
+/**
+ * Signals go to the whole group, and bubblewrap would die of them before the agent has had its say: it ignores what the
+ * agent, which starts with nothing ignored, may want to handle.
+ */
+const deaf = ['/bin/sh', '-c', 'trap "" INT TERM HUP; exec "$@"', 'sh'];
+const listening = ['/usr/bin/env', '--default-signal=INT,TERM,HUP'];
+
+/**
+ * Its own processes are all it sees, and they end with it, however they were started; the files are those of its user,
+ * without what is hidden. The network is shared: without a token our port is as closed as a stranger's.
+ */
+const view = [
+  '--die-with-parent',
+  '--unshare-pid',
+  '--unshare-ipc',
+  '--cap-drop',
+  'ALL',
+  '--dev-bind',
+  '/',
+  '/',
+  '--proc',
+  '/proc',
+];
+
+let probed: Promise<SandboxUse> | undefined;
+
+/** Whether agents can be put into a sandbox here; tried once. */
+export function probeSandbox(): Promise<SandboxUse> {
+  probed ??= probe();
+  return probed;
+}
+
+/** What stands before an agent's command; nothing where it runs without. Throws when it must not. */
+export async function sandboxPrefix(
+  agent: string,
+  { mode, hide, show = [] }: Sandbox,
+  workingDir: string,
+): Promise<readonly string[]> {
+  if (mode === 'off') return [];
+  const use = await probeSandbox();
+  if (use.kind === 'none') {
+    if (mode === 'auto') return [];
+    throw new AgentError(
+      'spawn-failed',
+      `agent "${agent}": \`sandbox = "require"\`, but there is none here: ${use.reason}`,
+    );
+  }
+  return [...deaf, use.program, ...view, ...hidden(hide), ...shown([workingDir, ...show], hide), '--', ...listening];
+}
+
+function hidden(paths: readonly string[]): string[] {
+  return paths.filter((path) => existsSync(path)).flatMap((path) => covering(resolve(path)));
+}
+
+function covering(path: string): string[] {
+  return statSync(path).isDirectory() ? ['--tmpfs', path] : ['--ro-bind', '/dev/null', path];
+}
+
+/** A folder it works in may lie within what is hidden; it is there all the same. */
+function shown(paths: readonly string[], hide: readonly string[]): string[] {
+  const covered = hide.map((path) => resolve(path));
+  return paths
+    .map((path) => resolve(path))
+    .filter(
+      (path) => covered.some((folder) => path === folder || path.startsWith(`${folder}${sep}`)) && existsSync(path),
+    )
+    .flatMap((path) => ['--bind', path, path]);
+}
+
+async function probe(): Promise<SandboxUse> {
+  if (process.platform !== 'linux') return { kind: 'none', reason: 'there is a sandbox on Linux only' };
+  // By its own path: an agent's variables do not choose who guards it.
+  const program = (process.env.PATH ?? '')
+    .split(delimiter)
+    .map((folder) => join(folder, 'bwrap'))
+    .find((file) => isAbsolute(file) && existsSync(file));
+  if (program === undefined) {
+    return { kind: 'none', reason: 'bubblewrap is not installed (`apt-get install bubblewrap`)' };
+  }
+  const [command, ...args] = [...deaf, program, ...view, '--', ...listening, 'true'];
+  return await new Promise((settle) => {
+    execFile(command, args, { timeout: probeTimeoutMs }, (error, _, stderr) => {
+      const why = stderr.trim().split('\n')[0] || 'it does not work here';
+      settle(error === null ? { kind: 'bubblewrap', program } : { kind: 'none', reason: `bubblewrap: ${why}` });
+    });
+  });
+}

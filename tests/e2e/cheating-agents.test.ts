@@ -1,0 +1,86 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Api, apiOf } from '../support/api.ts';
+import { type StartedServer, startServer } from '../support/start-server.ts';
+
+const cheat = join(dirname(fileURLToPath(import.meta.url)), '../support/cheat.py');
+const agent = (name: string, more: string): string =>
+  `[agents.${name}]\ncommand = "python3"\nargs = [${JSON.stringify(cheat)}]\nenv = { OTHER_AGENTS_KEY = "k" }\n${more}\n`;
+
+let folder: string;
+let state: string;
+let server: StartedServer;
+let api: Api;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'concerto-cheats-'));
+  state = await mkdtemp(join(tmpdir(), 'concerto-cheats-state-'));
+  await writeFile(
+    join(folder, 'Concerto.toml'),
+    [
+      `[agents.cheat]\ncommand = "python3"\nargs = [${JSON.stringify(cheat)}]`,
+      agent('other', ''),
+      agent('open', 'sandbox = "off"'),
+      agent('shown', 'sandbox_paths = [".concerto"]'),
+    ].join('\n'),
+  );
+  server = await startServer({
+    folder,
+    args: ['--store', 'sqlite:.concerto/concerto.db', '--trust'],
+    env: { XDG_STATE_HOME: state, SECRET_OF_THE_SERVER: 'do not read' },
+  });
+  api = apiOf(server);
+});
+
+afterAll(async () => {
+  await server?.stop();
+  for (const each of [folder, state]) await rm(each, { recursive: true, force: true });
+});
+
+let sleeps = 1_000_000;
+
+async function cheats(name: string): Promise<{ found: Record<string, unknown>; id: string; sleep: string }> {
+  const sleep = String(sleeps++);
+  const facts = { url: server.url, state: join(state, 'concerto'), pid: server.pid, folder, sleep };
+  const { id } = await api.start({ agent: name, prompt: JSON.stringify(facts) });
+  const events = await api.untilStatus(id, 'idle');
+  const result = events.find((event) => event.type === 'functionResult' && event.content !== undefined);
+  const text: string = result.content.parts[0].functionResponse.response.text;
+  return { found: JSON.parse(text), id, sleep };
+}
+
+function isAlive(sleep: string): boolean {
+  const listed = execFileSync('ps', ['axo', 'stat,args'], { encoding: 'utf8' });
+  return listed.split('\n').some((line) => !line.startsWith('Z') && line.endsWith(`sleep ${sleep}`));
+}
+
+describe('an agent in its sandbox', () => {
+  test('finds no way to act as a person: eleven were tried', async () => {
+    await cheats('other'); // Is alive meanwhile, with a key of its own.
+    const { found } = await cheats('cheat');
+    expect(Object.keys(found)).toHaveLength(11);
+    expect(Object.entries(found).filter(([, led]) => !String(led).startsWith('no: '))).toEqual([]);
+    expect(await readFile(join(folder, '.concerto/concerto.db'))).not.toHaveLength(0);
+  });
+
+  test('ends with all it started, also what left its group', async () => {
+    const { id, sleep } = await cheats('cheat');
+    expect(isAlive(sleep)).toBe(true);
+    await api.post(`/api/sessions/${id}/cancel`);
+    await api.untilStatus(id, 'cancelled');
+    await expect.poll(() => isAlive(sleep), { timeout: 10_000 }).toBe(false);
+  });
+
+  test('sees what the manifest shows it, and everything without a sandbox', async () => {
+    const shown = await cheats('shown');
+    expect(shown.found['the store itself']).not.toEqual(expect.stringMatching(/^no/));
+    const open = await cheats('open');
+    expect(open.found["the server's environment"]).toContain('SECRET_OF_THE_SERVER');
+    await api.post(`/api/sessions/${open.id}/cancel`);
+    await api.untilStatus(open.id, 'cancelled');
+  });
+});
