@@ -1,5 +1,7 @@
 import { writeSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { delimiter } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { type CommandTable, runCommandLine } from './command-line.ts';
 
 // One line a command; the file behind it exports `spec` (see arguments.ts) and `run(argv)`.
@@ -18,11 +20,16 @@ const commands: CommandTable = {
   test: { summary: 'run the tests of programs', load: () => import('./language/test-command.ts') },
   build: { summary: 'compile a program to a file', load: () => import('./language/build-command.ts') },
   disasm: { summary: 'print a compiled program', load: () => import('./language/disasm-command.ts') },
+  play: { summary: 'be an agent that plays a script', load: () => import('./play-command.ts') },
   lsp: { summary: 'serve an editor: the language server', load: () => import('./lsp-command.ts') },
   new: { summary: 'create a project', load: () => import('./language/new-command.ts') },
   signals: { summary: 'read § signals on stdin, write events', load: () => import('./signals-command.ts') },
   init: { summary: 'create a project (the same as new)', load: () => import('./language/new-command.ts') },
 };
+
+// What we start finds the `concerto` that started it, also where nobody has installed one; an installed one comes first.
+const own = fileURLToPath(new URL('../bin', import.meta.url));
+process.env.PATH = [process.env.PATH, own].filter((part) => part !== undefined && part !== '').join(delimiter);
 
 // `concerto … | head` closes our output early; that is not a failure. A full disk is.
 function onOutputError(error: NodeJS.ErrnoException): void {

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { noteFacts, projectFacts } from '../state/project-state.ts';
+import { isTrusted } from '../state/trust.ts';
 
 const folder = '.concerto';
 
@@ -8,9 +9,9 @@ const folder = '.concerto';
  * clone holds sessions, templates and rules of its author. Throws with what to do.
  */
 export function prepareOwnStore(project: string): void {
-  const { trusted, madeStore } = projectFacts(project);
+  const { madeStore } = projectFacts(project);
   if (existsSync(`${folder}/concerto.db`)) {
-    if (trusted || madeStore) return;
+    if (madeStore || isTrusted(project)) return;
     throw new Error(
       `${folder}/concerto.db was not made here: it may hold sessions, templates and rules of strangers.\nUse it after \`concerto trust\` (or with --trust), name another with --store, or delete it.`,
     );

@@ -23,7 +23,7 @@ const shownMax = 8;
  */
 export async function ensureTrust({ folder, given, commands }: TrustQuestion): Promise<void> {
   if (given) return noteFacts(folder, { trusted: true });
-  if (projectFacts(folder).trusted || isOurOwn(folder)) return;
+  if (isTrusted(folder)) return;
   const isPerson = process.stdin.isTTY && process.stderr.isTTY;
   if (!isPerson) {
     if (!isClone(folder)) return;
@@ -37,6 +37,10 @@ export async function ensureTrust({ folder, given, commands }: TrustQuestion): P
   if (!(await saysYes('Do you trust the files in this folder? [y/N] ')))
     throw new Error('the folder is not trusted, so nothing was started; `concerto trust` trusts it');
   noteFacts(folder, { trusted: true });
+}
+
+export function isTrusted(folder: string): boolean {
+  return projectFacts(folder).trusted || isOurOwn(folder);
 }
 
 async function saysYes(question: string): Promise<boolean> {
