@@ -62,6 +62,7 @@ async function run(command: string, cwd: string, typed?: readonly (readonly [str
 
 async function serve(cwd: string): Promise<{ readonly child: ChildProcess; readonly url: string }> {
   const child = spawn('concerto', ['serve', '--port', '0'], { cwd, env, stdio: ['ignore', 'pipe', 'inherit'] });
+  servers.push(child);
   let said = '';
   for await (const chunk of child.stdout) {
     said += String(chunk);
@@ -71,13 +72,13 @@ async function serve(cwd: string): Promise<{ readonly child: ChildProcess; reado
 }
 
 let folder: string;
-let server: ChildProcess | undefined;
+const servers: ChildProcess[] = [];
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'concerto-readme-'));
 });
 afterAll(async () => {
-  server?.kill('SIGKILL');
+  for (const server of servers) server.kill('SIGKILL');
   await rm(folder, { recursive: true, force: true });
 });
 
@@ -99,7 +100,7 @@ describe('the README, step by step', { timeout: withinMs }, () => {
   test('2: the same from a terminal', async () => {
     const cwd = join(folder, 'demo');
     await mkdir(cwd);
-    ({ child: server } = await serve(cwd));
+    const { child: server } = await serve(cwd);
     const answers = [
       ['your choice', '1\r'],
       ['approve?', 'y\r'],
@@ -122,7 +123,6 @@ describe('the README, step by step', { timeout: withinMs }, () => {
     await symlink(join(root, 'node_modules'), join(cwd, 'node_modules'));
     for (const { name, text } of files) await writeFile(join(cwd, name), text);
     const started = await serve(cwd);
-    server = started.child;
     let said = '';
     for (const block of shell.slice(2)) {
       for (const line of commandsOf(block)) {
