@@ -61,7 +61,11 @@ async function run(command: string, cwd: string, typed?: readonly (readonly [str
 }
 
 async function serve(cwd: string): Promise<{ readonly child: ChildProcess; readonly url: string }> {
-  const child = spawn('concerto', ['serve', '--port', '0'], { cwd, env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [join(root, 'apps/cli/bin/concerto.js'), 'serve', '--port', '0'], {
+    cwd,
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   servers.push(child);
   let said = '';
   for await (const chunk of child.stdout) {
