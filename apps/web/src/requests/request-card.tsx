@@ -1,11 +1,10 @@
 import { type Json, unreachable } from '@concerto/base';
-import type { SuspendEvent } from '@concerto/protocol';
+import type { RequestEntry, SuspendEvent } from '@concerto/protocol';
 import { type ReactNode, useRef, useState } from 'react';
 import { client } from '../client.ts';
 import { failureOf } from '../fetching/failure.ts';
 import { Icon, type IconName } from '../shell/icon.tsx';
 import { Lasting } from '../time/moment.tsx';
-import type { RequestItem } from '../timeline/timeline-state.ts';
 import { ApprovalForm } from './approval-form.tsx';
 import { ChoiceForm } from './choice-form.tsx';
 import { JsonForm } from './json-form.tsx';
@@ -15,7 +14,7 @@ import { SettledNote } from './settled-note.tsx';
 
 type Props = {
   readonly sessionId: string;
-  readonly item: RequestItem;
+  readonly item: RequestEntry;
 };
 
 export type FormProps<Event extends SuspendEvent = SuspendEvent> = {

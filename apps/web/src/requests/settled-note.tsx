@@ -1,8 +1,7 @@
-import type { SuspendEvent } from '@concerto/protocol';
+import type { Settlement, SuspendEvent } from '@concerto/protocol';
 import type { ReactNode } from 'react';
 import { Icon } from '../shell/icon.tsx';
 import { ClockTime } from '../time/moment.tsx';
-import type { Settlement } from '../timeline/timeline-state.ts';
 import { answerText, isRefusal } from './answer-text.ts';
 import { whoText } from './who-text.ts';
 

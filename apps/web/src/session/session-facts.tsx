@@ -1,56 +1,72 @@
-import type { Session, Usage } from '@concerto/protocol';
+import type { Session, SessionView } from '@concerto/protocol';
 import type { ReactNode } from 'react';
 import { Age } from '../time/moment.tsx';
+import { ContextMeter } from '../usage/context-meter.tsx';
+import { dollarsText, usageText } from '../usage/usage-text.ts';
 
-type Props = { readonly session: Session; readonly usage: Usage | undefined; readonly position: number };
+type Props = { readonly session: Session; readonly view: SessionView };
 
-export function SessionFacts({ session, usage = session.usage, position }: Props): ReactNode {
+export function SessionFacts({ session, view }: Props): ReactNode {
   const { agent, kind, turn, createdAt, capabilities, once, id } = session;
-  const tokens = usage.inputTokens + usage.outputTokens;
+  const { model, mode, version } = view.agent;
   return (
     <section className="panel" aria-labelledby="facts-title">
       <h2 id="facts-title">Session</h2>
       <dl className="facts">
-        <dt>{kind}</dt>
-        <dd>{agent}</dd>
-        <dt>started</dt>
-        <dd>
+        <Fact name={kind}>{version === undefined ? agent : `${agent} ${version}`}</Fact>
+        {model !== undefined && <Fact name="model">{model}</Fact>}
+        {mode !== undefined && <Fact name="mode">{mode}</Fact>}
+        <Fact name="started">
           <Age at={createdAt} />
-        </dd>
-        <dt>turn</dt>
-        <dd>
+        </Fact>
+        <Fact name="turn">
           {turn}
           {once === true && ' (ends with its first result)'}
-        </dd>
-        <dt>events</dt>
-        <dd>{position.toLocaleString()}</dd>
-        {tokens > 0 && (
-          <>
-            <dt>tokens</dt>
-            <dd>
-              {usage.inputTokens.toLocaleString()} in, {usage.outputTokens.toLocaleString()} out
-            </dd>
-          </>
-        )}
-        {usage.costMicroUsd !== undefined && (
-          <>
-            <dt>cost</dt>
-            <dd>{dollars(usage.costMicroUsd)}</dd>
-          </>
-        )}
-        <dt>can</dt>
-        <dd>
+        </Fact>
+        <Fact name="events">{view.position.toLocaleString()}</Fact>
+        <UsageFacts session={session} view={view} />
+        <Fact name="can">
           {capabilities === undefined || capabilities.length === 0 ? 'nothing announced' : capabilities.join(', ')}
-        </dd>
-        <dt>id</dt>
-        <dd>
+        </Fact>
+        <Fact name="id">
           <code className="session-id">{id}</code>
-        </dd>
+        </Fact>
       </dl>
     </section>
   );
 }
 
-function dollars(micro: number): string {
-  return `$${(micro / 1_000_000).toFixed(micro < 10_000 ? 4 : 2)}`;
+function UsageFacts({ session, view }: Props): ReactNode {
+  const { total, byModel } = view.usage;
+  const isKnown = total.inputTokens + total.outputTokens > 0;
+  const { costMicroUsd, ...tokens } = isKnown ? total : session.usage;
+  const used = usageText(tokens);
+  return (
+    <>
+      {used !== undefined && <Fact name="tokens">{used}</Fact>}
+      {byModel.size > 1 &&
+        [...byModel].map(([name, usage]) => (
+          <Fact key={name} name="">
+            <span className="muted">
+              {name}: {usageText(usage)}
+            </span>
+          </Fact>
+        ))}
+      {costMicroUsd !== undefined && <Fact name="cost">{dollarsText(costMicroUsd)}</Fact>}
+      {view.context !== undefined && (
+        <Fact name="context">
+          <ContextMeter context={view.context} />
+        </Fact>
+      )}
+    </>
+  );
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }): ReactNode {
+  return (
+    <div className="fact">
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
 }

@@ -1,6 +1,5 @@
 import type { ConcertoClient, ConnectionState, FollowedEvent } from '@concerto/client';
-import { foldEvents } from '../timeline/fold-events.ts';
-import { emptyTimeline, type TimelineState } from '../timeline/timeline-state.ts';
+import { SessionFold, type SessionView } from '@concerto/protocol';
 
 export type FeedConnection =
   | { readonly kind: 'connecting' | 'live' | 'ended' }
@@ -9,7 +8,11 @@ export type FeedConnection =
   | { readonly kind: 'refused'; readonly error: unknown };
 
 export type FeedState = {
-  readonly timeline: TimelineState;
+  readonly view: SessionView;
+  /** The position of the last change to the queue: when it moves, the queue is to be read again. */
+  readonly queueRevision: number;
+  /** The same for what the session as a whole is. */
+  readonly sessionRevision: number;
   readonly connection: FeedConnection;
   /** Goes up with each connection that was made: what was read beside the events may be outdated then. */
   readonly connections: number;
@@ -26,6 +29,19 @@ const lookInForMs = 4000;
 /** A page that is not painted has no animation frames; its events are folded after this time. */
 const unseenFoldMs = 250;
 
+/** Events after which the session's own row may say something else. */
+const changesSession: ReadonlySet<string> = new Set([
+  'status',
+  'start',
+  'turnComplete',
+  'requestSettled',
+  'requestRouted',
+  'waitForInput',
+  'waitForChoice',
+  'queryConsent',
+  'finish',
+]);
+
 /**
  * The events of a session, folded as they come, for as long as somebody looks. However fast they come, the page is
  * asked to draw once a frame.
@@ -34,7 +50,14 @@ export class SessionFeed {
   readonly #client: ConcertoClient;
   readonly #id: string;
   readonly #listeners = new Set<() => void>();
-  #state: FeedState = { timeline: emptyTimeline, connection: { kind: 'connecting' }, connections: 0 };
+  readonly #folded = new SessionFold();
+  #state: FeedState = {
+    view: this.#folded.view,
+    queueRevision: 0,
+    sessionRevision: 0,
+    connection: { kind: 'connecting' },
+    connections: 0,
+  };
   #waiting: FollowedEvent[] = [];
   #leaving: AbortController | undefined;
   #frame: number | undefined;
@@ -74,7 +97,7 @@ export class SessionFeed {
 
   readonly #onVisibility = (): void => {
     clearTimeout(this.#rest);
-    if (this.#state.timeline.isFinished) return;
+    if (this.#state.view.isFinished) return;
     if (document.hidden) {
       this.#hiddenAt = Date.now();
       this.#rest = setTimeout(() => this.#sleep(), hiddenLiveMs);
@@ -86,7 +109,7 @@ export class SessionFeed {
 
   #sleep(): void {
     this.#leaving?.abort();
-    if (this.#state.timeline.isFinished) return;
+    if (this.#state.view.isFinished) return;
     this.#rest = setTimeout(() => {
       this.retry();
       this.#rest = setTimeout(() => this.#sleep(), lookInForMs);
@@ -95,7 +118,7 @@ export class SessionFeed {
 
   async #follow(signal: AbortSignal): Promise<void> {
     try {
-      const after = this.#state.timeline.position;
+      const after = this.#folded.position;
       const onState = (state: ConnectionState): void => {
         if (!signal.aborted) this.#connection(state);
       };
@@ -134,7 +157,13 @@ export class SessionFeed {
     const events = this.#waiting;
     if (events.length === 0) return;
     this.#waiting = [];
-    this.#change({ timeline: foldEvents(this.#state.timeline, events) });
+    let { queueRevision, sessionRevision } = this.#state;
+    for (const event of events) {
+      this.#folded.take(event);
+      if (event.type === 'message') queueRevision = event.seq;
+      else if (changesSession.has(event.type)) sessionRevision = event.seq;
+    }
+    this.#change({ view: this.#folded.view, queueRevision, sessionRevision });
   }
 
   #change(change: Partial<FeedState>): void {

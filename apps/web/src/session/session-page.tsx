@@ -1,7 +1,8 @@
-import { type ReactNode, useRef, useState } from 'react';
+import { type ReactNode, useMemo, useRef, useState } from 'react';
 import { client } from '../client.ts';
 import { failureOf } from '../fetching/failure.ts';
 import { useFetched } from '../fetching/use-fetched.ts';
+import { PlanPanel } from '../plan/plan-panel.tsx';
 import { QueuePanel } from '../queue/queue-panel.tsx';
 import { useQueue } from '../queue/use-queue.ts';
 import { Link } from '../routing/link.tsx';
@@ -9,7 +10,7 @@ import { usePageTitle } from '../shell/use-page-title.ts';
 import { useShortcuts } from '../shell/use-shortcuts.ts';
 import { needsYou } from '../status/status-words.ts';
 import { Timeline } from '../timeline/timeline.tsx';
-import { openRequest } from '../timeline/timeline-state.ts';
+import { isFailed, TimelineItems } from '../timeline/timeline-items.ts';
 import { useFollowing } from '../timeline/use-following.ts';
 import { Announcer } from './announcer.tsx';
 import { Composer } from './composer.tsx';
@@ -24,8 +25,12 @@ const sessionPollMs = 5000;
 /** One session: what happened and happens, what waits, and everything one can say to it. */
 export function SessionPage({ id }: { readonly id: string }): ReactNode {
   const { feed, retry } = useSessionFeed(id);
-  const { timeline, connection, connections } = feed;
-  const { position, queueRevision, sessionRevision } = timeline;
+  const { view, queueRevision, sessionRevision, connection, connections } = feed;
+  const { position, turns, requests } = view;
+  // oxlint-disable-next-line react/exhaustive-deps -- another session has items of its own
+  const timelineItems = useMemo(() => new TimelineItems(), [id]);
+  const items = useMemo(() => timelineItems.of(turns), [timelineItems, turns]);
+  const turn = turns.at(-1);
   const [head, setHead] = useState<number>();
   const behind = Math.max(0, (head ?? Number.POSITIVE_INFINITY) - position);
   const isReplaying = behind > 0;
@@ -41,14 +46,14 @@ export function SessionPage({ id }: { readonly id: string }): ReactNode {
     { key: id, revision: revision(sessionRevision), everyMs: sessionPollMs },
   );
   const queue = useQueue(id, revision(queueRevision));
-  const following = useFollowing(timeline.items.length);
+  const following = useFollowing(items.length);
   const field = useRef<HTMLTextAreaElement>(null);
-  const status = (isReplaying ? session?.status : timeline.status) ?? session?.status ?? 'queued';
+  const status = (isReplaying ? session?.status : view.status) ?? session?.status ?? 'queued';
   // Without a connection nothing is known but what was: the page must not look as if it were so now.
   const isStale = connection.kind === 'waiting';
   usePageTitle(session?.title ?? 'Session', needsYou.includes(status));
   useShortcuts({
-    a: () => focusRequest(timeline.open[0], following.follow),
+    a: () => focusRequest(requests[0]?.requestId, following.follow),
     b: following.follow,
     c: () => field.current?.focus(),
   });
@@ -61,32 +66,33 @@ export function SessionPage({ id }: { readonly id: string }): ReactNode {
         session={session}
         status={status}
         isStale={isStale}
-        hasFailed={timeline.hasTurnFailed}
-        statusSince={isReplaying ? undefined : timeline.statusSince}
+        hasFailed={turn !== undefined && isFailed(turn)}
+        statusSince={isReplaying ? undefined : view.statusSince}
         connection={
           <ConnectionBadge connection={connection} behind={Number.isFinite(behind) ? behind : 0} onRetry={retry} />
         }
       />
       <div className="session-columns">
         <div className="session-main">
-          <Timeline sessionId={id} timeline={timeline} following={following} />
+          <Timeline sessionId={id} view={view} items={items} following={following} />
           <WaitingLine session={session} />
           <Composer
             key={id}
             id={id}
             status={status}
-            open={openRequest(timeline)}
+            open={requests[0]?.event}
             canSteer={session?.capabilities === undefined || session.capabilities.includes('steer')}
             fieldRef={field}
             onSent={following.follow}
           />
         </div>
         <aside className="session-side" aria-label="Queue and facts">
+          <PlanPanel plan={view.plan} />
           <QueuePanel {...queue} />
-          {session !== undefined && <SessionFacts session={session} usage={timeline.usage} position={position} />}
+          {session !== undefined && <SessionFacts session={session} view={view} />}
         </aside>
       </div>
-      <Announcer timeline={timeline} isReplaying={isReplaying} />
+      <Announcer view={view} isReplaying={isReplaying} />
     </main>
   );
 }

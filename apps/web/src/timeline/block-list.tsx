@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { isJsonObject } from '../json/json-object.ts';
 import { JsonView } from '../json/json-view.tsx';
 import { Markdown } from '../text/markdown.tsx';
-import type { Block } from './timeline-state.ts';
+import type { Block } from './blocks.ts';
 
 type Props = { readonly blocks: readonly Block[] };
 

@@ -1,13 +1,13 @@
 import type { LlmContent, Part } from '@concerto/protocol';
-import type { Block } from './timeline-state.ts';
 
+/** A run of text, or something else that was said between two texts. */
+export type Block =
+  | { readonly kind: 'text'; readonly text: string; readonly thought: boolean }
+  | { readonly kind: 'part'; readonly part: Part };
+
+/** Texts that follow each other are one. */
 export function blocksOf(content: LlmContent): readonly Block[] {
-  return joinBlocks([], content);
-}
-
-/** Texts that follow each other are one: an agent that streams sends a sentence in pieces. */
-export function joinBlocks(before: readonly Block[], content: LlmContent): readonly Block[] {
-  const blocks = [...before];
+  const blocks: Block[] = [];
   for (const part of content.parts) {
     const block = blockOf(part);
     const last = blocks.at(-1);
@@ -16,10 +16,6 @@ export function joinBlocks(before: readonly Block[], content: LlmContent): reado
     } else blocks.push(block);
   }
   return blocks;
-}
-
-export function blocksText(blocks: readonly Block[]): string {
-  return blocks.map((block) => (block.kind === 'text' && !block.thought ? block.text : '')).join('');
 }
 
 function blockOf(part: Part): Block {

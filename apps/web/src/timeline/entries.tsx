@@ -1,73 +1,133 @@
-import type { ReactNode } from 'react';
+import { type GapEntry, type StatusEntry, type SteerEntry, type TextEntry, textContent } from '@concerto/protocol';
+import { type ReactNode, useState } from 'react';
 import { JsonView } from '../json/json-view.tsx';
 import { Icon } from '../shell/icon.tsx';
 import { statusWords } from '../status/status-words.ts';
+import { Markdown } from '../text/markdown.tsx';
+import { Plain } from '../text/plain.tsx';
+import { durationText } from '../time/duration.ts';
 import { ClockTime } from '../time/moment.tsx';
+import { usageText } from '../usage/usage-text.ts';
 import { BlockList } from './block-list.tsx';
-import type { ErrorItem, GapItem, PromptItem, ResultItem, StatusItem } from './timeline-state.ts';
+import { blocksOf } from './blocks.ts';
+import type { FailureItem, PromptItem, ResultItem } from './timeline-items.ts';
 
-export function PromptEntry({ item }: { readonly item: PromptItem }): ReactNode {
-  const isSteer = item.how === 'steer';
+export function PromptEntry({ item }: { readonly item: PromptItem | SteerEntry }): ReactNode {
+  const isSteer = item.kind === 'steer';
   return (
-    <div className="prompt" data-how={item.how}>
+    <div className="prompt" data-how={item.kind}>
       <p className="prompt-head">
         {isSteer && <Icon name="bolt" />}
-        <span>{isSteer ? 'You steered' : `Turn ${item.turn}`}</span>
+        <span>{isSteer ? 'You steered' : `Turn ${item.number}`}</span>
         <ClockTime at={item.at} />
       </p>
       <div className="prompt-text">
-        <BlockList blocks={item.blocks} />
+        <BlockList blocks={blocksOf(item.content)} />
       </div>
     </div>
   );
 }
 
-export function ResultEntry({ item }: { readonly item: ResultItem }): ReactNode {
-  const hasFields = Object.keys(item.fields).length > 0;
+export function Said({ entry, isCurrent }: { readonly entry: TextEntry; readonly isCurrent: boolean }): ReactNode {
   return (
-    <section className="result" aria-label={`Result of turn ${item.turn}`}>
-      <p className="result-head">
+    <div className="said" data-current={isCurrent}>
+      <SaidBody entry={entry} />
+    </div>
+  );
+}
+
+function SaidBody({ entry: { text, parts } }: { readonly entry: TextEntry }): ReactNode {
+  return (
+    <>
+      {text !== '' && <Markdown text={text} />}
+      {parts.length > 0 && <BlockList blocks={parts.map((part) => ({ kind: 'part', part }))} />}
+    </>
+  );
+}
+
+/** What the model thought, in a line until somebody wants to read it. */
+export function Thought({ entry, isCurrent }: { readonly entry: TextEntry; readonly isCurrent: boolean }): ReactNode {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details
+      className="thought"
+      data-current={isCurrent}
+      open={isOpen}
+      onToggle={(event) => setOpen(event.currentTarget.open)}
+    >
+      <summary>
+        <span className="thought-title">{isCurrent ? 'Thinking' : 'Thought'}</span>
+        {!isOpen && <span className="json-line">{lastLine(entry.text)}</span>}
+      </summary>
+      {isOpen && <Markdown text={entry.text} />}
+    </details>
+  );
+}
+
+function lastLine(text: string): string {
+  return text.trimEnd().split('\n').at(-1)?.slice(0, 300) ?? '';
+}
+
+export function ResultEntry({ item }: { readonly item: ResultItem }): ReactNode {
+  const { number, entry, fields, usage, tookMs, at } = item;
+  const used = usageText(usage.total);
+  return (
+    <section className="result" aria-label={`Result of turn ${number}`}>
+      {entry !== undefined && <SaidBody entry={entry} />}
+      {Object.keys(fields).length > 0 && <JsonView title="Reported" data={fields} />}
+      <p className="result-foot">
         <Icon name="check" />
-        <span>Result</span>
-        <ClockTime at={item.at} />
+        <span>Turn {number} done</span>
+        {tookMs >= 1000 && <span>{durationText(tookMs)}</span>}
+        {used !== undefined && <span>{used}</span>}
+        <ClockTime at={at} />
       </p>
-      {item.isRepeat ? <p className="muted">As said above.</p> : <BlockList blocks={item.blocks} />}
-      {hasFields && <JsonView title="Reported" data={item.fields} />}
     </section>
   );
 }
 
-export function ErrorEntry({ item }: { readonly item: ErrorItem }): ReactNode {
+/** The first line says what happened; what follows is the end of what the agent wrote to its stderr. */
+export function ErrorEntry({ item }: { readonly item: FailureItem }): ReactNode {
+  const [message = '', ...rest] = item.message.split('\n');
+  const tail = rest.join('\n').trim();
   return (
     <section className="error" aria-label="Error">
       <p className="error-head">
         <Icon name="warning" />
-        <span className="error-text">{item.message}</span>
+        <span className="error-text">
+          <Plain text={message.replace(/; the end of its stderr:$/, '')} />
+        </span>
         <ClockTime at={item.at} />
       </p>
-      {item.tail !== undefined && (
+      {tail !== '' && (
         <details open>
           <summary>The end of its stderr</summary>
-          <pre className="code">{item.tail}</pre>
+          <pre className="code">
+            <Plain text={tail} />
+          </pre>
         </details>
       )}
     </section>
   );
 }
 
-export function StatusEntry({ item }: { readonly item: StatusItem }): ReactNode {
+export function StatusLine({ item }: { readonly item: StatusEntry }): ReactNode {
   const isResumed = item.previous === 'resuming' && !['paused', 'interrupted'].includes(item.status);
   const { label, tone } = isResumed ? { label: 'Resumed', tone: 'quiet' } : statusWords[item.status];
   return (
-    <p className="status-line" data-tone={tone}>
+    <div className="status-line" data-tone={tone}>
       <span>{label}</span>
-      {item.reason !== undefined && <span className="status-reason">{reasonText(item.reason)}</span>}
+      {item.reason !== undefined && (
+        <span className="status-reason">
+          <BlockList blocks={blocksOf(textContent(reasonText(item.reason)))} />
+        </span>
+      )}
       <ClockTime at={item.at} />
-    </p>
+    </div>
   );
 }
 
-export function GapEntry({ item }: { readonly item: GapItem }): ReactNode {
+export function GapLine({ item }: { readonly item: GapEntry }): ReactNode {
   return (
     <p className="status-line" data-tone="attention">
       <span>

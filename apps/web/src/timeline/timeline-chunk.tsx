@@ -1,6 +1,6 @@
 import { memo, type ReactNode } from 'react';
 import { TimelineEntry } from './timeline-item.tsx';
-import type { TimelineItem } from './timeline-state.ts';
+import type { TimelineItem } from './timeline-items.ts';
 
 type Props = {
   readonly sessionId: string;

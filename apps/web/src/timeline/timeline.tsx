@@ -1,21 +1,25 @@
+import type { SessionView } from '@concerto/protocol';
 import type { ReactNode } from 'react';
 import { Icon } from '../shell/icon.tsx';
 import { TimelineChunk } from './timeline-chunk.tsx';
-import type { TimelineState } from './timeline-state.ts';
+import type { TimelineItem } from './timeline-items.ts';
 import type { Following } from './use-following.ts';
 
 type Props = {
   readonly sessionId: string;
-  readonly timeline: TimelineState;
+  readonly view: SessionView;
+  readonly items: readonly TimelineItem[];
   readonly following: Following;
 };
 
 const chunkItems = 50;
 
 /** What has happened, newest at the end. Only the part around the reader is laid out. */
-export function Timeline({ sessionId, timeline, following }: Props): ReactNode {
-  const { items, isTurnOpen, status, progress, open } = timeline;
-  const isWorking = isTurnOpen && status === 'running';
+export function Timeline({ sessionId, view, items, following }: Props): ReactNode {
+  const { turns, status, requests } = view;
+  const turn = turns.at(-1);
+  const isWorking = turn?.state === 'running' && status === 'running';
+  const last = items.at(-1);
   const { scroller, inner, isFollowing, first, showEarlier, follow, onScroll, onTouch } = following;
   const start = Math.floor(Math.min(first, items.length) / chunkItems) * chunkItems;
   const chunks = Array.from(
@@ -57,7 +61,7 @@ export function Timeline({ sessionId, timeline, following }: Props): ReactNode {
               />
             );
           })}
-          {isWorking && progress === undefined && items.at(-1)?.kind !== 'content' && (
+          {isWorking && last?.kind !== 'text' && last?.kind !== 'activity' && (
             <p className="working" aria-hidden="true">
               <span className="dots" />
             </p>
@@ -65,9 +69,9 @@ export function Timeline({ sessionId, timeline, following }: Props): ReactNode {
         </div>
       </div>
       {!isFollowing && (
-        <button type="button" className="button jump" data-open={open.length > 0} onClick={follow}>
+        <button type="button" className="button jump" data-open={requests.length > 0} onClick={follow}>
           <Icon name="down" />
-          {open.length > 0 ? 'A question waits for you' : 'Jump to latest'}
+          {requests.length > 0 ? 'A question waits for you' : 'Jump to latest'}
         </button>
       )}
     </div>

@@ -1,41 +1,41 @@
-import type { Json } from '@concerto/base';
-import type { ToolKind } from '@concerto/protocol';
+import type { Tool } from '@concerto/protocol';
 import { type ReactNode, useState } from 'react';
 import { Counts, DiffView } from '../diff/diff-view.tsx';
-import { isJsonObject } from '../json/json-object.ts';
 import { JsonView } from '../json/json-view.tsx';
 import { lineOf } from '../json/line-of.ts';
+import { Link } from '../routing/link.tsx';
+import { sessionPath } from '../routing/route.ts';
 import { Icon, type IconName } from '../shell/icon.tsx';
 import { TerminalView } from '../terminal/terminal-view.tsx';
 import { CommandLine } from '../text/command-line.tsx';
 import { durationText } from '../time/duration.ts';
 import { ClockTime } from '../time/moment.tsx';
 import { commandOf } from './command-of.ts';
-import type { ToolItem } from './timeline-state.ts';
 import { ToolResult } from './tool-result.tsx';
 
 /** A change of so many lines is shown without being asked for. */
 const openLinesMax = 40;
 
 /** One thing that the agent did: what, on what, how it went; on demand what it changed and what it printed. */
-export function ToolCall({ item }: { readonly item: ToolItem }): ReactNode {
+export function ToolCall({ item }: { readonly item: Tool }): ReactNode {
   const [chosen, setChosen] = useState<boolean>();
   const isOpen = chosen ?? isOpenAtFirst(item);
-  const { changes, outcome } = item;
+  const { changes, state, calls } = item;
   return (
     <details
       className="tool"
-      data-outcome={outcome}
+      data-outcome={state}
       open={isOpen}
       // Only a person's wish is kept: the element tells of ours as well.
       onToggle={(event) => event.currentTarget.open !== isOpen && setChosen(event.currentTarget.open)}
     >
       <summary>
-        <Icon name={iconOf(item.what)} />
+        <Icon name={iconOf(item)} />
         <span className="tool-name">{item.title ?? item.name}</span>
         <code className="json-line">{item.status ?? subjectOf(item)}</code>
         {changes.length > 0 && <Counts added={sum(changes, 'added')} removed={sum(changes, 'removed')} />}
-        <span className="tool-outcome">{outcomes[outcome]}</span>
+        {calls.length > 0 && <span className="time">{calls.length === 1 ? '1 call' : `${calls.length} calls`}</span>}
+        <span className="tool-outcome">{outcomes[state]}</span>
         <Took item={item} />
       </summary>
       {isOpen && <ToolBody item={item} />}
@@ -43,24 +43,44 @@ export function ToolCall({ item }: { readonly item: ToolItem }): ReactNode {
   );
 }
 
-function ToolBody({ item }: { readonly item: ToolItem }): ReactNode {
-  const { args, changes, output, outcome, result } = item;
+function ToolBody({ item }: { readonly item: Tool }): ReactNode {
+  const { args, changes, output, state, result, error, calls, childSession } = item;
   const command = commandOf(args);
-  const rest = isJsonObject(args) && command !== undefined ? without(args, 'command') : args;
-  const isRunning = outcome === 'running';
+  const rest = command === undefined ? args : without(args, 'command');
   return (
     <div className="tool-body">
       {command !== undefined && <CommandLine command={command} />}
+      {childSession !== undefined && (
+        <Link href={sessionPath(childSession)} className="child-link">
+          <Icon name="back" />
+          Open its session
+        </Link>
+      )}
       {changes.length > 0 && <DiffView changes={changes} />}
-      {hasFields(rest) && <JsonView title="Arguments" data={rest} />}
-      {output !== '' && <TerminalView text={output} isLive={isRunning} />}
+      {Object.keys(rest).length > 0 && <JsonView title="Arguments" data={rest} />}
+      {calls.length > 0 && (
+        <ol className="tool-calls" aria-label={`Calls of ${item.title ?? item.name}`}>
+          {calls.map((call) => (
+            <li key={call.key}>
+              <ToolCall item={call} />
+            </li>
+          ))}
+        </ol>
+      )}
+      {output !== '' && <TerminalView text={output} isLive={state === 'running'} />}
       {/* What it wrote while it ran is what it gave, unless it gave something else beside. */}
-      {result !== undefined && <ToolResult blocks={result} written={output} isText={item.what === 'think'} />}
+      {result !== undefined && <ToolResult content={result} written={output} isText={isProse(item)} />}
+      {result === undefined && error !== undefined && <TerminalView text={error} label="Error" />}
     </div>
   );
 }
 
-function Took({ item: { at, endedAt } }: { readonly item: ToolItem }): ReactNode {
+/** A thought, or what a sub-agent reports. */
+function isProse({ toolKind, calls, childSession }: Tool): boolean {
+  return toolKind === 'think' || calls.length > 0 || childSession !== undefined;
+}
+
+function Took({ item: { at, endedAt } }: { readonly item: Tool }): ReactNode {
   const ms = endedAt === undefined ? 0 : Date.parse(endedAt) - Date.parse(at);
   return (
     <>
@@ -70,21 +90,21 @@ function Took({ item: { at, endedAt } }: { readonly item: ToolItem }): ReactNode
   );
 }
 
-function isOpenAtFirst({ outcome, output, changes }: ToolItem): boolean {
-  if (outcome === 'running') return output !== '' || isSmall(changes);
-  return outcome === 'failed' || isSmall(changes);
+function isOpenAtFirst({ state, output, changes, calls }: Tool): boolean {
+  if (state === 'running') return output !== '' || calls.length > 0 || isSmall(changes);
+  return state === 'failed' || isSmall(changes);
 }
 
-function isSmall(changes: ToolItem['changes']): boolean {
+function isSmall(changes: Tool['changes']): boolean {
   return changes.length > 0 && sum(changes, 'added') + sum(changes, 'removed') <= openLinesMax;
 }
 
-function sum(changes: ToolItem['changes'], side: 'added' | 'removed'): number {
+function sum(changes: Tool['changes'], side: 'added' | 'removed'): number {
   return changes.reduce((total, change) => total + change[side], 0);
 }
 
 /** What it was done on, in a line. */
-function subjectOf({ args, locations, changes }: ToolItem): string {
+function subjectOf({ args, locations, changes }: Tool): string {
   const command = commandOf(args);
   if (command !== undefined) return command.split('\n', 1)[0] ?? '';
   const paths = changes.length > 0 ? changes : locations;
@@ -92,16 +112,12 @@ function subjectOf({ args, locations, changes }: ToolItem): string {
   return lineOf(args);
 }
 
-function hasFields(args: Json): boolean {
-  return !isJsonObject(args) || Object.keys(args).length > 0;
-}
-
-function without(args: Readonly<Record<string, Json>>, key: string): Json {
+function without(args: Tool['args'], key: string): Tool['args'] {
   return Object.fromEntries(Object.entries(args).filter(([name]) => name !== key));
 }
 
-function iconOf(kind: ToolKind | undefined): IconName {
-  switch (kind) {
+function iconOf({ toolKind }: Tool): IconName {
+  switch (toolKind) {
     case 'read':
     case 'delete':
     case 'move':
@@ -122,7 +138,7 @@ function iconOf(kind: ToolKind | undefined): IconName {
   }
 }
 
-const outcomes: Readonly<Record<ToolItem['outcome'], string>> = {
+const outcomes: Readonly<Record<Tool['state'], string>> = {
   running: 'running',
   ok: 'done',
   failed: 'failed',

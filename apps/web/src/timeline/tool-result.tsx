@@ -1,13 +1,13 @@
-import type { Part } from '@concerto/protocol';
+import type { LlmContent, Part } from '@concerto/protocol';
 import type { ReactNode } from 'react';
 import { isJsonObject } from '../json/json-object.ts';
 import { TerminalView } from '../terminal/terminal-view.tsx';
 import { Markdown } from '../text/markdown.tsx';
 import { BlockList } from './block-list.tsx';
-import type { Block } from './timeline-state.ts';
+import { type Block, blocksOf } from './blocks.ts';
 
 type Props = {
-  readonly blocks: readonly Block[];
+  readonly content: LlmContent;
   /** What it wrote while it ran, which its result may only repeat. */
   readonly written: string;
   /** Its result is prose. */
@@ -15,14 +15,16 @@ type Props = {
 };
 
 /** What a tool gave back. Its text is what a program printed; anything else is shown as what it is. */
-export function ToolResult({ blocks, written, isText }: Props): ReactNode {
-  return blocks.flatMap(piecesOf).map((block, index) => {
-    const key = `${block.kind}-${index}`;
-    const text = printedText(block);
-    if (text === undefined) return <BlockList key={key} blocks={[block]} />;
-    if (text.trim() === '' || text.trim() === written.trim()) return null;
-    return isText ? <Markdown key={key} text={text} /> : <TerminalView key={key} text={text} label="Result" />;
-  });
+export function ToolResult({ content, written, isText }: Props): ReactNode {
+  return blocksOf(content)
+    .flatMap(piecesOf)
+    .map((block, index) => {
+      const key = `${block.kind}-${index}`;
+      const text = printedText(block);
+      if (text === undefined) return <BlockList key={key} blocks={[block]} />;
+      if (text.trim() === '' || text.trim() === written.trim()) return null;
+      return isText ? <Markdown key={key} text={text} /> : <TerminalView key={key} text={text} label="Result" />;
+    });
 }
 
 /** A result may carry parts of its own: pictures, files, texts. */
