@@ -234,3 +234,72 @@ test('17.1 a call shows what it changed, with counts', async () => {
   expect(await tool.locator('summary .diff-counts').first().textContent()).toBe('+2−1');
   await context.close();
 }, 60_000);
+
+test('17.2 thoughts are folded, the plan moves, calls of a sub-agent are nested, usage and context are told', async () => {
+  const gate = puppets.gate();
+  const plan = (first: string, second: string) => ({
+    say: {
+      type: 'plan',
+      entries: [
+        { content: 'Read the code', status: first },
+        { content: 'Change it', status: second },
+      ],
+    },
+  });
+  const { context, page } = await look(
+    steps(
+      { say: { type: 'thought', text: 'First I look.\nThen I leap.' } },
+      plan('in_progress', 'pending'),
+      { say: { type: 'tool_call', id: 'task', name: 'Task', title: 'Look around', args: { goal: 'find it' } } },
+      { say: { type: 'tool_call', id: 'read', name: 'Read', kind: 'read', parent: 'task', args: { path: 'a.ts' } } },
+      { say: { type: 'tool_result', id: 'read', content: 'nested text' } },
+      { until: gate.path },
+      { say: { type: 'tool_result', id: 'task', content: '**found** it' } },
+      plan('completed', 'in_progress'),
+      {
+        say: {
+          type: 'usage',
+          input_tokens: 12_000,
+          output_tokens: 345,
+          cost_usd: 0.12,
+          context: { used: 90, size: 100 },
+        },
+      },
+      { say: { type: 'result', text: 'All done.' } },
+    ),
+  );
+  const log = page.getByRole('log');
+  const thought = log.locator('.thought');
+  await thought.getByText('Then I leap.').waitFor();
+  expect(await thought.getAttribute('open')).toBeNull();
+  await thought.locator('summary').click();
+  await thought.getByText('First I look.').waitFor();
+
+  const panel = page.getByRole('region', { name: 'Plan' });
+  await panel.getByText('0 of 2').waitFor();
+  const task = log.locator('.tool', { hasText: 'Look around' }).first();
+  const nested = task.getByRole('list', { name: 'Calls of Look around' }).locator('.tool');
+  await nested.locator('summary').click();
+  await nested.getByText('nested text').waitFor();
+  await gate.open();
+  await panel.getByText('1 of 2').waitFor();
+  expect(await panel.locator('li[data-status=completed]').textContent()).toContain('Read the code');
+  await page.getByRole('region', { name: 'Result of turn 1' }).getByText('12k in, 345 out · $0.12').waitFor();
+  await page.getByText('90 % of 100').waitFor();
+  // Folded again, it is one line; a report of a sub-agent is prose.
+  await task.locator('summary').first().click();
+  await task.locator('summary').first().click();
+  await task.locator('strong', { hasText: 'found' }).waitFor();
+  expect(await accessFaults(page)).toEqual([]);
+  await page.screenshot({ path: `${pictures}/work-light.png` });
+
+  // What came live is what is replayed.
+  const before = await log.innerText();
+  await page.reload();
+  await page.getByRole('region', { name: 'Result of turn 1' }).waitFor();
+  await task.locator('summary').first().click();
+  await nested.locator('summary').click();
+  await thought.locator('summary').click();
+  expect(await log.innerText()).toBe(before);
+  await context.close();
+}, 60_000);

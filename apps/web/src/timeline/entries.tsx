@@ -28,19 +28,42 @@ export function PromptEntry({ item }: { readonly item: PromptItem | SteerEntry }
   );
 }
 
-export function Said({ entry, isCurrent }: { readonly entry: TextEntry; readonly isCurrent: boolean }): ReactNode {
+type SaidProps = {
+  readonly entry: TextEntry | undefined;
+  /** It is the last that was said in its turn. The words stay the same element when they become that. */
+  readonly result: ResultItem | undefined;
+  readonly isCurrent: boolean;
+};
+
+export function Said({ entry, result, isCurrent }: SaidProps): ReactNode {
   return (
-    <div className="said" data-current={isCurrent}>
-      <SaidBody entry={entry} />
-    </div>
+    <section
+      className={result === undefined ? 'said' : 'said result'}
+      data-current={isCurrent}
+      aria-label={result === undefined ? undefined : `Result of turn ${result.number}`}
+    >
+      {entry !== undefined && entry.text !== '' && <Markdown text={entry.text} />}
+      {entry !== undefined && entry.parts.length > 0 && (
+        <BlockList blocks={entry.parts.map((part) => ({ kind: 'part', part }))} />
+      )}
+      {result !== undefined && <ResultFoot result={result} />}
+    </section>
   );
 }
 
-function SaidBody({ entry: { text, parts } }: { readonly entry: TextEntry }): ReactNode {
+function ResultFoot({ result }: { readonly result: ResultItem }): ReactNode {
+  const { number, fields, usage, tookMs, at } = result;
+  const used = usageText(usage.total);
   return (
     <>
-      {text !== '' && <Markdown text={text} />}
-      {parts.length > 0 && <BlockList blocks={parts.map((part) => ({ kind: 'part', part }))} />}
+      {Object.keys(fields).length > 0 && <JsonView title="Reported" data={fields} />}
+      <p className="result-foot">
+        <Icon name="check" />
+        <span>Turn {number} done</span>
+        {tookMs >= 1000 && <span>{durationText(tookMs)}</span>}
+        {used !== undefined && <span>{used}</span>}
+        <ClockTime at={at} />
+      </p>
     </>
   );
 }
@@ -66,24 +89,6 @@ export function Thought({ entry, isCurrent }: { readonly entry: TextEntry; reado
 
 function lastLine(text: string): string {
   return text.trimEnd().split('\n').at(-1)?.slice(0, 300) ?? '';
-}
-
-export function ResultEntry({ item }: { readonly item: ResultItem }): ReactNode {
-  const { number, entry, fields, usage, tookMs, at } = item;
-  const used = usageText(usage.total);
-  return (
-    <section className="result" aria-label={`Result of turn ${number}`}>
-      {entry !== undefined && <SaidBody entry={entry} />}
-      {Object.keys(fields).length > 0 && <JsonView title="Reported" data={fields} />}
-      <p className="result-foot">
-        <Icon name="check" />
-        <span>Turn {number} done</span>
-        {tookMs >= 1000 && <span>{durationText(tookMs)}</span>}
-        {used !== undefined && <span>{used}</span>}
-        <ClockTime at={at} />
-      </p>
-    </section>
-  );
 }
 
 /** The first line says what happened; what follows is the end of what the agent wrote to its stderr. */

@@ -3,7 +3,7 @@ import { memo, type ReactNode } from 'react';
 import { JsonView } from '../json/json-view.tsx';
 import { RequestCard } from '../requests/request-card.tsx';
 import { ActivityGroup } from './activity-group.tsx';
-import { ErrorEntry, GapLine, PromptEntry, ResultEntry, Said, StatusLine, Thought } from './entries.tsx';
+import { ErrorEntry, GapLine, PromptEntry, Said, StatusLine, Thought } from './entries.tsx';
 import type { TimelineItem } from './timeline-items.ts';
 import { ToolCall } from './tool-call.tsx';
 
@@ -16,7 +16,7 @@ export const TimelineEntry = memo(function TimelineEntry({ sessionId, item, isCu
     case 'steer':
       return <PromptEntry item={item} />;
     case 'text':
-      return <Said entry={item} isCurrent={isCurrent} />;
+      return <Said entry={item} result={undefined} isCurrent={isCurrent} />;
     case 'thought':
       return <Thought entry={item} isCurrent={isCurrent} />;
     case 'activity':
@@ -26,7 +26,7 @@ export const TimelineEntry = memo(function TimelineEntry({ sessionId, item, isCu
     case 'request':
       return <RequestCard sessionId={sessionId} item={item} />;
     case 'result':
-      return <ResultEntry item={item} />;
+      return <Said entry={item.entry} result={item} isCurrent={false} />;
     case 'error':
       return <ErrorEntry item={item} />;
     case 'status':

@@ -118,9 +118,10 @@ function itemOf(entry: Exclude<Entry, NoteEntry>, isReasonTold: boolean): Timeli
   return isReasonTold ? { ...entry, reason: undefined } : entry;
 }
 
-/** Whether the turn ended with an error; older logs say so only by its reason. */
+/** Whether the turn ended with an error; older logs say so only by its reason, and some never told the end. */
 export function isFailed({ state, reason }: Turn): boolean {
-  return state === 'failed' || state === 'lost' || (state === 'over' && reason !== undefined);
+  if (state === 'failed' || state === 'lost') return true;
+  return (state === 'over' || state === 'running') && reason !== undefined;
 }
 
 function resultOf(turn: Turn): ResultItem | undefined {

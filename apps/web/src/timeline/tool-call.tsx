@@ -38,17 +38,23 @@ export function ToolCall({ item }: { readonly item: Tool }): ReactNode {
         <span className="tool-outcome">{outcomes[state]}</span>
         <Took item={item} />
       </summary>
-      {isOpen && <ToolBody item={item} />}
+      {isOpen && <ToolBody item={item} onUse={() => setChosen(true)} />}
     </details>
   );
 }
 
-function ToolBody({ item }: { readonly item: Tool }): ReactNode {
+type BodyProps = {
+  readonly item: Tool;
+  /** Somebody works in it: it must not close under them when the call ends. */
+  readonly onUse: () => void;
+};
+
+function ToolBody({ item, onUse }: BodyProps): ReactNode {
   const { args, changes, output, state, result, error, calls, childSession } = item;
   const command = commandOf(args);
   const rest = command === undefined ? args : without(args, 'command');
   return (
-    <div className="tool-body">
+    <div className="tool-body" onFocusCapture={onUse}>
       {command !== undefined && <CommandLine command={command} />}
       {childSession !== undefined && (
         <Link href={sessionPath(childSession)} className="child-link">
