@@ -1,16 +1,12 @@
-import { type ReactNode, useMemo, useRef, useState } from 'react';
-import { client } from '../client.ts';
+import { type ReactNode, useRef } from 'react';
 import { failureOf } from '../fetching/failure.ts';
-import { useFetched } from '../fetching/use-fetched.ts';
 import { PlanPanel } from '../plan/plan-panel.tsx';
 import { QueuePanel } from '../queue/queue-panel.tsx';
-import { useQueue } from '../queue/use-queue.ts';
 import { Link } from '../routing/link.tsx';
 import { usePageTitle } from '../shell/use-page-title.ts';
 import { useShortcuts } from '../shell/use-shortcuts.ts';
 import { needsYou } from '../status/status-words.ts';
 import { Timeline } from '../timeline/timeline.tsx';
-import { isFailed, TimelineItems } from '../timeline/timeline-items.ts';
 import { useFollowing } from '../timeline/use-following.ts';
 import { Announcer } from './announcer.tsx';
 import { Composer } from './composer.tsx';
@@ -18,47 +14,22 @@ import { ConnectionBadge } from './connection-badge.tsx';
 import { focusRequest } from './focus-request.ts';
 import { SessionFacts } from './session-facts.tsx';
 import { SessionHeader, WaitingLine } from './session-header.tsx';
-import { useSessionFeed } from './use-session-feed.ts';
-
-const sessionPollMs = 5000;
+import { useSession } from './use-session.ts';
 
 /** One session: what happened and happens, what waits, and everything one can say to it. */
 export function SessionPage({ id }: { readonly id: string }): ReactNode {
-  const { feed, retry } = useSessionFeed(id);
-  const { view, queueRevision, sessionRevision, connection, connections } = feed;
-  const { position, turns, requests } = view;
-  // oxlint-disable-next-line react/exhaustive-deps -- another session has items of its own
-  const timelineItems = useMemo(() => new TimelineItems(), [id]);
-  const items = useMemo(() => timelineItems.of(turns), [timelineItems, turns]);
-  const turn = turns.at(-1);
-  const [head, setHead] = useState<number>();
-  const behind = Math.max(0, (head ?? Number.POSITIVE_INFINITY) - position);
-  const isReplaying = behind > 0;
-  // Nothing that is replayed changes what the server says now.
-  const revision = (changes: number): string => `${isReplaying ? 'replay' : changes} ${connections}`;
-  const { value: session, error } = useFetched(
-    async (signal) => {
-      const loaded = await client.get(id, { signal });
-      setHead((before) => before ?? loaded.position);
-      return loaded;
-    },
-    // Some of it changes without an event: what the agent announces, why it waits.
-    { key: id, revision: revision(sessionRevision), everyMs: sessionPollMs },
-  );
-  const queue = useQueue(id, revision(queueRevision));
+  const { view, items, session, queue, connection, retry, refusal, ...shown } = useSession(id);
+  const { status, statusSince, hasFailed, isStale, isReplaying, behind } = shown;
   const following = useFollowing(items.length);
   const field = useRef<HTMLTextAreaElement>(null);
-  const status = (isReplaying ? session?.status : view.status) ?? session?.status ?? 'queued';
-  // Without a connection nothing is known but what was: the page must not look as if it were so now.
-  const isStale = connection.kind === 'waiting';
+  const [oldest] = view.requests;
   usePageTitle(session?.title ?? 'Session', needsYou.includes(status));
   useShortcuts({
-    a: () => focusRequest(requests[0]?.requestId, following.follow),
+    a: () => focusRequest(oldest?.requestId, following.follow),
     b: following.follow,
     c: () => field.current?.focus(),
   });
-  if (connection.kind === 'refused') return <Refused error={connection.error} onRetry={retry} />;
-  if (session === undefined && error !== undefined) return <Refused error={error} onRetry={retry} />;
+  if (refusal !== undefined) return <Refused error={refusal} onRetry={retry} />;
   return (
     <main className="session-page" tabIndex={-1} data-stale={isStale}>
       <SessionHeader
@@ -66,11 +37,9 @@ export function SessionPage({ id }: { readonly id: string }): ReactNode {
         session={session}
         status={status}
         isStale={isStale}
-        hasFailed={turn !== undefined && isFailed(turn)}
-        statusSince={isReplaying ? undefined : view.statusSince}
-        connection={
-          <ConnectionBadge connection={connection} behind={Number.isFinite(behind) ? behind : 0} onRetry={retry} />
-        }
+        hasFailed={hasFailed}
+        statusSince={statusSince}
+        connection={<ConnectionBadge connection={connection} behind={behind} onRetry={retry} />}
       />
       <div className="session-columns">
         <div className="session-main">
@@ -80,7 +49,7 @@ export function SessionPage({ id }: { readonly id: string }): ReactNode {
             key={id}
             id={id}
             status={status}
-            open={requests[0]?.event}
+            open={oldest?.event}
             canSteer={session?.capabilities === undefined || session.capabilities.includes('steer')}
             fieldRef={field}
             onSent={following.follow}
