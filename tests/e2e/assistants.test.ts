@@ -187,12 +187,12 @@ test('with --mock no key is needed', async () => {
   }
 });
 
-test('a session’s server that cannot be started fails it by name and gives its slot back', async () => {
+test('a session’s server that cannot be started is named, keeps the prompt and gives the slot back', async () => {
   const { active } = (await api.get('/api/pool')).body;
   const tools = { servers: { gone: { command: 'no-such-server-anywhere' } }, allow: ['gone.*'] };
   const { id } = await api.start({ assistant: 'talker', prompt: 'Hello', tools });
-  const events = await api.until(id, (event) => event.type === 'finish');
-  expect(events.find((event) => event.type === 'error').message).toContain('MCP server "gone"');
+  expect((await api.untilStatus(id, 'interrupted')).at(-1).reason).toContain('MCP server "gone"');
+  expect((await api.get(`/api/sessions/${id}`)).body).toMatchObject({ pending: 1 });
   await expect.poll(async () => (await api.get('/api/pool')).body.active).toBe(active);
 });
 

@@ -152,6 +152,17 @@ export { LlmContent, Part, textContent, textOf } from './llm-content.ts';
 export { type Line, LineError, type LineErrorCode, LineSplitter, lineLengthMax } from './ndjson.ts';
 export { PoolRecord } from './pool-record.ts';
 export { readStored } from './read-stored.ts';
+export {
+  PutRules,
+  Risk,
+  Rule,
+  RuleList,
+  RuleRow,
+  RulesTried,
+  StoredRule,
+  TriedRequest,
+  TryRules,
+} from './rules.ts';
 export { Ack, DeliveryWay, RunnerCommand } from './runner-command.ts';
 export { SessionRecord } from './session-record.ts';
 export { type Shape, whyNot } from './shape.ts';

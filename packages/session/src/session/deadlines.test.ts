@@ -151,6 +151,7 @@ describe('deadlines', () => {
     const story = new Story().start().report({ type: 'claimed', epoch: 1, runner: 'r1', startWithinMs: 65_000 });
     expect(story.pass(64_999).status).toBe('starting');
     expect(story.pass(1).status).toBe('interrupted');
+    expect(story.state.error).toMatchObject({ code: 'start_timeout' });
   });
 
   test('3.7 a hand-over without confirmation is repeated under the same id, then the process is given up', () => {

@@ -87,7 +87,7 @@ function passed(draft: Draft, due: Deadline): void {
       return controlPassed(draft);
     case 'start':
       kill(draft, 'the agent did not start in time');
-      loseProcess(draft, { why: 'start-timeout' });
+      loseProcess(draft, { why: 'start-timeout', error: startTimeout });
       return advance(draft);
     case 'delivery':
       return deliveryPassed(draft, due.entry);
@@ -110,6 +110,8 @@ function passed(draft: Draft, due: Deadline): void {
       return unreachable(due);
   }
 }
+
+const startTimeout = { code: 'start_timeout', message: 'the agent did not start in time' };
 
 function kill(draft: Draft, reason: string): void {
   const { agentProcess, owner } = draft.state;

@@ -1,0 +1,143 @@
+import type { Risk, Rule } from '@concerto/protocol';
+import { type Glob, globMatches, globOf } from './glob.ts';
+import { isPlain, skeleton } from './look-alike.ts';
+import { type PathPattern, type Place, pathMatches, pathPatternOf, placeOf } from './path-pattern.ts';
+import type { RuleRequest } from './rule-request.ts';
+
+/** A rule made ready: every pattern is read once. */
+export type ReadyRule = {
+  readonly id: string;
+  readonly decide: string;
+  readonly reason: string | undefined;
+  /** It lets something happen: then what it names must be the very thing, and nothing may be unclear. */
+  readonly permits: boolean;
+  readonly names: Partial<Record<Named, readonly Glob[]>>;
+  readonly kind: readonly string[] | undefined;
+  readonly risk: readonly Risk[] | undefined;
+  readonly command: readonly Glob[] | undefined;
+  readonly path: readonly PathPattern[] | undefined;
+};
+
+const named = ['tool', 'server', 'agent', 'template', 'text'] as const;
+type Named = (typeof named)[number];
+
+function list<T>(value: T | readonly T[] | undefined): readonly T[] | undefined {
+  if (value === undefined) return undefined;
+  return Array.isArray(value) ? value : [value as T];
+}
+
+export function readyRule(id: string, rule: Rule): ReadyRule {
+  const permits = rule.decide === 'allow' || rule.decide.startsWith('answer:');
+  // What forbids is compared as a reader would take it.
+  const globs = (patterns: string | readonly string[] | undefined): readonly Glob[] | undefined =>
+    list<string>(patterns)?.map((pattern) => globOf(permits ? pattern : skeleton(pattern)));
+  const names: Partial<Record<Named, readonly Glob[]>> = {};
+  for (const name of named) {
+    const ready = globs(rule[name]);
+    if (ready !== undefined) names[name] = ready;
+  }
+  return {
+    id,
+    decide: rule.decide,
+    reason: rule.reason,
+    permits,
+    names,
+    kind: list(rule.kind),
+    risk: list(rule.risk),
+    command: globs(rule.command),
+    path: list<string>(rule.path)?.map((pattern) => pathPatternOf(permits ? pattern : skeleton(pattern))),
+  };
+}
+
+/** What does not depend on the request's own words: rules are looked through once for each tool and agent. */
+export function mayConcern(rule: ReadyRule, request: RuleRequest): boolean {
+  const { tool, server, agent, template } = request;
+  if (rule.kind?.includes('budget') !== (request.ask === 'budget') && request.ask === 'budget') return false;
+  if (request.ask === 'question' && (rule.decide === 'allow' || rule.decide === 'deny')) return false;
+  if (request.ask === 'question' && isAboutDoing(rule)) return false;
+  // A server may call its tool what it likes: a name alone permits only what is the agent's own.
+  const foreign =
+    server !== undefined && rule.permits && rule.names.tool !== undefined && rule.names.server === undefined;
+  if (foreign) return false;
+  return (
+    fits(rule, 'tool', tool) &&
+    fits(rule, 'server', server) &&
+    fits(rule, 'agent', agent) &&
+    fits(rule, 'template', template)
+  );
+}
+
+function isAboutDoing({ names, kind, command, path }: ReadyRule): boolean {
+  return (
+    names.tool !== undefined || names.server !== undefined || [kind, command, path].some((key) => key !== undefined)
+  );
+}
+
+function fits({ names, permits }: ReadyRule, name: Named, value: string | undefined): boolean {
+  const globs = names[name];
+  if (globs === undefined) return true;
+  if (value === undefined || (permits && !isPlain(value))) return false;
+  const compared = permits ? value : skeleton(value);
+  return globs.some((glob) => globMatches(glob, compared));
+}
+
+/** Whether it decides about the request, given that it may concern it. */
+export function matches(rule: ReadyRule, request: RuleRequest, risk: Risk): boolean {
+  if (rule.kind !== undefined && (request.kind === undefined || !rule.kind.includes(request.kind))) return false;
+  if (rule.risk !== undefined && !rule.risk.includes(risk)) return false;
+  if (!fits(rule, 'text', request.text)) return false;
+  if (rule.path !== undefined && !pathFits(rule.path, rule.permits, request)) return false;
+  return commandFits(rule, request);
+}
+
+function commandFits({ command: globs, permits }: ReadyRule, { command }: RuleRequest): boolean {
+  if (command === undefined) return globs === undefined;
+  const { text, line } = command;
+  if (!permits) return globs === undefined || forbids(globs, text, line);
+  // Somebody has seen this very text and said yes to it.
+  if (globs?.some((glob) => glob.isExact && globMatches(glob, text)) === true) return true;
+  if (line.unclear !== undefined || line.parts.length === 0) return false;
+  if (globs === undefined) return true;
+  return line.parts.every(
+    ({ words, writes }) => !writes && isPlain(text) && globs.some((glob) => wordsFit(glob, words)),
+  );
+}
+
+/** `rm *` is also `rm` alone. */
+function wordsFit(glob: Glob, words: readonly string[]): boolean {
+  const text = words.join(' ');
+  return globMatches(glob, text) || globMatches(glob, `${text} `);
+}
+
+type Line = NonNullable<RuleRequest['command']>['line'];
+
+/** What has more words and cannot be told apart is not looked through: a rule that forbids some of it forbids it. */
+const wordsMax = 500;
+
+/** Any part is enough, under any path to the program; of what is unclear any beginning within it. */
+function forbids(globs: readonly Glob[], text: string, { parts, unclear }: Line): boolean {
+  const seen = parts.map(({ words }) => words.map(skeleton));
+  const short = seen.map(([program = '', ...rest]) => [program.slice(program.lastIndexOf('/') + 1), ...rest]);
+  const whole = skeleton(text);
+  const raw = unclear === undefined ? [] : whole.split(/[\s;&|()<>"'`$]+/);
+  if (raw.length > wordsMax) return true;
+  const rests = raw.map((_, index) => raw.slice(index));
+  return globs.some(
+    (glob) => globMatches(glob, whole) || [...seen, ...short, ...rests].some((words) => wordsFit(glob, words)),
+  );
+}
+
+/** What permits must hold for every path, as it is written and as it leads; what forbids for any. */
+function pathFits(patterns: readonly PathPattern[], permits: boolean, request: RuleRequest): boolean {
+  const { paths, resolved, folder } = request;
+  const inside = (place: Place | undefined): boolean =>
+    place !== undefined && patterns.some((pattern) => pathMatches(pattern, place, folder));
+  if (!permits) {
+    const seen = [...paths, ...(resolved ?? [])].map((path) => placeOf(skeleton(path), folder?.toLowerCase()));
+    return seen.some(
+      (place) => place !== undefined && patterns.some((pattern) => pathMatches(pattern, place, folder?.toLowerCase())),
+    );
+  }
+  if (paths.length === 0 || (resolved !== undefined && resolved.length < paths.length)) return false;
+  return [...paths, ...(resolved ?? [])].every((path) => isPlain(path) && inside(placeOf(path, folder)));
+}

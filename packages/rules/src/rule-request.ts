@@ -1,0 +1,122 @@
+import type { Json, JsonObject } from '@concerto/base';
+import type { Risk, SuspendEvent, TriedRequest } from '@concerto/protocol';
+import { textOf } from '@concerto/protocol';
+import { type CommandLine, readCommand } from './shell-command.ts';
+
+/** What is asked, as every driver says it; no vendor's field is read by a rule. */
+export type RuleRequest = {
+  readonly ask: 'approval' | 'question' | 'budget';
+  readonly tool?: string | undefined;
+  /** The MCP server whose tool it is. */
+  readonly server?: string | undefined;
+  readonly kind?: string | undefined;
+  readonly command?: { readonly text: string; readonly line: CommandLine } | undefined;
+  readonly paths: readonly string[];
+  /** Where each path leads when links are followed; undefined when nobody looked. */
+  readonly resolved?: readonly string[] | undefined;
+  /** The folder to which paths are relative. */
+  readonly folder?: string | undefined;
+  /** What the agent says itself. */
+  readonly claimed?: Risk | undefined;
+  readonly text?: string | undefined;
+  readonly agent: string;
+  readonly template?: string | undefined;
+};
+
+/** Where it is asked, which the event itself does not say. */
+export type Asking = {
+  readonly agent: string;
+  readonly template?: string | undefined;
+  readonly folder?: string | undefined;
+  readonly resolved?: readonly string[] | undefined;
+};
+
+/** What an agent waits for, as rules see it. */
+export function requestOf(event: SuspendEvent, asking: Asking): RuleRequest {
+  switch (event.type) {
+    case 'queryConsent': {
+      if (event.consentType === 'budget') return { ask: 'budget', kind: 'budget', paths: [], ...asking };
+      const locations = [...(event.locations ?? []), ...(event.changes ?? [])].map(({ path }) => path);
+      return ofFields(event.scope, locations, asking);
+    }
+    case 'waitForInput':
+    case 'waitForChoice':
+      return { ask: 'question', text: textOf(event.prompt), paths: [], ...asking };
+    case 'applyEdits':
+      return { ask: 'question', text: event.label, paths: [], ...asking };
+    case 'readGraph':
+    case 'inspectNode':
+      return { ask: 'question', paths: [], ...asking };
+  }
+}
+
+/** A request that somebody wrote down to see what rules make of it. */
+export function triedRequest(tried: TriedRequest, asking: Pick<Asking, 'agent'>): RuleRequest {
+  const { folder, resolved, template, scope, ...fields } = tried;
+  const where = { ...asking, folder, resolved, template };
+  const question = tried.question ?? (tried.type === 'question' ? tried.text : undefined);
+  if (question !== undefined || tried.type === 'question') {
+    return { ask: 'question', text: question, paths: [], ...where };
+  }
+  if (tried.kind === 'budget') return { ask: 'budget', kind: 'budget', paths: [], ...where };
+  const said: JsonObject = { ...scope, ...asJson(fields) };
+  return ofFields({ risk_level: tried.risk ?? null, ...said }, [], where);
+}
+
+function asJson(fields: Record<string, unknown>): JsonObject {
+  const known: Record<string, Json> = {};
+  for (const [key, value] of Object.entries(fields)) {
+    if (typeof value === 'string') known[key] = value;
+    else if (Array.isArray(value)) known[key] = value.filter((item) => typeof item === 'string');
+  }
+  return known;
+}
+
+function ofFields(scope: JsonObject, locations: readonly string[], asking: Asking): RuleRequest {
+  const named = nameOf(scope);
+  const command = commandOf(scope);
+  const said = strings(scope.paths);
+  const description = textIn(scope.description);
+  return {
+    ask: 'approval',
+    ...named,
+    ...(textIn(scope.kind) === undefined ? {} : { kind: textIn(scope.kind) }),
+    ...(command === undefined ? {} : { command }),
+    paths: [...new Set([...said, ...locations])],
+    ...(riskIn(scope.risk_level) === undefined ? {} : { claimed: riskIn(scope.risk_level) }),
+    ...(description === undefined ? {} : { text: description }),
+    ...asking,
+  };
+}
+
+/** `mcp__SERVER__TOOL` is how some agents name a server's tool. */
+function nameOf(scope: JsonObject): Pick<RuleRequest, 'tool' | 'server'> {
+  const tool = textIn(scope.tool);
+  const server = textIn(scope.server);
+  const composed = tool === undefined ? null : /^mcp__(.+?)__(.+)$/.exec(tool);
+  if (composed === null)
+    return { ...(tool === undefined ? {} : { tool }), ...(server === undefined ? {} : { server }) };
+  return { tool: composed[2], server: server ?? composed[1] };
+}
+
+function commandOf(scope: JsonObject): RuleRequest['command'] {
+  const { command } = scope;
+  if (typeof command === 'string' && command !== '') return { text: command, line: readCommand(command) };
+  const words = strings(command);
+  return words.length === 0 ? undefined : { text: words.join(' '), line: readCommand(words) };
+}
+
+function textIn(value: Json | undefined): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+function strings(value: Json | undefined): readonly string[] {
+  return Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : [];
+}
+
+/** An unknown word is taken as the worst: it was said for a reason. */
+function riskIn(value: Json | undefined): Risk | undefined {
+  if (typeof value !== 'string' || value === '') return undefined;
+  const word = value.toLowerCase();
+  return word === 'low' || word === 'medium' ? word : 'high';
+}
