@@ -37,14 +37,14 @@ const twins: Readonly<Record<string, string>> = {
   ſ: 's',
 };
 
-const invisible =
-  /[\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180E\u200B-\u200F\u202A-\u202E\u2060-\u206F\uFE00-\uFE0F\uFEFF]/g;
+/** Seen by nobody: zero widths, direction marks, variation selectors. */
+const invisible = /\p{Default_Ignorable_Code_Point}/gu;
 
 /** What a reader takes it for. Only what forbids is compared so: what allows must be the very same. */
 export function skeleton(text: string): string {
   if (/^[\x20-\x7E]*$/.test(text)) return text.toLowerCase();
   const plain = text.normalize('NFKC').replace(invisible, '').toLowerCase();
-  return [...plain].map((character) => twins[character] ?? character).join('');
+  return plain.replaceAll(/[^\x20-\x7E]/g, (character) => twins[character] ?? character);
 }
 
 /** Nothing in it that is not seen: controls, direction marks, zero widths. */

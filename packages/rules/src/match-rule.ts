@@ -21,16 +21,15 @@ export type ReadyRule = {
 const named = ['tool', 'server', 'agent', 'template', 'text'] as const;
 type Named = (typeof named)[number];
 
-function list<T>(value: T | readonly T[] | undefined): readonly T[] | undefined {
-  if (value === undefined) return undefined;
-  return Array.isArray(value) ? value : [value as T];
+function list<T extends string>(value: T | readonly T[] | undefined): readonly T[] | undefined {
+  return typeof value === 'string' ? [value] : value;
 }
 
 export function readyRule(id: string, rule: Rule): ReadyRule {
   const permits = rule.decide === 'allow' || rule.decide.startsWith('answer:');
   // What forbids is compared as a reader would take it.
   const globs = (patterns: string | readonly string[] | undefined): readonly Glob[] | undefined =>
-    list<string>(patterns)?.map((pattern) => globOf(permits ? pattern : skeleton(pattern)));
+    list(patterns)?.map((pattern) => globOf(permits ? pattern : skeleton(pattern)));
   const names: Partial<Record<Named, readonly Glob[]>> = {};
   for (const name of named) {
     const ready = globs(rule[name]);
@@ -45,7 +44,7 @@ export function readyRule(id: string, rule: Rule): ReadyRule {
     kind: list(rule.kind),
     risk: list(rule.risk),
     command: globs(rule.command),
-    path: list<string>(rule.path)?.map((pattern) => pathPatternOf(permits ? pattern : skeleton(pattern))),
+    path: list(rule.path)?.map((pattern) => pathPatternOf(permits ? pattern : skeleton(pattern))),
   };
 }
 

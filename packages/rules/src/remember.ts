@@ -4,22 +4,21 @@ import type { RuleRequest } from './rule-request.ts';
 
 /** The rule that answers the very same request the same way again; undefined when there is nothing to know it by. */
 export function rememberedRule(request: RuleRequest, decide: 'allow' | 'deny', reason?: string): Rule | undefined {
-  const { ask, tool, server, command, paths } = request;
+  const { ask, tool, server } = request;
   if (ask !== 'approval' || tool === undefined) return undefined;
-  const exact = (text: string): string => escapeGlob(text);
-  const subject =
-    command !== undefined
-      ? { command: exact(command.text) }
-      : paths.length > 0
-        ? { path: paths.map(exact) }
-        : undefined;
+  const subject = subjectOf(request);
   // A tool that says neither what it runs nor what it touches would be allowed to do anything from then on.
   if (subject === undefined && server === undefined) return undefined;
   return {
-    tool: exact(tool),
-    ...(server === undefined ? {} : { server: exact(server) }),
+    tool: escapeGlob(tool),
+    ...(server === undefined ? {} : { server: escapeGlob(server) }),
     ...subject,
     decide,
     ...(reason === undefined ? {} : { reason }),
   };
+}
+
+function subjectOf({ command, paths }: RuleRequest): Pick<Rule, 'command' | 'path'> | undefined {
+  if (command !== undefined) return { command: escapeGlob(command.text) };
+  return paths.length === 0 ? undefined : { path: paths.map(escapeGlob) };
 }

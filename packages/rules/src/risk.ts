@@ -60,9 +60,13 @@ const toolKinds: Readonly<Record<string, Kind>> = {
   Bash: 'execute',
 };
 
+function isKind(word: string): word is Kind {
+  return Object.hasOwn(kindRisks, word);
+}
+
 /** A name decides only where no kind was said, and never makes less of one that was. */
 function kindOf(kind: string | undefined, tool: string | undefined): Kind | undefined {
-  const said = kind !== undefined && kind in kindRisks ? (kind as Kind) : undefined;
+  const said = kind !== undefined && isKind(kind) ? kind : undefined;
   const named = tool === undefined ? undefined : toolKinds[tool];
   if (said === undefined || named === undefined) return kind === undefined ? named : (said ?? 'other');
   return order[kindRisks[said]] >= order[kindRisks[named]] ? said : named;

@@ -210,7 +210,7 @@ function readDouble(reader: Reader, parts: CommandPart[]): string {
     }
     if (character === '\\') {
       const next = reader.text[reader.at + 1] ?? '';
-      word += '"\\$`'.includes(next) ? next : next === '\n' ? '' : `\\${next}`;
+      if (next !== '\n') word += '"\\$`'.includes(next) ? next : `\\${next}`;
       reader.at += 2;
     } else if (character === '`') word += readBackticks(reader, parts);
     else if (character === '$') word += readDollar(reader, parts);
