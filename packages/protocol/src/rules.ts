@@ -9,7 +9,7 @@ const text = z.string().min(1).max(4_000);
 const patterns = z.union([text, z.array(text).min(1).max(200)]).optional();
 
 /** `allow` and `deny` are for approvals; `answer:VALUE` for questions too; `ask` goes straight to a person. */
-export const Decide = z
+const Decide = z
   .string()
   .regex(
     /^(allow|deny|ask|answer:[\s\S]+|model:[A-Za-z0-9_-]{1,100})$/,
