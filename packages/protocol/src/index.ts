@@ -150,6 +150,7 @@ export { type JsonRpcError, type JsonRpcFrame, type JsonRpcId, parseJsonRpcFrame
 export { JsonValue } from './json-value.ts';
 export { LlmContent, Part, textContent, textOf } from './llm-content.ts';
 export { type Line, LineError, type LineErrorCode, LineSplitter, lineLengthMax } from './ndjson.ts';
+export { OverviewEvent } from './overview-event.ts';
 export { PoolRecord } from './pool-record.ts';
 export { readStored } from './read-stored.ts';
 export {

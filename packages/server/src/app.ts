@@ -8,6 +8,7 @@ import { ProblemError, problemResponse } from './problem.ts';
 import { discardUnreadBody } from './read-body.ts';
 import { eventRoutes } from './routes/event-routes.ts';
 import { messageRoutes } from './routes/message-routes.ts';
+import { overviewRoutes } from './routes/overview-routes.ts';
 import { poolRoutes } from './routes/pool-routes.ts';
 import { requestRoutes } from './routes/request-routes.ts';
 import { runRoutes } from './routes/run-routes.ts';
@@ -44,6 +45,7 @@ export function createApp(context: ServerContext, report: (message: string, caus
   app.route('/api/sessions', requestRoutes(context));
   app.route('/api/sessions', eventRoutes(context));
   app.route('/api/agent', runRoutes(context));
+  app.route('/api', overviewRoutes(context));
   app.route('/api', poolRoutes(context));
   app.all('/api/*', otherCall);
 

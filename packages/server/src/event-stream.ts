@@ -17,6 +17,8 @@ export type Stream = {
   readonly session: string;
   readonly wire: Wire;
   readonly after: number;
+  /** Frames that come before all others. */
+  readonly preface?: Buffer;
 };
 
 /**
@@ -29,6 +31,7 @@ export async function streamEvents(feeds: EventFeeds, stream: Stream, response: 
   feeds.connections.add(connection);
   try {
     connection.ping();
+    if (stream.preface !== undefined) response.write(stream.preface);
     connection.pump();
     await connection.ended;
   } finally {

@@ -4,10 +4,12 @@ import { probeSandbox, startAgent } from '@concerto/agents';
 import { type EventLog, LogError, openEventLog } from '@concerto/log';
 import {
   type Catalog,
+  Overview,
   PoolKeeper,
   ProcessRegister,
   type Report,
   Runner,
+  SessionIndex,
   SessionStore,
   Sessions,
   systemClock,
@@ -49,6 +51,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   const clock = systemClock;
   const mintId = idMint();
   const pool = new PoolKeeper({ log, store, clock, report: options.report, initialMax: options.poolMax });
+  const overview = new Overview({ log, store, index: new SessionIndex(log), clock, report: options.report });
   const sessions = new Sessions({ log, store, pool, catalog: options.catalog, clock, mintId });
   const runner = options.runs
     ? new Runner({
@@ -64,6 +67,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
         name: `${hostname()}-${process.pid}-${randomBytes(4).toString('hex')}`,
       })
     : undefined;
+  await overview.begin();
   runner?.start();
   if (options.runs) void warnWithoutSandbox(options.report);
   return {
@@ -72,6 +76,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     runner,
     close: async () => {
       await runner?.stop('the server is stopping');
+      await overview.close();
       await log.close();
     },
   };
