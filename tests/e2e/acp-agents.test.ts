@@ -21,6 +21,7 @@ beforeAll(async () => {
   const agent = (name: string, ...args: string[]): string =>
     `[agents.${name}]\nprotocol = "acp"\ncommand = ${JSON.stringify(process.execPath)}\nargs = ${JSON.stringify(args)}\n`;
   const manifest = [
+    '[server]\ninline_tools = "any"',
     agent('scripted', scripted, 'resume'),
     agent('steered', scripted, 'steering'),
     agent('silent', scripted, 'dies'),

@@ -21,7 +21,10 @@ beforeAll(async () => {
   const agent = (name: string): string =>
     `[agents.${name}]\nprotocol = "${name}"\ncommand = ${JSON.stringify(process.execPath)}\n` +
     `args = [${JSON.stringify(join(root, `packages/agents/test/agents/${name}.mjs`))}]\n`;
-  await writeFile(join(folder, 'Concerto.toml'), [project, agent('claude'), agent('codex')].join('\n'));
+  await writeFile(
+    join(folder, 'Concerto.toml'),
+    [project, '[server]\ninline_tools = "any"', agent('claude'), agent('codex')].join('\n'),
+  );
   server = await startServer(options());
   api = apiOf(server);
 });

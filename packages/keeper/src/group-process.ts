@@ -82,6 +82,8 @@ export class GroupProcess {
       // A group of its own: a signal then reaches all that it starts, and a Ctrl-C in our terminal does not reach it.
       detached: true,
     });
+    // Out of descriptors it has not even pipes; with nobody who listens, its error would end our whole process.
+    if (child.pid === undefined) await once(child, 'spawn');
     const exit = new Promise<Exited>((resolve) => {
       child.once('exit', (code, signal) => resolve({ code, signal }));
     });

@@ -3,6 +3,7 @@ import { type Context, Hono } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { acceptTokenInUrl, checkCaller, checkToken } from './guard.ts';
 import { CallCounts, metricsText, metricsType } from './metrics.ts';
+import type { OpenConnections } from './open-connections.ts';
 import { methodsOf, openApiDocument } from './openapi.ts';
 import { ProblemError, problemResponse } from './problem.ts';
 import { discardUnreadBody } from './read-body.ts';
@@ -15,9 +16,15 @@ import { runRoutes } from './routes/run-routes.ts';
 import { sessionRoutes } from './routes/session-routes.ts';
 import type { OnNode, ServerContext } from './server-context.ts';
 import { servePage } from './static-page.ts';
+import { WrongTokens } from './wrong-tokens.ts';
 
 /** The whole HTTP surface. Order matters: who calls is checked first, then the token, then what is asked. */
-export function createApp(context: ServerContext, report: (message: string, cause: unknown) => void): Hono<OnNode> {
+export function createApp(
+  context: ServerContext,
+  report: (message: string, cause: unknown) => void,
+  connections: OpenConnections,
+): Hono<OnNode> {
+  const doors = { wrongTokens: new WrongTokens(), connections };
   const app = new Hono<OnNode>();
   app.onError((error) => problemResponse(problemOf(error, report)));
   const calls = new CallCounts();
@@ -35,11 +42,11 @@ export function createApp(context: ServerContext, report: (message: string, caus
   });
   const description = JSON.stringify(openApiDocument(context.version));
   app.get('/api/openapi.json', (c) => c.body(description, 200, { 'content-type': 'application/json' }));
-  app.get('/metrics', checkToken(context.guard), async (c) =>
+  app.get('/metrics', checkToken(context.guard, doors), async (c) =>
     c.body(await metricsText(context, calls), 200, { 'content-type': metricsType }),
   );
 
-  app.use('/api/*', checkToken(context.guard));
+  app.use('/api/*', checkToken(context.guard, doors));
   app.route('/api/sessions', sessionRoutes(context));
   app.route('/api/sessions', messageRoutes(context));
   app.route('/api/sessions', requestRoutes(context));
@@ -49,7 +56,7 @@ export function createApp(context: ServerContext, report: (message: string, caus
   app.route('/api', poolRoutes(context));
   app.all('/api/*', otherCall);
 
-  app.get('*', acceptTokenInUrl(context.guard), servePage(context));
+  app.get('*', acceptTokenInUrl(context.guard, doors), servePage(context));
   app.notFound(otherCall);
   return app;
 }

@@ -2,7 +2,10 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { Context, MiddlewareHandler } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
 import { noticePage } from './notice-page.ts';
+import type { OpenConnections } from './open-connections.ts';
 import { ProblemError } from './problem.ts';
+import type { OnNode } from './server-context.ts';
+import type { WrongTokens } from './wrong-tokens.ts';
 
 export type Guard = {
   /** Undefined means that no token is asked for; only ever on loopback. */
@@ -14,6 +17,9 @@ export type Guard = {
   /** Pages elsewhere that may call us, such as `https://console.example.org`: those of a proxy before us. */
   readonly origins?: readonly string[];
 };
+
+/** What is counted about callers who have shown no token. */
+export type Doors = { readonly wrongTokens: WrongTokens; readonly connections: OpenConnections };
 
 const loopbackHosts = ['127.0.0.1', 'localhost', '[::1]'];
 
@@ -49,32 +55,42 @@ export function checkCaller(guard: Guard): MiddlewareHandler {
   };
 }
 
-export function checkToken(guard: Guard): MiddlewareHandler {
+export function checkToken(guard: Guard, { wrongTokens, connections }: Doors): MiddlewareHandler<OnNode> {
   const holdsToken = tokenCheck(guard);
   return async (c, next) => {
-    if (!holdsToken(c)) {
-      throw new ProblemError(
-        401,
-        'unauthorized',
-        'send `Authorization: Bearer TOKEN`, or open the URL that the server printed',
-        {
-          headers: { 'www-authenticate': 'Bearer' },
-        },
-      );
+    if (holdsToken(c)) {
+      connections.known(c.env.incoming.socket);
+      return await next();
     }
-    await next();
+    // Without any it is no guess.
+    if (c.req.header('authorization') !== undefined && !wrongTokens.count()) throw tooManyGuesses();
+    throw new ProblemError(
+      401,
+      'unauthorized',
+      'send `Authorization: Bearer TOKEN`, or open the URL that the server printed',
+      { headers: { 'www-authenticate': 'Bearer' } },
+    );
   };
 }
 
+function tooManyGuesses(): ProblemError {
+  return new ProblemError(429, 'too_many_wrong_tokens', 'too many wrong tokens; a right one is always taken', {
+    headers: { 'retry-after': '1' },
+  });
+}
+
 /** `/sessions/ID?token=T` becomes a cookie and `/sessions/ID`: the token leaves the address bar and the history. */
-export function acceptTokenInUrl(guard: Guard): MiddlewareHandler {
+export function acceptTokenInUrl(guard: Guard, { wrongTokens }: Doors): MiddlewareHandler {
   const { token } = guard;
   if (token === undefined) return (_c, next) => next();
   const isToken = comparison(token);
   return async (c, next) => {
     const offered = c.req.query('token');
     if (offered === undefined) return await next();
-    if (!isToken(offered)) return noticePage('wrong-token');
+    if (!isToken(offered)) {
+      if (!wrongTokens.count()) throw tooManyGuesses();
+      return noticePage('wrong-token');
+    }
     const secure = cameOverTls(guard, c);
     setCookie(c, cookieName(guard, secure), cookieValue(guard, token), {
       httpOnly: true,

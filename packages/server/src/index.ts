@@ -1,2 +1,2 @@
-export { createApp } from './app.ts';
+export type { InlineTools } from './inline-tools.ts';
 export { type RunningServer, type ServeOptions, serve } from './serve.ts';

@@ -53,6 +53,7 @@ const titles: Readonly<Record<number, string>> = {
   415: 'Unsupported media type',
   421: 'Misdirected request',
   422: 'Unprocessable content',
+  429: 'Too many requests',
   500: 'Internal error',
   503: 'Unavailable',
   507: 'Insufficient storage',

@@ -4,6 +4,7 @@ import { createApp } from './app.ts';
 import { EventFeeds } from './event-feeds.ts';
 import type { Guard } from './guard.ts';
 import { instanceSecret } from './instance-secret.ts';
+import { OpenConnections } from './open-connections.ts';
 import type { ServerContext } from './server-context.ts';
 
 export type ServeOptions = Omit<ServerContext, 'feeds' | 'guard'> & {
@@ -24,8 +25,10 @@ export type RunningServer = {
 export async function serve(options: ServeOptions): Promise<RunningServer> {
   const feeds = new EventFeeds(options.log);
   const guard = { ...options.guard, instance: await instanceSecret(options.log) };
-  const app = createApp({ ...options, guard, feeds }, options.report);
+  const connections = new OpenConnections();
+  const app = createApp({ ...options, guard, feeds }, options.report, connections);
   const server = createAdaptorServer({ fetch: app.fetch });
+  connections.watch(server);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(options.port, options.host, () => {
@@ -38,6 +41,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     port: isAddress(address) ? address.port : options.port,
     close: async () => {
       feeds.close();
+      connections.close();
       await new Promise<void>((resolve) => {
         server.close(() => resolve());
         if ('closeAllConnections' in server) server.closeAllConnections();

@@ -3,6 +3,7 @@ import type { Sessions } from '@concerto/runtime';
 import type { HttpBindings } from '@hono/node-server';
 import type { EventFeeds } from './event-feeds.ts';
 import type { Guard } from './guard.ts';
+import type { InlineTools } from './inline-tools.ts';
 
 /** What the routes need; made once by the app. */
 export type ServerContext = {
@@ -10,6 +11,7 @@ export type ServerContext = {
   readonly log: EventLog;
   readonly feeds: EventFeeds;
   readonly guard: Guard;
+  readonly inlineTools: InlineTools;
   readonly version: string;
   /** Where the built page is; undefined serves the API alone. */
   readonly webRoot: string | undefined;

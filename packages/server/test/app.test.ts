@@ -83,6 +83,19 @@ describe('the cookie', () => {
   });
 });
 
+test('guessing tokens becomes slow, and whoever has the right one does not notice', async () => {
+  const { ask, call } = open();
+  const guess = async (n: number) =>
+    (await call('/api/pool', { headers: { authorization: `Bearer wrong-${n}` } })).status;
+  const statuses = [];
+  for (let n = 0; n < 120; n += 1) statuses.push(await guess(n));
+  expect(statuses.slice(0, 100).every((status) => status === 401)).toBe(true);
+  expect(statuses.at(-1)).toBe(429);
+  expect((await call('/?token=wrong')).status).toBe(429);
+  expect((await ask('/api/pool')).status).toBe(200);
+  expect((await call('/api/pool')).status).toBe(401);
+});
+
 describe('who calls', () => {
   test.each([
     ['evil.example', undefined, 421],
@@ -196,4 +209,45 @@ test('an Idempotency-Key does a thing once, and refuses another body', async () 
   const first: unknown = await (await start('a')).json();
   expect(await (await start('a')).json()).toEqual(first);
   expect(await (await start('b')).json()).toMatchObject({ status: 422, code: 'key_reused' });
+});
+
+describe('MCP servers that a caller brings along', () => {
+  const stdio = { a: { command: 'sh', args: ['-c', 'id'] } };
+  const http = { a: { url: 'https://tools.example/mcp', headers: { authorization: { env: 'HOME' } } } };
+  const plain = { a: { url: 'https://tools.example/mcp' } };
+  const cloud = { a: { url: 'http://169.254.169.254/latest' } };
+
+  test.each([
+    ['by default', { mode: 'off' }, plain, 422],
+    ['a command where URLs are allowed', { mode: 'http' }, stdio, 422],
+    ['a URL where they are', { mode: 'http' }, plain, 201],
+    ['a URL with a variable that is not listed', { mode: 'http' }, http, 422],
+    ['a URL with one that is', { mode: 'http', variables: ['HOME'] }, http, 201],
+    ['a host that is not listed', { mode: 'any', hosts: ['*.other.example'] }, plain, 422],
+    ['a host that is', { mode: 'any', hosts: ['*.example'] }, plain, 201],
+    ['where clouds keep credentials', { mode: 'any' }, cloud, 422],
+    ['a command that is not listed', { mode: 'any', commands: ['npx'] }, stdio, 422],
+    ['a command where all are allowed', { mode: 'any' }, stdio, 201],
+  ] as const)('%s', async (_what, inlineTools, servers, status) => {
+    const { ask } = open({ inlineTools });
+    const body = { agent: 'echo', prompt: 'x', tools: { servers } };
+    const started = await ask('/api/sessions', { method: 'POST', body });
+    expect(started.status).toBe(status);
+    const kept = await ask('/api/templates', {
+      method: 'POST',
+      body: { name: 't', agent: 'echo', tools: { servers } },
+    });
+    expect(kept.status).toBe(status);
+    const put = await ask('/api/templates/u', { method: 'PUT', body: { agent: 'echo', tools: { servers } } });
+    expect(put.status).toBe(status === 201 ? 200 : 422);
+  });
+
+  test('lists of tools alone are nobody’s danger; what is no configuration is told as before', async () => {
+    const { ask } = open();
+    const start = (tools: object) =>
+      ask('/api/sessions', { method: 'POST', body: { agent: 'echo', prompt: 'x', tools } });
+    expect((await start({ deny: ['Bash'] })).status).toBe(201);
+    const refused: unknown = await (await start({ servers: { a: { transport: 'stdio' } } })).json();
+    expect(refused).toMatchObject({ code: 'invalid_tools', errors: [{ path: expect.stringContaining('servers.a') }] });
+  });
 });

@@ -4,6 +4,8 @@ import { type CatalogEntry, catalogOf, PoolKeeper, SessionStore, Sessions, syste
 import { createApp } from '../src/app.ts';
 import { EventFeeds } from '../src/event-feeds.ts';
 import type { Guard } from '../src/guard.ts';
+import type { InlineTools } from '../src/inline-tools.ts';
+import { OpenConnections } from '../src/open-connections.ts';
 import type { OnNode, ServerContext } from '../src/server-context.ts';
 
 export const token = 'a-token-of-some-length';
@@ -32,7 +34,9 @@ const echo: CatalogEntry = {
 };
 
 /** The app over a store in memory, called without a socket; nothing runs the sessions. */
-export function callApp(options: { readonly guard?: Partial<Guard>; readonly webRoot?: string } = {}): CalledApp {
+export function callApp(
+  options: { readonly guard?: Partial<Guard>; readonly inlineTools?: InlineTools; readonly webRoot?: string } = {},
+): CalledApp {
   const log = memoryEventLog({ now: Date.now });
   const store = new SessionStore(log);
   const complaints: string[] = [];
@@ -45,14 +49,23 @@ export function callApp(options: { readonly guard?: Partial<Guard>; readonly web
     return `${prefix}_${minted}`;
   };
   const context: ServerContext = {
-    sessions: new Sessions({ log, store, pool, catalog: catalogOf([echo]), clock, mintId, environment: {} }),
+    sessions: new Sessions({
+      log,
+      store,
+      pool,
+      catalog: catalogOf([echo]),
+      clock,
+      mintId,
+      environment: { HOME: '/home' },
+    }),
     log,
     feeds: new EventFeeds(log),
+    inlineTools: options.inlineTools ?? { mode: 'off' },
     guard: { token, instance: 'one', hosts: [], ...options.guard },
     version: '1.2.3',
     webRoot: options.webRoot,
   };
-  const app = createApp(context, report);
+  const app = createApp(context, report, new OpenConnections());
   const call = async (path: string, { method = 'GET', headers = {}, body }: CallInit = {}): Promise<Response> => {
     const text = typeof body === 'string' || body === undefined ? body : JSON.stringify(body);
     const sent = { host: '127.0.0.1:4242', ...headers };

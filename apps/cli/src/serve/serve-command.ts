@@ -10,7 +10,7 @@ import { type Configured, loadCatalog } from './load-catalog.ts';
 import { openRuntime } from './open-runtime.ts';
 import { prepareOwnStore } from './own-store.ts';
 import { reportTo } from './report.ts';
-import { defaultPort, defaultStore, hostOf, isLoopback, portOf, storeOf } from './server-settings.ts';
+import { defaultPort, defaultStore, hostOf, inlineToolsOf, isLoopback, portOf, storeOf } from './server-settings.ts';
 import { serverToken } from './server-token.ts';
 import { stopWithWord, untilStopped } from './until-stopped.ts';
 
@@ -79,7 +79,8 @@ export async function run(argv: string[]): Promise<number> {
     for (const template of configured.templates) await sessions.putTemplate(template.name, template);
     const { allowed_hosts: hosts = [], allowed_origins: origins = [] } = settings?.table ?? {};
     const guard = { token, hosts: [...(isWildcard(host) ? ownNames() : [inUrl(host)]), ...hosts], origins };
-    server = await serve({ host, port, sessions, log, guard, version, webRoot: webRoot(), report });
+    const inlineTools = inlineToolsOf(settings);
+    server = await serve({ host, port, sessions, log, guard, inlineTools, version, webRoot: webRoot(), report });
   } catch (cause) {
     await runtime.close();
     throw listenError(cause, host, port);

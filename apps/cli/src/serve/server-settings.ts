@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { Manifest } from '@concerto/language';
+import type { InlineTools } from '@concerto/server';
 import { UsageError } from '../arguments.ts';
 
 export const defaultStore = 'sqlite:.concerto/concerto.db';
@@ -49,4 +50,16 @@ export function storeOf({ store }: Flags, server: ServerTable | undefined): stri
 function storeInManifest({ table: { store }, folder }: ServerTable): string | undefined {
   const path = /^sqlite:(.+)$/.exec(store ?? '')?.[1];
   return path === undefined ? store : `sqlite:${resolve(folder, path)}`;
+}
+
+/** Which MCP servers callers may bring along. */
+export function inlineToolsOf(server: ServerTable | undefined): InlineTools {
+  if (server === undefined) return { mode: 'off' };
+  const {
+    inline_tools: mode,
+    inline_commands: commands,
+    inline_hosts: hosts,
+    inline_variables: variables,
+  } = server.table;
+  return { mode, commands, hosts, variables };
 }

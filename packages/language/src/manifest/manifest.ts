@@ -151,6 +151,11 @@ const server = z.strictObject({
   token_env: text.optional(),
   allowed_hosts: z.array(text).default([]),
   allowed_origins: z.array(text).default([]),
+  /** Which MCP servers callers may bring along: none, those by URL, or commands too. */
+  inline_tools: z.enum(['off', 'http', 'any']).default('off'),
+  inline_commands: z.array(text).optional(),
+  inline_hosts: z.array(text).optional(),
+  inline_variables: z.array(text).optional(),
 });
 
 export const manifestSchema = z.strictObject({
@@ -163,7 +168,7 @@ export const manifestSchema = z.strictObject({
   assistants: z.record(z.string(), assistant).default({}),
   templates: z.record(z.string(), template).default({}),
   pool: pool.default({ max_sessions: 20 }),
-  server: server.default({ allowed_hosts: [], allowed_origins: [] }),
+  server: server.default({ allowed_hosts: [], allowed_origins: [], inline_tools: 'off' }),
 });
 
 /** `Concerto.toml` with its defaults; the names of the keys are those of the file. */

@@ -49,6 +49,8 @@ export class StdioTransport implements Transport {
   async start(): Promise<void> {
     const { command, args, env, directory } = this.#reach;
     const child = spawn(command, args, { cwd: directory, env, detached: true, stdio: 'pipe' });
+    // Out of descriptors it has not even pipes; with nobody who listens, its error would end our whole process.
+    if (child.pid === undefined) await once(child, 'spawn');
     this.#child = child;
     endWithUs(this);
     this.#exited = once(child, 'close').catch(() => undefined);

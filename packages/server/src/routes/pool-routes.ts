@@ -1,13 +1,14 @@
 import { ConfigurePool, Template } from '@concerto/protocol';
 import { Hono } from 'hono';
 import { idempotently } from '../idempotency.ts';
+import { checkInlineTools } from '../inline-tools.ts';
 import { ProblemError } from '../problem.ts';
 import { parseBody, readBody, readJson } from '../read-body.ts';
 import type { OnNode, ServerContext } from '../server-context.ts';
 import { granted } from './session-routes.ts';
 
 /** Pool, templates and agents: what there is to start sessions from, and how many may run. */
-export function poolRoutes({ sessions, log }: ServerContext): Hono<OnNode> {
+export function poolRoutes({ sessions, log, inlineTools }: ServerContext): Hono<OnNode> {
   const routes = new Hono<OnNode>();
 
   routes.get('/pool', async (c) => c.json(await sessions.pool()));
@@ -19,6 +20,7 @@ export function poolRoutes({ sessions, log }: ServerContext): Hono<OnNode> {
   routes.post('/templates', async (c) => {
     const body = await readJson(c);
     const template = parseBody(body, Template);
+    checkInlineTools(template.tools, inlineTools);
     return await idempotently(c, log, body, async ({ key }) =>
       c.json(granted(await sessions.createTemplate(template, { actor: 'user', key })), 201),
     );
@@ -31,6 +33,7 @@ export function poolRoutes({ sessions, log }: ServerContext): Hono<OnNode> {
   routes.put('/templates/:name', async (c) => {
     const body = await readJson(c);
     const template = parseBody(namedTemplate(c.req.param('name'), body), Template);
+    checkInlineTools(template.tools, inlineTools);
     return c.json(granted(await sessions.putTemplate(c.req.param('name'), template)));
   });
   routes.delete('/templates/:name', async (c) => {

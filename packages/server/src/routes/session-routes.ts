@@ -4,6 +4,7 @@ import type { ServiceRefusal } from '@concerto/runtime';
 import { type Context, Hono } from 'hono';
 import { readLimit, readPage } from '../cursor.ts';
 import { idempotently } from '../idempotency.ts';
+import { checkInlineTools } from '../inline-tools.ts';
 import { ProblemError } from '../problem.ts';
 import { parseBody, readJson } from '../read-body.ts';
 import { problemOfRefusal } from '../refusal-status.ts';
@@ -11,12 +12,13 @@ import type { OnNode, ServerContext } from '../server-context.ts';
 
 const actor = 'user';
 
-export function sessionRoutes({ sessions, log }: ServerContext): Hono<OnNode> {
+export function sessionRoutes({ sessions, log, inlineTools }: ServerContext): Hono<OnNode> {
   const routes = new Hono<OnNode>();
 
   routes.post('/', async (c) => {
     const body = await readJson(c);
     const start = parseBody(body, StartSession);
+    checkInlineTools(start.tools, inlineTools);
     return await idempotently(c, log, body, async ({ key }) =>
       c.json(granted(await sessions.start(start, { actor, key })), 201),
     );

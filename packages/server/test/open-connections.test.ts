@@ -1,0 +1,50 @@
+import { EventEmitter } from 'node:events';
+import type { Socket } from 'node:net';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { OpenConnections } from '../src/open-connections.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+class FakeSocket extends EventEmitter {
+  destroyed = false;
+  destroy(): void {
+    this.destroyed = true;
+    this.emit('close');
+  }
+}
+
+function opened() {
+  const connections = new OpenConnections();
+  const server = new EventEmitter();
+  connections.watch(server);
+  const connect = (): FakeSocket => {
+    const socket = new FakeSocket();
+    server.emit('connection', socket);
+    return socket;
+  };
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only its identity counts
+  const known = (socket: FakeSocket): void => connections.known(socket as unknown as Socket);
+  return { connections, connect, known };
+}
+
+test('one that shows no token for half a minute is closed, one that did stays', () => {
+  const { connections, connect, known } = opened();
+  const [stranger, guest] = [connect(), connect()];
+  known(guest);
+  vi.advanceTimersByTime(29_000);
+  expect(stranger.destroyed).toBe(false);
+  vi.advanceTimersByTime(10_000);
+  expect([stranger.destroyed, guest.destroyed]).toEqual([true, false]);
+  connections.close();
+});
+
+test('of too many the oldest gives way, and never one that is known', () => {
+  const { connections, connect, known } = opened();
+  const guest = connect();
+  known(guest);
+  const strangers = Array.from({ length: 1_030 }, connect);
+  expect(strangers.filter(({ destroyed }) => destroyed)).toEqual(strangers.slice(0, 6));
+  expect(guest.destroyed).toBe(false);
+  connections.close();
+});
