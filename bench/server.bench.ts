@@ -207,6 +207,7 @@ async function serveLog(log: EventLog): Promise<Awaited<ReturnType<typeof serve>
     port: 0,
     sessions,
     log,
+    inlineTools: { mode: 'off' },
     guard: { token, hosts: [] },
     version: 'bench',
     webRoot: undefined,

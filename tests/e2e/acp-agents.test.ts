@@ -205,7 +205,7 @@ describe('a session with an agent of protocol "acp"', () => {
   });
 
   test('one that cannot start says why', async () => {
-    const { id } = await api.start({ agent: 'silent', prompt: 'hello' });
+    const { id } = await api.start({ agent: 'silent', prompt: 'hello', once: true });
     const events = await api.until(id, isFinish);
     expect(events.find(({ type }) => type === 'error').message).toContain('ended with code 7');
   });
