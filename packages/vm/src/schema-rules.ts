@@ -1,3 +1,4 @@
+import { compilePattern } from '@concerto/base';
 import type { IrField } from '@concerto/ir';
 import { display } from './display.ts';
 import { length as textLength } from './text.ts';
@@ -22,7 +23,7 @@ export function brokenRules(value: Value, rules: Rules): string[] {
       broken.push(`must have a length of at most ${rules.max_length}`);
     }
   }
-  if (rules.pattern !== undefined && typeof value === 'string' && !wholePattern(rules.pattern).test(value)) {
+  if (rules.pattern !== undefined && typeof value === 'string' && !fitsPattern(rules.pattern, value)) {
     broken.push(`must match ${rules.pattern}`);
   }
   if (broken.length === 0) return [];
@@ -62,8 +63,10 @@ export function coerced(value: Value, type: string): Value {
   }
 }
 
-function wholePattern(pattern: string): RegExp {
-  return new RegExp(`^(?:${pattern})$`, 'u');
+/** A pattern that cannot be used was refused by the checker; a module written by hand fits nothing then. */
+function fitsPattern(source: string, text: string): boolean {
+  const pattern = compilePattern(source);
+  return pattern.ok && pattern.value.matches(text);
 }
 
 function numberOf(value: Value): number | undefined {

@@ -1,3 +1,4 @@
+import { compilePattern } from '@concerto/base';
 import type { Decorator, DecoratorArgument, Item, ItemNode } from '../syntax/item.ts';
 import { constantValue, outerBody } from './check-constant.ts';
 import { checkPermission, type PermissionPlace } from './check-permission.ts';
@@ -117,16 +118,9 @@ function checkRule(cx: Context, argument: DecoratorArgument, value: ConstantValu
   if (!fits) {
     const wanted = isText ? 'a text' : 'a number';
     cx.report.error(CODE.decoratorArgument, argument.value.span, `\`${label}\` of \`@validate\` is ${wanted}`);
-  } else if (label === 'pattern' && value?.kind === 'string' && !isPattern(value.value)) {
-    cx.report.error(CODE.decoratorArgument, argument.value.span, 'this is not a regular expression');
-  }
-}
-
-function isPattern(text: string): boolean {
-  try {
-    return new RegExp(`^(?:${text})$`, 'u').source !== '';
-  } catch {
-    return false;
+  } else if (label === 'pattern' && value?.kind === 'string') {
+    const pattern = compilePattern(value.value);
+    if (!pattern.ok) cx.report.error(CODE.decoratorArgument, argument.value.span, `\`pattern\`: ${pattern.error}`);
   }
 }
 

@@ -16,6 +16,7 @@ import { checkStruct } from './check-struct.ts';
 import { CODE } from './codes.ts';
 import type { Body } from './context.ts';
 import { resolveName, resolvePathValue } from './resolve-value.ts';
+import { limitType } from './type-size.ts';
 import { BOOL, ERROR, FLOAT, INT, NIL, type Type } from './types.ts';
 
 /** Deeper nesting than anyone writes; the tree of a hostile text must not exhaust the stack. */
@@ -28,7 +29,7 @@ export function checkExpression(body: Body, node: Expression, expected?: Type): 
     return ERROR;
   }
   body.depth++;
-  const type = dispatch(body, node, expected);
+  const type = limitType(body.cx, dispatch(body, node, expected), node.span);
   body.depth--;
   body.cx.facts.types.set(node.id, type);
   return type;

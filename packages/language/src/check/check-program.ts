@@ -95,6 +95,7 @@ function createContext(input: CheckInput): Context {
     unused: new Set(),
     stageResults: new Set(),
     messages: new Map(),
+    typeSizes: new WeakMap(),
     mutatingMethods: new Set(),
     declarations: new Map(),
     uninitialized: new Map(),

@@ -9,7 +9,7 @@ import type { Evaluation } from './evaluate-constant.ts';
 import type { Facts, Local, ModuleVariable } from './facts.ts';
 import type { Entry, ModuleScope } from './module-scope.ts';
 import type { Reporter } from './report.ts';
-import type { Signature, Type, TypeCon, TypeParam } from './types.ts';
+import type { AppliedType, Signature, Type, TypeCon, TypeParam } from './types.ts';
 
 /** What the checker has to know of `Concerto.toml`; without it, names of connections and connectors are not checked. */
 export interface ManifestNames {
@@ -64,6 +64,8 @@ export interface Context {
   readonly stageResults: Set<NodeId>;
   /** Variables that hold a message of an agent and have no type, with the types of message they may hold. */
   readonly messages: Map<Local, readonly string[]>;
+  /** How many parts a type has, of those without unknown ones. */
+  readonly typeSizes: WeakMap<AppliedType, number>;
   /** Names of all declared `mut self` methods. */
   readonly mutatingMethods: Set<string>;
   /** Where a variable was declared, for labels. */

@@ -6,6 +6,7 @@ import type { Context, TypeScope } from './context.ts';
 import type { TypeTag } from './facts.ts';
 import { type AliasMeaning, canSee, type Entry, type ModuleScope } from './module-scope.ts';
 import { didYouMean, lookupName, namesVisible, reportHidden, reportMissing, resolvePath } from './resolve-path.ts';
+import { limitType } from './type-size.ts';
 import {
   ANY,
   applied,
@@ -29,6 +30,10 @@ const MOST_TYPE_DEPTH = 64;
 /** A written type as the checker's type; what is unknown is reported once and becomes `error`. */
 export function resolveType(cx: Context, scope: TypeScope, node: TypeExpression, depth = 0): Type {
   if (depth > MOST_TYPE_DEPTH) return ERROR;
+  return limitType(cx, resolveForm(cx, scope, node, depth), node.span);
+}
+
+function resolveForm(cx: Context, scope: TypeScope, node: TypeExpression, depth: number): Type {
   switch (node.kind) {
     case 'NamedType':
       return resolveNamed(cx, scope, node, depth);

@@ -1,0 +1,74 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { compilePattern } from './linear-pattern.ts';
+
+function matches(source: string, text: string): boolean {
+  const compiled = compilePattern(source);
+  if (!compiled.ok) throw new Error(compiled.error);
+  return compiled.value.matches(text);
+}
+
+const builtIn = (source: string, text: string): boolean => new RegExp(`^(?:${source})$`, 'u').test(text);
+
+describe('a pattern', () => {
+  test.each([
+    ['[a-z]+', 'abc', true],
+    ['[a-z]+', 'abC', false],
+    ['a|bc|', '', true],
+    ['a|bc|', 'bc', true],
+    ['(?:ab){2,3}', 'ababab', true],
+    ['(?:ab){2,3}', 'ab', false],
+    ['(?<year>\\d{4})-\\d\\d', '2024-05', true],
+    ['^a$', 'a', true],
+    ['a$b', 'ab', false],
+    ['\\bfoo\\b.*', 'foo bar', true],
+    ['foo\\B.*', 'foo bar', false],
+    ['[\\]\\\\a-]+', ']\\a-', true],
+    ['\\p{L}+', 'äß', true],
+    ['\\u{1F600}|\\uD83D\\uDE01', '😀', true],
+    ['.', '😀', true],
+    ['.', '\n', false],
+    ['(a*)*', 'aaa', true],
+    ['(?:a?){0}', '', true],
+    ['a{2,}?', 'aaaa', true],
+    ['\\x41\\.\\/', 'A./', true],
+  ])('%s and %j: %s', (source, text, expected) => {
+    expect(matches(source, text)).toBe(expected);
+    expect(builtIn(source, text)).toBe(expected);
+  });
+
+  test('says what the built-in engine says', () => {
+    const letter = fc.constantFrom('a', 'b', '.', '[ab]', '[^a]', '\\w', '\\d');
+    const { pattern } = fc.letrec<{ pattern: string }>((tie) => ({
+      pattern: fc.oneof(
+        { maxDepth: 4 },
+        letter,
+        fc.tuple(tie('pattern'), tie('pattern')).map(([a, b]) => a + b),
+        fc.tuple(tie('pattern'), tie('pattern')).map(([a, b]) => `(?:${a}|${b})`),
+        fc.tuple(tie('pattern'), fc.constantFrom('*', '+', '?', '{2}', '{0,2}', '{1,}')).map(([a, q]) => `(${a})${q}`),
+      ),
+    }));
+    const text = fc.string({ unit: fc.constantFrom('a', 'b', 'c', '1'), maxLength: 7 });
+    fc.assert(fc.property(pattern, text, (source, subject) => matches(source, subject) === builtIn(source, subject)));
+  });
+
+  test('that a backtracking engine would never finish is matched at once', () => {
+    const subject = `${'a'.repeat(50_000)}!`;
+    for (const source of ['(a+)+', '(a|aa)+', '(.*)*b', '(?:a?){100}a{100}', '([a-z]+)*$']) {
+      expect(matches(source, subject)).toBe(false);
+    }
+  });
+
+  test.each([
+    ['a(', 'this is not a regular expression'],
+    ['(a)\\1', 'back references'],
+    ['(?=a)b', 'lookahead'],
+    ['(?<!a)b', 'lookahead and lookbehind'],
+    ['(?:a{100}){100}', 'states'],
+    ['a{100000}', 'states'],
+    [`${'('.repeat(200)}a${')'.repeat(200)}`, 'deep'],
+  ])('%s is refused', (source, why) => {
+    const compiled = compilePattern(source);
+    expect(compiled.ok ? '' : compiled.error).toContain(why);
+  });
+});
