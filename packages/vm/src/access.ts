@@ -1,7 +1,9 @@
-import { copyItems, own, share } from './copy-on-write.ts';
+import { copyItems, share } from './copy-on-write.ts';
 import { display, typeName } from './display.ts';
 import { keyValue, mapKey, putEntry } from './equality.ts';
 import { fault } from './fault.ts';
+import type { Vm } from './machine.ts';
+import { ownIn } from './memory.ts';
 import type { LinkedFunction } from './program.ts';
 import { characterAt, characters, slice } from './text.ts';
 import {
@@ -167,24 +169,24 @@ export function setIndex(owner: Value, index: Value, value: Value): void {
 }
 
 /** The container in a field, unshared; the owner now holds it. */
-export function ownField(owner: Value, name: string): Value {
+export function ownField(vm: Vm, owner: Value, name: string): Value {
   if (typeof owner === 'object' && owner !== null) {
     if (owner.kind === 'struct') {
       const slot = owner.type.slots.get(name);
       if (slot !== undefined) {
-        const child = own(owner.fields[slot]);
+        const child = ownIn(vm, owner.fields[slot]);
         owner.fields[slot] = child;
         return child;
       }
     }
-    if (owner.kind === 'map') return ownIndex(owner, name);
+    if (owner.kind === 'map') return ownIndex(vm, owner, name);
   }
   throw missingField(owner, name);
 }
 
-export function ownIndex(owner: Value, index: Value): Value {
+export function ownIndex(vm: Vm, owner: Value, index: Value): Value {
   const child = getIndex(owner, index);
-  const owned = own(child);
+  const owned = ownIn(vm, child);
   if (owned !== child) setIndex(owner, index, owned);
   return owned;
 }

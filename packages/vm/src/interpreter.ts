@@ -30,13 +30,14 @@ import {
   subtract,
 } from './arithmetic.ts';
 import { cast } from './cast.ts';
-import { copyItems, own, share } from './copy-on-write.ts';
+import { copyItems, share } from './copy-on-write.ts';
 import { type Callee, calleeOf, findMethod } from './dispatch.ts';
 import { display, typeName } from './display.ts';
 import { compare, equal } from './equality.ts';
 import { errorValue, Fault, fault } from './fault.ts';
 import { beginGroup, type GroupStart, leaveFrames, PARALLEL_LIMIT } from './group.ts';
 import type { Fiber, Vm } from './machine.ts';
+import { accountSlots, ownIn } from './memory.ts';
 import type { LinkedFunction } from './program.ts';
 import { suspend } from './request.ts';
 import { faultValue, unwind } from './unwind.ts';
@@ -588,14 +589,14 @@ export function interpret(vm: Vm, fiber: Fiber, budget: number): { stop: Stop; f
           case 68: {
             // Own
             const at = base + code[pc + 1]!;
-            stack[at] = own(stack[at]);
+            stack[at] = ownIn(vm, stack[at]);
             pc += 2;
             break;
           }
           case 69: {
             // OwnCell
             const cell = stack[base + code[pc + 2]!];
-            const owned = own(cellValue(cell));
+            const owned = ownIn(vm, cellValue(cell));
             storeCell(cell, owned);
             stack[base + code[pc + 1]!] = owned;
             pc += 3;
@@ -604,18 +605,18 @@ export function interpret(vm: Vm, fiber: Fiber, budget: number): { stop: Stop; f
           case 70: {
             // OwnGlobal
             const slot = code[pc + 2]!;
-            const owned = own(global(vm, globals[slot], slot));
+            const owned = ownIn(vm, global(vm, globals[slot], slot));
             globals[slot] = owned;
             stack[base + code[pc + 1]!] = owned;
             pc += 3;
             break;
           }
           case 71: // OwnField
-            stack[base + code[pc + 1]!] = ownField(stack[base + code[pc + 2]!], constants[code[pc + 3]!] as string);
+            stack[base + code[pc + 1]!] = ownField(vm, stack[base + code[pc + 2]!], constants[code[pc + 3]!] as string);
             pc += 4;
             break;
           case 72: // OwnIndex
-            stack[base + code[pc + 1]!] = ownIndex(stack[base + code[pc + 2]!], stack[base + code[pc + 3]!]);
+            stack[base + code[pc + 1]!] = ownIndex(vm, stack[base + code[pc + 2]!], stack[base + code[pc + 3]!]);
             pc += 4;
             break;
           case 73: {
@@ -1092,8 +1093,11 @@ function bounded(vm: Vm, value: Value): Value {
   if (typeof value === 'string' && value.length > vm.limits.size) {
     throw fault('LimitError', `a string longer than ${vm.limits.size}`, { kind: 'size' });
   }
-  if (typeof value === 'object' && value !== null && value.kind === 'array' && value.items.length > vm.limits.size) {
-    throw fault('LimitError', `a collection of more than ${vm.limits.size} elements`, { kind: 'size' });
+  if (typeof value === 'object' && value !== null && value.kind === 'array') {
+    if (value.items.length > vm.limits.size) {
+      throw fault('LimitError', `a collection of more than ${vm.limits.size} elements`, { kind: 'size' });
+    }
+    accountSlots(vm, value.items.length);
   }
   return value;
 }

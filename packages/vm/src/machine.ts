@@ -101,8 +101,10 @@ export type Outcome =
 export interface Limits {
   /** Frames of one fiber. */
   readonly depth: number;
-  /** Calls and loop turns of the whole run. */
+  /** Calls and loop turns between two effects: a program that neither says nor asks anything for so long never will. */
   readonly steps: number;
+  /** Bytes that all its values take together, roughly. */
+  readonly memory: number;
   /** Elements of one collection, characters of one string. */
   readonly size: number;
   /** Fibers at the same time. */
@@ -135,6 +137,10 @@ export interface Vm {
   readonly entries: number[];
   nextFiber: number;
   nextRequest: number;
+  /** Since the last effect. */
   steps: number;
+  /** Bytes, roughly, that it has made since it was last measured, and how many lead to the next time. */
+  made: number;
+  measureAt: number;
   outcome: Outcome | null;
 }

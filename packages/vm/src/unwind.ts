@@ -13,6 +13,17 @@ export class Panic extends Error {
   }
 }
 
+/** A limit of the whole program: no handler sees it, because a program that went on would only reach it again. */
+export class Exhausted extends Error {
+  readonly code = 'exhausted';
+  readonly kind: 'memory' | 'steps';
+  constructor(message: string, kind: 'memory' | 'steps') {
+    super(message);
+    this.name = 'Exhausted';
+    this.kind = kind;
+  }
+}
+
 /** What a catch clause sees; our own mistakes are not turned into values of the program. */
 export function faultValue(cause: unknown): Value {
   if (cause instanceof Fault) return cause.value;

@@ -6,18 +6,26 @@ import { cancelFiber, childFinished, deadlinePassed, failFiber, raise, spawn } f
 import { implementation } from './implementations.ts';
 import { interpret } from './interpreter.ts';
 import type { Fiber, Limits, Outcome, Vm } from './machine.ts';
+import { account, firstMeasure } from './memory.ts';
 import { PRELUDE } from './prelude/prelude.ts';
 import { at, link } from './program.ts';
-import { Panic, trace } from './unwind.ts';
+import { Exhausted, Panic, trace } from './unwind.ts';
 import type { Value } from './value.ts';
 
 /** Deep enough for any sensible recursion, small enough that a runaway one fails within milliseconds. */
 const DEFAULT_LIMITS: Limits = {
   depth: 10_000,
-  steps: Number.MAX_SAFE_INTEGER,
+  steps: 5_000_000_000,
+  memory: 1024 * 1024 * 1024,
   size: 32 * 1024 * 1024,
   fibers: 4096,
 };
+
+/** A step makes something now and then; what makes much is counted where it does. */
+const STEP_BYTES = 8;
+
+/** Limits are looked at after so many steps at most. */
+const MEASURED_STEPS = 1_000_000;
 
 export interface VmOptions {
   /** What to run after the module's own initialisation: `main`, a test, a function; nothing for null. */
@@ -50,9 +58,10 @@ export function createVm(module: IrModule, options: VmOptions): Vm {
 
 export function emptyVm(module: IrModule, options: Pick<VmOptions, 'capture' | 'limits'>): Vm {
   const program = link(module, PRELUDE, implementation);
+  const limits = { ...DEFAULT_LIMITS, ...options.limits };
   return {
     program,
-    limits: { ...DEFAULT_LIMITS, ...options.limits },
+    limits,
     capture: options.capture === true,
     globals: Array.from({ length: program.globals }, (): Value => undefined),
     fibers: new Map(),
@@ -65,6 +74,8 @@ export function emptyVm(module: IrModule, options: Pick<VmOptions, 'capture' | '
     nextFiber: 1,
     nextRequest: 1,
     steps: 0,
+    made: 0,
+    measureAt: firstMeasure(limits),
     outcome: null,
   };
 }
@@ -86,10 +97,12 @@ export function run(vm: Vm, budget = 1_000_000): RunStatus & { readonly effects:
     const id = vm.ready.shift();
     const fiber = id === undefined ? undefined : vm.fibers.get(id);
     if (fiber === undefined) continue;
-    const left = runFiber(vm, fiber, fuel);
-    vm.steps += fuel - left;
-    fuel = left;
-    if (vm.steps > vm.limits.steps) outOfSteps(vm, fiber);
+    const said = vm.outbox.length;
+    const turn = Math.min(fuel, MEASURED_STEPS);
+    const used = turn - runFiber(vm, fiber, turn);
+    vm.steps = vm.outbox.length > said ? 0 : vm.steps + used;
+    fuel -= used;
+    if (vm.outcome === null) checkLimits(vm, fiber, used);
   }
   if (vm.outcome !== null) for (const id of vm.fibers.keys()) cancelFiber(vm, id);
   const effects = vm.outbox.splice(0);
@@ -105,6 +118,10 @@ function runFiber(vm: Vm, fiber: Fiber, budget: number): number {
     else if (stop === 'failed') failFiber(vm, fiber, fiber.stack[0]);
     return Math.max(0, fuel);
   } catch (cause) {
+    if (cause instanceof Exhausted) {
+      exhausted(vm, fiber, cause);
+      return budget;
+    }
     if (!(cause instanceof Panic)) throw cause;
     const value = errorValue('RuntimeError', cause.message, { kind: 'panic' });
     vm.outcome = { status: 'failed', failure: { value, message: cause.message, trace: trace(fiber), panic: true } };
@@ -121,10 +138,25 @@ function finished(vm: Vm, fiber: Fiber, value: Value): void {
   else childFinished(vm, fiber, value);
 }
 
-function outOfSteps(vm: Vm, fiber: Fiber): void {
-  if (vm.outcome !== null) return;
-  const value = errorValue('LimitError', `the program took more than ${vm.limits.steps} steps`, { kind: 'steps' });
-  vm.outcome = { status: 'failed', failure: { value, message: display(value), trace: trace(fiber), panic: false } };
+/** After a turn of the fiber. */
+function checkLimits(vm: Vm, fiber: Fiber, used: number): void {
+  try {
+    account(vm, used * STEP_BYTES);
+    if (vm.steps <= vm.limits.steps) return;
+    throw new Exhausted(`more than ${vm.limits.steps} steps without an effect: a loop that never ends`, 'steps');
+  } catch (cause) {
+    if (!(cause instanceof Exhausted)) throw cause;
+    exhausted(vm, fiber, cause);
+  }
+}
+
+/** The program ends, and nothing but it. */
+function exhausted(vm: Vm, fiber: Fiber, { message, kind }: Exhausted): void {
+  const places = trace(fiber);
+  const [place] = places;
+  const where = place?.file === undefined ? '' : ` (${place.file}:${place.line})`;
+  const value = errorValue('LimitError', `${message}${where}`, { kind });
+  vm.outcome = { status: 'failed', failure: { value, message: display(value), trace: places, panic: false } };
 }
 
 /** Answers a request. False when nobody waits for it any more. */
@@ -135,6 +167,7 @@ export function resume(vm: Vm, id: number, answer: Answer): boolean {
   // Tasks end by themselves; nobody is asked to end them.
   if (fiber.wait.kind === 'tasks') return false;
   vm.pending.delete(id);
+  vm.steps = 0;
   if (fiber.wait.kind === 'group') {
     deadlinePassed(vm, fiber);
     return true;

@@ -272,7 +272,7 @@ describe('faults', () => {
       },
       { limits: { steps: 1000 }, budget: 100 },
     );
-    expect(failure(ran).message).toBe('the program took more than 1000 steps');
+    expect(failure(ran).message).toBe('more than 1000 steps without an effect: a loop that never ends');
   });
 
   test.each(['Jump', 'JumpIf', 'JumpIfEqInt', 'JumpIfNotLtInt'] as const)(

@@ -1,10 +1,11 @@
 import { pairs, rangeLength } from '../access.ts';
 import { add } from '../arithmetic.ts';
-import { copyItems, own, share } from '../copy-on-write.ts';
+import { copyItems, share } from '../copy-on-write.ts';
 import { display, typeName } from '../display.ts';
 import { compare, equal, keyValue, mapKey, putEntry } from '../equality.ts';
 import { fault } from '../fault.ts';
 import type { Native, Vm } from '../machine.ts';
+import { accountSlots, ownIn } from '../memory.ts';
 import {
   type ArrayValue,
   array,
@@ -21,13 +22,13 @@ import { absent, integer, list, mapping, text, wrong } from './arguments.ts';
 import type { Entries } from './entry.ts';
 
 /** The receiver of a mutating method: unshared, and put back for the caller to store. */
-function ownedArray(stack: Value[], at: number): ArrayValue {
-  const owned = list(own(list(stack[at], 'the receiver')), 'the receiver');
+function ownedArray(vm: Vm, stack: Value[], at: number): ArrayValue {
+  const owned = list(ownIn(vm, list(stack[at], 'the receiver')), 'the receiver');
   stack[at] = owned;
   return owned;
 }
-function ownedMap(stack: Value[], at: number): MapValue {
-  const owned = mapping(own(mapping(stack[at], 'the receiver')), 'the receiver');
+function ownedMap(vm: Vm, stack: Value[], at: number): MapValue {
+  const owned = mapping(ownIn(vm, mapping(stack[at], 'the receiver')), 'the receiver');
   stack[at] = owned;
   return owned;
 }
@@ -38,9 +39,17 @@ export function optional(value: Value): Value {
   return value === undefined ? NONE : some(share(value));
 }
 
-export function room(vm: Vm, length: number): void {
+/** For `added` elements more, which make `length`. */
+export function room(vm: Vm, length: number, added = 1): void {
   if (length > vm.limits.size)
     throw fault('LimitError', `a collection of more than ${vm.limits.size} elements`, { kind: 'size' });
+  accountSlots(vm, added);
+}
+
+/** A copy of elements, which counts. */
+function copied(vm: Vm, values: readonly Value[]): Value[] {
+  accountSlots(vm, values.length);
+  return copyItems(values);
 }
 
 export function keyOf(value: Value): MapKey {
@@ -58,11 +67,11 @@ function order(a: Value, b: Value): number {
   return result;
 }
 
-const slice: Native = (stack, at, count) => {
+const slice: Native = (stack, at, count, vm) => {
   const start = Math.max(0, integer(stack[at + 1], 'the start'));
   const given = count > 2 ? stack[at + 2] : undefined;
   const end = absent(given) ? MAX_INT : integer(given, 'the end');
-  return array(copyItems(items(stack, at).slice(start, Math.max(start, end))));
+  return array(copied(vm, items(stack, at).slice(start, Math.max(start, end))));
 };
 
 function extreme(stack: readonly Value[], at: number, sign: number): Value {
@@ -78,32 +87,32 @@ const ARRAY = {
   'Array.first': (stack, at) => optional(items(stack, at)[0]),
   'Array.last': (stack, at) => optional(items(stack, at).at(-1)),
   'Array.push': (stack, at, _count, vm) => {
-    const owned = ownedArray(stack, at);
+    const owned = ownedArray(vm, stack, at);
     room(vm, owned.items.length + 1);
     owned.items.push(share(stack[at + 1]));
     return null;
   },
-  'Array.pop': (stack, at) => {
-    const owned = ownedArray(stack, at);
+  'Array.pop': (stack, at, _count, vm) => {
+    const owned = ownedArray(vm, stack, at);
     return owned.items.length === 0 ? NONE : some(owned.items.pop());
   },
-  'Array.insert': (stack, at) => {
-    const owned = ownedArray(stack, at);
+  'Array.insert': (stack, at, _count, vm) => {
+    const owned = ownedArray(vm, stack, at);
     const index = integer(stack[at + 1], 'the index');
     if (index < 0 || index > owned.items.length) throw outside(index, owned.items.length);
     owned.items.splice(index, 0, share(stack[at + 2]));
     return null;
   },
-  'Array.remove': (stack, at) => {
-    const owned = ownedArray(stack, at);
+  'Array.remove': (stack, at, _count, vm) => {
+    const owned = ownedArray(vm, stack, at);
     const index = integer(stack[at + 1], 'the index');
     if (index < 0 || index >= owned.items.length) throw outside(index, owned.items.length);
     return owned.items.splice(index, 1)[0];
   },
   'Array.extend': (stack, at, _count, vm) => {
     const added = copyItems(list(stack[at + 1], 'the elements').items);
-    const owned = ownedArray(stack, at);
-    room(vm, owned.items.length + added.length);
+    const owned = ownedArray(vm, stack, at);
+    room(vm, owned.items.length + added.length, added.length);
     for (const item of added) owned.items.push(item);
     return null;
   },
@@ -118,17 +127,17 @@ const ARRAY = {
     return index < 0 ? NONE : some(index);
   },
   'Array.slice': slice,
-  'Array.take': (stack, at) =>
-    array(copyItems(items(stack, at).slice(0, Math.max(0, integer(stack[at + 1], 'the number'))))),
-  'Array.skip': (stack, at) =>
-    array(copyItems(items(stack, at).slice(Math.max(0, integer(stack[at + 1], 'the number'))))),
+  'Array.take': (stack, at, _count, vm) =>
+    array(copied(vm, items(stack, at).slice(0, Math.max(0, integer(stack[at + 1], 'the number'))))),
+  'Array.skip': (stack, at, _count, vm) =>
+    array(copied(vm, items(stack, at).slice(Math.max(0, integer(stack[at + 1], 'the number'))))),
   'Array.concat': (stack, at, _count, vm) => {
     const other = list(stack[at + 1], 'the other').items;
-    room(vm, items(stack, at).length + other.length);
-    return array(copyItems([...items(stack, at), ...other]));
+    room(vm, items(stack, at).length + other.length, 0);
+    return array(copied(vm, [...items(stack, at), ...other]));
   },
-  'Array.reverse': (stack, at) => array(copyItems(items(stack, at)).reverse()),
-  'Array.sort': (stack, at) => array(copyItems(items(stack, at)).sort(order)),
+  'Array.reverse': (stack, at, _count, vm) => array(copied(vm, items(stack, at)).reverse()),
+  'Array.sort': (stack, at, _count, vm) => array(copied(vm, items(stack, at)).sort(order)),
   'Array.sort_by': 'prelude',
   'Array.sort_by_key': 'prelude',
   'Array.unique': (stack, at) => {
@@ -150,7 +159,7 @@ const ARRAY = {
     const flat: Value[] = [];
     for (const item of items(stack, at)) {
       const inner = list(item, 'an element').items;
-      room(vm, flat.length + inner.length);
+      room(vm, flat.length + inner.length, inner.length);
       for (const value of inner) flat.push(share(value));
     }
     return array(flat);
@@ -181,7 +190,7 @@ function outside(index: number, length: number): Error {
 const map = (stack: readonly Value[], at: number): MapValue => mapping(stack[at], 'the receiver');
 const mapHas: Native = (stack, at) => map(stack, at).entries.has(keyOf(stack[at + 1]));
 const mapSet: Native = (stack, at, _count, vm) => {
-  const owned = ownedMap(stack, at);
+  const owned = ownedMap(vm, stack, at);
   room(vm, owned.entries.size + 1);
   if (!putEntry(owned, share(stack[at + 1]), share(stack[at + 2]))) keyOf(stack[at + 1]);
   return null;
@@ -196,15 +205,15 @@ const MAP = {
   'Map.contains_key': mapHas,
   'Map.set': mapSet,
   'Map.insert': mapSet,
-  'Map.delete': (stack, at) => {
+  'Map.delete': (stack, at, _count, vm) => {
     const key = keyOf(stack[at + 1]);
-    const owned = ownedMap(stack, at);
+    const owned = ownedMap(vm, stack, at);
     owned.keys?.delete(key);
     return owned.entries.delete(key);
   },
-  'Map.remove': (stack, at) => {
+  'Map.remove': (stack, at, _count, vm) => {
     const key = keyOf(stack[at + 1]);
-    const owned = ownedMap(stack, at);
+    const owned = ownedMap(vm, stack, at);
     const value = owned.entries.get(key);
     owned.entries.delete(key);
     owned.keys?.delete(key);
@@ -250,7 +259,7 @@ const RANGE = {
   'Range.to_array': (stack, at, _count, vm) => {
     const start = range(stack[at]).start ?? 0;
     const length = rangeLength(range(stack[at]));
-    room(vm, length);
+    room(vm, length, length);
     return array(Array.from({ length }, (_, index) => start + index));
   },
   'Range.map': 'prelude',

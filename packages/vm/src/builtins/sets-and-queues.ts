@@ -1,23 +1,24 @@
-import { copyItems, own, share } from '../copy-on-write.ts';
-import type { Native } from '../machine.ts';
+import { copyItems, share } from '../copy-on-write.ts';
+import type { Native, Vm } from '../machine.ts';
+import { ownIn } from '../memory.ts';
 import { array, NONE, type QueueValue, type SetValue, type StackValue, some, type Value } from '../value.ts';
 import { list, queue, setOf, stackOf } from './arguments.ts';
 import { keyOf, optional, room } from './collections.ts';
 import type { Entries } from './entry.ts';
 
 /** The receiver of a mutating method: unshared, and put back for the caller to store. */
-function ownedSet(stack: Value[], at: number): SetValue {
-  const owned = setOf(own(setOf(stack[at], 'the receiver')), 'the receiver');
+function ownedSet(vm: Vm, stack: Value[], at: number): SetValue {
+  const owned = setOf(ownIn(vm, setOf(stack[at], 'the receiver')), 'the receiver');
   stack[at] = owned;
   return owned;
 }
-function ownedQueue(stack: Value[], at: number): QueueValue {
-  const owned = queue(own(queue(stack[at])));
+function ownedQueue(vm: Vm, stack: Value[], at: number): QueueValue {
+  const owned = queue(ownIn(vm, queue(stack[at])));
   stack[at] = owned;
   return owned;
 }
-function ownedStack(stack: Value[], at: number): StackValue {
-  const owned = stackOf(own(stackOf(stack[at])));
+function ownedStack(vm: Vm, stack: Value[], at: number): StackValue {
+  const owned = stackOf(ownIn(vm, stackOf(stack[at])));
   stack[at] = owned;
   return owned;
 }
@@ -29,14 +30,14 @@ function newSet(values: Iterable<Value>): SetValue {
 }
 
 const setHas: Native = (stack, at) => setOf(stack[at], 'the receiver').items.has(keyOf(stack[at + 1]));
-const setAdd: Native = (stack, at) => {
+const setAdd: Native = (stack, at, _count, vm) => {
   const key = keyOf(stack[at + 1]);
-  const owned = ownedSet(stack, at);
+  const owned = ownedSet(vm, stack, at);
   if (owned.items.has(key)) return false;
   owned.items.set(key, share(stack[at + 1]));
   return true;
 };
-const setDelete: Native = (stack, at) => ownedSet(stack, at).items.delete(keyOf(stack[at + 1]));
+const setDelete: Native = (stack, at, _count, vm) => ownedSet(vm, stack, at).items.delete(keyOf(stack[at + 1]));
 
 /** The elements of the receiver that the other has, or has not. */
 function those(stack: readonly Value[], at: number, inOther: boolean): SetValue {
@@ -70,14 +71,14 @@ const SETS = {
 } as const satisfies Entries;
 
 const enqueue: Native = (stack, at, _count, vm) => {
-  const owned = ownedQueue(stack, at);
+  const owned = ownedQueue(vm, stack, at);
   room(vm, owned.items.length + 1);
   owned.items.push(share(stack[at + 1]));
   return null;
 };
 /** Drops what has left once it is half of the list, so that a long-lived queue does not keep it. */
-const dequeue: Native = (stack, at) => {
-  const owned = ownedQueue(stack, at);
+const dequeue: Native = (stack, at, _count, vm) => {
+  const owned = ownedQueue(vm, stack, at);
   if (owned.head >= owned.items.length) return NONE;
   const value = owned.items[owned.head];
   owned.items[owned.head++] = null;
@@ -111,13 +112,13 @@ const QUEUES_AND_STACKS = {
   'Stack.len': (stack, at) => stackOf(stack[at]).items.length,
   'Stack.is_empty': (stack, at) => stackOf(stack[at]).items.length === 0,
   'Stack.push': (stack, at, _count, vm) => {
-    const owned = ownedStack(stack, at);
+    const owned = ownedStack(vm, stack, at);
     room(vm, owned.items.length + 1);
     owned.items.push(share(stack[at + 1]));
     return null;
   },
-  'Stack.pop': (stack, at) => {
-    const owned = ownedStack(stack, at);
+  'Stack.pop': (stack, at, _count, vm) => {
+    const owned = ownedStack(vm, stack, at);
     return owned.items.length === 0 ? NONE : some(owned.items.pop());
   },
   'Stack.peek': (stack, at) => optional(stackOf(stack[at]).items.at(-1)),

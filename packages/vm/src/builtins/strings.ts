@@ -2,6 +2,7 @@ import { parseFloatText, parseInteger } from '../cast.ts';
 import { display } from '../display.ts';
 import { fault } from '../fault.ts';
 import type { Native } from '../machine.ts';
+import { account } from '../memory.ts';
 import { characterAt, characterIndex, characters, length, slice } from '../text.ts';
 import { array, errValue, float, MAX_INT, NONE, okValue, some, type Value } from '../value.ts';
 import { absent, integer, list, text } from './arguments.ts';
@@ -40,6 +41,7 @@ const repeat: Native = (stack, at, _count, vm) => {
   if (self(stack, at).length * times > vm.limits.size) {
     throw fault('LimitError', `a string longer than ${vm.limits.size}`, { kind: 'size' });
   }
+  account(vm, 2 * self(stack, at).length * times);
   return self(stack, at).repeat(times);
 };
 
