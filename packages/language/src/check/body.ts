@@ -58,6 +58,7 @@ export function createBody(
     fn,
     self: types.self,
     diverges: false,
+    chain: undefined,
     depth: 0,
     check: (node, expected) => check(body, node, expected),
   };
@@ -77,9 +78,10 @@ export function inScope<T>(body: Body, run: () => T): T {
 
 /** Runs the body of a closure or handler: a new function, inside the same lexical scope. */
 export function inFunction<T>(body: Body, fn: FunctionScope, run: () => T): T {
-  const { fn: outerFn, scope: outerScope, diverges } = body;
+  const { fn: outerFn, scope: outerScope, diverges, chain } = body;
   body.fn = fn;
   body.diverges = false;
+  body.chain = undefined;
   body.scope = { parent: outerScope, locals: undefined, items: undefined, owner: fn };
   try {
     return run();
@@ -87,6 +89,7 @@ export function inFunction<T>(body: Body, fn: FunctionScope, run: () => T): T {
     body.fn = outerFn;
     body.scope = outerScope;
     body.diverges = diverges;
+    body.chain = chain;
   }
 }
 

@@ -2,6 +2,7 @@ import type { Expression } from '../syntax/expression.ts';
 import { checkField, checkIndex, checkTupleField } from './check-access.ts';
 import { checkBlock } from './check-block.ts';
 import { checkCall, checkPipe } from './check-call.ts';
+import { checkChain } from './check-chain.ts';
 import { checkClosure } from './check-closure.ts';
 import { checkBreak, checkContinue, checkFor, checkIf, checkLoop, checkWhile } from './check-control.ts';
 import { checkAwait, checkPropagate, checkRace, checkReturn, checkThrow, checkTry } from './check-failure.ts';
@@ -67,13 +68,13 @@ function dispatch(body: Body, node: Expression, expected: Type | undefined): Typ
     case 'CallExpression':
       return checkCall(body, node, expected);
     case 'MethodCallExpression':
-      return checkMethodCall(body, node, { expected });
+      return checkChain(body, node, () => checkMethodCall(body, node, { expected }));
     case 'FieldExpression':
-      return checkField(body, node);
+      return checkChain(body, node, () => checkField(body, node));
     case 'TupleFieldExpression':
-      return checkTupleField(body, node);
+      return checkChain(body, node, () => checkTupleField(body, node));
     case 'IndexExpression':
-      return checkIndex(body, node);
+      return checkChain(body, node, () => checkIndex(body, node));
     case 'UnaryExpression':
       return checkUnary(body, node);
     case 'BinaryExpression':

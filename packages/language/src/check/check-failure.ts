@@ -10,6 +10,7 @@ import type {
 } from '../syntax/expression.ts';
 import { checkReturned, declareLocal, inScope, reportMisfit } from './body.ts';
 import { checkBlock, checkStatements } from './check-block.ts';
+import { cutsChain } from './check-chain.ts';
 import { leavingAs } from './check-closure.ts';
 import { Branches } from './check-control.ts';
 import { CODE } from './codes.ts';
@@ -106,7 +107,9 @@ export function checkPropagate(body: Body, node: PropagateExpression): Type {
     );
     return type.kind === 'error' ? ERROR : type;
   }
-  checkLeaving(body, node, operand, isResult ? (type.args[1] ?? ANY) : undefined);
+  if (operand !== 'result' && cutsChain(body, node)) {
+    body.cx.facts.propagations.set(node.id, { operand, leavesWith: 'chain' });
+  } else checkLeaving(body, node, operand, isResult ? (type.args[1] ?? ANY) : undefined);
   if (isDynamic(type)) return type.kind === 'error' ? ERROR : ANY;
   return type.kind === 'applied' ? (type.args[0] ?? ANY) : ANY;
 }

@@ -56,6 +56,11 @@ function checkSession(body: Body, node: ListenExpression): Type {
   const { facts } = body.cx;
   const { call, as } = sessionOf(node.call);
   body.check(call);
+  if (facts.chains.has(call.id)) {
+    body.cx.report.error(CODE.listen, call.span, '`listen` needs an agent, and there may be none', {
+      help: 'take it out first, with `match` or `??`',
+    });
+  }
   checkCall(body, call);
   if (as !== undefined) {
     const type = readType(body, as);

@@ -168,6 +168,8 @@ export interface Body {
   readonly self: Type | undefined;
   /** After `return`, `break`, `throw` or a call that never returns. */
   diverges: boolean;
+  /** The chain `a?.b.c` that is being checked: which `?` are part of it, and whether one of them gives up on the rest. */
+  chain: { readonly links: ReadonlySet<NodeId>; isCut: boolean } | undefined;
   /** How deep the walk is. */
   depth: number;
   /** Type of an expression; `expected` is a hint that literals and closures adapt to. */

@@ -33,6 +33,8 @@ export interface Facts {
   readonly catches: Map<NodeId, CatchTest>;
   /** PropagateExpression: what is inspected, and what leaves when it fails outside every `try` of the function. */
   readonly propagations: Map<NodeId, Propagation>;
+  /** Ends of chains `a?.b.c` that give None, or nil where nothing is known of the type, when `a` has no value. */
+  readonly chains: Map<NodeId, 'option' | 'dynamic'>;
   /** BinaryExpression `??`: `keep` leaves `Some(v)` as it is because the whole is an Option again. */
   readonly coalesces: Map<NodeId, 'unwrap' | 'keep'>;
   /** CastExpression. */
@@ -253,7 +255,8 @@ export type CatchTest =
 
 export interface Propagation {
   readonly operand: 'result' | 'option' | 'dynamic';
-  readonly leavesWith: 'result' | 'option' | 'raise';
+  /** `chain`: nothing leaves; what follows in `a?.b.c` is left out. */
+  readonly leavesWith: 'result' | 'option' | 'raise' | 'chain';
   /** The function's error type when `impl From<…>` converts errors into it. */
   readonly converts?: Type;
 }
@@ -298,6 +301,7 @@ export function createFacts(size = 0): Facts {
     functions: new Map(),
     catches: new Map(),
     propagations: new Map(),
+    chains: new Map(),
     coalesces: new Map(),
     casts: new Map(),
     schemaArguments: new Map(),

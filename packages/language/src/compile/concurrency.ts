@@ -92,7 +92,7 @@ function finishElement(frame: Frame, element: Expression, register: number): voi
 
 /** A closure that performs the expression. The arguments of a call are evaluated now, in order. */
 function startFiber(frame: Frame, expression: Expression, dst: number): void {
-  if (!isCall(expression)) return detach(frame, expression, dst);
+  if (!isCall(expression) || frame.facts.chains.has(expression.id)) return detach(frame, expression, dst);
   const options = { detached: true, ask: isEmit(frame, expression) };
   const prepared = prepareCall(frame, callSite(frame, expression), options);
   const { builder } = frame;

@@ -39,7 +39,7 @@ export function operandBefore(frame: Frame, expression: Expression, later: reado
 
 /** Reads a variable or a part of one without marking it as shared. False when the expression is nothing of the kind. */
 export function peek(frame: Frame, expression: Expression, dst: number): boolean {
-  if (frame.facts.coercions.has(expression.id)) return false;
+  if (frame.facts.coercions.has(expression.id) || frame.facts.chains.has(expression.id)) return false;
   switch (expression.kind) {
     case 'ParenExpression':
       return peek(frame, expression.expression, dst);

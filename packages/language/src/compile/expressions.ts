@@ -16,6 +16,7 @@ import { compileMatch } from './matches.ts';
 import type { Evaluator } from './module-builder.ts';
 import { loadName } from './names.ts';
 import { compileBinary, compileRange, compileUnary } from './operators.ts';
+import { compileChain } from './throwing.ts';
 import { tagText } from './type-text.ts';
 import { compileArray, compileInterpolation, compileMap, compileStruct } from './values.ts';
 
@@ -46,6 +47,12 @@ function compileEffect(frame: Frame, expression: Expression): void {
 }
 
 function compileValue(frame: Frame, expression: Expression, dst: number): void {
+  const kind = frame.facts.chains.get(expression.id);
+  if (kind === undefined) return compileForm(frame, expression, dst);
+  return compileChain(frame, { dst, kind, body: () => compileForm(frame, expression, dst) });
+}
+
+function compileForm(frame: Frame, expression: Expression, dst: number): void {
   switch (expression.kind) {
     case 'IntLiteral':
       return loadInt(frame, expression.value, dst);

@@ -41,6 +41,8 @@ export class Frame {
   readonly assembler = new Assembler();
   readonly loops: LoopTarget[] = [];
   readonly tries: TryTarget[] = [];
+  /** Where each chain `a?.b` around the current place goes on when there is no `a`. */
+  readonly chains: Label[] = [];
   /** Variables of the or-pattern under construction that its first alternative has already placed. */
   readonly alternatives = new Set<Local>();
   /** Set in a `mut self` function whose self lives in a cell: it goes back to register 0 before every return. */

@@ -1,3 +1,4 @@
+import { assert } from '@concerto/base';
 import { prune } from '../check/types.ts';
 import type { Expression } from '../syntax/expression.ts';
 import type { Frame } from './frame.ts';
@@ -31,7 +32,9 @@ export function propagateRegister(
   expression: Expression,
   { source, dst }: { readonly source: number; readonly dst: number },
 ): void {
-  const inspected = frame.facts.propagations.get(expression.id)?.operand ?? 'dynamic';
+  const propagation = frame.facts.propagations.get(expression.id);
+  if (propagation?.leavesWith === 'chain') return cutChain(frame, expression, { source, dst });
+  const inspected = propagation?.operand ?? 'dynamic';
   const failed = frame.label();
   frame.at(expression);
   frame.emit('Try', dst, source, failed);
@@ -54,6 +57,37 @@ export function propagateRegister(
     frame.emit('LoadFalse', around.register + 1);
     return frame.jump(around.target);
   });
+}
+
+/** Without a value the rest of the chain is left out. */
+function cutChain(
+  frame: Frame,
+  expression: Expression,
+  { source, dst }: { readonly source: number; readonly dst: number },
+): void {
+  const empty = frame.chains.at(-1);
+  assert(empty !== undefined, 'a chain is compiled from its end');
+  const present = frame.label();
+  frame.at(expression);
+  frame.emit('Coalesce', dst, source, present);
+  frame.jump(empty);
+  frame.place(present);
+}
+
+/** `a?.b.c` where nothing may leave the function. */
+export function compileChain(
+  frame: Frame,
+  { dst, kind, body }: { readonly dst: number; readonly kind: 'option' | 'dynamic'; readonly body: () => void },
+): void {
+  const [empty, done] = [frame.label(), frame.label()];
+  frame.chains.push(empty);
+  body();
+  frame.chains.pop();
+  if (kind === 'option') frame.emit('ToOption', dst, dst);
+  frame.jump(done);
+  frame.place(empty);
+  frame.emit(kind === 'option' ? 'LoadNone' : 'LoadNil', dst);
+  frame.place(done);
 }
 
 /** In a `try`, a value that is dropped and turns out to be `Err` is thrown. */
