@@ -1,5 +1,6 @@
 export { assert, unreachable } from './assert.ts';
 export { canonicalJson } from './canonical-json.ts';
+export { parseDuration } from './duration.ts';
 export { harmless, harmlessDeep, harmlessJson, harmlessLine, withoutStyles } from './harmless-text.ts';
 export type { Json, JsonObject } from './json.ts';
 export { isNestedTooDeep, jsonDepthMax } from './json-depth.ts';

@@ -32,6 +32,21 @@ export const FUNCTIONS = {
   test_emits: { signature: 'fn() -> Array<Emit>', help: 'What this test has emitted so far' },
   mock_calls: { signature: 'fn(target: Any) -> Array<Any>', help: 'What a mocked model or agent was sent so far' },
   flush_emits: { signature: 'fn() -> Nil', effect: true, help: 'Waits until every emit has been delivered' },
+  sleep: {
+    signature: 'fn(time: Any) -> Nil',
+    effect: true,
+    help: 'Waits, for days if need be: `"3d"`, `"1h 30m"`, `"500ms"`, or a number of milliseconds',
+  },
+  now: {
+    signature: 'fn() -> Int',
+    effect: true,
+    help: 'Milliseconds since 1970; `std::time::now()` is the same as text',
+  },
+  every: {
+    signature: 'fn(time: Any, f: fn(Int) -> Any) -> Int',
+    effect: true,
+    help: 'Calls f at once and then every time, with how often it was called before; ends when f gives `false`',
+  },
   parse_schema: {
     signature: 'fn<T>(value: Any) -> Result<T, SchemaError>',
     typeArguments: true,
@@ -44,6 +59,7 @@ export const FUNCTIONS = {
     effect: true,
     help: '`await emit`: waits for the answer',
   },
+  $duration: { signature: 'fn(time: Any) -> Int', help: 'A length of time in milliseconds' },
   $mock: { signature: 'fn(target: Any, config: Map<String, Any>) -> Nil', help: 'The mock statement' },
   $cast_schema: {
     signature: 'fn<T>(value: Any) -> T',

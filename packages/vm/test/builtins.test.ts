@@ -12,6 +12,8 @@ import { BUILDERS, FUNCTION_ROWS, STORES, WORLD } from './world-rows.ts';
 /** Tested by their own files: they take several turns with the world. */
 const ELSEWHERE: readonly BuiltinName[] = [
   'panic',
+  // packages/language/test/time.conc
+  'every',
   'ModelRef.execute',
   'ModelRef.chat',
   'ModelRef.stream',

@@ -1,3 +1,4 @@
+import { parseDuration } from '@concerto/base';
 import type {
   Argument,
   CallExpression,
@@ -180,6 +181,7 @@ function callBuiltin(body: Body, call: Call, value: Extract<ResolvedValue, { kin
     return NEVER;
   }
   if (builtin.name === 'len') checkMeasurable(body, call);
+  if (builtin.name === 'sleep' || builtin.name === 'every') checkDuration(body, call);
   return checked.result;
 }
 
@@ -213,6 +215,15 @@ const MEASURABLE = new Set([
   'Memory',
   'Ledger',
 ]);
+
+/** A text that is written out is known to be a length of time, or not. */
+function checkDuration(body: Body, call: Call): void {
+  const node = call.piped?.node ?? call.arguments[0]?.value;
+  if (node?.kind !== 'StringLiteral' || parseDuration(node.value) !== undefined) return;
+  body.cx.report.error(CODE.mismatch, node.span, `\`${node.value}\` is no length of time`, {
+    help: 'write `"500ms"`, `"90s"`, `"1h 30m"`, `"3d"`, or a number of milliseconds',
+  });
+}
 
 function checkMeasurable(body: Body, call: Call): void {
   const node = call.piped?.node ?? call.arguments[0]?.value;

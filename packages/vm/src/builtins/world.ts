@@ -1,4 +1,4 @@
-import type { Json } from '@concerto/base';
+import { type Json, parseDuration } from '@concerto/base';
 import { parseType } from '@concerto/ir';
 import { share } from '../copy-on-write.ts';
 import { display } from '../display.ts';
@@ -40,6 +40,14 @@ const clock = (of: (ms: number) => Value): Asking =>
     () => ({ kind: 'now' }),
     (answer) => of(Number(value(answer))),
   );
+
+/** A number of milliseconds, or a text such as `3d`. */
+function durationOf(time: Value): number {
+  if (typeof time !== 'string') return Math.max(0, integer(time, 'the time to wait'));
+  const ms = parseDuration(time);
+  if (ms !== undefined) return ms;
+  throw fault('TypeError', `${JSON.stringify(time)} is no length of time: write "500ms", "90s", "1h 30m" or "3d"`);
+}
 
 const randomFloat = ask(
   () => ({ kind: 'random', of: 'float' }),
@@ -106,6 +114,13 @@ export const WORLD = {
       throw fault('EmitError', answer.error.message, { kind: answer.error.kind ?? 'failed' });
     },
   },
+  sleep: ask(
+    ([time]) => ({ kind: 'sleep', ms: durationOf(time) }),
+    () => null,
+  ),
+  now: clock((ms) => Math.trunc(ms)),
+  every: 'prelude',
+  $duration: (stack, at) => durationOf(stack[at]),
   flush_emits: ask(
     () => ({ kind: 'flush' }),
     () => null,

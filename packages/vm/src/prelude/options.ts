@@ -1,9 +1,10 @@
 import type { PreludeBuilder } from './define.ts';
 
-/** Methods of Option and Result that call a function, and `std::time::measure`. */
+/** Methods of Option and Result that call a function, `std::time::measure` and `every`. */
 export function defineOptions(prelude: PreludeBuilder): void {
   defineOption(prelude);
   defineResult(prelude);
+  defineEvery(prelude);
   prelude.define('std::time::measure', { params: 1, registers: 8 }, (f) => {
     f.builtin(1, 'std::time::now_ms', 4, 0);
     f.emit('CallValue', 2, 0, 4, 0);
@@ -86,4 +87,33 @@ function defineResult(prelude: PreludeBuilder): void {
       f.emit('Return', 2);
     });
   }
+}
+
+/** The times are counted from the first; those that passed while a call took longer, or nobody ran, are left out. */
+function defineEvery(prelude: PreludeBuilder): void {
+  prelude.define('every', { params: 2, registers: 12 }, (f) => {
+    const [again, late, end] = [f.label(), f.label(), f.label()];
+    const [time, call, interval, due, count, given, now, no] = [0, 1, 2, 3, 4, 5, 6, 7];
+    f.emit('Move', 8, time);
+    f.builtin(interval, '$duration', 8, 1);
+    f.builtin(due, 'std::time::now_ms', 8, 0);
+    f.emit('LoadInt', count, 0);
+    f.emit('LoadFalse', no);
+    f.place(again);
+    f.emit('Move', 8, count);
+    f.emit('CallValue', given, call, 8, 1);
+    f.emit('JumpIfEq', given, no, end);
+    f.emit('AddInt', count, count, 1);
+    f.emit('Add', due, due, interval);
+    f.builtin(now, 'std::time::now_ms', 8, 0);
+    f.emit('JumpIfNotLt', due, now, late);
+    f.emit('Move', due, now);
+    f.place(late);
+    f.emit('Sub', 8, due, now);
+    f.builtin(8, 'std::time::sleep', 8, 1);
+    f.emit('Jump', again);
+    f.place(end);
+    f.emit('AddInt', count, count, 1);
+    f.emit('Return', count);
+  });
 }
