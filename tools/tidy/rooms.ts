@@ -35,7 +35,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   'packages/session': { rooms: bottom, packages: [], kind: 'pure' },
   'packages/log': { rooms: bottom, packages: ['libsql', 'redis'], kind: 'node' },
   'packages/keeper': { rooms: [], packages: [], kind: 'node' },
-  'packages/agents': { rooms: [...bottom, 'keeper'], packages: [], kind: 'node' },
+  'packages/agents': { rooms: [...bottom, 'keeper'], packages: ['diff'], kind: 'node' },
   'packages/agent-kit': { rooms: bottom, packages: [], kind: 'node' },
   'packages/models': {
     rooms: ['base', 'protocol', 'signals'],

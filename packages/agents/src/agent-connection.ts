@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '@concerto/base';
+import type { AgentProtocol, Json, JsonObject } from '@concerto/base';
 import type { EndOptions, InterruptOptions, ProcessIdentity } from '@concerto/keeper';
 import type {
   AgentCapability,
@@ -16,7 +16,7 @@ import type { Sandbox } from './sandbox.ts';
 /** An agent as the manifest declares it. Times are in milliseconds. */
 export type AgentSpec = {
   readonly name: string;
-  readonly protocol?: 'ndjson' | 'acp' | 'claude' | 'codex';
+  readonly protocol?: AgentProtocol;
   readonly command: string;
   readonly args?: readonly string[];
   /** Added to the few variables every agent gets. `${NAME}` in a value is read from our own environment when the agent starts. */
@@ -48,6 +48,8 @@ export type StartOptions = {
    * cannot find it begins a new one and says so. Agents of our own wire keep their conversations themselves.
    */
   readonly conversation?: string;
+  /** What the conversation has cost so far: agents bill the whole of it, also after a restart. */
+  readonly spentMicroUsd?: number;
   /** Ends the start, and the process with it. */
   readonly signal?: AbortSignal;
   /** Called as soon as there is a process, before any handshake, so that a crash of ours cannot lose it. */
@@ -91,6 +93,8 @@ export type AgentOutput =
       /** What a session shows of it in place of what our wire's table says. */
       readonly shown?: readonly WorkEvent[];
     }
+  /** What a session shows and a program does not hear: it is about the agent, not about the work. */
+  | { readonly kind: 'events'; readonly events: readonly WorkEvent[] }
   /** Since the last time. */
   | { readonly kind: 'usage'; readonly usage: Usage; readonly source?: UsageSource }
   /** The agent no longer waits for an answer to the message with this id. */

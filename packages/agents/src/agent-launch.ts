@@ -1,3 +1,4 @@
+import { programOfProtocol } from '@concerto/base';
 import type { AgentSpec } from './agent-connection.ts';
 import { agentEnvironment } from './agent-environment.ts';
 import { findCommand } from './find-command.ts';
@@ -15,21 +16,17 @@ export type AgentLaunch = {
   readonly secrets: readonly string[];
 };
 
-const installs: Readonly<Record<string, string>> = {
-  claude: 'npm install -g @anthropic-ai/claude-code',
-  codex: 'npm install -g @openai/codex',
-};
-
 /** Finds the program and fills in the variables; throws `AgentError` where something is not there. Starts nothing. */
 export async function agentLaunch(spec: AgentSpec): Promise<AgentLaunch> {
   const { variables, secrets } = agentEnvironment(spec.name, spec.env ?? {}, process.env);
   const workingDir = spec.workingDir ?? process.cwd();
+  const known = programOfProtocol(spec.protocol ?? 'ndjson');
   const program = await findCommand({
     agent: spec.name,
     command: spec.command,
     workingDir,
     path: variables.PATH ?? '',
-    install: spec.command === spec.protocol ? installs[spec.command] : undefined,
+    install: known?.command === spec.command ? known.install : undefined,
   });
   const prefix = spec.sandbox === undefined ? [] : await sandboxPrefix(spec.name, spec.sandbox, workingDir);
   const [command = program, ...args] = [...prefix, program, ...(spec.args ?? [])];

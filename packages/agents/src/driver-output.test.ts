@@ -24,7 +24,6 @@ const everything: readonly (readonly [string, Said])[] = [
   ['result', toolResult(call, { text: 'done', failed: false, changes: [change], extra: { ms: 3 } })],
   ['denied', toolResult(call, { text: 'no', failed: true, outcome: 'denied', parts: [{ text: 'no' }] })],
   ['plan', plan([{ content: 'Read', status: 'completed', priority: 'high' }])],
-  ['info', agentInfo({ model: 'a', models: [{ id: 'a' }], version: '1.0' })],
 ];
 
 test.each(everything)(
@@ -41,4 +40,9 @@ test('how a call ended is said where it is known', () => {
   const denied = toolResult(call, { text: 'no', failed: true, outcome: 'denied' });
   expect(denied.shown?.map((event) => 'outcome' in event && event.outcome)).toEqual([false, 'denied']);
   expect(toolResult(call, { text: 'x', failed: true }).shown?.at(-1)).toMatchObject({ outcome: 'failed' });
+});
+
+test('what an agent can be switched to is told to sessions only', () => {
+  const info = agentInfo({ model: 'a', models: [{ id: 'a' }], version: '1.0' });
+  expect(info.kind === 'events' && info.events.every((event) => SessionEvent.safeParse(event).success)).toBe(true);
 });

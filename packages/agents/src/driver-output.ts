@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '@concerto/base';
+import type { JsonObject } from '@concerto/base';
 import {
   type CallOutcome,
   type FileChange,
@@ -102,15 +102,17 @@ export function toolResult({ id, name }: Pick<ToolCall, 'id' | 'name'>, result: 
       ...optional(more),
     },
   ];
-  if (failed) {
+  // What was stopped has not failed.
+  const isError = failed && outcome !== 'cancelled';
+  if (isError) {
     shown.unshift({
       type: 'subagentError',
       callId: id,
       error: { $error: shortened(text), metadata: { origin: 'agent' } },
     });
   }
-  const message = `${name}${failed ? ' failed' : ''}: ${shortened(text)}`;
-  return said({ type: 'log', level: failed ? 'warn' : 'debug', message, call_id: id, output: text }, shown);
+  const message = `${name}${isError ? ' failed' : ''}: ${shortened(text)}`;
+  return said({ type: 'log', level: isError ? 'warn' : 'debug', message, call_id: id, output: text }, shown);
 }
 
 /** A piece of what a running call writes. */
@@ -131,8 +133,8 @@ export function plan(entries: readonly PlanEntry[]): Said {
 }
 
 /** What can be switched in the agent, and what stands. */
-export function agentInfo(info: Omit<Extract<SessionEvent, { type: 'agentInfo' }>, 'type'>): Said {
-  return saidCustom('agent_info', jsonOf(info), [{ type: 'agentInfo', ...info }]);
+export function agentInfo(info: Omit<Extract<SessionEvent, { type: 'agentInfo' }>, 'type'>): AgentOutput {
+  return { kind: 'events', events: [{ type: 'agentInfo', ...info }] };
 }
 
 /** Enough to read along by. */
@@ -154,10 +156,6 @@ function optional({ messageId, kind, locations, changes, parentCallId, extra }: 
     ...(parentCallId === undefined ? {} : { parentCallId }),
     ...(extra === undefined ? {} : { extra: { ...extra } }),
   };
-}
-
-function jsonOf(value: object): JsonObject {
-  return Object.fromEntries(Object.entries(value).filter((entry): entry is [string, Json] => entry[1] !== undefined));
 }
 
 function withinLimit(input: JsonObject): JsonObject {

@@ -19,5 +19,6 @@ export type {
 } from './agent-connection.ts';
 export { AgentError, type AgentErrorCode } from './agent-error.ts';
 export { type AgentLaunch, agentLaunch } from './agent-launch.ts';
+export { agentSpecOf } from './agent-spec.ts';
 export { probeSandbox, type Sandbox, type SandboxMode, type SandboxUse } from './sandbox.ts';
 export { startAgent } from './start-agent.ts';

@@ -72,6 +72,7 @@ describe('a turn', () => {
     expect(last(said)).toEqual({
       type: 'result',
       text: 'Hello there.',
+      message: 'm1/message-1',
       stop_reason: 'end_turn',
       usage: { input_tokens: 7, output_tokens: 5 },
     });
@@ -87,47 +88,33 @@ describe('a turn', () => {
   test('tool calls begin once with their input and end once, also one that never says so', async () => {
     const acp = await startAcp();
     const said = await turn(acp, 'tools');
-    expect(shown(said)).toEqual([
+    expect(shown(said)).toMatchObject([
       { type: 'thought', text: 'Hm.' },
-      { type: 'functionCall', callId: 'm1/call_1', name: 'read', args: { path: 'a.txt' }, title: 'Read a.txt' },
+      {
+        type: 'functionCall',
+        callId: 'm1/call_1',
+        name: 'read',
+        kind: 'read',
+        args: { path: 'a.txt' },
+        title: 'Read a.txt',
+        messageId: 'm1/message-1',
+      },
       { type: 'functionCallUpdate', callId: 'm1/call_1', status: 'in_progress' },
       {
         type: 'functionResult',
         callId: 'm1/call_1',
-        content: {
-          role: 'user',
-          parts: [
-            {
-              functionResponse: {
-                name: 'read',
-                response: {
-                  status: 'completed',
-                  text: 'the text',
-                  changes: [{ path: 'a.txt', old: null, new: 'new' }],
-                },
-              },
-            },
-          ],
-        },
+        outcome: 'ok',
+        content: { parts: [{ functionResponse: { name: 'read', response: { result: 'the text' } } }] },
+        changes: [{ path: 'a.txt', kind: 'create', added: 1, removed: 0, patch: expect.stringContaining('+new') }],
       },
       { type: 'functionCall', callId: 'm1/call_2', name: 'fetch', args: {}, title: 'Never ends' },
-      {
-        type: 'functionResult',
-        callId: 'm1/call_2',
-        content: {
-          role: 'user',
-          parts: [{ functionResponse: { name: 'fetch', response: { status: 'unfinished' } } }],
-        },
-      },
+      { type: 'functionResult', callId: 'm1/call_2', outcome: 'cancelled' },
     ]);
     expect(said.map((item) => (item.kind === 'message' ? item.raw : item))).toContainEqual({
-      type: 'progress',
-      message: 'Plan: 1 of 2 done; now: two',
-      stage: 'plan',
-      percent: 50,
-      plan: [
-        { content: 'one', status: 'completed' },
-        { content: 'two', status: 'in_progress' },
+      type: 'plan',
+      entries: [
+        { content: 'one', status: 'completed', priority: 'high' },
+        { content: 'two', status: 'in_progress', priority: 'low' },
       ],
     });
     // What was said before the tools is not the answer.
@@ -142,7 +129,11 @@ describe('a turn', () => {
       500_000, 250_000,
     ]);
     expect(shown(said)).toEqual([
-      { type: 'content', content: { role: 'model', parts: [{ inlineData: { mimeType: 'image/png', data: 'AAAA' } }] } },
+      {
+        type: 'content',
+        messageId: 'm1/message-1',
+        content: { role: 'model', parts: [{ inlineData: { mimeType: 'image/png', data: 'AAAA' } }] },
+      },
     ]);
     expect(told(said)).toMatchObject({ error: { code: -32601 } });
   });
@@ -218,14 +209,17 @@ describe('a permission', () => {
     expect(rawOf(approval)).toEqual({
       type: 'approval',
       id: 'permission-1',
+      call: 'm1/call_1',
+      kind: 'execute',
+      command: 'rm -r build',
       description: '`rm -r build`',
       risk_level: 'high',
       tool: 'Bash',
       input: { command: 'rm -r build' },
       options: [
-        { id: 'once', name: 'Allow once', kind: 'allow_once' },
-        { id: 'ever', name: 'Always allow', kind: 'allow_always' },
-        { id: 'not', name: 'Reject', kind: 'reject_once' },
+        { id: 'once', label: 'Allow once', kind: 'allow_once' },
+        { id: 'ever', label: 'Always allow', kind: 'allow_always' },
+        { id: 'not', label: 'Reject', kind: 'reject_once' },
       ],
     });
   });
@@ -272,7 +266,7 @@ describe('a permission', () => {
     await agent.reply({ inReplyTo: 'approval', inReplyToId: id, value: 'no' });
     const said = await untilEnd(output);
     expect(last(said)).toMatchObject({ type: 'result', stop_reason: 'cancelled' });
-    expect(shown(said)).toMatchObject([{ type: 'functionResult', callId: 'm1/call_1' }]);
+    expect(shown(said).at(-1)).toMatchObject({ type: 'functionResult', callId: 'm1/call_1', outcome: 'denied' });
   });
 
   test('that the agent takes back is withdrawn', async () => {

@@ -40,6 +40,7 @@ describe('a turn', () => {
     expect(items[3]).toEqual({
       kind: 'usage',
       usage: { inputTokens: 15, outputTokens: 5, cacheReadTokens: 3, cacheWriteTokens: 2, costMicroUsd: 500_000 },
+      source: {},
     });
     expect(rawOf(items[4] as AgentOutput)).toEqual({
       type: 'result',
@@ -72,13 +73,14 @@ describe('a turn', () => {
     });
   });
 
-  test('a subagent shows as what its call is doing, and its words are not the answer', async () => {
+  test('the calls of a subagent belong to the call that began it, and its words are not the answer', async () => {
     const items = await turn(await startClaude(), 'subagent');
     expect(items.map(kindOf)).not.toContain('partial');
     expect(shownOf(items)).toMatchObject([
       { type: 'functionCall', callId: 'task_1', name: 'Task' },
-      { type: 'functionCallUpdate', callId: 'task_1', status: 'Read: a.ts' },
-      { type: 'functionResult', callId: 'task_1' },
+      { type: 'functionCall', callId: 'read_1', parentCallId: 'task_1', name: 'Read', kind: 'read' },
+      { type: 'functionResult', callId: 'task_1', outcome: 'ok' },
+      { type: 'functionResult', callId: 'read_1', outcome: 'cancelled' },
     ]);
   });
 
@@ -214,12 +216,12 @@ describe('while it works', () => {
     expect((await untilEnd(output)).at(-1)).toMatchObject({ raw: { text: 'first part' } });
   });
 
-  test('work of its own, which nobody asked for, is a log', async () => {
+  test('work of its own, which nobody asked for, has a result all the same: somebody may have been asked in it', async () => {
     const agent = await startClaude();
     const output = reader(agent);
     await turn(agent, 'wake', output);
     await output.until('usage');
-    expect(rawOf(await output.next())).toMatchObject({ type: 'log', message: 'it ended work of its own: woken' });
+    expect(rawOf(await output.next())).toMatchObject({ type: 'result', text: 'woken' });
   });
 
   test('an interrupt ends the turn with an ack and nothing else, withdraws what was asked, and the session goes on', async () => {
@@ -229,6 +231,7 @@ describe('while it works', () => {
     const { id } = rawOf<{ id: string }>(await output.until('approval'));
     await agent.request('interrupt', 'i-1');
     expect(kindOf(await output.next())).toBe('usage');
+    expect(await output.next()).toMatchObject({ shown: [{ type: 'functionResult', outcome: 'cancelled' }] });
     expect(rawOf(await output.next())).toEqual({ type: 'ack', in_reply_to: 'interrupt', in_reply_to_id: 'i-1' });
     await agent.reply({ inReplyTo: 'approval', inReplyToId: id, error: 'interrupted' });
     expect((await turn(agent, 'say more', output)).at(-1)).toMatchObject({ raw: { text: 'more' } });

@@ -42,12 +42,14 @@ describe('a turn', () => {
     expect(items[2]).toEqual({
       kind: 'usage',
       usage: { inputTokens: 10, outputTokens: 5, cacheReadTokens: 4, cacheWriteTokens: 0 },
+      source: {},
     });
     expect(rawOf(items[3] as AgentOutput)).toEqual({
       type: 'result',
       text: 'Hello there',
       usage: { input_tokens: 10, output_tokens: 5 },
       conversation: 't-1',
+      message: 'm-1',
     });
   });
 
@@ -63,10 +65,9 @@ describe('a turn', () => {
   test('what it thinks and plans is told', async () => {
     const items = await turn(await startCodex(), 'think');
     expect(shownOf(items)).toEqual([{ type: 'thought', text: 'First this, then that.' }]);
-    expect(items.filter((item) => kindOf(item) === 'custom').map(rawOf)).toContainEqual({
-      type: 'plan',
-      steps: [{ step: 'look', status: 'inProgress' }],
-    });
+    expect(items.filter((item) => kindOf(item) === 'plan').map(rawOf)).toEqual([
+      { type: 'plan', entries: [{ content: 'look', status: 'in_progress' }] },
+    ]);
   });
 
   test('a failure is an error with its code; a retry before it is a log', async () => {
@@ -80,7 +81,7 @@ describe('a turn', () => {
       code: 'responseTooManyFailedAttempts',
     });
     expect((await turn(agent, 'logout', output)).at(-1)).toMatchObject({
-      raw: { code: 'unauthorized', message: expect.stringContaining('codex login') },
+      raw: { code: 'not_logged_in', message: expect.stringContaining('codex login') },
     });
   });
 
@@ -117,7 +118,10 @@ describe('approvals and questions', () => {
     const output = reader(agent);
     await agent.prompt({ text: 'use' });
     const asked = rawOf<{ id: string }>(await output.until('approval'));
-    expect(asked).toEqual({
+    expect(asked).toMatchObject({
+      call: 'i-1',
+      kind: 'execute',
+      command: 'rm -r build',
       type: 'approval',
       id: '0',
       description: 'shell: rm -r build',
@@ -127,7 +131,7 @@ describe('approvals and questions', () => {
     });
     await agent.reply({ inReplyTo: 'approval', inReplyToId: asked.id, value: 'yes' });
     const items = await untilEnd(output);
-    expect(shownOf(items)).toEqual([
+    expect(shownOf(items)).toMatchObject([
       {
         type: 'functionResult',
         outcome: 'ok',
@@ -160,7 +164,8 @@ describe('approvals and questions', () => {
     expect(rawOf(await output.until('approval'))).toMatchObject({
       description: 'apply_patch: a.ts',
       risk_level: 'medium',
-      input: { changes: [{ path: 'a.ts', diff: '+x' }] },
+      paths: ['a.ts'],
+      changes: [{ path: 'a.ts', kind: 'create', added: 1, patch: expect.stringContaining('++x') }],
     });
     await agent.reply({ inReplyTo: 'approval', value: true });
     expect(textOf(await untilEnd(output))).toBe('accept');
@@ -257,9 +262,61 @@ describe('while it works', () => {
     await agent.prompt({ text: 'use' });
     const { id } = rawOf<{ id: string }>(await output.until('approval'));
     await agent.request('interrupt', 'i-1');
+    expect(await output.next()).toMatchObject({ shown: [{ type: 'functionResult', outcome: 'cancelled' }] });
     expect(rawOf(await output.next())).toEqual({ type: 'ack', in_reply_to: 'interrupt', in_reply_to_id: 'i-1' });
     await agent.reply({ inReplyTo: 'approval', inReplyToId: id, error: 'interrupted' });
     expect(textOf(await turn(agent, 'say more', output))).toBe('more');
+  });
+
+  test('an interrupt is acknowledged when what runs in the background has ended too', async () => {
+    const agent = await startCodex();
+    const output = reader(agent);
+    await agent.prompt({ text: 'background' });
+    await output.until('partial');
+    await agent.request('interrupt', 'i-1');
+    await output.until('ack');
+    await agent.prompt({ text: 'terminals' });
+    expect(await output.until('result')).toMatchObject({ raw: { text: '0 running' } });
+  });
+
+  test('a program that cannot end what it runs in the background: the interrupt is confirmed with a warning', async () => {
+    const agent = await start('codex', { protocol: 'codex', env: { OLD: '1' } });
+    const output = reader(agent);
+    await agent.prompt({ text: 'background' });
+    await output.until('partial');
+    await agent.request('interrupt', 'i-1');
+    expect(rawOf(await output.until('log'))).toMatchObject({ message: expect.stringContaining('may go on') });
+    await output.until('ack');
+  });
+
+  test('what a command writes is told while it runs, in pieces', async () => {
+    const items = await turn(await startCodex(), 'writes');
+    const written = items.filter((item) => kindOf(item) === 'tool_output').map(rawOf);
+    expect(written).toEqual([{ type: 'tool_output', id: 'i-1', text: 'one\ntwo\n' }]);
+    expect(shownOf(items).at(-1)).toMatchObject({ type: 'functionResult', outcome: 'ok', extra: { exit_code: 0 } });
+  });
+
+  test('a question that it does not wait for is asked, and the answer is told as a message', async () => {
+    const agent = await startCodex();
+    const output = reader(agent);
+    await agent.prompt({ text: 'aside' });
+    expect(rawOf(await output.until('message'))).toMatchObject({ text: 'A question.' });
+    const asked = rawOf<{ id: string }>(await output.until('question'));
+    expect(asked).toMatchObject({ question: 'Which store?', options: ['SQLite', 'Redis'] });
+    await agent.reply({ inReplyTo: 'question', inReplyToId: asked.id, value: 'Redis' });
+    await agent.steer({ id: 's-1', text: 'in the end' });
+    expect(await output.until('result')).toMatchObject({ raw: { text: 'heard: in the end' } });
+    await agent.prompt({ text: 'steered' });
+    expect(await output.until('result')).toMatchObject({ raw: { text: 'Which store?: Redis | in the end' } });
+  });
+
+  test('a command in the background keeps the turn open', async () => {
+    const agent = await startCodex();
+    const output = reader(agent);
+    await agent.prompt({ text: 'leaves' });
+    expect(rawOf(await output.until('progress'))).toMatchObject({ stage: 'shell' });
+    expect(rawOf(await output.until('progress'))).toMatchObject({ message: 'waits for a command in the background' });
+    expect(await output.until('result')).toMatchObject({ raw: { text: 'It runs.' } });
   });
 
   test('an interrupt that comes before the turn has a name stops it as soon as it has', async () => {

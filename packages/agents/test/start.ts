@@ -37,7 +37,8 @@ export function reader(connection: AgentConnection): {
     while (ready.length === 0) {
       const batch = await batches.next();
       if (batch.done === true) throw new Error('the output has ended');
-      ready.push(...batch.value);
+      // What it can be switched to is another matter, and comes when it comes.
+      ready.push(...batch.value.filter(({ kind }) => kind !== 'events'));
     }
     return ready.shift() as AgentOutput;
   }
@@ -83,6 +84,8 @@ export function brief(items: readonly AgentOutput[]): string[] {
         return `${item.fatal ? 'fatal' : 'tolerated'}: ${item.error.code}`;
       case 'announced':
         return `announced: ${item.capabilities.join(' ')}`;
+      case 'events':
+        return `events: ${item.events.map(({ type }) => type).join(' ')}`;
       case 'usage':
         return `usage: ${item.usage.inputTokens} in, ${item.usage.outputTokens} out`;
       case 'withdrawn':

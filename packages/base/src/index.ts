@@ -1,3 +1,4 @@
+export { type AgentProtocol, agentProtocols, programOfProtocol } from './agent-protocols.ts';
 export { assert, unreachable } from './assert.ts';
 export { canonicalJson } from './canonical-json.ts';
 export { parseDuration } from './duration.ts';

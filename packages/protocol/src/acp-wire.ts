@@ -26,7 +26,34 @@ export const InitializeResult = z.looseObject({
 });
 export type InitializeResult = z.infer<typeof InitializeResult>;
 
-export const SessionResult = z.looseObject({ sessionId: z.string().min(1) });
+const choice = z.looseObject({ id: word, modelId: word, value: word, name: word, description: word });
+
+/** What an agent can be switched to, as each tells it in its own way. */
+const switches = {
+  modes: z
+    .looseObject({ availableModes: z.array(choice).nullish(), currentModeId: word })
+    .nullish()
+    .catch(undefined),
+  models: z
+    .looseObject({ availableModels: z.array(choice).nullish(), currentModelId: word })
+    .nullish()
+    .catch(undefined),
+  configOptions: z
+    .array(
+      z.looseObject({
+        id: z.string(),
+        category: word,
+        currentValue: JsonValue.optional(),
+        options: z.array(choice).nullish().catch(undefined),
+      }),
+    )
+    .nullish()
+    .catch(undefined),
+};
+export const SessionSwitches = z.looseObject(switches);
+export type SessionSwitches = z.infer<typeof SessionSwitches>;
+
+export const SessionResult = z.looseObject({ sessionId: z.string().min(1), ...switches });
 
 const count = z.number().nonnegative();
 
@@ -45,7 +72,12 @@ export const PromptResult = z.looseObject({
   /** Where Gemini CLI puts its bill. */
   _meta: z
     .looseObject({
-      quota: z.looseObject({ token_count: z.looseObject({ input_tokens: count, output_tokens: count }) }).nullish(),
+      quota: z
+        .looseObject({
+          token_count: z.looseObject({ input_tokens: count.nullish(), output_tokens: count.nullish() }).nullish(),
+          model_usage: z.array(z.looseObject({ model: word })).nullish(),
+        })
+        .nullish(),
     })
     .nullish()
     .catch(undefined),
@@ -86,7 +118,15 @@ export const ToolCall = z.looseObject({
   content: z.array(ToolContent).nullish(),
   locations: z.array(z.looseObject({ path: z.string(), line: z.number().nullish() })).nullish(),
   _meta: z
-    .looseObject({ claudeCode: z.looseObject({ toolName: word }).nullish() })
+    .looseObject({
+      claudeCode: z
+        .looseObject({ toolName: word, parentToolUseId: word, toolResponse: JsonValue.nullish() })
+        .nullish()
+        .catch(undefined),
+      /** Where some agents tell what a running command writes. */
+      terminal_output_delta: JsonValue.nullish(),
+      terminal_output: JsonValue.nullish(),
+    })
     .nullish()
     .catch(undefined),
 });
@@ -109,6 +149,19 @@ export const SessionUpdate = z.discriminatedUnion('sessionUpdate', [
     size: count.nullish(),
     cost: z.looseObject({ amount: count, currency: z.string() }).nullish(),
   }),
+  z.looseObject({
+    sessionUpdate: z.literal('available_commands_update'),
+    availableCommands: z.array(
+      z.looseObject({
+        name: z.string(),
+        description: word,
+        input: z.looseObject({ hint: word }).nullish().catch(undefined),
+      }),
+    ),
+  }),
+  z.looseObject({ sessionUpdate: z.literal('current_mode_update'), currentModeId: z.string() }),
+  z.looseObject({ sessionUpdate: z.literal('config_option_update'), ...switches }),
+  z.looseObject({ sessionUpdate: z.literal('session_info_update'), title: word }),
 ]);
 export type SessionUpdate = z.infer<typeof SessionUpdate>;
 

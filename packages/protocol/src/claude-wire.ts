@@ -29,7 +29,19 @@ const block = z.looseObject({
 });
 export type ClaudeBlock = z.infer<typeof block>;
 
-const content = z.looseObject({ content: lenient(z.union([z.string(), z.array(block)])) });
+const content = z.looseObject({
+  /** The model's message; each of its blocks comes apart. */
+  id: text,
+  model: text,
+  content: lenient(z.union([z.string(), z.array(block)])),
+});
+
+const tokens = z.looseObject({
+  input_tokens: count,
+  output_tokens: count,
+  cache_read_input_tokens: count,
+  cache_creation_input_tokens: count,
+});
 
 const stream = z.looseObject({
   type: z.literal('stream_event'),
@@ -38,6 +50,8 @@ const stream = z.looseObject({
     type: z.string(),
     content_block: lenient(z.looseObject({ type: z.string() })),
     delta: lenient(z.looseObject({ type: text, text, thinking: text })),
+    message: lenient(z.looseObject({ id: text })),
+    usage: lenient(tokens),
   }),
 });
 
@@ -55,6 +69,9 @@ const user = z.looseObject({
   message: content,
   /** Our own words come back. */
   isReplay: flag,
+  /** What the tool itself says of what it did: patches, lines, exit codes. */
+  tool_use_result: lenient(JsonValue),
+  tool_result_meta: lenient(z.array(z.looseObject({ id: text, permission_decision: lenient(JsonRecord) }))),
 });
 
 const system = z.looseObject({
@@ -65,6 +82,17 @@ const system = z.looseObject({
   claude_code_version: text,
   mcp_servers: lenient(z.array(z.looseObject({ name: z.string(), status: text }))),
   error: text,
+  permissionMode: text,
+  /** Of work in the background, a sub-agent's or a command's. */
+  tasks: lenient(z.array(z.looseObject({ task_id: z.string() }))),
+  task_id: text,
+  tool_use_id: text,
+  is_backgrounded: flag,
+  status: text,
+  summary: text,
+  description: text,
+  usage: lenient(JsonRecord),
+  output_file: text,
 });
 
 const question = z.looseObject({
@@ -85,6 +113,10 @@ const controlRequest = z.looseObject({
     subtype: z.string(),
     tool_name: text,
     input: lenient(JsonRecord),
+    tool_use_id: text,
+    permission_suggestions: lenient(z.array(JsonRecord)),
+    blocked_path: text,
+    agent_id: text,
   }),
 });
 
@@ -117,13 +149,23 @@ const result = z.looseObject({
   api_error_type: lenient(z.string().nullable()),
   num_turns: count,
   total_cost_usd: count,
-  usage: lenient(
-    z.looseObject({
-      input_tokens: count,
-      output_tokens: count,
-      cache_read_input_tokens: count,
-      cache_creation_input_tokens: count,
-    }),
+  stop_reason: lenient(z.string().nullable()),
+  duration_ms: count,
+  duration_api_ms: count,
+  usage: lenient(tokens),
+  /** Of the whole process so far, with its sub-agents. */
+  modelUsage: lenient(
+    z.record(
+      z.string(),
+      z.looseObject({
+        inputTokens: count,
+        outputTokens: count,
+        cacheReadInputTokens: count,
+        cacheCreationInputTokens: count,
+        contextWindow: count,
+        costUSD: count,
+      }),
+    ),
   ),
   permission_denials: lenient(z.array(z.looseObject({ tool_name: text }))),
 });
@@ -169,6 +211,20 @@ function parsedObject(line: string): JsonObject | undefined {
 function isObject(value: Json): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
+
+const named = z.looseObject({ name: z.string(), description: text, argumentHint: text });
+
+/** What the program says of itself when it begins. */
+export const ClaudeIntroduction = z.looseObject({
+  commands: lenient(z.array(named)),
+  models: lenient(z.array(z.looseObject({ value: z.string(), displayName: text, description: text }))),
+  account: lenient(z.looseObject({ tokenSource: text, apiKeySource: text })),
+  claude_code_version: text,
+  current_permission_mode: text,
+  /** Whether it will ask us before it uses a tool. */
+  hooks_applied: flag,
+});
+export type ClaudeIntroduction = z.infer<typeof ClaudeIntroduction>;
 
 /** The answer to what a conversation has cost so far. */
 export const ClaudeUsageAnswer = z.looseObject({ session: z.looseObject({ total_cost_usd: z.number() }) });

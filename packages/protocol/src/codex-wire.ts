@@ -18,12 +18,39 @@ export const InitializeResult = z.looseObject({ userAgent: word });
 
 export const ConfigResult = z.looseObject({ config: z.looseObject({ mcp_servers: lenient(record) }) });
 
-export const ThreadResult = z.looseObject({ thread: z.looseObject({ id: z.string().min(1) }) });
+export const ThreadResult = z.looseObject({
+  thread: z.looseObject({ id: z.string().min(1) }),
+  model: word,
+  cwd: word,
+  approvalPolicy: lenient(JsonValue),
+  sandbox: lenient(JsonValue),
+  reasoningEffort: lenient(JsonValue),
+  instructionSources: lenient(JsonValue),
+});
+export type ThreadResult = z.infer<typeof ThreadResult>;
+
+export const AccountResult = z.looseObject({
+  account: lenient(record),
+  requiresOpenaiAuth: lenient(z.boolean()),
+});
+
+/** Commands that go on after the turn that began them. */
+export const TerminalsResult = z.looseObject({ data: z.array(JsonValue) });
+
+export const ModelsResult = z.looseObject({
+  data: z.array(z.looseObject({ id: z.string(), displayName: word, description: word, hidden: lenient(z.boolean()) })),
+});
 
 export const TurnResult = z.looseObject({ turn: z.looseObject({ id: z.string().min(1) }) });
 
-const change = z.looseObject({ path: z.string() });
-const action = z.looseObject({ command: word });
+const change = z.looseObject({
+  path: z.string(),
+  /** The hunks of an update; of a file that is added or deleted, its text. */
+  diff: word,
+  kind: lenient(z.looseObject({ type: word, move_path: word })),
+});
+export type CodexChange = z.infer<typeof change>;
+const action = z.looseObject({ type: word, command: word, path: word });
 
 /** Fields of all kinds of items; which of them an item has, its type says. */
 export const Item = z.looseObject({
@@ -43,6 +70,19 @@ export const Item = z.looseObject({
   query: word,
   result: lenient(JsonValue),
   error: lenient(z.looseObject({ message: word })),
+  durationMs: lenient(z.number()),
+  processId: word,
+  path: word,
+  /** Of a message that is not part of the answer: it may ask, and does not wait. */
+  delivery: word,
+  questions: lenient(z.array(z.looseObject({ title: z.string(), options: lenient(z.array(z.string())) }))),
+  /** Of a sub-agent, which works in a thread of its own. */
+  kind: word,
+  agentThreadId: word,
+  agentPath: word,
+  model: word,
+  prompt: word,
+  receiverThreadIds: lenient(z.array(z.string())),
 });
 export type Item = z.infer<typeof Item>;
 
@@ -55,6 +95,7 @@ const tokens = z.looseObject({
   outputTokens: count,
   cachedInputTokens: lenient(count),
   cacheWriteInputTokens: lenient(count),
+  reasoningOutputTokens: lenient(count),
 });
 export type CodexTokens = z.infer<typeof tokens>;
 
@@ -84,8 +125,13 @@ export const CodexNotification = z.discriminatedUnion('method', [
   call('item/reasoning/summaryTextDelta', { ...about, delta: z.string() }),
   call('item/reasoning/textDelta', { ...about, delta: z.string() }),
   call('item/reasoning/summaryPartAdded', about),
+  call('item/commandExecution/outputDelta', { ...about, itemId: z.string(), delta: z.string() }),
+  call('account/rateLimits/updated', { ...about, rateLimits: record }),
   call('item/mcpToolCall/progress', { ...about, itemId: z.string(), message: z.string() }),
-  call('thread/tokenUsage/updated', { ...about, tokenUsage: z.looseObject({ total: tokens, last: tokens }) }),
+  call('thread/tokenUsage/updated', {
+    ...about,
+    tokenUsage: z.looseObject({ total: tokens, last: tokens, modelContextWindow: lenient(z.number()) }),
+  }),
   call('serverRequest/resolved', { ...about, requestId: z.union([z.string(), z.number()]) }),
   call('mcpServer/startupStatus/updated', { ...about, name: z.string(), status: z.string(), error: word }),
   call('error', { ...about, error: failure, willRetry: lenient(z.boolean()) }),
@@ -95,7 +141,7 @@ export const CodexNotification = z.discriminatedUnion('method', [
 ]);
 export type CodexNotification = z.infer<typeof CodexNotification>;
 
-const approval = { itemId: z.string(), reason: word };
+const approval = { threadId: word, itemId: z.string(), reason: word, availableDecisions: lenient(z.array(JsonValue)) };
 
 const question = z.looseObject({
   id: z.string(),
@@ -106,6 +152,7 @@ const question = z.looseObject({
 export type CodexQuestion = z.infer<typeof question>;
 
 const elicitation = z.looseObject({
+  threadId: word,
   serverName: z.string(),
   mode: z.string(),
   message: z.string(),
@@ -129,7 +176,7 @@ export const CodexRequest = z.discriminatedUnion('method', [
   }),
   call('item/fileChange/requestApproval', { ...approval, grantRoot: word }),
   call('item/permissions/requestApproval', { ...approval, permissions: record }),
-  call('item/tool/requestUserInput', { questions: z.array(question).min(1) }),
+  call('item/tool/requestUserInput', { threadId: word, questions: z.array(question).min(1) }),
   call('mcpServer/elicitation/request', elicitation.shape),
 ]);
 export type CodexRequest = z.infer<typeof CodexRequest>;

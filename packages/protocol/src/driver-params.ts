@@ -34,6 +34,8 @@ const AcpParams = z.strictObject({
   config: z.record(z.string(), z.string()).optional(),
   /** How to log in, by the id of one of the methods that the agent offers. */
   auth_method: z.string().min(1).optional(),
+  /** Where it tells the name of a tool: in the call's `name`, its id before `__`, or the title when it begins. */
+  tool_names: z.enum(['name', 'id', 'title']).optional(),
   /** Passed on as it is with the new conversation. */
   meta: z.record(z.string(), JsonValue).optional(),
   ...toolParams,
@@ -79,28 +81,26 @@ const CodexParams = z.strictObject({
 });
 export type CodexParams = z.infer<typeof CodexParams>;
 
-const shapes = { acp: AcpParams, claude: ClaudeParams, codex: CodexParams };
+/** The params of one driver, by the name of its protocol. */
+export type DriverParams<Params> = { readonly protocol: string; readonly shape: z.ZodObject & z.ZodType<Params> };
 
-export type DriverParams = { readonly [Protocol in keyof typeof shapes]: z.infer<(typeof shapes)[Protocol]> };
+export const acpParams: DriverParams<AcpParams> = { protocol: 'acp', shape: AcpParams };
+export const claudeParams: DriverParams<ClaudeParams> = { protocol: 'claude', shape: ClaudeParams };
+export const codexParams: DriverParams<CodexParams> = { protocol: 'codex', shape: CodexParams };
 
 /** The params in the driver's own shape, or why not: the key that is wrong, and the nearest known one. */
-export function readDriverParams<Protocol extends keyof DriverParams>(
-  protocol: Protocol,
+export function readDriverParams<Params>(
+  { protocol, shape }: DriverParams<Params>,
   params: unknown,
-): Result<DriverParams[Protocol], string>;
-export function readDriverParams(
-  protocol: keyof DriverParams,
-  params: unknown,
-): Result<DriverParams[keyof DriverParams], string> {
-  const schema = shapes[protocol];
-  const parsed = schema.safeParse(params);
+): Result<Params, string> {
+  const parsed = shape.safeParse(params);
   if (parsed.success) return ok(parsed.data);
   const [issue] = parsed.error.issues;
   const key = issue?.code === 'unrecognized_keys' ? issue.keys[0] : undefined;
   if (key === undefined) {
     return err(`params.${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'is not valid'}`);
   }
-  const meant = nearest(key, Object.keys(schema.shape));
+  const meant = nearest(key, Object.keys(shape.shape));
   const hint = meant === undefined ? '' : `; did you mean "${meant}"?`;
   return err(`params.${key}: an agent of protocol "${protocol}" has no such param${hint}`);
 }

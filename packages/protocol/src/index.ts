@@ -30,6 +30,7 @@ export {
   type WorkEvent,
 } from './agent-event.ts';
 export { AgentJournalEntry } from './agent-journal.ts';
+export { type AgentTable, readAgentTable } from './agent-table.ts';
 export {
   AckMessage,
   type AgentCapability,
@@ -73,6 +74,7 @@ export {
 export { type Decision, readDecision } from './approval-decision.ts';
 export {
   type ClaudeBlock,
+  ClaudeIntroduction,
   type ClaudeLine,
   ClaudeMessage,
   type ClaudeQuestion,
@@ -84,8 +86,11 @@ export {
 export { describeTool, riskOfTool, shortened } from './describe-tool.ts';
 export {
   type AcpParams,
+  acpParams,
   type ClaudeParams,
   type CodexParams,
+  claudeParams,
+  codexParams,
   type DriverParams,
   readDriverParams,
   type ToolRules,

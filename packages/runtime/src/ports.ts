@@ -1,5 +1,5 @@
 import type { AgentConnection, AgentOutput, AgentSpec, StartOptions } from '@concerto/agents';
-import type { SuspendEvent, WorkEvent } from '@concerto/protocol';
+import type { SuspendEvent } from '@concerto/protocol';
 import type { OwnerWriter } from './session/owner-writer.ts';
 
 /** Time as the runtime sees it, so that a simulation can hold it in its hand. */
@@ -24,7 +24,6 @@ export type Suspend = SuspendEvent extends infer Event
 /** What an agent says, and what our own loop says, which knows the events and needs no translation. */
 export type SessionOutput =
   | AgentOutput
-  | { readonly kind: 'events'; readonly events: readonly WorkEvent[] }
   /** Answered by a reply to `id`. */
   | { readonly kind: 'suspend'; readonly id: string; readonly event: Suspend };
 

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { agentSpecOf } from '@concerto/agents';
 import { err, ok, type Result } from '@concerto/base';
 import { type Manifest, type ManifestAgent, readManifest, renderDiagnostic } from '@concerto/language';
 import { demoAgents } from '@concerto/middleware-scripted';
@@ -82,17 +83,8 @@ function agentEntry(name: string, agent: ManifestAgent, folder: string): Catalog
     kind: 'agent',
     name,
     spec: {
-      name,
-      protocol: agent.protocol,
-      command: agent.command ?? agent.protocol,
-      args: agent.args,
-      env: agent.env,
-      workingDir: resolve(folder, agent.working_dir ?? '.'),
-      plainText: agent.plain_text,
+      ...agentSpecOf(name, agent, folder),
       sandbox: { mode: agent.sandbox, hide: [], show: agent.sandbox_paths.map((path) => resolve(folder, path)) },
-      ...(agent.params === undefined ? {} : { params: agent.params }),
-      ...(agent.input_format === undefined ? {} : { inputFormat: agent.input_format }),
-      ...(agent.output_format === undefined ? {} : { outputFormat: agent.output_format }),
     },
     ...(agent.timeout === undefined ? {} : { timeoutMs: agent.timeout * 1000 }),
     ...(agent.idle_timeout === undefined ? {} : { idleTimeoutMs: agent.idle_timeout * 1000 }),

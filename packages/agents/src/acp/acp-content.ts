@@ -1,7 +1,8 @@
-import type { JsonObject } from '@concerto/base';
-import { type AgentEvent, textContent } from '@concerto/protocol';
+import type { FileChange, Part, WorkEvent } from '@concerto/protocol';
+import { textContent } from '@concerto/protocol';
 import type { ContentBlock, ToolCall, ToolContent } from '@concerto/protocol/acp';
-import { cut } from '../driver-output.ts';
+import { changeOf, changeOfPatch } from '../file-change.ts';
+import { memberOf } from '../json-member.ts';
 
 /** The text of a block, or of what it refers to; undefined when it has none. */
 export function blockText({ type, text, name, uri, resource }: ContentBlock): string | undefined {
@@ -12,28 +13,40 @@ export function blockText({ type, text, name, uri, resource }: ContentBlock): st
 }
 
 /** What a session shows of a block without text. */
-export function blockEvent({ type, data, mimeType }: ContentBlock): AgentEvent {
-  if (data == null) return { type: 'content', content: textContent(`[${type}]`) };
-  const inlineData = { mimeType: mimeType ?? 'application/octet-stream', data };
-  return { type: 'content', content: { role: 'model', parts: [{ inlineData }] } };
+export function blockEvent(block: ContentBlock, messageId: string): WorkEvent {
+  const part = blockPart(block);
+  if (part === undefined) return { type: 'content', content: textContent(`[${block.type}]`), messageId };
+  return { type: 'content', content: { role: 'model', parts: [part] }, messageId };
 }
 
-/** What a call carries beside its input: words, and changes of files. */
-export function contentFields({ content }: Pick<ToolCall, 'content'>): {
-  readonly details?: string;
-  readonly changes?: readonly JsonObject[];
+export function blockPart({ data, mimeType }: ContentBlock): Part | undefined {
+  return data == null ? undefined : { inlineData: { mimeType: mimeType ?? 'application/octet-stream', data } };
+}
+
+/** What a call carries beside its input: words, pictures and changes of files. */
+export function contentOf({ content, rawInput, rawOutput }: Pick<ToolCall, 'content' | 'rawInput' | 'rawOutput'>): {
+  readonly text: string | undefined;
+  readonly parts: readonly Part[];
+  readonly changes: readonly FileChange[];
 } {
-  const pieces = (content ?? []).map(contentOf).filter((piece) => piece !== undefined);
-  const texts = pieces.filter((piece) => typeof piece === 'string');
-  const changes = pieces.filter((piece) => typeof piece !== 'string');
+  const pieces = content ?? [];
+  const blocks = pieces.flatMap((piece) => (piece.type === 'content' && piece.content != null ? [piece.content] : []));
+  const texts = blocks.map((block) => blockText(block) ?? `[${block.type}]`);
+  const diffs = pieces.filter(({ type }) => type === 'diff');
+  // A patch that the agent has made itself knows the lines; the texts may be no more than what is replaced.
+  const patch = memberOf(memberOf(rawOutput, 'metadata'), 'diff') ?? memberOf(rawInput, 'diff');
+  const [only] = diffs;
+  const changes =
+    diffs.length === 1 && only !== undefined && typeof patch === 'string'
+      ? [changeOfPatch(only.path ?? '', only.oldText == null ? 'create' : 'edit', patch)]
+      : diffs.map(changeOfDiff);
   return {
-    ...(texts.length === 0 ? {} : { details: cut(texts.join('\n')) }),
-    ...(changes.length === 0 ? {} : { changes }),
+    text: texts.length === 0 ? undefined : texts.join('\n'),
+    parts: blocks.flatMap((block) => blockPart(block) ?? []),
+    changes,
   };
 }
 
-function contentOf({ type, content, path, oldText, newText }: ToolContent): string | JsonObject | undefined {
-  if (type === 'content' && content != null) return blockText(content) ?? `[${content.type}]`;
-  if (type === 'diff') return { path: path ?? '', old: oldText == null ? null : cut(oldText), new: cut(newText ?? '') };
-  return undefined;
+function changeOfDiff({ path, oldText, newText }: ToolContent): FileChange {
+  return changeOf(path ?? '', oldText ?? undefined, newText ?? '');
 }

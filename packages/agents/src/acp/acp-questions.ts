@@ -2,6 +2,7 @@ import type { Json, JsonObject } from '@concerto/base';
 import { type JsonRpcId, QuestionMessage } from '@concerto/protocol';
 import type { FormRequest, PermissionRequest, ToolCall } from '@concerto/protocol/acp';
 import type { AgentOutput, AgentReply } from '../agent-connection.ts';
+import { said } from '../driver-output.ts';
 import { type FormQuestion, formAttemptsMax, formQuestions } from './acp-form.ts';
 import { approvalOf, type Decision, decisionOf } from './acp-permission.ts';
 
@@ -36,17 +37,16 @@ export class AcpQuestions {
   permission(
     requestId: JsonRpcId,
     request: PermissionRequest,
-    call: ToolCall,
-    decided: (decision: Decision) => void,
+    asked: { readonly call: ToolCall; readonly callId: string; readonly decided: (decision: Decision) => void },
   ): void {
     this.#unanswered.set(requestId, cancelledPermission);
     const id = this.#ask(requestId, 'permission', (value) => {
       const decision = decisionOf(value, request.options);
       this.#settle(requestId, { outcome: decision.outcome });
-      decided(decision);
+      asked.decided(decision);
     });
-    const raw = { ...approvalOf(request, call), id };
-    this.#ports.say({ kind: 'message', message: raw, raw });
+    const raw = { ...approvalOf(request, asked.call, asked.callId), id };
+    this.#ports.say(said(raw));
   }
 
   /** A no without asking anybody. */

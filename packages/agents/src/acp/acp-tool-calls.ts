@@ -1,16 +1,27 @@
-import type { Json } from '@concerto/base';
-import { shortened } from '@concerto/protocol';
+import type { Json, JsonObject } from '@concerto/base';
+import type { Location } from '@concerto/protocol';
 import type { ToolCall } from '@concerto/protocol/acp';
 import type { AgentOutput } from '../agent-connection.ts';
-import { cut, said, toolCall } from '../driver-output.ts';
-import { contentFields } from './acp-content.ts';
-import { describeCall, toolName } from './acp-permission.ts';
-import { isJsonObject } from './json-object.ts';
+import { said, type ToolOutcome, toolCall, toolOutput, toolResult } from '../driver-output.ts';
+import { isJsonObject, memberOf } from '../json-member.ts';
+import { toolKind } from '../tool-kind.ts';
+import { contentOf } from './acp-content.ts';
+import { describeCall } from './acp-permission.ts';
+import { type ToolNaming, toolName } from './acp-tool-rules.ts';
 
 /** Calls of one turn that are remembered; of more only the words pass. */
 const callsMax = 10_000;
+/** What an agent tells beside the words of a result is kept up to here. */
+const extraCharactersMax = 2_000;
 
-type Known = { call: ToolCall; isShown: boolean; isOver: boolean };
+type Known = { call: ToolCall; isShown: boolean; isOver: boolean; isRefused: boolean; output: string; status: string };
+
+/** Who watches over the calls, by the agent's own ids. */
+export type CallWatch = {
+  readonly began: (callId: string, name: string | undefined) => void;
+  readonly asked: (callId: string) => void;
+  readonly ended: (callId: string, wasUsed: boolean) => void;
+};
 
 /**
  * The tool calls of one turn. An agent may tell of a call in pieces (first without its input, then with it), only in the
@@ -18,103 +29,157 @@ type Known = { call: ToolCall; isShown: boolean; isOver: boolean };
  */
 export class AcpToolCalls {
   readonly #scope: string;
+  readonly #naming: ToolNaming | 'nowhere';
+  readonly #watch: CallWatch | undefined;
   readonly #calls = new Map<string, Known>();
 
   /** Agents number their calls anew for each turn; `scope` keeps them apart. */
-  constructor(scope: string) {
+  constructor(scope: string, naming: ToolNaming | 'nowhere' = 'name', watch?: CallWatch) {
     this.#scope = scope;
+    this.#naming = naming;
+    this.#watch = watch;
   }
 
-  began(call: ToolCall): AgentOutput[] {
+  began(call: ToolCall, messageId: string | undefined): AgentOutput[] {
     const known = this.#known(call);
-    if (known === undefined || known.isShown) return this.changed(call);
-    const waitsForInput = isEmpty(known.call.rawInput) && (call.status ?? 'pending') === 'pending';
-    return waitsForInput ? [] : [...this.#show(known), ...this.#end(known)];
+    if (known === undefined || known.isShown) return this.changed(call, messageId);
+    // Some tell the input only with the first change, or a part of it before.
+    const mayGrow = isEmpty(known.call.rawInput) || this.#naming === 'title';
+    const waitsForInput = mayGrow && (call.status ?? 'pending') === 'pending';
+    return waitsForInput ? [] : [...this.#show(known, messageId), ...this.#end(known)];
   }
 
-  changed(change: ToolCall): AgentOutput[] {
+  changed(change: ToolCall, messageId: string | undefined): AgentOutput[] {
+    const before = this.#calls.get(change.toolCallId)?.call.rawInput;
     const known = this.#known(change);
     if (known === undefined || known.isOver) return [];
-    const outputs = this.#show(known);
-    const status = change.title ?? change.status ?? undefined;
-    if (outputs.length === 0 && status !== undefined && !isOver(change.status)) {
-      const callId = this.#callId(change);
-      const message = `${nameOf(known.call)}: ${status}`;
-      outputs.push(
-        said({ type: 'log', level: 'debug', message, call_id: callId }, [
-          { type: 'functionCallUpdate', callId, status },
-        ]),
-      );
+    const outputs = this.#show(known, messageId);
+    const status = change.title ?? change.status ?? known.status;
+    const grown = outputs.length === 0 && isMore(change.rawInput, before) ? argsOf(change.rawInput) : undefined;
+    // Agents repeat themselves; what is new is told.
+    if (outputs.length === 0 && !isOver(change.status) && (status !== known.status || grown !== undefined)) {
+      outputs.push(this.#update(known, status, grown));
     }
-    return [...outputs, ...this.#end(known)];
+    known.status = status;
+    return [...outputs, ...this.#written(known, change), ...this.#end(known)];
   }
 
   /** What is known of a call, now that permission is asked for it: it is shown before the question. */
-  asked(call: ToolCall): { readonly call: ToolCall; readonly outputs: AgentOutput[] } {
-    const known = this.#known(call);
-    return known === undefined ? { call, outputs: [] } : { call: known.call, outputs: this.#show(known) };
+  asked(
+    call: ToolCall,
+    messageId: string | undefined,
+  ): { readonly call: ToolCall; readonly callId: string; readonly outputs: AgentOutput[] } {
+    const callId = this.#callId(call);
+    // Its title is what is asked for, not what the tool is called.
+    const known = this.#known(call, this.#naming !== 'title');
+    if (known === undefined) return { call: { ...call, name: undefined }, callId, outputs: [] };
+    const outputs = this.#show(known, messageId);
+    this.#watch?.asked(call.toolCallId);
+    return { call: known.call, callId, outputs };
+  }
+
+  refused(toolCallId: string): void {
+    const known = this.#calls.get(toolCallId);
+    if (known !== undefined) known.isRefused = true;
   }
 
   /** The turn is over: a call whose end was never told has one all the same. */
   close(status: 'unfinished' | 'cancelled'): AgentOutput[] {
     const open = [...this.#calls.values()].filter(({ isOver: over }) => !over);
     return open.flatMap((known) => {
-      const outputs = this.#show(known);
+      const outputs = this.#show(known, undefined);
       known.call = { ...known.call, status };
       return [...outputs, this.#ended(known)];
     });
   }
 
-  #known(change: ToolCall): Known | undefined {
+  /** `call.name` is the tool's own from here on, as far as the agent tells it. */
+  #known(change: ToolCall, isNaming = true): Known | undefined {
     const known = this.#calls.get(change.toolCallId);
+    const began = known?.call ?? change;
+    const name = known?.call.name ?? (isNaming ? toolName(change, began, this.#naming) : undefined);
     if (known === undefined) {
       if (this.#calls.size >= callsMax) return undefined;
-      const first = { call: change, isShown: false, isOver: false };
+      const first = {
+        call: { ...change, name },
+        isShown: false,
+        isOver: false,
+        isRefused: false,
+        output: '',
+        status: '',
+      };
       this.#calls.set(change.toolCallId, first);
       return first;
     }
     const told = Object.entries(change).filter(([, value]) => value !== null && value !== undefined);
-    known.call = { ...known.call, ...Object.fromEntries(told) };
+    const meta = { ...known.call._meta, ...change._meta };
+    known.call = { ...known.call, ...Object.fromEntries(told), name, _meta: meta };
     return known;
   }
 
-  #show(known: Known): AgentOutput[] {
+  #show(known: Known, messageId: string | undefined): AgentOutput[] {
     if (known.isShown) return [];
     known.isShown = true;
     const { call } = known;
-    const title = call.title ?? undefined;
+    this.#watch?.began(call.toolCallId, call.name ?? undefined);
+    known.status = call.title ?? call.status ?? '';
+    const parent = call._meta?.claudeCode?.parentToolUseId;
+    const { changes } = contentOf(call);
     return [
       toolCall({
         id: this.#callId(call),
         name: nameOf(call),
         input: argsOf(call.rawInput),
         what: describeCall(call),
-        ...(title === undefined ? {} : { title }),
+        kind: toolKind(call.kind),
+        ...(call.title == null ? {} : { title: call.title }),
+        ...(messageId === undefined ? {} : { messageId }),
+        ...locationsOf(call),
+        ...(changes.length === 0 ? {} : { changes }),
+        ...(parent == null ? {} : { parentCallId: `${this.#scope}/${parent}` }),
       }),
     ];
   }
 
+  #update(known: Known, status: string, args: JsonObject | undefined): AgentOutput {
+    const callId = this.#callId(known.call);
+    const message = `${nameOf(known.call)}: ${status}`;
+    const { changes } = contentOf(known.call);
+    return said(
+      { type: 'log', level: 'debug', message, call_id: callId, ...(args === undefined ? {} : { input: args }) },
+      [
+        {
+          type: 'functionCallUpdate',
+          callId,
+          status,
+          ...locationsOf(known.call),
+          ...(changes.length === 0 ? {} : { changes: [...changes] }),
+          ...(args === undefined ? {} : { extra: { args } }),
+        },
+      ],
+    );
+  }
+
+  /** What a running call has written since the last time; some tell the whole each time. */
+  #written(known: Known, change: ToolCall): AgentOutput[] {
+    const delta = deltaIn(change);
+    const whole = isOver(change.status) ? undefined : contentOf({ content: change.content }).text;
+    const text = delta ?? (whole?.startsWith(known.output) === true ? whole.slice(known.output.length) : '');
+    if (text === '' || (delta === undefined && change.status !== 'in_progress')) return [];
+    known.output += text;
+    return [toolOutput(this.#callId(known.call), text)];
+  }
+
   #end(known: Known): AgentOutput[] {
     if (known.isOver || !isOver(known.call.status)) return [];
+    this.#watch?.ended(known.call.toolCallId, known.call.status === 'completed');
     return [this.#ended(known)];
   }
 
   #ended(known: Known): AgentOutput {
     known.isOver = true;
     const { call } = known;
-    const callId = this.#callId(call);
-    const name = nameOf(call);
-    const failed = call.status === 'failed';
-    const response = resultOf(call);
-    const words = response.text ?? response.error ?? call.status ?? '';
-    const message = `${name}${failed ? ' failed' : ''}: ${shortened(typeof words === 'string' ? words : '')}`;
-    return said({ type: 'log', level: failed ? 'warn' : 'debug', message, call_id: callId }, [
-      {
-        type: 'functionResult',
-        callId,
-        content: { role: 'user', parts: [{ functionResponse: { name, response } }] },
-      },
-    ]);
+    return toolResult({ id: this.#callId(call), name: nameOf(call) }, outcomeOf(known));
   }
 
   #callId({ toolCallId }: ToolCall): string {
@@ -122,32 +187,68 @@ export class AcpToolCalls {
   }
 }
 
-function resultOf({ status, rawOutput, content }: ToolCall): Record<string, Json> {
-  const { details, ...changes } = contentFields({ content });
-  const text = details ?? outputText(rawOutput);
+function outcomeOf({ call, isRefused, output }: Known): ToolOutcome {
+  const { text, parts, changes } = contentOf(call);
+  const failed = call.status === 'failed';
+  const isStopped = call.status === 'unfinished' || call.status === 'cancelled';
+  const { rawOutput } = call;
+  const shown = text ?? (output === '' ? outputText(rawOutput) : output);
+  const extra = text === undefined || !isJsonObject(rawOutput) ? undefined : rawOutput;
   return {
-    status: status ?? 'completed',
-    ...(text === undefined ? {} : { [status === 'failed' ? 'error' : 'text']: text }),
-    ...changes,
+    text: shown ?? call.status ?? '',
+    failed: failed || isRefused || isStopped,
+    ...endOf(isRefused, isStopped),
+    ...(parts.length === 0 ? {} : { parts }),
+    ...locationsOf(call),
+    ...(changes.length === 0 ? {} : { changes }),
+    ...(extra !== undefined && JSON.stringify(extra).length <= extraCharactersMax ? { extra } : {}),
+  };
+}
+
+function endOf(isRefused: boolean, isStopped: boolean): Pick<ToolOutcome, 'outcome'> {
+  if (isRefused) return { outcome: 'denied' };
+  return isStopped ? { outcome: 'cancelled' } : {};
+}
+
+function deltaIn({ _meta: meta }: ToolCall): string | undefined {
+  const told = meta?.terminal_output_delta;
+  if (told == null) return undefined;
+  const text = typeof told === 'string' ? told : (memberOf(told, 'data') ?? memberOf(told, 'text'));
+  return typeof text === 'string' ? text : undefined;
+}
+
+function locationsOf({ locations }: ToolCall): { locations?: Location[] } {
+  if (locations == null || locations.length === 0) return {};
+  return {
+    locations: locations.map(({ path, line }) => ({
+      path,
+      ...(line == null || line < 0 ? {} : { line: Math.floor(line) }),
+    })),
   };
 }
 
 function outputText(output: Json | undefined): string | undefined {
   if (output === undefined || output === null) return undefined;
-  return cut(typeof output === 'string' ? output : JSON.stringify(output));
+  return typeof output === 'string' ? output : JSON.stringify(output);
 }
 
 function nameOf(call: ToolCall): string {
-  return toolName(call) ?? call.kind ?? 'tool';
+  return call.name ?? call.kind ?? 'tool';
 }
 
-function argsOf(input: Json | undefined): Record<string, Json> {
+function argsOf(input: Json | undefined): JsonObject {
   if (input === undefined || input === null) return {};
-  return isJsonObject(input) ? { ...input } : { input };
+  return isJsonObject(input) ? input : { input };
 }
 
 function isEmpty(input: Json | undefined): boolean {
   return Object.keys(argsOf(input)).length === 0;
+}
+
+/** Whether it says something that was not said before. */
+function isMore(input: Json | undefined, before: Json | undefined): boolean {
+  const known = argsOf(before);
+  return Object.entries(argsOf(input)).some(([key, value]) => JSON.stringify(known[key]) !== JSON.stringify(value));
 }
 
 function isOver(status: string | null | undefined): boolean {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { isForbidden } from './acp-tool-rules.ts';
+import { ruleOfTool } from '../tool-rule.ts';
+import { namesInRules, toolName, toolNaming, whyUnruled } from './acp-tool-rules.ts';
 
 const servers = { files: { transport: 'stdio' as const, command: 'mcp-files' } };
 
@@ -9,20 +10,27 @@ test.each([
   ['files_remove', 'the form of OpenCode'],
   ['files.remove', 'our own'],
 ])('%s is a tool of a server: %s', (name) => {
-  const params = { mcp_servers: servers, tools: { deny: ['files.remove'] } };
-  expect(isForbidden({ toolCallId: '1', name }, params)).toBe(true);
-  expect(isForbidden({ toolCallId: `${name}__7` }, params)).toBe(true);
-  expect(isForbidden({ toolCallId: '1', title: name }, params)).toBe(true);
-  expect(isForbidden({ toolCallId: '1', name: name.replace('remove', 'read') }, params)).toBe(false);
-  expect(isForbidden({ toolCallId: '1', name }, { mcp_servers: servers, tools: { allow: ['files.*'] } })).toBe(false);
+  const rule = (tool: string, deny: string[]) => ruleOfTool({ deny }, namesInRules(tool, servers));
+  expect(rule(name, ['files.remove'])).toBe('deny');
+  expect(rule(name.replace('remove', 'read'), ['files.remove'])).toBeUndefined();
+  expect(ruleOfTool({ allow: ['files.*'] }, namesInRules(name, servers))).toBeUndefined();
 });
 
-test('a title allows nothing: a model can choose it', () => {
-  const params = { tools: { allow: ['Read'] } };
-  expect(isForbidden({ toolCallId: '1', title: 'Read', kind: 'execute' }, params)).toBe(true);
-  expect(isForbidden({ toolCallId: '1', title: 'rm -r build', name: 'Read' }, params)).toBe(false);
+test.each([
+  ['gemini-cli', { toolCallId: 'run_shell_command__call_1_1', title: 'rm -r build' }, 'run_shell_command'],
+  ['OpenCode', { toolCallId: 'call_1', title: 'bash' }, 'bash'],
+  ['@agentclientprotocol/claude-agent-acp', { toolCallId: 'call_1', title: 'rm', name: 'Bash' }, 'Bash'],
+  ['scripted', { toolCallId: 'a__b', title: 'Read' }, undefined],
+])('%s tells the name of a tool in a place of its own', (agent, call, name) => {
+  const naming = toolNaming({}, agent);
+  // A later title is what the model wrote.
+  expect(toolName({ ...call, title: 'Read' }, call, naming)).toBe(name);
 });
 
-test('without rules nothing is forbidden', () => {
-  expect(isForbidden({ toolCallId: '1', title: 'anything' }, {})).toBe(false);
+test('an agent that never tells the names of its tools is refused rules, and is let be without them', () => {
+  const naming = toolNaming({}, '@agentclientprotocol/codex-acp');
+  expect(whyUnruled({ tools: { deny: ['shell'] } }, naming)).toContain('(shell) cannot be held');
+  expect(whyUnruled({ tools: { allow: [] } }, naming)).toContain('cannot be held');
+  expect(whyUnruled({ tools: {} }, naming)).toBeUndefined();
+  expect(whyUnruled({ tools: { deny: ['shell'] } }, toolNaming({ tool_names: 'title' }, 'codex-acp'))).toBeUndefined();
 });

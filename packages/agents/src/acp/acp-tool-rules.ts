@@ -1,23 +1,51 @@
 import type { AcpParams } from '@concerto/protocol';
 import type { ToolCall } from '@concerto/protocol/acp';
-import { ruleOfTool, serverToolNames } from '../tool-rule.ts';
-import { toolName } from './acp-permission.ts';
+import { serverToolNames } from '../tool-rule.ts';
 
-/**
- * Whether the session's rules forbid the tool for which an agent asks permission. A title may be what the model wrote,
- * such as a command: it can forbid a tool, but it never allows one.
- */
-export function isForbidden(call: ToolCall, { tools, mcp_servers: servers = {} }: AcpParams): boolean {
-  if (tools === undefined) return false;
-  const name = toolName(call);
-  const names = name === undefined ? [] : withServers(name, Object.keys(servers));
-  const titles = call.title == null ? [] : withServers(call.title, Object.keys(servers));
-  return ruleOfTool(tools, names) === 'deny' || ruleOfTool({ deny: tools.deny }, titles) === 'deny';
+/** Where an agent tells the name of a tool. */
+export type ToolNaming = NonNullable<AcpParams['tool_names']>;
+
+/** By the name that the agent gives itself. The protocol has no place for a tool's name, and each found one of its own. */
+const namings: readonly (readonly [agent: RegExp, naming: ToolNaming | 'nowhere'])[] = [
+  [/^gemini-cli$/i, 'id'],
+  // The title of a call is the tool's name when it begins, and later what the model wants of it.
+  [/^opencode$/i, 'title'],
+  [/claude-(agent|code)-acp$/i, 'name'],
+  [/codex-acp$/i, 'nowhere'],
+];
+
+/** What the params say, else what is known of the agent; `name` of one that is not known: there it is if anywhere. */
+export function toolNaming({ tool_names }: AcpParams, agent: string | undefined): ToolNaming | 'nowhere' {
+  return tool_names ?? namings.find(([pattern]) => pattern.test(agent ?? ''))?.[1] ?? 'name';
 }
 
-/** A tool of a server goes by a name of the agent's making; these are the forms of the known agents. */
-function withServers(name: string, servers: readonly string[]): readonly string[] {
-  const found = servers.flatMap((server) => {
+/** Why the session's rules cannot be held with this agent, if they cannot. */
+export function whyUnruled({ tools }: AcpParams, naming: ToolNaming | 'nowhere'): string | undefined {
+  const { allow, deny = [], ask = [] } = tools ?? {};
+  const rules = [...(allow ?? []), ...deny, ...ask];
+  if (naming !== 'nowhere' || (allow === undefined && rules.length === 0)) return undefined;
+  return `never tells the names of its tools, so that the session's rules (${rules.join(', ')}) cannot be held; for Codex use \`protocol = "codex"\``;
+}
+
+/** The tool's own name: never a later title, which may be what the model wrote. `began` is the call as it was first told. */
+export function toolName(call: ToolCall, began: ToolCall, naming: ToolNaming | 'nowhere'): string | undefined {
+  const { toolCallId, name, _meta } = call;
+  switch (naming) {
+    case 'name':
+      return name ?? _meta?.claudeCode?.toolName ?? undefined;
+    case 'id':
+      return toolCallId.lastIndexOf('__') > 0 ? toolCallId.slice(0, toolCallId.lastIndexOf('__')) : undefined;
+    case 'title':
+      return began.title ?? undefined;
+    case 'nowhere':
+      return undefined;
+  }
+}
+
+/** All names by which a rule may speak of it; a tool of a server goes by a name of the agent's making. */
+export function namesInRules(name: string | undefined, servers: AcpParams['mcp_servers'] = {}): readonly string[] {
+  if (name === undefined) return [];
+  const found = Object.keys(servers).flatMap((server) => {
     const forms = [`mcp__${server}__`, `mcp_${server}_`, `${server}__`, `${server}_`, `${server}.`, `${server}/`];
     const prefix = forms.find((form) => name.startsWith(form));
     return prefix === undefined ? [] : serverToolNames(server, name.slice(prefix.length));

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import type { AgentOutput } from '../agent-connection.ts';
 import { formQuestions } from './acp-form.ts';
 import { approvalOf, decisionOf } from './acp-permission.ts';
-import { AcpTurn } from './acp-turn.ts';
+import { AcpTurn, type TurnUpdate } from './acp-turn.ts';
 
 const json = fc.jsonValue({ maxDepth: 3 }).map((value): Json => JSON.parse(JSON.stringify(value)));
 const maybe = (value: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> => fc.option(value, { nil: undefined });
@@ -42,6 +42,10 @@ const update = fc.oneof(
   json,
 );
 
+function isOfTurn(told: SessionUpdate): told is TurnUpdate {
+  return !/^(usage|available_commands|current_mode|config_option|session_info)_update$/.test(told.sessionUpdate);
+}
+
 test('whatever an agent tells, every event has its shape, and each call begins once and ends once', () => {
   fc.assert(
     fc.property(
@@ -52,9 +56,9 @@ test('whatever an agent tells, every event has its shape, and each call begins o
         const outputs: AgentOutput[] = [];
         for (const one of told) {
           const parsed = SessionUpdate.safeParse(one);
-          if (parsed.success && parsed.data.sessionUpdate !== 'usage_update') outputs.push(...turn.update(parsed.data));
+          if (parsed.success && isOfTurn(parsed.data)) outputs.push(...turn.update(parsed.data));
         }
-        outputs.push(...turn.ended({ stopReason }));
+        outputs.push(...turn.ended({ stopReason }, {}));
         const events = outputs.flatMap((output) => (output.kind === 'message' ? (output.shown ?? []) : []));
         for (const event of events) AgentEvent.parse(event);
         const ids = (type: string): string[] =>
@@ -80,7 +84,7 @@ test('only a yes or the name of an option allows anything', () => {
       const parsedCall = ToolCall.safeParse(toolCall);
       if (!parsedCall.success) return;
       const request = PermissionRequest.parse({ sessionId: 's', toolCall: parsedCall.data, options });
-      expect(approvalOf(request, parsedCall.data).type).toBe('approval');
+      expect(approvalOf(request, parsedCall.data, 'c').type).toBe('approval');
       const { outcome } = decisionOf(answer, request.options);
       if (outcome.outcome !== 'selected') return;
       const chosen = request.options.find(({ optionId }) => optionId === outcome.optionId);

@@ -1,16 +1,17 @@
-import type { Json, JsonObject } from '@concerto/base';
-import { type AcpParams, type Shape, whyNot } from '@concerto/protocol';
-import { acpVersion, InitializeResult, SessionResult } from '@concerto/protocol/acp';
-import type { AgentConnection, AgentSpec, StartOptions } from '../agent-connection.ts';
+import { resolve } from 'node:path';
+import type { JsonObject } from '@concerto/base';
+import type { AcpParams } from '@concerto/protocol';
+import { acpVersion, InitializeResult, SessionResult, SessionSwitches } from '@concerto/protocol/acp';
+import type { AgentConnection, AgentSpec } from '../agent-connection.ts';
 import { AgentError } from '../agent-error.ts';
-import { type AgentProcess, startProcess } from '../agent-process.ts';
-import { JsonRpcRefusal, JsonRpcTimeout } from '../json-rpc-peer.ts';
-import { stderrExcerpt } from '../stderr-tail.ts';
-import { AcpConnection } from './acp-connection.ts';
-import { acpParams, acpServers } from './acp-params.ts';
-import { refusalText } from './acp-reason.ts';
-
-const clientInfo = { name: 'concerto', title: 'Concerto', version: '0.1.0' };
+import type { AgentLink } from '../agent-link.ts';
+import { type DriverOptions, openAgent } from '../driver.ts';
+import { JsonRpcRefusal } from '../json-rpc-peer.ts';
+import { clientInfo, PeerHandshake, refusalText } from '../peer-link.ts';
+import { AcpConversation } from './acp-conversation.ts';
+import { switchesInfo } from './acp-info.ts';
+import { acpServers } from './acp-servers.ts';
+import { toolNaming, whyUnruled } from './acp-tool-rules.ts';
 
 /** Without files and terminals: an agent then uses its own, under its own rules. */
 const clientCapabilities = {
@@ -27,85 +28,66 @@ const retoldMs = 2_000;
 const authRequired = -32000;
 
 /** Starts the agent and opens its conversation, or takes up the one that it is given. */
-export async function startAcp(
-  spec: AgentSpec,
-  options: StartOptions & { readonly initTimeoutMs: number },
-): Promise<AgentConnection> {
-  const params = acpParams(spec);
-  options.signal?.throwIfAborted();
-  const agentProcess = await startProcess(spec, options);
-  try {
-    await options.onProcess?.(agentProcess.identity);
-    options.signal?.throwIfAborted();
-    const connection = new AcpConnection(spec, agentProcess, params, options.onLine);
-    await new Handshake(connection, agentProcess, params, options).run();
-    return connection;
-  } catch (error) {
-    await agentProcess.end({ stepMs: options.endGraceMs, atWork: true });
-    throw error;
-  }
+export function startAcp(spec: AgentSpec, params: AcpParams, options: DriverOptions): Promise<AgentConnection> {
+  return openAgent(spec, options, { spec }, async (link) => {
+    const acp = new AcpConversation(link, params);
+    await new Opening(link, acp, params, options).run();
+    return acp;
+  });
 }
 
-/** All of it has one deadline. */
-class Handshake {
-  readonly #connection: AcpConnection;
-  readonly #process: AgentProcess;
+class Opening {
+  readonly #link: AgentLink;
+  readonly #acp: AcpConversation;
   readonly #params: AcpParams;
-  readonly #options: StartOptions & { readonly initTimeoutMs: number };
-  readonly #deadline: number;
-  readonly #aborted: Promise<never>;
+  readonly #options: DriverOptions;
+  readonly #handshake: PeerHandshake;
   readonly #notes: string[] = [];
+  #switches: SessionSwitches = {};
 
-  constructor(
-    connection: AcpConnection,
-    agentProcess: AgentProcess,
-    params: AcpParams,
-    options: StartOptions & { readonly initTimeoutMs: number },
-  ) {
-    this.#connection = connection;
-    this.#process = agentProcess;
+  constructor(link: AgentLink, acp: AcpConversation, params: AcpParams, options: DriverOptions) {
+    this.#link = link;
+    this.#acp = acp;
     this.#params = params;
     this.#options = options;
-    this.#deadline = Date.now() + options.initTimeoutMs;
-    const { signal } = options;
-    this.#aborted = new Promise((_, reject) => {
-      signal?.addEventListener(
-        'abort',
-        () => reject(signal.reason instanceof Error ? signal.reason : new Error('aborted')),
-        {
-          once: true,
-        },
-      );
-    });
-    // It is looked at in every race; between two of them it is nobody's unhandled rejection.
-    this.#aborted.catch(() => undefined);
+    this.#handshake = new PeerHandshake(link, acp.peer, options);
   }
 
   async run(): Promise<void> {
-    const agent = await this.#ask(
+    const agent = await this.#handshake.ask(
       'initialize',
       { protocolVersion: acpVersion, clientCapabilities, clientInfo },
       InitializeResult,
     );
     if (agent.protocolVersion !== acpVersion) {
-      throw this.#failure(
+      throw this.#link.failure(
         'init-refused',
         `speaks version ${agent.protocolVersion} of its protocol, and we speak ${acpVersion}`,
       );
     }
+    const naming = toolNaming(this.#params, agent.agentInfo?.name ?? undefined);
+    const unruled = whyUnruled(this.#params, naming);
+    if (unruled !== undefined) throw this.#link.failure('init-refused', unruled);
     if (this.#params.auth_method !== undefined)
-      await this.#call('authenticate', { methodId: this.#params.auth_method });
+      await this.#handshake.call('authenticate', { methodId: this.#params.auth_method });
     const sessionId = await this.#open(agent);
     await this.#configure(sessionId);
     const { agentCapabilities: can } = agent;
-    this.#connection.opened({
+    const session = {
       sessionId,
       version: agent.agentInfo?.version ?? undefined,
+      naming,
       steers: agent._meta?.steering?.supported === true,
       isKept: can?.loadSession === true || can?.sessionCapabilities?.resume != null,
       isTakenUp: sessionId === this.#options.conversation,
       notes: this.#notes,
-    });
+    };
+    const { spentMicroUsd } = this.#options;
+    this.#acp.opened(session, spentMicroUsd === undefined ? undefined : spentMicroUsd / 1e6);
+    const { version } = session;
+    const offered = { promptCapabilities: can?.promptCapabilities ?? null, agent: agent.agentInfo ?? null };
+    const extra: JsonObject = JSON.parse(JSON.stringify(offered));
+    this.#link.say(switchesInfo(this.#switches, { ...(version === undefined ? {} : { version }), extra }));
   }
 
   async #open({ agentCapabilities: can, authMethods }: InitializeResult): Promise<string> {
@@ -114,22 +96,26 @@ class Handshake {
       sse: can?.mcpCapabilities?.sse === true,
     });
     if (left.length > 0)
-      throw this.#failure('init-refused', `cannot have all of the session's servers: ${left.join('; ')}`);
+      throw this.#link.failure('init-refused', `cannot have all of the session's servers: ${left.join('; ')}`);
     const { meta } = this.#params;
     const place = {
-      cwd: this.#connection.workingDir,
+      cwd: resolve(this.#link.spec.workingDir ?? '.'),
       mcpServers: servers,
       ...(meta === undefined ? {} : { _meta: meta }),
     };
     try {
-      return (await this.#takeUp(can, place)) ?? (await this.#ask('session/new', place, SessionResult)).sessionId;
+      const takenUp = await this.#takeUp(can, place);
+      if (takenUp !== undefined) return takenUp;
+      const begun = await this.#handshake.ask('session/new', place, SessionResult);
+      this.#switches = begun;
+      return begun.sessionId;
     } catch (cause) {
       if (!(cause instanceof AgentError && cause.cause instanceof JsonRpcRefusal) || cause.cause.code !== authRequired)
         throw cause;
       const methods = (authMethods ?? []).map(({ id, name }) => (name == null ? id : `${id} (${name})`));
       const how =
         methods.length === 0 ? 'log in with its own program' : `params.auth_method may be one of ${methods.join(', ')}`;
-      throw this.#failure('init-refused', `wants a login: ${cause.cause.message}; ${how}`, cause.cause);
+      throw this.#link.failure('init-refused', `wants a login: ${cause.cause.message}; ${how}`, cause.cause);
     }
   }
 
@@ -141,7 +127,7 @@ class Handshake {
     const method = can?.sessionCapabilities?.resume != null ? 'session/resume' : 'session/load';
     if (method === 'session/load' && can?.loadSession !== true) return undefined;
     try {
-      await this.#call(method, { ...place, sessionId });
+      this.#switches = await this.#handshake.ask(method, { ...place, sessionId }, SessionSwitches);
       if (method === 'session/load') await this.#retold();
       return sessionId;
     } catch (cause) {
@@ -155,51 +141,20 @@ class Handshake {
 
   /** Some tell part of the old conversation after they have answered; it must not be taken for the answer to a prompt. */
   async #retold(): Promise<void> {
-    const silent = new Promise<void>((resolve) => {
-      const silence = this.#process.later(silentMs, resolve);
-      this.#connection.onHeard = () => silence.refresh();
-      this.#process.later(retoldMs, resolve);
+    const silent = new Promise<void>((told) => {
+      const silence = this.#link.later(silentMs, told);
+      this.#link.onHeard = () => silence.refresh();
+      this.#link.later(retoldMs, told);
     });
-    await Promise.race([silent, this.#aborted]);
-    this.#connection.onHeard = undefined;
+    await this.#handshake.until(silent);
+    this.#link.onHeard = undefined;
   }
 
   async #configure(sessionId: string): Promise<void> {
     const { mode, config = {} } = this.#params;
-    if (mode !== undefined) await this.#call('session/set_mode', { sessionId, modeId: mode });
+    if (mode !== undefined) await this.#handshake.call('session/set_mode', { sessionId, modeId: mode });
     for (const [configId, value] of Object.entries(config)) {
-      await this.#call('session/set_config_option', { sessionId, configId, value });
+      await this.#handshake.call('session/set_config_option', { sessionId, configId, value });
     }
-  }
-
-  async #ask<T>(method: string, params: JsonObject, shape: Shape<T>): Promise<T> {
-    const parsed = shape.safeParse(await this.#call(method, params));
-    if (parsed.success) return parsed.data;
-    throw this.#failure('protocol', `answered \`${method}\` with what cannot be read: ${whyNot(parsed.error)}`);
-  }
-
-  async #call(method: string, params: JsonObject): Promise<Json> {
-    try {
-      const left = Math.max(1, this.#deadline - Date.now());
-      return await Promise.race([this.#connection.peer.request(method, params, left), this.#aborted]);
-    } catch (cause) {
-      if (cause instanceof JsonRpcRefusal) {
-        throw this.#failure('init-refused', `refused ${refusalText(cause)}`, cause);
-      }
-      if (cause instanceof JsonRpcTimeout) {
-        const within = this.#options.initTimeoutMs / 1000;
-        throw this.#failure('init-timeout', `was not ready within ${within} s: no answer to \`${method}\``, cause);
-      }
-      throw cause;
-    }
-  }
-
-  #failure(code: 'init-refused' | 'init-timeout' | 'protocol', why: string, cause?: Error): AgentError {
-    const stderr = this.#connection.stderrText();
-    const said = this.#connection.conceal(why);
-    return new AgentError(code, `agent "${this.#connection.spec.name}" ${said}; ${stderrExcerpt(stderr)}`, {
-      stderr,
-      ...(cause === undefined ? {} : { cause }),
-    });
   }
 }

@@ -1,13 +1,30 @@
 import type { Json } from '@concerto/base';
-import { ClaudeUsageAnswer, type Usage } from '@concerto/protocol';
-import type { ClaudeBill } from './claude-translator.ts';
+import { type ClaudeResult, ClaudeUsageAnswer, type Usage, type UsageSource } from '@concerto/protocol';
 
-/** What has been paid. The program bills its whole conversation, also what an earlier process of it has spent. */
+export type ClaudeCharge = { readonly usage: Usage; readonly source: UsageSource };
+
+type Tokens = {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cacheReadTokens: number;
+  readonly cacheWriteTokens: number;
+};
+
+const none: Tokens = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
+
+/**
+ * What has been used and paid. The program bills its whole conversation: the cost also of what an earlier process has
+ * spent, the tokens of all its models and sub-agents since it was started.
+ */
 export class ClaudeAccount {
   #paid: number | undefined;
+  /** Of a conversation that goes on, the first bill may hold what an earlier process has used. */
+  #isResumed: boolean;
+  readonly #used = new Map<string, Tokens & { readonly cost: number }>();
 
   constructor(isResumed: boolean) {
     this.#paid = isResumed ? undefined : 0;
+    this.#isResumed = isResumed;
   }
 
   get isKnown(): boolean {
@@ -20,10 +37,65 @@ export class ClaudeAccount {
     if (parsed.success) this.#paid ??= parsed.data.session.total_cost_usd;
   }
 
-  /** What is new since the last bill; its cost is undefined where nobody knows what was paid before. */
-  charge({ usage, totalCost }: ClaudeBill): { readonly usage: Usage; readonly cost: number | undefined } {
-    const cost = this.#paid === undefined ? undefined : Math.max(0, totalCost - this.#paid);
-    this.#paid = totalCost;
-    return { usage: cost === undefined ? usage : { ...usage, costMicroUsd: Math.round(cost * 1e6) }, cost };
+  /** What is new since the last bill, for each model; `used` is how full the window of the first of them is. */
+  charge(result: ClaudeResult, used: number | undefined): readonly ClaudeCharge[] {
+    const total = result.total_cost_usd ?? 0;
+    // Where nobody knows what was paid before, the first bill is none.
+    const cost = this.#paid === undefined ? undefined : Math.max(0, total - this.#paid);
+    this.#paid = total;
+    const models = this.#models(result);
+    const isTurnAlone = this.#isResumed || models.length === 0;
+    this.#isResumed = false;
+    if (isTurnAlone) return [{ usage: withCost(tokensOf(result), cost), source: {} }];
+    const [only] = models;
+    return models.map(({ model, tokens, own, size }) => ({
+      usage: withCost(tokens, models.length === 1 && only !== undefined ? cost : own),
+      source: {
+        model,
+        ...(size === undefined || used === undefined || model !== only?.model ? {} : { context: { used, size } }),
+      },
+    }));
   }
+
+  #models({ modelUsage = {} }: ClaudeResult) {
+    return Object.entries(modelUsage).flatMap(([model, told]) => {
+      const before = this.#used.get(model) ?? { ...none, cost: 0 };
+      const cacheReadTokens = told.cacheReadInputTokens ?? 0;
+      const cacheWriteTokens = told.cacheCreationInputTokens ?? 0;
+      const now = {
+        inputTokens: (told.inputTokens ?? 0) + cacheReadTokens + cacheWriteTokens,
+        outputTokens: told.outputTokens ?? 0,
+        cacheReadTokens,
+        cacheWriteTokens,
+        cost: told.costUSD ?? 0,
+      };
+      this.#used.set(model, now);
+      const tokens = {
+        inputTokens: Math.max(0, now.inputTokens - before.inputTokens),
+        outputTokens: Math.max(0, now.outputTokens - before.outputTokens),
+        cacheReadTokens: Math.max(0, cacheReadTokens - before.cacheReadTokens),
+        cacheWriteTokens: Math.max(0, cacheWriteTokens - before.cacheWriteTokens),
+      };
+      const own = Math.max(0, now.cost - before.cost);
+      if (tokens.inputTokens === 0 && tokens.outputTokens === 0 && own === 0) return [];
+      return [{ model, tokens, own, size: told.contextWindow }];
+    });
+  }
+}
+
+/** Of the turn alone, without its sub-agents: an older program tells no more. */
+function tokensOf({ usage = {} }: ClaudeResult): Tokens {
+  const cacheReadTokens = usage.cache_read_input_tokens ?? 0;
+  const cacheWriteTokens = usage.cache_creation_input_tokens ?? 0;
+  return {
+    // The program counts what it has from its cache apart.
+    inputTokens: (usage.input_tokens ?? 0) + cacheReadTokens + cacheWriteTokens,
+    outputTokens: usage.output_tokens ?? 0,
+    cacheReadTokens,
+    cacheWriteTokens,
+  };
+}
+
+function withCost(tokens: Tokens, cost: number | undefined): Usage {
+  return cost === undefined ? tokens : { ...tokens, costMicroUsd: Math.round(cost * 1e6) };
 }

@@ -1,12 +1,23 @@
 import type { Json, JsonObject } from '@concerto/base';
-import { type ClaudeQuestion, type Decision, describeTool, readDecision, riskOfTool } from '@concerto/protocol';
+import { type ClaudeQuestion, describeTool, type RequestOption, riskOfTool } from '@concerto/protocol';
+import { type Chosen, chosenOption } from '../approval-options.ts';
 import { type DriverMessage, type Said, said } from '../driver-output.ts';
+import { wireChange } from '../file-change.ts';
+import { memberOf } from '../json-member.ts';
+import { kindOfTool } from '../tool-kind.ts';
+import { claudeTouches } from './claude-tools.ts';
 import type { ClaudeRequest } from './claude-translator.ts';
 
 type Answered = { readonly value: Json } | { readonly error: Json };
 
 type Open =
-  | { readonly kind: 'tool'; readonly requestId: string; readonly input: JsonObject }
+  | {
+      readonly kind: 'tool';
+      readonly requestId: string;
+      readonly input: JsonObject;
+      readonly options: readonly RequestOption[];
+      readonly suggestions: readonly JsonObject[];
+    }
   | {
       readonly kind: 'question';
       readonly requestId: string;
@@ -22,22 +33,39 @@ export type ClaudeStep =
 
 /** The permissions and questions that the program waits for, by the id under which we asked. */
 export class ClaudeRequests {
+  readonly #folder: string;
   readonly #open = new Map<string, Open>();
+
+  /** `folder` is where the program works. */
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
 
   ask(requestId: string, request: Extract<ClaudeRequest, { kind: 'tool' | 'questions' }>): Said {
     if (request.kind === 'questions') {
       const { input, questions } = request;
       return this.#next({ kind: 'question', requestId, input, questions, answers: {} });
     }
-    const { tool, input } = request;
-    this.#open.set(requestId, { kind: 'tool', requestId, input });
+    const { tool, input, callId, suggestions, extra } = request;
+    const options = optionsOf(tool, suggestions);
+    this.#open.set(requestId, { kind: 'tool', requestId, input, options, suggestions });
+    const { locations, changes } = claudeTouches(tool, input, this.#folder);
+    const [, server] = /^mcp__(.+?)__/.exec(tool) ?? [];
     return said({
       type: 'approval',
       id: requestId,
       description: describeTool(tool, input),
       risk_level: riskOfTool(tool),
       tool,
+      kind: kindOfTool(tool),
       input,
+      ...(typeof input.command === 'string' ? { command: input.command } : {}),
+      ...(locations === undefined ? {} : { paths: locations.map(({ path }) => path) }),
+      ...(changes === undefined ? {} : { changes: changes.map(wireChange) }),
+      ...(server === undefined ? {} : { server }),
+      ...(callId === undefined ? {} : { call: callId }),
+      ...extra,
+      options: options.map((option) => ({ ...option })),
     });
   }
 
@@ -53,7 +81,7 @@ export class ClaudeRequests {
       return { kind: 'respond', requestId, decision: { behavior: 'deny', message } };
     }
     if (open.kind === 'tool') {
-      return { kind: 'respond', requestId, decision: permission(readDecision(answered.value), input) };
+      return { kind: 'respond', requestId, decision: permission(open, chosenOption(answered.value, open.options)) };
     }
     const [current, ...questions] = open.questions;
     const answers = {
@@ -87,13 +115,43 @@ export class ClaudeRequests {
   }
 }
 
-function permission({ isApproved, reason }: Decision, input: JsonObject): JsonObject {
-  if (isApproved) return { behavior: 'allow', updatedInput: input };
+function permission(
+  { input, suggestions }: Extract<Open, { kind: 'tool' }>,
+  { isApproved, reason, option }: Chosen,
+): JsonObject {
+  if (isApproved) {
+    const always = option?.kind === 'allow_always' ? { updatedPermissions: [...suggestions] } : {};
+    return { behavior: 'allow', updatedInput: input, ...always };
+  }
   const message =
     reason === undefined
       ? 'The supervisor refused this. Go on without it, or ask what to do instead.'
       : `The supervisor refused this: ${reason}`;
   return { behavior: 'deny', message };
+}
+
+function optionsOf(tool: string, suggestions: readonly JsonObject[]): readonly RequestOption[] {
+  return [
+    { id: 'allow', label: 'Allow', kind: 'allow_once' },
+    ...(suggestions.length === 0
+      ? []
+      : [{ id: 'always', label: alwaysLabel(tool, suggestions), kind: 'allow_always' } as const]),
+    { id: 'deny', label: 'Deny', kind: 'reject_once' },
+  ];
+}
+
+/** What the program proposes to allow from now on, in words. */
+function alwaysLabel(tool: string, suggestions: readonly JsonObject[]): string {
+  const allowed = suggestions.flatMap(({ type, rules, mode, directories }) => {
+    if (type === 'setMode' && typeof mode === 'string') return [`everything that the mode ${mode} allows`];
+    if (Array.isArray(directories)) return directories.map((directory: Json) => `access to ${textOf(directory)}`);
+    if (!Array.isArray(rules)) return [];
+    return rules.map((rule: Json) => {
+      const content = memberOf(rule, 'ruleContent');
+      return typeof content === 'string' ? `${tool}(${content})` : tool;
+    });
+  });
+  return `Always allow ${allowed.length === 0 ? tool : allowed.join(' and ')}`;
 }
 
 function questionMessage(id: string, question: ClaudeQuestion | undefined): DriverMessage {

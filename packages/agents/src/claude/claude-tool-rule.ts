@@ -3,8 +3,8 @@ import type { ClaudeParams } from '@concerto/protocol';
 import { ruleOfTool, serverToolNames } from '../tool-rule.ts';
 
 /** What our hook says before a tool is used: the session's rules come before the program's own. */
-export function claudeToolRule({ tools, mcp_servers = {} }: ClaudeParams, tool: string): JsonObject {
-  const rule = ruleOfTool(tools, namesOf(tool, Object.keys(mcp_servers)));
+export function claudeToolRule(params: ClaudeParams, tool: string): JsonObject {
+  const rule = ruleOfTool(params.tools, claudeRuleNames(params, tool));
   if (rule === undefined) return {};
   const reason =
     rule === 'deny' ? `The session's rules do not allow ${tool}.` : `The session's rules ask before ${tool}.`;
@@ -18,8 +18,8 @@ export function claudeToolRule({ tools, mcp_servers = {} }: ClaudeParams, tool: 
 }
 
 /** The program's name of a server's tool is `mcp__SERVER__TOOL`, with underscores for what it does not like. */
-function namesOf(tool: string, servers: readonly string[]): readonly string[] {
-  for (const server of servers) {
+export function claudeRuleNames({ mcp_servers = {} }: ClaudeParams, tool: string): readonly string[] {
+  for (const server of Object.keys(mcp_servers)) {
     const prefix = `mcp__${server.replaceAll(/[^a-zA-Z0-9_-]/g, '_')}__`;
     if (tool.startsWith(prefix)) return serverToolNames(server, tool.slice(prefix.length));
   }

@@ -27,7 +27,7 @@ test('fields in a shape that we do not know do not cost us the end of a turn', (
   const odd = { result: null, errors: 'x', usage: 'none', permission_denials: {}, num_turns: '1', total_cost_usd: -1 };
   const line = JSON.stringify({ type: 'result', subtype: 'success', is_error: null, session_id: 7, ...odd });
   expect(new ClaudeTranslator().read(readClaudeLine(line))).toMatchObject([
-    { kind: 'ended', end: { outcome: { ok: true, text: '' }, bill: { totalCost: 0, usage: { inputTokens: 0 } } } },
+    { kind: 'ended', end: { outcome: { ok: true, text: '' } } },
   ]);
 });
 
@@ -38,8 +38,16 @@ test('a server that is not there is told once', () => {
   ];
   const line = readClaudeLine(JSON.stringify({ type: 'system', subtype: 'init', session_id: 'c-1', mcp_servers }));
   const translator = new ClaudeTranslator();
-  expect(translator.read(line).slice(2)).toMatchObject([
+  expect(translator.read(line).slice(4)).toMatchObject([
     { output: { raw: { level: 'warn', message: 'the server web is not there: failed' } } },
   ]);
-  expect(translator.read(line)).toEqual([{ kind: 'conversation', id: 'c-1', version: undefined }]);
+  expect(translator.read(line)).toEqual([{ kind: 'begun' }, { kind: 'conversation', id: 'c-1', version: undefined }]);
+});
+
+test('what comes with every word and says nothing is not kept, and what is not known is told once', () => {
+  const translator = new ClaudeTranslator();
+  const said = ['thinking_tokens', 'something_new', 'something_new', 'thinking_tokens'].flatMap((subtype) =>
+    translator.read(readClaudeLine(JSON.stringify({ type: 'system', subtype, tokens: 7 }))),
+  );
+  expect(said).toMatchObject([{ output: { raw: { message: 'claude: something_new' } } }]);
 });

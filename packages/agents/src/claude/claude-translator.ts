@@ -6,16 +6,18 @@ import {
   type ClaudeQuestion,
   ClaudeQuestions,
   type ClaudeResult,
-  describeTool,
-  shortened,
-  type Usage,
+  type PlanEntry,
 } from '@concerto/protocol';
-import { log, type Said, said, thought, toolCall, toolResult } from '../driver-output.ts';
+import type { AgentOutput } from '../agent-connection.ts';
+import { agentInfo, log, plan, type Said, said, thought, toolResult } from '../driver-output.ts';
+import { memberOf } from '../json-member.ts';
 import { ThoughtPieces } from '../thought-pieces.ts';
+import { ClaudeTasks, taskProgress } from './claude-tasks.ts';
+import { claudeCall, claudeOutcome, planStatus, todoEntries } from './claude-tools.ts';
 
 /** What a line of the program means. */
 export type ClaudeMeaning =
-  | { readonly kind: 'say'; readonly output: Said }
+  | { readonly kind: 'say'; readonly output: AgentOutput }
   | { readonly kind: 'asked'; readonly requestId: string; readonly request: ClaudeRequest }
   /** The program no longer waits for this answer. */
   | { readonly kind: 'withdrawn'; readonly requestId: string }
@@ -24,71 +26,120 @@ export type ClaudeMeaning =
   /** A message of ours that came while it was at work; no more is heard of one that is dropped. */
   | { readonly kind: 'queued' | 'taken-up' | 'dropped'; readonly uuid: string }
   | { readonly kind: 'conversation'; readonly id: string; readonly version: string | undefined }
+  /** A tool is used, and was: for the session's rules. */
+  | { readonly kind: 'used'; readonly callId: string; readonly tool: string }
+  | { readonly kind: 'was-used'; readonly callId: string; readonly isDone: boolean }
+  /** It begins to work, at what we asked or by itself. */
+  | { readonly kind: 'begun' }
+  /** What runs in the background has changed. */
+  | { readonly kind: 'background' }
   | { readonly kind: 'ended'; readonly end: ClaudeEnd };
 
 export type ClaudeRequest =
-  | { readonly kind: 'tool'; readonly tool: string; readonly input: JsonObject }
+  | {
+      readonly kind: 'tool';
+      readonly tool: string;
+      readonly input: JsonObject;
+      readonly callId: string | undefined;
+      /** What it proposes to allow from now on. */
+      readonly suggestions: readonly JsonObject[];
+      readonly extra: JsonObject;
+    }
   | { readonly kind: 'questions'; readonly input: JsonObject; readonly questions: readonly ClaudeQuestion[] }
   | { readonly kind: 'hook'; readonly tool: string }
   /** One that we cannot serve: it must be answered all the same, or the program waits for ever. */
   | { readonly kind: 'unserved'; readonly subtype: string };
 
 export type ClaudeEnd = {
-  readonly bill: ClaudeBill;
+  readonly result: ClaudeResult;
+  /** The message that was streamed last. */
+  readonly message: string | undefined;
+  /** How full the model's window was at its last word. */
+  readonly contextUsed: number | undefined;
   readonly outcome:
     | { readonly ok: true; readonly text: string }
-    | { readonly ok: false; readonly code: string; readonly message: string; readonly isAborted: boolean };
-};
-
-export type ClaudeBill = {
-  readonly usage: Usage;
-  /** Of the whole conversation so far, in dollars. */
-  readonly totalCost: number;
-  readonly turns: number;
-  readonly denied: readonly string[];
+    | { readonly ok: false; readonly code: string; readonly message: string };
 };
 
 const notLoggedIn =
   'claude is not logged in: run `claude` in a terminal and log in, or give this agent ANTHROPIC_API_KEY in its `env`';
 
-/** Says nothing that anybody waits for. */
-const quietSystem: ReadonlySet<string> = new Set(['init', 'status', 'hook_started', 'hook_progress', 'hook_response']);
+/** Says nothing that anybody waits for; `thinking_tokens` alone would be most of a log. */
+const quietSystem: ReadonlySet<string> = new Set([
+  'init',
+  'status',
+  'thinking_tokens',
+  'hook_started',
+  'hook_progress',
+  'hook_response',
+  'task_started',
+  'task_updated',
+  'task_notification',
+  'background_tasks_changed',
+]);
 /** What becomes of a message; any other word for it means that it will not be worked on. */
 const lifecycle: Readonly<Record<string, 'queued' | 'taken-up'>> = {
   queued: 'queued',
   started: 'taken-up',
   completed: 'taken-up',
 };
-const quietTypes: ReadonlySet<string> = new Set(['keep_alive', 'rate_limit_event', 'tool_progress', 'auth_status']);
+const quietTypes: ReadonlySet<string> = new Set(['keep_alive', 'tool_progress', 'auth_status']);
+/** Tools that only keep the list of steps, which is shown as the plan that it is. */
+const planTools: ReadonlySet<string> = new Set(['TodoWrite', 'TaskCreate', 'TaskUpdate', 'TaskList', 'TaskGet']);
+
+type Call = { readonly name: string; readonly input: JsonObject };
 
 /** Reads the lines of one process in order. */
 export class ClaudeTranslator {
+  readonly tasks = new ClaudeTasks();
+  readonly #folder: string;
   readonly #thought = new ThoughtPieces();
-  /** Names of the tools whose results are still to come. */
-  readonly #calls = new Map<string, string>();
+  /** The calls whose results are still to come. */
+  readonly #calls = new Map<string, Call>();
+  readonly #steps = new Map<string, PlanEntry>();
+  /** What we do not know is told once: some of it comes with every word. */
+  readonly #unknown = new Set<string>();
+  #message: string | undefined;
   #hasText = false;
+  #streamed: string | undefined;
+  #contextUsed: number | undefined;
   #introduced = false;
   #cannotAuthenticate = false;
+
+  constructor(folder = '.') {
+    this.#folder = folder;
+  }
 
   read(line: ClaudeLine): ClaudeMeaning[] {
     switch (line.kind) {
       case 'message':
-        return this.#message(line.message);
+        return this.#read(line.message);
       case 'unknown':
-        if (quietTypes.has(line.type)) return [];
+        if (line.type === 'rate_limit_event') return says(agentInfo({ extra: { rate_limit: line.raw } }));
+        if (quietTypes.has(line.type) || !this.#isNews(line.type)) return [];
         return says(log('debug', `claude: ${line.type}`, { data: line.raw }));
       case 'text':
         return line.text.trim() === '' ? [] : says(log('info', line.text));
     }
   }
 
-  #message(message: ClaudeMessage): ClaudeMeaning[] {
+  /** The calls that the program did not get to tell the end of: an interrupt leaves them open. */
+  close(): readonly Said[] {
+    this.tasks.clear();
+    const open = [...this.#calls].filter(([, { name }]) => !planTools.has(name));
+    this.#calls.clear();
+    return open.map(([id, { name }]) =>
+      toolResult({ id, name }, { text: 'cancelled', failed: true, outcome: 'cancelled' }),
+    );
+  }
+
+  #read(message: ClaudeMessage): ClaudeMeaning[] {
     switch (message.type) {
       case 'stream_event':
         return this.#stream(message);
       case 'assistant':
         if (message.error === 'authentication_failed') this.#cannotAuthenticate = true;
-        return [...this.#restOfThought(), ...this.#toolUses(message)];
+        return [...this.#restOfThought(), ...this.#blocks(message)];
       case 'user':
         return this.#toolResults(message);
       case 'system':
@@ -109,101 +160,177 @@ export class ClaudeTranslator {
   }
 
   #stream({ event, parent_tool_use_id: parent }: Extract<ClaudeMessage, { type: 'stream_event' }>): ClaudeMeaning[] {
-    // What a subagent says to the agent is not the agent's answer.
+    // Of a sub-agent's words the whole message tells.
     if (typeof parent === 'string') return [];
+    if (event.type === 'message_start') this.#message = event.message?.id;
+    if (event.type === 'message_delta' && event.usage !== undefined) {
+      const { input_tokens = 0, output_tokens = 0, cache_read_input_tokens = 0 } = event.usage;
+      this.#contextUsed =
+        input_tokens + output_tokens + cache_read_input_tokens + (event.usage.cache_creation_input_tokens ?? 0);
+    }
     if (event.type === 'content_block_start' && event.content_block?.type === 'text') {
-      // Two blocks are two paragraphs; joined, they would run into each other.
-      return [...this.#restOfThought(), ...(this.#hasText ? says(said({ type: 'partial', text: '\n\n' })) : [])];
+      return [...this.#restOfThought(), ...this.#paragraph()];
     }
     if (event.type !== 'content_block_delta') return [];
     const { type, text, thinking } = event.delta ?? {};
     if (type === 'thinking_delta' && thinking !== undefined) {
       const piece = this.#thought.push(thinking);
-      return piece === undefined ? [] : says(thought(piece));
+      return piece === undefined ? [] : says(thought(piece, this.#message));
     }
     if (type !== 'text_delta' || text === undefined || text === '') return [];
     this.#hasText = true;
-    return says(said({ type: 'partial', text }));
+    this.#streamed = this.#message;
+    return says(partial(text, this.#message));
+  }
+
+  /** Two blocks are two paragraphs: joined, they would run into each other. Two messages are apart already, to a session. */
+  #paragraph(): ClaudeMeaning[] {
+    if (!this.#hasText) return [];
+    const gap = partial('\n\n', this.#message);
+    return says(this.#streamed === this.#message ? gap : { ...gap, shown: [] });
   }
 
   #restOfThought(): ClaudeMeaning[] {
     const piece = this.#thought.take();
-    return piece === undefined ? [] : says(thought(piece));
+    return piece === undefined ? [] : says(thought(piece, this.#message));
   }
 
-  #toolUses(message: Extract<ClaudeMessage, { type: 'assistant' }>): ClaudeMeaning[] {
-    const parent = message.parent_tool_use_id;
+  #blocks(message: Extract<ClaudeMessage, { type: 'assistant' }>): ClaudeMeaning[] {
+    const parent = message.parent_tool_use_id ?? undefined;
     return blocksOf(message.message.content).flatMap((block): ClaudeMeaning[] => {
-      const { type, id, name, input = {} } = block;
+      const { type, id, name, input = {}, text } = block;
+      if (parent !== undefined && text !== undefined && text !== '') return says(subagentText(parent, type, text));
       // A question is shown as a question.
       if (type !== 'tool_use' || id === undefined || name === undefined || name === 'AskUserQuestion') return [];
-      const what = describeTool(name, input);
-      if (typeof parent === 'string') return says(subagentProgress(parent, what));
-      this.#calls.set(id, name);
-      return says(toolCall({ id, name, input, what }));
+      this.#calls.set(id, { name, input });
+      const used: ClaudeMeaning = { kind: 'used', callId: id, tool: name };
+      if (planTools.has(name)) return [used];
+      return [...says(claudeCall({ id, name, input, messageId: message.message.id, parent }, this.#folder)), used];
     });
   }
 
   #toolResults(message: Extract<ClaudeMessage, { type: 'user' }>): ClaudeMeaning[] {
     return blocksOf(message.message.content).flatMap((block): ClaudeMeaning[] => {
-      const id = block.tool_use_id;
-      const name = id === undefined ? undefined : this.#calls.get(id);
-      if (block.type !== 'tool_result' || id === undefined || name === undefined) return [];
+      const { tool_use_id: id } = block;
+      const call = id === undefined ? undefined : this.#calls.get(id);
+      if (block.type !== 'tool_result' || id === undefined || call === undefined) return [];
+      const wasUsed: ClaudeMeaning = { kind: 'was-used', callId: id, isDone: block.is_error !== true };
+      if (planTools.has(call.name)) return [wasUsed, ...this.#planned(id, call, block, message.tool_use_result)];
+      // It goes on in the background, whatever the program says of it at once.
+      if (this.tasks.holds(id)) return [wasUsed, ...says(update(id, 'in the background'))];
       this.#calls.delete(id);
-      return says(toolResult({ id, name }, { text: textIn(block.content), failed: block.is_error === true }));
+      const decision = message.tool_result_meta?.find((meta) => meta.id === id)?.permission_decision;
+      const outcome = claudeOutcome(block, message.tool_use_result, decision);
+      return [...says(toolResult({ id, name: call.name }, outcome)), wasUsed];
     });
   }
 
+  #planned(id: string, { name, input }: Call, block: ClaudeBlock, told: Json | undefined): ClaudeMeaning[] {
+    this.#calls.delete(id);
+    if (block.is_error === true) return [];
+    const whole = name === 'TodoWrite' ? todoEntries(input) : undefined;
+    if (whole !== undefined) return says(plan(whole));
+    const named = memberOf(memberOf(told, 'task'), 'id') ?? input.taskId;
+    const key = typeof named === 'string' ? named : String(this.#steps.size + 1);
+    const before = this.#steps.get(key);
+    if (name === 'TaskUpdate' && input.status === 'deleted') this.#steps.delete(key);
+    else if (name === 'TaskCreate' || (name === 'TaskUpdate' && before !== undefined)) {
+      const content = typeof input.subject === 'string' ? input.subject : (before?.content ?? key);
+      const status = input.status === undefined ? (before?.status ?? 'pending') : planStatus(input.status);
+      this.#steps.set(key, { content, status });
+    } else return [];
+    return says(plan([...this.#steps.values()]));
+  }
+
   #system(message: Extract<ClaudeMessage, { type: 'system' }>): ClaudeMeaning[] {
-    const { subtype, session_id: id, claude_code_version: version, model = 'its default model', error } = message;
+    const { subtype, error } = message;
     if (subtype === 'api_retry') return says(log('warn', `asking again: ${error ?? 'the model did not answer'}`));
     if (subtype === 'compact_boundary') return says(log('info', 'the conversation was summarised to make room'));
-    if (!quietSystem.has(subtype)) return says(log('debug', `claude: ${subtype}`));
-    if (subtype !== 'init' || id === undefined) return [];
+    if (subtype === 'task_progress') return says(...[taskProgress(message)].filter((output) => output !== undefined));
+    if (subtype === 'status' && message.status === 'requesting') this.tasks.told();
+    if (subtype.startsWith('task_') || subtype === 'background_tasks_changed') return this.#task(message);
+    if (subtype === 'init') return this.#init(message);
+    if (quietSystem.has(subtype) || !this.#isNews(subtype)) return [];
+    return says(log('debug', `claude: ${subtype}`));
+  }
+
+  #task(message: Extract<ClaudeMessage, { type: 'system' }>): ClaudeMeaning[] {
+    const ended = this.tasks.read(message);
+    const changed: ClaudeMeaning = { kind: 'background' };
+    const call = ended === undefined ? undefined : this.#calls.get(ended.callId);
+    if (ended === undefined || call === undefined) return [changed];
+    this.#calls.delete(ended.callId);
+    return [...says(toolResult({ id: ended.callId, name: call.name }, ended.outcome)), changed];
+  }
+
+  #init(message: Extract<ClaudeMessage, { type: 'system' }>): ClaudeMeaning[] {
+    const { session_id: id, claude_code_version: version, model = 'its default model', permissionMode: mode } = message;
+    this.tasks.told();
+    const begun: ClaudeMeaning = { kind: 'begun' };
+    if (id === undefined) return [begun];
     const named: ClaudeMeaning = { kind: 'conversation', id, version };
     // It comes again with every turn.
-    if (this.#introduced) return [named];
+    if (this.#introduced) return [begun, named];
     this.#introduced = true;
     const absent = (message.mcp_servers ?? []).filter(({ status }) => status !== 'connected');
     const warnings = absent.map(({ name, status }) =>
       log('warn', `the server ${name} is not there: ${status ?? 'unknown'}`),
     );
-    return [named, ...says(log('debug', `Claude Code ${version ?? '(unknown version)'} with ${model}`), ...warnings)];
+    const { cwd, tools, apiKeySource, output_style, agents, skills, plugins, mcp_servers } = message;
+    const extra = { cwd, tools, apiKeySource, output_style, agents, skills, plugins, mcp_servers };
+    const info = agentInfo({
+      model,
+      ...(mode === undefined ? {} : { mode }),
+      ...(version === undefined ? {} : { version }),
+      extra: JSON.parse(JSON.stringify(extra)),
+    });
+    const told = log('debug', `Claude Code ${version ?? '(unknown version)'} with ${model}`);
+    return [begun, named, ...says(told, info, ...warnings)];
   }
 
-  #end(message: ClaudeResult): ClaudeEnd {
+  #end(result: ClaudeResult): ClaudeEnd {
     this.#hasText = false;
-    this.#calls.clear();
-    const cannotAuthenticate = this.#cannotAuthenticate || message.api_error_type === 'authentication_error';
+    const cannotAuthenticate = this.#cannotAuthenticate || result.api_error_type === 'authentication_error';
     this.#cannotAuthenticate = false;
-    const bill = billOf(message);
+    const end = { result, message: this.#streamed, contextUsed: this.#contextUsed };
+    this.#streamed = undefined;
     // A failed request to the model is a "success" with `is_error`.
-    if (message.subtype === 'success' && message.is_error !== true) {
-      return { bill, outcome: { ok: true, text: message.result ?? '' } };
+    if (result.subtype === 'success' && result.is_error !== true) {
+      return { ...end, outcome: { ok: true, text: result.result ?? '' } };
     }
-    const why = message.result ?? message.errors?.join('; ') ?? message.subtype.replaceAll('_', ' ');
-    const code = message.terminal_reason ?? message.subtype;
-    if (cannotAuthenticate) {
-      const outcome = {
-        ok: false,
-        code: 'not_logged_in',
-        message: `${notLoggedIn} (${why})`,
-        isAborted: false,
-      } as const;
-      return { bill, outcome };
-    }
-    return { bill, outcome: { ok: false, code, message: why, isAborted: code.startsWith('aborted') } };
+    const why = result.result ?? result.errors?.join('; ') ?? result.subtype.replaceAll('_', ' ');
+    const code = result.terminal_reason ?? result.subtype;
+    const outcome = cannotAuthenticate
+      ? ({ ok: false, code: 'not_logged_in', message: `${notLoggedIn} (${why})` } as const)
+      : ({ ok: false, code, message: why } as const);
+    return { ...end, outcome };
+  }
+
+  #isNews(type: string): boolean {
+    if (this.#unknown.has(type)) return false;
+    this.#unknown.add(type);
+    return true;
   }
 }
 
-function says(...outputs: readonly Said[]): ClaudeMeaning[] {
+function says(...outputs: readonly AgentOutput[]): ClaudeMeaning[] {
   return outputs.map((output) => ({ kind: 'say', output }));
 }
 
-/** A subagent's work is part of the call that started it. */
-function subagentProgress(callId: string, what: string): Said {
-  return said({ type: 'progress', message: what, stage: 'subagent', call_id: callId }, [
-    { type: 'functionCallUpdate', callId, status: what },
+function partial(text: string, message: string | undefined): Said {
+  return said({ type: 'partial', text, ...(message === undefined ? {} : { message }) });
+}
+
+/** What a sub-agent says to its agent belongs to the call that began it. */
+function subagentText(callId: string, type: string, text: string): Said {
+  return said({ type: 'log', level: 'debug', message: text, stage: 'subagent', call_id: callId }, [
+    { type: 'subagentAddJson', callId, title: type, data: text },
+  ]);
+}
+
+function update(callId: string, status: string): Said {
+  return said({ type: 'progress', message: status, stage: 'subagent', call_id: callId }, [
+    { type: 'functionCallUpdate', callId, status },
   ]);
 }
 
@@ -216,40 +343,14 @@ function requestOf(request: Extract<ClaudeMessage, { type: 'control_request' }>[
   if (subtype !== 'can_use_tool') return { kind: 'unserved', subtype };
   const asked = tool === 'AskUserQuestion' ? ClaudeQuestions.safeParse(input) : undefined;
   if (asked?.success === true) return { kind: 'questions', input, questions: asked.data.questions };
-  return { kind: 'tool', tool, input };
-}
-
-function billOf({ usage = {}, total_cost_usd, num_turns, permission_denials = [] }: ClaudeResult): ClaudeBill {
-  const cacheReadTokens = usage.cache_read_input_tokens ?? 0;
-  const cacheWriteTokens = usage.cache_creation_input_tokens ?? 0;
-  return {
-    usage: {
-      // The program counts what it has from its cache apart.
-      inputTokens: (usage.input_tokens ?? 0) + cacheReadTokens + cacheWriteTokens,
-      outputTokens: usage.output_tokens ?? 0,
-      cacheReadTokens,
-      cacheWriteTokens,
-    },
-    totalCost: total_cost_usd ?? 0,
-    turns: num_turns ?? 0,
-    denied: permission_denials.map(({ tool_name: tool = '(unknown tool)' }) => tool),
+  const { tool_use_id: callId, permission_suggestions: suggestions = [], blocked_path, agent_id } = request;
+  const extra = {
+    ...(blocked_path === undefined ? {} : { blocked_path }),
+    ...(agent_id === undefined ? {} : { agent_id }),
   };
+  return { kind: 'tool', tool, input, callId, suggestions, extra };
 }
 
 function blocksOf(content: string | readonly ClaudeBlock[] | undefined): readonly ClaudeBlock[] {
   return content === undefined || typeof content === 'string' ? [] : content;
-}
-
-function textIn(content: Json | undefined): string {
-  if (content === undefined) return '';
-  if (typeof content === 'string') return content;
-  const parts: readonly Json[] = Array.isArray(content) ? content : [content];
-  return parts.map(textOfPart).join('\n');
-}
-
-/** A picture or the like is named, not shown. */
-function textOfPart(part: Json): string {
-  if (typeof part !== 'object' || part === null || Array.isArray(part)) return shortened(JSON.stringify(part));
-  if ('text' in part && typeof part.text === 'string') return part.text;
-  return `[${'type' in part && typeof part.type === 'string' ? part.type : 'content'}]`;
 }

@@ -1,61 +1,44 @@
 import { resolve } from 'node:path';
 import type { ClaudeParams } from '@concerto/protocol';
-import type { AgentConnection, AgentSpec, StartOptions } from '../agent-connection.ts';
+import type { AgentConnection, AgentSpec } from '../agent-connection.ts';
 import { AgentError } from '../agent-error.ts';
-import { startProcess } from '../agent-process.ts';
-import { readParams } from '../driver-params.ts';
-import { ClaudeConnection } from './claude-connection.ts';
+import { type DriverOptions, openAgent } from '../driver.ts';
+import { ClaudeConversation } from './claude-conversation.ts';
 import { claudeCommandLine } from './claude-params.ts';
 
 /** Starts `claude` and, where there is one, goes on with its conversation; one that is not there any more is begun anew. */
 export async function startClaude(
   spec: AgentSpec,
-  options: StartOptions & { readonly initTimeoutMs: number },
+  params: ClaudeParams,
+  options: DriverOptions,
 ): Promise<AgentConnection> {
-  const params = readParams(spec, 'claude');
   const { conversation } = options;
   if (conversation === undefined) return await start(spec, params, options);
   try {
-    return await start(spec, params, options, conversation);
+    return await start(spec, params, options, { conversation });
   } catch (cause) {
     if (!isLost(cause)) throw cause;
-    const connection = await start(spec, params, options);
-    connection.note(`conversation ${conversation} is not on this machine any more; a new one begins`);
-    return connection;
+    const note = `conversation ${conversation} is not on this machine any more; a new one begins`;
+    return await start(spec, params, options, { note });
   }
 }
 
-async function start(
+function start(
   spec: AgentSpec,
   params: ClaudeParams,
-  options: StartOptions & { readonly initTimeoutMs: number },
-  conversation?: string,
-): Promise<ClaudeConnection> {
-  options.signal?.throwIfAborted();
+  options: DriverOptions,
+  { conversation, note }: { readonly conversation?: string; readonly note?: string } = {},
+): Promise<AgentConnection> {
   const { args, variables } = claudeCommandLine(params, conversation);
-  const agentProcess = await startProcess(
-    {
-      ...spec,
-      args: [...(spec.args ?? []), ...args],
-      ...(params.work_dir === undefined ? {} : { workingDir: resolve(spec.workingDir ?? '.', params.work_dir) }),
-    },
-    { ...options, variables },
-  );
-  try {
-    await options.onProcess?.(agentProcess.identity);
-    options.signal?.throwIfAborted();
-    const { onLine, initTimeoutMs, signal } = options;
-    const connection = new ClaudeConnection(spec, agentProcess, {
-      params,
-      resumed: conversation !== undefined,
-      onLine,
-    });
-    await connection.initialise(initTimeoutMs, signal);
-    return connection;
-  } catch (error) {
-    await agentProcess.end({ stepMs: options.endGraceMs, atWork: true });
-    throw error;
-  }
+  const workingDir = resolve(spec.workingDir ?? '.', params.work_dir ?? '.');
+  const launched = { ...spec, workingDir, args: [...(spec.args ?? []), ...args] };
+  return openAgent(spec, options, { spec: launched, variables }, async (link) => {
+    const resumed = conversation !== undefined;
+    const claude = new ClaudeConversation(link, { params, folder: workingDir, resumed });
+    await claude.initialise(options);
+    if (note !== undefined) link.warn(note);
+    return claude;
+  });
 }
 
 /** The program says so on stderr and ends. */

@@ -1,11 +1,14 @@
 import { canonicalJson, type Json, type JsonObject } from '@concerto/base';
-import { type CodexParams, type Decision, type JsonRpcId, readDecision } from '@concerto/protocol';
+import type { CodexParams, JsonRpcId, RequestOption, ToolKind } from '@concerto/protocol';
 import { FormRequest } from '@concerto/protocol/acp';
 import type { CodexElicitation, CodexQuestion, CodexRequest, Item } from '@concerto/protocol/codex';
 import { type FormQuestion, formAttemptsMax, formQuestions } from '../acp/acp-form.ts';
+import { chosenOption } from '../approval-options.ts';
 import { type DriverMessage, log, type Said, said } from '../driver-output.ts';
+import { wireChange } from '../file-change.ts';
+import { memberOf } from '../json-member.ts';
 import { ruleOfTool, serverToolNames } from '../tool-rule.ts';
-import { commandOf, describeItem } from './codex-items.ts';
+import { changesOf, commandOf, describeItem } from './codex-items.ts';
 import { patchNames, shellNames } from './codex-params.ts';
 
 type Answered = { readonly value: Json } | { readonly error: Json };
@@ -19,10 +22,12 @@ export type CodexStep =
       /** What the program's own refusal has no room for. */
       readonly reason?: string;
     }
-  | { readonly kind: 'say'; readonly output: Said };
+  | { readonly kind: 'say'; readonly output: Said }
+  /** An answer that nobody waits for is told as a message. */
+  | { readonly kind: 'tell'; readonly text: string };
 
 /** Something that waits for an answer of ours; asked again, or next, by what `answer` gives. */
-type Open = { readonly requestId: JsonRpcId; readonly answer: (answered: Answered) => CodexStep };
+type Open = { readonly requestId: JsonRpcId | undefined; readonly answer: (answered: Answered) => CodexStep };
 
 type Approval = {
   readonly requestId: JsonRpcId;
@@ -32,7 +37,28 @@ type Approval = {
   readonly risk: 'low' | 'medium' | 'high';
   readonly accepted: JsonObject;
   readonly declined: JsonObject;
+  /** The call that it is about, and what rules and people read of it. */
+  readonly about: JsonObject & { readonly kind: ToolKind };
+  /** Other answers that the program takes, each with what it is told then. */
+  readonly who?: JsonObject;
+  readonly others?: readonly (RequestOption & { readonly result: JsonObject })[];
 };
+
+type Setting = {
+  /** What has begun and not ended: an approval only names it. */
+  readonly work: readonly Item[];
+  /** The sub-agent that asks. */
+  readonly agent: string | undefined;
+};
+
+/** The calls that a request is about, by their ids. */
+export function itemsAsked(request: CodexRequest, work: readonly Item[]): readonly string[] {
+  if (request.method === 'item/tool/requestUserInput') return [];
+  if (request.method !== 'mcpServer/elicitation/request') return [request.params.itemId];
+  const { serverName, _meta: meta } = request.params;
+  const call = calledItem(work, serverName, meta?.tool_params ?? {});
+  return call === undefined ? [] : [call.id];
+}
 
 /** The approvals and questions that the program waits for, by the id under which we asked. */
 export class CodexRequests {
@@ -43,67 +69,52 @@ export class CodexRequests {
     this.#params = params;
   }
 
-  /** `work` is what has begun and not ended: an approval only names it. */
-  serve(requestId: JsonRpcId, request: CodexRequest, work: readonly Item[]): readonly CodexStep[] {
+  serve(requestId: JsonRpcId, request: CodexRequest, setting: Setting): readonly CodexStep[] {
+    const who = setting.agent === undefined ? {} : { agent: setting.agent };
     switch (request.method) {
-      case 'item/commandExecution/requestApproval': {
-        const { command, cwd, reason, networkApprovalContext: network } = request.params;
-        const item = { command, commandActions: request.params.commandActions };
-        const input = {
-          command: commandOf(item),
-          ...(cwd == null ? {} : { cwd }),
-          ...(reason == null ? {} : { reason }),
-          ...(network == null ? {} : { network }),
-        };
-        const what = network == null ? commandOf(item) : `network access for ${commandOf(item)}`;
-        const approval = {
-          requestId,
-          description: `shell: ${what}`,
-          tool: 'shell',
-          input,
-          risk: 'high',
-          ...decisions,
-        } as const;
-        return this.#approve(approval, shellNames);
-      }
+      case 'item/commandExecution/requestApproval':
+        return this.#approve({ ...commandApproval(requestId, request.params), who }, shellNames);
       case 'item/fileChange/requestApproval': {
-        const { itemId, reason, grantRoot } = request.params;
-        const item = work.find(({ id }) => id === itemId);
-        const changes = (item?.changes ?? []).map(({ path, diff }) => ({
-          path,
-          ...(typeof diff === 'string' ? { diff } : {}),
-        }));
-        const input = {
-          changes,
-          ...(reason == null ? {} : { reason }),
-          ...(grantRoot == null ? {} : { grant_root: grantRoot }),
-        };
-        const description = item === undefined ? 'apply_patch' : describeItem(item);
-        return this.#approve(
-          { requestId, description, tool: 'apply_patch', input, risk: 'medium', ...decisions },
-          patchNames,
-        );
+        const item = setting.work.find(({ id }) => id === request.params.itemId);
+        return this.#approve({ ...patchApproval(requestId, request.params, item), who }, patchNames);
       }
       case 'item/permissions/requestApproval': {
-        const { permissions, reason } = request.params;
-        const description = `more permissions${reason == null ? '' : `: ${reason}`}`;
-        const accepted = { permissions, scope: 'turn' };
-        const declined = { permissions: {}, scope: 'turn' };
+        const { permissions, reason, itemId } = request.params;
         return this.#approve({
           requestId,
-          description,
+          description: `more permissions${reason == null ? '' : `: ${reason}`}`,
           tool: 'permissions',
           input: permissions,
           risk: 'high',
-          accepted,
-          declined,
+          accepted: { permissions, scope: 'turn' },
+          declined: { permissions: {}, scope: 'turn' },
+          about: { kind: 'other', call: itemId },
+          who,
         });
       }
       case 'item/tool/requestUserInput':
         return [this.#askNext(requestId, request.params.questions, {})];
       case 'mcpServer/elicitation/request':
-        return this.#elicit(requestId, request.params, work);
+        return this.#elicit(requestId, request.params, setting.work, who);
     }
+  }
+
+  /** Questions that the program does not wait for: it works on, and hears the answer as a message. */
+  askAside({ id, questions }: Item): readonly Said[] {
+    return (questions ?? []).map(({ title, options }, index) => {
+      const key = `${id}.${index + 1}`;
+      const answer = (answered: Answered): CodexStep => ({
+        kind: 'tell',
+        text: 'error' in answered ? `Nobody answered: ${title}` : `${title}: ${textsOf(answered.value).join(', ')}`,
+      });
+      this.#open.set(key, { requestId: undefined, answer });
+      return said({
+        type: 'question',
+        id: key,
+        question: title,
+        ...(options == null || options.length === 0 ? {} : { options }),
+      });
+    });
   }
 
   /** Undefined when nothing waits for it. Without an id it is for what was asked first. */
@@ -142,16 +153,25 @@ export class CodexRequests {
     }
     const id = String(requestId);
     this.#open.set(id, { requestId, answer: (answered) => decided(approval, answered) });
-    return [{ kind: 'say', output: said({ type: 'approval', id, description, risk_level: risk, tool, input }) }];
+    const options = optionsOf(approval).map(({ id: option, label, kind }) => ({ id: option, label, kind }));
+    const { about, who = {} } = approval;
+    const message = { type: 'approval', id, description, risk_level: risk, tool, input, ...about, ...who } as const;
+    return [{ kind: 'say', output: said({ ...message, options }) }];
   }
 
   /** A tool of a server is asked for by an elicitation without a form. */
-  #elicit(requestId: JsonRpcId, request: CodexElicitation, work: readonly Item[]): readonly CodexStep[] {
+  #elicit(
+    requestId: JsonRpcId,
+    request: CodexElicitation,
+    work: readonly Item[],
+    who: JsonObject,
+  ): readonly CodexStep[] {
     const { serverName: server, message, url, _meta: meta } = request;
     const results = { accepted: { action: 'accept', content: null }, declined: { action: 'decline', content: null } };
     if (meta?.codex_approval_kind === 'mcp_tool_call') {
       const input = meta.tool_params ?? {};
-      const tool = calledTool(work, server, input);
+      const call = calledItem(work, server, input);
+      const tool = call?.tool ?? undefined;
       const names = tool === undefined ? [] : serverToolNames(server, tool);
       const { tools } = this.#params;
       // They were asked for only so that the rules can answer.
@@ -159,8 +179,9 @@ export class CodexRequests {
         return [{ kind: 'respond', requestId, result: results.accepted }];
       }
       const description = tool === undefined ? message : `${server}.${tool}: ${JSON.stringify(input)}`;
+      const about = { kind: 'other', server, ...(call === undefined ? {} : { call: call.id }) } as const;
       return this.#approve(
-        { requestId, description, tool: names[0] ?? server, input, risk: 'high', ...results },
+        { requestId, description, tool: names[0] ?? server, input, risk: 'high', ...results, about, who },
         names,
       );
     }
@@ -169,7 +190,8 @@ export class CodexRequests {
     if (questions.length > 0) return [this.#askForm(requestId, questions, { content: {}, attempt: 1 })];
     const input = url == null ? {} : { url };
     const description = `${server}: ${message}${url == null ? '' : ` ${url}`}`;
-    return this.#approve({ requestId, description, tool: server, input, risk: 'medium', ...results });
+    const about = { kind: 'other', server } as const;
+    return this.#approve({ requestId, description, tool: server, input, risk: 'medium', ...results, about, who });
   }
 
   /** One question at a time, as a person would be asked. */
@@ -218,18 +240,102 @@ export class CodexRequests {
 
 const decisions = { accepted: { decision: 'accept' }, declined: { decision: 'decline' } };
 
-function decided({ requestId, accepted, declined }: Approval, answered: Answered): CodexStep {
-  const decision: Decision = 'error' in answered ? { isApproved: false } : readDecision(answered.value);
-  if (decision.isApproved) return { kind: 'respond', requestId, result: accepted };
-  const { reason } = decision;
-  return { kind: 'respond', requestId, result: declined, ...(reason === undefined ? {} : { reason }) };
+type CommandParams = Extract<CodexRequest, { method: 'item/commandExecution/requestApproval' }>['params'];
+type PatchParams = Extract<CodexRequest, { method: 'item/fileChange/requestApproval' }>['params'];
+
+function commandApproval(requestId: JsonRpcId, params: CommandParams): Approval {
+  const { cwd, reason, networkApprovalContext: network, itemId } = params;
+  const command = commandOf(params);
+  const what = network == null ? command : `network access for ${command}`;
+  return {
+    requestId,
+    description: `shell: ${what}`,
+    tool: 'shell',
+    input: {
+      command,
+      ...(cwd == null ? {} : { cwd }),
+      ...(reason == null ? {} : { reason }),
+      ...(network == null ? {} : { network }),
+    },
+    risk: 'high',
+    ...decisions,
+    about: { kind: network == null ? 'execute' : 'fetch', call: itemId, command },
+    others: otherDecisions(params.availableDecisions ?? [], command),
+  };
+}
+
+function patchApproval(requestId: JsonRpcId, params: PatchParams, item: Item | undefined): Approval {
+  const { itemId, reason, grantRoot } = params;
+  const changes = changesOf(item?.changes ?? []);
+  return {
+    requestId,
+    description: item === undefined ? 'apply_patch' : describeItem(item),
+    tool: 'apply_patch',
+    input: {
+      paths: changes.map(({ path }) => path),
+      ...(reason == null ? {} : { reason }),
+      ...(grantRoot == null ? {} : { grant_root: grantRoot }),
+    },
+    risk: 'medium',
+    ...decisions,
+    about: {
+      kind: 'edit',
+      call: itemId,
+      paths: changes.map(({ path }) => path),
+      changes: changes.map((change) => ({ ...wireChange(change) })),
+    },
+    others: otherDecisions(params.availableDecisions ?? ['acceptForSession'], 'these files'),
+  };
+}
+
+/** What else the program would take for an answer than a yes or a no. */
+function otherDecisions(
+  available: readonly Json[],
+  what: string,
+): readonly (RequestOption & { readonly result: JsonObject })[] {
+  return available.flatMap((decision): (RequestOption & { readonly result: JsonObject })[] => {
+    const result = { decision };
+    if (decision === 'acceptForSession') {
+      return [{ id: 'session', label: 'Allow for this session', kind: 'allow_always', result }];
+    }
+    if (memberOf(decision, 'acceptWithExecpolicyAmendment') !== undefined) {
+      return [{ id: 'always', label: `Always allow ${what}`, kind: 'allow_always', result }];
+    }
+    if (memberOf(decision, 'applyNetworkPolicyAmendment') !== undefined) {
+      return [{ id: 'always', label: 'Always allow this host', kind: 'allow_always', result }];
+    }
+    return decision === 'cancel' ? [{ id: 'stop', label: 'Deny and stop', kind: 'reject_once', result }] : [];
+  });
+}
+
+function optionsOf({ accepted, declined, others = [] }: Approval) {
+  return [
+    { id: 'allow', label: 'Allow', kind: 'allow_once', result: accepted } as const,
+    ...others.filter(({ kind }) => kind.startsWith('allow')),
+    { id: 'deny', label: 'Deny', kind: 'reject_once', result: declined } as const,
+    ...others.filter(({ kind }) => kind.startsWith('reject')),
+  ];
+}
+
+function decided(approval: Approval, answered: Answered): CodexStep {
+  const { requestId, accepted, declined } = approval;
+  if ('error' in answered) return { kind: 'respond', requestId, result: declined };
+  const options = optionsOf(approval);
+  const { option, isApproved, reason } = chosenOption(answered.value, options);
+  const chosen = options.find(({ id }) => id === option?.id)?.result ?? (isApproved ? accepted : declined);
+  return {
+    kind: 'respond',
+    requestId,
+    result: chosen,
+    ...(isApproved || reason === undefined ? {} : { reason }),
+  };
 }
 
 /** The request does not name the tool, but the call has begun. */
-function calledTool(work: readonly Item[], server: string, input: JsonObject): string | undefined {
+function calledItem(work: readonly Item[], server: string, input: JsonObject): Item | undefined {
   const calls = work.filter((item) => item.type === 'mcpToolCall' && item.server === server);
   const same = calls.find((item) => canonicalJson(item.arguments ?? {}) === canonicalJson(input));
-  return (same ?? (calls.length === 1 ? calls[0] : undefined))?.tool ?? undefined;
+  return same ?? (calls.length === 1 ? calls[0] : undefined);
 }
 
 function idOf(requestId: JsonRpcId, asked: number): string {

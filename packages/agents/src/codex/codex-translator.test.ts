@@ -19,7 +19,7 @@ test('no notification makes us fail, whatever is in it', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(fc.constantFrom(...methods), params), { maxLength: 20 }), (notices) => {
       const translator = new CodexTranslator();
-      for (const [method, given] of notices) expect(Array.isArray(translator.read(method, given, 't'))).toBe(true);
+      for (const [method, given] of notices) expect(Array.isArray(translator.read(method, given))).toBe(true);
     }),
   );
 });
@@ -37,7 +37,7 @@ test('usage is the difference of sums that only grow, however often they are tol
         total.outputTokens += output;
         for (let time = 0; time < times; time++) {
           const params = { threadId: 't', tokenUsage: { total: { ...total }, last } };
-          for (const meaning of translator.read('thread/tokenUsage/updated', params, 't')) {
+          for (const meaning of translator.read('thread/tokenUsage/updated', params)) {
             if (meaning.kind === 'usage') counted += meaning.usage.inputTokens + meaning.usage.outputTokens;
           }
         }
@@ -50,9 +50,9 @@ test('usage is the difference of sums that only grow, however often they are tol
 test('fields in a shape that we do not know do not cost us an answer or the end of a turn', () => {
   const translator = new CodexTranslator();
   const item = { type: 'agentMessage', id: 'm', text: 'Done.', error: 'none', changes: {}, exitCode: 'x' };
-  translator.read('item/completed', { threadId: 't', item }, 't');
+  translator.read('item/completed', { threadId: 't', item });
   const turn = { id: 'turn-1', status: 'completed', error: 'none' };
-  expect(translator.read('turn/completed', { threadId: 't', turn }, 't')).toEqual([
-    { kind: 'ended', turnId: 'turn-1', end: { kind: 'completed', text: 'Done.' } },
+  expect(translator.read('turn/completed', { threadId: 't', turn })).toEqual([
+    { kind: 'ended', turnId: 'turn-1', end: { kind: 'completed', text: 'Done.', message: 'm' } },
   ]);
 });

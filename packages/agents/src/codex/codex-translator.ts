@@ -1,64 +1,102 @@
 import { type Json, type JsonObject, unreachable } from '@concerto/base';
-import type { JsonRpcId, Usage } from '@concerto/protocol';
+import type { JsonRpcId, Usage, UsageSource } from '@concerto/protocol';
 import { type CodexFailure, CodexNotification, type CodexTokens, type Item } from '@concerto/protocol/codex';
-import { log, type Said, said, saidCustom, thought } from '../driver-output.ts';
+import type { AgentOutput } from '../agent-connection.ts';
+import { agentInfo, log, plan, type Said, said, thought } from '../driver-output.ts';
+import { memberOf } from '../json-member.ts';
 import { ThoughtPieces } from '../thought-pieces.ts';
-import { isWork, itemCompleted, itemStarted } from './codex-items.ts';
+import { isDelegation, isWork, itemCancelled, itemCompleted, itemStarted } from './codex-items.ts';
+import { CodexThreads } from './codex-threads.ts';
 
 /** What a notification means. */
 export type CodexMeaning =
-  | { readonly kind: 'say'; readonly output: Said }
-  | { readonly kind: 'usage'; readonly usage: Usage; readonly turnId: string | undefined }
+  | { readonly kind: 'say'; readonly output: AgentOutput }
+  /** Work, as it begins and ends, and what it writes. */
+  | { readonly kind: 'began' | 'done'; readonly item: Item }
+  | { readonly kind: 'output'; readonly callId: string; readonly text: string }
+  | { readonly kind: 'usage'; readonly usage: Usage; readonly source: UsageSource; readonly turnId: string | undefined }
+  /** It asks, and does not wait for the answer. */
+  | { readonly kind: 'asks'; readonly item: Item }
   | { readonly kind: 'resolved'; readonly requestId: JsonRpcId }
-  | { readonly kind: 'ended'; readonly turnId: string; readonly end: CodexEnd };
+  | { readonly kind: 'begun'; readonly turnId: string }
+  | { readonly kind: 'ended'; readonly turnId: string; readonly end: CodexEnd }
+  /** A sub-agent has ended its work. */
+  | { readonly kind: 'background' };
 
 export type CodexEnd =
-  | { readonly kind: 'completed'; readonly text: string }
+  | { readonly kind: 'completed'; readonly text: string; readonly message: string | undefined }
   | { readonly kind: 'interrupted' }
   | { readonly kind: 'failed'; readonly code: string; readonly message: string };
 
 /** Beside what we understand: says nothing that anybody waits for. */
 const quiet =
-  /^(thread\/(started|status|readState|settings|name|queue|goal|prediction|environment)|account\/|skills\/|remoteControl\/|app\/|hook\/|turn\/diff|item\/(commandExecution|fileChange)\/|rawResponse|model\/|process\/|fs\/)/;
+  /^(thread\/(started|status|readState|settings|name|queue|goal|prediction|environment)|account\/|skills\/|remoteControl\/|app\/|hook\/|turn\/diff|item\/(commandExecution|fileChange)\/|rawResponse|model\/|process\/|fs\/|codex\/event\/)/;
 
 const notLoggedIn =
   'codex is not logged in: run `codex login` in a terminal, or give this agent the key of its provider in its `env`';
 
 /** Reads the notifications of one process in order. */
 export class CodexTranslator {
+  /** The sub-agents, each in a thread of its own. */
+  readonly threads = new CodexThreads();
   readonly #thought = new ThoughtPieces();
   /** Work that has begun and not ended, by id. */
   readonly #work = new Map<string, Item>();
+  readonly #totals = new Map<string, CodexTokens>();
+  readonly #unknown = new Set<string>();
+  #root: string | undefined;
+  #model: string | undefined;
   #message: string | undefined;
-  #answer = '';
+  #answer: { readonly text: string; readonly message: string } | undefined;
   #failure: CodexFailure | undefined;
-  #total: CodexTokens | undefined;
+  #limits = '';
 
   get work(): readonly Item[] {
     return [...this.#work.values()];
   }
 
-  /** `thread` is ours: what is said of others is the business of the agents in them. */
-  read(method: string, params: Json, thread: string | undefined): CodexMeaning[] {
+  /** `thread` is ours: what is said of others is the business of the agents in them, unless ours has begun them. */
+  opened(thread: string, model: string | undefined): void {
+    this.#root = thread;
+    this.#model = model;
+  }
+
+  read(method: string, params: Json): CodexMeaning[] {
     const parsed = CodexNotification.safeParse({ method, params });
-    if (!parsed.success) return quiet.test(method) ? [] : says(log('debug', `codex: ${method}`));
+    if (!parsed.success) return this.#strange(method);
     const { threadId } = parsed.data.params;
-    return thread === undefined || threadId == null || threadId === thread ? this.#read(parsed.data) : [];
+    if (this.#root === undefined || threadId == null || threadId === this.#root) return this.#read(parsed.data);
+    return this.threads.has(threadId) ? this.#readOther(parsed.data, threadId) : [];
+  }
+
+  /** The turn is over: what was not told to have ended has. */
+  close(): readonly Said[] {
+    this.threads.clear();
+    const open = [...this.#work.values()];
+    this.#work.clear();
+    return open.map(itemCancelled);
+  }
+
+  #strange(method: string): CodexMeaning[] {
+    // An older program says some of it with every word.
+    if (quiet.test(method) || this.#unknown.has(method)) return [];
+    this.#unknown.add(method);
+    return says(log('debug', `codex: ${method}`));
   }
 
   #read(notice: CodexNotification): CodexMeaning[] {
     switch (notice.method) {
       case 'turn/started':
-        this.#answer = '';
+        this.#answer = undefined;
         this.#message = undefined;
         this.#failure = undefined;
-        return [];
+        return [{ kind: 'begun', turnId: notice.params.turn.id }];
       case 'turn/completed':
         return this.#completed(notice.params.turn);
       case 'turn/plan/updated':
         return says(planOf(notice.params));
       case 'item/started':
-        return this.#itemStarted(notice.params.item);
+        return this.#itemStarted(notice.params.item, undefined);
       case 'item/completed':
         return this.#itemCompleted(notice.params.item);
       case 'item/agentMessage/delta':
@@ -71,12 +109,16 @@ export class CodexTranslator {
       }
       case 'item/reasoning/summaryPartAdded':
         return this.#restOfThought();
+      case 'item/commandExecution/outputDelta':
+        return [{ kind: 'output', callId: notice.params.itemId, text: notice.params.delta }];
       case 'item/mcpToolCall/progress':
         return says(toolProgress(notice.params.itemId, notice.params.message));
       case 'thread/tokenUsage/updated':
-        return this.#used(notice.params.tokenUsage, notice.params.turnId ?? undefined);
+        return this.#used(notice.params, this.#root ?? '', this.#model);
       case 'serverRequest/resolved':
         return [{ kind: 'resolved', requestId: notice.params.requestId }];
+      case 'account/rateLimits/updated':
+        return this.#limited(notice.params.rateLimits);
       case 'mcpServer/startupStatus/updated': {
         const { name, status, error } = notice.params;
         if (status !== 'failed') return [];
@@ -98,37 +140,78 @@ export class CodexTranslator {
     }
   }
 
-  #itemStarted(item: Item): CodexMeaning[] {
+  /** What a sub-agent does belongs to the call that began it. */
+  #readOther(notice: CodexNotification, threadId: string): CodexMeaning[] {
+    const parent = this.threads.callOf(threadId);
+    switch (notice.method) {
+      case 'turn/started':
+        return says(...this.threads.started(threadId, notice.params.turn.id));
+      case 'turn/completed': {
+        const output = this.threads.completed(threadId, notice.params.turn);
+        if (parent !== undefined) this.#work.delete(parent);
+        return [...says(...output), { kind: 'background' }];
+      }
+      case 'item/started':
+        return this.#itemStarted(notice.params.item, parent);
+      case 'item/completed':
+        if (notice.params.item.type !== 'agentMessage') return this.#itemCompleted(notice.params.item);
+        return says(...this.threads.said(threadId, notice.params.item.text ?? ''));
+      case 'item/commandExecution/outputDelta':
+        return [{ kind: 'output', callId: notice.params.itemId, text: notice.params.delta }];
+      case 'thread/tokenUsage/updated':
+        return this.#used({ ...notice.params, turnId: null }, threadId, this.threads.modelOf(threadId));
+      case 'serverRequest/resolved':
+        return [{ kind: 'resolved', requestId: notice.params.requestId }];
+      case 'error':
+        return says(log('warn', `${this.threads.nameOf(threadId)}: ${notice.params.error.message}`));
+      default:
+        return [];
+    }
+  }
+
+  #itemStarted(item: Item, parent: string | undefined): CodexMeaning[] {
     if (!isWork(item)) return this.#restOfThought();
     this.#work.set(item.id, item);
-    return [...this.#restOfThought(), ...says(itemStarted(item))];
+    if (isDelegation(item)) this.threads.delegated(item);
+    return [...this.#restOfThought(), ...says(itemStarted(item, parent)), { kind: 'began', item }];
   }
 
   #words(itemId: string, delta: string): CodexMeaning[] {
-    // Two messages are two paragraphs; joined, they would run into each other.
     const isNext = this.#message !== undefined && this.#message !== itemId;
     this.#message = itemId;
     if (delta === '') return [];
-    const rest = this.#restOfThought();
-    return [
-      ...rest,
-      ...says(...(isNext ? [said({ type: 'partial', text: '\n\n' })] : []), said({ type: 'partial', text: delta })),
-    ];
+    // Two messages are two paragraphs to a program; to a session they are apart already.
+    const gap = isNext ? [{ ...partial('\n\n', itemId), shown: [] }] : [];
+    return [...this.#restOfThought(), ...says(...gap, partial(delta, itemId))];
   }
 
   #itemCompleted(item: Item): CodexMeaning[] {
-    if ((item.type === 'agentMessage' || item.type === 'plan') && item.text != null) this.#answer = item.text;
-    if (!this.#work.delete(item.id)) return [];
-    return says(itemCompleted(item));
+    if (item.type === 'agentMessage' || item.type === 'plan') return this.#messageCompleted(item);
+    // A sub-agent's call ends with its thread.
+    if (isDelegation(item) || !this.#work.delete(item.id)) return [];
+    return [...says(itemCompleted(item)), { kind: 'done', item }];
   }
 
-  /** The program tells the sum of the thread, sometimes twice. */
+  #messageCompleted(item: Item): CodexMeaning[] {
+    const { id, text } = item;
+    const asks: CodexMeaning[] = (item.questions ?? []).length > 0 ? [{ kind: 'asks', item }] : [];
+    if (text == null || text === '') return asks;
+    if (item.delivery !== 'async') this.#answer = { text, message: id };
+    // What was not streamed is told whole.
+    if (this.#message === id) return asks;
+    if (item.delivery !== 'async') this.#message = id;
+    return [...says(said({ type: 'message', id, text })), ...asks];
+  }
+
+  /** The program tells the sum of a thread, sometimes twice. */
   #used(
-    { total, last }: { readonly total: CodexTokens; readonly last: CodexTokens },
-    turnId: string | undefined,
+    told: Extract<CodexNotification, { method: 'thread/tokenUsage/updated' }>['params'],
+    thread: string,
+    model: string | undefined,
   ): CodexMeaning[] {
-    const before = this.#total ?? difference(total, last);
-    this.#total = total;
+    const { total, last, modelContextWindow: size } = told.tokenUsage;
+    const before = this.#totals.get(thread) ?? difference(total, last);
+    this.#totals.set(thread, total);
     const { inputTokens, outputTokens, cachedInputTokens, cacheWriteInputTokens } = difference(total, before);
     if (inputTokens === 0 && outputTokens === 0) return [];
     const usage = {
@@ -137,7 +220,20 @@ export class CodexTranslator {
       cacheReadTokens: cachedInputTokens ?? 0,
       cacheWriteTokens: cacheWriteInputTokens ?? 0,
     };
-    return [{ kind: 'usage', usage, turnId }];
+    const used = last.inputTokens + last.outputTokens;
+    const source = {
+      ...(model === undefined ? {} : { model }),
+      ...(size == null || thread !== this.#root ? {} : { context: { used, size } }),
+    };
+    return [{ kind: 'usage', usage, source, turnId: told.turnId ?? undefined }];
+  }
+
+  #limited(limits: JsonObject): CodexMeaning[] {
+    const told = JSON.stringify(limits);
+    const isTold = limits.primary != null || limits.secondary != null || limits.rateLimitReachedType != null;
+    if (!isTold || told === this.#limits) return [];
+    this.#limits = told;
+    return says(agentInfo({ extra: { rate_limits: limits } }));
   }
 
   #completed(turn: {
@@ -146,18 +242,20 @@ export class CodexTranslator {
     readonly error?: CodexFailure | null | undefined;
   }): CodexMeaning[] {
     const rest = this.#restOfThought();
-    // What it did not get to say of its work: an interrupt leaves it open.
-    this.#work.clear();
     return [...rest, { kind: 'ended', turnId: turn.id, end: this.#end(turn.status, turn.error ?? this.#failure) }];
   }
 
   #end(status: string, failure: CodexFailure | undefined): CodexEnd {
-    if (status === 'completed') return { kind: 'completed', text: this.#answer };
+    if (status === 'completed') {
+      return { kind: 'completed', text: this.#answer?.text ?? '', message: this.#answer?.message };
+    }
     if (status === 'interrupted') return { kind: 'interrupted' };
-    const code = codeOf(failure?.codexErrorInfo);
     const details = failure?.additionalDetails == null ? '' : ` (${failure.additionalDetails})`;
     const message = `${failure?.message ?? 'the turn failed'}${details}`;
-    return { kind: 'failed', code, message: code === 'unauthorized' ? `${notLoggedIn} (${message})` : message };
+    if (isUnauthorized(failure?.codexErrorInfo)) {
+      return { kind: 'failed', code: 'not_logged_in', message: `${notLoggedIn} (${message})` };
+    }
+    return { kind: 'failed', code: codeOf(failure?.codexErrorInfo), message };
   }
 
   #restOfThought(): CodexMeaning[] {
@@ -166,8 +264,12 @@ export class CodexTranslator {
   }
 }
 
-function says(...outputs: readonly Said[]): CodexMeaning[] {
+function says(...outputs: readonly AgentOutput[]): CodexMeaning[] {
   return outputs.map((output) => ({ kind: 'say', output }));
+}
+
+function partial(text: string, message: string): Said {
+  return said({ type: 'partial', text, message });
 }
 
 function difference(total: CodexTokens, before: CodexTokens): CodexTokens {
@@ -180,9 +282,13 @@ function difference(total: CodexTokens, before: CodexTokens): CodexTokens {
   };
 }
 
-function planOf({ plan, explanation }: Extract<CodexNotification, { method: 'turn/plan/updated' }>['params']): Said {
-  const steps = plan.map(({ step, status }): JsonObject => ({ step, status }));
-  return saidCustom('plan', { steps, ...(explanation == null ? {} : { explanation }) });
+function planOf({ plan: steps }: Extract<CodexNotification, { method: 'turn/plan/updated' }>['params']): Said {
+  return plan(
+    steps.map(({ step, status }) => ({
+      content: step,
+      status: status === 'completed' || status === 'pending' ? status : 'in_progress',
+    })),
+  );
 }
 
 function toolProgress(callId: string, message: string): Said {
@@ -196,4 +302,9 @@ function codeOf(info: Json | null | undefined): string {
   if (typeof info === 'string') return info;
   const [key] = typeof info === 'object' && info !== null ? Object.keys(info) : [];
   return key ?? 'failed';
+}
+
+function isUnauthorized(info: Json | null | undefined): boolean {
+  if (codeOf(info) === 'unauthorized') return true;
+  return memberOf(memberOf(info ?? undefined, codeOf(info)), 'httpStatusCode') === 401;
 }

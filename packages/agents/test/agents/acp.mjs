@@ -2,6 +2,7 @@
 import { createInterface } from 'node:readline';
 
 const ways = new Set(process.argv.slice(2));
+const agentName = [...ways].find((way) => way.startsWith('as:'))?.slice(3) ?? 'scripted';
 const sessionId = 'conversation-1';
 const waiting = new Map();
 let lastId = 0;
@@ -46,6 +47,23 @@ const form = (properties, message = 'Please answer.', required = []) =>
 const refusal = (code, message, data) => Object.assign(new Error(message), { code, data });
 const end = (stopReason = 'end_turn') => ({ stopReason });
 
+/** A call as the known agents begin it: each tells the tool's name in a place of its own, and later what is run. */
+function beginCommand() {
+  const own = {
+    OpenCode: { toolCallId: 'call_9', title: 'bash', kind: 'execute' },
+    'gemini-cli': { toolCallId: 'run_shell_command__9', title: 'rm -r build', kind: 'execute' },
+    'claude-agent-acp': { toolCallId: 'call_9', title: 'Terminal', kind: 'execute', name: 'Bash' },
+    'codex-acp': { toolCallId: 'call_9', title: 'rm -r build', kind: 'execute' },
+  };
+  const call = { status: 'pending', rawInput: { cwd: '/w' }, ...(own[agentName] ?? command) };
+  update({ sessionUpdate: 'tool_call', ...call });
+  const rawInput = { command: 'rm -r build', cwd: '/w' };
+  const { toolCallId } = call;
+  const title = 'rm -r build';
+  update({ sessionUpdate: 'tool_call_update', toolCallId, status: 'in_progress', title, rawInput });
+  return { toolCallId, kind: 'execute', status: 'pending', rawInput };
+}
+
 const scenes = {
   async hello() {
     say('Hello ');
@@ -59,6 +77,42 @@ const scenes = {
       update({ sessionUpdate: 'tool_call_update', toolCallId: 'call_1', status: 'completed', rawOutput: { code: 0 } });
     }
     say(JSON.stringify(outcome));
+    return end();
+  },
+  async asks() {
+    const call = beginCommand();
+    const outcome = await permission({ ...call, title: 'rm -r build' });
+    const isAllowed = outcome.optionId === 'once';
+    const status = isAllowed ? 'completed' : 'failed';
+    update({ sessionUpdate: 'tool_call_update', toolCallId: call.toolCallId, status });
+    say(isAllowed ? 'ran' : 'refused');
+    return end();
+  },
+  async sneaks() {
+    const stopped = untilCancelled();
+    const { toolCallId } = beginCommand();
+    update({ sessionUpdate: 'tool_call_update', toolCallId, status: 'completed', title: 'rm -r build' });
+    await stopped;
+    return end('cancelled');
+  },
+  async lingers() {
+    const stopped = untilCancelled();
+    beginCommand();
+    await stopped;
+    return end('cancelled');
+  },
+  async writes() {
+    const { toolCallId } = beginCommand();
+    const told = (status, text) =>
+      update({
+        sessionUpdate: 'tool_call_update',
+        toolCallId,
+        status,
+        content: [{ type: 'content', content: { type: 'text', text } }],
+      });
+    told('in_progress', 'one\n');
+    told('in_progress', 'one\ntwo\n');
+    told('completed', 'one\ntwo\n');
     return end();
   },
   // Nothing is told of the call before the permission, nor after its refusal; and the refusal ends the turn.
@@ -242,7 +296,7 @@ const methods = {
         mcpCapabilities: { http: true },
         sessionCapabilities: ways.has('resume') ? { resume: {} } : {},
       },
-      agentInfo: { name: 'scripted', version: '1.2.3' },
+      agentInfo: { name: agentName, version: '1.2.3' },
       authMethods: [{ id: 'key', name: 'API key' }],
       ...(ways.has('steering') ? { _meta: { steering: { supported: true } } } : {}),
       seen: clientCapabilities,

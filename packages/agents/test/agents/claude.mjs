@@ -35,6 +35,7 @@ const ask = (request) => {
 };
 
 const waiting = new Map();
+let finishTask;
 const queued = [];
 let isBusy = false;
 let doing;
@@ -75,6 +76,57 @@ const turns = {
       text('Done.');
       end({ result: 'Done.' });
     }
+  },
+  // Under the session's rules: our hook is asked first, then we are.
+  async asks() {
+    const input = { command: 'rm -r build' };
+    assistant({ type: 'tool_use', id: 'toolu_1', name: 'Bash', input });
+    const callback = { subtype: 'hook_callback', callback_id: 'x', input: { tool_name: 'Bash' } };
+    const { hookSpecificOutput: ruled } = hooks.PreToolUse === undefined ? {} : (await ask(callback)).response;
+    const isDenied = ruled?.permissionDecision === 'deny';
+    const request = { subtype: 'can_use_tool', tool_name: 'Bash', input, tool_use_id: 'toolu_1' };
+    const isAllowed = !isDenied && (await ask(request)).response.behavior === 'allow';
+    toolResult('toolu_1', isAllowed ? 'ran' : 'refused', !isAllowed);
+    end({ result: isAllowed ? 'ran' : 'refused' });
+  },
+  async sneaks() {
+    assistant({ type: 'tool_use', id: 'toolu_1', name: 'Bash', input: { command: 'rm -r build' } });
+    toolResult('toolu_1', 'ran');
+    await this.work();
+  },
+  async lingers() {
+    assistant({ type: 'tool_use', id: 'toolu_1', name: 'Bash', input: { command: 'rm -r build' } });
+    await this.work();
+  },
+  // It delegates, says its word, and goes on when what it has begun ends.
+  async delegate(what) {
+    const task = { task_id: 't-1', tool_use_id: 'toolu_1', is_backgrounded: true };
+    assistant({ type: 'tool_use', id: 'toolu_1', name: 'Task', input: { description: 'look', prompt: 'look' } });
+    say({ type: 'system', subtype: 'background_tasks_changed', tasks: [{ task_id: 't-1' }] });
+    say({ type: 'system', subtype: 'task_started', ...task, description: 'look' });
+    toolResult('toolu_1', 'launched');
+    const inTask = { parent_tool_use_id: 'toolu_1' };
+    assistant({ type: 'tool_use', id: 'toolu_2', name: 'Bash', input: { command: 'ls' } }, inTask);
+    text('Waiting for my agent.');
+    end({ result: 'Waiting for my agent.' });
+    finishTask = (status) => {
+      finishTask = undefined;
+      say({ type: 'system', subtype: 'task_notification', ...task, status, summary: 'SUB REPORT' });
+      say({ type: 'system', subtype: 'background_tasks_changed', tasks: [] });
+    };
+    if (what === 'for ever') return;
+    const request = { subtype: 'can_use_tool', tool_name: 'Bash', input: { command: 'ls' }, tool_use_id: 'toolu_2' };
+    await ask({ ...request, agent_id: 't-1' });
+    say({
+      type: 'user',
+      message: { content: [{ type: 'tool_result', tool_use_id: 'toolu_2', content: 'listed' }] },
+      parent_tool_use_id: 'toolu_1',
+    });
+    finishTask('completed');
+    if (what === 'without a word') return;
+    say({ type: 'system', subtype: 'init', model: 'fake', claude_code_version: '9.9' });
+    text('FINAL REPORT');
+    end({ result: 'FINAL REPORT' });
   },
   async hook(tool_name) {
     const { response } = await ask({ subtype: 'hook_callback', callback_id: 'x', input: { tool_name } });
@@ -193,6 +245,7 @@ createInterface({ input: process.stdin }).on('line', (line) => {
     const { request_id, request } = message;
     if (process.env.MUTE === '1') return;
     if (request.subtype === 'interrupt') interrupt(request);
+    if (request.subtype === 'stop_task') finishTask?.('stopped');
     const response = answers[request.subtype]?.(request) ?? {};
     say({ type: 'control_response', response: { subtype: 'success', request_id, response } });
   } else if (isBusy) {

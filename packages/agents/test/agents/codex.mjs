@@ -8,7 +8,7 @@ const waiting = new Map();
 let requests = 0;
 const ask = (method, params) => {
   const id = requests++;
-  write({ id, method, params: { threadId, turnId: turn.id, itemId: 'i-1', ...params } });
+  write({ id, method, params: { threadId, turnId: turn?.id, itemId: 'i-1', ...params } });
   return new Promise((resolve) => waiting.set(id, resolve));
 };
 
@@ -18,6 +18,9 @@ let turn;
 let turns = 0;
 let total = 0;
 const steered = [];
+const terminals = [];
+const told = [];
+const subs = new Map();
 
 const message = (id, text) => {
   tell('item/started', { item: { type: 'agentMessage', id, text: '' } });
@@ -75,6 +78,50 @@ const prompts = {
     if (isDone) answer('Done.');
     // Room for what is said beside the no.
     else setTimeout(() => answer(steered.join(' ') || 'Declined.'), 50);
+  },
+  async asks() {
+    tell('item/started', { item: { ...command, status: 'inProgress' } });
+    const isDone = (await ask('item/commandExecution/requestApproval', command)).decision === 'accept';
+    tell('item/completed', { item: { ...command, status: isDone ? 'completed' : 'declined' } });
+    answer(isDone ? 'ran' : 'refused');
+  },
+  sneaks: () => {
+    tell('item/started', { item: { ...command, status: 'inProgress' } });
+    tell('item/completed', { item: { ...command, status: 'completed', aggregatedOutput: 'removed' } });
+  },
+  lingers: () => tell('item/started', { item: { ...command, status: 'inProgress' } }),
+  // It delegates, and says its word before its sub-agent does.
+  async delegate(what) {
+    const agentThreadId = 't-sub';
+    const sub = { threadId: agentThreadId, turnId: 'turn-sub' };
+    const item = { type: 'subAgentActivity', id: 'call-1', kind: 'started', agentThreadId, agentPath: '/root/look' };
+    tell('item/started', { item });
+    tell('item/completed', { item });
+    tell('turn/started', { ...sub, turn: { id: 'turn-sub' } });
+    subs.set(agentThreadId, sub);
+    message('m-a', 'Waiting for my agent.');
+    end();
+    if (what === 'for ever') return;
+    const listing = { ...command, id: 'i-sub' };
+    tell('item/started', { ...sub, item: { ...listing, status: 'inProgress' } });
+    await ask('item/commandExecution/requestApproval', { ...listing, ...sub, itemId: 'i-sub' });
+    tell('item/completed', { ...sub, item: { ...listing, status: 'completed', aggregatedOutput: 'listed' } });
+    tell('item/completed', { ...sub, item: { type: 'agentMessage', id: 'm-sub', text: 'SUB REPORT' } });
+    const used = { inputTokens: 100, outputTokens: 20 };
+    tell('thread/tokenUsage/updated', { ...sub, tokenUsage: { total: used, last: used } });
+    tell('turn/completed', { ...sub, turn: { id: 'turn-sub', status: 'completed' } });
+    tell('item/started', { item: { ...item, id: 'call-2', kind: 'completed' } });
+  },
+  aside: () => {
+    const questions = [{ title: 'Which store?', options: ['SQLite', 'Redis'] }];
+    const item = { type: 'agentMessage', id: 'm-q', text: 'A question.', delivery: 'async', questions };
+    tell('item/completed', { item });
+  },
+  writes: () => {
+    tell('item/started', { item: { ...command, status: 'inProgress' } });
+    for (const delta of ['one\n', 'two\n']) tell('item/commandExecution/outputDelta', { itemId: 'i-1', delta });
+    tell('item/completed', { item: { ...command, status: 'completed', aggregatedOutput: 'one\ntwo\n', exitCode: 0 } });
+    answer('Written.');
   },
   async patch() {
     const item = { type: 'fileChange', id: 'i-1', changes: [{ path: 'a.ts', diff: '+x', kind: { type: 'add' } }] };
@@ -141,6 +188,19 @@ const prompts = {
   },
   logout: () => end('failed', { message: '401', codexErrorInfo: 'unauthorized' }),
   work: () => message('m-a', 'Working.'),
+  background: () => {
+    terminals.push('tail -f /dev/null');
+    message('m-a', 'Working.');
+  },
+  steered: () => answer(told.join(' | ')),
+  // It leaves a command running, which ends a while later.
+  leaves: () => {
+    terminals.push('sleep 1');
+    tell('item/started', { item: { ...command, status: 'inProgress' } });
+    answer('It runs.');
+    setTimeout(() => terminals.pop(), 500);
+  },
+  terminals: () => answer(`${terminals.length} running`),
   deaf: () => {
     turn.isDeaf = true;
     message('m-a', 'Working.');
@@ -198,10 +258,23 @@ const methods = {
   'turn/steer': ({ expectedTurnId, input }) => {
     if (turn?.id !== expectedTurnId) throw new Error('no active turn to steer');
     steered.push(input[0].text);
+    told.push(input[0].text);
     if (input[0].text.startsWith('in ')) setImmediate(() => answer(`heard: ${input[0].text}`));
     return { turnId: turn.id };
   },
-  'turn/interrupt': ({ turnId }) => {
+  'thread/backgroundTerminals/clean': () => {
+    if (process.env.OLD === '1') throw new Error('unknown method');
+    terminals.length = 0;
+    return {};
+  },
+  'thread/backgroundTerminals/list': () => ({ data: terminals }),
+  'turn/interrupt': ({ threadId: thread, turnId }) => {
+    const sub = subs.get(thread);
+    if (sub !== undefined) {
+      subs.delete(thread);
+      setImmediate(() => tell('turn/completed', { ...sub, turn: { id: sub.turnId, status: 'interrupted' } }));
+      return {};
+    }
     if (turn?.id !== turnId || turn.isDeaf) throw new Error('no such turn');
     for (const requestId of waiting.keys()) tell('serverRequest/resolved', { requestId });
     waiting.clear();

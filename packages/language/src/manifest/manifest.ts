@@ -1,3 +1,4 @@
+import { agentProtocols, programOfProtocol } from '@concerto/base';
 import { z } from 'zod';
 
 const text = z.string().min(1);
@@ -54,7 +55,7 @@ const connection = z
 const agent = z
   .strictObject({
     transport: z.literal('stdio').default('stdio'),
-    protocol: z.enum(['ndjson', 'acp', 'claude', 'codex']).default('ndjson'),
+    protocol: z.enum(agentProtocols).default('ndjson'),
     /** Optional only where the protocol names a program itself. */
     command: text.optional(),
     args: z.array(z.string()).default([]),
@@ -75,7 +76,7 @@ const agent = z
     /** Sent in `init`; absent when the table is missing or empty. */
     params: z.record(z.string(), z.json()).optional(),
   })
-  .refine((value) => value.command !== undefined || value.protocol === 'claude' || value.protocol === 'codex', {
+  .refine((value) => value.command !== undefined || programOfProtocol(value.protocol) !== undefined, {
     message: 'needs `command`: the program to start',
   });
 

@@ -140,6 +140,7 @@ export class LiveAgent {
         this.#session?.fail(output.failure);
         return;
       case 'announced':
+      case 'events':
       case 'usage':
       case 'withdrawn':
         return;

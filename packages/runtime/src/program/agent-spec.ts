@@ -1,7 +1,6 @@
 import { access } from 'node:fs/promises';
 import { isAbsolute, join, resolve } from 'node:path';
-import type { AgentSpec } from '@concerto/agents';
-import type { Json } from '@concerto/base';
+import { type AgentSpec, agentSpecOf } from '@concerto/agents';
 import type { IrAgent } from '@concerto/ir';
 import { type ProgramWorld, WorldFailure } from './program-world.ts';
 
@@ -10,33 +9,28 @@ export type AgentPlaces = Pick<ProgramWorld, 'directory' | 'projectDirectory' | 
 
 /** How to start a declared agent: the manifest's table with what the declaration says over it. */
 export async function agentSpec(agent: IrAgent, world: AgentPlaces): Promise<AgentSpec> {
-  const table = { ...agent.manifest, ...agent.config };
-  const protocol = oneOf(table.protocol, ['ndjson', 'acp', 'claude', 'codex']) ?? 'ndjson';
-  // Two of the protocols name their program themselves.
-  const program = text(table.command) ?? (protocol === 'claude' || protocol === 'codex' ? protocol : undefined);
-  if (program === undefined) {
-    throw new WorldFailure(
-      'spawn',
-      `agent ${agent.name}: nothing says how to start "${agent.connector}"; add [agents.${agent.connector}] with a command to Concerto.toml`,
-    );
-  }
-  const workingDir = resolve(world.projectDirectory, text(table.working_dir) ?? '.');
+  const spec = declared(agent, world);
+  const workingDir = spec.workingDir ?? world.projectDirectory;
   const [command = '', ...args] = await Promise.all(
-    [program, ...texts(table.args)].map((word) => findPath(word, { agent, world, workingDir })),
+    [spec.command, ...(spec.args ?? [])].map((word) => findPath(word, { agent, world, workingDir })),
   );
   return {
-    name: agent.name,
-    protocol,
+    ...spec,
     command,
     args,
-    env: variables(table.env),
-    workingDir,
     // A program that says nothing sends bare lines, which every command-line agent understands, as far as they are lines.
-    inputFormat: oneOf(table.input_format, ['text', 'json']) ?? 'line-or-json',
-    ...optional('outputFormat', oneOf(table.output_format, ['text', 'json'])),
-    ...optional('plainText', oneOf(table.plain_text, ['result', 'log', 'error'])),
-    ...(agent.params === undefined ? {} : { params: agent.params }),
+    inputFormat: spec.inputFormat ?? 'line-or-json',
   };
+}
+
+function declared({ name, connector, manifest, config, params }: IrAgent, world: AgentPlaces): AgentSpec {
+  const table = { ...manifest, ...config, ...(params === undefined ? {} : { params }) };
+  try {
+    return agentSpecOf(name, table, world.projectDirectory);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new WorldFailure('spawn', `${why}; see [agents.${connector}] in Concerto.toml`, { cause });
+  }
 }
 
 type PathPlace = { readonly agent: IrAgent; readonly world: AgentPlaces; readonly workingDir: string };
@@ -58,28 +52,4 @@ async function isThere(path: string): Promise<boolean> {
   } catch {
     return false;
   }
-}
-
-function text(value: Json | undefined): string | undefined {
-  return typeof value === 'string' ? value : undefined;
-}
-
-function texts(value: Json | undefined): string[] {
-  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
-}
-
-function oneOf<const Name extends string>(value: Json | undefined, names: readonly Name[]): Name | undefined {
-  return names.find((name) => name === value);
-}
-
-function optional<Key extends string, Value>(key: Key, value: Value | undefined): { [name in Key]?: Value } {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a computed key widens to string
-  return (value === undefined ? {} : { [key]: value }) as { [name in Key]?: Value };
-}
-
-function variables(value: Json | undefined): Record<string, string> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return {};
-  const entries: [string, string][] = [];
-  for (const [name, item] of Object.entries(value)) if (typeof item === 'string') entries.push([name, item]);
-  return Object.fromEntries(entries);
 }

@@ -23,7 +23,7 @@ export type ProgramAgentOutput =
   | { readonly kind: 'exit'; readonly exit: AgentExit }
   /** Ended otherwise than by itself. */
   | { readonly kind: 'gone'; readonly failure: WorldFailure }
-  | { readonly kind: 'announced' | 'usage' | 'withdrawn' };
+  | { readonly kind: 'announced' | 'events' | 'usage' | 'withdrawn' };
 
 /** A call as the program made it: its name is unique in the run, and the same when the run is repeated. */
 export type ProgramCall = { readonly name: string; readonly listens: boolean };

@@ -137,7 +137,7 @@ export class AgentListener {
   }
 
   async #passProcess(
-    output: Exclude<AgentOutput, { kind: 'message' | 'usage' | 'withdrawn' }>,
+    output: Exclude<AgentOutput, { kind: 'message' | 'events' | 'usage' | 'withdrawn' }>,
     observed: readonly WorkEvent[],
   ): Promise<void> {
     const { writer, speaker, announced, exited, link } = this.#options;

@@ -1,12 +1,5 @@
 import type { JsonObject } from '@concerto/base';
 import type { AcpParams } from '@concerto/protocol';
-import type { AgentSpec } from '../agent-connection.ts';
-import { readParams } from '../driver-params.ts';
-
-/** `[agents.NAME.params]`, with the session's servers and tools beside them. */
-export function acpParams(spec: AgentSpec): AcpParams {
-  return readParams(spec, 'acp');
-}
 
 /** The session's servers in the form of the protocol; those it cannot be given are named with the reason. */
 export function acpServers(

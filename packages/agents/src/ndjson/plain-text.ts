@@ -1,4 +1,4 @@
-import type { Alarm } from './agent-process.ts';
+import type { Alarm } from '../agent-process.ts';
 
 /** Silence after which an agent that speaks no NDJSON is taken to have said its answer. */
 const silenceMs = 300;
