@@ -136,29 +136,33 @@ describe('the real codex program, driven', () => {
   test.each([
     { command: 'that the model waits for', yieldMs: 30_000 },
     { command: 'that the model has left in the background', yieldMs: 300 },
-  ])('an interrupt in the middle of a command $command: it ends at once, and the thread goes on', {
-    timeout,
-  }, async ({ yieldMs }) => {
-    const waits = {
-      tool: 'exec_command',
-      arguments: { cmd: 'touch begun; tail -f /dev/null', yield_time_ms: yieldMs },
-    };
-    const looksOn = yieldMs > 1_000 ? [] : [[{ text: 'I look on.' }, { hang: true as const }]];
-    const agent = await startWith([[waits], ...looksOn, 'Going on.']);
-    const own = descendants(agent.agent.identity.pid);
-    await agent.agent.prompt({ text: 'Wait' });
-    await answer(agent, (await agent.until('approval')).at(-1), 'yes');
-    await expect.poll(() => existsSync(join(place.workDir, 'begun')), { timeout: 30_000 }).toBe(true);
-    const command = descendants(agent.agent.identity.pid).filter((pid) => !own.includes(pid));
-    expect(command).not.toEqual([]);
-    if (looksOn.length > 0) await agent.until('partial');
-    await agent.agent.request('interrupt', 'i-1');
-    expect((await agent.until('ack', 'error')).at(-1)).toMatchObject({ type: 'ack', in_reply_to_id: 'i-1' });
-    await expect.poll(() => command.filter(isAlive), { timeout: 5_000 }).toEqual([]);
-    await agent.agent.prompt({ text: 'And now?' });
-    expect((await agent.until('result')).at(-1)).toMatchObject({ text: 'Going on.' });
-    await agent.agent.end();
-  });
+  ])(
+    'an interrupt in the middle of a command $command: it ends at once, and the thread goes on',
+    {
+      timeout,
+    },
+    async ({ yieldMs }) => {
+      const waits = {
+        tool: 'exec_command',
+        arguments: { cmd: 'touch begun; tail -f /dev/null', yield_time_ms: yieldMs },
+      };
+      const looksOn = yieldMs > 1_000 ? [] : [[{ text: 'I look on.' }, { hang: true as const }]];
+      const agent = await startWith([[waits], ...looksOn, 'Going on.']);
+      const own = descendants(agent.agent.identity.pid);
+      await agent.agent.prompt({ text: 'Wait' });
+      await answer(agent, (await agent.until('approval')).at(-1), 'yes');
+      await expect.poll(() => existsSync(join(place.workDir, 'begun')), { timeout: 30_000 }).toBe(true);
+      const command = descendants(agent.agent.identity.pid).filter((pid) => !own.includes(pid));
+      expect(command).not.toEqual([]);
+      if (looksOn.length > 0) await agent.until('partial');
+      await agent.agent.request('interrupt', 'i-1');
+      expect((await agent.until('ack', 'error')).at(-1)).toMatchObject({ type: 'ack', in_reply_to_id: 'i-1' });
+      await expect.poll(() => command.filter(isAlive), { timeout: 5_000 }).toEqual([]);
+      await agent.agent.prompt({ text: 'And now?' });
+      expect((await agent.until('result')).at(-1)).toMatchObject({ text: 'Going on.' });
+      await agent.agent.end();
+    },
+  );
 
   test('a new process goes on with the thread, and its tokens are counted once', { timeout }, async () => {
     const first = await startWith(['One.', 'Two.', 'Three.']);

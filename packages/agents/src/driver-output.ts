@@ -138,7 +138,7 @@ export function agentInfo(info: Omit<Extract<SessionEvent, { type: 'agentInfo' }
 }
 
 /** Enough to read along by. */
-export function cut(text: string): string {
+function cut(text: string): string {
   if (text.length <= shownCharactersMax) return text;
   return `${text.slice(0, shownCharactersMax)}\n[cut after ${shownCharactersMax} of ${text.length} characters]`;
 }

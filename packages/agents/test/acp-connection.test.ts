@@ -217,9 +217,9 @@ describe('a permission', () => {
       tool: 'Bash',
       input: { command: 'rm -r build' },
       options: [
-        { id: 'once', label: 'Allow once', kind: 'allow_once' },
-        { id: 'ever', label: 'Always allow', kind: 'allow_always' },
-        { id: 'not', label: 'Reject', kind: 'reject_once' },
+        { id: 'once', name: 'Allow once', label: 'Allow once', kind: 'allow_once' },
+        { id: 'ever', name: 'Always allow', label: 'Always allow', kind: 'allow_always' },
+        { id: 'not', name: 'Reject', label: 'Reject', kind: 'reject_once' },
       ],
     });
   });

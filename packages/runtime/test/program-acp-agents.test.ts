@@ -64,7 +64,6 @@ test('a listen hears its thoughts and what it does, and answers what it asks', a
     'log: read: in_progress',
     'log: read: the text',
     'progress: fetch: Never ends',
-    'progress: plan: Plan: 1 of 2 done; now: two',
     'log: fetch: unfinished',
     'approval: `rm -r build`',
     'allowed: {"outcome":"selected","optionId":"once"}',

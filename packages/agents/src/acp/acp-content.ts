@@ -19,7 +19,7 @@ export function blockEvent(block: ContentBlock, messageId: string): WorkEvent {
   return { type: 'content', content: { role: 'model', parts: [part] }, messageId };
 }
 
-export function blockPart({ data, mimeType }: ContentBlock): Part | undefined {
+function blockPart({ data, mimeType }: ContentBlock): Part | undefined {
   return data == null ? undefined : { inlineData: { mimeType: mimeType ?? 'application/octet-stream', data } };
 }
 

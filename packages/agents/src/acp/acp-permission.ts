@@ -40,7 +40,7 @@ export function approvalOf({ options }: PermissionRequest, call: ToolCall, callI
     ...(paths.length === 0 ? {} : { paths }),
     ...(text === undefined ? {} : { details: text }),
     ...(changes.length === 0 ? {} : { changes: changes.map((change) => ({ ...wireChange(change) })) }),
-    options: offered(options).map((option) => ({ ...option })),
+    options: offered(options).map((option) => ({ ...option, name: option.label })),
   };
 }
 
