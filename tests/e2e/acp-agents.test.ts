@@ -65,6 +65,7 @@ describe('a session with an agent of protocol "acp"', () => {
     expect(types).toEqual([
       'start',
       'functionCall',
+      'agentInfo',
       'subagentAddJson',
       'content',
       'thought',
@@ -72,8 +73,7 @@ describe('a session with an agent of protocol "acp"', () => {
       'functionCallUpdate',
       'functionResult',
       'functionCall',
-      'functionCallUpdate',
-      'subagentAddJson',
+      'plan',
       'content',
       'functionResult',
       'subagentFinish',
