@@ -23,7 +23,8 @@ export type Suspend = SuspendEvent extends infer Event
 
 /** What an agent says, and what our own loop says, which knows the events and needs no translation. */
 export type SessionOutput =
-  | AgentOutput
+  /** `requestId`: what a request that it opens is called, where that is known. */
+  | (AgentOutput & { readonly requestId?: string })
   /** Answered by a reply to `id`. */
   | { readonly kind: 'suspend'; readonly id: string; readonly event: Suspend };
 

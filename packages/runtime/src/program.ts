@@ -1,6 +1,6 @@
 /** The half of the runtime that runs programs, for commands that start often and need nothing else. */
 export { askMcpTools } from './program/ask-mcp-tools.ts';
-export { JournalError } from './program/journal-file.ts';
+export { JournalError, JournalFile } from './program/journal-file.ts';
 export { ProgramJournal, type ReplaySummary } from './program/program-journal.ts';
 export { type ProgramWorld, WorldFailure } from './program/program-world.ts';
 export { type RunOptions, runProgram } from './program/run-program.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildProgram } from '@concerto/language';
-import { ProgramJournal, type RunOptions, runProgram } from '@concerto/runtime/program';
+import { JournalFile, ProgramJournal, type RunOptions, runProgram } from '@concerto/runtime/program';
 import { display, type Outcome } from '@concerto/vm';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -25,7 +25,7 @@ async function perform(
   const lines: string[] = [];
   const left = answers.map((answer) => JSON.parse(answer));
   const journal = new ProgramJournal(module, {
-    path,
+    tape: new JournalFile(path, { readOnly: replayOnly }),
     replayOnly,
     arguments: {},
     environment: {},

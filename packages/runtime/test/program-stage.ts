@@ -3,7 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Json } from '@concerto/base';
 import { buildProgram, readManifest } from '@concerto/language';
-import { ProgramJournal, type ProgramWorld, type ReplaySummary, runProgram } from '@concerto/runtime/program';
+import {
+  JournalFile,
+  ProgramJournal,
+  type ProgramWorld,
+  type ReplaySummary,
+  runProgram,
+} from '@concerto/runtime/program';
 import { display, type Outcome } from '@concerto/vm';
 
 export type StageOptions = {
@@ -77,7 +83,7 @@ export class Stage {
       options.journal === undefined
         ? undefined
         : new ProgramJournal(built.module, {
-            path: join(this.directory, options.journal),
+            tape: new JournalFile(join(this.directory, options.journal), { readOnly: options.replayOnly ?? false }),
             replayOnly: options.replayOnly ?? false,
             arguments: {},
             environment: world.environment,

@@ -42,6 +42,7 @@ export {
   promptProgress,
   type RequestView,
   requestsView,
+  runningPrompt,
   sessionView,
   smallerPool,
   waitingOf,

@@ -1,4 +1,4 @@
-import { ProgramJournal, type ProgramWorld, type ReplaySummary } from '@concerto/runtime/program';
+import { JournalFile, ProgramJournal, type ProgramWorld, type ReplaySummary } from '@concerto/runtime/program';
 import type { Effect } from '@concerto/vm';
 import { UsageError } from '../arguments.ts';
 import type { NextAnswer } from './input-answers.ts';
@@ -26,7 +26,7 @@ export function openJournal(
     return undefined;
   }
   return new ProgramJournal(module, {
-    path,
+    tape: new JournalFile(path, { readOnly: flags.replay !== undefined }),
     replayOnly: flags.replay !== undefined,
     arguments: { mock: flags.mock, input: flags.input ?? null },
     environment: process.env,

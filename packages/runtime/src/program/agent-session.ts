@@ -104,7 +104,7 @@ export class LiveAgent {
     this.#gone ??= new WorldFailure('cancelled', 'the agent was ended');
     const { connection } = this;
     if (connection.capabilities.has('cancel')) {
-      const told = connection.request('cancel', 'session-ended').catch(() => undefined);
+      const told = (connection.request?.('cancel', 'session-ended') ?? Promise.resolve()).catch(() => undefined);
       await Promise.race([told.then(() => connection.exited), sleep(CANCEL_MS, undefined, { ref: false })]);
     }
     return connection.end({ atWork: true, stepMs: TERMINATE_MS });
@@ -213,6 +213,11 @@ export class AgentSession {
     live.attach(this);
   }
 
+  /** Its prompt was given by an earlier process; the time that it has begins anew. */
+  goOn(): void {
+    this.#watchDeadline(this.#limits.deadline - Date.now());
+  }
+
   async prompt(text: string, context: Json | undefined, call: ProgramCall): Promise<void> {
     this.#promptedAt = performance.now();
     // One timer for the whole session: one for each message would cost more than the message.
@@ -313,7 +318,7 @@ export class AgentSession {
     if (connection.replyLine !== undefined) return connection.replyLine(line);
     const id = reply.in_reply_to_id === undefined ? {} : { inReplyToId: reply.in_reply_to_id };
     const outcome = reply.error === undefined ? { value: reply.value ?? null } : { error: reply.error };
-    return connection.reply({ inReplyTo: reply.in_reply_to, ...id, ...outcome });
+    return connection.reply?.({ inReplyTo: reply.in_reply_to, ...id, ...outcome });
   }
 
   /** Handlers run beside the session: the agent may be silent because it waits for them. */

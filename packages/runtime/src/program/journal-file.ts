@@ -36,8 +36,23 @@ export class JournalError extends Error {
   }
 }
 
+/** Where a journal's lines are kept: read from the start, then written at the end. */
+export type JournalTape = {
+  /** How it is called in an error. */
+  readonly path: string;
+  /** Number of the line that was read last. */
+  readonly line: number;
+  next(): string | undefined;
+  /** From here on it is written. */
+  startWriting(): void;
+  append(lines: readonly string[]): void;
+  /** What was appended is lost no more: at once, or when what is returned resolves. */
+  sync(): Promise<void> | undefined;
+  close(): void;
+};
+
 /** A file of lines of JSON: read from its start, then written at its end. A torn last line is as if it was not there. */
-export class JournalFile {
+export class JournalFile implements JournalTape {
   readonly path: string;
   readonly #file: number;
   readonly #lock: string | undefined;
@@ -103,7 +118,7 @@ export class JournalFile {
   }
 
   /** What was appended survives the machine, not only us. */
-  sync(): void {
+  sync(): undefined {
     if (this.#isSynced) return;
     this.#isSynced = true;
     this.#try(() => fdatasyncSync(this.#file));

@@ -8,7 +8,7 @@ const AT = 1_000_000;
 function fate(request: ProgramRequest): unknown {
   const work = new OpenWork();
   work.took(request, AT);
-  const { inputs, again } = work.recover(AT + 400);
+  const { inputs, again } = work.recover(AT + 400, { keepsAgents: false });
   const [input] = inputs;
   if (input === undefined) return again.map((one) => (one.kind === 'sleep' ? `again for ${one.ms}` : 'again')).join();
   if (input.kind !== 'answer') return input.kind;
@@ -47,18 +47,18 @@ describe('what was under way', () => {
     const work = new OpenWork();
     work.took({ kind: 'file', op: 'append', path: 'f', text: 't', id: 1 });
     work.took({ kind: 'sleep', ms: 9, id: 2 });
-    const { inputs, again, askedAgain } = work.recover(AT);
-    expect({ inputs, ids: again.map((request) => request.id), askedAgain }).toEqual({
+    const { inputs, again, repeated } = work.recover(AT, { keepsAgents: false });
+    expect({ inputs, ids: again.map((request) => request.id), repeated: repeated.size }).toEqual({
       inputs: [],
       ids: [1, 2],
-      askedAgain: 0,
+      repeated: 0,
     });
   });
 
   test('what is overdue ends in the order of time', () => {
     const work = new OpenWork();
     for (const [name, ms] of [30, 10, 20].entries()) work.took({ kind: 'sleep', ms, id: name }, AT);
-    expect(work.recover(AT + 400).again.map((request) => request.id)).toEqual([1, 2, 0]);
+    expect(work.recover(AT + 400, { keepsAgents: false }).again.map((request) => request.id)).toEqual([1, 2, 0]);
   });
 
   test('a session is lost unless it was closed or has its result', () => {
@@ -73,8 +73,10 @@ describe('what was under way', () => {
     work.took({ kind: 'agent_close', session: 'A-1', reason: 'done' }, AT);
     work.took({ kind: 'agent_next', session: 'A-2', id: 9 }, AT);
     work.got({ kind: 'answer', id: 9, answer: { ok: true, value: { message: { type: 'result' } } } }, AT);
-    const { inputs, sessions } = work.recover(AT);
+    const { inputs } = work.recover(AT, { keepsAgents: false });
     expect(inputs).toMatchObject([{ kind: 'expired', session: 'A-3', error: { kind: 'exited' } }]);
-    expect(sessions).toBe(3);
+    const kept = work.recover(AT, { keepsAgents: true });
+    expect(kept.inputs).toEqual([]);
+    expect(kept.calls).toMatchObject([{ session: 'A-3', place: 0, replies: [] }]);
   });
 });

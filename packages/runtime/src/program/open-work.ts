@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '@concerto/base';
-import type { Answer, Effect, ModelRequest, Overtaken, WorldError } from '@concerto/vm';
+import type { AgentOpenRequest, Answer, Effect, ModelRequest, Overtaken, WorldError } from '@concerto/vm';
 import type { ProgramRequest } from './program-world.ts';
 
 /** What the VM is given from outside. */
@@ -18,13 +18,27 @@ export type Recovery = {
   readonly inputs: readonly Input[];
   /** Requests to make again. */
   readonly again: readonly ProgramRequest[];
-  /** How many of them were made before. */
-  readonly askedAgain: number;
+  /** Those of them that were made before. */
+  readonly repeated: ReadonlySet<number>;
   readonly lostSessions: number;
-  /** Names that were given out, and must not be given out again. */
-  readonly sessions: number;
+  /** Names of streams that were given out, and must not be given out again. */
   readonly streams: number;
+  /** Calls of agents that go on. */
+  readonly calls: readonly OpenCall[];
 };
+
+/** A call of an agent that had begun and not ended. */
+export type OpenCall = {
+  readonly session: string;
+  readonly request: AgentOpenRequest;
+  /** Of the last message that the program has. */
+  readonly place: number;
+  /** The last lines that it replied. */
+  readonly replies: readonly string[];
+};
+
+/** An agent waits for no more answers than it may have open. */
+const REPLIES_KEPT = 100;
 
 /** `at`: when it was made; undefined when it was not made yet. */
 type OpenRequest = { readonly request: ProgramRequest; readonly at: number | undefined };
@@ -32,11 +46,12 @@ type OpenRequest = { readonly request: ProgramRequest; readonly at: number | und
 /** What a program had begun, as its journal tells it: requests without answers, sessions with agents that had not ended. */
 export class OpenWork {
   readonly #requests = new Map<number, OpenRequest>();
-  /** By session: the agent has sent its result or error. */
-  readonly #sessions = new Map<string, boolean>();
+  readonly #sessions = new Map<
+    string,
+    { isOver: boolean } & Omit<OpenCall, 'session' | 'replies'> & { replies: string[] }
+  >();
   readonly #cached: CachedAnswer[] = [];
   #answered = 0;
-  #opened = 0;
   #streamed = 0;
 
   get answered(): number {
@@ -52,8 +67,10 @@ export class OpenWork {
       case 'emit':
       case 'print':
       case 'log':
-      case 'agent_reply':
       case 'agent_handling':
+        return;
+      case 'agent_reply':
+        this.#replied(effect.session, effect.line);
         return;
       case 'agent_close':
         this.#sessions.delete(effect.session);
@@ -62,7 +79,6 @@ export class OpenWork {
         this.#requests.delete(effect.id);
         return;
       default:
-        if (effect.kind === 'agent_open') this.#opened++;
         if (effect.kind === 'model' && effect.stream) this.#streamed++;
         this.#requests.set(effect.id, { request: effect, at });
     }
@@ -76,29 +92,50 @@ export class OpenWork {
     if (request === undefined || !input.answer.ok) return;
     const { value } = input.answer;
     if (request.kind === 'ask') this.#answered++;
-    if (request.kind === 'agent_open') this.#sessions.set(textIn(value, 'session'), false);
-    if (request.kind === 'agent_next' && isLast(value)) this.#sessions.set(request.session, true);
+    if (request.kind === 'agent_open') {
+      this.#sessions.set(textIn(value, 'session'), { isOver: false, request, place: 0, replies: [] });
+    }
+    if (request.kind === 'agent_next') this.#heard(request.session, value);
     if (request.kind === 'model' && request.cacheMs !== null && !request.stream) {
       this.#cached.push({ request, answer: value, at });
     }
   }
 
-  recover(now: number): Recovery {
-    const lost = [...this.#sessions].flatMap(([session, isOver]) => (isOver ? [] : [session]));
+  #heard(session: string, value: Json): void {
+    const call = this.#sessions.get(session);
+    if (call === undefined) return;
+    const place = isTable(value) ? value.place : undefined;
+    const isOver = call.isOver || isLast(value);
+    this.#sessions.set(session, { ...call, isOver, place: typeof place === 'number' ? place : call.place });
+  }
+
+  #replied(session: string, line: string): void {
+    const replies = this.#sessions.get(session)?.replies;
+    if (replies !== undefined && replies.push(line) > REPLIES_KEPT) replies.shift();
+  }
+
+  /** Everything that was open when the run was ended. With `keepsAgents` its agents, and what was asked of them, go on. */
+  recover(now: number, { keepsAgents }: { readonly keepsAgents: boolean }): Recovery {
+    const open = [...this.#sessions].flatMap(([session, { isOver, ...call }]) =>
+      isOver ? [] : [{ session, ...call }],
+    );
+    const calls = keepsAgents ? open : [];
+    const lost = keepsAgents ? [] : open.map(({ session }) => session);
     const inputs: Input[] = lost.map((session) => ({ kind: 'expired', session, error: LOST_SESSION }));
     const again: ProgramRequest[] = [];
     const sleeping: { readonly request: ProgramRequest & { readonly kind: 'sleep' }; readonly due: number }[] = [];
-    let askedAgain = 0;
+    const repeated = new Set<number>();
     for (const { request, at } of this.#requests.values()) {
       // The session of this one is among the lost.
-      if (request.kind === 'agent_next') continue;
-      const end = at === undefined ? undefined : endOf(request);
+      if (request.kind === 'agent_next' && !keepsAgents) continue;
+      const goesOn = keepsAgents && request.kind.startsWith('agent_');
+      const end = at === undefined || goesOn ? undefined : endOf(request);
       if (end !== undefined) inputs.push({ kind: 'answer', id: request.id, answer: end });
       // What has a limit is done again: it has its whole time.
       else if (request.kind === 'sleep' && request.limit !== true && at !== undefined)
         sleeping.push({ request, due: at + request.ms });
       else again.push(request);
-      if (end === undefined && at !== undefined) askedAgain++;
+      if (end === undefined && at !== undefined) repeated.add(request.id);
     }
     // What is over for long still ends in the order of time.
     sleeping.sort((left, right) => left.due - right.due);
@@ -106,9 +143,9 @@ export class OpenWork {
     return {
       inputs,
       again,
-      askedAgain,
+      repeated,
       lostSessions: lost.length,
-      sessions: this.#opened,
+      calls,
       streams: this.#streamed,
     };
   }

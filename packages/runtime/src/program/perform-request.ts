@@ -22,7 +22,7 @@ export async function performRequest(
 ): Promise<Json> {
   switch (request.kind) {
     case 'ask':
-      return world.ask(request.channel, request.payload, signal);
+      return world.ask(request.channel, request.payload, signal, request.id);
     case 'flush':
       return null;
     case 'sleep':

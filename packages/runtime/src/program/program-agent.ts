@@ -36,13 +36,22 @@ export type ProgramAgent = {
   readonly output: AsyncIterable<readonly ProgramAgentOutput[]>;
   readonly exited: Promise<AgentExit>;
   prompt(prompt: AgentPrompt, call: ProgramCall): Promise<void>;
-  reply(reply: AgentReply): Promise<void>;
+  reply?(reply: AgentReply): Promise<void>;
+  /** One that takes no lines takes replies. */
   replyLine?(line: string): Promise<void>;
-  request(verb: 'cancel', id: string): Promise<void>;
+  /** One that announced `cancel` is asked for it. */
+  request?(verb: 'cancel', id: string): Promise<void>;
   end: AgentConnection['end'];
   /** A person is asked, or has it paused: its time stands still. */
   isHeld?(): boolean;
+  /** It was prompted for that call before. */
+  knows?(call: string): boolean;
+  /** Takes a call up again that an earlier process had made; `place` is that of the last message which the program has. */
+  takeUp?(call: ProgramCall, place: number, replies: readonly string[]): Promise<void>;
 };
+
+/** One that is there, and the name of its declaration. */
+export type LeftAgent = { readonly name: string; readonly agent: ProgramAgent };
 
 export type StartProgramAgent = (agent: IrAgent, options: ProgramAgentStart) => Promise<ProgramAgent>;
 

@@ -3,7 +3,16 @@ import type { Json } from '@concerto/base';
 import type { IrAgent, IrModule } from '@concerto/ir';
 import type { AgentOpenRequest, Overtaken } from '@concerto/vm';
 import { AgentSession, EARLY_STDERR_LIMIT, LiveAgent } from './agent-session.ts';
-import { callSeconds, initSeconds, type Message, type StartProgramAgent, secondsOf } from './program-agent.ts';
+import type { OpenCall } from './open-work.ts';
+import {
+  callSeconds,
+  initSeconds,
+  type LeftAgent,
+  type Message,
+  type ProgramAgent,
+  type StartProgramAgent,
+  secondsOf,
+} from './program-agent.ts';
 import { WorldFailure } from './program-world.ts';
 
 /** The agents of one program: a process is started when first needed, serves one session after another, and ends with us. */
@@ -18,7 +27,6 @@ export class ProgramAgents {
   /** Processes that come or go: nothing of them may be left when the program is. */
   readonly #ending = new Set<Promise<unknown>>();
   readonly #sessions = new Map<string, { readonly session: AgentSession; readonly opening: Opening }>();
-  #count = 0;
   #abouts = 0;
   #closed = false;
 
@@ -28,10 +36,11 @@ export class ProgramAgents {
     this.#events = events;
   }
 
-  async open(request: AgentOpenRequest, signal: AbortSignal): Promise<Json> {
+  async open(request: AgentOpenRequest & { readonly id: number }, signal: AbortSignal): Promise<Json> {
     const agent = this.#declared(request.agent);
     const timeoutSeconds = callSeconds(agent, request.timeoutSeconds);
-    const id = `${request.agent}-${++this.#count}`;
+    // The same when the request is made again after a restart.
+    const id = `${request.agent}-${request.id}`;
     await this.#begin(id, { agent, request, timeoutSeconds, signal });
     return { session: id };
   }
@@ -59,9 +68,30 @@ export class ProgramAgents {
     return agent;
   }
 
-  /** Goes on for a program that was ended: it had opened so many sessions, and their names are taken. */
-  recover(sessions: number): void {
-    this.#count = sessions;
+  /** Goes on for a program that was ended: these agents are still there, and these calls of them were open. */
+  async recover(calls: readonly OpenCall[], left: readonly LeftAgent[]): Promise<void> {
+    for (const { name, agent } of left) {
+      const live = this.#liveOf(name, agent, []);
+      const call = calls.find(({ session, request }) => request.agent === name && agent.knows?.(session) === true);
+      this.#groupOf(name).add(live);
+      this.#latest.set(name, Promise.resolve(live));
+      if (call === undefined) live.release();
+      else await this.#takeUp(call, live);
+    }
+    for (const { session, request } of calls) {
+      if (this.#sessions.has(session)) continue;
+      const why = `agent ${request.agent}: its session is gone`;
+      this.#events.onExpired(session, new WorldFailure('exited', why));
+    }
+  }
+
+  async #takeUp({ session: id, request, place, replies }: OpenCall, live: LiveAgent): Promise<void> {
+    const agent = this.#declared(request.agent);
+    const timeoutSeconds = callSeconds(agent, request.timeoutSeconds);
+    const { signal } = new AbortController();
+    const session = this.#sessionOf(id, live, { agent, request, timeoutSeconds, signal });
+    session.goOn();
+    await live.connection.takeUp?.({ name: id, listens: request.listen }, place, replies);
   }
 
   async #begin(id: string, opening: Opening): Promise<void> {
@@ -81,7 +111,7 @@ export class ProgramAgents {
     }
   }
 
-  async #prompt(id: string, live: LiveAgent, opening: Opening): Promise<void> {
+  #sessionOf(id: string, live: LiveAgent, opening: Opening): AgentSession {
     const { agent, request, timeoutSeconds } = opening;
     const session = new AgentSession(request.agent, live, {
       // The session begins with the prompt; starting the process has a limit of its own.
@@ -94,6 +124,12 @@ export class ProgramAgents {
       onExpired: (failure) => this.#events.onExpired(id, failure),
     });
     this.#sessions.set(id, { session, opening });
+    return session;
+  }
+
+  async #prompt(id: string, live: LiveAgent, opening: Opening): Promise<void> {
+    const { request } = opening;
+    const session = this.#sessionOf(id, live, opening);
     try {
       await session.prompt(request.prompt, request.context, { name: id, listens: request.listen });
     } catch (cause) {
@@ -170,12 +206,12 @@ export class ProgramAgents {
 
   /** An agent that is free, or a new process as far as `instances` allows. */
   async #take(agent: IrAgent, name: string, limits: StartLimits): Promise<LiveAgent> {
-    const group = this.#live.get(agent.name) ?? new Set();
-    this.#live.set(agent.name, group);
-    for (const live of group) {
-      if (live.isGone) group.delete(live);
-      else if (live.isFree) return live.claim();
-    }
+    const group = this.#groupOf(agent.name);
+    for (const live of group) if (live.isGone) group.delete(live);
+    const free = [...group].filter((live) => live.isFree);
+    // One that was prompted for this call before a restart has it.
+    const known = free.find((live) => live.connection.knows?.(name) === true) ?? free[0];
+    if (known !== undefined) return known.claim();
     const instances = count(agent.config.instances ?? agent.manifest?.instances);
     const starting = this.#starting.get(agent.name) ?? 0;
     if (group.size + starting >= instances) {
@@ -188,6 +224,16 @@ export class ProgramAgents {
     }
     group.add(live);
     return live;
+  }
+
+  #groupOf(name: string): Set<LiveAgent> {
+    const group = this.#live.get(name) ?? new Set();
+    this.#live.set(name, group);
+    return group;
+  }
+
+  #liveOf(name: string, connection: ProgramAgent, earlyStderr: string[]): LiveAgent {
+    return new LiveAgent(connection, { earlyStderr, onStale: (message) => this.#events.onStale(name, message) });
   }
 
   /** Counts as one that runs until it does, or until nobody wants it any more. */
@@ -221,10 +267,7 @@ export class ProgramAgents {
       const early: string[] = [];
       let hear = (line: string): unknown => early.length < EARLY_STDERR_LIMIT && early.push(line);
       const connection = await this.#start(agent, { name, initTimeoutMs, signal, onStderr: (line) => hear(line) });
-      const live = new LiveAgent(connection, {
-        earlyStderr: early,
-        onStale: (message) => this.#events.onStale(agent.name, message),
-      });
+      const live = this.#liveOf(agent.name, connection, early);
       hear = (line) => live.stderr(line);
       return live;
     } catch (cause) {

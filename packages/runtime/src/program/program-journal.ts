@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '@concerto/base';
 import type { IrModule } from '@concerto/ir';
 import { display, type Effect, type Outcome, stringify } from '@concerto/vm';
 import { z } from 'zod';
-import { JournalError, JournalFile } from './journal-file.ts';
+import { JournalError, type JournalTape } from './journal-file.ts';
 import { JournalSecrets, MissingSecret } from './journal-secrets.ts';
 import { type CachedAnswer, type Input, isLast, OpenWork, type Recovery } from './open-work.ts';
 import { TURN_STEPS } from './program-world.ts';
@@ -13,7 +13,11 @@ import { TURN_STEPS } from './program-world.ts';
 const JOURNAL_VERSION = 1;
 
 export type JournalOptions = {
-  readonly path: string;
+  readonly tape: JournalTape;
+  /** Of the program, where it is known; else it is made from the module. */
+  readonly digest?: string;
+  /** Its agents outlive the run: they are sessions of a server. */
+  readonly keepsAgents?: boolean;
   /** Never goes on where the journal ends, and never writes. */
   readonly replayOnly: boolean;
   /** What the program was called with, as far as it matters to what it does. */
@@ -83,7 +87,7 @@ const header = z.looseObject({
  */
 export class ProgramJournal {
   readonly turnSteps: number;
-  readonly #file: JournalFile;
+  readonly #file: JournalTape;
   readonly #secrets: JournalSecrets;
   readonly #options: JournalOptions;
   readonly #open = new OpenWork();
@@ -99,12 +103,12 @@ export class ProgramJournal {
   #mode: 'replaying' | 'leaving' | 'live' = 'replaying';
 
   constructor(module: IrModule, options: JournalOptions) {
-    const { path, replayOnly } = options;
+    const { tape, replayOnly } = options;
     this.#options = options;
     this.#secrets = new JournalSecrets(module, options.environment, replayOnly ? 'pretend' : 'refuse');
-    this.#file = new JournalFile(path, { readOnly: replayOnly });
+    this.#file = tape;
     try {
-      this.turnSteps = this.#readHeader(digest(module));
+      this.turnSteps = this.#readHeader(options.digest ?? digest(module));
       this.#advance();
     } catch (cause) {
       this.#file.close();
@@ -170,12 +174,17 @@ export class ProgramJournal {
   }
 
   /** Call it before an effect happens: one that others see must not be forgotten by a machine that goes down. */
-  secure(effect: Effect): void {
-    if (isOutward(effect)) this.#file.sync();
+  secure(effect: Effect): Promise<void> | undefined {
+    const lasts = this.#options.keepsAgents === true && effect.kind === 'sleep';
+    return isOutward(effect) || lasts ? this.#file.sync() : undefined;
   }
 
   /** What the VM was given after this turn; `recovery` when the journal has nothing more. */
-  replay(status: 'waiting' | 'running'): { readonly inputs: readonly Input[]; readonly recovery?: Recovery } {
+  replay(status: 'waiting' | 'running'): {
+    readonly inputs: readonly Input[];
+    readonly recovery?: Recovery;
+    readonly secured?: Promise<void> | undefined;
+  } {
     const inputs: Input[] = [];
     for (let next = this.#next; next !== undefined; next = this.#next) {
       if (!('in' in next.record) || next.record.turn !== this.#turn) break;
@@ -190,20 +199,19 @@ export class ProgramJournal {
     }
     if (this.#mode === 'replaying') this.#leave();
     this.#mode = 'live';
-    const recovery = this.#open.recover(Date.now());
-    this.#told({ lostSessions: recovery.lostSessions, askedAgain: recovery.askedAgain });
-    this.got(status, recovery.inputs);
-    this.#file.sync();
-    return { inputs: recovery.inputs, recovery };
+    const recovery = this.#open.recover(Date.now(), { keepsAgents: this.#options.keepsAgents === true });
+    this.#told({ lostSessions: recovery.lostSessions, askedAgain: recovery.repeated.size });
+    void this.got(status, recovery.inputs);
+    return { inputs: recovery.inputs, recovery, secured: this.#file.sync() };
   }
 
-  /** What the VM is given now. */
-  got(status: 'waiting' | 'running', inputs: readonly Input[]): void {
+  /** What the VM is given now; what must not be lost of it is safe when what is returned resolves. */
+  got(status: 'waiting' | 'running', inputs: readonly Input[]): Promise<void> | undefined {
     this.#isStill = status === 'waiting' && inputs.length === 0;
     this.#write(inputs.map((one) => `"in":${JSON.stringify(one)}`));
     let mustSync = false;
     for (const one of inputs) mustSync = this.#isDear(one) || mustSync;
-    if (mustSync) this.#file.sync();
+    return mustSync ? this.#file.sync() : undefined;
   }
 
   /** What an agent says in passing comes in masses, and it is lost with the agent anyway. */
@@ -212,7 +220,7 @@ export class ProgramJournal {
     return this.#costly.delete(one.id) || (one.answer.ok && isLast(one.answer.value));
   }
 
-  finish(outcome: Outcome): void {
+  finish(outcome: Outcome): Promise<void> | undefined {
     const text = outcome.status === 'done' ? display(outcome.value) : outcome.failure.message;
     const line = `"end":${JSON.stringify({ status: outcome.status, text })}`;
     if (this.#next !== undefined) {
@@ -220,25 +228,25 @@ export class ProgramJournal {
         throw this.#diverged(`the program ends with ${text}`);
       }
       this.#told({ isFinished: true });
-      return;
+      return undefined;
     }
     if (this.#mode === 'replaying') this.#leave();
     if (this.#mode === 'leaving') this.#told({});
     this.#mode = 'live';
     this.#write([line]);
-    this.#file.sync();
+    return this.#file.sync();
   }
 
   close(): void {
     this.#isClosed = true;
-    this.#file.sync();
+    void this.#file.sync();
     this.#file.close();
   }
 
   /** The journal has nothing more: from here on it is written. */
   #leave(): void {
     if (this.#options.replayOnly) {
-      const { path } = this.#options;
+      const { path } = this.#file;
       throw new JournalError(
         'unfinished',
         `the journal ${path} ends after line ${this.#file.line}, before the program does; \`--journal ${path}\` goes on from there`,
@@ -296,7 +304,8 @@ export class ProgramJournal {
   }
 
   #readHeader(module: string): number {
-    const { path, replayOnly } = this.#options;
+    const { replayOnly } = this.#options;
+    const { path } = this.#file;
     const text = this.#file.next();
     if (text === undefined) {
       if (replayOnly) throw new JournalError('unfinished', `the journal ${path} is empty`);

@@ -1,6 +1,6 @@
 import type { Json } from '@concerto/base';
 import type { Answer, Request, Value } from '@concerto/vm';
-import type { StartProgramAgent } from './program-agent.ts';
+import type { LeftAgent, StartProgramAgent } from './program-agent.ts';
 
 /** What a program's effects are performed with. The command line and a session of the server each bring their own. */
 export type ProgramWorld = {
@@ -12,8 +12,8 @@ export type ProgramWorld = {
   /** Lets go of output that was held back to be written at once. */
   readonly flush?: () => void;
   readonly log: (level: 'info' | 'warn' | 'error' | 'debug', text: string) => void;
-  /** `await emit`; resolves with null when nobody answers. */
-  readonly ask: (channel: string, payload: Value, signal: AbortSignal) => Promise<Json>;
+  /** `await emit`; resolves with null when nobody answers. `request` names it within the run. */
+  readonly ask: (channel: string, payload: Value, signal: AbortSignal, request: number) => Promise<Json>;
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Relative paths of `std::fs` start here. */
   readonly directory: string;
@@ -25,6 +25,8 @@ export type ProgramWorld = {
   readonly watch?: (request: ProgramRequest, answer?: Answer) => void;
   /** Resolves when the program may go on; without it, always. */
   readonly held?: () => Promise<void>;
+  /** The agents that an earlier process of the run has left, and that go on. */
+  readonly agentsLeft?: () => Promise<readonly LeftAgent[]>;
   /** How its agents are started; without it each is a process of our own. */
   readonly startAgent?: StartProgramAgent;
 };

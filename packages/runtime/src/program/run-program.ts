@@ -58,18 +58,19 @@ export async function runProgram(module: IrModule, world: ProgramWorld, options:
       // An interrupted program can go on with its journal: that it was interrupted is not written there.
       const written = signal?.aborted === true ? undefined : journal;
       if (written === undefined) for (const effect of result.effects) desk.take(effect);
-      else takeWritten(desk, written, world, result.effects);
+      else await takeWritten(desk, written, world, result.effects);
       desk.startHeld();
       if (world.ready !== undefined && result.effects.length > 1) await world.ready();
       if (result.status === 'done' || result.status === 'failed') {
-        written?.finish(result);
+        await written?.finish(result);
         return result;
       }
       if (written?.isReplaying === true) {
-        const { inputs, recovery } = written.replay(result.status);
+        const { inputs, recovery, secured } = written.replay(result.status);
         if (recovery !== undefined) {
+          await secured;
           await endOrphans(written.orphans, world);
-          desk.recover(recovery, written.cached);
+          await desk.recover(recovery, written.cached);
         }
         give(vm, inputs);
         if (++replayed % REPLAYED_TURNS === 0) await setImmediate();
@@ -79,7 +80,8 @@ export async function runProgram(module: IrModule, world: ProgramWorld, options:
       if (result.status === 'running') await setImmediate();
       else if (!desk.hasInput) await desk.someInput();
       const inputs = desk.inputs();
-      written?.got(result.status, inputs);
+      const safe = written?.got(result.status, inputs);
+      if (safe !== undefined) await safe;
       give(vm, inputs);
     }
   } finally {
@@ -89,17 +91,18 @@ export async function runProgram(module: IrModule, world: ProgramWorld, options:
 }
 
 /** Once it is written that something was said it is said: whoever is killed in between has lost it. */
-function takeWritten(
+async function takeWritten(
   desk: RequestDesk,
   journal: ProgramJournal,
   world: ProgramWorld,
   effects: readonly Effect[],
-): void {
+): Promise<void> {
   const notices: Effect['kind'][] = ['emit', 'print', 'log'];
   for (const effect of journal.took(effects)) {
     if (!notices.includes(effect.kind)) {
       world.flush?.();
-      journal.secure(effect);
+      const secured = journal.secure(effect);
+      if (secured !== undefined) await secured;
     }
     desk.take(effect);
   }
@@ -135,6 +138,8 @@ class RequestDesk {
   readonly #models: ProgramModels;
   /** Begun before this process: made again once it is known which of them somebody still waits for. */
   readonly #held = new Map<number, ProgramRequest>();
+  /** Seen by whoever watches before. */
+  #repeated: ReadonlySet<number> = new Set();
   #expired: Input[] = [];
   #arrived: Input[] = [];
   #stale: Input[] = [];
@@ -190,7 +195,7 @@ class RequestDesk {
       return;
     }
     const controller = new AbortController();
-    this.#world.watch?.(request);
+    if (!this.#repeated.has(request.id)) this.#world.watch?.(request);
     this.#open.set(request.id, controller);
     const rooms = { world: this.#world, agents: this.#agents, models: this.#models };
     this.#await(request.id, performRequest(request, rooms, controller.signal), request);
@@ -247,9 +252,10 @@ class RequestDesk {
     return [...this.#expired.splice(0), ...arrived, ...this.#stale.splice(0)];
   }
 
-  recover({ again, sessions, streams }: Recovery, answers: readonly CachedAnswer[]): void {
+  async recover({ again, repeated, streams, calls }: Recovery, answers: readonly CachedAnswer[]): Promise<void> {
     for (const request of again) this.#held.set(request.id, request);
-    this.#agents.recover(sessions);
+    this.#repeated = repeated;
+    await this.#agents.recover(calls, (await this.#world.agentsLeft?.()) ?? []);
     this.#models.recover(streams, answers);
   }
 

@@ -81,7 +81,7 @@ export class AgentListener {
         return output;
       case 'message':
         if (output.shown !== undefined) return { kind: 'events', events: output.shown };
-        return translate(this.#turn(), output.message, output.raw, () => mintId('req'));
+        return translate(this.#turn(), output.message, output.raw, () => output.requestId ?? mintId('req'));
       case 'suspend':
         return { kind: 'request', event: { ...output.event, requestId: mintId('req') } };
       default:

@@ -1,9 +1,10 @@
 import { AgentError, type AgentErrorCode, type AgentExit, type AgentPrompt } from '@concerto/agents';
-import type { Json, JsonObject } from '@concerto/base';
+import type { JsonObject } from '@concerto/base';
 import { AgentJournalEntry } from '@concerto/protocol';
-import { isSettled, openRequests, promptProgress, type SessionState } from '@concerto/session';
+import { messageOf, openRequests, promptProgress, type SessionState } from '@concerto/session';
 import type { Message, ProgramAgent, ProgramAgentOutput, ProgramCall } from '../program/program-agent.ts';
 import { WorldFailure } from '../program/program-world.ts';
+import { ChildQuestions } from './child-questions.ts';
 import { type ChildSessions, callEvents, callResult } from './child-sessions.ts';
 import { MessageQueue } from './message-queue.ts';
 
@@ -23,8 +24,8 @@ export type ChildAgentOptions = {
   readonly written: () => Promise<void>;
 };
 
-type Call = ProgramCall & { readonly message: string; isOver: boolean };
-type Asked = { readonly type: string; readonly id: Json; readonly requestId: string };
+/** `place`: of the last word of it that was passed on. */
+type Call = ProgramCall & { readonly message: string; isOver: boolean; place: number };
 
 /**
  * A program's agent that is a session: it is prompted through the session's queue, answered through its requests, and heard
@@ -40,9 +41,13 @@ export class ChildAgent implements ProgramAgent {
   #position = 0;
   #call: Call | undefined;
   readonly #earlier = new Set<string>();
-  #asked: Asked[] = [];
+  readonly #questions = new ChildQuestions();
   #isGone = false;
   #isEnding = false;
+  #isDetached = false;
+  #rewinds = false;
+  /** Of the last word that belonged to no call. */
+  #stalePlace = 0;
   #resolveExit: (exit: AgentExit) => void = () => {};
   #waiting: (() => void)[] = [];
   #growths = 0;
@@ -71,7 +76,7 @@ export class ChildAgent implements ProgramAgent {
   isHeld(): boolean {
     const state = this.#state;
     if (state === undefined) return false;
-    const byProgram = this.#call?.listens === true && this.#asked.length > 0;
+    const byProgram = this.#call?.listens === true && this.#questions.size > 0;
     return (
       state.hold?.kind === 'paused' || state.control !== undefined || (openRequests(state).length > 0 && !byProgram)
     );
@@ -121,11 +126,11 @@ export class ChildAgent implements ProgramAgent {
   async prompt({ text, context }: AgentPrompt, call: ProgramCall): Promise<void> {
     const { children, id, agent, written } = this.#options;
     const message = children.idOf('m', call.name);
-    if (this.#call !== undefined) this.#earlier.add(this.#call.message);
-    this.#call = { ...call, message, isOver: false };
-    this.#asked = [];
+    const isKnown = this.knows(call.name);
+    this.#begin(call, { message, place: 0, rewinds: isKnown });
     await written();
-    await children.show(callEvents({ callId: call.name, agent, prompt: text, child: id }));
+    // After a restart it is said already.
+    if (!isKnown) await children.show(callEvents({ callId: call.name, agent, prompt: text, child: id }));
     const refused = await children.ask(id, {
       type: 'enqueue',
       messageId: message,
@@ -137,26 +142,69 @@ export class ChildAgent implements ProgramAgent {
     if (refused !== undefined) throw new WorldFailure('exited', `agent ${agent}: ${refused.message}`);
   }
 
-  async reply(): Promise<void> {
-    // Every reply of a program is a line.
+  knows(call: string): boolean {
+    const message = this.#options.children.idOf('m', call);
+    return this.#state !== undefined && messageOf(this.#state, message) !== undefined;
+  }
+
+  /** What was replied and did not reach the session any more is replied again: the first answer counts. */
+  async takeUp(call: ProgramCall, place: number, replies: readonly string[]): Promise<void> {
+    const { children, id } = this.#options;
+    this.#begin(call, { message: children.idOf('m', call.name), place, rewinds: true });
+    const state = await children.stateOf(id);
+    for (let after = 0; after < place; ) {
+      const entries = await children.journalOf(id, after, pageEntries);
+      for (const { position, data } of entries) {
+        const entry = AgentJournalEntry.parse(JSON.parse(data));
+        if (position <= place && entry.by === this.#call?.message) this.#questions.add(entry, state);
+      }
+      after = entries.at(-1)?.position ?? place;
+    }
+    for (const line of replies) if (this.#questions.has(line)) await this.replyLine(line);
+  }
+
+  /** Lets go of it: its session goes on, and whoever runs the program next takes it up. */
+  detach(): void {
+    this.#isGone = true;
+    this.#isEnding = true;
+    this.#isDetached = true;
+    this.#close();
+  }
+
+  /** For an agent that is there: an earlier process of the run had opened it. */
+  async attach(): Promise<boolean> {
+    const { children, id } = this.#options;
+    this.#state = await children.stateOf(id);
+    if (this.#state === undefined || this.#state.end !== undefined) return false;
+    this.#stalePlace = await children.log.head(id, 'journal');
+    const isHeld = this.#state.hold?.kind === 'paused';
+    if (isHeld) await children.control(id, 'resume', `go-on-${this.#state.updatedAt}`);
+    void this.#listen().catch((cause: unknown) => this.#lost(cause));
+    return true;
+  }
+
+  /** `rewinds`: what it has said already for this call is read once more. */
+  #begin(
+    call: ProgramCall,
+    { rewinds, ...at }: { readonly message: string; readonly place: number; readonly rewinds: boolean },
+  ): void {
+    if (this.#call !== undefined) this.#earlier.add(this.#call.message);
+    this.#call = { ...call, ...at, isOver: false };
+    this.#questions.clear();
+    this.#rewinds = rewinds;
+    this.#signal();
   }
 
   async replyLine(line: string): Promise<void> {
     const { children, id, peopleAnswer, written } = this.#options;
-    const reply: { in_reply_to: string; in_reply_to_id?: string | number; value?: Json; error?: Json } =
-      JSON.parse(line);
-    const index = this.#asked.findIndex(
-      ({ type, id: asked }) => type === reply.in_reply_to && asked === (reply.in_reply_to_id ?? null),
-    );
-    const [asked] = index < 0 ? [] : this.#asked.splice(index, 1);
-    if (asked === undefined) {
+    const answer = this.#questions.answeredBy(line);
+    if (answer === undefined) {
       await children.ask(id, { type: 'respond', line });
       return;
     }
     // A call without handlers answers nothing: whoever else may do so has the question.
     if (this.#call?.listens === false && peopleAnswer) return;
-    const { requestId } = asked;
-    const response = reply.error === undefined ? (reply.value ?? null) : { error: reply.error };
+    const { requestId, response } = answer;
     const data = { request: requestId, session: id, response };
     const callId = this.#call?.name ?? id;
     await written();
@@ -166,34 +214,32 @@ export class ChildAgent implements ProgramAgent {
     await children.ask(id, { type: 'answer', requestId, response, line, because }, cause);
   }
 
-  async request(): Promise<void> {
-    // Its session is asked when it is ended.
+  /** The session ends as it stands, and its turn, if one runs, is cancelled. Never rejects. */
+  async end(): Promise<AgentExit> {
+    try {
+      if (!this.#isEnding) await this.#dismiss();
+      for (;;) {
+        const since = this.#growths;
+        const state = this.#isDetached ? undefined : await this.#options.children.stateOf(this.id);
+        if (state === undefined || state.end !== undefined) break;
+        await this.#growth(since);
+      }
+    } catch {
+      // The store is away for long: whoever owns the program's session next finds its agents.
+    }
+    this.#close();
+    return goneExit;
   }
 
-  /** The session ends as it stands, and its turn, if one runs, is cancelled. */
-  async end(): Promise<AgentExit> {
+  async #dismiss(): Promise<void> {
+    this.#isEnding = true;
     const { children, id } = this.#options;
-    if (!this.#isEnding) {
-      this.#isEnding = true;
-      const state = await children.stateOf(id);
-      await this.#closeCall({ $error: 'the program ended the call' });
-      const isBusy =
-        state?.turn.active === true || (state?.agentProcess.kind === 'starting' && state.hold === undefined);
-      if (state !== undefined && state.end === undefined) {
-        const refused = isBusy ? await children.control(id, 'cancel', `end-${id}`) : undefined;
-        if (!isBusy || refused !== undefined) await children.ask(id, { type: 'finish' });
-      }
-    }
-    for (;;) {
-      const since = this.#growths;
-      const state = await children.stateOf(id);
-      if (state === undefined || state.end !== undefined) break;
-      await this.#growth(since);
-    }
-    this.#stopListening();
-    this.output.end();
-    this.#resolveExit(goneExit);
-    return goneExit;
+    const state = await children.stateOf(id);
+    await this.#closeCall({ $error: 'the program ended the call' });
+    if (state === undefined || state.end !== undefined) return;
+    const isBusy = state.turn.active || (state.agentProcess.kind === 'starting' && state.hold === undefined);
+    const refused = isBusy ? await children.control(id, 'cancel', `end-${id}`) : undefined;
+    if (!isBusy || refused !== undefined) await children.ask(id, { type: 'finish' });
   }
 
   async #listen(): Promise<void> {
@@ -209,20 +255,25 @@ export class ChildAgent implements ProgramAgent {
     }
   }
 
+  #close(): void {
+    this.#stopListening();
+    this.output.end();
+    this.#resolveExit(goneExit);
+    this.#signal();
+  }
+
   async #readOn(): Promise<void> {
     const { children, id } = this.#options;
     for (;;) {
-      const page = await children.log.read({
-        session: id,
-        stream: 'journal',
-        after: this.#position,
-        limit: pageEntries,
-      });
-      for (const { position, data } of page.entries) {
+      if (this.#rewinds) this.#position = 0;
+      this.#rewinds = false;
+      const entries = await children.journalOf(id, this.#position, pageEntries);
+      for (const { position, data } of entries) {
+        if (this.#rewinds) break;
         this.#position = position;
         await this.#hear(AgentJournalEntry.parse(JSON.parse(data)), position);
       }
-      if (page.entries.length < pageEntries) return;
+      if (entries.length < pageEntries && !this.#rewinds) return;
     }
   }
 
@@ -231,12 +282,14 @@ export class ChildAgent implements ProgramAgent {
     const isOurs = entry.by !== undefined && entry.by === call?.message;
     // Somebody else's turn in the same session is none of the program's business.
     if (!isOurs && entry.by !== undefined && !this.#earlier.has(entry.by)) return;
+    if (isOurs && place <= call.place) return;
+    if (!isOurs && place <= this.#stalePlace) return;
+    if (isOurs) call.place = place;
+    else this.#stalePlace = place;
     switch (entry.type) {
       case 'message': {
         const raw: Message = JSON.parse(JSON.stringify(entry.message));
-        if (entry.request !== undefined && isOurs) {
-          this.#asked.push({ type: raw.type, id: raw.id ?? null, requestId: entry.request });
-        }
+        if (isOurs) this.#questions.add(entry);
         this.output.push({ kind: 'message', raw, place, isStale: !isOurs || call?.isOver === true });
         if (isOurs && (raw.type === 'result' || raw.type === 'error')) await this.#closeCall(raw);
         return;
@@ -270,9 +323,7 @@ export class ChildAgent implements ProgramAgent {
   /** Somebody was quicker than the program: it need not go on looking for an answer. */
   async #dropOvertaken(state: SessionState): Promise<void> {
     const { children, id } = this.#options;
-    const overtaken = this.#asked.filter(({ requestId }) => isSettled(state, requestId));
-    for (const { type, id: message, requestId } of overtaken) {
-      this.#asked = this.#asked.filter((asked) => asked.requestId !== requestId);
+    for (const { type, id: message, requestId } of this.#questions.settledIn(state)) {
       const by = await children.settledBy(id, requestId);
       this.output.push({ kind: 'overtaken', type, id: message, by });
     }
@@ -283,11 +334,7 @@ export class ChildAgent implements ProgramAgent {
     await this.#closeCall({ $error: output.kind === 'gone' ? output.failure.message : 'the agent exited' });
     this.output.push(output);
     if (this.#state?.end === undefined) await this.end();
-    else {
-      this.#stopListening();
-      this.output.end();
-      this.#resolveExit(goneExit);
-    }
+    else this.#close();
   }
 
   async #failure(state: SessionState): Promise<WorldFailure> {
@@ -306,7 +353,7 @@ export class ChildAgent implements ProgramAgent {
     const { error } = state;
     if (error === undefined) return await this.#failure(state);
     return new AgentError(
-      agentCode(error.code),
+      startCodes.find((known) => known === error.code) ?? 'spawn-failed',
       error.message,
       error.stderr === undefined ? {} : { stderr: error.stderr },
     );
@@ -341,14 +388,10 @@ export class ChildAgent implements ProgramAgent {
 
 const goneExit: AgentExit = { code: null, signal: null, stderr: '' };
 
-const agentCodes: readonly AgentErrorCode[] = [
+const startCodes: readonly AgentErrorCode[] = [
   'spawn-failed',
   'missing-variable',
   'init-timeout',
   'init-refused',
   'exited',
 ];
-
-function agentCode(code: string): AgentErrorCode {
-  return agentCodes.find((known) => known === code) ?? 'spawn-failed';
-}

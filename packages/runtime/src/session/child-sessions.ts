@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Json } from '@concerto/base';
-import type { EventLog } from '@concerto/log';
+import type { Entry, EventLog } from '@concerto/log';
 import type { AgentEvent, Because, LifecycleVerb } from '@concerto/protocol';
 import type { SessionState, Wish } from '@concerto/session';
 import type { Clock } from '../ports.ts';
@@ -87,6 +87,15 @@ export class ChildSessions {
     return undefined;
   }
 
+  /** Nothing that the program opened is left when it is over. */
+  async finishAll(): Promise<void> {
+    const own = await this.stateOf(this.#run.session);
+    for (const id of own?.children ?? []) {
+      const state = await this.stateOf(id);
+      if (state !== undefined && state.end === undefined) await this.ask(id, { type: 'finish' });
+    }
+  }
+
   async control(id: string, kind: LifecycleVerb, name: string): Promise<ServiceRefusal | undefined> {
     return await this.ask(id, { type: 'control', kind, requestId: this.idOf('c', name) });
   }
@@ -95,11 +104,17 @@ export class ChildSessions {
   async ask(id: string, wish: Wish, cause?: string): Promise<ServiceRefusal | undefined> {
     const { store, clock } = this.#ports;
     const envelope = { at: clock.now(), actor: this.actor, ...(cause === undefined ? {} : { cause }) };
-    const executed = await store.execute(id, { ...envelope, ...wish });
+    const executed = await this.#run.writer.patiently(() => store.execute(id, { ...envelope, ...wish }));
     if (executed.ok) return undefined;
     return 'code' in executed.error
       ? ofDomain(executed.error)
       : refusal('no_such_session', `there is no session ${JSON.stringify(id)}`);
+  }
+
+  /** A page of what its agent said. */
+  async journalOf(id: string, after: number, limit: number): Promise<readonly Entry[]> {
+    const request = { session: id, stream: 'journal', after, limit } as const;
+    return (await this.#run.writer.patiently(() => this.log.read(request))).entries;
   }
 
   /** Shows what the program does in its own session, and where that stands. */
@@ -126,7 +141,7 @@ export class ChildSessions {
   }
 
   async stateOf(id: string): Promise<SessionState | undefined> {
-    return await this.store.state(id);
+    return await this.#run.writer.patiently(() => this.store.state(id));
   }
 
   get actor(): string {

@@ -41,7 +41,7 @@ export class OwnerWriter {
 
   async begin(): Promise<void> {
     // Where its streams stood when the session was claimed.
-    this.#before = await this.#patiently(async () => ({
+    this.#before = await this.patiently(async () => ({
       events: await this.#head('events'),
       journal: await this.#head('journal'),
     }));
@@ -98,7 +98,7 @@ export class OwnerWriter {
     return await this.#inOrder(async () => {
       const at = new Date(clock.now()).toISOString();
       const options = { at, fence: own.fence };
-      const written = await this.#patiently((again) =>
+      const written = await this.patiently((again) =>
         store.show(own.session, { events, journal }, again ? { ...options, after: this.#before } : options),
       );
       if (written === undefined) this.#options.fencedOff();
@@ -116,7 +116,8 @@ export class OwnerWriter {
     return await log.head(own.session, stream);
   }
 
-  async #patiently<T>(work: (again: boolean) => Promise<T>): Promise<T> {
+  /** Tries again while the store is away, as long as the session is ours. */
+  async patiently<T>(work: (again: boolean) => Promise<T>): Promise<T> {
     const { clock, ended } = this.#options;
     return await withPatience(work, { clock, givenUp: () => ended.aborted });
   }
@@ -125,7 +126,7 @@ export class OwnerWriter {
     const { store, own, stands, fencedOff } = this.#options;
     const options: ExecuteOptions = { fence: own.fence, journal: this.#kept.splice(0) };
     return await this.#inOrder(async () => {
-      const executed = await this.#patiently(() => store.execute(own.session, command, options));
+      const executed = await this.patiently(() => store.execute(own.session, command, options));
       if (executed.ok) {
         stands(executed.value.state);
         return executed.value.state;

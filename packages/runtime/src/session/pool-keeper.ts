@@ -111,7 +111,8 @@ export class PoolKeeper {
   async reconcile(): Promise<void> {
     let sessions: ReadonlyMap<string, 'held' | 'wanted' | 'none'> = new Map();
     await this.#execute(async () => {
-      sessions = await readUnfinished(this.#options.log, { pooled: true });
+      const unfinished = [...(await readUnfinished(this.#options.log))];
+      sessions = new Map(unfinished.flatMap(([id, { slot, unpooled }]) => (unpooled === true ? [] : [[id, slot]])));
       return { type: 'reconcile', actor: 'pool', sessions };
     });
     for (const [id, slot] of sessions) if (slot === 'wanted' && this.#pool.slots.has(id)) await this.#admit(id);

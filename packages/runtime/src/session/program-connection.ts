@@ -8,14 +8,16 @@ import {
 } from '@concerto/agents';
 import type { Json } from '@concerto/base';
 import type { AgentCapability } from '@concerto/protocol';
-import { display, type Value } from '@concerto/vm';
+import { display } from '@concerto/vm';
 import type { LoadedProgram } from '../catalog.ts';
 import type { SessionConnection, SessionOutput, WorkOptions } from '../ports.ts';
-import type { StartProgramAgent } from '../program/program-agent.ts';
+import type { LeftAgent } from '../program/program-agent.ts';
+import { ProgramJournal } from '../program/program-journal.ts';
 import type { ProgramWorld } from '../program/program-world.ts';
 import { runProgram } from '../program/run-program.ts';
 import { ChildAgent } from './child-agent.ts';
 import { type ChildPorts, ChildSessions } from './child-sessions.ts';
+import { JournalStream } from './journal-stream.ts';
 import { MessageQueue } from './message-queue.ts';
 import { ModelCalls } from './program-calls.ts';
 import { asked, emitted, type ProgramWord, resultOf } from './program-words.ts';
@@ -31,11 +33,14 @@ export type ProgramStart = {
   readonly root: string;
   readonly ports: ChildPorts;
   readonly options: Pick<WorkOptions, 'writer' | 'epoch'>;
+  /** What an earlier owner had begun: it goes on where the journal ends. */
+  readonly cutShort?: AgentPrompt | undefined;
 };
 
 /**
  * A Concerto program at work in a session. Its emits are messages, `await emit` is a question, its end is the result; its
- * agents are sessions that it opens. Each prompt runs it once from the beginning.
+ * agents are sessions that it opens. Each prompt runs it once from the beginning; a run that an owner had to leave goes on
+ * with the next one.
  */
 export class ProgramConnection implements SessionConnection {
   readonly spec: AgentSpec;
@@ -52,7 +57,7 @@ export class ProgramConnection implements SessionConnection {
   #held: { readonly until: Promise<void>; readonly goOn: () => void } | undefined;
   #running = new AbortController();
   #finished: Promise<void> = Promise.resolve();
-  #questions = 0;
+  #isDetached = false;
   #exit: AgentExit | undefined;
   #resolveExit: (exit: AgentExit) => void = () => {};
 
@@ -63,13 +68,19 @@ export class ProgramConnection implements SessionConnection {
     this.exited = new Promise((resolve) => {
       this.#resolveExit = resolve;
     });
+    if (start.cutShort !== undefined) this.#begin(start.cutShort);
   }
 
   async prompt(prompt: AgentPrompt): Promise<void> {
+    this.#begin(prompt);
+  }
+
+  #begin(prompt: AgentPrompt): void {
     this.#running = new AbortController();
     const { session, root, code, ports, options } = this.#start;
-    this.#children = new ChildSessions(ports, { session, root, code, run: prompt.id ?? 'run', ...options });
-    this.#finished = this.#run(prompt, this.#running.signal).catch((cause: unknown) => {
+    const children = new ChildSessions(ports, { session, root, code, run: prompt.id ?? 'run', ...options });
+    this.#children = children;
+    this.#finished = this.#run(prompt, children, this.#running.signal).catch((cause: unknown) => {
       this.#fail(cause instanceof Error ? cause.message : String(cause));
     });
   }
@@ -110,7 +121,11 @@ export class ProgramConnection implements SessionConnection {
     this.#goOn();
   }
 
+  /** A run that is not over is only left: whoever owns the session next goes on with it. */
   async end(): Promise<AgentExit> {
+    const state = await this.#start.ports.store.state(this.#start.session);
+    this.#isDetached = state !== undefined && state.end === undefined && state.turn.active;
+    if (this.#isDetached) for (const agent of this.#agents) agent.detach();
     await this.#stopRunning();
     if (this.#exit === undefined) {
       this.#exit = { code: 0, signal: null, stderr: '' };
@@ -163,9 +178,22 @@ export class ProgramConnection implements SessionConnection {
     await this.#finished;
   }
 
-  async #run(prompt: AgentPrompt, signal: AbortSignal): Promise<void> {
-    const { module } = this.#start.program;
-    const outcome = await runProgram(module, this.#world(prompt), { entry: 'main', signal });
+  async #run(prompt: AgentPrompt, children: ChildSessions, signal: AbortSignal): Promise<void> {
+    const { program, ports, options, session } = this.#start;
+    const world = this.#world(prompt, children);
+    const written = (): Promise<void> => this.output.read();
+    const run = prompt.id ?? 'run';
+    const tape = await JournalStream.open({ log: ports.log, writer: options.writer, session, run, written });
+    const journal = new ProgramJournal(program.module, {
+      tape,
+      digest: this.version,
+      keepsAgents: true,
+      replayOnly: false,
+      arguments: {},
+      environment: world.environment,
+    });
+    const outcome = await runProgram(program.module, world, { entry: 'main', signal, journal });
+    if (!this.#isDetached) await children.finishAll();
     if (signal.aborted) return;
     if (outcome.status === 'failed') return this.#fail(outcome.failure.message);
     const { value } = outcome;
@@ -173,7 +201,7 @@ export class ProgramConnection implements SessionConnection {
     this.#sayPlainly({ ...resultOf(value), type: 'result' });
   }
 
-  #world(prompt: AgentPrompt): ProgramWorld {
+  #world(prompt: AgentPrompt, children: ChildSessions): ProgramWorld {
     const { projectDirectory, mockModels = false } = this.#start.program;
     const log = (level: string, message: string): void => this.#sayPlainly({ type: 'log', level, message });
     return {
@@ -183,10 +211,18 @@ export class ProgramConnection implements SessionConnection {
       },
       print: (text) => log('info', text.trimEnd()),
       log,
-      ask: (channel, payload, signal) => this.#ask(channel, payload, signal),
+      ask: (channel, payload, signal, request) => {
+        const id = children.idOf('req', `ask-${request}`);
+        return this.#ask(id, asked(channel, payload, id), signal);
+      },
       watch: (request, answer) => this.#models.watch(request, answer),
       held: async () => await this.#held?.until,
-      startAgent: this.#startAgent,
+      startAgent: async ({ name: agent }, { name, signal }) => {
+        const child = this.#childOf(children, { id: children.idOf('s', name), agent, call: name });
+        await child.start(signal);
+        return child;
+      },
+      agentsLeft: () => this.#agentsLeft(children),
       environment: { ...process.env, CONCERTO_PROMPT: prompt.text },
       directory: projectDirectory,
       projectDirectory,
@@ -194,40 +230,48 @@ export class ProgramConnection implements SessionConnection {
     };
   }
 
-  readonly #startAgent: StartProgramAgent = async (declared, { name, signal }) => {
-    const children = this.#children;
-    if (children === undefined) throw new Error('a program that was not prompted starts no agent');
-    const { name: agent } = declared;
-    const child = new ChildAgent({
+  #childOf(
+    children: ChildSessions,
+    child: { readonly id: string; readonly agent: string; readonly call: string },
+  ): ChildAgent {
+    const { id, agent, call } = child;
+    const opened = new ChildAgent({
       children,
-      id: children.idOf('s', name),
+      id,
       agent,
       peopleAnswer: true,
       written: () => this.output.read(),
-      onQueued: () => this.#push(queued(name, agent)),
+      onQueued: () => this.#push(queued(call, agent)),
     });
-    this.#agents.add(child);
-    void child.exited.then(() => this.#agents.delete(child));
-    await child.start(signal);
-    return child;
-  };
+    this.#agents.add(opened);
+    void opened.exited.then(() => this.#agents.delete(opened));
+    return opened;
+  }
 
-  async #ask(channel: string, payload: Value, signal: AbortSignal): Promise<Json> {
-    this.#questions++;
-    const id = `ask-${this.#questions}`;
+  /** Those that an earlier owner had opened, and that are not over. */
+  async #agentsLeft(children: ChildSessions): Promise<readonly LeftAgent[]> {
+    const own = await children.stateOf(this.#start.session);
+    const left: LeftAgent[] = [];
+    for (const id of own?.children ?? []) {
+      const state = await children.stateOf(id);
+      if (state === undefined || state.end !== undefined) continue;
+      const agent = this.#childOf(children, { id, agent: state.agent, call: id });
+      if (await agent.attach()) left.push({ name: state.agent, agent });
+    }
+    return left;
+  }
+
+  async #ask(id: string, question: ProgramWord, signal: AbortSignal): Promise<Json> {
     const answered = new Promise<Json>((resolve) => this.#asked.set(id, resolve));
     const left = new Promise<Json>((resolve) => {
-      signal.addEventListener(
-        'abort',
-        () => {
-          if (this.#asked.has(id))
-            this.#push({ kind: 'withdrawn', id, reason: 'the program does not wait for it any more' });
-          resolve(null);
-        },
-        { once: true },
-      );
+      const onAbort = (): void => {
+        const reason = 'the program does not wait for it any more';
+        if (this.#asked.has(id) && !this.#isDetached) this.#push({ kind: 'withdrawn', id, reason });
+        resolve(null);
+      };
+      signal.addEventListener('abort', onAbort, { once: true });
     });
-    this.#say(asked(channel, payload, id));
+    this.#push({ kind: 'message', ...question, requestId: id });
     return await Promise.race([answered, left]).finally(() => this.#asked.delete(id));
   }
 

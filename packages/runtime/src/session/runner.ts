@@ -1,6 +1,6 @@
 import { AgentError } from '@concerto/agents';
 import { ok } from '@concerto/base';
-import type { SessionState } from '@concerto/session';
+import { runningPrompt, type SessionState } from '@concerto/session';
 import { startAssistant } from '../assistant/assistant-start.ts';
 import type { Catalog, CatalogEntry } from '../catalog.ts';
 import type { StartWork } from '../ports.ts';
@@ -115,13 +115,21 @@ export class Runner {
   async #sweep(): Promise<void> {
     const unfinished = await readUnfinished(this.#options.log);
     for (const session of this.#heldUntil.keys()) if (!unfinished.has(session)) this.#heldUntil.delete(session);
-    for (const [session, slot] of unfinished) {
+    for (const [session, { slot, parent }] of unfinished) {
       if (this.#stopping) return;
+      if (parent !== undefined && !unfinished.has(parent)) await this.#endChild(session, parent);
       const heldUntil = this.#heldUntil.get(session) ?? 0;
       const worthTrying = slot === 'held' && heldUntil <= this.#options.clock.elapsed();
       if (worthTrying && !this.#owned.has(session)) await this.#consider(session);
     }
     await this.#options.pool.reconcile();
+  }
+
+  /** Whoever opened it is over, and was not there any more to end it. */
+  async #endChild(session: string, parent: string): Promise<void> {
+    const { store, clock, name } = this.#options;
+    if ((await store.state(parent))?.end === undefined) return;
+    await store.execute(session, { type: 'finish', at: clock.now(), actor: `runner:${name}` });
   }
 
   async #endOrphans(): Promise<void> {
@@ -243,8 +251,11 @@ function driverOf(
     const loaded = kept === undefined ? entry.load() : ok(kept);
     if (!loaded.ok) throw new AgentError('spawn-failed', loaded.error);
     const program = loaded.value;
-    const code = await ports.code.keep(program);
-    return new ProgramConnection(spec, { program, code, session, root, ports, options });
+    const code = kept === undefined || version === undefined ? await ports.code.keep(program) : version;
+    const state = await ports.store.state(session);
+    const prompt = state === undefined ? undefined : runningPrompt(state);
+    const cutShort = prompt === undefined ? undefined : { id: prompt.id, text: prompt.content };
+    return new ProgramConnection(spec, { program, code, session, root, ports, options, cutShort });
   };
   return { ports: { ...ports, startAgent }, agent };
 }

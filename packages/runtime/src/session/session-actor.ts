@@ -132,9 +132,7 @@ export class SessionActor {
   }
 
   /** Gives the session up in good order: its process ends, the next owner carries on. */
-  async release(reason: string): Promise<void> {
-    await this.#leave(reason, 'released');
-  }
+  readonly release = (reason: string): Promise<void> => this.#leave(reason, 'released');
 
   /** The process first: whoever comes next must not find two. Its end is ours, so it is not reported as the agent's. */
   async #leave(reason: string, end: ActorEnd): Promise<void> {
@@ -255,7 +253,9 @@ export class SessionActor {
       ...((this.#journal === undefined ? undefined : connection.announced) ?? connection.capabilities),
     ];
     const version = connection.version === undefined ? {} : { version: connection.version };
-    await this.#tell({ type: 'agent-ready', ...this.#speaker(live), capabilities, ...version });
+    const state = await this.#tell({ type: 'agent-ready', ...this.#speaker(live), capabilities, ...version });
+    // A program goes on with the turn that its last owner left.
+    if (state?.turn.active === true) live.turn = state.turn.number;
     rememberCapabilities(this.#ports, this.#entry.name, capabilities);
     await this.#listenerOf(live).listen(connection.output);
   }
@@ -272,7 +272,7 @@ export class SessionActor {
       isDismissed: () => this.#leaving,
       wordsRecorded: () => Promise.race([this.#writing, pause(this.#ports.clock, writeConfirmMs)]),
       said: (output, requestId) => {
-        if (!(output.kind === 'exit' && this.#leaving)) this.#journal?.said(live, output, requestId);
+        if (output.kind !== 'exit' || !this.#leaving) this.#journal?.said(live, output, requestId);
       },
       announced: (capabilities) => rememberCapabilities(this.#ports, this.#entry.name, capabilities),
       exited: (exit, observed) => this.#exited(live, exit, observed),

@@ -1,4 +1,4 @@
-import { assert, err, ok, type Result } from '@concerto/base';
+import { assert, err, type JsonObject, ok, type Result } from '@concerto/base';
 import type { Append, DocumentWrite, EventLog, NewEntry, StreamAppend } from '@concerto/log';
 import { encodeEvent, type PublicEvent, readStored, SessionRecord } from '@concerto/protocol';
 import {
@@ -282,8 +282,12 @@ function eventEntry(event: PublicEvent, at: string): NewEntry {
 }
 
 /** A program runs without a place of the pool. */
-function unpooled({ kind }: SessionState): { readonly unpooled?: true } {
-  return kind === 'program' ? { unpooled: true } : {};
+function unfinishedRow({ kind, slot, parent }: SessionState): JsonObject {
+  return {
+    slot: slot.kind,
+    ...(kind === 'program' ? { unpooled: true } : {}),
+    ...(parent === undefined ? {} : { parent }),
+  };
 }
 
 /** The list's row, and what runners look through; the latter only when it says something new, since every page counts. */
@@ -301,7 +305,7 @@ function indexDocuments(id: string, before: SessionState | undefined, state: Ses
   const unfinished: DocumentWrite = {
     collection: unfinishedCollection,
     key: id,
-    value: state.end === undefined ? JSON.stringify({ slot: state.slot.kind, ...unpooled(state) }) : undefined,
+    value: state.end === undefined ? JSON.stringify(unfinishedRow(state)) : undefined,
     sort: state.createdAt,
   };
   return [row, unfinished];

@@ -218,7 +218,8 @@ function requestOpened(draft: Draft, report: ReportOf<'request-opened'>): void {
     return;
   }
   if (find(state.requests, requestId) !== undefined) {
-    ignore(draft, report, 'this request id was used before');
+    if (state.kind === 'program') askedAgain(draft, report);
+    else ignore(draft, report, 'this request id was used before');
     return;
   }
   confirmDelivery(draft);
@@ -242,6 +243,16 @@ function answerDelivered(draft: Draft, report: ReportOf<'answer-delivered'>): vo
   }
   record(draft, { type: 'answer-delivered', requestId, epoch });
   draft.acks.push({ type: 'answer_ack', requestId, epoch });
+}
+
+/** A program that goes on asks what it had asked before: nobody is asked twice, and what was answered it hears. */
+function askedAgain(draft: Draft, { requestId, incarnation }: ReportOf<'request-opened'>): void {
+  const known = find(draft.state.requests, requestId);
+  if (known?.state === 'answered' && known.given !== undefined) {
+    command(draft, { type: 'answer', incarnation, requestId, response: known.given });
+  } else if (known?.state === 'withdrawn') {
+    command(draft, { type: 'withdraw', incarnation, requestId, reason: known.reason ?? 'withdrawn' });
+  }
 }
 
 function requestWithdrawn(draft: Draft, report: ReportOf<'request-withdrawn'>): void {

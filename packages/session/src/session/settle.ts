@@ -2,6 +2,7 @@ import type { AgentResult, LifecycleVerb, SessionError, SessionRecord } from '@c
 import { flyingEntry, listedEntries } from '../queue/queue.ts';
 import { command, type Draft, record } from './draft.ts';
 import { dispatchAttemptsMax } from './limits.ts';
+import type { SessionState } from './session-state.ts';
 import { wasAsked } from './status.ts';
 
 type Confirmation = Extract<SessionRecord, { type: 'control-confirmed' }>['by'];
@@ -77,6 +78,7 @@ export type LostProcess = {
 export function loseProcess(draft: Draft, lost: LostProcess): void {
   const { agentProcess, turn } = draft.state;
   if (agentProcess.kind === 'none') return;
+  if (outlives(draft.state, lost.why)) return passOn(draft, { incarnation: agentProcess.incarnation, why: lost.why });
   const wasStarting = agentProcess.kind === 'starting';
   const turnLost = turn.active;
   record(draft, { type: 'process-lost', incarnation: agentProcess.incarnation, why: lost.why, error: lost.error });
@@ -103,6 +105,22 @@ export function loseProcess(draft: Draft, lost: LostProcess): void {
   } else if (wasStarting && !changesOwner(lost.why)) {
     startFailed(draft, lost.error ?? { code: 'start_failed', message });
   }
+}
+
+/** A program goes on from its journal with the next owner, as long as nobody wants it to end. */
+function outlives(state: SessionState, why: Loss): boolean {
+  return state.kind === 'program' && changesOwner(why) && state.turn.active && !wasAsked(state);
+}
+
+/** Its turn goes on, and whatever it asked stays asked. Its prompt is in the journal, or read again from the queue. */
+function passOn(draft: Draft, { incarnation, why }: { readonly incarnation: number; readonly why: Loss }): void {
+  record(draft, { type: 'process-lost', incarnation, why });
+  const entry = flyingEntry(draft.state.queue);
+  if (entry?.dispatch !== undefined) {
+    const { dispatchId, how, epoch } = entry.dispatch;
+    record(draft, { type: 'message-delivered', messageId: entry.id, dispatchId, how, epoch });
+  }
+  if (draft.state.control !== undefined) confirmControl(draft, 'exit');
 }
 
 const lossText: Readonly<Record<Loss, string>> = {

@@ -42,7 +42,8 @@ export function isSettled(state: SessionState, requestId: string): boolean {
 /** Something is to be done and nothing is there to do it: never started, or messages wait for the next process. */
 export function needsProcess(state: SessionState): boolean {
   if (state.agentProcess.kind !== 'none') return false;
-  return state.incarnations === 0 || hasPending(state.queue);
+  const isCutShort = state.kind === 'program' && state.turn.active;
+  return state.incarnations === 0 || hasPending(state.queue) || isCutShort;
 }
 
 /** Whether the agent itself does it when told. One that could stop but not be told to go on would stop for ever. */

@@ -152,6 +152,12 @@ export function messageOf(state: SessionState, messageId: string): Message | und
   return entry === undefined ? undefined : messageView(entry, state);
 }
 
+/** What the turn that runs was begun with. */
+export function runningPrompt(state: SessionState): QueueEntry | undefined {
+  if (!state.turn.active) return undefined;
+  return settledEntries(state.queue).findLast(({ turn, how }) => how === 'prompt' && turn === state.turn.number);
+}
+
 /** How far the turn has come that a message began: `over` also when it will never begin. */
 export function promptProgress(state: SessionState, messageId: string): 'waiting' | 'running' | 'over' {
   const entry = entryOf(state.queue, messageId);
