@@ -163,7 +163,7 @@ test.each(['light', 'dark'] as const)(
     const check = async (): Promise<void> => {
       expect(await accessFaults(page)).toEqual([]);
     };
-    await page.getByRole('list', { name: 'Sessions' }).getByRole('listitem').first().waitFor();
+    await page.locator('.session-row').first().waitFor();
     await page.screenshot({ path: `${pictures}/list-many-${colorScheme}.png` });
     await check();
     await startSession(page, 'demo', 'Look at it');
@@ -201,7 +201,7 @@ test('the list filters by status, keeps the filter over a reload, and loads more
     expect(response.status).toBe(201);
   };
   for (let n = 0; n < 55; n++) await start({ agent: 'slow', prompt: `Many ${n}` });
-  const rows = page.getByRole('list', { name: 'Sessions' }).getByRole('listitem');
+  const rows = page.locator('.session-row');
   await expect.poll(() => rows.count(), patience).toBe(50);
   await page.getByRole('button', { name: 'Load more' }).click();
   await expect.poll(() => rows.count(), patience).toBeGreaterThan(54);

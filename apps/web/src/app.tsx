@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { Link } from './routing/link.tsx';
-import { routeOf } from './routing/route.ts';
+import { routeOf, sessionPath } from './routing/route.ts';
 import { navigate, useLocation } from './routing/use-location.ts';
 import { SessionPage } from './session/session-page.tsx';
 import { SessionListPage } from './sessions/session-list-page.tsx';
@@ -9,6 +9,9 @@ import { Notices } from './shell/notices.tsx';
 import { applyTheme, nextTheme, storedTheme } from './shell/theme.ts';
 import { TopBar } from './shell/top-bar.tsx';
 import { useShortcuts } from './shell/use-shortcuts.ts';
+import { NotifyButton } from './waiting/notify-button.tsx';
+import { nextWaiting, WaitingButton } from './waiting/waiting-button.tsx';
+import { waitingNow } from './waiting/waiting-watch.ts';
 
 export function App(): ReactNode {
   const { path } = useLocation();
@@ -20,16 +23,24 @@ export function App(): ReactNode {
     applyTheme(next);
     setTheme(next);
   };
+  const current = route.page === 'session' ? route.id : undefined;
   useFocusOnArrival(path);
   useShortcuts({
     '?': () => setHelpOpen(true),
     g: () => navigate('/'),
     t: changeTheme,
+    w: () => {
+      const next = nextWaiting(waitingNow(), current);
+      if (next !== undefined) navigate(sessionPath(next.id));
+    },
     ...(route.page === 'list' ? {} : { n: () => navigate('/') }),
   });
   return (
     <>
-      <TopBar theme={theme} onTheme={changeTheme} onHelp={() => setHelpOpen(true)} />
+      <TopBar theme={theme} onTheme={changeTheme} onHelp={() => setHelpOpen(true)}>
+        <WaitingButton current={current} />
+        <NotifyButton />
+      </TopBar>
       {route.page === 'list' && <SessionListPage />}
       {route.page === 'session' && <SessionPage key={route.id} id={route.id} />}
       {route.page === 'unknown' && (

@@ -44,7 +44,15 @@ function sessionCalls(calls: HttpCalls) {
     start: (request: StartRequest, call: CallOptions = {}) =>
       calls.call({ ...call, method: 'POST', path: 'sessions', body: request, answer: Session }),
     list: (
-      query: { readonly status?: SessionStatus; readonly cursor?: string; readonly limit?: number } = {},
+      query: {
+        readonly status?: SessionStatus;
+        /** The children of one; without it, those that nobody opened. */
+        readonly parent?: string;
+        /** Each with whatever it opened, right after it. */
+        readonly tree?: boolean;
+        readonly cursor?: string;
+        readonly limit?: number;
+      } = {},
       call: CallOptions = {},
     ) => calls.call({ ...call, method: 'GET', path: 'sessions', query, answer: SessionList }),
     get: (id: string, call: CallOptions = {}) => calls.call({ ...call, method: 'GET', path: at(id), answer: Session }),

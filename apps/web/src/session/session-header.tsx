@@ -1,6 +1,7 @@
 import type { Session, SessionStatus } from '@concerto/protocol';
 import type { ReactNode } from 'react';
 import { Link } from '../routing/link.tsx';
+import { sessionPath } from '../routing/route.ts';
 import { Icon } from '../shell/icon.tsx';
 import { StatusBadge } from '../status/status-badge.tsx';
 import { Lasting } from '../time/moment.tsx';
@@ -34,6 +35,7 @@ export function SessionHeader({ id, session, status, statusSince, hasFailed, isS
             <span className="muted">forced after {forcedAfterSeconds[status]} s</span>
           )}
           {session !== undefined && <span className="agent-name">{session.agent}</span>}
+          {session?.parent !== undefined && <Link href={sessionPath(session.parent)}>the session that opened it</Link>}
           {connection}
         </p>
       </div>

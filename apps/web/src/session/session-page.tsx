@@ -9,11 +9,13 @@ import { needsYou } from '../status/status-words.ts';
 import { Timeline } from '../timeline/timeline.tsx';
 import { useFollowing } from '../timeline/use-following.ts';
 import { Announcer } from './announcer.tsx';
+import { ChildrenPanel } from './children-panel.tsx';
 import { Composer } from './composer.tsx';
 import { ConnectionBadge } from './connection-badge.tsx';
 import { focusRequest } from './focus-request.ts';
 import { SessionFacts } from './session-facts.tsx';
 import { SessionHeader, WaitingLine } from './session-header.tsx';
+import { useKeepSeen } from './use-keep-seen.ts';
 import { useSession } from './use-session.ts';
 
 /** One session: what happened and happens, what waits, and everything one can say to it. */
@@ -21,6 +23,7 @@ export function SessionPage({ id }: { readonly id: string }): ReactNode {
   const { view, items, session, queue, connection, retry, refusal, ...shown } = useSession(id);
   const { status, statusSince, hasFailed, isStale, isReplaying, behind } = shown;
   const following = useFollowing(items.length);
+  useKeepSeen(id, isReplaying ? 0 : view.position);
   const field = useRef<HTMLTextAreaElement>(null);
   const [oldest] = view.requests;
   usePageTitle(session?.title ?? 'Session', needsYou.includes(status));
@@ -57,6 +60,7 @@ export function SessionPage({ id }: { readonly id: string }): ReactNode {
         </div>
         <aside className="session-side" aria-label="Queue and facts">
           <PlanPanel plan={view.plan} />
+          <ChildrenPanel id={id} count={session?.children ?? 0} />
           <QueuePanel {...queue} />
           {session !== undefined && <SessionFacts session={session} view={view} />}
         </aside>

@@ -1,82 +1,84 @@
-import { type ReactNode, useRef, useState } from 'react';
+import { type ReactNode, type Ref, useRef, useState } from 'react';
 import { client } from '../client.ts';
 import { failureOf } from '../fetching/failure.ts';
-import { useFetched } from '../fetching/use-fetched.ts';
+import { type Fetched, useFetched } from '../fetching/use-fetched.ts';
 import { replaceAddress, useLocation } from '../routing/use-location.ts';
 import { usePageTitle } from '../shell/use-page-title.ts';
 import { useShortcuts } from '../shell/use-shortcuts.ts';
-import { needsYou } from '../status/status-words.ts';
-import { type FilterName, filterNames, filters, listSessions } from './list-sessions.ts';
+import { useWaiting } from '../waiting/waiting-watch.ts';
+import { EmptyList } from './empty-list.tsx';
+import { listSessions } from './list-sessions.ts';
 import { NewSessionForm } from './new-session-form.tsx';
+import { countsOf, filterNames, type Group, groupSessions, groups, type Wish } from './overview.ts';
+import { OverviewTools } from './overview-tools.tsx';
 import { PoolMeter } from './pool-meter.tsx';
 import { SessionRow } from './session-row.tsx';
-import { StatusFilter } from './status-filter.tsx';
-import { listTargets } from './targets.ts';
+import { listTargets, type Target } from './targets.ts';
 
 const pollMs = 2000;
-const pageItems = 50;
+const loadedItems = 200;
+/** How many rows are laid out at first, and how many more each time. */
+const shownItems = 50;
 
-/** All sessions, and the way to a new one. */
+/** All sessions, by what they need from a person, and the way to a new one. */
 export function SessionListPage(): ReactNode {
-  const { query } = useLocation();
-  const filter = filterNames.find((name) => name === query.get('show')) ?? 'all';
-  const [wanted, setWanted] = useState(pageItems);
+  const [wish, setWish] = useWish();
+  const [shown, setShown] = useState(shownItems);
+  const wanted = Math.max(loadedItems, shown);
   const prompt = useRef<HTMLTextAreaElement>(null);
-  const list = useRef<HTMLUListElement>(null);
-  const listed = useFetched((signal) => listSessions(client, filter, wanted, signal), {
-    key: filter,
+  const search = useRef<HTMLInputElement>(null);
+  const list = useRef<HTMLDivElement>(null);
+  const listed = useFetched((signal) => listSessions(client, wanted, signal), {
+    key: 'sessions',
     revision: wanted,
     everyMs: pollMs,
   });
-  const pool = useFetched((signal) => client.pool({ signal }), { key: 'pool', everyMs: pollMs });
   const targets = useFetched((signal) => listTargets(client, signal), {
     key: 'targets',
     // Asked again only once the server is back: what it offers does not change while it runs.
     revision: listed.error === undefined ? 1 : 0,
   });
-  const sessions = listed.value?.sessions ?? [];
-  const waiting = sessions.filter((session) => needsYou.includes(session.status)).length;
-  usePageTitle(waiting === 0 ? 'Sessions' : `${waiting} waiting for you`, waiting > 0);
+  const { sessions = [], hasMore = false } = listed.value ?? {};
+  const found = groupSessions(sessions, wish);
+  const total = found.reduce((sum, group) => sum + group.rows.length, 0);
+  const waiting = useWaiting().length;
+  usePageTitle('Sessions', waiting > 0);
   useShortcuts({
     n: () => prompt.current?.focus(),
+    '/': () => search.current?.focus(),
     j: () => moveFocus(list.current, 1),
     k: () => moveFocus(list.current, -1),
   });
-  const show = (name: FilterName): void => {
-    setWanted(pageItems);
-    replaceAddress(name === 'all' ? '/' : `/?show=${name}`);
-  };
   return (
     <main className="list-page" tabIndex={-1}>
-      <aside className="list-side" aria-label="New session">
-        <h2>New session</h2>
-        {targets.value !== undefined && <NewSessionForm targets={targets.value} promptRef={prompt} />}
-        {targets.value === undefined && targets.error !== undefined && (
-          <p className="inline-problem">{failureOf(targets.error).text}</p>
-        )}
-      </aside>
+      <StartSide targets={targets} promptRef={prompt} />
       <section className="list-main" aria-labelledby="list-title">
-        <header className="list-head">
-          <h1 id="list-title">Sessions</h1>
-          {pool.value !== undefined && <PoolMeter pool={pool.value} />}
-          <button type="button" className="button primary to-form" onClick={() => prompt.current?.focus()}>
-            New session
-          </button>
-        </header>
-        <StatusFilter value={filter} onChange={show} />
+        <ListHead onNew={() => prompt.current?.focus()} />
+        <OverviewTools
+          wish={wish}
+          counts={countsOf(sessions, wish.sought)}
+          hasMore={hasMore}
+          searchRef={search}
+          onWish={(next) => {
+            setShown(shownItems);
+            setWish(next);
+          }}
+        />
         {listed.error !== undefined && (
           <p className="inline-problem" role="alert">
             {failureOf(listed.error).text}
           </p>
         )}
-        {listed.value !== undefined && sessions.length === 0 && <Empty filter={filter} />}
-        <ul className="session-list" ref={list} aria-label="Sessions" aria-busy={listed.value === undefined}>
-          {sessions.map((session) => (
-            <SessionRow key={session.id} session={session} />
+        {listed.value !== undefined && total === 0 && (
+          <EmptyList wish={wish} isNew={sessions.length === 0} targets={targets.value ?? []} />
+        )}
+        <div className="session-groups" ref={list} aria-busy={listed.value === undefined}>
+          {limited(found, shown).map((group) => (
+            <SessionGroup key={group.name} group={group} count={countOf(found, group)} />
           ))}
-        </ul>
-        {listed.value?.hasMore === true && (
-          <button type="button" className="button more" onClick={() => setWanted(wanted + pageItems)}>
+        </div>
+        {(hasMore || total > shown) && (
+          <button type="button" className="button more" onClick={() => setShown(shown + shownItems)}>
             Load more
           </button>
         )}
@@ -85,26 +87,79 @@ export function SessionListPage(): ReactNode {
   );
 }
 
-function Empty({ filter }: { readonly filter: FilterName }): ReactNode {
-  if (filter !== 'all') {
-    return <p className="empty">No session is in “{filters[filter].label}” now.</p>;
-  }
+function ListHead({ onNew }: { readonly onNew: () => void }): ReactNode {
+  const pool = useFetched((signal) => client.pool({ signal }), { key: 'pool', everyMs: pollMs });
   return (
-    <div className="empty">
-      <h2>No sessions yet</h2>
-      <p>
-        A session is an agent at work, with everything that it and you say. Choose an agent, write what it should do,
-        and press <kbd>Enter</kbd>. The <strong>demo</strong> agent asks a question and wants an approval; it needs no
-        key.
-      </p>
-      <p className="muted">
-        From a terminal: <code>concerto sessions start demo "Move the login to key pairs"</code>
-      </p>
-    </div>
+    <header className="list-head">
+      <h1 id="list-title">Sessions</h1>
+      {pool.value !== undefined && <PoolMeter pool={pool.value} />}
+      <button type="button" className="button primary to-form" onClick={onNew}>
+        New session
+      </button>
+    </header>
   );
 }
 
-function moveFocus(list: HTMLUListElement | null, by: number): void {
+type StartProps = { readonly targets: Fetched<readonly Target[]>; readonly promptRef: Ref<HTMLTextAreaElement> };
+
+function StartSide({ targets: { value, error }, promptRef }: StartProps): ReactNode {
+  return (
+    <aside className="list-side" aria-label="New session">
+      <h2>New session</h2>
+      {value !== undefined && <NewSessionForm targets={value} promptRef={promptRef} />}
+      {value === undefined && error !== undefined && <p className="inline-problem">{failureOf(error).text}</p>}
+    </aside>
+  );
+}
+
+function SessionGroup({ group, count }: { readonly group: Group; readonly count: number }): ReactNode {
+  const id = `group-${group.name}`;
+  return (
+    <section className="session-group" data-group={group.name}>
+      <h2 id={id}>
+        {groups[group.name].label} <span className="count">{count}</span>
+      </h2>
+      <ul className="session-list" aria-labelledby={id}>
+        {group.rows.map(({ session, depth }) => (
+          <SessionRow key={session.id} session={session} depth={depth} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** What is shown is in the address, so that a reload and a bookmark show it again. */
+function useWish(): readonly [Wish, (wish: Wish) => void] {
+  const { query } = useLocation();
+  const wish: Wish = {
+    filter: filterNames.find((name) => name === query.get('show')) ?? 'all',
+    sought: query.get('q') ?? '',
+    sort: query.get('sort') === 'created' ? 'created' : 'activity',
+  };
+  const setWish = (next: Wish): void => {
+    const params = new URLSearchParams();
+    if (next.filter !== 'all') params.set('show', next.filter);
+    if (next.sought !== '') params.set('q', next.sought);
+    if (next.sort !== 'activity') params.set('sort', next.sort);
+    replaceAddress(params.size === 0 ? '/' : `/?${params}`);
+  };
+  return [wish, setWish];
+}
+
+function limited(found: readonly Group[], max: number): readonly Group[] {
+  let left = max;
+  return found.flatMap((group) => {
+    const rows = group.rows.slice(0, Math.max(0, left));
+    left -= rows.length;
+    return rows.length === 0 ? [] : [{ ...group, rows }];
+  });
+}
+
+function countOf(found: readonly Group[], { name }: Group): number {
+  return found.find((group) => group.name === name)?.rows.length ?? 0;
+}
+
+function moveFocus(list: HTMLElement | null, by: number): void {
   const links = [...(list?.querySelectorAll<HTMLAnchorElement>('.session-link') ?? [])];
   const at = links.findIndex((link) => link === document.activeElement);
   const next = at === -1 ? 0 : Math.min(links.length - 1, Math.max(0, at + by));

@@ -1,25 +1,45 @@
 import type { Session } from '@concerto/protocol';
 import type { ReactNode } from 'react';
-import { isJsonObject } from '../json/json-object.ts';
 import { Link } from '../routing/link.tsx';
 import { sessionPath } from '../routing/route.ts';
 import { StatusBadge } from '../status/status-badge.tsx';
 import { needsYou } from '../status/status-words.ts';
+import { Plain } from '../text/plain.tsx';
 import { Age, Lasting } from '../time/moment.tsx';
+import { dollarsText } from '../usage/usage-text.ts';
+import { resultText } from './overview.ts';
+import { seenPosition } from './seen-store.ts';
 
-export function SessionRow({ session }: { readonly session: Session }): ReactNode {
-  const { id, title, agent, status, createdAt, updatedAt, pending, error } = session;
+type Props = {
+  readonly session: Session;
+  /** How many sessions above it stand in the list. */
+  readonly depth: number;
+};
+
+export function SessionRow({ session, depth }: Props): ReactNode {
+  const { id, title, agent, status, updatedAt, pending, error, usage, position, parent } = session;
+  const isUnread = status !== 'running' && position > seenPosition(id);
   return (
-    <li className="session-row" data-waits={needsYou.includes(status)}>
+    <li
+      className="session-row"
+      data-waits={needsYou.includes(status)}
+      data-unread={isUnread}
+      data-depth={Math.min(depth, 3)}
+    >
       <Link href={sessionPath(id)} className="session-link">
-        <span className="session-title">{title}</span>
+        <span className="session-title">
+          <Plain text={title} />
+        </span>
+        {isUnread && <span className="visually-hidden">, not seen yet</span>}
         <StatusBadge status={status} since={updatedAt} hasFailed={error !== undefined} />
       </Link>
       <p className="session-note">
         <span className="agent-name">{agent}</span>
+        {parent !== undefined && depth === 0 && <span className="muted">in a program</span>}
         <Note session={session} />
         {pending > 0 && <span className="muted">{pending === 1 ? '1 queued' : `${pending} queued`}</span>}
-        <Age at={createdAt} />
+        {usage.costMicroUsd !== undefined && <span className="time">{dollarsText(usage.costMicroUsd)}</span>}
+        <Age at={updatedAt} />
       </p>
     </li>
   );
@@ -33,7 +53,7 @@ function Note({ session }: { readonly session: Session }): ReactNode {
     return (
       <span className="row-note" data-tone={isYou ? 'attention' : 'quiet'}>
         {isYou && <strong>Waiting for your {waiting.for === 'approval' ? 'approval' : 'answer'}: </strong>}
-        {waiting.detail}{' '}
+        <Plain text={waiting.detail} />{' '}
         <span className="muted">
           · <Lasting since={waiting.since} />
         </span>
@@ -43,16 +63,15 @@ function Note({ session }: { readonly session: Session }): ReactNode {
   if (error !== undefined && (status === 'failed' || status === 'interrupted' || status === 'idle')) {
     return (
       <span className="row-note" data-tone="bad">
-        {firstLine(error.message)}
+        <Plain text={firstLine(error.message)} />
       </span>
     );
   }
-  const text = resultText(result);
-  return <span className="row-note">{text === undefined ? '' : firstLine(text)}</span>;
-}
-
-function resultText(result: Session['result']): string | undefined {
-  return isJsonObject(result) && typeof result.text === 'string' ? result.text : undefined;
+  return (
+    <span className="row-note">
+      <Plain text={firstLine(resultText(result) ?? '')} />
+    </span>
+  );
 }
 
 function firstLine(text: string): string {

@@ -8,6 +8,7 @@ const groups: readonly { readonly title: string; readonly keys: readonly (readon
       ['?', 'This help'],
       ['g', 'All sessions'],
       ['n', 'New session'],
+      ['w', 'The next session that waits for you'],
       ['t', 'Theme: system, light, dark'],
     ],
   },
@@ -16,6 +17,7 @@ const groups: readonly { readonly title: string; readonly keys: readonly (readon
     keys: [
       ['j / k', 'Next or previous session'],
       ['Enter', 'Open it'],
+      ['/', 'Search'],
     ],
   },
   {

@@ -1,10 +1,12 @@
 import { useEffect } from 'react';
+import { useWaiting } from '../waiting/waiting-watch.ts';
 
 /** The tab says where one is, and from afar that somebody waits. */
 export function usePageTitle(title: string, isWaiting = false): void {
+  const waiting = useWaiting().length;
   useEffect(() => {
-    document.title = `${isWaiting ? '● ' : ''}${title} · Concerto`;
+    document.title = `${isWaiting ? '● ' : ''}${waiting > 0 ? `(${waiting}) ` : ''}${title} · Concerto`;
     const icon = document.querySelector<HTMLLinkElement>('link[rel=icon]');
-    if (icon !== null) icon.href = isWaiting ? '/favicon-waiting.svg' : '/favicon.svg';
-  }, [title, isWaiting]);
+    if (icon !== null) icon.href = isWaiting || waiting > 0 ? '/favicon-waiting.svg' : '/favicon.svg';
+  }, [title, isWaiting, waiting]);
 }

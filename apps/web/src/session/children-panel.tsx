@@ -1,0 +1,38 @@
+import type { ReactNode } from 'react';
+import { client } from '../client.ts';
+import { useFetched } from '../fetching/use-fetched.ts';
+import { Link } from '../routing/link.tsx';
+import { sessionPath } from '../routing/route.ts';
+import { StatusBadge } from '../status/status-badge.tsx';
+import { Plain } from '../text/plain.tsx';
+
+type Props = { readonly id: string; readonly count: number };
+
+const pollMs = 3000;
+const shownMax = 50;
+
+/** The sessions that this one opened: whom a program has called, and how they stand. */
+export function ChildrenPanel({ id, count }: Props): ReactNode {
+  const { value } = useFetched(
+    async (signal) => (count === 0 ? [] : (await client.list({ parent: id, limit: shownMax }, { signal })).sessions),
+    { key: id, revision: count, ...(count === 0 ? {} : { everyMs: pollMs }) },
+  );
+  if (count === 0 || value === undefined) return null;
+  return (
+    <section className="panel" aria-labelledby="children-title">
+      <h2 id="children-title">
+        Sessions it opened <span className="count">{count}</span>
+      </h2>
+      <ul className="children">
+        {value.map(({ id: child, title, status, updatedAt, error }) => (
+          <li key={child}>
+            <Link href={sessionPath(child)}>
+              <Plain text={title} />
+            </Link>
+            <StatusBadge status={status} since={updatedAt} hasFailed={error !== undefined} />
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,66 @@
+import type { ReactNode, Ref } from 'react';
+import { type FilterName, filterNames, labelOf, type SortName, sorts, type Wish } from './overview.ts';
+
+type Props = {
+  readonly wish: Wish;
+  readonly counts: Readonly<Record<FilterName, number>>;
+  /** There are older ones that are not counted. */
+  readonly hasMore: boolean;
+  readonly searchRef: Ref<HTMLInputElement>;
+  readonly onWish: (wish: Wish) => void;
+};
+
+const sortNames: readonly SortName[] = ['activity', 'created'];
+
+/** Which sessions are shown, and in which order. */
+export function OverviewTools({ wish, counts, hasMore, searchRef, onWish }: Props): ReactNode {
+  return (
+    <div className="overview-tools">
+      <fieldset className="filter" aria-label="Filter by status">
+        {filterNames.map((name) => (
+          <button
+            key={name}
+            type="button"
+            className="filter-button"
+            aria-pressed={name === wish.filter}
+            onClick={() => onWish({ ...wish, filter: name })}
+          >
+            {labelOf(name)}{' '}
+            <span className="filter-count" data-alert={name === 'you' && counts.you > 0}>
+              {counts[name]}
+              {hasMore && name !== 'you' && '+'}
+            </span>
+          </button>
+        ))}
+      </fieldset>
+      <input
+        ref={searchRef}
+        type="search"
+        className="search-field"
+        aria-label="Search sessions"
+        placeholder="Search titles, questions, results …  /"
+        value={wish.sought}
+        onChange={(event) => onWish({ ...wish, sought: event.target.value })}
+        onKeyDown={(event) => {
+          if (event.key !== 'Escape') return;
+          onWish({ ...wish, sought: '' });
+          event.currentTarget.blur();
+        }}
+      />
+      <select
+        className="sort"
+        aria-label="Sort by"
+        value={wish.sort}
+        onChange={(event) =>
+          onWish({ ...wish, sort: sortNames.find((name) => name === event.target.value) ?? 'activity' })
+        }
+      >
+        {sortNames.map((name) => (
+          <option key={name} value={name}>
+            {sorts[name]}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}

@@ -1,0 +1,105 @@
+import { finalStatuses, type Session, type SessionStatus } from '@concerto/protocol';
+import { isJsonObject } from '../json/json-object.ts';
+import { needsYou } from '../status/status-words.ts';
+
+/** What one looks for, in the words of the page; the groups of the list, in its order. */
+export const groups = {
+  you: { label: 'Needs you', statuses: needsYou },
+  working: {
+    label: 'Working',
+    statuses: ['queued', 'starting', 'running', 'interrupting', 'pausing', 'resuming', 'cancelling'],
+  },
+  held: { label: 'On hold', statuses: ['paused', 'interrupted'] },
+  idle: { label: 'Idle', statuses: ['idle'] },
+  over: { label: 'Over', statuses: finalStatuses },
+} as const satisfies Record<string, { label: string; statuses: readonly SessionStatus[] }>;
+
+type GroupName = keyof typeof groups;
+export type FilterName = 'all' | GroupName;
+const groupNames: readonly GroupName[] = ['you', 'working', 'held', 'idle', 'over'];
+export const filterNames: readonly FilterName[] = ['all', ...groupNames];
+
+export const sorts = { activity: 'Last activity', created: 'Newest' } as const;
+export type SortName = keyof typeof sorts;
+
+export type Wish = { readonly filter: FilterName; readonly sought: string; readonly sort: SortName };
+/** How deep a session stands below another of the same group. */
+type Row = { readonly session: Session; readonly depth: number };
+export type Group = { readonly name: GroupName; readonly rows: readonly Row[] };
+
+export function labelOf(filter: FilterName): string {
+  return filter === 'all' ? 'All' : groups[filter].label;
+}
+
+/** The sessions that are wanted, by what they need from a person. Groups that are empty are left out. */
+export function groupSessions(sessions: readonly Session[], { filter, sought, sort }: Wish): readonly Group[] {
+  const found = sessions.filter((session) => isFound(session, sought));
+  return groupNames
+    .filter((name) => filter === 'all' || filter === name)
+    .map((name) => ({
+      name,
+      rows: childrenAfterParents(ofGroup(found, name).toSorted(name === 'you' ? longestFirst : by(sort))),
+    }))
+    .filter(({ rows }) => rows.length > 0);
+}
+
+export function countsOf(sessions: readonly Session[], sought: string): Readonly<Record<FilterName, number>> {
+  const found = sessions.filter((session) => isFound(session, sought));
+  const count = (name: GroupName): number => ofGroup(found, name).length;
+  return {
+    all: found.length,
+    you: count('you'),
+    working: count('working'),
+    held: count('held'),
+    idle: count('idle'),
+    over: count('over'),
+  };
+}
+
+/** What a session opened stands under it, as far as both are in the group. */
+function childrenAfterParents(sessions: readonly Session[]): readonly Row[] {
+  const here = new Set(sessions.map(({ id }) => id));
+  const isUnder = ({ parent }: Session): boolean => parent !== undefined && here.has(parent);
+  const rowsOf = (session: Session, depth: number): readonly Row[] => [
+    { session, depth },
+    ...sessions.filter(({ parent }) => parent === session.id).flatMap((child) => rowsOf(child, depth + 1)),
+  ];
+  return sessions.filter((session) => !isUnder(session)).flatMap((session) => rowsOf(session, 0));
+}
+
+function ofGroup(sessions: readonly Session[], name: GroupName): readonly Session[] {
+  const statuses: readonly SessionStatus[] = groups[name].statuses;
+  return sessions.filter(({ status }) => statuses.includes(status));
+}
+
+/** Every word is somewhere in its title, agent, id, question, error or result. */
+function isFound(session: Session, sought: string): boolean {
+  const words = sought
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== '');
+  if (words.length === 0) return true;
+  const { title, agent, id, waiting, error, result } = session;
+  const text = [title, agent, id, waiting?.detail, error?.message, resultText(result)].join('\n').toLowerCase();
+  return words.every((word) => text.includes(word));
+}
+
+export function resultText(result: Session['result']): string | undefined {
+  return isJsonObject(result) && typeof result.text === 'string' ? result.text : undefined;
+}
+
+/** Who has waited longest for a person comes first. */
+function longestFirst(a: Session, b: Session): number {
+  return compare(a.waiting?.since ?? a.updatedAt, b.waiting?.since ?? b.updatedAt) || compare(a.id, b.id);
+}
+
+function by(sort: SortName): (a: Session, b: Session) => number {
+  return (a, b) =>
+    (sort === 'activity' ? compare(b.updatedAt, a.updatedAt) : compare(b.createdAt, a.createdAt)) ||
+    compare(a.id, b.id);
+}
+
+function compare(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}

@@ -1,0 +1,166 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openBrowser, pictures, visit } from '../support/open-browser.ts';
+import { accessFaults } from '../support/page-faults.ts';
+import { type PuppetServer, startPuppetServer, steps } from '../support/puppets.ts';
+
+let puppets: PuppetServer;
+let browser: Browser;
+let folder: string;
+
+/** A program that has an agent work, and answers nothing for it. */
+const program = `
+agent Worker { connector: asker }
+
+fn main() -> Result<String, AgentError> {
+    let done = Worker.execute("paint")?;
+    Ok(done)
+}
+`;
+const asker = join(import.meta.dirname, '../vectors/lang/_kit/agents/ask.mjs');
+const manifest = `
+[project]
+name = "overview"
+version = "0.1.0"
+entry = "main.conc"
+[programs.painter]
+entry = "main.conc"
+[agents.asker]
+command = ${JSON.stringify(process.execPath)}
+args = [${JSON.stringify(asker)}]
+`;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'concerto-overview-'));
+  await writeFile(join(folder, 'main.conc'), program);
+  [puppets, browser] = await Promise.all([startPuppetServer({ folder, manifest }), openBrowser()]);
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await puppets?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const question = (text: string) => ({ ask: { type: 'question', id: 'q', question: text } });
+
+async function asking(title: string, text: string): Promise<string> {
+  const { id } = await puppets.api.start({ agent: 'able', title, prompt: steps(question(text), { tell: 'answer' }) });
+  await puppets.api.untilStatus(id, 'waitingForInput');
+  return id;
+}
+
+test('17.3 grouped by what needs me, with counts, search, sort and what is unread', async () => {
+  const first = await asking('Migration', 'Which database should the invoices go to, the old one or the new one?');
+  await asking('Release', 'Shall I tag 2.0?');
+  const { id: idle } = await puppets.api.start({ agent: 'able', title: 'Zoo', prompt: 'feed the wombat' });
+  await puppets.api.untilStatus(idle, 'idle');
+  const { id: over } = await puppets.api.start({ agent: 'able', title: 'Once', prompt: 'only this', once: true });
+  await puppets.api.untilStatus(over, 'completed');
+
+  const { context, page, problems } = await visit(browser, puppets.server.entrance);
+  const group = (name: string) => page.getByRole('list', { name: new RegExp(`^${name}`) }).getByRole('listitem');
+  await group('Needs you').first().waitFor();
+  expect(await page.getByRole('heading', { level: 2 }).allTextContents()).toEqual([
+    'New session',
+    'Needs you 2',
+    'Idle 1',
+    'Over 1',
+  ]);
+  // Who has waited longest is first, with the whole question.
+  expect(await group('Needs you').first().textContent()).toContain('the old one or the new one?');
+  expect(await page.getByRole('button', { name: 'Needs you 2' }).count()).toBe(1);
+  expect(await group('Idle').first().getAttribute('data-unread')).toBe('true');
+  expect(await accessFaults(page)).toEqual([]);
+  await page.screenshot({ path: `${pictures}/overview-light.png` });
+
+  await page.keyboard.press('/');
+  await page.keyboard.type('wombat');
+  await expect.poll(() => page.locator('.session-row').count(), { timeout: 15_000 }).toBe(1);
+  await page.reload();
+  await group('Idle').getByText('Zoo').waitFor();
+  expect(await page.getByLabel('Search sessions').inputValue()).toBe('wombat');
+  await page.getByLabel('Search sessions').fill('nowhere to be found');
+  await page.getByText('Nothing is found.').waitFor();
+  await page.getByLabel('Search sessions').press('Escape');
+  await page.getByLabel('Sort by').selectOption('Newest');
+  await group('Needs you').first().waitFor();
+
+  // What was looked at is no longer unread.
+  await group('Idle').getByRole('link').click();
+  await page.getByText('did: feed the wombat').waitFor();
+  await page.keyboard.press('g');
+  await group('Idle').first().waitFor();
+  expect(await group('Idle').first().getAttribute('data-unread')).toBe('false');
+
+  // Wherever one is, those that wait are a key away, and the tab says how many.
+  await page.getByRole('link', { name: '2 waiting' }).waitFor();
+  await page.waitForFunction(() => document.title.startsWith('● (2)'));
+  await page.keyboard.press('w');
+  await page.waitForURL(`**/sessions/${first}`);
+  await page.keyboard.press('w');
+  await page.getByRole('heading', { name: 'Release' }).waitFor();
+  await page.getByLabel('Message', { exact: true }).fill('yes');
+  await page.keyboard.press('Enter');
+  await page.getByRole('link', { name: '1 waiting' }).waitFor();
+  expect(problems).toEqual([]);
+  await context.close();
+}, 90_000);
+
+test('17.3 one who looks elsewhere is called when an agent begins to wait, once, and led there by a click', async () => {
+  const { context, page } = await visit(browser, puppets.server.entrance);
+  await context.grantPermissions(['notifications'], { origin: puppets.server.url });
+  await page.addInitScript(() => {
+    const told: unknown[] = [];
+    Reflect.set(globalThis, 'told', told);
+    class Told extends EventTarget {
+      static permission = 'granted';
+      constructor(title: string, options: { body: string }) {
+        super();
+        told.push({ title, body: options.body, click: () => this.dispatchEvent(new Event('click')) });
+      }
+      close(): void {}
+    }
+    Reflect.set(globalThis, 'Notification', Told);
+    Object.defineProperty(document, 'hidden', {
+      configurable: true,
+      get: () => Reflect.get(globalThis, 'isAway') === true,
+    });
+  });
+  await page.reload();
+  await page.getByRole('heading', { name: 'Sessions', exact: true }).waitFor();
+  await page.evaluate(() => Reflect.set(globalThis, 'isAway', true));
+  const id = await asking('Away', 'Are you there?');
+  await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
+  await page.waitForFunction(() => Reflect.get(globalThis, 'told').length === 1);
+  expect(await page.evaluate(() => Reflect.get(globalThis, 'told')[0].body)).toBe('Are you there?');
+  await page.evaluate(() => Reflect.get(globalThis, 'told')[0].click());
+  await page.waitForURL(`**/sessions/${id}`);
+  await context.close();
+}, 60_000);
+
+test('17.3 an agent that a program called is a session of its own: found, answered, and linked both ways', async () => {
+  const { id } = await puppets.api.start({ program: 'painter', title: 'Paint the shed' });
+  const { context, page } = await visit(browser, puppets.server.entrance);
+  const asked = page.locator('.session-row', { hasText: 'Which color?' });
+  await asked.getByText('in a program').waitFor();
+  await asked.getByRole('link').click();
+  await page.getByText('Answers: Which color?').waitFor();
+  await page.getByRole('link', { name: 'the session that opened it' }).click();
+  await page.waitForURL(`**/sessions/${id}`);
+  await page.getByRole('region', { name: 'Sessions it opened' }).getByText('Needs answer').waitFor();
+  const call = page.locator('.tool').first();
+  await call.locator('summary').first().click();
+  await call.getByRole('link', { name: 'Open its session' }).click();
+  await page.getByText('Answers: Which color?').waitFor();
+  await page.getByLabel('Message', { exact: true }).fill('blue');
+  await page.keyboard.press('Enter');
+  await page.locator('.settled', { hasText: 'blue' }).waitFor();
+  await page.goto(`${puppets.server.url}/sessions/${id}`);
+  await page.getByRole('region', { name: 'Result of turn 1' }).getByText('painted blue').waitFor();
+  await page.screenshot({ path: `${pictures}/program-light.png` });
+  await context.close();
+}, 60_000);
