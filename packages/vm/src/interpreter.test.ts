@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { OPCODE_NAMES, OPERANDS, opcode } from '@concerto/ir';
 import { describe, expect, test } from 'vitest';
+import { DISPATCHED } from './dispatched-opcodes.ts';
 
 const source = readFileSync(new URL('interpreter.ts', import.meta.url), 'utf8');
 
@@ -12,6 +13,10 @@ describe('the dispatch switch', () => {
     ]);
     const expected = OPCODE_NAMES.map((name) => [name, opcode(name)]);
     expect(new Map(cases as [string, number][])).toEqual(new Map(expected as [string, number][]));
+  });
+
+  test('is compiled against the numbers of the table', () => {
+    expect(DISPATCHED).toEqual(Object.fromEntries(OPCODE_NAMES.map((name) => [name, opcode(name)])));
   });
 
   test('names the opcode wherever a number stands for one', () => {

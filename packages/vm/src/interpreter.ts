@@ -32,6 +32,7 @@ import {
 import { cast } from './cast.ts';
 import { copyItems, share } from './copy-on-write.ts';
 import { type Callee, calleeOf, findMethod } from './dispatch.ts';
+import type { Dispatched } from './dispatched-opcodes.ts';
 import { display, typeName } from './display.ts';
 import { compare, equal } from './equality.ts';
 import { errorValue, Fault, fault } from './fault.ts';
@@ -66,7 +67,8 @@ export function interpret(vm: Vm, fiber: Fiber, budget: number): { stop: Stop; f
   for (;;) {
     try {
       for (;;) {
-        switch (code[pc]) {
+        const opcode = code[pc] as Dispatched;
+        switch (opcode) {
           case 0: {
             // Move
             const value = stack[base + code[pc + 2]!];
@@ -993,7 +995,7 @@ export function interpret(vm: Vm, fiber: Fiber, budget: number): { stop: Stop; f
             break;
           }
           default:
-            throw new Error(`opcode ${code[pc]} at ${pc} of ${fn.name}`);
+            throw new Error(`opcode ${opcode satisfies never} at ${pc} of ${fn.name}`);
         }
       }
     } catch (cause) {
