@@ -4,8 +4,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import * as check from '../src/language/check-command.ts';
+import * as explain from '../src/language/explain-command.ts';
 import * as fmt from '../src/language/fmt-command.ts';
 import * as create from '../src/language/new-command.ts';
+import * as schema from '../src/language/schema-command.ts';
 import { type } from './type-command.ts';
 
 let directory = '';
@@ -253,5 +255,30 @@ describe('new', () => {
       err: expect.stringContaining('already exists') as string,
     });
     expect(existsSync(join(directory, 'src/main.conc'))).toBe(true);
+  });
+});
+
+describe('explain', () => {
+  test('says what a code means, however it is written', async () => {
+    const whole = await type(explain, 'C0210');
+    expect(whole.out).toMatch(/^C0210: `await` in a function that is not async\n\n[^]*Instead:\n\n {4}async fn main/);
+    expect(await type(explain, 'c210')).toEqual(whole);
+    expect((await type(explain)).out).toContain('C0003  A text or comment that is never closed\n');
+  });
+
+  test('a code that does not exist is bad usage', async () => {
+    await expect(explain.run(['C9999'])).rejects.toThrow('there is no error code C9999');
+  });
+});
+
+describe('schema', () => {
+  test('is JSON that names every table of the manifest, and what keys are for', async () => {
+    const { code, out } = await type(schema);
+    const printed = JSON.parse(out);
+    expect(code).toBe(0);
+    expect(Object.keys(printed.properties)).toEqual(expect.arrayContaining(['project', 'agents', 'server']));
+    const agent = printed.properties.agents.additionalProperties;
+    expect(agent.properties.command).toMatchObject({ type: 'string', description: 'The program to start.' });
+    expect(agent.additionalProperties).toBe(false);
   });
 });

@@ -1,4 +1,4 @@
-import { createSourceFile, type SourceFile } from '@concerto/language';
+import { createSourceFile, MANIFEST_NAME, type SourceFile } from '@concerto/language';
 import {
   type CancellationToken,
   type ClientCapabilities,
@@ -11,9 +11,13 @@ import {
 } from 'vscode-languageserver/node';
 import type { AskedPlace } from './features/asked-place.ts';
 import { codeActions } from './features/code-actions.ts';
+import { codeLenses } from './features/code-lens.ts';
 import { completions, signatureHelp } from './features/completion.ts';
+import { foldingRanges } from './features/folding.ts';
 import { formatDocument } from './features/formatting.ts';
 import { hoverAt } from './features/hover.ts';
+import { inlayHints } from './features/inlay-hints.ts';
+import { manifestCompletions, manifestKeyHover } from './features/manifest.ts';
 import { definitionAt, highlightsAt, referencesAt } from './features/navigation.ts';
 import { toOffset } from './features/positions.ts';
 import { prepareRename, rename } from './features/rename.ts';
@@ -44,6 +48,7 @@ interface Asked {
 
 export function answerRequests(answering: Answering): void {
   answerAboutNames(answering);
+  answerAboutView(answering);
   answerAboutDocuments(answering);
   answerRenames(answering);
 }
@@ -54,6 +59,13 @@ function asked({ files }: Answering, uri: string): Asked | undefined {
   const document = files.document(path);
   if (document === undefined || path.endsWith('.toml')) return undefined;
   return { path, source: createSourceFile(path, document.getText()) };
+}
+
+/** The open manifest that is asked about. */
+function askedManifest({ files }: Answering, uri: string): SourceFile | undefined {
+  const path = pathOf(uri);
+  const document = path.endsWith(`/${MANIFEST_NAME}`) ? files.document(path) : undefined;
+  return document === undefined ? undefined : createSourceFile(path, document.getText());
 }
 
 /** A bug of ours costs the answer, not the server: the editor gets nothing, and its log says why. */
@@ -96,12 +108,26 @@ function atName<Answer>(
   });
 }
 
+/** For questions about the key at a position of the manifest. */
+function atKey<Answer>(
+  answering: Answering,
+  none: Answer,
+  answer: (source: SourceFile, offset: number) => Answer,
+): (params: At, token: CancellationToken) => Answer {
+  return guarded(answering, none, ({ textDocument, position }) => {
+    const source = askedManifest(answering, textDocument.uri);
+    return source === undefined ? none : answer(source, toOffset(source, position));
+  });
+}
+
 function answerAboutNames(answering: Answering): void {
   const { connection, workspace, capabilities } = answering;
   const formats = capabilities.textDocument?.hover?.contentFormat;
   const markup =
     formats === undefined || formats.includes(MarkupKind.Markdown) ? MarkupKind.Markdown : MarkupKind.PlainText;
-  connection.onHover(atName(answering, null, (place) => hoverAt(place, markup) ?? null));
+  const hoverOfName = atName(answering, null, (place) => hoverAt(place, markup) ?? null);
+  const hoverOfKey = atKey(answering, null, (source, offset) => manifestKeyHover(source, offset) ?? null);
+  connection.onHover((params, token) => hoverOfKey(params, token) ?? hoverOfName(params, token));
   connection.onDefinition(atName(answering, [], definitionAt));
   connection.onDocumentHighlight(atName(answering, [], highlightsAt));
   connection.onReferences(
@@ -114,6 +140,8 @@ function answerAboutNames(answering: Answering): void {
   );
   connection.onCompletion(
     guarded(answering, [], ({ textDocument, position, context }) => {
+      const manifest = askedManifest(answering, textDocument.uri);
+      if (manifest !== undefined) return manifestCompletions(manifest, toOffset(manifest, position));
       const about = asked(answering, textDocument.uri);
       if (about === undefined) return [];
       const { path, source } = about;
@@ -177,6 +205,29 @@ function answerAboutDocuments(answering: Answering): void {
         manifest: first.manifest?.file,
         findSource: (each) => sourceOf(first, each),
       });
+    }),
+  );
+}
+
+/** What an editor shows beside the text. */
+function answerAboutView(answering: Answering): void {
+  const { connection, workspace } = answering;
+  connection.onFoldingRanges(
+    guarded(answering, [], ({ textDocument }) => {
+      const about = asked(answering, textDocument.uri);
+      return about === undefined ? [] : foldingRanges(workspace.programOf(about.path).index, about.path);
+    }),
+  );
+  connection.languages.inlayHint.on(
+    guarded(answering, [], ({ textDocument, range }) => {
+      const about = asked(answering, textDocument.uri);
+      return about === undefined ? [] : inlayHints(workspace.programOf(about.path).index, about.path, range);
+    }),
+  );
+  connection.onCodeLens(
+    guarded(answering, [], ({ textDocument }) => {
+      const about = asked(answering, textDocument.uri);
+      return about === undefined ? [] : codeLenses(workspace.programOf(about.path).index, about.path);
     }),
   );
 }

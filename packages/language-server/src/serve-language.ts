@@ -81,6 +81,9 @@ function initializeResult(version: string): InitializeResult {
       completionProvider: { triggerCharacters: ['.', ':', '"', '@'] },
       signatureHelpProvider: { triggerCharacters: ['(', ','] },
       codeActionProvider: { codeActionKinds: CODE_ACTION_KINDS },
+      foldingRangeProvider: true,
+      inlayHintProvider: true,
+      codeLensProvider: {},
       semanticTokensProvider: { legend: SEMANTIC_LEGEND, full: true },
     },
   };

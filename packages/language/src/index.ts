@@ -12,6 +12,8 @@ export { applyFixes } from './diagnostics/apply-fixes.ts';
 export type { Diagnostic, DiagnosticFix, DiagnosticLabel, Severity, TextEdit } from './diagnostics/diagnostic.ts';
 export { type JsonDiagnostic, toJsonDiagnostic } from './diagnostics/json-diagnostic.ts';
 export { type FindFile, type RenderOptions, renderDiagnostic } from './diagnostics/render-diagnostic.ts';
+export { EXPLANATIONS, explanationPage, explanationText, findExplanation } from './explain/explain-code.ts';
+export type { Explanation } from './explain/explanation.ts';
 export { formatSource } from './format/format-source.ts';
 export {
   type Manifest,
@@ -21,6 +23,7 @@ export {
   type ManifestMcpServer,
   type ManifestTemplate,
 } from './manifest/manifest.ts';
+export { type JsonSchema, manifestJsonSchema } from './manifest/manifest-json-schema.ts';
 export { MANIFEST_NAME, manifestNames } from './manifest/manifest-names.ts';
 export { type ManifestResult, readManifest } from './manifest/read-manifest.ts';
 export { type LoadInput, type LoadResult, loadProgram, type ReadFile } from './modules/load-program.ts';
@@ -31,10 +34,14 @@ export { type ColoredToken, colorTokens, type TokenColor } from './query/color-t
 export { type CompleteInput, CURSOR_MARK, completeAt } from './query/complete-at.ts';
 export type { Completion } from './query/completion.ts';
 export { type Description, describeSymbol } from './query/describe-symbol.ts';
+export { foldsOf } from './query/folding.ts';
 export { indexProgram, type ProgramIndex, referenceAt, referencesTo } from './query/index-program.ts';
+export { type InlayType, inlayTypes } from './query/inlay-types.ts';
+export { completeManifest, describeManifestKey } from './query/manifest-key.ts';
 export { type ManifestName, manifestNameAt, manifestTable } from './query/manifest-name.ts';
 export { type OutlineEntry, outlineOf } from './query/outline.ts';
 export { cannotRename, type RenameEdit, renameSymbol } from './query/rename-symbol.ts';
+export { type Runnable, runnablesOf } from './query/runnable.ts';
 export { type SignatureHelp, signatureAt } from './query/signature-at.ts';
 export { createSourceFile, type Position, positionAt, type SourceFile } from './source/source-file.ts';
 export type { Span } from './source/span.ts';

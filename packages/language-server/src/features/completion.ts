@@ -21,10 +21,10 @@ function withMark({ workspace, path, text, offset }: CursorPlace) {
 export function completions(place: CursorPlace): CompletionItem[] {
   const { analysis, index } = withMark(place);
   const { path, offset } = place;
-  return completeAt({ index, file: path, offset, manifest: analysis.manifest?.manifest }).map(toItem);
+  return completeAt({ index, file: path, offset, manifest: analysis.manifest?.manifest }).map(completionItem);
 }
 
-function toItem({ label, kind, detail, doc, rank, insert }: Completion): CompletionItem {
+export function completionItem({ label, kind, detail, doc, rank, insert }: Completion): CompletionItem {
   return {
     label,
     kind: COMPLETION_KINDS[kind],

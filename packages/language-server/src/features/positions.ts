@@ -2,7 +2,7 @@ import type { SourceFile, Span } from '@concerto/language';
 import type { Position, Range } from 'vscode-languageserver/node';
 
 /** Both count UTF-16 units, as our offsets do; lines end at LF, CRLF and a lone CR, as ours do. */
-function toPosition(source: SourceFile, offset: number): Position {
+export function toPosition(source: SourceFile, offset: number): Position {
   const clamped = Math.min(Math.max(offset, 0), source.text.length);
   let low = 0;
   let high = source.lineStarts.length;
