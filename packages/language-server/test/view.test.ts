@@ -38,12 +38,12 @@ test('types that nobody wrote are shown behind the names', async () => {
   );
   const range = { start: { line: 0, character: 0 }, end: { line: 99, character: 0 } };
   const hints = await editor.connection.sendRequest<InlayHint[]>('textDocument/inlayHint', { ...about(path), range });
-  expect(hints.map(({ position, label }) => `${position.line} ${String(label)}`)).toEqual([
-    '1 : Array<Int>',
-    '3 : String',
-    '3 : Float',
-    '4 : Int',
-    '5 : Int',
+  expect(hints.map(({ position, label }) => [position.line, label])).toEqual([
+    [1, ': Array<Int>'],
+    [3, ': String'],
+    [3, ': Float'],
+    [4, ': Int'],
+    [5, ': Int'],
   ]);
   const line = { start: { line: 1, character: 0 }, end: { line: 1, character: 20 } };
   expect(await editor.connection.sendRequest('textDocument/inlayHint', { ...about(path), range: line })).toHaveLength(

@@ -22,7 +22,7 @@ describe('error codes', () => {
         .map((path) => readFileSync(`${room}/${path}`, 'utf8')),
     );
     const used = new Set(texts.flatMap((text) => text.match(/(?<=')C0\d{3}(?=')/g) ?? []));
-    expect([...EXPLANATIONS.keys()]).toEqual([...used].toSorted());
+    expect(new Set(EXPLANATIONS.keys())).toEqual(used);
   });
 
   const examples = [...EXPLANATIONS].map(([code, explanation]) => ({ code, ...explanation }));

@@ -995,7 +995,8 @@ export function interpret(vm: Vm, fiber: Fiber, budget: number): { stop: Stop; f
             break;
           }
           default:
-            throw new Error(`opcode ${opcode satisfies never} at ${pc} of ${fn.name}`);
+            opcode satisfies never;
+            throw new Error(`opcode ${code[pc]} at ${pc} of ${fn.name}`);
         }
       }
     } catch (cause) {
