@@ -100,12 +100,18 @@ describe('a person at the terminal, in the folder of a server', { timeout: withi
       [
         ['approve?', 'too early\r'],
         ['type the next message', 'second\r'],
-        ['approve?', 'y\r'],
+        ['approve?', '/queue third\r'],
+        ['queued: third', '/steer now\r'],
+        ['said: now', 'y\r'],
+        ['told yes', ''],
+        ['approve?', 'n\r'],
+        ['approve?', 'n\r'],
         ['type the next message', '\u0003'],
       ],
     );
     expect(shown).toContain('told too early');
     expect(shown).toContain('▶ second');
+    expect(shown).toContain('→ too early by');
     expect(shown).toContain('told yes');
     expect(shown).toContain('Detached');
     expect(code).toBe(0);

@@ -36,7 +36,8 @@ function questionText(event: Json | undefined): string | undefined {
   return typeof description === 'string' ? description : (partsText(fields.prompt) ?? textsOf(fields.type).join());
 }
 
-function answerText(response: Json | undefined): string | undefined {
+/** What was answered, in words; undefined when that is not told. */
+export function answerText(response: Json | undefined): string | undefined {
   if (response === undefined) return undefined;
   if (typeof response === 'boolean') return response ? 'yes' : 'no';
   const fields = fieldsOf(response);

@@ -19,29 +19,54 @@ function told(...events: readonly Bare[]): string {
     write: (piece) => {
       text += piece;
     },
+    progress: undefined,
   });
   for (const [index, event] of events.entries()) narration.tell({ ...event, seq: index + 1, at: '' });
   return text;
 }
 
-const say = (text: string): Bare => ({ type: 'content', content: textContent(text) });
+const say = (text: string, messageId?: string): Bare => ({
+  type: 'content',
+  content: textContent(text),
+  ...(messageId === undefined ? {} : { messageId }),
+});
+const whole = (text: string, messageId: string): Bare => ({
+  type: 'content',
+  content: textContent(text),
+  messageId,
+  whole: true,
+});
 const start: Bare[] = [
   { type: 'start', objective: textContent('Hi', 'user') },
-  { type: 'functionCall', callId: 'turn-1', name: 'helper', args: { prompt: 'Hi' } },
+  { type: 'functionCall', callId: 'turn-1', name: 'helper', args: { prompt: 'Hi' }, isTurn: true },
 ];
 const result: Bare = { type: 'functionResult', callId: 'turn-1', content: { parts: [] } };
-
-test('pieces are one text, interrupted by what happens between them, and the result does not repeat them', () => {
-  const call: Bare = { type: 'functionCall', callId: 'c', name: 'Notes.read', args: { title: 'a' } };
-  expect(told(...start, say('Let '), say('me see.'), call, say('It is '), say('b.'), result, say('It is b.'))).toBe(
-    '▶ Hi\nLet me see.\n  Notes.read {"title":"a"}\nIt is b.\n',
-  );
+const call = (more: object = {}): Bare => ({
+  type: 'functionCall',
+  callId: 'c',
+  name: 'Notes.read',
+  args: { title: 'a' },
+  ...more,
 });
 
-test('a result that was not said before is told', () => {
-  expect(told(...start, say('Working'), result, say('Done.'), ...start, result, say('Again.'))).toBe(
-    '▶ Hi\nWorking\nDone.\n▶ Hi\nAgain.\n',
-  );
+test('pieces of a message are one text, also around what happens between them; what stands whole is not said twice', () => {
+  expect(
+    told(
+      ...start,
+      say('Let ', 'a'),
+      say('me see.', 'a'),
+      call(),
+      say('It is ', 'b'),
+      say('b.', 'b'),
+      whole('It is b.', 'b'),
+      result,
+    ),
+  ).toBe('▶ Hi\nLet me see.\n  Notes.read {"title":"a"}\nIt is b.');
+});
+
+test('a message of its own is told, however it reads', () => {
+  expect(told(...start, say('Done.', 'a'), whole('Done.', 'b'))).toBe('▶ Hi\nDone.\nDone.');
+  expect(told(...start, say('Dome', 'a'), whole('Done.', 'a'))).toBe('▶ Hi\nDome\nDone.');
 });
 
 test('why it failed is told once', () => {
@@ -71,12 +96,58 @@ test('a log line is its text, and so is a text that a program emits', () => {
   ).toBe('  42 files\n  warn: old\n  said: hello\n  diff: {"files":3}\n');
 });
 
-test('an approval lists what the agent takes beside a yes and a no', () => {
+const change = {
+  path: 'a.ts',
+  kind: 'edit' as const,
+  patch: '--- a.ts\n+++ a.ts\n@@ -1 +1 @@\n-old\n+new\n',
+  added: 1,
+  removed: 1,
+};
+
+test('an approval shows what it is about, what the agent takes beside a yes and a no, and what was answered', () => {
   const options = [
     { id: 'once', name: 'Allow', kind: 'allow_once' },
     { id: 'ever', name: 'Allow always', kind: 'allow_always' },
   ];
-  const scope = { description: 'rm -r build', risk_level: 'high', options };
-  const asked: Bare = { type: 'queryConsent', requestId: 'r', consentType: 'approval', scope, graphUrl: '' };
-  expect(told(asked)).toBe('! rm -r build (risk: high)\n    once: Allow\n    ever: Allow always\n');
+  const scope = { description: 'Edit a.ts', risk_level: 'high', options };
+  const asked: Bare = {
+    type: 'queryConsent',
+    requestId: 'r',
+    consentType: 'approval',
+    scope,
+    graphUrl: '',
+    changes: [change],
+  };
+  const settled: Bare = {
+    type: 'requestSettled',
+    requestId: 'r',
+    outcome: 'answered',
+    by: 'rule:3',
+    response: false,
+    reason: 'not here',
+  };
+  expect(told(asked, settled)).toBe(
+    '! Edit a.ts (risk: high)\n  edit a.ts  +1 -1\n    @@ -1 +1 @@\n    -old\n    +new\n    once: Allow\n    ever: Allow always\n  → no by rule:3: not here\n',
+  );
+});
+
+test('a command shows the end of what it printed and how it went', () => {
+  const printed = Array.from({ length: 10 }, (_, index) => `line ${index + 1}`).join('\n');
+  const run = call({ name: 'Bash', kind: 'execute', args: { command: 'make' } });
+  const output: Bare = { type: 'toolOutput', callId: 'c', text: `\u001b[31m${printed}\u001b[0m\u001b[2J` };
+  const failed: Bare = { type: 'functionResult', callId: 'c', content: textContent('exit 2'), outcome: 'failed' };
+  const text = told(...start, run, output, failed);
+  expect(text).toContain('  Bash $ make\n    … 2 lines before\n    line 3\n');
+  expect(text).toContain('    line 10␛[2J\n  ✗ Bash failed: exit 2\n');
+});
+
+test('what a turn used is told at its end, and a plan as the list it is', () => {
+  const used: Bare = { type: 'usage', turn: 1, inputTokens: 1200, outputTokens: 30, costMicroUsd: 12_000 };
+  const entries = [
+    { content: 'Read', status: 'completed' as const },
+    { content: 'Write', status: 'in_progress' as const },
+  ];
+  expect(told(...start, { type: 'plan', entries }, used, { type: 'turnComplete', outcome: 'done' })).toBe(
+    '▶ Hi\n  ☑ Read\n  ▸ Write\n  1200 in, 30 out · $0.0120\n',
+  );
 });

@@ -1,65 +1,180 @@
-import { harmlessDeep, type Json } from '@concerto/base';
+import { harmless, harmlessDeep, type Json, withoutStyles } from '@concerto/base';
 import type { FollowedEvent } from '@concerto/client';
-import { type SuspendEvent, textOf } from '@concerto/protocol';
+import {
+  type Choice,
+  SessionFold,
+  type Settlement,
+  type SuspendEvent,
+  type Tool,
+  textOf,
+  type Usage,
+} from '@concerto/protocol';
 import { paint } from '../terminal/paint.ts';
-import { fieldsOf } from './audit-detail.ts';
+import { answerText, fieldsOf } from './audit-detail.ts';
+import { changeText } from './change-text.ts';
+import { usageText } from './show.ts';
 
 export type Paper = {
   /** Whole lines. */
   readonly print: (text: string) => void;
   /** A piece of a line. */
   readonly write: (piece: string) => void;
+  /** What is being done now, where there is a line for it that can be written again; else it is told as a line. */
+  readonly progress: ((text: string | undefined) => void) | undefined;
 };
 
-/**
- * Tells a session to a person: the pieces of an answer as the one text they are, and an answer that came in pieces not
- * a second time as the result.
- */
+const argumentsMax = 200;
+const outputLinesMax = 8;
+
+type EventOf<Type extends FollowedEvent['type']> = Extract<FollowedEvent, { type: Type }>;
+
+/** Tells a session to a person as it happens. What belongs together is known from the fold of its events, never guessed. */
 export class Narration {
   readonly #paper: Paper;
-  #said = '';
+  readonly #fold = new SessionFold();
+  /** Of the message that is being said: how much of it stands on the paper. */
+  #saying: { readonly id: string | undefined; text: string } | undefined;
   #isMidLine = false;
-  /** The agent's own work, which a turn begins with; the other calls are its tools. */
-  #turnCall: string | undefined;
-  #isOver = false;
-  /** Why the turn failed: a session that ends with it says the same again. */
-  #failure: string | undefined;
+  readonly #choices = new Map<string, readonly Choice[]>();
+  /** Why the turn failed was told: a session that ends with it says the same again. */
+  #hasFailed = false;
 
   constructor(paper: Paper) {
     this.#paper = paper;
   }
 
   tell(told: FollowedEvent): void {
+    this.#fold.take(told);
     const event = harmlessDeep(told);
-    if (event.type === 'content')
-      return this.#tellContent(textOf(event.content) || JSON.stringify(event.content.parts));
-    if (event.type === 'start') {
-      this.#said = '';
-      this.#turnCall = undefined;
-      this.#isOver = false;
-      this.#failure = undefined;
-    }
-    if (event.type === 'subagentError') this.#failure = event.error.$error;
-    if (event.type === 'error' && event.message === this.#failure) return;
-    if (event.type === 'functionCall' && this.#turnCall === undefined) {
-      this.#turnCall = event.callId;
-      return;
-    }
-    if (event.type === 'functionResult' && event.callId === this.#turnCall) this.#isOver = true;
-    const text = describe(event);
-    if (text === undefined) return;
-    this.#endLine();
-    this.#paper.print(text);
+    if (event.type === 'content' && event.content.role !== 'user') return this.#say(event);
+    const text = this.#lineFor(event);
+    if (text !== undefined) this.#line(text);
   }
 
-  #tellContent(text: string): void {
-    if (!this.#isOver) {
-      this.#said += text;
-      this.#isMidLine = !text.endsWith('\n');
-      return this.#paper.write(text);
+  #lineFor(event: FollowedEvent): string | undefined {
+    switch (event.type) {
+      case 'start':
+        this.#hasFailed = false;
+        this.#saying = undefined;
+        return `${paint('dim', '▶')} ${textOf(event.objective)}`;
+      case 'content':
+        return paint('cyan', `» ${textOf(event.content)}`);
+      case 'thought':
+        return paint('dim', `  ${event.text.trim()}`);
+      case 'functionCall':
+        return event.isTurn === true ? undefined : callText(event);
+      case 'functionCallUpdate':
+        return event.status === null ? undefined : this.#progress(event.status);
+      case 'functionResult':
+        return this.#resultText(event);
+      case 'plan':
+        return event.entries.map(({ content, status }) => `  ${planSigns[status]} ${content}`).join('\n');
+      case 'subagentAddJson':
+        return event.title === 'progress' ? undefined : paint('dim', `  ${noteText(event.title, event.data)}`);
+      case 'subagentError':
+        this.#hasFailed = true;
+        return paint('red', `  ${event.error.$error}`);
+      case 'waitForChoice':
+        this.#choices.set(event.requestId, event.choices);
+        return questionText(event);
+      case 'waitForInput':
+      case 'queryConsent':
+        return questionText(event);
+      case 'requestSettled':
+        return settledText(event, this.#choices.get(event.requestId) ?? []);
+      case 'turnComplete':
+        return this.#turnText(event);
+      default:
+        return this.#sessionText(event);
     }
+  }
+
+  #sessionText(event: FollowedEvent): string | undefined {
+    switch (event.type) {
+      case 'status': {
+        // Why it failed is told by the `error` that follows.
+        const reason = event.reason === undefined || event.status === 'failed' ? '' : ` ${event.reason}`;
+        return this.#progress(`[${event.status}]${reason}`);
+      }
+      case 'gap':
+        return paint('dim', `  (what came before ${event.to} is not kept any more)`);
+      case 'error':
+        return this.#hasFailed ? undefined : paint('red', `✗ ${event.message}`);
+      case 'complete':
+        return paint('green', '✓ done');
+      case 'finish':
+        this.#paper.progress?.(undefined);
+        return this.#totalText();
+      default:
+        return undefined;
+    }
+  }
+
+  /** A message in pieces; one that stands whole here replaces what its pieces said. */
+  #say({ content, messageId, whole }: EventOf<'content'>): void {
+    const text = textOf(content) || JSON.stringify(content.parts);
+    if (this.#saying === undefined || this.#saying.id !== messageId || messageId === undefined) {
+      if (this.#saying?.id !== messageId || whole === true) this.#endLine();
+      this.#saying = { id: messageId, text: '' };
+    }
+    const { text: known } = this.#saying;
+    if (whole === true && known !== '' && !text.startsWith(known)) this.#endLine();
+    const rest = whole === true && text.startsWith(known) ? text.slice(known.length) : text;
+    this.#saying.text = whole === true ? text : known + text;
+    if (rest === '') return;
+    this.#isMidLine = !rest.endsWith('\n');
+    this.#paper.write(rest);
+  }
+
+  #progress(text: string): string | undefined {
+    if (this.#paper.progress === undefined) return paint('dim', `  ${text}`);
+    this.#paper.progress(text);
+    return undefined;
+  }
+
+  #resultText({ callId }: EventOf<'functionResult'>): string | undefined {
+    const tool = this.#toolOf(callId);
+    if (tool === undefined) return undefined;
+    const parts = [
+      ...(tool.changes.length === 0 || tool.state !== 'ok' ? [] : [changeText(harmlessDeep(tool.changes))]),
+      ...outputText(tool),
+      ...outcomeText(tool),
+    ];
+    return parts.length === 0 ? undefined : parts.join('\n');
+  }
+
+  #toolOf(callId: string): Tool | undefined {
+    const turn = this.#fold.view.turns.at(-1);
+    const among = (tools: readonly Tool[]): Tool | undefined => {
+      for (const tool of tools) {
+        const found = tool.callId === callId ? tool : among(tool.calls);
+        if (found !== undefined) return found;
+      }
+      return undefined;
+    };
+    return among((turn?.entries ?? []).flatMap((entry) => (entry.kind === 'tool' ? [entry] : [])));
+  }
+
+  #turnText({ outcome, reason }: EventOf<'turnComplete'>): string | undefined {
+    this.#paper.progress?.(undefined);
+    const { usage } = this.#fold.view.turns.at(-1) ?? {};
+    const ended =
+      outcome === undefined || outcome === 'done' || this.#hasFailed ? '' : `${outcome} ${reason ?? ''}`.trim();
+    const used = usage === undefined || isNothing(usage.total) ? '' : usageText(usage.total);
+    const text = [ended, used].filter((part) => part !== '').join(' · ');
+    return text === '' ? undefined : paint('dim', `  ${text}`);
+  }
+
+  #totalText(): string | undefined {
+    const { usage, turns } = this.#fold.view;
+    const count = turns.filter(({ number }) => number > 0).length;
+    if (isNothing(usage.total) || count < 2) return undefined;
+    return paint('dim', `  all ${count} turns: ${usageText(usage.total)}`);
+  }
+
+  #line(text: string): void {
     this.#endLine();
-    if (!normal(this.#said).endsWith(normal(text))) this.#paper.print(text);
+    this.#paper.print(text);
   }
 
   #endLine(): void {
@@ -68,51 +183,40 @@ export class Narration {
   }
 }
 
-function normal(text: string): string {
-  return text.replaceAll(/\s+/g, ' ').trim();
+const planSigns = { pending: '☐', in_progress: '▸', completed: '☑' } as const;
+
+function isNothing({ inputTokens, outputTokens, costMicroUsd }: Usage): boolean {
+  return inputTokens === 0 && outputTokens === 0 && (costMicroUsd ?? 0) === 0;
 }
 
-/** The line for a person, or nothing for bookkeeping that nobody follows; `--json` shows it. */
-function describe(event: FollowedEvent): string | undefined {
-  switch (event.type) {
-    case 'start':
-      return `${paint('dim', '▶')} ${textOf(event.objective)}`;
-    case 'functionCall':
-      return paint('dim', `  ${event.name} ${JSON.stringify(event.args)}`);
-    case 'thought':
-      return paint('dim', `  ${event.text.trim()}`);
-    case 'functionCallUpdate':
-      return event.status === null ? undefined : paint('dim', `  ${event.status}`);
-    case 'subagentAddJson':
-      return event.title === 'progress' ? undefined : paint('dim', `  ${noteText(event.title, event.data)}`);
-    case 'subagentError':
-      return paint('red', `  ${event.error.$error}`);
-    case 'waitForInput':
-      return paint('yellow', `? ${textOf(event.prompt)}`);
-    case 'waitForChoice': {
-      const choices = event.choices.map((choice, index) => `    ${index + 1}. ${textOf(choice.content)}`);
-      return [paint('yellow', `? ${textOf(event.prompt)}`), ...choices].join('\n');
-    }
-    case 'queryConsent':
-      return [
-        paint('yellow', `! ${consentText(event)}${risk(event.scope.risk_level)}`),
-        ...optionLines(event.scope.options),
-      ].join('\n');
-    case 'requestSettled':
-      return paint('dim', `  ${event.outcome}${event.by === undefined ? '' : ` by ${event.by}`}`);
-    case 'status':
-      // Why it failed is told by the `error` that follows.
-      return paint(
-        'dim',
-        `  [${event.status}]${event.reason === undefined || event.status === 'failed' ? '' : ` ${event.reason}`}`,
-      );
-    case 'error':
-      return paint('red', `✗ ${event.message}`);
-    case 'complete':
-      return paint('green', '✓ done');
-    default:
-      return undefined;
-  }
+function callText({ name, title, args, changes, parentCallId, childSession }: EventOf<'functionCall'>): string {
+  const { command } = args;
+  const said = typeof command === 'string' ? `$ ${command}` : JSON.stringify(args);
+  const about = title === undefined || typeof command === 'string' ? ` ${short(said)}` : '';
+  const where = childSession === undefined ? '' : ` (${childSession})`;
+  const indent = parentCallId === undefined ? '  ' : '    ';
+  const head = paint('dim', `${indent}${title ?? name}${about}${where}`);
+  return changes === undefined || changes.length === 0 ? head : `${head}\n${changeText(changes)}`;
+}
+
+function short(text: string): string {
+  return text.length > argumentsMax ? `${text.slice(0, argumentsMax)}…` : text;
+}
+
+/** The end of what it printed: that is where it says how it went. */
+function outputText({ output, toolKind }: Tool): readonly string[] {
+  if (output.trim() === '' || toolKind === 'read' || toolKind === 'search') return [];
+  const lines = harmless(withoutStyles(output)).trimEnd().split('\n');
+  const shown = lines.slice(-outputLinesMax).map((line) => paint('dim', `    ${line}`));
+  const hidden = lines.length - shown.length;
+  return hidden === 0 ? shown : [paint('dim', `    … ${hidden} lines before`), ...shown];
+}
+
+function outcomeText({ state, name, error, result }: Tool): readonly string[] {
+  if (state === 'ok' || state === 'running') return [];
+  const why = harmless(error ?? (result === undefined ? '' : textOf(result))).trim();
+  const text = `  ✗ ${harmless(name)} ${state}${why === '' ? '' : `: ${short(why)}`}`;
+  return [paint(state === 'failed' ? 'red' : 'yellow', text)];
 }
 
 /** What an agent logged or a program emitted: its text where it has one, not the JSON around it. */
@@ -128,13 +232,28 @@ function noteText(title: string, data: Json): string {
   return `${title}: ${JSON.stringify(data)}`;
 }
 
-function consentText(event: Extract<SuspendEvent, { type: 'queryConsent' }>): string {
-  const { description } = event.scope;
-  return typeof description === 'string' ? description : event.consentType;
+export function questionText(
+  event: Extract<SuspendEvent, { type: 'waitForInput' | 'waitForChoice' | 'queryConsent' }>,
+): string {
+  const options = (event.options ?? []).map(({ id, label }) => `    ${id}: ${label}`);
+  if (event.type === 'waitForInput') return [paint('yellow', `? ${textOf(event.prompt)}`), ...options].join('\n');
+  if (event.type === 'waitForChoice') {
+    const choices = event.choices.map((choice, index) => `    ${index + 1}. ${textOf(choice.content)}`);
+    return [paint('yellow', `? ${textOf(event.prompt)}`), ...choices].join('\n');
+  }
+  const { description, risk_level: level, command } = event.scope;
+  const what = typeof description === 'string' ? description : event.consentType;
+  const risk = typeof level === 'string' ? ` (risk: ${level})` : '';
+  return [
+    paint('yellow', `! ${what}${risk}`),
+    ...(typeof command === 'string' && command !== what ? [`    $ ${command}`] : []),
+    ...(event.changes === undefined || event.changes.length === 0 ? [] : [changeText(event.changes)]),
+    ...(options.length > 0 ? options : namedOptions(event.scope.options)),
+  ].join('\n');
 }
 
 /** What some agents take beside a yes and a no, by its id. */
-function optionLines(options: Json | undefined): readonly string[] {
+function namedOptions(options: Json | undefined): readonly string[] {
   if (!Array.isArray(options)) return [];
   return options.flatMap((option: Json) => {
     const { id, name } = fieldsOf(option) ?? {};
@@ -142,6 +261,12 @@ function optionLines(options: Json | undefined): readonly string[] {
   });
 }
 
-function risk(level: unknown): string {
-  return typeof level === 'string' ? ` (risk: ${level})` : '';
+function settledText({ outcome, by, reason, response }: Omit<Settlement, 'at'>, choices: readonly Choice[]): string {
+  const selected = fieldsOf(response)?.selected;
+  const chosen = Array.isArray(selected) ? choices.filter(({ id }) => selected.includes(id)) : [];
+  const text = chosen.length > 0 ? chosen.map(({ content }) => textOf(content)).join(', ') : answerText(response);
+  const said = outcome === 'answered' ? (text ?? 'answered') : outcome;
+  const who = by === undefined ? '' : ` by ${by}`;
+  const isRefused = outcome === 'answered' && said === 'no';
+  return paint(isRefused ? 'yellow' : 'dim', `  → ${said}${who}${reason === undefined ? '' : `: ${reason}`}`);
 }

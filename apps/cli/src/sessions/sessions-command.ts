@@ -4,9 +4,10 @@ import { SessionStatus } from '@concerto/protocol';
 import { type CommandSpec, defineCommand, parseArguments, UsageError } from '../arguments.ts';
 import { paint } from '../terminal/paint.ts';
 import { print, printError, printJson } from '../terminal/print.ts';
-import { attach, responseOf } from './attach.ts';
+import { attach } from './attach.ts';
 import { addressOf, connect, connectionOptions, hintFor } from './connect.ts';
 import { idMeant } from './id-meant.ts';
+import { responseOf } from './response-of.ts';
 import { auditTable, messageTable, offerTable, sessionDetail, sessionTable } from './show.ts';
 import { textOrStdin } from './text-or-stdin.ts';
 

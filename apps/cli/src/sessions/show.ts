@@ -94,6 +94,11 @@ function indented(text: string): string {
   return text.trim().replaceAll(/^/gm, '  ');
 }
 
+/** Tokens and, where it is known, what they cost. */
+export function usageText(usage: Usage): string {
+  return [tokensText(usage), costText(usage)].filter((part) => part !== undefined).join(' · ');
+}
+
 function tokensText(usage: Usage): string {
   const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
   const cached = cacheReadTokens + cacheWriteTokens;

@@ -1,6 +1,6 @@
 import { type SuspendEvent, textContent } from '@concerto/protocol';
 import { expect, test } from 'vitest';
-import { responseOf } from './attach.ts';
+import { responseOf } from './response-of.ts';
 
 const choices = ['red', 'green', 'blue'].map((text, index) => ({
   id: `option-${index + 1}`,

@@ -1,0 +1,36 @@
+import type { Json } from '@concerto/base';
+import { type Choice, type SuspendEvent, textOf } from '@concerto/protocol';
+
+/** What stands before the answer. */
+export function promptOf(event: SuspendEvent): string {
+  if (event.type === 'queryConsent') return 'approve? [y/n, or why not] ';
+  if (event.type !== 'waitForChoice') return 'your answer: ';
+  return event.selectionMode === 'multiple'
+    ? 'your choices (numbers, with commas): '
+    : 'your choice (number or text): ';
+}
+
+/** What a person typed, in the form that the question wants. */
+export function responseOf(event: SuspendEvent, given: string): Json {
+  if (event.type === 'queryConsent') {
+    if (/^(y|yes|true|1)$/i.test(given)) return true;
+    const chosen = (event.options ?? []).find(({ id, label }) => isSame(id, given) || isSame(label, given));
+    if (chosen !== undefined) return chosen.id;
+    // Any other text is a no, and why.
+    return /^(|n|no|false|0)$/i.test(given) ? false : given;
+  }
+  if (event.type === 'waitForChoice') {
+    const words = event.selectionMode === 'multiple' ? given.split(',') : [given];
+    const chosen = words.map((word) => choiceOf(event.choices, word.trim()));
+    if (chosen.every((choice) => choice !== undefined)) return { selected: chosen.map(({ id }) => id) };
+  }
+  return { input: { role: 'user', parts: [{ text: given }] } };
+}
+
+function choiceOf(choices: readonly Choice[], given: string): Choice | undefined {
+  return choices[Number(given) - 1] ?? choices.find((candidate) => isSame(textOf(candidate.content), given));
+}
+
+function isSame(one: string, other: string): boolean {
+  return one.toLowerCase() === other.toLowerCase();
+}

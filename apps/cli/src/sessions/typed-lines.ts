@@ -1,0 +1,51 @@
+import { harmless } from '@concerto/base';
+import type { ConcertoClient } from '@concerto/client';
+import type { SuspendEvent } from '@concerto/protocol';
+import { paint } from '../terminal/paint.ts';
+import { responseOf } from './response-of.ts';
+
+export const typedHelp = [
+  '  a line answers the question that waits, else it is the next message',
+  '  /steer TEXT    into the running turn          /queue TEXT    after it, also while a question waits',
+  '  /pause  /resume  /interrupt  /cancel          /quit          leave; the session goes on',
+].join('\n');
+
+export type Typed = {
+  readonly client: ConcertoClient;
+  readonly id: string;
+  /** The question that waits longest. */
+  readonly question: () => SuspendEvent | undefined;
+  readonly say: (text: string) => void;
+  readonly leave: () => void;
+};
+
+/** Does what somebody typed while attached. Commands that are none of ours are the agent's: they are sent. */
+export async function obey(line: string, { client, id, question, say, leave }: Typed): Promise<void> {
+  const [, command = '', rest = ''] = /^\/(\w+)\s*([\s\S]*)$/.exec(line) ?? [];
+  switch (command) {
+    case 'help':
+      return say(typedHelp);
+    case 'quit':
+    case 'detach':
+      return leave();
+    case 'steer':
+    case 'queue': {
+      if (rest === '') return say(`  /${command} needs a text`);
+      await client.send(id, { content: rest, priority: command === 'steer' ? 'immediate' : 'queued' });
+      return say(paint('dim', `  ${command === 'steer' ? 'said' : 'queued'}: ${harmless(rest)}`));
+    }
+    case 'pause':
+    case 'resume':
+    case 'interrupt':
+    case 'cancel':
+      await client[command](id);
+      return say(paint('dim', `  asked to ${command}`));
+    default: {
+      const asked = question();
+      if (asked !== undefined) return await client.answer(id, asked.requestId, responseOf(asked, line));
+      if (line === '') return undefined;
+      await client.send(id, { content: line, priority: 'queued' });
+      return say(paint('dim', `  queued: ${harmless(line)}`));
+    }
+  }
+}
