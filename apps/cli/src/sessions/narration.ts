@@ -232,7 +232,7 @@ function noteText(title: string, data: Json): string {
   return `${title}: ${JSON.stringify(data)}`;
 }
 
-export function questionText(
+function questionText(
   event: Extract<SuspendEvent, { type: 'waitForInput' | 'waitForChoice' | 'queryConsent' }>,
 ): string {
   const options = (event.options ?? []).map(({ id, label }) => `    ${id}: ${label}`);

@@ -4,7 +4,7 @@ import type { SuspendEvent } from '@concerto/protocol';
 import { paint } from '../terminal/paint.ts';
 import { responseOf } from './response-of.ts';
 
-export const typedHelp = [
+const typedHelp = [
   '  a line answers the question that waits, else it is the next message',
   '  /steer TEXT    into the running turn          /queue TEXT    after it, also while a question waits',
   '  /pause  /resume  /interrupt  /cancel          /quit          leave; the session goes on',
