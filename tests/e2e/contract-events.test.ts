@@ -62,6 +62,8 @@ function dechunk(text: string): string {
   }
 }
 
+const failedEnd = ['subagentError', 'functionResult', 'turnComplete', 'status', 'error', 'finish'];
+
 describe('what a message of the agent becomes', () => {
   test('every row of the table, in order', async () => {
     const { id, events } = await finished(
@@ -124,7 +126,7 @@ describe('what a message of the agent becomes', () => {
 
   test('an error: subagentError, then with once error and finish', async () => {
     const { id, events } = await finished({ say: { type: 'error', message: 'no luck', code: 'E7' } });
-    expect(types(events.slice(-4))).toEqual(['subagentError', 'status', 'error', 'finish']);
+    expect(types(events.slice(-6))).toEqual(failedEnd);
     expect(events.at(-2).message).toBe('no luck');
     expect((await api.get(`/api/sessions/${id}`)).body).toMatchObject({
       status: 'failed',
@@ -134,7 +136,7 @@ describe('what a message of the agent becomes', () => {
 
   test('an exit in mid-turn: subagentError with the tail of stderr in the session, then error and finish', async () => {
     const { id, events } = await finished({ stderr: 'disk on fire\n' }, { exit: 3 });
-    expect(types(events.slice(-4))).toEqual(['subagentError', 'status', 'error', 'finish']);
+    expect(types(events.slice(-6))).toEqual(failedEnd);
     expect(events.at(-2).message).toMatch(/3/);
     expect(JSON.stringify((await api.get(`/api/sessions/${id}`)).body.error)).toContain('disk on fire');
   });
@@ -179,7 +181,7 @@ describe('what a message of the agent becomes', () => {
   test('a timeout ends a run; the session says so', async () => {
     const { id } = await api.start({ agent: 'hasty', prompt: steps({ hang: true }), once: true });
     const events = await api.until(id, isFinish);
-    expect(types(events.slice(-4))).toEqual(['subagentError', 'status', 'error', 'finish']);
+    expect(types(events.slice(-6))).toEqual(failedEnd);
     expect(events.at(-2).message).toMatch(/1 s/);
   });
 

@@ -52,6 +52,7 @@ export class FakeAgent implements AgentConnection {
   #turn = 0;
   #asked = 0;
   #steps = 0;
+  #calls = 0;
   #open = new Set<string>();
 
   constructor(options: FakeAgentOptions) {
@@ -181,9 +182,12 @@ export class FakeAgent implements AgentConnection {
       case 'progress':
         this.#steps += 1;
         this.#say({ type: 'progress', message: `${this.identity.pid} ${this.#steps}` });
+        this.#endCall();
         return this.#goOn(turn, steps - 1);
       case 'partial':
         this.#say({ type: 'partial', text: 'some text' });
+        this.#calls += 1;
+        if (this.#calls % 2 === 0) this.#say({ type: 'tool_call', id: this.#callId(), name: 'Bash', kind: 'execute' });
         return this.#goOn(turn, steps - 1);
       case 'question':
       case 'approval': {
@@ -205,6 +209,18 @@ export class FakeAgent implements AgentConnection {
       case 'silence':
         return this.#later(20_000, () => this.#goOn(turn, 0));
     }
+  }
+
+  /** It ends some of its calls, one of them twice, and leaves the others to whoever closes the turn. */
+  #endCall(): void {
+    if (this.#calls === 0 || this.#calls % 2 !== 0) return;
+    const result = { type: 'tool_result', id: this.#callId(), content: 'done' };
+    this.#say(result);
+    if (this.#calls % 4 === 0) this.#say(result);
+  }
+
+  #callId(): string {
+    return `call-${this.identity.pid}-${this.#calls}`;
   }
 
   #stopWork(): void {

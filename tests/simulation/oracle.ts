@@ -1,6 +1,6 @@
 import type { EventLog, StreamName } from '@concerto/log';
-import { SessionRecord } from '@concerto/protocol';
-import { evolve, type SessionState, sessionView, statusOf } from '@concerto/session';
+import { SessionRecord, SuspendEvent } from '@concerto/protocol';
+import { evolve, openRequests, type SessionState, sessionView, statusOf } from '@concerto/session';
 import type { Client } from './client.ts';
 import type { World } from './world.ts';
 
@@ -179,9 +179,37 @@ function checkEvents(stored: readonly string[], state: SessionState): void {
     const before: { type: string } = JSON.parse(stored[index - 1] ?? '{"type":""}');
     must(before.type === 'complete' || before.type === 'error', 'complete or error before finish');
   });
+  checkPairs(stored, state);
   must(status === statusOf(state), 'clients know the status');
   const finished = stored.at(-1)?.includes('"type":"finish"') === true;
   must(finished === (state.end !== undefined), 'finish is the end');
+}
+
+const suspends: ReadonlySet<string> = new Set(SuspendEvent.options.map(({ shape }) => shape.type.value));
+
+/** Every `start` has its `turnComplete`, every call its result, every request its settlement: each once, in this order. */
+function checkPairs(stored: readonly string[], state: SessionState): void {
+  const open = { turn: new Set<string>(), call: new Set<string>(), request: new Set<string>() };
+  const begin = (kind: keyof typeof open, id: string): void => {
+    must(!open[kind].has(id), `${kind} ${id} begins twice`);
+    open[kind].add(id);
+  };
+  const end = (kind: keyof typeof open, id: string): void =>
+    must(open[kind].delete(id), `${kind} ${id} ends without having begun`);
+  for (const data of stored) {
+    const event: { type: string; callId?: string; requestId?: string; outcome?: string } = JSON.parse(data);
+    if (event.type === 'start') begin('turn', 'turn');
+    if (event.type === 'functionCall') begin('call', event.callId ?? '');
+    if (event.type === 'functionResult') end('call', event.callId ?? '');
+    if (suspends.has(event.type)) begin('request', event.requestId ?? '');
+    if (event.type === 'requestSettled') end('request', event.requestId ?? '');
+    if (event.type !== 'turnComplete') continue;
+    end('turn', 'turn');
+    must(event.outcome !== undefined, 'a turn tells how it ended');
+    must(open.call.size === 0, `calls outlive their turn: ${[...open.call].join()}`);
+  }
+  if (!state.turn.active) must(open.turn.size + open.call.size === 0, 'what began has ended');
+  must(open.request.size === openRequests(state).length, 'what was asked is settled or open');
 }
 
 const stable: ReadonlySet<string> = new Set([

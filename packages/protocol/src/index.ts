@@ -158,6 +158,7 @@ export { type Line, LineError, type LineErrorCode, LineSplitter, lineLengthMax }
 export { OverviewEvent } from './overview-event.ts';
 export { PoolRecord } from './pool-record.ts';
 export { readStored } from './read-stored.ts';
+export { readStoredEvent } from './read-stored-event.ts';
 export {
   PutRules,
   Risk,

@@ -58,8 +58,8 @@ export async function openAssistantStage(script: Script, options: AssistantStage
     },
     afterTurns: async (session, count) => {
       let ended = 0;
-      await stage.until(session, ({ type, callId }) => {
-        if (type === 'turnComplete' || (type === 'subagentError' && String(callId).startsWith('turn-'))) ended += 1;
+      await stage.until(session, ({ type }) => {
+        if (type === 'turnComplete') ended += 1;
         return ended === count;
       });
       return await events(session);

@@ -27,34 +27,35 @@ function told(request: number): unknown[] {
 }
 
 describe('tools of MCP servers', () => {
-  test('are offered, called one after the other, and shown; the model hears their results', async () => {
-    const calls = [
+  test('are offered, called side by side, and shown; the model hears their results in the order of its calls', async () => {
+    const made = [
       { tool: 'all__echo', arguments: { message: 'hi' } },
       { tool: 'all__get-sum', arguments: { a: 2, b: 40 } },
     ];
-    stage = await openAssistantStage([[{ text: 'Let me see. ' }, ...calls], 'It is 42.'], { servers });
+    stage = await openAssistantStage([[{ text: 'Let me see. ' }, ...made], 'It is 42.'], { servers });
     const events = await stage.afterTurns(await stage.begin('Add them'), 1);
     expect(offered()).toContain('all__echo');
     expect(told(1)).toEqual(['Echo: hi', expect.stringContaining('42')]);
     expect(saidIn(events)).toBe('Let me see. It is 42.');
     const work = events.filter(({ type, callId }) => callId !== 'turn-1' && String(type).startsWith('function'));
-    expect(work).toMatchObject([
+    const calls = work.slice(0, 2);
+    expect(calls).toMatchObject([
       { type: 'functionCall', name: 'all.echo', args: { message: 'hi' } },
-      { type: 'functionResult', content: { parts: [{ functionResponse: { response: { result: 'Echo: hi' } } }] } },
       { type: 'functionCall', name: 'all.get-sum' },
-      { type: 'functionResult' },
     ]);
-    expect(work[0]?.callId).toBe(work[1]?.callId);
-    expect(work[0]?.callId).not.toBe(work[2]?.callId);
+    const results = work.slice(2);
+    expect(results.map(({ type, outcome }) => [type, outcome])).toEqual(Array(2).fill(['functionResult', 'ok']));
+    const echoed = results.find(({ callId }) => callId === calls[0]?.callId);
+    expect(echoed).toMatchObject({ content: { parts: [{ functionResponse: { response: { result: 'Echo: hi' } } }] } });
   });
 
   test('that fail, do not exist or get no object tell the model, and the turn goes on', async () => {
-    const calls = [
+    const made = [
       { tool: 'all__echo', arguments: {} },
       { tool: 'all__ekho', arguments: {} },
       { tool: 'all__echo', arguments: ['hi'] },
     ];
-    stage = await openAssistantStage([calls, 'Sorry.'], { servers });
+    stage = await openAssistantStage([made, 'Sorry.'], { servers });
     const events = await stage.afterTurns(await stage.begin('Try'), 1);
     expect(told(1)).toMatchObject([
       expect.stringContaining('echo'),

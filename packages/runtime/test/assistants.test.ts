@@ -47,7 +47,7 @@ test.each(['openai', 'openai-responses', 'anthropic', 'google'])(
     await stage.say(id, 'Well?');
     const events = await stage.afterTurns(id, 2);
     expect((await stage.sessions.get(id))?.result).toEqual({ text: 'Noon.' });
-    expect(events.filter(({ type }) => type === 'functionResult')).toHaveLength(3);
+    expect(events.filter(({ type }) => type === 'functionResult')).toHaveLength(4);
     const asked = JSON.stringify(stage.model.requests[0]?.body);
     for (const heard of ['What time is it?', 'See: ', 'the arguments do not fit', 'Well?'])
       expect(asked).toContain(heard);
@@ -85,7 +85,7 @@ test.each([
   await stage.reached(id, 'idle');
   const turns = (await stage.sessions.audit(id))?.entries ?? [];
   expect(JSON.stringify(turns)).toContain(`"code":"${code}"`);
-  expect(events.filter(({ type }) => type === 'turnComplete')).toEqual([]);
+  expect(events.filter(({ type }) => type === 'turnComplete')).toMatchObject([{ outcome: 'failed' }]);
   await stage.say(id, 'Are you there?');
   expect(saidIn((await stage.afterTurns(id, 2)).slice(events.length))).toBe('Here I am.');
   const said = saidIn(events);

@@ -26,6 +26,7 @@ export type {
   Decided,
   Decision,
   Notice,
+  OpenCall,
   Refusal,
   RefusalCode,
   Report,
@@ -35,6 +36,7 @@ export type {
 } from './session/session-command.ts';
 export type { Control, Hold, Process, Request, SessionState, Turn } from './session/session-state.ts';
 export { isSettled, openRequests, statusOf } from './session/status.ts';
+export { turnCallId } from './session/turn-events.ts';
 export {
   messageListView,
   messageOf,

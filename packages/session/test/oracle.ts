@@ -68,6 +68,7 @@ class Memory {
   queued: string[] = [];
   turnOpen = false;
   finished = false;
+  shownTurn = false;
   readonly answered = new Set<string>();
   readonly acked = new Set<string>();
 }
@@ -201,6 +202,12 @@ export class Oracle implements Watcher {
       must(before === 'complete' || before === 'error', 'complete or error before finish');
       must(index === decision.events.length - 1, 'finish is last');
       memory.finished = true;
+    } else if (event.type === 'start') {
+      must(!memory.shownTurn, 'a turn that is shown ends before the next begins');
+      memory.shownTurn = true;
+    } else if (event.type === 'turnComplete') {
+      must(memory.shownTurn && event.outcome !== undefined, 'only a turn that is shown ends, and tells how');
+      memory.shownTurn = false;
     }
   }
 
@@ -219,6 +226,7 @@ export class Oracle implements Watcher {
     const status = statusOf(state);
     must(status === memory.status, 'clients know the status');
     must(memory.finished === (state.end !== undefined), 'finish is the end');
+    must(!memory.shownTurn || state.turn.active, 'a turn that is over is shown as over');
     if (status === 'idle' && state.queue.inFlight === undefined) {
       must(pendingEntries(state.queue).length === 0, 'an idle session has nothing to do');
     }

@@ -65,7 +65,7 @@ export class Story {
     return statusOf(this.state);
   }
 
-  ask(command: (Wish | Notice | Report) & Pick<Asked, 'cause'>, actor = 'user'): Refusal | undefined {
+  ask(command: (Wish | Notice | Report) & Pick<Asked, 'cause' | 'openCalls'>, actor = 'user'): Refusal | undefined {
     const before = fold(this.records);
     const decided = decide(before, { at: this.now, actor, ...command } as SessionCommand);
     if (!decided.ok) return decided.error;
@@ -148,7 +148,7 @@ export class Story {
 
   result(text = 'done'): this {
     return this.report({
-      closing: [{ type: 'turnComplete' }],
+      closing: [{ type: 'content', content: { parts: [{ text }] } }],
       late: [{ type: 'thought', text }],
       type: 'turn-ended',
       outcome: 'result',

@@ -196,7 +196,7 @@ export class SessionFold {
 
   #call(event: EventOf<'functionCall'>): Cell | undefined {
     const turn = this.#turn(event);
-    if (event.isTurn === true) {
+    if (event.isTurn === true || isOldTurn(event)) {
       turn.set({ callId: event.callId, agent: event.name });
       return undefined;
     }
@@ -252,6 +252,7 @@ export class SessionFold {
         turn.set({ progress: event.status ?? undefined });
         return undefined;
       case 'functionResult':
+        turn.endText();
         turn.set({ result: event.content });
         return undefined;
       case 'subagentError':
@@ -323,4 +324,9 @@ export class SessionFold {
     const content = textContent(message.content, 'user');
     return this.#turn(event).steer({ kind: 'steer', key, at, messageId: message.id, content, isHeard: false });
   }
+}
+
+/** Before calls said it, a turn's own had an id of ours; any other call of today belongs to a message. */
+function isOldTurn({ callId, messageId, childSession }: EventOf<'functionCall'>): boolean {
+  return messageId === undefined && childSession === undefined && /^turn-\d+$/.test(callId);
 }

@@ -13,6 +13,7 @@ export class TurnDraft {
   readonly #thoughts = new Map<string, Cell<TextEntry>>();
   readonly #steers = new Map<string, Cell<SteerEntry>>();
   readonly #running = new Set<ToolCell>();
+  #isTextOver = false;
   /** All but the entries. */
   #facts: Omit<Turn, 'entries'>;
   #shown: Turn | undefined;
@@ -74,6 +75,11 @@ export class TurnDraft {
     return cell;
   }
 
+  /** What follows without an id is no piece of what came before. */
+  endText(): void {
+    this.#isTextOver = true;
+  }
+
   think(place: Place, text: string, messageId: string | undefined): Cell {
     const cell = this.#textCell('thought', place, messageId);
     cell.entry = { ...cell.entry, text: cell.entry.text + text };
@@ -127,6 +133,7 @@ export class TurnDraft {
     const known = kind === 'text' ? this.#texts : this.#thoughts;
     const open = messageId === undefined ? this.#openText(kind) : known.get(messageId);
     if (open !== undefined) return open;
+    this.#isTextOver = false;
     const cell: Cell<TextEntry> = { entry: { kind, key: seq, at, messageId, text: '', parts: [] } };
     if (messageId !== undefined) known.set(messageId, cell);
     this.#cells.push(cell);
@@ -134,7 +141,7 @@ export class TurnDraft {
   }
 
   #openText(kind: 'text' | 'thought'): Cell<TextEntry> | undefined {
-    const last = this.#cells.at(-1);
+    const last = this.#isTextOver ? undefined : this.#cells.at(-1);
     return last !== undefined && isText(last, kind) && last.entry.messageId === undefined ? last : undefined;
   }
 }

@@ -110,10 +110,10 @@ test('what is said into a turn that fails is heard in the next, and nobody speak
   const { say, end, turns, shown } = openConnection();
   await connection.prompt({ text: 'Hi' });
   await say('Hel');
-  await connection.steer({ text: 'Louder' });
+  await connection.steer({ id: 'q1', text: 'Louder' });
   await say(new ModelFailure('network', 'gone'));
-  await expect.poll(shown).toEqual(['content', 'error']);
-  await expect(connection.steer({ text: 'Hello?' })).rejects.toThrow('no turn is running');
+  await expect.poll(shown).toEqual(['content', 'content', 'error']);
+  await expect(connection.steer({ id: 'q2', text: 'Hello?' })).rejects.toThrow('no turn is running');
   await connection.prompt({ text: 'Again' });
   await end('Yes');
   await expect.poll(() => shown().at(-1)).toBe('result');

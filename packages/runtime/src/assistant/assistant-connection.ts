@@ -17,7 +17,7 @@ import type { AssistantHistory } from './assistant-history.ts';
 import { resultText } from './assistant-result.ts';
 import { type AssistantSpec, assistantCapabilities } from './assistant-spec.ts';
 import type { AssistantTool } from './assistant-tools.ts';
-import { runTurn, TurnFailure } from './assistant-turn.ts';
+import { runTurn, type Steer, TurnFailure } from './assistant-turn.ts';
 import type { AssistantVoice } from './assistant-voice.ts';
 
 /** So much may be said before it is on record; then the model is read no further, which holds it up. */
@@ -54,7 +54,7 @@ export class AssistantConnection implements SessionConnection {
   readonly #frozen = new Gate();
   /** The request to pause that is not yet confirmed. */
   #pausing: string | undefined;
-  readonly #steered: string[] = [];
+  readonly #steered: Steer[] = [];
   #turn: AbortController | undefined;
   #finished: Promise<void> = Promise.resolve();
   #questions = 0;
@@ -90,10 +90,10 @@ export class AssistantConnection implements SessionConnection {
     this.#asked.get(String(reply.inReplyToId))?.(reply);
   }
 
-  async steer({ text }: { readonly text: string }): Promise<void> {
+  async steer({ id, text }: Steer): Promise<void> {
     // Refused, it waits for the next turn instead of being lost with the one that has just ended.
     if (this.#turn === undefined) throw new AgentError('not-announced', 'no turn is running');
-    this.#steered.push(text);
+    this.#steered.push({ id, text });
   }
 
   async request(verb: AgentVerb, id: string): Promise<void> {
@@ -181,7 +181,7 @@ export class AssistantConnection implements SessionConnection {
         tools,
         voice: this.#voice,
         signal,
-        mintCallId: () => mintId('call'),
+        mintId,
         now: () => clock.now(),
         boundary: async () => {
           if (this.#paused.isClosed) this.#confirmPause();

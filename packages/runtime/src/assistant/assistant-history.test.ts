@@ -48,6 +48,6 @@ test('a result that would fill the window is cut, with a note, and shown as it w
   const text = resultText({ data: 'x'.repeat(300_000) });
   expect(text.length).toBeLessThan(200_100);
   expect(text).toMatch(/\[cut after 200000 of 300011 characters\]$/);
-  const event = resultEvent('c1', call, { data: 'x'.repeat(300_000) });
+  const event = resultEvent(call, { data: 'x'.repeat(300_000) });
   expect(event.type === 'functionResult' && textOfResponse(event.content)).toBe(text);
 });

@@ -1,10 +1,9 @@
 import { memoryEventLog } from '@concerto/log';
 import { type AgentEvent, encodeEvent, type PublicEvent, textContent } from '@concerto/protocol';
-import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Said } from './assistant-history.ts';
 import { recallConversation } from './assistant-recall.ts';
-import { failureEvents, resultEvent, resultText } from './assistant-result.ts';
+import { resultEvent } from './assistant-result.ts';
 
 async function recalled(events: readonly PublicEvent[]): Promise<readonly (readonly Said[])[]> {
   const log = memoryEventLog({ now: () => 0 });
@@ -15,51 +14,58 @@ async function recalled(events: readonly PublicEvent[]): Promise<readonly (reado
 
 const begin = (text: string, turn = 1): AgentEvent[] => [
   { type: 'start', objective: textContent(text, 'user') },
-  { type: 'functionCall', callId: `turn-${turn}`, name: 'helper', args: { prompt: text } },
+  { type: 'functionCall', callId: `turn-${turn}`, name: 'helper', args: { prompt: text }, isTurn: true },
 ];
-const say = (text: string): AgentEvent => ({ type: 'content', content: textContent(text) });
-const call = (id: string): AgentEvent => ({ type: 'functionCall', callId: id, name: 'look', args: { at: id } });
-const end = (text: string, turn = 1): AgentEvent[] => [
+const say = (text: string, messageId?: string): AgentEvent => ({
+  type: 'content',
+  content: textContent(text),
+  ...(messageId === undefined ? {} : { messageId }),
+});
+const call = (id: string, messageId = 'm1'): AgentEvent => ({
+  type: 'functionCall',
+  callId: id,
+  name: 'look',
+  args: { at: id },
+  messageId,
+});
+const looked = (id: string): AgentEvent => resultEvent({ id, name: 'look', args: {} }, 'a tree');
+const end = (text: string, turn = 1, messageId?: string): AgentEvent[] => [
   { type: 'subagentFinish', callId: `turn-${turn}` },
   {
     type: 'functionResult',
     callId: `turn-${turn}`,
     content: { parts: [{ functionResponse: { name: 'helper', response: { text } } }] },
   },
-  say(text),
+  { ...say(text, messageId), ...(messageId === undefined ? {} : { whole: true as const }) },
   { type: 'turnComplete' },
 ];
-const steered = (id: string, content: string, inFlight = false): PublicEvent => ({
-  type: 'message',
-  version: 1,
-  message: {
-    id,
-    content,
-    priority: 'immediate',
-    status: inFlight ? 'pending' : 'delivered',
-    source: 'user',
-    createdAt: '2026-01-01T00:00:00.000Z',
-    how: 'steer',
-  },
-});
 
 test('nothing was said yet', async () => {
   expect(await recalled([{ type: 'status', status: 'queued' }])).toEqual([]);
 });
 
-test('a result repeats what was said and is not said again', async () => {
-  expect(await recalled([...begin('Hi'), say('Hel'), say('lo'), ...end('Hello'), ...begin('And?', 2)])).toEqual([
-    [
-      { kind: 'user', text: 'Hi' },
-      { kind: 'model', text: 'Hello', thought: '', calls: [] },
-    ],
-    [{ kind: 'user', text: 'And?' }],
-  ]);
+const hello = [
+  [
+    { kind: 'user', text: 'Hi' },
+    { kind: 'model', text: 'Hello', thought: '', calls: [] },
+  ],
+  [{ kind: 'user', text: 'And?' }],
+];
+
+test('a result that names the message it repeats is not said again', async () => {
+  const events = [...begin('Hi'), say('Hel', 'm1'), say('lo', 'm1'), ...end('Hello', 1, 'm1'), ...begin('And?', 2)];
+  expect(await recalled(events)).toEqual(hello);
 });
 
-test('what was said into the turn was heard after the calls of its step', async () => {
-  const looked = resultEvent('c1', { id: 'c1', name: 'look', args: {} }, 'a tree');
-  const events = [...begin('Look'), call('c1'), steered('m', 'Up!', true), steered('m', 'Up!'), looked, say('A tree.')];
+test('nor is it in a log from before messages had ids', async () => {
+  const [start, turn] = begin('Hi');
+  const old = [start, { ...turn, isTurn: undefined }].map((event): AgentEvent => JSON.parse(JSON.stringify(event)));
+  expect(await recalled([...old, say('Hel'), say('lo'), ...end('Hello'), ...begin('And?', 2)])).toEqual(hello);
+});
+
+test('what was said into the turn stands where the model heard it, not where it was accepted', async () => {
+  const up: AgentEvent = { type: 'content', content: textContent('Up!', 'user'), messageId: 'q1' };
+  const events = [...begin('Look'), say('I look.', 'm1'), call('c1'), looked('c1'), up, say('A tree.', 'm2')];
   expect((await recalled(events))[0]?.map(({ kind }) => kind)).toEqual(['user', 'model', 'results', 'user', 'model']);
 });
 
@@ -72,59 +78,7 @@ test('a call that was under way when everything ended is lost, and known to be',
 });
 
 test('a log whose beginning is gone begins with its first whole turn', async () => {
-  const looked = resultEvent('c1', { id: 'c1', name: 'look', args: {} }, {});
-  expect(await recalled([say('…the end.'), call('c1'), looked, ...begin('Next')])).toEqual([
+  expect(await recalled([say('…the end.', 'm0'), call('c1'), looked('c1'), ...begin('Next')])).toEqual([
     [{ kind: 'user', text: 'Next' }],
   ]);
-});
-
-type Step = {
-  readonly thought: string;
-  readonly text: string;
-  readonly outcomes: readonly (string | { readonly error: string })[];
-};
-
-const outcome = fc.oneof(fc.string(), fc.record({ error: fc.string({ minLength: 1 }) }));
-const callingStep: fc.Arbitrary<Step> = fc.record({
-  thought: fc.constantFrom('', 'Hm.'),
-  text: fc.string(),
-  outcomes: fc.array(outcome, { minLength: 1, maxLength: 3 }),
-});
-
-test('whatever was called and however it ended, each call is followed by its result, in order', async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.array(callingStep, { maxLength: 5 }), async (steps) => {
-      let calls = 0;
-      const events: AgentEvent[] = begin('Go');
-      const expected: string[] = [];
-      for (const { thought, text, outcomes } of steps) {
-        if (thought !== '') events.push({ type: 'thought', text: thought });
-        if (text !== '') events.push(say(text));
-        expected.push(text);
-        for (const given of outcomes) {
-          calls += 1;
-          const made = { id: `c${calls}`, name: 'look', args: {} };
-          events.push(call(made.id));
-          if (typeof given === 'string') events.push(resultEvent(made.id, made, given));
-          else events.push(...failureEvents(made.id, made, given.error));
-          expected.push(typeof given === 'string' ? resultText(given) : `failed: ${given.error}`);
-        }
-      }
-      const [turn = []] = await recalled([...events, ...end('Done')]);
-      const heard = turn.slice(1).flatMap((said) => {
-        if (said.kind === 'model') return said.text === '' ? [] : [said.text];
-        return said.kind === 'results'
-          ? said.results.map(({ text, failed }) => (failed ? `failed: ${text}` : text))
-          : [];
-      });
-      const spoken = (texts: readonly string[]) => texts.filter((text) => text !== '');
-      expect(spoken(heard)).toEqual(spoken(expected));
-      for (const [index, said] of turn.entries()) {
-        if (said.kind !== 'model' || said.calls.length === 0) continue;
-        const next = turn[index + 1];
-        expect(next?.kind === 'results' && next.results.map(({ id }) => id)).toEqual(said.calls.map(({ id }) => id));
-      }
-    }),
-    { numRuns: 50 },
-  );
 });

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '@concerto/base';
-import type { AgentEvent, LlmContent } from '@concerto/protocol';
+import type { AgentEvent, CallOutcome, LlmContent } from '@concerto/protocol';
 import type { AssistantCall } from './assistant-history.ts';
 
 /** What one function may give the model to read; more is cut, with a note, so that it cannot fill the window. */
@@ -11,15 +11,19 @@ export function resultText(value: Json): string {
   return `${text.slice(0, resultCharactersMax)}\n[cut after ${resultCharactersMax} of ${text.length} characters]`;
 }
 
-export function resultEvent(callId: string, { name }: AssistantCall, value: Json): AgentEvent {
+export function resultEvent({ id, name }: AssistantCall, value: Json): AgentEvent {
   const shown = wholeText(value).length <= resultCharactersMax ? value : resultText(value);
-  return responseEvent(callId, name, isObject(shown) ? shown : { result: shown });
+  return responseEvent(id, { name, outcome: 'ok' }, isObject(shown) ? shown : { result: shown });
 }
 
-export function failureEvents(callId: string, { name }: AssistantCall, message: string): readonly AgentEvent[] {
+export function failureEvents(
+  { id: callId, name }: AssistantCall,
+  message: string,
+  outcome: Exclude<CallOutcome, 'ok'>,
+): readonly AgentEvent[] {
   return [
     { type: 'subagentError', callId, error: { $error: message, metadata: { origin: 'server' } } },
-    responseEvent(callId, name, { error: message }),
+    responseEvent(callId, { name, outcome }, { error: message }),
   ];
 }
 
@@ -46,7 +50,11 @@ function wholeText(value: Json): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-function responseEvent(callId: string, name: string, response: JsonObject): AgentEvent {
+function responseEvent(
+  callId: string,
+  { name, outcome }: { readonly name: string; readonly outcome: CallOutcome },
+  response: JsonObject,
+): AgentEvent {
   const part = { functionResponse: { name, response: { ...response } } };
-  return { type: 'functionResult', callId, content: { role: 'user', parts: [part] } };
+  return { type: 'functionResult', callId, content: { role: 'user', parts: [part] }, outcome };
 }

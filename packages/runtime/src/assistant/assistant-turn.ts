@@ -1,4 +1,5 @@
 import { type Json, type JsonObject, nearest } from '@concerto/base';
+import { type AgentEvent, textContent } from '@concerto/protocol';
 import type { AssistantCall, AssistantHistory, CallResult } from './assistant-history.ts';
 import { failureEvents, isObject, resultEvent, resultText } from './assistant-result.ts';
 import type { AssistantSpec } from './assistant-spec.ts';
@@ -8,6 +9,9 @@ import { type AssistantVoice, StepDraft } from './assistant-voice.ts';
 
 /** How often a model is asked in one turn, unless its declaration says otherwise. */
 const stepsMax = 50;
+/** So many functions of one step run side by side. */
+const callsAtOnce = 8;
+const notRun = 'not run: the turn was interrupted';
 /** So often in a row it may write signals that are none. */
 const slipsMax = 3;
 /** How often one call may say what it is doing; the rest is not shown: each is an entry of the log. */
@@ -21,16 +25,19 @@ export type AssistantTurn = {
   readonly tools: ReadonlyMap<string, AssistantTool>;
   readonly voice: AssistantVoice;
   readonly signal: AbortSignal;
-  readonly mintCallId: () => string;
+  readonly mintId: (prefix: 'call' | 'msg') => string;
   readonly now: () => number;
   /** Waits while the session is paused; rejects once the turn is over. */
   readonly boundary: () => Promise<void>;
   readonly unfrozen: () => Promise<void>;
   /** What the user has said into the turn since the last time. */
-  readonly takeSteered: () => readonly string[];
+  readonly takeSteered: () => readonly Steer[];
   /** From now on nobody can speak into the turn; false when somebody just has. */
   readonly close: () => boolean;
 };
+
+/** What a person said into the turn; the id is the queue's. */
+export type Steer = { readonly id: string; readonly text: string };
 
 /** A turn that cannot come to its end by itself. */
 export class TurnFailure extends Error {
@@ -48,18 +55,26 @@ export async function runTurn(turn: AssistantTurn): Promise<JsonObject> {
   const { history, spec } = turn;
   const limit = spec.maxSteps ?? stepsMax;
   try {
-    for (let step = 0, slips = 0; step < limit; step++) {
+    for (let steps = 0, slips = 0; steps < limit; steps++) {
       await turn.boundary();
       hearSteered(turn);
-      const { text, calls, slip, finish } = await takeStep(turn);
+      const step = await takeStep(turn);
+      const { text, calls, slip, finish, messageId } = step;
       slips = slip === undefined ? 0 : slips + 1;
       if (slip !== undefined) {
         if (slips > slipsMax) throw new TurnFailure('signals', `the model cannot keep to the signals: ${slip.told}`);
-        turn.voice.note(slip.told, { written: slip.written });
+        // A conversation that is read back has the slip from here.
+        turn.voice.note(slip.told, { written: slip.written, slip: messageId });
         history.add({ kind: 'system', text: slip.told });
-      } else if (calls.length > 0) await runCalls(turn, calls);
+      } else if (calls.length > 0) await runCalls(turn, step);
       // Whoever spoke into the last answer is answered in this turn too.
-      else if (turn.close()) return { text, ...(finish === 'length' ? { finish_reason: finish } : {}) };
+      else if (turn.close()) {
+        return {
+          text,
+          ...(text === '' ? {} : { message: messageId }),
+          ...(finish === 'length' ? { finish_reason: finish } : {}),
+        };
+      }
     }
     throw new TurnFailure('step_limit', `the turn was ended: the model was asked ${limit} times and wants to go on`);
   } finally {
@@ -68,14 +83,19 @@ export async function runTurn(turn: AssistantTurn): Promise<JsonObject> {
   }
 }
 
-function hearSteered({ history, takeSteered }: AssistantTurn): void {
-  for (const text of takeSteered()) history.add({ kind: 'user', text });
+/** The place in the conversation at which the model hears it is the place in the log. */
+function hearSteered({ history, takeSteered, voice }: AssistantTurn): void {
+  for (const { id, text } of takeSteered()) {
+    voice.show({ type: 'content', content: textContent(text, 'user'), messageId: id });
+    history.add({ kind: 'user', text });
+  }
 }
 
 /** What the model has said stays in the conversation, also when it was cut off. */
-async function takeStep(turn: AssistantTurn): Promise<StepReply & { readonly text: string }> {
+async function takeStep(turn: AssistantTurn): Promise<TakenStep> {
   const { spec, history, voice, signal, unfrozen } = turn;
-  const draft = new StepDraft(voice);
+  const messageId = turn.mintId('msg');
+  const draft = new StepDraft(voice, messageId);
   let reply: StepReply | undefined;
   try {
     const tools = [...turn.tools.values()].map(({ name, description, parameters }) => ({
@@ -83,8 +103,8 @@ async function takeStep(turn: AssistantTurn): Promise<StepReply & { readonly tex
       description,
       parameters,
     }));
-    reply = await askModel({ spec, said: history.said, tools, draft, signal, used: voice.used, unfrozen });
-    return { ...reply, text: draft.text };
+    reply = named(turn, await askModel({ spec, said: history.said, tools, draft, signal, used: voice.used, unfrozen }));
+    return { ...reply, text: draft.text, messageId };
   } finally {
     draft.end();
     const { text, thought } = draft;
@@ -95,53 +115,75 @@ async function takeStep(turn: AssistantTurn): Promise<StepReply & { readonly tex
   }
 }
 
-/** One after the other, so that each may be held, refused or interrupted by itself; every call gets a result. */
-async function runCalls(turn: AssistantTurn, calls: readonly AssistantCall[]): Promise<void> {
-  const results: CallResult[] = [];
+type TakenStep = StepReply & { readonly text: string; readonly messageId: string };
+
+/** By ids and names of ours, as the log has them: what is read back is what was said. */
+function named(turn: AssistantTurn, reply: StepReply): StepReply {
+  const calls = reply.calls.map(({ name, args }) => ({
+    id: turn.mintId('call'),
+    name: findTool(turn.tools, name)?.name ?? name,
+    args,
+  }));
+  return { ...reply, calls };
+}
+
+/** All are on record before the first runs; some run side by side, and every one gets a result, in the order of the calls. */
+async function runCalls(turn: AssistantTurn, { calls, messageId }: TakenStep): Promise<void> {
+  const results = calls.map(({ id, name }): CallResult => ({ id, name, text: notRun, failed: true }));
+  const waiting = [...calls.entries()];
+  const workOff = async (): Promise<void> => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      const [index, call] = next;
+      const result = await runCall(turn, call);
+      results[index] = result;
+    }
+  };
   try {
-    for (const call of calls) {
-      await turn.boundary();
-      results.push(await runCall(turn, call));
-    }
+    await turn.boundary().finally(() => turn.voice.show(...calls.map((call) => callEvent(call, messageId))));
+    // A function may change the world: that it was called is known even if we are gone a moment later.
+    await turn.voice.recorded(turn.signal);
+    await Promise.all(Array.from({ length: Math.min(callsAtOnce, calls.length) }, workOff));
   } finally {
-    for (const { id, name } of calls.slice(results.length)) {
-      results.push({ id, name, text: 'not run: the turn was interrupted', failed: true });
-    }
+    for (const [, call] of waiting) turn.voice.show(...failureEvents(call, notRun, 'cancelled'));
     turn.history.add({ kind: 'results', results });
   }
 }
 
+/** Arguments that are no object are the model's slip; they stand beside, for the conversation. */
+function callEvent({ id: callId, name, args }: AssistantCall, messageId: string): AgentEvent {
+  const call = { type: 'functionCall', callId, name, messageId } as const;
+  return isObject(args) ? { ...call, args: { ...args } } : { ...call, args: {}, extra: { args } };
+}
+
+/** Rejects only when the turn is over before it began. */
 async function runCall(turn: AssistantTurn, call: AssistantCall): Promise<CallResult> {
   const { voice, signal } = turn;
-  const { id, name, args } = call;
-  const callId = turn.mintCallId();
-  const shown = findTool(turn.tools, name)?.name ?? name;
-  voice.show({ type: 'functionCall', callId, name: shown, args: isObject(args) ? { ...args } : {} });
+  const { id, name } = call;
   try {
-    // A function may change the world: that it was called is known even if we are gone a moment later.
-    await voice.recorded(signal);
-    const value = await perform(turn, call, callId);
-    voice.show(resultEvent(callId, call, value));
+    await turn.boundary();
+    const value = await perform(turn, call);
+    voice.show(resultEvent(call, value));
     return { id, name, text: resultText(value), failed: false };
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
     const message = signal.aborted ? 'the turn was interrupted' : why;
-    voice.show(...failureEvents(callId, call, message));
+    const outcome = cause instanceof NotAllowed ? 'denied' : 'failed';
+    voice.show(...failureEvents(call, message, signal.aborted ? 'cancelled' : outcome));
     return { id, name, text: message, failed: true };
   }
 }
 
-async function perform(turn: AssistantTurn, { name, args }: AssistantCall, callId: string): Promise<Json> {
+async function perform(turn: AssistantTurn, { id: callId, name, args }: AssistantCall): Promise<Json> {
   const { voice, signal, now } = turn;
   let updates = 0;
   const tool = findTool(turn.tools, name);
   if (tool === undefined) throw new Error(noSuchFunction(name, [...turn.tools.keys()]));
   if (!isObject(args)) throw new Error('the arguments are not an object');
-  if (tool.asks) await askLeave(turn, tool.name, args);
+  if (tool.asks) await askLeave(turn, { callId, name: tool.name }, args);
   return await tool.run(args, {
     signal,
     now,
-    ask: (event) => voice.ask(event, signal),
+    ask: (event) => voice.ask({ ...event, callId }, signal),
     show: (event) => voice.show(event),
     status: (status) => {
       updates += 1;
@@ -150,14 +192,22 @@ async function perform(turn: AssistantTurn, { name, args }: AssistantCall, callI
   });
 }
 
-async function askLeave({ voice, signal }: AssistantTurn, name: string, args: JsonObject): Promise<void> {
+/** A person said no. */
+class NotAllowed extends Error {
+  override readonly name = 'NotAllowed';
+}
+
+type Asking = { readonly callId: string; readonly name: string };
+
+async function askLeave({ voice, signal }: AssistantTurn, { callId, name }: Asking, args: JsonObject): Promise<void> {
   const written = JSON.stringify(args);
   const shown = written.length <= shownArgumentsMax ? written : `${written.slice(0, shownArgumentsMax)}…`;
   const scope = { description: `Call ${name} with ${shown}`, tool: name, args };
-  const answer = await voice.ask({ type: 'queryConsent', consentType: 'approval', scope, graphUrl: '' }, signal);
+  const consent = { type: 'queryConsent', consentType: 'approval', scope, graphUrl: '', callId } as const;
+  const answer = await voice.ask(consent, signal);
   if (answer === 'yes') return;
   const why = typeof answer === 'string' && answer !== 'no' ? `: ${answer}` : '';
-  throw new Error(`the user did not allow this call${why}`);
+  throw new NotAllowed(`the user did not allow this call${why}`);
 }
 
 function noSuchFunction(name: string, known: readonly string[]): string {

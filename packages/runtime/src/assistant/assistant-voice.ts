@@ -23,19 +23,22 @@ const gatherMs = 40;
 /** What the model has said of a step so far, shown as it comes; stays when the step breaks off. */
 export class StepDraft {
   readonly #voice: Pick<AssistantVoice, 'show' | 'after'>;
+  /** The message that the step is, in every event about it. */
+  readonly messageId: string;
   #unshownThought = '';
   #unshownText = '';
   #cancelGathering: (() => void) | undefined;
+  /** As far as it was shown: a conversation that is read back is the same. */
   thought = '';
   text = '';
 
-  constructor(voice: Pick<AssistantVoice, 'show' | 'after'>) {
+  constructor(voice: Pick<AssistantVoice, 'show' | 'after'>, messageId: string) {
     this.#voice = voice;
+    this.messageId = messageId;
   }
 
   think(piece: string): void {
     this.#showText();
-    this.thought += piece;
     this.#unshownThought += piece;
     if (piece.includes('\n') || this.#unshownThought.length >= thoughtCharactersMax) this.#showThought();
   }
@@ -67,12 +70,16 @@ export class StepDraft {
   #showText(): void {
     const text = this.#unshownText;
     this.#unshownText = '';
-    if (text !== '') this.#voice.show({ type: 'content', content: textContent(text) });
+    const { messageId } = this;
+    if (text !== '') this.#voice.show({ type: 'content', content: textContent(text), messageId });
   }
 
   #showThought(): void {
     const text = this.#unshownThought;
+    // An empty line waits for what follows it: it is worth no entry of its own.
+    if (text.trim() === '') return;
     this.#unshownThought = '';
-    if (text.trim() !== '') this.#voice.show({ type: 'thought', text });
+    this.thought += text;
+    this.#voice.show({ type: 'thought', text, messageId: this.messageId });
   }
 }

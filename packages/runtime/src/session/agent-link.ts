@@ -1,6 +1,6 @@
 import type { Json } from '@concerto/base';
-import type { RunnerCommand } from '@concerto/protocol';
-import type { SessionState } from '@concerto/session';
+import { type RunnerCommand, textContent, type WorkEvent } from '@concerto/protocol';
+import { type SessionState, turnCallId } from '@concerto/session';
 import type { Clock, SessionConnection } from '../ports.ts';
 import { type OpenQuestion, OpenQuestions } from './open-questions.ts';
 import { pause } from './store-patience.ts';
@@ -25,6 +25,8 @@ export class AgentLink {
   /** The message that it was prompted with last. */
   promptedBy: string | undefined;
   readonly #dispatches = new Map<string, 'writing' | 'written'>();
+  /** Said into the turn and not yet known to be heard, by the message's id. */
+  readonly #steers = new Map<string, string>();
   #connection: SessionConnection | undefined;
   #turnSettled: AbortController | undefined;
   readonly #clock: Clock;
@@ -40,7 +42,7 @@ export class AgentLink {
 
   /** Names the agent's work of this turn in every event about it. */
   get callId(): string {
-    return `turn-${this.turn}`;
+    return turnCallId(this.turn);
   }
 
   connected(connection: SessionConnection): void {
@@ -67,6 +69,7 @@ export class AgentLink {
     const { content: text, messageId: id, dispatchId } = command;
     this.#dispatches.set(dispatchId, 'writing');
     try {
+      if (command.how === 'steer') this.#steers.set(id, text);
       if (command.how === 'steer') await this.#connection.steer({ id, text });
       else {
         this.promptedBy = id;
@@ -149,7 +152,15 @@ export class AgentLink {
     this.#connection?.interruptProcess({ settled: this.#turnSettled.signal }).catch(() => undefined);
   }
 
+  /** The model has it now; what is shown of that, once. */
+  heardSteer(id: string): readonly WorkEvent[] {
+    const text = this.#steers.get(id);
+    this.#steers.delete(id);
+    return text === undefined ? [] : [{ type: 'content', content: textContent(text, 'user'), messageId: id }];
+  }
+
   turnEnded(): void {
+    this.#steers.clear();
     this.#turnSettled?.abort();
   }
 

@@ -4,6 +4,7 @@ import type { WorkEvent } from '@concerto/protocol';
 import type { MintId, SessionConnection, SessionOutput } from '../ports.ts';
 import type { AgentLink } from './agent-link.ts';
 import { reportOf, type Speaker, sessionError } from './agent-report.ts';
+import { MessageIds } from './message-ids.ts';
 import type { OwnerWriter } from './owner-writer.ts';
 import { errorEvent, type Translation, type Turn, translate } from './translate.ts';
 import type { TurnTimeouts } from './turn-timeouts.ts';
@@ -34,9 +35,11 @@ export class AgentListener {
   readonly #options: ListenerOptions;
   /** Names of the calls under way, for their results. */
   readonly #tools = new Map<string, string>();
+  readonly #ids: MessageIds;
 
   constructor(options: ListenerOptions) {
     this.#options = options;
+    this.#ids = new MessageIds(String(options.speaker.epoch));
   }
 
   async listen(output: SessionConnection['output']): Promise<void> {
@@ -73,15 +76,26 @@ export class AgentListener {
     }
   }
 
-  /** Undefined for what is not about the turn. */
+  /** With the message that each event belongs to. Undefined for what is not about the turn. */
   #translated(output: SessionOutput): Translation | undefined {
-    const { mintId } = this.#options;
+    const translation = this.#meaning(output);
+    if (translation === undefined || !('events' in translation)) return translation;
+    const { callId } = this.#options.link;
+    return { ...translation, events: translation.events.map((event) => this.#ids.stamp(callId, event)) };
+  }
+
+  #meaning(output: SessionOutput): Translation | undefined {
+    const { mintId, link } = this.#options;
     switch (output.kind) {
       case 'events':
         return output;
-      case 'message':
-        if (output.shown !== undefined) return { kind: 'events', events: output.shown };
-        return translate(this.#turn(), output.message, output.raw, () => output.requestId ?? mintId('req'));
+      case 'message': {
+        const { message, raw, shown, requestId } = output;
+        if (shown !== undefined) return { kind: 'events', events: shown };
+        if (message.type === 'ack' && message.in_reply_to === 'steer')
+          return { kind: 'events', events: link.heardSteer(message.in_reply_to_id) };
+        return translate(this.#turn(), message, raw, () => requestId ?? mintId('req'));
+      }
       case 'suspend':
         return { kind: 'request', event: { ...output.event, requestId: mintId('req') } };
       default:
@@ -170,6 +184,12 @@ export class AgentListener {
 
   #turn(): Turn {
     const { agent, link } = this.#options;
-    return { agent, callId: link.callId, toolName: (callId) => this.#tools.get(callId) ?? '' };
+    const { callId } = link;
+    return {
+      agent,
+      callId,
+      toolName: (id) => this.#tools.get(id) ?? '',
+      knowsMessage: (id) => this.#ids.knows(callId, id),
+    };
   }
 }

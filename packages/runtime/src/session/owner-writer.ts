@@ -1,8 +1,9 @@
 import { assert } from '@concerto/base';
 import type { EventLog, NewEntry, StreamName } from '@concerto/log';
 import type { RunnerCommand, WorkEvent } from '@concerto/protocol';
-import type { Report, SessionCommand, SessionState } from '@concerto/session';
+import type { Asked, Report, SessionCommand, SessionState } from '@concerto/session';
 import type { Clock } from '../ports.ts';
+import { OpenCalls, recallOpenCalls } from './open-calls.ts';
 import type { ExecuteOptions, Fence, SessionStore } from './session-store.ts';
 import { withPatience } from './store-patience.ts';
 
@@ -12,7 +13,7 @@ export type OwnerWriterOptions = {
   readonly store: SessionStore;
   readonly clock: Clock;
   readonly own: Ownership;
-  readonly log: Pick<EventLog, 'head'>;
+  readonly log: Pick<EventLog, 'head' | 'read'>;
   /** Nothing is written from then on. */
   readonly ended: AbortSignal;
   /** The session belongs to somebody else. */
@@ -34,6 +35,8 @@ export class OwnerWriter {
   #before = { events: 0, journal: 0 };
   /** For the journal, with what is written next. */
   #kept: NewEntry[] = [];
+  /** As of what is written. */
+  #calls = new OpenCalls();
 
   constructor(options: OwnerWriterOptions) {
     this.#options = options;
@@ -45,14 +48,17 @@ export class OwnerWriter {
       events: await this.#head('events'),
       journal: await this.#head('journal'),
     }));
-    const { store, own, ended, stands, commanded } = this.#options;
+    const { log, store, own, ended, stands, commanded } = this.#options;
+    const state = await this.patiently(() => store.state(own.session));
+    if (state?.turn.active === true) this.#calls = await this.patiently(() => recallOpenCalls(log, own.session));
     if (ended.aborted) return;
     const gone = store.ownedHere(own.session, {
       fence: own.fence,
       actor: `runner:${own.runner}`,
-      decided: ({ state, commands }, head) => {
-        if (head !== undefined) commanded(commands, head);
-        stands(state);
+      decided: (decision, head) => {
+        this.#calls.see(decision.events);
+        if (head !== undefined) commanded(decision.commands, head);
+        stands(decision.state);
       },
     });
     ended.addEventListener('abort', gone, { once: true });
@@ -61,22 +67,25 @@ export class OwnerWriter {
   /** The state after it, or undefined when the session is no longer ours. A report made from the state sees everything said before. */
   async tell(report: Report | ((state: SessionState | undefined) => Report)): Promise<SessionState | undefined> {
     const { own } = this.#options;
-    return await this.#decide((state) => ({
-      ...this.#asked(`runner:${own.runner}`),
-      ...(typeof report === 'function' ? report(state) : report),
-    }));
+    return await this.#decide((state, calls) => {
+      const told = typeof report === 'function' ? report(state) : report;
+      const checked = withOneResultEach(told, calls, state?.turn.number ?? 0);
+      return { ...this.#asked(`runner:${own.runner}`, calls), ...checked };
+    });
   }
 
   async attend(): Promise<SessionState | undefined> {
     const { runner, fence } = this.#options.own;
-    return await this.#decide(() => ({ ...this.#asked(`runner:${runner}`), type: 'attend', epoch: fence.epoch }));
+    return await this.#decide((_state, calls) => {
+      return { ...this.#asked(`runner:${runner}`, calls), type: 'attend', epoch: fence.epoch };
+    });
   }
 
   /** The deadline has been waited for, whatever a clock that was set back says. */
   async expire(deadline: number): Promise<SessionState | undefined> {
-    return await this.#decide(() => {
-      const { at, actor } = this.#asked('clock');
-      return { type: 'expire', actor, at: Math.max(at, deadline) };
+    return await this.#decide((_state, calls) => {
+      const asked = this.#asked('clock', calls);
+      return { ...asked, type: 'expire', at: Math.max(asked.at, deadline) };
     });
   }
 
@@ -98,8 +107,9 @@ export class OwnerWriter {
     return await this.#inOrder(async () => {
       const at = new Date(clock.now()).toISOString();
       const options = { at, fence: own.fence };
+      const checked = this.#calls.checked(events, store.known(own.session)?.turn.number ?? 0);
       const written = await this.patiently((again) =>
-        store.show(own.session, { events, journal }, again ? { ...options, after: this.#before } : options),
+        store.show(own.session, { events: checked, journal }, again ? { ...options, after: this.#before } : options),
       );
       if (written === undefined) this.#options.fencedOff();
       else
@@ -122,12 +132,22 @@ export class OwnerWriter {
     return await withPatience(work, { clock, givenUp: () => ended.aborted });
   }
 
-  async #decide(command: (state: SessionState | undefined) => SessionCommand): Promise<SessionState | undefined> {
+  /** The command may be made more than once, from another state; each time the calls are as they were. */
+  async #decide(
+    command: (state: SessionState | undefined, calls: OpenCalls) => SessionCommand,
+  ): Promise<SessionState | undefined> {
     const { store, own, stands, fencedOff } = this.#options;
     const options: ExecuteOptions = { fence: own.fence, journal: this.#kept.splice(0) };
     return await this.#inOrder(async () => {
-      const executed = await this.patiently(() => store.execute(own.session, command, options));
+      let calls = this.#calls;
+      const made = (state: SessionState | undefined): SessionCommand => {
+        calls = this.#calls.copy();
+        return command(state, calls);
+      };
+      const executed = await this.patiently(() => store.execute(own.session, made, options));
       if (executed.ok) {
+        this.#calls = calls;
+        calls.see(executed.value.events);
         stands(executed.value.state);
         return executed.value.state;
       }
@@ -143,7 +163,13 @@ export class OwnerWriter {
     return await run;
   }
 
-  #asked(actor: string): { readonly at: number; readonly actor: string } {
-    return { at: this.#options.clock.now(), actor };
+  #asked(actor: string, calls: OpenCalls): Asked {
+    return { at: this.#options.clock.now(), actor, openCalls: calls.list };
   }
+}
+
+function withOneResultEach(report: Report, calls: OpenCalls, turn: number): Report {
+  const observed = calls.checked(report.observed ?? [], turn);
+  const closing = 'closing' in report ? { closing: calls.checked(report.closing ?? [], turn) } : {};
+  return { ...report, observed, ...closing };
 }

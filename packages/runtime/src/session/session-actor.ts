@@ -17,7 +17,7 @@ import type { ProcessRegister } from './process-register.ts';
 import type { SessionStore } from './session-store.ts';
 import { type Patience, pause, withPatience } from './store-patience.ts';
 import { specWithTools } from './tool-params.ts';
-import { answerValue, errorEvent, promptEvents } from './translate.ts';
+import { answerValue, errorEvent } from './translate.ts';
 import { TurnTimeouts } from './turn-timeouts.ts';
 
 export type ActorPorts = {
@@ -288,11 +288,10 @@ export class SessionActor {
     if (before !== undefined) return;
     live.turn = command.turn;
     if (how === 'prompt') this.#timeouts.turnStarted();
-    const turn = { agent: this.#entry.name, callId: live.callId };
-    const observed = how === 'prompt' ? promptEvents(turn, command.content, command.objective) : [];
     this.#writing = this.#guard(
       live.deliver(command, this.#own.session).then(
-        () => this.#tell({ type: 'delivered', ...speaker, dispatchId, how, observed }),
+        () =>
+          this.#tell({ type: 'delivered', ...speaker, dispatchId, how, observed: this.#heardAtOnce(live, command) }),
         (cause: unknown) => {
           const { message: reason } = sessionError(cause);
           const closing = how === 'prompt' ? [errorEvent(live.callId, reason)] : [];
@@ -300,6 +299,12 @@ export class SessionActor {
         },
       ),
     );
+  }
+
+  /** Our own wire confirms a steer where it is heard; of the others nothing better is known than that they took it. */
+  #heardAtOnce(live: AgentLink, { how, messageId }: Command<'deliver'>): readonly WorkEvent[] {
+    const { protocol = 'ndjson' } = this.#entry.spec;
+    return how === 'steer' && protocol !== 'ndjson' ? live.heardSteer(messageId) : [];
   }
 
   #answer(live: AgentLink, { requestId, response, line }: Command<'answer'>): void {

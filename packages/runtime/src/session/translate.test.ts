@@ -1,9 +1,9 @@
 import type { Json, JsonObject } from '@concerto/base';
 import { parseAgentLine, type SuspendEvent, textContent } from '@concerto/protocol';
 import { describe, expect, test } from 'vitest';
-import { answerValue, errorEvent, promptEvents, type Translation, translate } from './translate.ts';
+import { answerValue, errorEvent, type Translation, translate } from './translate.ts';
 
-const turn = { agent: 'echo', callId: 'turn-1', toolName: () => 'Bash' };
+const turn = { agent: 'echo', callId: 'turn-1', toolName: () => 'Bash', knowsMessage: (id: string) => id === 'm1' };
 
 function translated(raw: JsonObject & { readonly type: string }): Translation {
   const line = parseAgentLine(JSON.stringify(raw));
@@ -13,15 +13,6 @@ function translated(raw: JsonObject & { readonly type: string }): Translation {
 
 /** The table of the contract, row by row. */
 describe('how agent messages become events', () => {
-  test('prompt accepted: start, then functionCall', () => {
-    expect(promptEvents(turn, 'paint it', undefined)).toEqual([
-      { type: 'start', objective: { role: 'user', parts: [{ text: 'paint it' }] } },
-      { type: 'functionCall', callId: 'turn-1', name: 'echo', args: { prompt: 'paint it' }, isTurn: true },
-    ]);
-    const objective = textContent('an objective of its own', 'user');
-    expect(promptEvents(turn, 'paint it', objective)[0]).toEqual({ type: 'start', objective });
-  });
-
   test('progress: functionCallUpdate and subagentAddJson with every field but the type', () => {
     expect(translated({ type: 'progress', message: 'half', percent: 50, stage: 'build', extra: { a: 1 } })).toEqual({
       kind: 'events',
@@ -101,7 +92,7 @@ describe('how agent messages become events', () => {
     });
   });
 
-  test('result: subagentFinish, functionResult, content, turnComplete', () => {
+  test('result: subagentFinish, functionResult, and its text as a message of its own', () => {
     expect(translated({ type: 'result', text: 'done', files: 3 })).toEqual({
       kind: 'result',
       value: { text: 'done', files: 3 },
@@ -114,9 +105,9 @@ describe('how agent messages become events', () => {
             role: 'user',
             parts: [{ functionResponse: { name: 'echo', response: { text: 'done', files: 3 } } }],
           },
+          outcome: 'ok',
         },
-        { type: 'content', content: { role: 'model', parts: [{ text: 'done' }] } },
-        { type: 'turnComplete' },
+        { type: 'content', content: { role: 'model', parts: [{ text: 'done' }] }, whole: true },
       ],
       late: [{ type: 'subagentAddJson', callId: 'turn-1', title: 'result', data: { text: 'done', files: 3 } }],
     });
@@ -127,10 +118,92 @@ describe('how agent messages become events', () => {
       events: [
         { type: 'subagentFinish' },
         { type: 'functionResult' },
-        { type: 'content', content: { role: 'model', parts: [{ json: { files: 3 } }] } },
-        { type: 'turnComplete' },
+        { type: 'content', content: { role: 'model', parts: [{ json: { files: 3 } }] }, whole: true },
       ],
     });
+  });
+
+  test('a result whose text was streamed names its message; one without any says nothing more', () => {
+    const ofStream = translated({ type: 'result', text: 'done', message: 'm1' });
+    expect('events' in ofStream && ofStream.events.at(-1)).toMatchObject({ messageId: 'm1', whole: true });
+    expect(translated({ type: 'result', message: 'all good' })).toMatchObject({ value: { message: 'all good' } });
+    for (const bare of [{ type: 'result' }, { type: 'result', message: 'm1' }]) {
+      const silent = translated(bare);
+      expect('events' in silent && silent.events.map(({ type }) => type)).toEqual(['subagentFinish', 'functionResult']);
+    }
+  });
+
+  test('thoughts, messages, calls with what they touch, output, results, plan: each is its event', () => {
+    const patch = '--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n-a\n+b\n+c\n';
+    const eventOf = (raw: JsonObject & { type: string }) => {
+      const said = translated(raw);
+      return 'events' in said ? said.events[0] : said;
+    };
+    expect(eventOf({ type: 'thought', text: 'hm', message: 'm1' })).toEqual({
+      type: 'thought',
+      text: 'hm',
+      messageId: 'm1',
+    });
+    expect(eventOf({ type: 'message', id: 7, text: 'All.' })).toEqual({
+      type: 'content',
+      content: textContent('All.'),
+      messageId: '7',
+      whole: true,
+    });
+    expect(
+      eventOf({
+        type: 'tool_call',
+        id: 't1',
+        name: 'Edit',
+        kind: 'edit',
+        parent: 't0',
+        changes: [{ path: 'x', patch }],
+      }),
+    ).toEqual({
+      type: 'functionCall',
+      callId: 't1',
+      name: 'Edit',
+      args: {},
+      kind: 'edit',
+      changes: [{ path: 'x', kind: 'edit', patch, added: 2, removed: 1 }],
+      parentCallId: 't0',
+    });
+    expect(eventOf({ type: 'tool_output', id: 't1', text: 'x' })).toEqual({
+      type: 'toolOutput',
+      callId: 't1',
+      text: 'x',
+    });
+    expect(eventOf({ type: 'tool_result', id: 't1', content: 'no', outcome: 'denied' })).toMatchObject({
+      type: 'functionResult',
+      outcome: 'denied',
+      content: { parts: [{ functionResponse: { name: 'Bash', response: { error: 'no' } } }] },
+    });
+    expect(eventOf({ type: 'plan', entries: [{ content: 'Read' }] })).toEqual({
+      type: 'plan',
+      entries: [{ content: 'Read', status: 'pending' }],
+    });
+    expect(translated({ type: 'usage', input_tokens: 3, output_tokens: 4, cost_usd: 0.5, model: 'm' })).toEqual({
+      kind: 'usage',
+      usage: { inputTokens: 3, outputTokens: 4, costMicroUsd: 500_000 },
+      source: { model: 'm' },
+    });
+  });
+
+  test('an approval says which call it is about and what it touches', () => {
+    expect(
+      translated({ type: 'approval', description: 'rm', call: 't1', paths: ['x'], changes: [{ path: 'x' }] }),
+    ).toMatchObject({
+      event: { callId: 't1', locations: [{ path: 'x' }], changes: [{ path: 'x', kind: 'edit', patch: '' }] },
+    });
+  });
+
+  test('of a patch of 10 MB the beginning is shown, and the counts are those of all of it', () => {
+    const patch = `@@ -1 +1 @@\n${'+0123456789\n'.repeat(1_000_000)}`;
+    const said = translated({ type: 'tool_call', id: 't1', name: 'Edit', changes: [{ path: 'a\nb', patch }] });
+    const event = 'events' in said ? said.events[0] : undefined;
+    const change = event?.type === 'functionCall' ? event.changes?.[0] : undefined;
+    expect(change).toMatchObject({ path: 'a\nb', added: 1_000_000, removed: 0 });
+    expect(change?.patch.length).toBeLessThan(300_000);
   });
 
   test('error: subagentError, with the agent’s code or ours', () => {
@@ -149,11 +222,6 @@ describe('how agent messages become events', () => {
       kind: 'ack',
       verb: 'pause',
       id: 'c-1',
-    });
-    // That a message steers was on record before.
-    expect(translated({ type: 'ack', in_reply_to: 'steer', in_reply_to_id: 'm-1' })).toEqual({
-      kind: 'events',
-      events: [],
     });
   });
 });

@@ -3,6 +3,7 @@ import {
   type AgentMessage,
   type ApprovalMessage,
   type LlmContent,
+  type ResultMessage,
   type SuspendEvent,
   textContent,
   type Usage,
@@ -18,6 +19,8 @@ export type Turn = {
   readonly callId: string;
   /** The name of a call that is under way, by its id. */
   readonly toolName: (callId: string) => string;
+  /** Whether the agent has said something under this name in the turn. */
+  readonly knowsMessage: (messageId: string) => boolean;
 };
 
 /** What ends a turn, and what is left of it when there is none to end: a line in the log of the one before. */
@@ -31,17 +34,6 @@ export type Translation =
   | (Closing & { readonly kind: 'error'; readonly message: string; readonly code: string })
   | { readonly kind: 'usage'; readonly usage: Usage; readonly source: UsageSource }
   | { readonly kind: 'ack'; readonly verb: string; readonly id: string };
-
-export function promptEvents(
-  turn: Pick<Turn, 'agent' | 'callId'>,
-  prompt: string,
-  objective: LlmContent | undefined,
-): readonly WorkEvent[] {
-  return [
-    { type: 'start', objective: objective ?? textContent(prompt, 'user') },
-    { type: 'functionCall', callId: turn.callId, name: turn.agent, args: { prompt }, isTurn: true },
-  ];
-}
 
 /** `mintRequestId` is called only for a message that opens a request. */
 export function translate(
@@ -80,7 +72,7 @@ export function translate(
     case 'approval':
       return { kind: 'request', event: consentEvent(message, raw, mintRequestId()) };
     case 'result':
-      return { kind: 'result', events: resultEvents(turn, fieldsOf(raw)), late: late('result'), value: fieldsOf(raw) };
+      return resultTranslation(turn, message, fieldsOf(raw), late('result'));
     case 'error':
       return {
         kind: 'error',
@@ -90,8 +82,6 @@ export function translate(
         code: String(message.code ?? 'agent_error'),
       };
     case 'ack':
-      // A message that steers was on record as delivered when the pipe had taken it.
-      if (message.in_reply_to === 'steer') return events();
       return { kind: 'ack', verb: message.in_reply_to, id: message.in_reply_to_id };
   }
 }
@@ -163,22 +153,29 @@ function questionContent(question: string, context: Json | undefined): LlmConten
   return { ...content, parts: [...content.parts, extra] };
 }
 
-function resultEvents(turn: Turn, fields: JsonObject): readonly WorkEvent[] {
-  const { agent, callId } = turn;
-  const text = fields.text;
-  return [
+/**
+ * What it handed over, and what of it is a message: one of its own, unless `message` names one that was said. A field of
+ * that name which names none is the agent's own data.
+ */
+function resultTranslation(
+  { agent, callId, knowsMessage }: Turn,
+  { text, message }: ResultMessage,
+  fields: JsonObject,
+  late: readonly WorkEvent[],
+): Translation {
+  const streamed = message !== undefined && knowsMessage(String(message));
+  const value = streamed ? withoutKey(fields, 'message') : fields;
+  const part = { functionResponse: { name: agent, response: { ...value } } };
+  const events: WorkEvent[] = [
     { type: 'subagentFinish', callId },
-    {
-      type: 'functionResult',
-      callId,
-      content: { role: 'user', parts: [{ functionResponse: { name: agent, response: { ...fields } } }] },
-    },
-    {
-      type: 'content',
-      content: typeof text === 'string' ? textContent(text) : { role: 'model', parts: [{ json: { ...fields } }] },
-    },
-    { type: 'turnComplete' },
+    { type: 'functionResult', callId, content: { role: 'user', parts: [part] }, outcome: 'ok' },
   ];
+  const id = streamed ? messageIdOf(message) : {};
+  if (text !== undefined) events.push({ type: 'content', content: textContent(text), ...id, whole: true });
+  else if (Object.keys(value).length > 0) {
+    events.push({ type: 'content', content: { role: 'model', parts: [{ json: value }] }, whole: true });
+  }
+  return { kind: 'result', events, late, value };
 }
 
 function inputText(response: Json): string | undefined {

@@ -129,6 +129,7 @@ function admit(draft: Draft): void {
 function decision(draft: Draft): Decision {
   if (draft.records.length > 0) yieldSlot(draft);
   const { state, before, records, commands, acks, observed, asked, reason } = draft;
-  const events = [...observed, ...publicEvents(before, state, records, reason)];
+  const { openCalls = [] } = asked;
+  const events = publicEvents({ before, after: state, records, observed, openCalls, reason });
   return { records, commands, events, acks, at: isoTime(asked.at), state };
 }

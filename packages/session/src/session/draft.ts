@@ -24,7 +24,8 @@ export type Draft = {
 /** A clock that stepped back stands still: order and deadlines never go backwards within a session. */
 export function notBefore(state: SessionState | undefined, asked: Asked): Asked {
   const at = Math.max(Math.trunc(asked.at), state?.updatedAt ?? 0);
-  return { at, actor: asked.actor, cause: asked.cause, attending: asked.attending };
+  const { actor, cause, attending, openCalls } = asked;
+  return { at, actor, cause, attending, openCalls };
 }
 
 export function draftOf(state: SessionState, asked: Asked): Draft {

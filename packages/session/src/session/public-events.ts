@@ -1,18 +1,31 @@
 import type { PublicEvent, SessionRecord, SuspendEvent } from '@concerto/protocol';
 import { entryOf, listedEntries } from '../queue/queue.ts';
+import type { OpenCall } from './session-command.ts';
 import type { SessionState } from './session-state.ts';
 import { statusOf } from './status.ts';
+import { turnClosing, turnOpening } from './turn-events.ts';
 import { messageView } from './view.ts';
 
-/** What clients are told about a decision: settled requests, changed messages, the status, and at the very end the end. */
-export function publicEvents(
-  before: SessionState | undefined,
-  after: SessionState,
-  records: readonly SessionRecord[],
-  reason: string | undefined,
-): readonly PublicEvent[] {
+export type Told = {
+  readonly before: SessionState | undefined;
+  readonly after: SessionState;
+  readonly records: readonly SessionRecord[];
+  /** What was heard before it. */
+  readonly observed: readonly PublicEvent[];
+  readonly openCalls: readonly OpenCall[];
+  readonly reason: string | undefined;
+};
+
+/**
+ * What clients are told about a decision: the turn that begins, what was observed, settled requests, the turn that
+ * ends, changed messages, the status, and at the very end the end.
+ */
+export function publicEvents({ before, after, records, observed, openCalls, reason }: Told): readonly PublicEvent[] {
   return [
+    ...turnOpening({ before, after }, records),
+    ...observed,
     ...records.flatMap((record) => settledRequest({ before, after }, record)),
+    ...turnClosing({ before, after }, records, { openCalls, reason }),
     ...records.flatMap((record) => usageEvent(after, record)),
     ...changedMessages(records).flatMap((id): PublicEvent[] => {
       const entry = entryOf(after.queue, id);

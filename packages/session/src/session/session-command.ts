@@ -29,7 +29,11 @@ export type Asked = {
   readonly cause?: string | undefined;
   /** The owner in whose place this is decided, and under whose fence it is appended: it need not be called. */
   readonly attending?: { readonly epoch: number; readonly actor: string } | undefined;
+  /** What the owner has shown as called and not yet as done; a turn that ends closes them. */
+  readonly openCalls?: readonly OpenCall[] | undefined;
 };
+
+export type OpenCall = { readonly callId: string; readonly name: string };
 
 export type StartCommand = {
   readonly type: 'start';

@@ -71,11 +71,13 @@ describe('status and waiting', () => {
       type: 'turn-ended',
       outcome: 'error',
       error: { code: 'agent_error', message: 'no luck' },
-      observed: [{ type: 'turnComplete' }],
+      observed: [{ type: 'thought', text: 'alas' }],
     });
     expect(story.events.slice(before)).toMatchObject([
-      { type: 'turnComplete' },
+      { type: 'thought' },
       { type: 'requestSettled', requestId: 'q1', outcome: 'withdrawn' },
+      { type: 'functionResult', callId: 'turn-1', outcome: 'failed' },
+      { type: 'turnComplete', outcome: 'failed', reason: 'no luck' },
       { type: 'message', message: { id: 'later', status: 'cancelled', reason: 'the session is failed' } },
       { type: 'status', status: 'failed', previous: 'waitingForInput', reason: 'no luck' },
       { type: 'error', message: 'no luck' },
@@ -95,8 +97,12 @@ describe('status and waiting', () => {
   test('1.5 nothing follows finish, not even what a late report observed', () => {
     const story = new Story().running({ once: true }).result();
     const events = story.events.length;
-    story.report({ type: 'turn-started', observed: [{ type: 'turnComplete' }] });
-    story.report({ type: 'usage', usage: { inputTokens: 1, outputTokens: 1 }, observed: [{ type: 'turnComplete' }] });
+    story.report({ type: 'turn-started', observed: [{ type: 'thought', text: 'late' }] });
+    story.report({
+      type: 'usage',
+      usage: { inputTokens: 1, outputTokens: 1 },
+      observed: [{ type: 'thought', text: 'late' }],
+    });
     story.pass(60 * 60_000);
     expect(story.events).toHaveLength(events);
   });

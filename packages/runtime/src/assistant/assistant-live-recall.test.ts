@@ -1,0 +1,140 @@
+import type { Json } from '@concerto/base';
+import { memoryEventLog } from '@concerto/log';
+import type { ModelPart, ModelReply, Models } from '@concerto/models';
+import { type AgentEvent, encodeEvent, type PublicEvent, textContent } from '@concerto/protocol';
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { AssistantHistory } from './assistant-history.ts';
+import { recallConversation } from './assistant-recall.ts';
+import type { AssistantTool } from './assistant-tools.ts';
+import { runTurn, type Steer } from './assistant-turn.ts';
+
+/** One step of a model: what it thinks and says, in pieces, and what it calls. */
+type Step = {
+  readonly pieces: readonly { readonly thought: boolean; readonly text: string }[];
+  readonly calls: readonly { readonly name: string; readonly args: Json }[];
+  /** Said into the turn while it works. */
+  readonly steers: readonly string[];
+  /** The turn is interrupted after so many of its pieces; none when it is not. */
+  readonly stopAfter: number | undefined;
+};
+
+const text = fc.constantFrom('one ', 'two', '\n', '  ', 'a\nb', '§', 'three.');
+const step: fc.Arbitrary<Step> = fc.record({
+  pieces: fc.array(fc.record({ thought: fc.boolean(), text }), { maxLength: 4 }),
+  calls: fc.array(
+    fc.record({
+      name: fc.constantFrom('look', 'fail', 'nothing'),
+      args: fc.constantFrom<Json>({}, { a: 1 }, 'ls', [1]),
+    }),
+    { maxLength: 3 },
+  ),
+  steers: fc.array(fc.constantFrom('up', 'down'), { maxLength: 2 }),
+  stopAfter: fc.option(fc.nat({ max: 6 }), { nil: undefined, freq: 6 }),
+});
+const signalStep: fc.Arbitrary<Step> = fc.record({
+  pieces: fc
+    .constantFrom(
+      ['§RESPOND: Hello', '\n§END:'],
+      ['§THINK: Hm.\n§CALLS: [{"name":"look","args":{"a":1}}]\n', '§EXECUTE:'],
+      ['§RESPOND: First.\n§CALLS: [{"name":"look","args":{}},{"name":"fail","args":{}}]\n§EXECUTE:'],
+      ['§CALLS: [{"name": nonsense}]\n§EXECUTE:'],
+      ['§RESPOND: half\n§CALLS: what?\n§EXECUTE:'],
+    )
+    .map((parts) => parts.map((piece) => ({ thought: false, text: piece }))),
+  calls: fc.constant([]),
+  steers: fc.array(fc.constantFrom('up', 'down'), { maxLength: 2 }),
+  stopAfter: fc.option(fc.nat({ max: 3 }), { nil: undefined, freq: 6 }),
+});
+
+const tools: ReadonlyMap<string, AssistantTool> = new Map(
+  [
+    { name: 'look', run: async () => ({ seen: 'a tree' }) },
+    { name: 'fail', run: async () => Promise.reject(new Error('it is dark')) },
+  ].map((tool) => [tool.name, { ...tool, description: '', parameters: {}, asks: false }]),
+);
+
+/** Plays a turn through the real loop; what it shows goes to the log as a session would write it. */
+async function play(
+  turn: { readonly prompt: string; readonly steps: readonly Step[]; readonly mode: 'native' | 'signals' },
+  history: AssistantHistory,
+  mint: (prefix: string) => string,
+): Promise<readonly PublicEvent[]> {
+  const events: PublicEvent[] = [{ type: 'start', objective: textContent(turn.prompt, 'user') }];
+  const stop = new AbortController();
+  const steered: Steer[] = [];
+  const steps = [...turn.steps];
+  const models = {
+    stream: async function* stream(): AsyncGenerator<ModelPart> {
+      const { pieces, calls, steers, stopAfter } = steps.shift() ?? {
+        pieces: [],
+        calls: [],
+        steers: [],
+        stopAfter: undefined,
+      };
+      for (const [index, piece] of pieces.entries()) {
+        if (index === stopAfter) stop.abort();
+        stop.signal.throwIfAborted();
+        yield piece.thought ? { type: 'thought', text: piece.text } : { type: 'text', text: piece.text };
+      }
+      for (const said of steers) steered.push({ id: mint('q'), text: said });
+      if (stopAfter !== undefined && stopAfter >= pieces.length) queueMicrotask(() => stop.abort());
+      const toolCalls = calls.map(({ name, args }, index) => ({ id: `provider-${index}`, name, arguments: args }));
+      const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2, cachedInputTokens: 0 };
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the loop reads no more of a reply
+      yield { type: 'reply', reply: { toolCalls, usage, finishReason: 'stop' } as unknown as ModelReply };
+    },
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the loop asks for nothing else
+  } as unknown as Models;
+  history.begin(turn.prompt);
+  await runTurn({
+    spec: { models, connection: 'c', mode: turn.mode, functions: [], servers: {}, directory: '.', maxSteps: 20 },
+    history,
+    tools,
+    voice: {
+      show: (...shown: readonly AgentEvent[]) => void events.push(...shown),
+      note: (message, fields = {}) =>
+        void events.push({ type: 'subagentAddJson', callId: 'turn', title: 'log', data: { ...fields, message } }),
+      used: () => {},
+      ask: () => Promise.reject(new Error('nobody is there')),
+      after: () => () => {},
+      recorded: async () => {},
+    },
+    signal: stop.signal,
+    mintId: mint,
+    now: () => 0,
+    boundary: async () => stop.signal.throwIfAborted(),
+    unfrozen: async () => {},
+    takeSteered: () => steered.splice(0),
+    close: () => steered.length === 0,
+  }).catch(() => undefined);
+  return [...events, { type: 'turnComplete', outcome: 'done' }];
+}
+
+test.each([
+  ['native', step],
+  ['signals', signalStep],
+] as const)(
+  '%s: whatever was said, called, steered and cut off, the conversation read back is the one that was',
+  async (mode, some) => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.array(some, { maxLength: 4 }), { minLength: 1, maxLength: 3 }), async (turns) => {
+        let minted = 0;
+        const mint = (prefix: string): string => `${prefix}_${++minted}`;
+        const history = new AssistantHistory();
+        const log = memoryEventLog({ now: () => 0 });
+        for (const [index, steps] of turns.entries()) {
+          const events = await play({ prompt: `prompt ${index}`, steps, mode }, history, mint);
+          const entries = events.map((event) => ({
+            type: event.type,
+            data: encodeEvent(event, '2026-01-01T00:00:00.000Z'),
+          }));
+          await log.append({ session: 's', streams: [{ stream: 'events', entries }] });
+        }
+        const recalled = new AssistantHistory(await recallConversation(log, 's'));
+        expect(recalled.said).toEqual(history.said);
+      }),
+      { numRuns: 300 },
+    );
+  },
+);

@@ -1,0 +1,67 @@
+import type { EventLog } from '@concerto/log';
+import { JsonValue, type PublicEvent, type WorkEvent } from '@concerto/protocol';
+import { type OpenCall, turnCallId } from '@concerto/session';
+
+const pageEntries = 1_000;
+/** Calls that never end are forgotten from here on, the oldest first. */
+const openMax = 10_000;
+
+/** The calls that were shown and have no result yet. */
+export class OpenCalls {
+  readonly #open: Map<string, string>;
+
+  constructor(open: ReadonlyMap<string, string> = new Map()) {
+    this.#open = new Map(open);
+  }
+
+  copy(): OpenCalls {
+    return new OpenCalls(this.#open);
+  }
+
+  get list(): readonly OpenCall[] {
+    return [...this.#open].map(([callId, name]) => ({ callId, name }));
+  }
+
+  /** A result that no call waits for is shown as what it is, so that every call has exactly one. */
+  checked(events: readonly WorkEvent[], turn: number): readonly WorkEvent[] {
+    return events.map((event) => {
+      const isStray =
+        event.type === 'functionResult' && !this.#open.has(event.callId) && event.callId !== turnCallId(turn);
+      this.#note(event);
+      if (!isStray) return event;
+      const { callId, content } = event;
+      return { type: 'subagentAddJson', callId, title: 'result without its call', data: JsonValue.parse(content) };
+    });
+  }
+
+  see(events: readonly PublicEvent[]): void {
+    for (const event of events) this.#note(event);
+  }
+
+  #note(event: PublicEvent): void {
+    if (event.type === 'functionResult') this.#open.delete(event.callId);
+    if (event.type !== 'functionCall' || event.isTurn === true) return;
+    this.#open.set(event.callId, event.name);
+    const [oldest] = this.#open.keys();
+    if (this.#open.size > openMax && oldest !== undefined) this.#open.delete(oldest);
+  }
+}
+
+/** Those of the turn under way, from what the owner before us has shown. */
+export async function recallOpenCalls(log: Pick<EventLog, 'head' | 'read'>, session: string): Promise<OpenCalls> {
+  const found: PublicEvent[][] = [];
+  for (let end = await log.head(session, 'events'); end > 0; end -= pageEntries) {
+    const after = Math.max(0, end - pageEntries);
+    const page = await log.read({ session, stream: 'events', after, limit: end - after });
+    const calls = page.entries.filter(({ type }) => about.has(type));
+    const start = calls.findLastIndex(({ type }) => type === 'start');
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by us
+    found.unshift(calls.slice(start + 1).map(({ data }) => JSON.parse(data) as PublicEvent));
+    if (start >= 0) break;
+  }
+  const open = new OpenCalls();
+  open.see(found.flat());
+  return open;
+}
+
+const about: ReadonlySet<string> = new Set(['start', 'functionCall', 'functionResult']);

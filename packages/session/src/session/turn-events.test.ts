@@ -1,0 +1,72 @@
+import type { PublicEvent } from '@concerto/protocol';
+import { describe, expect, test } from 'vitest';
+import { everything, Story } from '../../test/story.ts';
+
+const about: ReadonlySet<string> = new Set(['start', 'functionCall', 'functionResult', 'turnComplete']);
+const openCalls = [{ callId: 'c1', name: 'Bash' }];
+
+function shown(story: Story): PublicEvent[] {
+  return story.events.filter(({ type }) => about.has(type));
+}
+
+describe('what is shown of a turn', () => {
+  test('it begins when the agent has the prompt, and ends once', () => {
+    const story = new Story().start().claim().ready();
+    expect(shown(story)).toEqual([]);
+    story.delivered();
+    expect(shown(story)).toMatchObject([
+      { type: 'start', objective: { role: 'user', parts: [{ text: 'first' }] } },
+      { type: 'functionCall', callId: 'turn-1', name: 'demo', args: { prompt: 'first' }, isTurn: true },
+    ]);
+    story.result();
+    expect(shown(story).slice(2)).toEqual([{ type: 'turnComplete', outcome: 'done' }]);
+  });
+
+  test('an agent that answers before its prompt is confirmed: begun, said, ended, in this order', () => {
+    const story = new Story().start().claim().ready().result();
+    const types = story.eventTypes().filter((type) => about.has(type) || type === 'content');
+    expect(types).toEqual(['start', 'functionCall', 'content', 'turnComplete']);
+  });
+
+  test('a prompt that was never confirmed opened nothing, and nothing is closed', () => {
+    expect(shown(new Story().start().claim().ready().exit())).toEqual([]);
+  });
+
+  test('an agent that begins by itself: a turn without an objective', () => {
+    const story = new Story().running().result().question('q1').answer('q1').result();
+    expect(shown(story).slice(3)).toMatchObject([
+      { type: 'start', objective: { parts: [] } },
+      { type: 'functionCall', callId: 'turn-2', isTurn: true },
+      { type: 'turnComplete', outcome: 'done' },
+    ]);
+  });
+
+  test.each<[string, (story: Story) => Story, object]>([
+    ['its error', (story) => story.error('no luck'), { outcome: 'failed', reason: 'no luck' }],
+    ['its exit', (story) => story.exit(), { outcome: 'lost' }],
+    ['a new owner', (story) => story.claim(2), { outcome: 'lost' }],
+    ['an interrupt', (story) => story.control('interrupt', 'c').ack('c'), { outcome: 'interrupted' }],
+    ['a cancel', (story) => story.control('cancel', 'c').ack('c'), { outcome: 'cancelled' }],
+    ['a cancel by its exit', (story) => story.control('cancel', 'c').exit(), { outcome: 'cancelled' }],
+    ['a cancel by force', (story) => story.control('cancel', 'c').pass(60_000), { outcome: 'cancelled' }],
+  ])('ended by %s: one result for its call, and how it ended', (_name, end, expected) => {
+    const story = end(new Story().running({ capabilities: everything }));
+    const closing = shown(story).slice(2);
+    expect(closing).toMatchObject([
+      { type: 'functionResult', callId: 'turn-1' },
+      { type: 'turnComplete', ...expected },
+    ]);
+  });
+
+  test('calls that still run are closed with the turn, before it', () => {
+    const story = new Story().running({ capabilities: everything });
+    const before = story.events.length;
+    const lost = { epoch: 1, incarnation: 1, type: 'process-exited', error: { code: 'x', message: 'gone' } } as const;
+    story.ask({ ...lost, openCalls }, 'runner:r1');
+    expect(shown(story).slice(before === 0 ? 0 : 2)).toMatchObject([
+      { type: 'functionResult', callId: 'c1', outcome: 'failed' },
+      { type: 'functionResult', callId: 'turn-1', outcome: 'failed' },
+      { type: 'turnComplete', outcome: 'lost', reason: 'gone' },
+    ]);
+  });
+});
