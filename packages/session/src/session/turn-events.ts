@@ -9,6 +9,7 @@ import { flyingEntry } from '../queue/queue.ts';
 import type { OpenCall } from './session-command.ts';
 import type { SessionState } from './session-state.ts';
 
+type Change = { readonly before: SessionState | undefined; readonly after: SessionState };
 type TurnEnded = Extract<SessionRecord, { type: 'turn-ended' }>;
 
 /** Names the agent's work of a turn in every event about it. */
@@ -17,10 +18,7 @@ export function turnCallId(turn: number): string {
 }
 
 /** A turn is shown from the moment at which the agent certainly has its prompt, or began by itself. */
-export function turnOpening(
-  { before, after }: { readonly before: SessionState | undefined; readonly after: SessionState },
-  records: readonly SessionRecord[],
-): readonly PublicEvent[] {
+export function turnOpening({ before, after }: Change, records: readonly SessionRecord[]): readonly PublicEvent[] {
   const name = after.agent;
   const flying = flyingPrompt(before);
   return records.flatMap((record): PublicEvent[] => {
@@ -31,7 +29,7 @@ export function turnOpening(
         { type: 'functionCall', callId, name, args: {}, isTurn: true },
       ];
     }
-    if (!('messageId' in record) || record.messageId !== flying?.id || !isTaken(before, after, record)) return [];
+    if (flying === undefined || !isTaken(flying.id, { before, after }, record)) return [];
     const { objective, content: prompt, dispatch } = flying;
     const { turn } = before ?? after;
     const isOver = !turn.active || dispatch.turn !== turn.number;
@@ -48,9 +46,9 @@ export function turnOpening(
 }
 
 /** A prompt that nobody confirmed in time is shown too, if its turn goes on: what follows is about it. */
-function isTaken(before: SessionState | undefined, after: SessionState, record: SessionRecord): boolean {
-  if (record.type === 'message-delivered') return true;
-  if (record.type !== 'message-uncertain' || before === undefined) return false;
+function isTaken(id: string, { before, after }: Change, record: SessionRecord): boolean {
+  if (record.type === 'message-delivered') return record.messageId === id;
+  if (record.type !== 'message-uncertain' || record.messageId !== id || before === undefined) return false;
   return before.turn.active && after.turn.active && after.turn.number === before.turn.number;
 }
 
@@ -63,7 +61,7 @@ function flyingPrompt(before: SessionState | undefined) {
 
 /** Closes what is shown of a turn: the calls that still run, the turn's own, the turn. One for each that was opened. */
 export function turnClosing(
-  { before, after }: { readonly before: SessionState | undefined; readonly after: SessionState },
+  { before, after }: Change,
   records: readonly SessionRecord[],
   told: { readonly openCalls: readonly OpenCall[]; readonly reason: string | undefined },
 ): readonly PublicEvent[] {
