@@ -159,6 +159,12 @@ export class AgentLink {
     return text === undefined ? [] : [{ type: 'content', content: textContent(text, 'user'), messageId: id }];
   }
 
+  /** Our own wire confirms a steer where it is heard; of the others nothing better is known than that they took it. */
+  heardAtOnce({ how, messageId }: Deliver): readonly WorkEvent[] {
+    const { protocol = 'ndjson' } = this.#connection?.spec ?? {};
+    return how === 'steer' && protocol !== 'ndjson' ? this.heardSteer(messageId) : [];
+  }
+
   turnEnded(): void {
     this.#steers.clear();
     this.#turnSettled?.abort();

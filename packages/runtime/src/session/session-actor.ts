@@ -290,8 +290,7 @@ export class SessionActor {
     if (how === 'prompt') this.#timeouts.turnStarted();
     this.#writing = this.#guard(
       live.deliver(command, this.#own.session).then(
-        () =>
-          this.#tell({ type: 'delivered', ...speaker, dispatchId, how, observed: this.#heardAtOnce(live, command) }),
+        () => this.#tell({ type: 'delivered', ...speaker, dispatchId, how, observed: live.heardAtOnce(command) }),
         (cause: unknown) => {
           const { message: reason } = sessionError(cause);
           const closing = how === 'prompt' ? [errorEvent(live.callId, reason)] : [];
@@ -299,12 +298,6 @@ export class SessionActor {
         },
       ),
     );
-  }
-
-  /** Our own wire confirms a steer where it is heard; of the others nothing better is known than that they took it. */
-  #heardAtOnce(live: AgentLink, { how, messageId }: Command<'deliver'>): readonly WorkEvent[] {
-    const { protocol = 'ndjson' } = this.#entry.spec;
-    return how === 'steer' && protocol !== 'ndjson' ? live.heardSteer(messageId) : [];
   }
 
   #answer(live: AgentLink, { requestId, response, line }: Command<'answer'>): void {
