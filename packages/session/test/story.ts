@@ -7,6 +7,7 @@ import {
   type PublicEvent,
   RunnerCommand,
   SessionEvent,
+  type SessionKind,
   SessionRecord,
   type SessionStatus,
   type SuspendEvent,
@@ -33,6 +34,7 @@ type Distribute<T, Keys extends PropertyKey> = T extends unknown ? Omit<T, Keys>
 export type ReportBody = Distribute<Report, 'epoch' | 'incarnation'> & { epoch?: number; incarnation?: number };
 
 export type StoryOptions = {
+  readonly kind?: SessionKind;
   readonly once?: boolean;
   readonly capabilities?: readonly string[];
   readonly slot?: 'held' | 'wanted';
@@ -99,7 +101,7 @@ export class Story {
   /** A report of the current owner and its current process, unless told otherwise. */
   report(report: ReportBody): this {
     const { epoch, incarnations } = this.state;
-    const ofOwner = report.type === 'claimed' || report.type === 'released' || report.type === 'usage';
+    const ofOwner = ['claimed', 'released', 'usage', 'child-opened'].includes(report.type);
     const spoke = ofOwner ? {} : { incarnation: Math.max(1, incarnations) };
     const filled = { epoch, ...spoke, ...report } as Report;
     expect(this.ask(filled, 'runner:r1')).toBeUndefined();
@@ -112,11 +114,11 @@ export class Story {
   }
 
   start(options: StoryOptions = {}): this {
-    const { once = false, slot = 'held', prompt = 'first' } = options;
+    const { kind = 'agent', once = false, slot = 'held', prompt = 'first' } = options;
     const start: StartCommand = {
       type: 'start',
       sessionId: 's1',
-      kind: 'agent',
+      kind,
       agent: 'demo',
       title: 'A task',
       once,

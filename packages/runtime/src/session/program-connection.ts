@@ -20,7 +20,12 @@ import { type ChildPorts, ChildSessions } from './child-sessions.ts';
 import { JournalStream } from './journal-stream.ts';
 import { MessageQueue } from './message-queue.ts';
 import { ModelCalls } from './program-calls.ts';
-import { asked, emitted, type ProgramWord, resultOf } from './program-words.ts';
+import { asked, emitted, failureText, type ProgramWord, resultOf } from './program-words.ts';
+
+/** Calls and loop turns without a word to the world: some seconds of them. */
+const stepsBetweenEffects = 100_000_000;
+/** Words that the log does not have yet; then the program waits for it. */
+const wordsAheadMax = 1_000;
 
 /** So long a pause waits for the program's agents to hold; they go on holding after it. */
 const childrenHoldMs = 15_000;
@@ -192,10 +197,11 @@ export class ProgramConnection implements SessionConnection {
       arguments: {},
       environment: world.environment,
     });
-    const outcome = await runProgram(program.module, world, { entry: 'main', signal, journal });
+    const limits = { steps: stepsBetweenEffects };
+    const outcome = await runProgram(program.module, world, { entry: 'main', signal, journal, limits });
     if (!this.#isDetached) await children.finishAll();
     if (signal.aborted) return;
-    if (outcome.status === 'failed') return this.#fail(outcome.failure.message);
+    if (outcome.status === 'failed') return this.#fail(failureText(outcome.failure));
     const { value } = outcome;
     if (value !== null && typeof value === 'object' && value.kind === 'err') return this.#fail(display(value.value));
     this.#sayPlainly({ ...resultOf(value), type: 'result' });
@@ -208,6 +214,9 @@ export class ProgramConnection implements SessionConnection {
       emit: (channel, payload) => {
         if (channel === 'listen:log' || channel === 'listen:stale') return;
         this.#say(emitted(channel, payload));
+      },
+      ready: async () => {
+        if (this.output.size > wordsAheadMax) await this.output.read();
       },
       print: (text) => log('info', text.trimEnd()),
       log,

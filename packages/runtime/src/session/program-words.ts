@@ -1,7 +1,7 @@
 import type { AgentOutput } from '@concerto/agents';
 import type { Json, JsonObject } from '@concerto/base';
 import { type ApprovalMessage, parseAgentLine, type QuestionMessage } from '@concerto/protocol';
-import { display, toJson, type Value } from '@concerto/vm';
+import { display, type Failure, toJson, type Value } from '@concerto/vm';
 
 type Spoken = Extract<AgentOutput, { kind: 'message' }>;
 export type ProgramWord = Pick<Spoken, 'message' | 'raw'>;
@@ -80,6 +80,12 @@ export function resultOf(value: Value): JsonObject {
   if (isObject(json)) return json;
   if (json === null) return { text: 'done' };
   return typeof json === 'string' ? { text: json } : { text: display(inner), value: json };
+}
+
+/** With the place in the program where it happened. */
+export function failureText({ message, trace }: Failure): string {
+  const place = trace.find(({ file }) => file !== undefined);
+  return place?.file === undefined ? message : `${message} (${place.file}:${place.line})`;
 }
 
 function isObject(value: Json): value is JsonObject {

@@ -1,0 +1,65 @@
+import { describe, expect, test } from 'vitest';
+import { Story } from '../../test/story.ts';
+import { messageOf, promptProgress, runningPrompt, sessionView } from './view.ts';
+
+describe('children', () => {
+  test('10.1 a session knows those that it opened, each once; its view counts them', () => {
+    const story = new Story().running({ kind: 'program' });
+    story.report({ type: 'child-opened', child: 'c1' }).report({ type: 'child-opened', child: 'c1' });
+    expect(story.recordTypes().filter((type) => type === 'child-opened')).toHaveLength(1);
+    expect(sessionView(story.state, 0).children).toBe(1);
+  });
+
+  test('10.2 one that is not needed any more ends as its last turn did; one at work is cancelled', () => {
+    const idle = new Story().running().result();
+    expect(idle.wish({ type: 'finish' }).status).toBe('completed');
+    expect(new Story().running().wish({ type: 'finish' }).status).toBe('cancelled');
+    expect(idle.wish({ type: 'finish' }).status).toBe('completed');
+  });
+
+  test('10.3 a reply to what was no request is on record before the agent has it, and none goes to one that is gone', () => {
+    const story = new Story().running().wish({ type: 'respond', line: '{"type":"response"}' });
+    expect(story.commands.at(-1)).toMatchObject({ type: 'respond', line: '{"type":"response"}' });
+    expect(story.recordTypes().at(-1)).toBe('responded');
+    story.report({ type: 'process-exited', error: { code: 'exited', message: 'gone' } });
+    const commands = story.commands.length;
+    story.wish({ type: 'respond', line: '{}' });
+    expect(story.commands).toHaveLength(commands);
+  });
+
+  test('10.4 an answer as its giver wrote it reaches the agent so, and says where it was decided', () => {
+    const story = new Story().running().question('q1');
+    const because = { session: 'parent', seq: 7 };
+    story.wish({ type: 'answer', requestId: 'q1', response: 1, line: '{"value":1.0}', because });
+    story.attend();
+    expect(story.commands.at(-1)).toMatchObject({ type: 'answer', requestId: 'q1', line: '{"value":1.0}' });
+    expect(story.events.find((event) => event.type === 'requestSettled')).toMatchObject({ because });
+  });
+});
+
+describe('programs', () => {
+  test('10.5 a program at work goes on with the next owner: its turn runs, its questions stay open', () => {
+    const story = new Story().running({ kind: 'program' }).question('q1').claim(2);
+    expect(story.status).toBe('waitingForInput');
+    expect(story.commands.at(-1)).toMatchObject({ type: 'start', epoch: 2 });
+    expect(runningPrompt(story.state)?.content).toBe(messageOf(story.state, 'first')?.content);
+    expect(story.eventTypes()).not.toContain('requestSettled');
+  });
+
+  test('10.6 what it asks again is asked once; what was answered meanwhile it hears', () => {
+    const story = new Story().running({ kind: 'program' }).question('q1').claim(2);
+    const opened = story.events.length;
+    story.answer('q1').ready();
+    story.question('q1');
+    expect(story.events.slice(opened).map((event) => event.type)).not.toContain('waitForInput');
+    expect(story.commands.at(-1)).toMatchObject({ type: 'answer', requestId: 'q1', response: 'yes' });
+  });
+
+  test('10.7 a message tells how far the turn has come that it began', () => {
+    const story = new Story().running();
+    expect(promptProgress(story.state, 'first')).toBe('running');
+    expect(promptProgress(story.state, 'never')).toBe('waiting');
+    story.report({ type: 'process-exited', error: { code: 'exited', message: 'gone' } });
+    expect(promptProgress(story.state, 'first')).toBe('over');
+  });
+});
