@@ -76,7 +76,11 @@ const named = {
 /** Every call, once: `METHOD path`. The schemas are the ones the routes parse with. */
 const operations: Readonly<Record<string, Operation>> = {
   'post /api/sessions': { summary: 'Start a session', body: StartSession, status: 201, answer: Session },
-  'get /api/sessions': { summary: 'List sessions', answer: SessionList, query: ['status', 'cursor', 'limit'] },
+  'get /api/sessions': {
+    summary: 'List sessions',
+    answer: SessionList,
+    query: ['status', 'parent', 'tree', 'cursor', 'limit'],
+  },
   'get /api/sessions/{id}': { summary: 'One session', answer: Session },
   'get /api/sessions/{id}/events': {
     summary: 'Replay, then live events',
