@@ -189,7 +189,8 @@ export class CodexTranslator {
     if (item.type === 'agentMessage' || item.type === 'plan') return this.#messageCompleted(item);
     // A sub-agent's call ends with its thread.
     if (isDelegation(item) || !this.#work.delete(item.id)) return [];
-    return [...says(itemCompleted(item)), { kind: 'done', item }];
+    // What it has written up to now comes before its result.
+    return [{ kind: 'done', item }, ...says(itemCompleted(item))];
   }
 
   #messageCompleted(item: Item): CodexMeaning[] {

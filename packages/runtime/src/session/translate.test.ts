@@ -79,6 +79,24 @@ describe('how agent messages become events', () => {
     });
   });
 
+  test('approval: the answers that it offers and the call that it is about', () => {
+    const options = [
+      { id: 'allow', label: 'Allow', kind: 'allow_once' },
+      { id: 'ever', name: 'Always', kind: 'allow_always' },
+      { id: 'odd', label: 'Odd', kind: 'whatever' },
+      'no option',
+    ];
+    expect(translated({ type: 'approval', id: 7, description: 'rm -r', call: 'c-1', options })).toMatchObject({
+      event: {
+        callId: 'c-1',
+        options: [
+          { id: 'allow', label: 'Allow', kind: 'allow_once' },
+          { id: 'ever', label: 'Always', kind: 'allow_always' },
+        ],
+      },
+    });
+  });
+
   test('approval: queryConsent with its fields as the scope', () => {
     expect(translated({ type: 'approval', id: 7, description: 'rm -r', risk_level: 'high', path: '/tmp' })).toEqual({
       kind: 'request',

@@ -3,6 +3,7 @@ import {
   type AgentMessage,
   type ApprovalMessage,
   type LlmContent,
+  RequestOption,
   type ResultMessage,
   type SuspendEvent,
   textContent,
@@ -142,8 +143,20 @@ function consentEvent(message: ApprovalMessage, raw: JsonObject, requestId: stri
     scope: withoutKey(fieldsOf(raw), 'id'),
     graphUrl: '',
     ...(message.call === undefined ? {} : { callId: String(message.call) }),
+    ...offeredOf(raw.options),
     ...touched,
   };
+}
+
+/** The answers that it offers, where each says what it would allow. */
+function offeredOf(options: Json | undefined): { options?: RequestOption[] } {
+  if (!Array.isArray(options)) return {};
+  const offered = options.flatMap((option: Json) => {
+    const label = memberOf(option, 'label') ?? memberOf(option, 'name');
+    const read = RequestOption.safeParse({ id: memberOf(option, 'id'), label, kind: memberOf(option, 'kind') });
+    return read.success ? [read.data] : [];
+  });
+  return offered.length === 0 ? {} : { options: offered };
 }
 
 function questionContent(question: string, context: Json | undefined): LlmContent {
