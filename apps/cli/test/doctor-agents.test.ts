@@ -261,10 +261,13 @@ on((message) => {
       message: expect.stringContaining('SIGTERM') as string,
     });
     const leaves = await examine(
-      agent(`
+      agent(
+        `
 import { spawn } from 'node:child_process';
 spawn('sleep', ['300'], { stdio: 'ignore', detached: true }).unref();
-on(() => say({ type: 'result' }));`),
+on(() => say({ type: 'result' }));`,
+        'sandbox = "off"',
+      ),
     );
     expect(leaves.of('exit')[0]?.status).toBe('ok');
     expect(leaves.of('children')[0]?.status).toBe('warn');
@@ -361,10 +364,13 @@ test('an agent that is not declared is a slip of whoever typed it', async () => 
 });
 
 test('Ctrl-C ends what was started', async () => {
-  const config = agent(`
+  const config = agent(
+    `
 import { writeFileSync } from 'node:fs';
 on(() => writeFileSync('pid', String(process.pid)));
-setInterval(() => {}, 1000);`);
+setInterval(() => {}, 1000);`,
+    'sandbox = "off"',
+  );
   const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
   const node = ['--conditions=@concerto/source', '--import', 'tsx', main];
   const argv = ['doctor', '--config', config, '--store', 'memory:', '--port', '0', '--timeout', '60'];

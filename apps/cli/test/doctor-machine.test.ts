@@ -63,7 +63,7 @@ async function listen(server: Server): Promise<number> {
 test('every finding has its shape, and nothing fails where nothing is declared', async () => {
   const { code, found } = await examine('');
   expect(code).toBe(0);
-  expect(found.map(({ check }) => check)).toEqual(['node', 'store', 'port', 'manifest']);
+  expect(found.map(({ check }) => check)).toEqual(['node', 'sandbox', 'store', 'port', 'manifest']);
   for (const finding of found) {
     expect(Object.keys(finding).every((key) => ['check', 'status', 'message', 'help'].includes(key))).toBe(true);
     expect(['ok', 'warn', 'fail']).toContain(finding.status);
@@ -354,7 +354,7 @@ test(
     write('Concerto.toml', '');
     const good = concerto('--store', 'memory:', '--port', '0');
     expect(good).toMatchObject({ status: 0, stderr: '' });
-    expect(good.stdout).toContain('4 ok, 0 warnings, 0 failures');
+    expect(good.stdout).toContain('5 ok, 0 warnings, 0 failures');
     expect(good.stdout).not.toContain('\u001b');
     expect(concerto('--store', 'nonsense:', '--port', '0').status).toBe(1);
     expect(concerto('nobody')).toMatchObject({ status: 2, stderr: expect.stringContaining('no agent "nobody"') });

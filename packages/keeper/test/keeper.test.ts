@@ -118,7 +118,7 @@ test('one that nobody owns for its time is ended with all that it started', asyn
   owner.line?.close();
   await gone(identity.pid);
   await gone(child);
-  expect(await client.list()).toMatchObject([{ running: false, owned: false }]);
+  await expect.poll(() => client.list()).toMatchObject([{ running: false, owned: false }]);
 });
 
 test('what nobody confirms stops the agent, and goes on where it stood when somebody does', async () => {

@@ -112,6 +112,6 @@ test('an agent that does not answer `init` is told apart from one without tools'
   stage = openStage({ agents: [{ name: 'deaf', command: process.execPath, args: [deaf] }], initTimeoutMs: 500 });
   const started = await stage.start({ agent: 'deaf', prompt: 'go', tools: { deny: ['Bash'] } });
   const id = started.ok ? started.value.id : '';
-  const failed = await stage.until(id, (event) => event.type === 'error');
-  expect(failed.message).toContain('`init_ack`');
+  const failed = await stage.until(id, (event) => event.type === 'status' && event.status === 'interrupted');
+  expect(failed.reason).toContain('`init_ack`');
 });
