@@ -69,8 +69,11 @@ describe('a person at the terminal, in the folder of a server', { timeout: withi
   });
 
   /** `concerto sessions …` in a terminal where somebody waits for a text and then types. */
-  async function sessions(args: readonly string[], steps: readonly (readonly [string, string])[]) {
-    const command = [JSON.stringify(steps), process.execPath, cli, 'sessions', ...args];
+  const sessions = (args: readonly string[], steps: readonly (readonly [string, string])[]) =>
+    concerto(['sessions', ...args], steps);
+
+  async function concerto(args: readonly string[], steps: readonly (readonly [string, string])[]) {
+    const command = [JSON.stringify(steps), process.execPath, cli, ...args];
     const child = spawn('python3', [join(root, 'tests/support/terminal.py'), ...command], {
       cwd: folder,
       env: { PATH: process.env.PATH, XDG_STATE_HOME: process.env.XDG_STATE_HOME, NO_COLOR: '1', TERM: 'xterm' },
@@ -159,6 +162,42 @@ describe('a person at the terminal, in the folder of a server', { timeout: withi
       expect((await builtConcerto(['sessions', 'answer', id, 'y'], folder)).code).toBe(0);
     }, withinMs);
     expect(await attached).toMatchObject({ code: 0, stdout: expect.stringContaining('told yes') });
+  });
+
+  test('watches all of them and answers from there', async () => {
+    const start = await builtConcerto(['sessions', 'start', 'asker', 'x', '--title', 'the watched one'], folder);
+    const steps = [
+      ['the watched one', ''],
+      [start.stdout.trim(), ''],
+      ['NUMBER ANSWER', `/attach 99\r`],
+      ['write the number', 'q\r'],
+    ] as const;
+    const { code, shown } = await concerto(['watch'], steps);
+    expect(code).toBe(0);
+    expect(shown).toContain('Delete it');
+    const number = new RegExp(`(\\d+) {2}the watched one`).exec(shown)?.[1] ?? '';
+    const answered = await concerto(
+      ['watch'],
+      [
+        ['the watched one', ''],
+        ['NUMBER ANSWER', `${number} y\r`],
+        ['was answered', 'q\r'],
+      ],
+    );
+    expect(answered.code).toBe(0);
+    await vi.waitFor(async () => {
+      expect((await builtConcerto(['sessions', 'show', start.stdout.trim()], folder)).stdout).toContain('told yes');
+    }, withinMs);
+  });
+
+  test('has its shell complete commands, subcommands and options', async () => {
+    const { stdout } = await builtConcerto(['completion', 'bash'], folder);
+    const script = `${stdout}\nCOMP_WORDS=(concerto sessions at); COMP_CWORD=2; _concerto; echo "\${COMPREPLY[@]}"\nCOMP_WORDS=(concerto serve --st); _concerto; echo "\${COMPREPLY[@]}"\nCOMP_WORDS=(concerto wat); COMP_CWORD=1; _concerto; echo "\${COMPREPLY[@]}"`;
+    const shell = spawn('bash', ['-c', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+    expect(await text(shell.stdout)).toBe('attach\n--store\nwatch\n');
+    for (const name of ['zsh', 'fish'])
+      expect((await builtConcerto(['completion', name], folder)).stdout).toContain('attach');
+    expect(await builtConcerto(['completion', 'tcsh'], folder)).toMatchObject({ code: 2 });
   });
 
   test('sees what can be started, and how', async () => {

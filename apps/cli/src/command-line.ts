@@ -6,6 +6,8 @@ interface CommandModule {
   readonly spec: CommandSpec;
   /** What `--help` shows, where it depends on the rest of the line. */
   specOf?(argv: readonly string[]): CommandSpec;
+  /** The words that can stand first, where there are some. */
+  readonly subcommands?: readonly string[];
   /** Resolves with the exit code. */
   run(argv: string[]): Promise<number>;
 }

@@ -18,8 +18,10 @@ import {
   Template,
   TemplateList,
 } from '@concerto/protocol';
-import { type FollowedEvent, type FollowOptions, followSession } from './follow-session.ts';
+import { type FollowedEvent, followSession } from './follow-session.ts';
 import { type CallOptions, type ClientOptions, HttpCalls, segment } from './http-calls.ts';
+import type { FollowOptions } from './read-frames.ts';
+import { type WatchOptions, watchSessions } from './watch-sessions.ts';
 
 /** A session to start, with plain texts for ids: the server checks them. */
 export type StartRequest = Omit<StartSession, 'id'> & { readonly id?: string };
@@ -60,6 +62,8 @@ function sessionCalls(calls: HttpCalls) {
     /** See `followSession`: each event once and in order, over any number of connections. */
     follow: (id: string, follow: FollowOptions = {}): AsyncGenerator<FollowedEvent, void> =>
       followSession(calls, id, follow),
+    /** Everything at once: see `watchSessions`. */
+    watch: (watch: WatchOptions = {}) => watchSessions(calls, watch),
     events: (id: string, query: { readonly after?: number; readonly limit?: number } = {}, call: CallOptions = {}) =>
       calls.call({
         ...call,

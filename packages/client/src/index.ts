@@ -1,7 +1,8 @@
 export { ClientError, type ClientErrorCode } from './client-error.ts';
 export { type ConcertoClient, concertoClient, type StartRequest } from './concerto-client.ts';
-export type { ConnectionState, FollowedEvent, FollowOptions } from './follow-session.ts';
+export type { FollowedEvent } from './follow-session.ts';
 export type { CallOptions, ClientOptions } from './http-calls.ts';
+export type { ConnectionState, FollowOptions } from './read-frames.ts';
 export {
   AgentEventConsumer,
   type AgentEventHandler,
@@ -21,3 +22,4 @@ export {
 } from './runs/loop-hooks.ts';
 export { type SourceOptions, SSEAgentEventSource } from './runs/sse-agent-event-source.ts';
 export { type RemoteRun, SSEAgentRun } from './runs/sse-agent-run.ts';
+export type { WatchOptions } from './watch-sessions.ts';

@@ -232,7 +232,7 @@ function noteText(title: string, data: Json): string {
   return `${title}: ${JSON.stringify(data)}`;
 }
 
-function questionText(
+export function questionText(
   event: Extract<SuspendEvent, { type: 'waitForInput' | 'waitForChoice' | 'queryConsent' }>,
 ): string {
   const options = (event.options ?? []).map(({ id, label }) => `    ${id}: ${label}`);

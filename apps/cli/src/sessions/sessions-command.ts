@@ -204,6 +204,8 @@ const verbs: Readonly<Record<string, Verb>> = {
   },
 };
 
+export const subcommands = Object.keys(verbs);
+
 export const spec = defineCommand({
   name: 'sessions',
   summary: 'Start, watch and steer sessions on a server.',

@@ -23,7 +23,7 @@ function statusCell(status: SessionStatus): Cell {
 }
 
 /** A row each, and below it what it asks. */
-export function sessionTable(sessions: readonly Session[]): string {
+export function sessionTable(sessions: readonly Session[], { questions = true } = {}): string {
   if (sessions.length === 0) return 'No sessions. Start one: concerto sessions start AGENT "PROMPT"';
   const rows = sessions.map((session): readonly Cell[] => [
     session.id,
@@ -33,6 +33,7 @@ export function sessionTable(sessions: readonly Session[]): string {
     session.title,
   ]);
   const [head = '', ...lines] = table([heading('ID', 'STATUS', 'AGENT', 'AGE', 'TITLE'), ...rows]).split('\n');
+  if (!questions) return [head, ...lines].join('\n');
   return [head, ...lines.flatMap((line, index) => [line, ...questionLine(sessions[index])])].join('\n');
 }
 

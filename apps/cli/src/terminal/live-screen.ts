@@ -2,7 +2,7 @@ import { clearScreenDown, cursorTo, type Interface, moveCursor } from 'node:read
 import { stripVTControlCharacters } from 'node:util';
 import { harmlessLine } from '@concerto/base';
 import { paint } from './paint.ts';
-import { cut } from './table.ts';
+import { cut, screenSize } from './table.ts';
 
 /** A stream of small pieces is drawn this often, however fast it comes. */
 const drawEveryMs = 40;
@@ -23,7 +23,7 @@ export class LiveScreen {
     this.#input = input;
     // What was typed has moved the cursor; it is cleared with the rest, for whatever comes of it is told.
     input.on('line', (line) => {
-      const width = Math.max(20, this.#out.columns);
+      const width = screenSize().columns;
       this.#rows += Math.floor((stripVTControlCharacters(input.getPrompt()).length + line.length) / width) + 1;
     });
   }
@@ -68,7 +68,7 @@ export class LiveScreen {
   #redraw(change: () => void): void {
     this.#clear();
     change();
-    const width = Math.max(20, this.#out.columns) - 1;
+    const width = screenSize().columns - 1;
     const rows = [
       ...(this.#tail === '' ? [] : [this.#tail]),
       ...(this.#progress === undefined ? [] : [paint('dim', cut(`  … ${this.#progress}`, width))]),
@@ -92,7 +92,7 @@ export class LiveScreen {
     const lines = this.#tail.split('\n');
     let rest = lines.pop() ?? '';
     for (const line of lines) this.#out.write(`${line}\n`);
-    const width = Math.max(20, this.#out.columns) - 1;
+    const width = screenSize().columns - 1;
     while (rest.length > width) {
       const blank = rest.lastIndexOf(' ', width);
       const end = blank > width / 2 ? blank + 1 : width;

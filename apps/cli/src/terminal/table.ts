@@ -7,7 +7,13 @@ const textOf = (cell: Cell): string => (typeof cell === 'string' ? cell : cell.t
 
 /** How many columns there are; a pipe or a file has as many as it takes. */
 export function terminalWidth(): number {
-  return process.stdout.isTTY ? process.stdout.columns : Number.POSITIVE_INFINITY;
+  return process.stdout.isTTY ? screenSize().columns : Number.POSITIVE_INFINITY;
+}
+
+/** Of the terminal; some do not tell. */
+export function screenSize(): { readonly rows: number; readonly columns: number } {
+  const { rows, columns } = process.stdout;
+  return { rows: rows > 0 ? rows : 24, columns: columns > 0 ? columns : 80 };
 }
 
 /** Cut to a width, with a sign that it was. */

@@ -1,0 +1,98 @@
+import { type CommandSpec, defineCommand, parseArguments, UsageError } from './arguments.ts';
+import { commands } from './commands.ts';
+
+const shells = ['bash', 'zsh', 'fish'] as const;
+
+export const spec = defineCommand({
+  name: 'completion',
+  summary: 'Print what lets a shell complete commands and options.',
+  usage: shells.join('|'),
+  options: {},
+  minPositionals: 1,
+  maxPositionals: 1,
+  details: [
+    'bash: echo \'eval "$(concerto completion bash)"\' >> ~/.bashrc',
+    'zsh:  echo \'eval "$(concerto completion zsh)"\' >> ~/.zshrc   (after compinit)',
+    'fish: concerto completion fish > ~/.config/fish/completions/concerto.fish',
+  ].join('\n'),
+});
+
+type Completed = {
+  readonly name: string;
+  readonly summary: string;
+  readonly spec: CommandSpec;
+  readonly verbs: readonly string[];
+};
+
+export async function run(argv: string[]): Promise<number> {
+  const { positionals } = parseArguments(spec, argv);
+  const shell = shells.find((name) => name === positionals[0]);
+  if (shell === undefined) throw new UsageError(`there is completion for ${shells.join(', ')}`);
+  const known = await Promise.all(
+    Object.entries(commands).map(async ([name, { summary, load }]): Promise<Completed> => {
+      const { spec: own, subcommands = [] } = await load();
+      return { name, summary, spec: own, verbs: subcommands };
+    }),
+  );
+  const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript };
+  process.stdout.write(scripts[shell](known));
+  return 0;
+}
+
+/** What can stand after a command; files are left to the shell. */
+function wordsOf({ spec: { options }, verbs }: Completed): string {
+  return [...verbs, ...[...Object.keys(options), 'help'].map((name) => `--${name}`)].join(' ');
+}
+
+function bashScript(known: readonly Completed[]): string {
+  const cases = known.map((command) => `    ${command.name}) words="${wordsOf(command)}" ;;`);
+  return `_concerto() {
+  local current="\${COMP_WORDS[COMP_CWORD]}" words=""
+  if [ "$COMP_CWORD" -eq 1 ]; then words="${known.map(({ name }) => name).join(' ')} help"
+  else case "\${COMP_WORDS[1]}" in
+${cases.join('\n')}
+  esac; fi
+  COMPREPLY=( $(compgen -W "$words" -- "$current") )
+}
+complete -o default -F _concerto concerto
+`;
+}
+
+function zshScript(known: readonly Completed[]): string {
+  const names = known.map(({ name, summary }) => `    '${name}:${quoted(summary)}'`);
+  const cases = known.map((command) => `    ${command.name}) compadd -- ${wordsOf(command)} ;;`);
+  return `#compdef concerto
+_concerto() {
+  local -a names
+  names=(
+${names.join('\n')}
+  )
+  if (( CURRENT == 2 )); then _describe 'command' names; return; fi
+  case "$words[2]" in
+${cases.join('\n')}
+  esac
+  _files
+}
+compdef _concerto concerto
+`;
+}
+
+function fishScript(known: readonly Completed[]): string {
+  const lines = known.flatMap(({ name, summary, spec: { options }, verbs }) => {
+    const when = `-n '__fish_seen_subcommand_from ${name}'`;
+    return [
+      `complete -c concerto -n __fish_use_subcommand -f -a ${name} -d '${quoted(summary)}'`,
+      ...verbs.map((verb) => `complete -c concerto ${when} -f -a ${verb}`),
+      ...Object.entries(options).map(
+        ([option, { type, help }]) =>
+          `complete -c concerto ${when} -l ${option}${type === 'string' ? ' -r' : ''} -d '${quoted(help)}'`,
+      ),
+    ];
+  });
+  return `${lines.join('\n')}\n`;
+}
+
+/** Within single quotes of any of the three. */
+function quoted(text: string): string {
+  return text.replaceAll("'", '’').replaceAll('\\', '');
+}

@@ -1,0 +1,178 @@
+import { clearScreenDown, createInterface, cursorTo, type Interface } from 'node:readline';
+import { harmless, harmlessJson } from '@concerto/base';
+import { ClientError, type ConcertoClient } from '@concerto/client';
+import { defineCommand, parseArguments } from '../arguments.ts';
+import { paint } from '../terminal/paint.ts';
+import { print, printError } from '../terminal/print.ts';
+import { screenSize } from '../terminal/table.ts';
+import { attach } from './attach.ts';
+import { connect, connectionOptions, hintFor } from './connect.ts';
+import { responseOf } from './response-of.ts';
+import { fitted, WatchBoard, watchLine } from './watch-board.ts';
+
+const drawEveryMs = 100;
+const enterScreen = '\u001b[?1049h';
+const leaveScreen = '\u001b[?1049l';
+
+export const spec = defineCommand({
+  name: 'watch',
+  summary: 'All sessions in one view; answer what waits for you from there.',
+  usage: '',
+  options: connectionOptions,
+  maxPositionals: 0,
+  details: [
+    'On a terminal: `1 y` answers the question with the number 1 `/attach 1` goes there,',
+    '`q` or Ctrl-C leaves. Elsewhere each change is a line; with --json an event.',
+  ].join('\n'),
+});
+
+export async function run(argv: string[]): Promise<number> {
+  const { values } = parseArguments(spec, argv);
+  try {
+    const client = connect(values);
+    const isPerson = process.stdin.isTTY && process.stdout.isTTY && !values.json;
+    return isPerson ? await watchHere(client) : await tellAll(client, values.json);
+  } catch (cause) {
+    if (!(cause instanceof ClientError)) throw cause;
+    printError(`${cause.message}${hintFor(cause, values)}`);
+    return 1;
+  }
+}
+
+async function tellAll(client: ConcertoClient, json: boolean): Promise<number> {
+  const leave = new AbortController();
+  process.once('SIGINT', () => leave.abort());
+  for await (const event of client.watch({ signal: leave.signal }))
+    print(json ? harmlessJson(event) : watchLine(event));
+  return 0;
+}
+
+/** Until the person leaves; a session that they go to is attached in between. */
+async function watchHere(client: ConcertoClient): Promise<number> {
+  for (;;) {
+    const next = await watchOnce(client);
+    if (next === undefined) return 0;
+    await attach(client, next, { json: false });
+  }
+}
+
+/** Resolves with the session to go to, or undefined to leave. */
+async function watchOnce(client: ConcertoClient): Promise<string | undefined> {
+  const leave = new AbortController();
+  const board = new WatchBoard();
+  const input = createInterface({ input: process.stdin, output: process.stdout });
+  const screen = new BoardScreen(board, input);
+  let next: string | undefined;
+  const go = (session: string | undefined): void => {
+    next = session;
+    leave.abort();
+  };
+  input.on('SIGINT', () => go(undefined));
+  input.on('close', () => leave.abort());
+  input.on('line', (line) => {
+    obey(line.trim(), { board, client, go }).then(
+      (said) => screen.say(said),
+      (cause: unknown) => screen.say(harmless(cause instanceof Error ? cause.message : String(cause))),
+    );
+  });
+  screen.open();
+  try {
+    for await (const event of client.watch({ signal: leave.signal, onState: ({ kind }) => screen.state(kind) })) {
+      const unknown = board.take(event);
+      screen.changed();
+      if (unknown === undefined) continue;
+      const { requests } = await client.requests(unknown);
+      board.asked(
+        unknown,
+        requests.map((request) => request.event),
+      );
+      screen.changed();
+    }
+  } finally {
+    input.removeAllListeners('close');
+    screen.close();
+    input.close();
+  }
+  return next;
+}
+
+type Surroundings = {
+  readonly board: WatchBoard;
+  readonly client: ConcertoClient;
+  readonly go: (session: string | undefined) => void;
+};
+
+/** What it came to, for the line above the prompt. */
+async function obey(line: string, { board, client, go }: Surroundings): Promise<string> {
+  if (line === '') return '';
+  if (line === 'q' || line === '/quit') {
+    go(undefined);
+    return '';
+  }
+  const [, verb, number, rest = ''] = /^(\/attach\s+)?(\d+)(?:\s+([\s\S]+))?$/.exec(line) ?? [];
+  const waiting = board.numbered(Number(number));
+  if (waiting === undefined)
+    return `${number === undefined ? '' : `nothing waits as ${number}; `}write the number of a question and its answer, such as \`1 y\`; q leaves`;
+  if (verb !== undefined) {
+    go(waiting.session);
+    return '';
+  }
+  if (rest === '') return `what is the answer to ${number}?`;
+  await client.answer(waiting.session, waiting.request.requestId, responseOf(waiting.request, rest));
+  return `${number} was answered`;
+}
+
+/** The board on a screen of its own, which leaves the terminal as it was. */
+class BoardScreen {
+  readonly #board: WatchBoard;
+  readonly #input: Interface;
+  readonly #out = process.stdout;
+  readonly #onResize = (): void => this.changed();
+  #said = '';
+  #state = 'connecting';
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(board: WatchBoard, input: Interface) {
+    this.#board = board;
+    this.#input = input;
+    input.setPrompt(paint('bold', 'NUMBER ANSWER, /attach NUMBER, q: '));
+  }
+
+  open(): void {
+    this.#out.write(enterScreen);
+    this.#out.on('resize', this.#onResize);
+    this.changed();
+  }
+
+  say(text: string): void {
+    this.#said = text;
+    this.changed();
+  }
+
+  state(kind: string): void {
+    this.#state = kind;
+    this.changed();
+  }
+
+  changed(): void {
+    this.#timer ??= setTimeout(() => this.#draw(), drawEveryMs);
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#out.off('resize', this.#onResize);
+    this.#out.write(leaveScreen);
+  }
+
+  #draw(): void {
+    this.#timer = undefined;
+    const { rows: height, columns } = screenSize();
+    const rows = this.#board.rows({ rows: Math.max(5, height - 2), columns });
+    const note =
+      { live: this.#said, connecting: 'connecting …' }[this.#state] ?? 'the connection was lost; trying again …';
+    cursorTo(this.#out, 0, 0);
+    clearScreenDown(this.#out);
+    this.#out.write(`${fitted(rows, columns).join('\n')}\n${paint('dim', note)}\n`);
+    this.#input.prompt(true);
+  }
+}
