@@ -216,7 +216,14 @@ async function openStage(path: string, runs: boolean): Promise<Stage> {
       agents.push(agent);
       return agent;
     },
-    processes: { remember: nothing, forget: nothing, endAllOf: nothing, end: nothing, here: async () => [] },
+    processes: {
+      remember: nothing,
+      adopt: nothing,
+      forget: nothing,
+      endAllOf: nothing,
+      end: nothing,
+      here: async () => [],
+    },
   });
   if (runs) runner.start();
   return {

@@ -1,12 +1,14 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { apiOf } from '../support/api.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type Api, apiOf } from '../support/api.ts';
+import { steps, writePuppets } from '../support/puppets.ts';
 import { type StartedServer, startServer } from '../support/start-server.ts';
-import { writeManifest } from '../support/test-agents.ts';
 
-/** Each test starts the server twice, from source. */
+/** Each test starts the server at least twice, from source. */
 const aMachineUnderLoadMs = 120_000;
 const store = ['--store', 'sqlite:store.db'];
 let folder: string;
@@ -14,124 +16,215 @@ let server: StartedServer | undefined;
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'concerto-recovery-'));
-  await writeManifest(folder);
+  await writePuppets(folder);
 });
 
 afterEach(async () => {
-  await server?.stop();
+  await server?.kill();
   server = undefined;
+  // The keeper ends with its folder, and what it holds with it.
   await rm(folder, { recursive: true, force: true });
 });
 
-async function start(): Promise<ReturnType<typeof apiOf>> {
+async function start(): Promise<Api> {
   server = await startServer({ folder, args: store });
   return apiOf(server);
 }
 
-test('after kill -9 every unfinished session is settled and says what happened', {
+/** As a power cut would, or in good order; either way agents at work go on. */
+const ends = [
+  { how: 'kill -9', end: async () => await server?.kill() },
+  { how: 'SIGTERM', end: async () => await server?.stop() },
+];
+
+function keeperPid(): number {
+  return JSON.parse(readFileSync(join(folder, 'keeper/keeper.json'), 'utf8')).pid;
+}
+
+const question = { type: 'question', id: 'q-1', question: 'Which colour?' };
+const approval = { type: 'approval', id: 'a-1', description: 'Delete it?', risk_level: 'high' };
+
+type Said = {
+  readonly type: string;
+  readonly seq: number;
+  readonly status?: string;
+  readonly content?: { parts: { text: string }[] };
+};
+
+async function untilResults(api: Api, id: string, count: number): Promise<Said[]> {
+  let results = 0;
+  return await api.until(id, (event) => event.type === 'turnComplete' && ++results === count);
+}
+
+function texts(events: readonly Said[]): string[] {
+  return events.flatMap((event) => (event.type === 'content' ? [event.content?.parts[0]?.text ?? ''] : []));
+}
+
+async function expectNothingOdd(api: Api, id: string, events: readonly Said[]): Promise<void> {
+  expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
+  expect(events.filter(({ status }) => status === 'interrupted' || status === 'failed')).toEqual([]);
+  const { pending, history = [] } = (await api.get(`/api/sessions/${id}/messages`)).body;
+  expect(pending).toEqual([]);
+  expect(history.filter(({ status }: { status: string }) => status === 'uncertain')).toEqual([]);
+}
+
+describe.each(ends)('$how of the server', ({ end }) => {
+  test('in mid-turn with messages queued: it goes on, nothing is lost and nothing twice', {
+    timeout: aMachineUnderLoadMs,
+  }, async () => {
+    const before = await start();
+    const gate = join(folder, 'gate');
+    const prompt = steps(
+      { many: 300, every: 3 },
+      { until: gate },
+      { many: 50 },
+      { say: { type: 'result', text: 'done' } },
+    );
+    const { id } = await before.start({ agent: 'puppet', prompt });
+    for (const content of ['one', 'two', 'three']) await before.post(`/api/sessions/${id}/messages`, { content });
+    await before.until(id, (event) => event.type === 'content');
+    await end();
+    await writeFile(gate, '');
+    const after = await start();
+    const events = await untilResults(after, id, 4);
+    const counted = texts(events).filter((text) => /^\d+ /.test(text));
+    const wanted = [
+      ...Array.from({ length: 300 }, (_, i) => `${i} `),
+      ...Array.from({ length: 50 }, (_, i) => `${i} `),
+    ];
+    expect(counted).toEqual(wanted);
+    expect(texts(events).filter((text) => !/^\d+ /.test(text))).toEqual(['done', 'did: one', 'did: two', 'did: three']);
+    await after.untilStatus(id, 'idle');
+    await expectNothingOdd(after, id, events);
+  });
+
+  test('with an open question and an open approval: both can be answered, once', {
+    timeout: aMachineUnderLoadMs,
+  }, async () => {
+    const before = await start();
+    const prompt = steps({ say: question }, { say: approval }, { collect: 2 }, { tell: 'answers' });
+    const { id } = await before.start({ agent: 'puppet', prompt });
+    const asked = await before.until(id, (event) => event.type === 'queryConsent');
+    const [colour, consent] = asked.filter((event) => event.requestId !== undefined);
+    await end();
+    const after = await start();
+    expect((await after.get(`/api/sessions/${id}`)).body.status).toMatch(/^waitingFor/);
+    const answer = (requestId: string, response: unknown) =>
+      after.post(`/api/sessions/${id}/requests/${requestId}`, { response });
+    expect((await answer(colour.requestId, 'red')).status).toBe(200);
+    expect((await answer(consent.requestId, true)).status).toBe(200);
+    expect((await answer(consent.requestId, false)).status).toBe(409);
+    const events = await untilResults(after, id, 1);
+    expect(JSON.parse(texts(events).at(-1) ?? '')).toMatchObject([
+      { in_reply_to_id: 'q-1', value: 'red' },
+      { in_reply_to_id: 'a-1', value: 'yes' },
+    ]);
+    expect(events.filter(({ type }) => type === 'waitForInput' || type === 'queryConsent')).toHaveLength(2);
+    await expectNothingOdd(after, id, events);
+  });
+
+  test('while it is away the agent goes on to its end, which is all there afterwards', {
+    timeout: aMachineUnderLoadMs,
+  }, async () => {
+    const before = await start();
+    const gate = join(folder, 'gate');
+    const prompt = steps({ until: gate }, { many: 3_000, bytes: 200 }, { say: { type: 'result', text: 'done' } });
+    const { id } = await before.start({ agent: 'puppet', prompt });
+    await before.until(id, (event) => event.type === 'functionCall');
+    await end();
+    await writeFile(gate, '');
+    await sleep(500);
+    const after = await start();
+    const events = await untilResults(after, id, 1);
+    expect(texts(events).map((text) => text.split(' ')[0])).toEqual([
+      ...Array.from({ length: 3_000 }, (_, i) => String(i)),
+      'done',
+    ]);
+    await expectNothingOdd(after, id, events);
+  });
+});
+
+test('kill -9 leaves idle agents to the next server, which uses them', { timeout: aMachineUnderLoadMs }, async () => {
+  const before = await start();
+  const { id } = await before.start({ agent: 'able', prompt: 'hello' });
+  await before.untilStatus(id, 'idle');
+  await server?.kill();
+  const after = await start();
+  await after.post(`/api/sessions/${id}/messages`, { content: 'again' });
+  const events = await untilResults(after, id, 2);
+  expect(texts(events)).toEqual(['did: hello', 'did: again']);
+  const { entries } = (await after.get(`/api/sessions/${id}/audit`)).body;
+  const starts = entries.filter(({ type }: { type: string }) => type === 'start-requested' || type === 'agent-ready');
+  expect(starts.length).toBeLessThanOrEqual(3);
+  await expectNothingOdd(after, id, events);
+});
+
+test('SIGTERM says who stays and how to end them; a second one ends them', {
   timeout: aMachineUnderLoadMs,
 }, async () => {
   const before = await start();
-  const asking = await before.start({ agent: 'ask', prompt: 'paint' });
-  const once = await before.start({ agent: 'silent', prompt: 'wait', once: true });
-  const idle = await before.start({ agent: 'echo', prompt: 'hello' });
-  const cancelling = await before.start({ agent: 'ignores-sigterm', prompt: 'stay' });
-  const asked = (await before.until(asking.id, (event) => event.type === 'waitForChoice')).at(-1);
-  await before.until(once.id, (event) => event.type === 'functionCall');
+  const { id } = await before.start({ agent: 'puppet', prompt: steps({ hang: true }) });
+  const idle = await before.start({ agent: 'puppet', prompt: 'hello' });
+  await before.until(id, (event) => event.type === 'functionCall');
   await before.untilStatus(idle.id, 'idle');
-  await before.until(cancelling.id, (event) => event.type === 'functionCall');
-  await before.post(`/api/sessions/${asking.id}/messages`, { content: 'for later' });
-  expect((await before.post(`/api/sessions/${cancelling.id}/cancel`)).status).toBe(202);
-  await server?.kill();
-
+  const stopping = server;
+  stopping?.signal('SIGTERM');
+  await expect
+    .poll(() => stopping?.said(), { timeout: 20_000 })
+    .toMatch(/^1 agent stays at work \(pid \d+\); .* To end it: SIGTERM again, or `concerto stop --agents`$/m);
+  const pid = Number(/\(pid (\d+)\)/.exec(stopping?.said() ?? '')?.[1]);
+  await stopping?.stop();
+  expect(() => process.kill(pid, 0)).toThrow('ESRCH');
   const after = await start();
-  const settled = await after.until(asking.id, (event) => event.type === 'status' && event.status === 'interrupted');
+  const interrupted = (await after.untilStatus(id, 'interrupted')).at(-1);
+  expect(interrupted.reason).toMatch(/no keeper on this machine holds it/);
+});
+
+test('when the keeper is killed too, sessions are interrupted, and the reason says so', {
+  timeout: aMachineUnderLoadMs,
+}, async () => {
+  const before = await start();
+  const { id } = await before.start({ agent: 'puppet', prompt: steps({ ask: question }, { tell: 'answer' }) });
+  const asked = (await before.until(id, (event) => event.type === 'waitForInput')).at(-1);
+  const once = await before.start({ agent: 'puppet', prompt: steps({ hang: true }), once: true });
+  await before.until(once.id, (event) => event.type === 'functionCall');
+  await before.post(`/api/sessions/${id}/messages`, { content: 'for later' });
+  const keeper = keeperPid();
+  await server?.kill();
+  process.kill(keeper, 'SIGKILL');
+  const after = await start();
+  const settled = await after.untilStatus(id, 'interrupted');
+  expect(settled.at(-1).reason).toMatch(/no keeper on this machine holds it/);
   expect(settled).toContainEqual(
     expect.objectContaining({ type: 'requestSettled', requestId: asked.requestId, outcome: 'withdrawn' }),
   );
-  expect(await after.post(`/api/sessions/${asking.id}/requests/${asked.requestId}`, { response: 1 })).toMatchObject({
+  expect(await after.post(`/api/sessions/${id}/requests/${asked.requestId}`, { response: 1 })).toMatchObject({
     status: 409,
     body: { code: 'withdrawn' },
   });
-  expect((await after.get(`/api/sessions/${asking.id}/messages`)).body.pending).toEqual([
+  expect((await after.get(`/api/sessions/${id}/messages`)).body.pending).toEqual([
     expect.objectContaining({ content: 'for later', status: 'pending' }),
   ]);
   const failed = await after.until(once.id, (event) => event.type === 'finish');
   expect(failed.slice(-3)).toMatchObject([{ type: 'status', status: 'failed' }, { type: 'error' }, { type: 'finish' }]);
-  await after.untilStatus(cancelling.id, 'cancelled');
-  expect((await after.get(`/api/sessions/${idle.id}`)).body.status).toBe('idle');
-
-  // A message to a session whose process is gone starts a new one.
-  await after.post(`/api/sessions/${idle.id}/messages`, { content: 'again' });
-  const again = await after.until(
-    idle.id,
-    (event) => event.type === 'content' && event.content.parts[0].text === 'echo: again',
-  );
-  expect(again.map((event) => event.seq)).toEqual(again.map((_, index) => index + 1));
 });
 
-test('an answer right after kill -9 and restart is given to the agent or refused, never taken and lost', {
+test('killed again and again while it talks: the log has every line once', {
   timeout: aMachineUnderLoadMs,
 }, async () => {
-  const before = await start();
-  const asking = await Promise.all(Array.from({ length: 4 }, () => before.start({ agent: 'ask', prompt: 'paint' })));
-  const asked = await Promise.all(
-    asking.map(async ({ id }) => ({
-      id,
-      requestId: (await before.until(id, (event) => event.type === 'waitForChoice')).at(-1).requestId as string,
-    })),
-  );
-  await server?.kill();
-  const after = await start();
-  const answers = await Promise.all(
-    asked.map(({ id, requestId }) => after.post(`/api/sessions/${id}/requests/${requestId}`, { response: 'red' })),
-  );
-  const fates = await Promise.all(
-    asked.map(async ({ id, requestId }, index) => {
-      const answer = answers[index];
-      const events: { type: string; requestId?: string; outcome?: string }[] = (
-        await after.get(`/api/sessions/${id}/events?format=json`)
-      ).body.events;
-      const settled = events.filter((event) => event.type === 'requestSettled' && event.requestId === requestId);
-      const told = settled.map((event) => event.outcome).join();
-      if (answer?.status !== 200) return `${answer?.status} ${answer?.body.code} ${told}`;
-      const deadline = Date.now() + 10_000;
-      for (;;) {
-        const { entries } = (await after.get(`/api/sessions/${id}/audit`)).body;
-        if (entries.some((entry: { deliveredAt?: string }) => entry.deliveredAt !== undefined)) return 'delivered';
-        if (Date.now() > deadline) return 'lost';
-        await new Promise((resolve) => setTimeout(resolve, 50));
-      }
-    }),
-  );
-  for (const fate of fates) expect(['delivered', '409 withdrawn withdrawn']).toContain(fate);
-});
-
-test('no agent outlives its server, however that ended', { timeout: aMachineUnderLoadMs }, async () => {
-  const before = await start();
-  const { id } = await before.start({ agent: 'forks-a-grandchild', prompt: 'go' });
-  await before.until(id, (event) => event.type === 'functionCall');
-  await server?.kill();
-  await start();
-  const { execFileSync } = await import('node:child_process');
-  const left = (): string => {
-    try {
-      return execFileSync('pgrep', ['-f', `forks-a-grandchild.mjs`], { encoding: 'utf8' });
-    } catch {
-      return ''; // pgrep found nothing.
-    }
-  };
-  await expect.poll(left, { timeout: 20_000 }).toBe('');
-});
-
-test('SIGTERM hands over: exit 0, the queue is kept, the turn is settled by the next server', {
-  timeout: aMachineUnderLoadMs,
-}, async () => {
-  const before = await start();
-  const { id } = await before.start({ agent: 'silent', prompt: 'wait' });
-  await before.until(id, (event) => event.type === 'functionCall');
-  await server?.stop();
-  const after = await start();
-  await after.untilStatus(id, 'interrupted');
-  expect((await after.get(`/api/sessions/${id}`)).body.status).toBe('interrupted');
+  let api = await start();
+  const prompt = steps({ many: 2_000, every: 2 }, { say: { type: 'result', text: 'done' } });
+  const { id } = await api.start({ agent: 'puppet', prompt });
+  for (const ms of [30, 400, 10, 250]) {
+    await api.until(id, (event) => event.type === 'content');
+    await sleep(ms);
+    await server?.kill();
+    api = await start();
+  }
+  const events = await untilResults(api, id, 1);
+  expect(texts(events).map((text) => text.split(' ')[0])).toEqual([
+    ...Array.from({ length: 2_000 }, (_, i) => String(i)),
+    'done',
+  ]);
+  await expectNothingOdd(api, id, events);
 });

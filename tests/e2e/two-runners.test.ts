@@ -30,8 +30,9 @@ afterAll(async () => {
   if (folder !== undefined) await rm(folder, { recursive: true, force: true });
 });
 
-async function another(): Promise<ChildProcess> {
-  const runner = await startRunner(folder, redis.url);
+/** A machine is whose keeper a runner finds. */
+async function another(machine = 'one'): Promise<ChildProcess> {
+  const runner = await startRunner(folder, redis.url, { XDG_STATE_HOME: join(folder, machine) });
   runners.push(runner);
   return runner;
 }
@@ -61,7 +62,7 @@ test('a runner that was asleep and wakes up is fenced: the session belongs to th
   const { id } = await api.start({ agent: 'silent', prompt: 'wait' });
   await api.until(id, (event) => event.type === 'functionCall');
   sleeper.kill('SIGSTOP');
-  await another();
+  await another('two');
   const events = await api.untilStatus(id, 'interrupted');
   sleeper.kill('SIGCONT');
   await api.post(`/api/sessions/${id}/cancel`);
@@ -89,8 +90,23 @@ test('an answer within the lease of a runner that was killed is refused, or the 
   const lost = await ask();
   doomed.kill('SIGKILL');
   const answering = api.post(lost.path, { response: 'red' });
-  await another();
+  await another('two');
   expect(await answering).toMatchObject({ status: 409, body: { code: 'withdrawn' } });
   const settled = (await api.untilStatus(lost.id, 'interrupted')).filter((event) => event.type === 'requestSettled');
   expect(settled).toMatchObject([{ requestId: lost.requestId, outcome: 'withdrawn' }]);
+}, 90_000);
+
+test('a runner that comes back to its machine takes up the agents that it left there', async () => {
+  for (const runner of runners.splice(0)) runner.kill('SIGKILL');
+  const first = await another('three');
+  const { id } = await api.start({ agent: 'ask', prompt: 'paint' });
+  const asked = (await api.until(id, (event) => event.type === 'waitForChoice')).at(-1);
+  first.kill('SIGKILL');
+  const answering = api.post(`/api/sessions/${id}/requests/${asked.requestId}`, { response: 'red' });
+  await another('three');
+  expect((await answering).status).toBe(200);
+  const events = await api.untilStatus(id, 'idle');
+  expect(events.filter((event) => event.type === 'waitForChoice')).toHaveLength(1);
+  expect(events.filter((event) => event.status === 'interrupted')).toEqual([]);
+  expect(events.map((event) => event.seq)).toEqual(events.map((_, index) => index + 1));
 }, 90_000);

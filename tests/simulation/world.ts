@@ -144,12 +144,15 @@ export class World {
         await forget(note);
       }
     };
+    const remember = async (note: ProcessNote, { pid }: ProcessIdentity): Promise<void> => {
+      await log.putDocument({ collection, key: keyOf(note), value: String(pid) });
+      const agent = this.#agents.get(pid);
+      if (agent !== undefined) agent.registered = true;
+    };
     return {
-      remember: async (note, { pid }) => {
-        await log.putDocument({ collection, key: keyOf(note), value: String(pid) });
-        const agent = this.#agents.get(pid);
-        if (agent !== undefined) agent.registered = true;
-      },
+      remember,
+      // Nobody keeps agents here: one that was killed with its runner is gone.
+      adopt: remember,
       forget,
       endAllOf: (session) => end((note) => note.session === session),
       end: (one) => end((note) => keyOf(note) === keyOf(one)),

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { concertoCommand } from './concerto-command.ts';
 
 /** `concerto runner` as a process of its own, ready to run sessions; whoever starts it ends it. */
@@ -10,7 +11,8 @@ export async function startRunner(
 ): Promise<ChildProcess> {
   const runner = spawn(process.execPath, [...concertoCommand, 'runner', '--store', store], {
     cwd: folder,
-    env: { ...process.env, ...env },
+    // The keeper of its machine goes with the folder.
+    env: { ...process.env, XDG_STATE_HOME: join(folder, 'state'), ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   await once(runner.stdout, 'data');

@@ -23,6 +23,10 @@ export type StartedServer = {
   /** The address that signs a browser in. */
   readonly entrance: string;
   readonly folder: string;
+  /** All that it has said since it was ready. */
+  readonly said: () => string;
+  /** A signal, and no wait. */
+  readonly signal: (signal: NodeJS.Signals) => void;
   /** SIGTERM, and until it is gone. */
   readonly stop: () => Promise<void>;
   /** SIGKILL, and until it is gone. */
@@ -35,6 +39,8 @@ const token = 'e2e-token';
 export async function startServer({ args = [], env = {}, folder }: StartOptions = {}): Promise<StartedServer> {
   const own = folder ?? (await mkdtemp(join(tmpdir(), 'concerto-e2e-')));
   const given = (flag: string): boolean => args.includes(flag);
+  // Its keeper goes with the folder.
+  const keeperHome = args.some((arg) => arg.startsWith('redis:')) ? { XDG_STATE_HOME: join(own, 'state') } : {};
   const child = spawn(
     process.execPath,
     [
@@ -46,9 +52,15 @@ export async function startServer({ args = [], env = {}, folder }: StartOptions 
       ...(given('--store') ? [] : ['--store', 'memory:']),
       ...args,
     ],
-    { cwd: own, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] },
+    { cwd: own, env: { ...process.env, ...keeperHome, ...env }, stdio: ['ignore', 'pipe', 'pipe'] },
   );
   const url = await listeningUrl(child);
+  let said = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk: Buffer) => {
+      said += chunk.toString();
+    });
+  }
   const end = async (signal: 'SIGTERM' | 'SIGKILL'): Promise<void> => {
     await ended(child, signal);
     if (folder === undefined) await rm(own, { recursive: true, force: true });
@@ -60,6 +72,8 @@ export async function startServer({ args = [], env = {}, folder }: StartOptions 
     pid: child.pid ?? 0,
     entrance: `${url}/?token=${token}`,
     folder: own,
+    said: () => said,
+    signal: (signal) => void child.kill(signal),
     stop: () => end('SIGTERM'),
     kill: () => end('SIGKILL'),
   };

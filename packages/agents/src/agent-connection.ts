@@ -11,6 +11,8 @@ import type {
   WorkEvent,
 } from '@concerto/protocol';
 import type { AgentError } from './agent-error.ts';
+import type { AgentProcess, ProcessOptions } from './agent-process.ts';
+import type { KeptProcess } from './kept-process.ts';
 import type { Sandbox } from './sandbox.ts';
 
 /** An agent as the manifest declares it. Times are in milliseconds. */
@@ -65,6 +67,37 @@ export type StartOptions = {
    * left none. Linux only: elsewhere it is always called with none.
    */
   readonly onLeftovers?: (pids: readonly number[]) => void;
+  /** A keeper holds its process, which outlives us; or one that it holds is taken up. */
+  readonly kept?: KeptAgent;
+};
+
+/** What a driver's words depend on beside what is said to it. */
+export type StartedWith = Pick<StartOptions, 'conversation' | 'spentMicroUsd'> & { readonly spec: AgentSpec };
+
+/** An agent that a keeper will hold, or holds; made by an `AgentKeeper`. */
+export type KeptAgent = {
+  /** What was asked of it before, by the marks that whoever asked gave. */
+  readonly marks: ReadonlySet<string>;
+  /** What it was started with, when it is taken up: what the manifest says now does not count for it. */
+  readonly recorded: (StartedWith & { readonly identity: ProcessIdentity }) | undefined;
+  readonly current: KeptProcess | undefined;
+  readonly tell: (started: StartedWith) => void;
+  readonly process: (spec: AgentSpec, options: ProcessOptions) => Promise<AgentProcess>;
+};
+
+/** What only an agent that a keeper holds has. */
+export type Kept = {
+  readonly marks: ReadonlySet<string>;
+  /** Names what is asked next: the next owner finds it among the marks. What `request` asks is named by its id. */
+  readonly mark: (name: string) => void;
+  /** Its reader has read all that was said before; at once for one that has just begun. */
+  readonly takenUp: Promise<void>;
+  /** An id for what was said there: unguessable, and the same whoever hears it. */
+  readonly idAt: (place: OutputPlace) => string;
+  /** It goes on without us; its output ends here. */
+  readonly detach: () => void;
+  /** Its exit is on record: nothing of it need be kept. */
+  readonly forget: () => void;
 };
 
 export type AgentExit = {
@@ -72,6 +105,8 @@ export type AgentExit = {
   readonly signal: string | null;
   /** The end of what it wrote on stderr. */
   readonly stderr: string;
+  /** Where it was not the process that told. */
+  readonly why?: string;
 };
 
 /** Where something that an agent said stands among all that it says: which step of its driver, and the how many-th of it. */
@@ -133,6 +168,8 @@ export type AgentConnection = {
   /** By name, those we have no use for too; where it is missing, `capabilities` is all. */
   readonly announced?: readonly string[];
   readonly version: string | undefined;
+  /** Only where a keeper holds its process. */
+  readonly kept?: Kept;
 
   /** Everything the agent says, in order, in batches of what is already there. One reader only. */
   readonly output: AsyncIterable<readonly (AgentOutput & Placed)[]>;

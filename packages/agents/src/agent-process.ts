@@ -47,12 +47,13 @@ export type AgentProcess = {
   stderrText(): string;
 };
 
-export type ProcessOptions = Pick<StartOptions, 'endGraceMs' | 'onStderr' | 'onLeftovers'> & {
+export type ProcessOptions = Pick<StartOptions, 'endGraceMs' | 'onStderr' | 'onLeftovers' | 'kept'> & {
   /** Set as they are, beside the agent's own. */
   readonly variables?: Readonly<Record<string, string>>;
 };
 
-/** Starts a process for a driver. */
+/** Starts a process for a driver, or gives it the one that is to be taken up. */
 export async function startProcess(spec: AgentSpec, options: ProcessOptions): Promise<AgentProcess> {
-  return await DirectProcess.start(spec, options);
+  const { kept } = options;
+  return kept === undefined ? await DirectProcess.start(spec, options) : await kept.process(spec, options);
 }

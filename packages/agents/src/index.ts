@@ -13,11 +13,14 @@ export type {
   AgentReply,
   AgentSpec,
   AgentVerb,
+  Kept,
+  KeptAgent,
   OutputPlace,
   Placed,
   StartOptions,
 } from './agent-connection.ts';
 export { AgentError, type AgentErrorCode } from './agent-error.ts';
+export { AgentKeeper } from './agent-keeper.ts';
 export { type AgentLaunch, agentLaunch } from './agent-launch.ts';
 export { agentSpecOf } from './agent-spec.ts';
 export { probeSandbox, type Sandbox, type SandboxMode, type SandboxUse } from './sandbox.ts';

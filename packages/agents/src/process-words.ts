@@ -7,10 +7,10 @@ export const stdinBufferMax = 32 * 1024 * 1024;
 const stdinTimeoutMs = 60_000;
 
 export function exitError(agent: string, exit: AgentExit): AgentError {
-  const how = exit.signal === null ? `code ${exit.code}` : `signal ${exit.signal}`;
+  const how = exit.why ?? `ended with ${exit.signal === null ? `code ${exit.code}` : `signal ${exit.signal}`}`;
   return new AgentError(
     'exited',
-    `agent exited without result: agent "${agent}" ended with ${how}; ${stderrExcerpt(exit.stderr)}`,
+    `agent exited without result: agent "${agent}" ${how}; ${stderrExcerpt(exit.stderr)}`,
     { stderr: exit.stderr },
   );
 }

@@ -1,5 +1,7 @@
-import type { AgentConnection, AgentSpec, StartOptions } from './agent-connection.ts';
+import { assert } from '@concerto/base';
+import type { AgentConnection, AgentSpec, StartedWith, StartOptions } from './agent-connection.ts';
 import { drivers } from './drivers.ts';
+import { KeptConnection } from './kept-connection.ts';
 
 /** A little less than the 15 s a session gives its agent to start, so that the error can tell what the agent wrote. */
 const initTimeoutMs = 14_500;
@@ -9,6 +11,22 @@ const initTimeoutMs = 14_500;
  * ends it with `end`.
  */
 export async function startAgent(spec: AgentSpec, options: StartOptions = {}): Promise<AgentConnection> {
+  const { kept } = options;
+  if (kept === undefined) return await startDriver(spec, options);
+  const { conversation, spentMicroUsd, ...rest } = options;
+  const asked: StartedWith = {
+    spec,
+    ...(conversation === undefined ? {} : { conversation }),
+    ...(spentMicroUsd === undefined ? {} : { spentMicroUsd }),
+  };
+  kept.tell(asked);
+  const { spec: startedWith, ...begun } = kept.recorded ?? asked;
+  const driver = await startDriver(startedWith, { ...rest, ...begun });
+  assert(kept.current !== undefined, 'a driver has a process');
+  return new KeptConnection(driver, kept.current, kept.marks);
+}
+
+async function startDriver(spec: AgentSpec, options: StartOptions): Promise<AgentConnection> {
   const { start } = drivers[spec.protocol ?? 'ndjson'];
   return await start(spec, { ...options, initTimeoutMs: options.initTimeoutMs ?? initTimeoutMs });
 }

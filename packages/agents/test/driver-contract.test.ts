@@ -1,6 +1,14 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { AgentError, type AgentOutput, type AgentSpec, type ProcessIdentity, startAgent } from '../src/index.ts';
+import {
+  AgentError,
+  type AgentOutput,
+  type AgentSpec,
+  type ProcessIdentity,
+  type StartOptions,
+  startAgent,
+} from '../src/index.ts';
+import { newKeeper } from './keeper.ts';
 import { kindOf, rawOf, reader, start } from './start.ts';
 
 /** How each of the little programs is made to do what every agent does. */
@@ -11,10 +19,18 @@ const drivers = [
   { protocol: 'codex', hello: 'say Hello there.', permission: 'use ls', wait: 'work', exit: 'die' },
 ] as const;
 
-/** What every driver owes to the runtime, whatever its agent speaks. */
-describe.each(drivers)('a driver of protocol "$protocol"', ({ protocol, ...scenes }) => {
+const keeper = newKeeper();
+let lastName = 0;
+const holders = [
+  { holder: 'is our child', options: (): StartOptions => ({}) },
+  { holder: 'is held by a keeper', options: (): StartOptions => ({ kept: keeper.begin(`agent-${++lastName}`, 1) }) },
+];
+const cases = holders.flatMap((holder) => drivers.map((driver) => ({ ...holder, ...driver })));
+
+/** What every driver owes to the runtime, whatever its agent speaks and whoever holds it. */
+describe.each(cases)('a driver of protocol "$protocol" whose agent $holder', ({ protocol, options, ...scenes }) => {
   const spec: Partial<AgentSpec> = { protocol, ...('params' in scenes ? { params: scenes.params } : {}) };
-  const startOne = () => start(protocol, spec);
+  const startOne = () => start(protocol, spec, options());
 
   async function untilEnd(output: ReturnType<typeof reader>): Promise<AgentOutput[]> {
     const items: AgentOutput[] = [];
@@ -87,6 +103,7 @@ describe.each(drivers)('a driver of protocol "$protocol"', ({ protocol, ...scene
     const starting = startAgent(
       { name: 'slow', command: process.execPath, args: [file], ...spec },
       {
+        ...options(),
         signal: calledOff.signal,
         endGraceMs: 200,
         onProcess: (identity) => {

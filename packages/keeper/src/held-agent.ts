@@ -115,7 +115,7 @@ export class HeldAgent {
     const said = { notes: this.#notes.length, bytes: this.#said.length };
     socket.send({ type: 'attached', identity, written: this.#written, ...said }, this.#options.about);
     for (const { step, body } of this.#notes) socket.send({ type: 'note', step }, body);
-    if (this.#stderr.length > 0) socket.send({ type: 'stderr' }, this.#stderr);
+    socket.send({ type: 'stderr' }, this.#stderr);
     this.#catchUp();
   }
 

@@ -1,4 +1,4 @@
-import type { AgentConnection, AgentOutput, AgentSpec, StartOptions } from '@concerto/agents';
+import type { AgentConnection, AgentOutput, AgentSpec, Placed, StartOptions } from '@concerto/agents';
 import type { SuspendEvent } from '@concerto/protocol';
 import type { OwnerWriter } from './session/owner-writer.ts';
 
@@ -24,7 +24,7 @@ export type Suspend = SuspendEvent extends infer Event
 /** What an agent says, and what our own loop says, which knows the events and needs no translation. */
 export type SessionOutput =
   /** `requestId`: what a request that it opens is called, where that is known. */
-  | (AgentOutput & { readonly requestId?: string })
+  | (AgentOutput & Placed & { readonly requestId?: string })
   /** Answered by a reply to `id`. */
   | { readonly kind: 'suspend'; readonly id: string; readonly event: Suspend };
 

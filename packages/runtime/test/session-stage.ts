@@ -86,7 +86,9 @@ export function openStage(options: StageOptions): Stage {
       }
       throw new Error('the log ended');
     },
-    stop: () => runner.stop('the server is stopping'),
+    stop: async () => {
+      await runner.stop('the server is stopping');
+    },
     close: async () => {
       await runner.stop('the test is over');
       await log.close();

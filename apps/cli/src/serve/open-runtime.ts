@@ -15,6 +15,7 @@ import {
   systemClock,
 } from '@concerto/runtime';
 import { UsageError } from '../arguments.ts';
+import { keeperOf } from './keeper-of.ts';
 import { hiding, ownFiles } from './own-files.ts';
 
 export type Runtime = {
@@ -22,8 +23,17 @@ export type Runtime = {
   readonly sessions: Sessions;
   /** Undefined when sessions are run by other processes. */
   readonly runner: Runner | undefined;
-  /** Gives up the sessions, then the store. */
-  close(): Promise<void>;
+  /**
+   * Gives up the sessions, then the store. Agents at work stay with their keeper, which `stayed` is told, unless
+   * `endsAll` aborts before this resolves.
+   */
+  close(leaving?: Leaving): Promise<void>;
+};
+
+export type Leaving = {
+  readonly endsAll: AbortSignal;
+  /** Resolves when nobody will change their mind any more. */
+  readonly stayed: (pids: readonly number[]) => Promise<void>;
 };
 
 export type RuntimeOptions = {
@@ -32,6 +42,8 @@ export type RuntimeOptions = {
   readonly poolMax: number;
   readonly runs: boolean;
   readonly report: Report;
+  /** How long an agent may go on without a server; as the manifest says it. */
+  readonly keepAgents?: string | undefined;
 };
 
 async function openStore({ store, report }: RuntimeOptions): Promise<EventLog> {
@@ -53,6 +65,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   const pool = new PoolKeeper({ log, store, clock, report: options.report, initialMax: options.poolMax });
   const overview = new Overview({ log, store, index: new SessionIndex(log), clock, report: options.report });
   const sessions = new Sessions({ log, store, pool, catalog: options.catalog, clock, mintId });
+  const keeper = options.runs ? keeperOf(options.store, options.keepAgents, options.report)?.agents : undefined;
   const runner = options.runs
     ? new Runner({
         log,
@@ -62,6 +75,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
         clock,
         mintId,
         startAgent: (spec, more) => startAgent(hiding(spec, ownFiles(options.store)), more),
+        keeper,
         processes: new ProcessRegister(log),
         report: options.report,
         name: `${hostname()}-${process.pid}-${randomBytes(4).toString('hex')}`,
@@ -74,8 +88,11 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     log,
     sessions,
     runner,
-    close: async () => {
-      await runner?.stop('the server is stopping');
+    close: async (leaving) => {
+      const keeps = leaving !== undefined && !leaving.endsAll.aborted;
+      const left = (await runner?.stop('the server is stopping', keeps)) ?? [];
+      if (left.length > 0) await leaving?.stayed(left.map(({ pid }) => pid));
+      if (leaving?.endsAll.aborted === true) for (const { name } of left) await keeper?.end(name);
       await overview.close();
       await log.close();
     },

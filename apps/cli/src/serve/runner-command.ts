@@ -4,7 +4,7 @@ import { loadCatalog } from './load-catalog.ts';
 import { openRuntime } from './open-runtime.ts';
 import { reportTo } from './report.ts';
 import { storeOf } from './server-settings.ts';
-import { stopWithWord, untilStopped } from './until-stopped.ts';
+import { leaving, stopWithWord, untilStopped } from './until-stopped.ts';
 
 export const spec = defineCommand({
   name: 'runner',
@@ -30,8 +30,10 @@ export async function run(argv: string[]): Promise<number> {
   if (!/^rediss?:/.test(store))
     throw new UsageError('a runner shares its store with servers, so it must be redis:// or rediss://');
   const report = reportTo(process.stderr);
-  const runtime = await openRuntime({ store, ...configured, runs: true, report });
+  const keepAgents = configured.server?.table.keep_agents;
+  const runtime = await openRuntime({ store, ...configured, runs: true, report, keepAgents });
   process.stdout.write('runner ready\n');
-  await stopWithWord(await stopped, report, () => runtime.close());
+  const stopping = await stopped;
+  await stopWithWord(stopping, report, () => runtime.close(leaving(stopping)));
   return 0;
 }

@@ -12,7 +12,7 @@ import { prepareOwnStore } from './own-store.ts';
 import { reportTo } from './report.ts';
 import { defaultPort, defaultStore, hostOf, inlineToolsOf, isLoopback, portOf, storeOf } from './server-settings.ts';
 import { serverToken } from './server-token.ts';
-import { stopWithWord, untilStopped } from './until-stopped.ts';
+import { leaving, stopWithWord, untilStopped } from './until-stopped.ts';
 
 export const spec = defineCommand({
   name: 'serve',
@@ -72,7 +72,8 @@ export async function run(argv: string[]): Promise<number> {
   if (named === undefined) prepareOwnStore(project);
   const store = named ?? defaultStore;
   tellWhatIsOffered(configured, report);
-  const runtime = await openRuntime({ store, ...configured, runs, report });
+  const keepAgents = settings?.table.keep_agents;
+  const runtime = await openRuntime({ store, ...configured, runs, report, keepAgents });
   let server: RunningServer;
   try {
     const { sessions, log } = runtime;
@@ -91,10 +92,11 @@ export async function run(argv: string[]): Promise<number> {
   remember(project, { url: here, pid, token: kept?.source ?? 'none' }, report);
   process.stdout.write(`listening on ${url}\n`);
   process.stdout.write(token === undefined ? `open ${here}/\n` : `open ${here}/?token=${encodeURIComponent(token)}\n`);
-  await stopWithWord(await stopped, report, async () => {
+  const stopping = await stopped;
+  await stopWithWord(stopping, report, async () => {
     forgetServer(project, pid);
     runtime.sessions.stopTaking();
-    await runtime.close();
+    await runtime.close(leaving(stopping));
     await server.close();
   });
   return 0;

@@ -1,13 +1,24 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Leaving } from './open-runtime.ts';
+
 type StopSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
 
-/** Resolves at the first SIGINT, SIGTERM or SIGHUP; a second one ends the process at once. */
-export async function untilStopped(): Promise<StopSignal> {
+export type Stopped = {
+  readonly signal: StopSignal;
+  /** Aborts at the second signal: then agents that are at work end too. A third one ends the process at once. */
+  readonly again: AbortSignal;
+};
+
+/** Resolves at the first SIGINT, SIGTERM or SIGHUP. */
+export async function untilStopped(): Promise<Stopped> {
   return await new Promise((resolve) => {
-    let asked = false;
+    const again = new AbortController();
+    let asked = 0;
     const stop = (signal: StopSignal): void => {
-      if (asked) process.exit(1);
-      asked = true;
-      resolve(signal);
+      asked++;
+      if (asked === 1) resolve({ signal, again: again.signal });
+      else if (asked === 2) again.abort();
+      else process.exit(1);
     };
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop(signal));
   });
@@ -15,15 +26,44 @@ export async function untilStopped(): Promise<StopSignal> {
 
 /** Somebody who has pressed Ctrl-C is told why it takes longer than a moment. */
 const momentMs = 700;
+/** For a second thought about the agents that stay. */
+const secondThoughtMs = 2_000;
 
-export async function stopWithWord(signal: StopSignal, report: (message: string) => void, stop: () => Promise<void>) {
+export async function stopWithWord(
+  { signal }: Stopped,
+  report: (message: string) => void,
+  stop: () => Promise<void>,
+): Promise<void> {
   // After SIGHUP there may be no terminal to write to.
   const timer = setTimeout(() => {
-    if (signal !== 'SIGHUP') report('stopping: agents end and sessions are handed over; Ctrl-C again ends at once');
+    if (signal !== 'SIGHUP') report('stopping: idle agents end and sessions are handed over');
   }, momentMs);
   try {
     await stop();
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** What becomes of agents at work: they stay, which is said, unless a second signal comes. */
+export function leaving(stopped: Stopped): Leaving {
+  return {
+    endsAll: stopped.again,
+    stayed: (pids) => tellWhoStays(pids, stopped, (text) => process.stdout.write(text)),
+  };
+}
+
+/** Says which agents stay, and waits for whoever would rather end them. */
+async function tellWhoStays(
+  pids: readonly number[],
+  { signal, again }: Stopped,
+  out: (text: string) => unknown,
+): Promise<void> {
+  const who = pids.length === 1 ? '1 agent stays' : `${pids.length} agents stay`;
+  const one = pids.length === 1 ? 'it' : 'them';
+  const now = signal === 'SIGINT' ? 'Ctrl-C again' : `${signal} again`;
+  out(
+    `${who} at work (pid ${pids.join(', ')}); the next start takes ${one} up. To end ${one}: ${now}, or \`concerto stop --agents\`\n`,
+  );
+  await sleep(secondThoughtMs, undefined, { signal: again }).catch(() => undefined);
 }

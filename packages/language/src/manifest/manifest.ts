@@ -145,6 +145,11 @@ const template = z
 const pool = z.strictObject({ max_sessions: count.default(20) });
 
 const server = z.strictObject({
+  /** How long an agent may go on without a server or runner before it is ended; default one hour. */
+  keep_agents: z
+    .string()
+    .regex(/^[1-9]\d*[smhd]$/, 'is a number of s, m, h or d, such as "1h"')
+    .optional(),
   host: text.optional(),
   port: z.int().min(0).max(65_535).optional(),
   store: text.optional(),

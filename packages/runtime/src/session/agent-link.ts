@@ -1,6 +1,7 @@
-import type { Json } from '@concerto/base';
-import { type RunnerCommand, textContent, type WorkEvent } from '@concerto/protocol';
-import { type SessionState, turnCallId } from '@concerto/session';
+import type { Kept, KeptAgent, OutputPlace } from '@concerto/agents';
+import { assert, type Json, type JsonObject } from '@concerto/base';
+import { type RunnerCommand, type SuspendEvent, textContent, type WorkEvent } from '@concerto/protocol';
+import { type Dispatch, type SessionState, turnCallId } from '@concerto/session';
 import type { Clock, SessionConnection } from '../ports.ts';
 import { type OpenQuestion, OpenQuestions } from './open-questions.ts';
 import { pause } from './store-patience.ts';
@@ -24,6 +25,16 @@ export class AgentLink {
   turn = 0;
   /** The message that it was prompted with last. */
   promptedBy: string | undefined;
+  /** How many lines it was given in reply to what was no request. */
+  responds = 0;
+  /** Settled when nothing more is heard of it. */
+  up: Promise<void> = Promise.resolve();
+  /** All that it said before we took it up has been heard. */
+  readonly takenUp: Promise<void>;
+  #takenUpNow: () => void = () => {};
+  /** How its process is to be kept, where it is. */
+  readonly agent: KeptAgent | undefined;
+  #isDetached = false;
   readonly #dispatches = new Map<string, 'writing' | 'written'>();
   /** Said into the turn and not yet known to be heard, by the message's id. */
   readonly #steers = new Map<string, string>();
@@ -35,9 +46,29 @@ export class AgentLink {
   #introduced: Promise<void> = Promise.resolve();
   #introduce: (() => void) | undefined;
 
-  constructor(incarnation: number, clock: Clock) {
+  constructor(incarnation: number, clock: Clock, agent?: KeptAgent) {
     this.incarnation = incarnation;
     this.#clock = clock;
+    this.agent = agent;
+    this.takenUp = new Promise((resolve) => {
+      this.#takenUpNow = resolve;
+    });
+  }
+
+  get pid(): number {
+    return this.#connection?.identity.pid ?? 0;
+  }
+
+  get isDetached(): boolean {
+    return this.#isDetached;
+  }
+
+  /** Leaves the agent to its keeper and to the next owner; resolves when all that was heard of it is on record. */
+  async detach(): Promise<void> {
+    this.#isDetached = true;
+    if (this.kept === undefined) this.agent?.current?.detach();
+    else this.kept.detach();
+    await this.up;
   }
 
   /** Names the agent's work of this turn in every event about it. */
@@ -47,10 +78,35 @@ export class AgentLink {
 
   connected(connection: SessionConnection): void {
     this.#connection = connection;
+    void connection.kept?.takenUp.then(this.#takenUpNow);
     const spoke = new Promise<void>((resolve) => {
       this.#introduce = resolve;
     });
     this.#introduced = Promise.race([spoke, pause(this.#clock, announceWithinMs)]);
+  }
+
+  /** Only where a keeper holds it. */
+  get kept(): Kept | undefined {
+    return this.#connection?.kept;
+  }
+
+  get #marks(): ReadonlySet<string> | undefined {
+    return this.#connection?.kept?.marks;
+  }
+
+  #wasAsked(requestId: string): boolean {
+    return this.#asked.has(requestId) || this.#marks?.has(requestId) === true;
+  }
+
+  /** The same id, whoever hears the same question. */
+  requestAt(at: OutputPlace): string {
+    assert(this.kept !== undefined, 'only what a keeper holds has places');
+    return `req_${this.kept.idAt(at)}`;
+  }
+
+  /** A question that is on record; it is open unless it was replied to. */
+  askedBefore(event: SuspendEvent, raw: JsonObject & { readonly type: string }): void {
+    if (!this.#wasAsked(event.requestId)) this.questions.add(event, raw);
   }
 
   /** The agent said something. */
@@ -60,7 +116,7 @@ export class AgentLink {
 
   /** Undefined only when the agent certainly has nothing of it. */
   handedOver(dispatchId: string): 'writing' | 'written' | undefined {
-    return this.#dispatches.get(dispatchId);
+    return this.#dispatches.get(dispatchId) ?? (this.#marks?.has(dispatchId) === true ? 'written' : undefined);
   }
 
   /** Resolves when the pipe has taken it; rejects when the agent is not there to take it. */
@@ -70,6 +126,7 @@ export class AgentLink {
     this.#dispatches.set(dispatchId, 'writing');
     try {
       if (command.how === 'steer') this.#steers.set(id, text);
+      this.kept?.mark(dispatchId);
       if (command.how === 'steer') await this.#connection.steer({ id, text });
       else {
         this.promptedBy = id;
@@ -87,6 +144,7 @@ export class AgentLink {
   async reply(question: OpenQuestion, answer: { readonly value: Json } | { readonly error: Json }): Promise<boolean> {
     const id = question.id === undefined ? {} : { inReplyToId: question.id };
     try {
+      this.kept?.mark(question.event.requestId);
       await this.#connection?.reply({ inReplyTo: question.type, ...id, ...answer });
       return true;
     } catch {
@@ -95,8 +153,9 @@ export class AgentLink {
   }
 
   /** One line for it, as it is; false when it is not there to take it. */
-  async replyLine(line: string): Promise<boolean> {
+  async replyLine(line: string, mark: string): Promise<boolean> {
     try {
+      this.kept?.mark(mark);
       await this.#connection?.replyLine?.(line);
       return true;
     } catch {
@@ -122,7 +181,7 @@ export class AgentLink {
     }
     if (announces(connection.capabilities, command.type)) {
       // A resume is repeated on purpose; of anything else one word is enough.
-      if (command.type !== 'resume' && this.#asked.has(command.requestId)) return 'asked';
+      if (command.type !== 'resume' && this.#wasAsked(command.requestId)) return 'asked';
       this.#asked.add(command.requestId);
       connection.request(command.type, command.requestId).catch(() => undefined);
       return 'asked';
@@ -152,6 +211,11 @@ export class AgentLink {
     this.#connection?.interruptProcess({ settled: this.#turnSettled.signal }).catch(() => undefined);
   }
 
+  /** What was said into a turn before we took it up; what was heard of that is told again. */
+  steeredBefore(steers: readonly Deliver[]): void {
+    for (const { messageId, content } of steers) this.#steers.set(messageId, content);
+  }
+
   /** The model has it now; what is shown of that, once. */
   heardSteer(id: string): readonly WorkEvent[] {
     const text = this.#steers.get(id);
@@ -161,7 +225,7 @@ export class AgentLink {
 
   /** Our own wire confirms a steer where it is heard; of the others nothing better is known than that they took it. */
   heardAtOnce({ how, messageId }: Deliver): readonly WorkEvent[] {
-    const { protocol = 'ndjson' } = this.#connection?.spec ?? {};
+    const { protocol = 'ndjson' } = this.#connection?.spec ?? this.agent?.recorded?.spec ?? {};
     return how === 'steer' && protocol !== 'ndjson' ? this.heardSteer(messageId) : [];
   }
 
@@ -186,10 +250,13 @@ function announces(capabilities: ReadonlySet<string>, verb: Control['type']): bo
   return capabilities.has(verb) && (verb !== 'pause' || capabilities.has('resume'));
 }
 
+export function dispatchInFlight({ queue: { inFlight, entries } }: SessionState): Dispatch | undefined {
+  return inFlight === undefined ? undefined : entries.live.get(inFlight)?.dispatch;
+}
+
 /** The dispatch in flight, if the agent certainly has nothing of it: only we write to it, and we did not. */
 export function undelivered(state: SessionState | undefined, live: AgentLink | undefined): readonly string[] {
-  const { inFlight, entries } = state?.queue ?? {};
-  const dispatch = inFlight === undefined ? undefined : entries?.live.get(inFlight)?.dispatch;
+  const dispatch = state === undefined ? undefined : dispatchInFlight(state);
   if (dispatch === undefined) return [];
   const reached = dispatch.incarnation === live?.incarnation && live.handedOver(dispatch.dispatchId) !== undefined;
   return reached ? [] : [dispatch.dispatchId];

@@ -1,9 +1,10 @@
-import type { AgentOutput } from '@concerto/agents';
+import type { AgentOutput, OutputPlace } from '@concerto/agents';
 import type { JsonObject } from '@concerto/base';
 import type { WorkEvent } from '@concerto/protocol';
 import type { MintId, SessionConnection, SessionOutput } from '../ports.ts';
 import type { AgentLink } from './agent-link.ts';
 import { reportOf, type Speaker, sessionError } from './agent-report.ts';
+import { isHeard } from './kept-agents.ts';
 import { MessageIds } from './message-ids.ts';
 import type { OwnerWriter } from './owner-writer.ts';
 import { errorEvent, type Translation, type Turn, translate } from './translate.ts';
@@ -26,6 +27,8 @@ export type ListenerOptions = {
   readonly wordsRecorded: () => Promise<void>;
   /** Whatever it says, before anything is made of it; `requestId` where it asks. It is on record with what follows. */
   readonly said: (output: SessionOutput, requestId: string | undefined) => void;
+  /** So much of what it says is on record already: an agent that was taken up says all of it again. */
+  readonly heard: OutputPlace | undefined;
   readonly announced: (capabilities: readonly string[]) => void;
   readonly exited: (exit: Exit, observed: readonly WorkEvent[]) => Promise<void>;
 };
@@ -36,10 +39,14 @@ export class AgentListener {
   /** Names of the calls under way, for their results. */
   readonly #tools = new Map<string, string>();
   readonly #ids: MessageIds;
+  /** Of what is being passed on. */
+  #at: OutputPlace | undefined;
 
   constructor(options: ListenerOptions) {
     this.#options = options;
-    this.#ids = new MessageIds(String(options.speaker.epoch));
+    const { link, speaker } = options;
+    // The next owner of an agent that is kept goes on with its names.
+    this.#ids = new MessageIds(link.kept === undefined ? String(speaker.epoch) : `p${link.incarnation}`);
   }
 
   async listen(output: SessionConnection['output']): Promise<void> {
@@ -56,7 +63,12 @@ export class AgentListener {
     let observed: WorkEvent[] = [];
     timeouts.heard();
     for (const output of batch) {
+      this.#at = placeOf(output);
       const heard = this.#translated(output);
+      if (isHeard(this.#at, this.#options.heard)) {
+        this.#recall(output, heard);
+        continue;
+      }
       this.#options.said(output, heard?.kind === 'request' ? heard.event.requestId : undefined);
       if (heard?.kind === 'events') {
         observed.push(...heard.events);
@@ -66,7 +78,21 @@ export class AgentListener {
       await this.#passOn(output, heard, observed);
       observed = [];
     }
-    await writer.show(observed);
+    await writer.show(observed, this.#at);
+  }
+
+  /** What it said then is on record; only what its own links need is made again. */
+  #recall(output: SessionOutput, heard: Translation | undefined): void {
+    const { link } = this.#options;
+    if (heard?.kind === 'events') this.#noteCalls(heard.events);
+    else if (heard?.kind === 'request' && output.kind === 'message') link.askedBefore(heard.event, output.raw);
+    else if (heard !== undefined && heard.kind !== 'request') this.#turnWasOver();
+    else if (output.kind === 'withdrawn') link.questions.withdraw(output.id);
+  }
+
+  #turnWasOver(): void {
+    this.#tools.clear();
+    this.#ids.turnOver();
   }
 
   #noteCalls(events: readonly WorkEvent[]): void {
@@ -86,6 +112,7 @@ export class AgentListener {
 
   #meaning(output: SessionOutput): Translation | undefined {
     const { mintId, link } = this.#options;
+    const newId = (): string => (this.#at === undefined ? mintId('req') : link.requestAt(this.#at));
     switch (output.kind) {
       case 'events':
         return output;
@@ -94,10 +121,10 @@ export class AgentListener {
         if (shown !== undefined) return { kind: 'events', events: shown };
         if (message.type === 'ack' && message.in_reply_to === 'steer')
           return { kind: 'events', events: link.heardSteer(message.in_reply_to_id) };
-        return translate(this.#turn(), message, raw, () => requestId ?? mintId('req'));
+        return translate(this.#turn(), message, raw, () => requestId ?? newId());
       }
       case 'suspend':
-        return { kind: 'request', event: { ...output.event, requestId: mintId('req') } };
+        return { kind: 'request', event: { ...output.event, requestId: newId() } };
       default:
         return undefined;
     }
@@ -121,14 +148,15 @@ export class AgentListener {
       case 'usage': {
         const { writer, speaker } = this.#options;
         const { usage, source } = output;
-        await writer.tell({ type: 'usage', epoch: speaker.epoch, usage, source, observed });
+        await writer.tell({ type: 'usage', epoch: speaker.epoch, usage, source, observed }, this.#at);
         return;
       }
       case 'withdrawn': {
         const { writer, speaker, link } = this.#options;
         const requestId = link.questions.withdraw(output.id);
-        if (requestId === undefined) return await writer.show(observed);
-        await writer.tell({ type: 'request-withdrawn', ...speaker, observed, requestId, reason: output.reason });
+        if (requestId === undefined) return await writer.show(observed, this.#at);
+        const { reason } = output;
+        await writer.tell({ type: 'request-withdrawn', ...speaker, observed, requestId, reason }, this.#at);
         return;
       }
       default:
@@ -142,10 +170,10 @@ export class AgentListener {
     observed: readonly WorkEvent[],
   ): Promise<void> {
     const { link, writer, speaker } = this.#options;
-    if (translation.kind === 'error' && this.#options.isDismissed()) return await writer.show(observed);
+    if (translation.kind === 'error' && this.#options.isDismissed()) return await writer.show(observed, this.#at);
     if (translation.kind === 'request') link.questions.add(translation.event, raw);
     if (translation.kind === 'result' || translation.kind === 'error') this.#turnEnded();
-    const state = await writer.tell(reportOf({ ...speaker, turn: link.turn }, translation, observed));
+    const state = await writer.tell(reportOf({ ...speaker, turn: link.turn }, translation, observed), this.#at);
     // An agent may begin a turn by itself, by asking.
     if (translation.kind === 'request' && state !== undefined) link.turn = state.turn.number;
   }
@@ -157,15 +185,14 @@ export class AgentListener {
     const { writer, speaker, announced, exited, link } = this.#options;
     switch (output.kind) {
       case 'announced':
-        await writer.show(observed);
-        await writer.tell({ type: 'agent-ready', ...speaker, capabilities: output.capabilities });
+        await writer.tell({ type: 'agent-ready', ...speaker, capabilities: output.capabilities, observed }, this.#at);
         return announced(output.capabilities);
       case 'violation': {
         const error = sessionError(output.error);
         const seen = [...observed, errorEvent(this.#turn().callId, error.message)];
-        if (!output.fatal) return await writer.show(seen);
+        if (!output.fatal) return await writer.show(seen, this.#at);
         this.#turnEnded();
-        await writer.tell({ type: 'turn-ended', ...speaker, outcome: 'error', observed: seen, error });
+        await writer.tell({ type: 'turn-ended', ...speaker, outcome: 'error', observed: seen, error }, this.#at);
         // It ends while we go on hearing it.
         void link.end().catch(() => undefined);
         return;
@@ -192,4 +219,8 @@ export class AgentListener {
       knowsMessage: (id) => this.#ids.knows(callId, id),
     };
   }
+}
+
+function placeOf(output: SessionOutput): OutputPlace | undefined {
+  return 'at' in output ? output.at : undefined;
 }

@@ -42,6 +42,11 @@ export class MessageIds {
     }
   }
 
+  /** Counts from the beginning, whatever the next turn is called. */
+  turnOver(): void {
+    this.#turn = '';
+  }
+
   /** Whether the agent has said something under this name in the turn. */
   knows(turn: string, messageId: string): boolean {
     return turn === this.#turn && this.#own.has(messageId);

@@ -1,11 +1,16 @@
+import type { OutputPlace } from '@concerto/agents';
 import { assert } from '@concerto/base';
-import type { EventLog, NewEntry, StreamName } from '@concerto/log';
+import type { DocumentWrite, EventLog, NewEntry, StreamName } from '@concerto/log';
 import type { RunnerCommand, WorkEvent } from '@concerto/protocol';
 import type { Asked, Report, SessionCommand, SessionState } from '@concerto/session';
 import type { Clock } from '../ports.ts';
+import { heardDocument, heardOut } from './kept-agents.ts';
 import { OpenCalls, recallOpenCalls } from './open-calls.ts';
 import type { ExecuteOptions, Fence, SessionStore } from './session-store.ts';
 import { withPatience } from './store-patience.ts';
+
+/** How far an agent that a keeper holds is on record with what is written; `all` when it has ended. */
+type Heard = OutputPlace | 'all';
 
 export type Ownership = { readonly session: string; readonly runner: string; readonly fence: Fence };
 
@@ -37,6 +42,7 @@ export class OwnerWriter {
   #kept: NewEntry[] = [];
   /** As of what is written. */
   #calls = new OpenCalls();
+  #incarnation = 0;
 
   constructor(options: OwnerWriterOptions) {
     this.#options = options;
@@ -65,13 +71,21 @@ export class OwnerWriter {
   }
 
   /** The state after it, or undefined when the session is no longer ours. A report made from the state sees everything said before. */
-  async tell(report: Report | ((state: SessionState | undefined) => Report)): Promise<SessionState | undefined> {
+  async tell(
+    report: Report | ((state: SessionState | undefined) => Report),
+    heard?: Heard,
+  ): Promise<SessionState | undefined> {
     const { own } = this.#options;
     return await this.#decide((state, calls) => {
       const told = typeof report === 'function' ? report(state) : report;
       const checked = withOneResultEach(told, calls, state?.turn.number ?? 0);
       return { ...this.#asked(`runner:${own.runner}`, calls), ...checked };
-    });
+    }, heard);
+  }
+
+  /** From now on what is heard is of this process. */
+  hears(incarnation: number): void {
+    this.#incarnation = incarnation;
   }
 
   async attend(): Promise<SessionState | undefined> {
@@ -95,18 +109,18 @@ export class OwnerWriter {
   }
 
   /** Events that need no decision. */
-  async show(events: readonly WorkEvent[]): Promise<void> {
-    await this.write(events);
+  async show(events: readonly WorkEvent[], heard?: Heard): Promise<void> {
+    await this.write(events, heard);
   }
 
   /** As `show`; gives the position of the last, or undefined when the session is no longer ours. */
-  async write(events: readonly WorkEvent[]): Promise<number | undefined> {
+  async write(events: readonly WorkEvent[], heard?: Heard): Promise<number | undefined> {
     const journal = this.#kept.splice(0);
     if (events.length === 0 && journal.length === 0) return this.#before.events;
     const { store, own, clock } = this.#options;
     return await this.#inOrder(async () => {
       const at = new Date(clock.now()).toISOString();
-      const options = { at, fence: own.fence };
+      const options = { at, fence: own.fence, documents: this.#heard(heard) };
       const checked = this.#calls.checked(events, store.known(own.session)?.turn.number ?? 0);
       const written = await this.patiently((again) =>
         store.show(own.session, { events: checked, journal }, again ? { ...options, after: this.#before } : options),
@@ -132,12 +146,23 @@ export class OwnerWriter {
     return await withPatience(work, { clock, givenUp: () => ended.aborted });
   }
 
+  #heard(heard: Heard | undefined): readonly DocumentWrite[] {
+    if (heard === undefined) return [];
+    const { session } = this.#options.own;
+    return [heard === 'all' ? heardOut(session) : heardDocument(session, this.#incarnation, heard)];
+  }
+
   /** The command may be made more than once, from another state; each time the calls are as they were. */
   async #decide(
     command: (state: SessionState | undefined, calls: OpenCalls) => SessionCommand,
+    heard?: Heard,
   ): Promise<SessionState | undefined> {
     const { store, own, stands, fencedOff } = this.#options;
-    const options: ExecuteOptions = { fence: own.fence, journal: this.#kept.splice(0) };
+    const options: ExecuteOptions = {
+      fence: own.fence,
+      journal: this.#kept.splice(0),
+      documents: this.#heard(heard),
+    };
     return await this.#inOrder(async () => {
       let calls = this.#calls;
       const made = (state: SessionState | undefined): SessionCommand => {

@@ -37,6 +37,12 @@ export class ProcessRegister {
     await this.#log.putDocument({ collection, key: keyOf(note), value: undefined });
   }
 
+  /** A process that goes on under a new owner: what older ones noted down of it counts no more. */
+  async adopt(note: ProcessNote, identity: ProcessIdentity): Promise<void> {
+    await this.remember(note, identity);
+    for (const older of await this.#list(note.session)) if (older.epoch !== note.epoch) await this.forget(older);
+  }
+
   /** Ends whatever runs for the session: its owner is new, so nothing of it can be rightful. */
   async endAllOf(session: string): Promise<void> {
     for (const remembered of await this.#list(session)) {

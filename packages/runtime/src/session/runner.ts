@@ -4,12 +4,14 @@ import { runningPrompt, type SessionState } from '@concerto/session';
 import { startAssistant } from '../assistant/assistant-start.ts';
 import type { Catalog, CatalogEntry } from '../catalog.ts';
 import type { StartWork } from '../ports.ts';
+import type { ActorPorts, LeftAgent } from './actor-ports.ts';
+import { readKeptName } from './kept-agents.ts';
 import type { Ownership } from './owner-writer.ts';
 import type { PoolKeeper } from './pool-keeper.ts';
 import type { ProcessNote } from './process-register.ts';
 import { ProgramCode } from './program-code.ts';
 import { ProgramConnection } from './program-connection.ts';
-import { type ActorEnd, type ActorPorts, SessionActor } from './session-actor.ts';
+import { type ActorEnd, SessionActor } from './session-actor.ts';
 import { readUnfinished } from './unfinished.ts';
 
 /** With the sweep that finds it expired, less than the ten seconds in which a dead runner's sessions have moved. */
@@ -61,17 +63,22 @@ export class Runner {
     return [...this.#owned.keys()];
   }
 
-  /** Hands every session over and ends its agent; resolves when nothing of ours runs any more. */
-  async stop(reason: string): Promise<void> {
+  /**
+   * Hands every session over; agents that are at work go on without us where they may, and where a keeper holds them.
+   * Resolves when nothing of ours runs any more, with those that go on.
+   */
+  async stop(reason: string, keeps = false): Promise<readonly LeftAgent[]> {
     this.#stopping = true;
     for (const cancel of this.#cancels.splice(0)) cancel();
     await Promise.all(this.#claiming.values());
-    await Promise.all(
+    const left = await Promise.all(
       [...this.#owned.values()].map(async ({ actor, ended }) => {
-        await actor.release(reason);
+        const agent = await actor.release(reason, keeps);
         await ended;
+        return agent;
       }),
     );
+    return left.filter((agent) => agent !== undefined);
   }
 
   #every(ms: number, work: () => Promise<void>): void {
@@ -133,9 +140,22 @@ export class Runner {
   }
 
   async #endOrphans(): Promise<void> {
+    await this.#endHeld();
     for (const note of await this.#options.processes.here()) {
       if (this.#stopping) return;
       if (this.#owned.get(note.session)?.epoch !== note.epoch) await this.#endIfOrphan(note);
+    }
+  }
+
+  /** What a keeper of ours holds for nobody: its owner was killed after it had said that its agent was over. */
+  async #endHeld(): Promise<void> {
+    const { keeper, store } = this.#options;
+    for (const { agent, owned, epoch } of (await keeper?.list()) ?? []) {
+      const whose = readKeptName(agent);
+      if (owned || whose === undefined || this.#stopping) continue;
+      const process = (await store.state(whose.session))?.agentProcess;
+      const isWanted = process !== undefined && process.kind !== 'none' && process.incarnation === whose.incarnation;
+      if (!isWanted) await keeper?.end(agent, { epoch });
     }
   }
 
@@ -243,7 +263,7 @@ function driverOf(
       return await startAssistant(entry.spec, spec, options, { session, tools, log, mintId, clock, environment });
     };
     const timeout = entry.timeoutMs === undefined ? {} : { timeoutMs: entry.timeoutMs };
-    return { ports: { ...ports, startAgent }, agent: { ...agent, ...timeout } };
+    return { ports: { ...ports, startAgent, keeper: undefined }, agent: { ...agent, ...timeout } };
   }
   const startAgent: StartWork = async (spec, options) => {
     // What it runs stays as it was when it first ran, whatever became of the files.
@@ -257,5 +277,5 @@ function driverOf(
     const cutShort = prompt === undefined ? undefined : { id: prompt.id, text: prompt.content };
     return new ProgramConnection(spec, { program, code, session, root, ports, options, cutShort });
   };
-  return { ports: { ...ports, startAgent }, agent };
+  return { ports: { ...ports, startAgent, keeper: undefined }, agent };
 }

@@ -1,52 +1,28 @@
-import { type EventLog, LogError } from '@concerto/log';
+import type { OutputPlace } from '@concerto/agents';
+import { LogError } from '@concerto/log';
 import type { RunnerCommand, ToolConfig, WorkEvent } from '@concerto/protocol';
 import { type SessionState, statusOf } from '@concerto/session';
-import type { CatalogEntry } from '../catalog.ts';
-import type { Clock, Environment, MintId, Report, SessionConnection, StartWork } from '../ports.ts';
+import type { SessionConnection } from '../ports.ts';
+import type { ActorPorts, AgentEntry, LeftAgent, Owned } from './actor-ports.ts';
 import { rememberCapabilities } from './agent-capabilities.ts';
 import { conversationOf } from './agent-conversation.ts';
-import { AgentJournal, replyOf } from './agent-journal.ts';
+import { AgentJournal } from './agent-journal.ts';
 import { AgentLink, undelivered } from './agent-link.ts';
 import { AgentListener, type Exit } from './agent-listener.ts';
 import { type Speaker, sessionError } from './agent-report.ts';
+import { AgentWords } from './agent-words.ts';
 import { CommandFollowing } from './command-following.ts';
 import { atNextDeadline, startWithin } from './deadline-watch.ts';
+import { claimAgent, type Held, keptName, lostWith, stillWanted } from './kept-agents.ts';
 import { OwnProcessNotes } from './own-process-notes.ts';
 import { type Ownership, OwnerWriter } from './owner-writer.ts';
-import type { ProcessRegister } from './process-register.ts';
-import type { SessionStore } from './session-store.ts';
 import { type Patience, pause, withPatience } from './store-patience.ts';
 import { specWithTools } from './tool-params.ts';
-import { answerValue, errorEvent } from './translate.ts';
+import { errorEvent } from './translate.ts';
 import { TurnTimeouts } from './turn-timeouts.ts';
-
-export type ActorPorts = {
-  readonly log: EventLog;
-  readonly store: SessionStore;
-  readonly clock: Clock;
-  readonly mintId: MintId;
-  readonly startAgent: StartWork;
-  readonly processes: Pick<ProcessRegister, 'remember' | 'forget' | 'endAllOf' | 'end' | 'here'>;
-  readonly report: Report;
-  /** Where secrets are looked up; our own variables unless given. */
-  readonly environment?: Environment;
-};
 
 /** Output waits this long at most for our own write to be confirmed, so that a deaf agent cannot stop its reader. */
 const writeConfirmMs = 1_000;
-
-type Command<Type> = Extract<RunnerCommand, { type: Type }>;
-type AgentEntry = Extract<CatalogEntry, { kind: 'agent' }>;
-
-/** What is owned: the session, as what, and whether it ends with its first result. */
-export type Owned = {
-  readonly own: Ownership;
-  readonly entry: AgentEntry;
-  readonly once: boolean;
-  readonly tools: ToolConfig | undefined;
-  /** Another session opened it, and hears it. */
-  readonly isChild: boolean;
-};
 
 /** Why an actor ended: the session needs no owner now, it was taken from us or could not be kept, or the runner is stopping. */
 export type ActorEnd = 'done' | 'lost' | 'released';
@@ -67,9 +43,11 @@ export class SessionActor {
   readonly #writer: OwnerWriter;
   readonly #commands: CommandFollowing;
   readonly #notes: OwnProcessNotes;
+  readonly #words: AgentWords;
   #live: AgentLink | undefined;
-  #writing: Promise<void> = Promise.resolve();
   #leaving = false;
+  /** We have ended its process. */
+  #isDismissed = false;
   #end: ActorEnd = 'done';
   #followed: SessionState | undefined;
   #cancelDeadline: () => void = () => {};
@@ -108,6 +86,13 @@ export class SessionActor {
       stands: (state) => this.noticed(state),
       commanded: (commands, head) => this.#commands.decided(commands, head),
     });
+    this.#words = new AgentWords({
+      session: own.session,
+      writer: this.#writer,
+      speaker: (live) => this.#speaker(live),
+      turnStarted: () => this.#timeouts.turnStarted(),
+      guard: (work) => this.#guard(work),
+    });
     if (isChild) this.#journal = new AgentJournal(this.#writer, ports.clock);
   }
 
@@ -117,41 +102,52 @@ export class SessionActor {
       // Whoever owned it before is fenced already: what stands here is from before our claim.
       const after = await withPatience(() => this.#ports.log.head(this.#own.session, 'commands'), this.#patience());
       await this.#writer.begin();
-      await withPatience(() => this.#ports.processes.endAllOf(this.#own.session), this.#patience());
+      const held = await withPatience(() => this.#heldStill(), this.#patience());
       const { runner, fence } = this.#own;
-      await this.#tell({ type: 'claimed', epoch: fence.epoch, runner, ...startWithin(this.#entry.initTimeoutMs) });
+      const goesOn = held === undefined ? { lost: lostWith(this.#ports) } : { kept: held.incarnation };
+      const within = startWithin(this.#entry.initTimeoutMs);
+      const state = await this.#tell({ type: 'claimed', epoch: fence.epoch, runner, ...within, ...goesOn });
+      if (held !== undefined && state !== undefined) await this.#goOn(held, state);
       await this.#commands.run(after);
     } catch (cause) {
       this.#failed(cause);
     } finally {
       this.#cancelDeadline();
       this.#timeouts.stop();
-      await this.#guard(this.#endProcess());
+      await this.#guard(this.#letGo());
     }
     return this.#end;
   }
 
-  /** Gives the session up in good order: its process ends, the next owner carries on. */
-  readonly release = (reason: string): Promise<void> => this.#leave(reason, 'released');
+  /**
+   * Gives the session up in good order; the next owner carries on. Where it may, an agent that is at work goes on
+   * without us; any other process ends. Gives one that goes on.
+   */
+  readonly release = (reason: string, keeps: boolean): Promise<LeftAgent | undefined> =>
+    this.#leave(reason, 'released', keeps);
 
   /** The process first: whoever comes next must not find two. Its end is ours, so it is not reported as the agent's. */
-  async #leave(reason: string, end: ActorEnd): Promise<void> {
-    if (this.#ended.signal.aborted || this.#leaving) return;
+  async #leave(reason: string, end: ActorEnd, keeps = false): Promise<LeftAgent | undefined> {
+    if (this.#ended.signal.aborted || this.#leaving) return undefined;
     this.#leaving = true;
-    await this.#guard(this.#endProcess());
     const live = this.#live;
+    const stays = keeps && live?.kept !== undefined && this.#followed?.turn.active === true ? live : undefined;
+    this.#isDismissed = stays === undefined;
+    await this.#guard(stays === undefined ? this.#endProcess() : stays.detach());
+    const kept = stays?.incarnation;
     await this.#guard(
       this.#tell((state) => ({
         type: 'released',
         epoch: this.#own.fence.epoch,
         reason,
-        undelivered: undelivered(state, live),
+        ...(kept === undefined ? { undelivered: undelivered(state, live) } : { kept }),
       })),
     );
     this.#finish(end);
+    return stays === undefined ? undefined : { name: keptName(this.#own.session, stays.incarnation), pid: stays.pid };
   }
 
-  /** The lease is gone: end the process and write nothing more. */
+  /** The lease is gone: let the process go and write nothing more. */
   abandon(): void {
     this.#finish('lost');
   }
@@ -160,7 +156,9 @@ export class SessionActor {
     if (this.#ended.signal.aborted) return;
     this.#end = end;
     this.#ended.abort();
-    this.#live?.abort.abort();
+    // Whoever has the session now finds its agent as it is.
+    if (end === 'lost' && this.#ports.keeper !== undefined) void this.#live?.detach();
+    else this.#live?.abort.abort();
   }
 
   #failed(cause: unknown): void {
@@ -182,14 +180,13 @@ export class SessionActor {
     if (live === undefined || command.incarnation !== live.incarnation) return;
     switch (command.type) {
       case 'deliver':
-        return this.#deliver(live, command);
+        return this.#words.deliver(live, command);
       case 'answer':
-        return this.#answer(live, command);
+        return this.#words.answer(live, command);
       case 'respond':
-        this.#writing = this.#guard(live.replyLine(command.line));
-        return;
+        return this.#words.respond(live, command);
       case 'withdraw':
-        return this.#withdraw(live, command.requestId, command.reason);
+        return this.#words.withdraw(live, command);
       case 'interrupt':
       case 'pause':
       case 'resume':
@@ -215,12 +212,42 @@ export class SessionActor {
   }
 
   #start(incarnation: number): void {
-    const live = new AgentLink(incarnation, this.#ports.clock);
+    const { keeper, clock } = this.#ports;
+    const { session, fence } = this.#own;
+    const live = new AgentLink(incarnation, clock, keeper?.begin(keptName(session, incarnation), fence.epoch));
     this.#live = live;
-    void this.#guard(this.#bringUp(live));
+    live.up = this.#guard(this.#bringUp(live));
   }
 
-  async #bringUp(live: AgentLink): Promise<void> {
+  async #heldStill(): Promise<Held | undefined> {
+    const state = await this.#ports.store.state(this.#own.session);
+    return state === undefined ? undefined : await claimAgent(this.#ports, this.#own, state);
+  }
+
+  /** An agent that its keeper held: it says all again that it said, and is then given what it has not got. */
+  async #goOn(held: Held, state: SessionState): Promise<void> {
+    const { incarnation, agent, heard } = held;
+    const live = new AgentLink(incarnation, this.#ports.clock, agent);
+    this.#live = live;
+    live.turn = state.turn.number;
+    if (state.turn.active) this.#timeouts.turnStarted();
+    const wanted = await stillWanted(this.#ports.log, state, held);
+    const { handedOver, answered, commands } = wanted;
+    live.promptedBy = wanted.promptedBy;
+    live.responds = wanted.responds;
+    live.steeredBefore(wanted.steers);
+    if (handedOver !== undefined) await this.#words.handedOver(live, handedOver);
+    for (const requestId of answered) await this.#words.answered(live, requestId);
+    const isReady = state.agentProcess.kind === 'ready';
+    live.up = this.#guard(this.#bringUp(live, { isReady, heard }));
+    const given = live.takenUp.then(async () => {
+      for (const command of commands) await this.#guard(this.#obey(command));
+    });
+    // One that is still starting is waited for like any other.
+    if (isReady) await Promise.race([given, live.up]);
+  }
+
+  async #bringUp(live: AgentLink, before: { isReady?: boolean; heard?: OutputPlace | undefined } = {}): Promise<void> {
     const { startAgent, environment = process.env } = this.#ports;
     const { spec, initTimeoutMs } = this.#entry;
     let connection: SessionConnection;
@@ -229,6 +256,7 @@ export class SessionActor {
       const isForeign = spec.protocol !== undefined && spec.protocol !== 'ndjson';
       const conversation = isForeign ? await conversationOf(this.#ports.log, this.#own.session) : undefined;
       connection = await startAgent(specWithTools(spec, this.#tools, environment), {
+        ...(live.agent === undefined ? {} : { kept: live.agent }),
         signal: live.abort.signal,
         ...(initTimeoutMs === undefined ? {} : { initTimeoutMs }),
         ...(conversation === undefined ? {} : { conversation }),
@@ -243,7 +271,7 @@ export class SessionActor {
     } catch (cause) {
       // Our own store failed, not the agent: the next owner starts it again.
       if (cause instanceof LogError) throw cause;
-      if (this.#live !== live || this.#leaving) return;
+      if (this.#live !== live || this.#leaving || live.isDetached) return;
       this.#live = undefined;
       await this.#notes.forget();
       await this.#tell({ type: 'start-failed', ...this.#speaker(live), error: sessionError(cause) });
@@ -253,14 +281,17 @@ export class SessionActor {
       ...((this.#journal === undefined ? undefined : connection.announced) ?? connection.capabilities),
     ];
     const version = connection.version === undefined ? {} : { version: connection.version };
-    const state = await this.#tell({ type: 'agent-ready', ...this.#speaker(live), capabilities, ...version });
-    // A program goes on with the turn that its last owner left.
-    if (state?.turn.active === true) live.turn = state.turn.number;
-    rememberCapabilities(this.#ports, this.#entry.name, capabilities);
-    await this.#listenerOf(live).listen(connection.output);
+    if (before.isReady !== true) {
+      const state = await this.#tell({ type: 'agent-ready', ...this.#speaker(live), capabilities, ...version });
+      // A program goes on with the turn that its last owner left.
+      if (state?.turn.active === true) live.turn = state.turn.number;
+      rememberCapabilities(this.#ports, this.#entry.name, capabilities);
+    }
+    this.#writer.hears(live.incarnation);
+    await this.#listenerOf(live, before.heard).listen(connection.output);
   }
 
-  #listenerOf(live: AgentLink): AgentListener {
+  #listenerOf(live: AgentLink, heard: OutputPlace | undefined): AgentListener {
     return new AgentListener({
       link: live,
       speaker: this.#speaker(live),
@@ -269,74 +300,38 @@ export class SessionActor {
       timeouts: this.#timeouts,
       mintId: this.#ports.mintId,
       counts: () => this.#live === live && !this.#ended.signal.aborted,
-      isDismissed: () => this.#leaving,
-      wordsRecorded: () => Promise.race([this.#writing, pause(this.#ports.clock, writeConfirmMs)]),
+      isDismissed: () => this.#isDismissed,
+      heard,
+      wordsRecorded: () => Promise.race([this.#words.recorded, pause(this.#ports.clock, writeConfirmMs)]),
       said: (output, requestId) => {
-        if (output.kind !== 'exit' || !this.#leaving) this.#journal?.said(live, output, requestId);
+        if (output.kind !== 'exit' || !this.#isDismissed) this.#journal?.said(live, output, requestId);
       },
       announced: (capabilities) => rememberCapabilities(this.#ports, this.#entry.name, capabilities),
       exited: (exit, observed) => this.#exited(live, exit, observed),
     });
   }
 
-  #deliver(live: AgentLink, command: Command<'deliver'>): void {
-    const { dispatchId, how } = command;
-    const speaker = this.#speaker(live);
-    // A repeat: when it was handed over, only the confirmation was lost.
-    const before = live.handedOver(dispatchId);
-    if (before === 'written') void this.#guard(this.#tell({ type: 'delivered', ...speaker, dispatchId, how }));
-    if (before !== undefined) return;
-    live.turn = command.turn;
-    if (how === 'prompt') this.#timeouts.turnStarted();
-    this.#writing = this.#guard(
-      live.deliver(command, this.#own.session).then(
-        () => this.#tell({ type: 'delivered', ...speaker, dispatchId, how, observed: live.heardAtOnce(command) }),
-        (cause: unknown) => {
-          const { message: reason } = sessionError(cause);
-          const closing = how === 'prompt' ? [errorEvent(live.callId, reason)] : [];
-          return this.#tell({ type: 'delivery-refused', ...speaker, dispatchId, reason, closing });
-        },
-      ),
-    );
-  }
-
-  #answer(live: AgentLink, { requestId, response, line }: Command<'answer'>): void {
-    const question = live.questions.take(requestId);
-    if (question === undefined) return;
-    const replied =
-      line !== undefined && live.takesLines
-        ? live.replyLine(line)
-        : live.reply(question, replyOf(line) ?? { value: answerValue(question.event, response) });
-    this.#writing = this.#guard(
-      replied.then(async (written) => {
-        if (written) await this.#tell({ type: 'answer-delivered', ...this.#speaker(live), requestId });
-      }),
-    );
-  }
-
-  #withdraw(live: AgentLink, requestId: string, reason: string): void {
-    const question = live.questions.take(requestId);
-    if (question === undefined) return;
-    this.#writing = this.#guard(live.reply(question, { error: reason }).then(() => undefined));
-  }
-
   async #exited(live: AgentLink, { exit, error: cause }: Exit, observed: readonly WorkEvent[]): Promise<void> {
     // One that was dismissed is known to be over.
-    if (this.#leaving) return await this.#writer.show(observed);
+    if (this.#isDismissed) return await this.#writer.show(observed);
     this.#live = undefined;
     await this.#notes.forget();
     const error = sessionError(cause, exit);
-    await this.#tell((state) => ({
-      type: 'process-exited',
-      ...this.#speaker(live),
-      // An exit that was asked for is no error of the agent's.
-      observed:
-        state?.turn.active === true && state.control === undefined
-          ? [...observed, errorEvent(live.callId, error.message)]
-          : observed,
-      error,
-      undelivered: undelivered(state, live),
-    }));
+    await this.#tell(
+      (state) => ({
+        type: 'process-exited',
+        ...this.#speaker(live),
+        // An exit that was asked for is no error of the agent's.
+        observed:
+          state?.turn.active === true && state.control === undefined
+            ? [...observed, errorEvent(live.callId, error.message)]
+            : observed,
+        error,
+        undelivered: undelivered(state, live),
+      }),
+      'all',
+    );
+    live.kept?.forget();
   }
 
   async #timedOut(why: string): Promise<void> {
@@ -348,8 +343,8 @@ export class SessionActor {
     await live.end();
   }
 
-  async #tell(report: Parameters<OwnerWriter['tell']>[0]): Promise<SessionState | undefined> {
-    return await this.#writer.tell(report);
+  async #tell(...told: Parameters<OwnerWriter['tell']>): Promise<SessionState | undefined> {
+    return await this.#writer.tell(...told);
   }
 
   /** After every decision that we make or see, a user's too: arms the next deadline, and leaves when nobody is needed. */
@@ -375,7 +370,14 @@ export class SessionActor {
     const live = this.#live;
     if (live === undefined) return;
     await live.end(this.#followed?.end?.reason === 'forced' ? 0 : undefined);
+    live.kept?.forget();
     await this.#notes.forget();
+  }
+
+  /** At the end: what was left to another owner is not ours to end. */
+  async #letGo(): Promise<void> {
+    if (this.#live?.isDetached === true) await this.#live.up;
+    else await this.#endProcess();
   }
 
   #patience(): Patience {

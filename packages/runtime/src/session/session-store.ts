@@ -102,14 +102,14 @@ export class SessionStore {
    * cannot be before; when given, what is already there since then is not written again. Gives the heads, or undefined
    * when fenced off.
    */
-  async show(id: string, shown: Shown, { at, fence, after }: ShowOptions): Promise<Heads | undefined> {
+  async show(id: string, shown: Shown, { at, fence, after, documents = [] }: ShowOptions): Promise<Heads | undefined> {
     const entries = shown.events.map((event) => eventEntry(event, at));
     const streams = [...appendTo('events', entries), ...appendTo('journal', shown.journal)];
     const [first] = streams;
     if (first === undefined) return after ?? { events: 0, journal: 0 };
     // All of it was appended in one piece or not at all: the first of them tells.
     if (after !== undefined && (await this.#holds(id, first, after[first.stream]))) return after;
-    const appended = await this.#log.append({ session: id, fence, streams });
+    const appended = await this.#log.append({ session: id, fence, streams, documents });
     assert(appended.kind !== 'conflict', 'an append without an expected position cannot conflict');
     if (appended.kind === 'fenced') return undefined;
     const { events = 0, journal = 0 } = appended.positions;
@@ -234,7 +234,11 @@ function isEmpty({ records, events, acks, commands }: Decision): boolean {
 
 type Heads = { readonly events: number; readonly journal: number };
 type Shown = { readonly events: readonly PublicEvent[]; readonly journal: readonly NewEntry[] };
-type ShowOptions = { readonly at: string; readonly fence: Fence; readonly after?: Heads };
+type ShowOptions = Pick<ExecuteOptions, 'documents'> & {
+  readonly at: string;
+  readonly fence: Fence;
+  readonly after?: Heads;
+};
 
 function appendTo<Stream extends keyof Heads>(
   stream: Stream,

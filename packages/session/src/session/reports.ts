@@ -55,7 +55,9 @@ function obey(draft: Draft, report: Report): void {
     case 'claimed':
       return claimed(draft, report);
     case 'released':
-      loseProcess(draft, { why: 'handed-over', undelivered: report.undelivered });
+      if (!goesOn(draft.state, report.kept)) {
+        loseProcess(draft, { why: 'handed-over', undelivered: report.undelivered });
+      }
       record(draft, { type: 'released', epoch: report.epoch, reason: report.reason });
       return;
     case 'agent-ready':
@@ -93,11 +95,15 @@ function obey(draft: Draft, report: Report): void {
   }
 }
 
-/** Whatever ran under an older owner is gone, whether or not anybody saw it end. */
+function goesOn({ agentProcess }: SessionState, kept: number | undefined): boolean {
+  return kept !== undefined && agentProcess.kind !== 'none' && agentProcess.incarnation === kept;
+}
+
+/** Whatever ran under an older owner is gone, whether or not anybody saw it end; unless the new one has taken it up. */
 function claimed(draft: Draft, report: ReportOf<'claimed'>): void {
   const { epoch, runner, startWithinMs } = report;
   record(draft, { type: 'claimed', epoch, runner, startWithinMs });
-  loseProcess(draft, { why: 'taken-over' });
+  if (!goesOn(draft.state, report.kept)) loseProcess(draft, { why: 'taken-over', reason: report.lost });
   advance(draft);
 }
 

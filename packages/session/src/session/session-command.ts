@@ -112,16 +112,22 @@ type FromAgent = Reported & { readonly incarnation: number };
 
 /** Facts: recorded, or recorded as ignored with the reason; never refused. */
 export type Report =
-  /** A new owner. Whatever ran under an older one is gone. */
+  /** A new owner. Whatever ran under an older one is gone, but for a process that it has taken up. */
   | (Reported & {
       readonly type: 'claimed';
       readonly runner: string;
+      /** The incarnation that goes on under it. */
+      readonly kept?: number | undefined;
+      /** Why there is none to go on, where that is known. */
+      readonly lost?: string | undefined;
       /** How long its agent may take to come up; what is usual unless given. */
       readonly startWithinMs?: number | undefined;
     })
-  /** The owner gives the session up, its process ended. */
+  /** The owner gives the session up, its process ended or left to the next. */
   | (Reported & {
       readonly type: 'released';
+      /** The incarnation that goes on without an owner. */
+      readonly kept?: number | undefined;
       readonly reason: string;
       /** As in `process-exited`. */
       readonly undelivered?: readonly string[];

@@ -71,6 +71,8 @@ type Loss = Extract<SessionRecord, { type: 'process-lost' }>['why'];
 export type LostProcess = {
   readonly why: Loss;
   readonly error?: SessionError | undefined;
+  /** In place of the usual words. */
+  readonly reason?: string | undefined;
   readonly undelivered?: readonly string[] | undefined;
 };
 
@@ -85,7 +87,7 @@ export function loseProcess(draft: Draft, lost: LostProcess): void {
   const returned = settleInFlight(draft, lost.undelivered ?? []);
   const interrupting = draft.state.control?.kind === 'interrupt';
   endTurn(draft, interrupting ? 'interrupted' : 'lost', wasAsked(draft.state) ? {} : { error: lost.error });
-  const message = lost.error?.message ?? lossText[lost.why];
+  const message = lost.error?.message ?? lost.reason ?? lossText[lost.why];
   if (!wasAsked(draft.state)) draft.reason ??= message;
 
   const { control } = draft.state;

@@ -1,0 +1,187 @@
+import type { AgentKeeper, KeptAgent, OutputPlace } from '@concerto/agents';
+import type { DocumentWrite, EventLog } from '@concerto/log';
+import { RunnerCommand, readStored } from '@concerto/protocol';
+import type { SessionState } from '@concerto/session';
+import { z } from 'zod';
+import { dispatchInFlight } from './agent-link.ts';
+import type { Ownership } from './owner-writer.ts';
+import type { ProcessRegister } from './process-register.ts';
+
+/** Whoever starts agents so that they outlive us. */
+export type KeepsAgents = Pick<AgentKeeper, 'begin' | 'attach' | 'list' | 'end'>;
+
+const heardCollection = 'heard';
+const pageEntries = 1_000;
+
+const Heard = z.object({ incarnation: z.number(), step: z.number(), index: z.number() });
+
+/** The name under which a keeper holds an agent. */
+export function keptName(session: string, incarnation: number): string {
+  return `${session}#${incarnation}`;
+}
+
+/** Whose it is; undefined for a name that we did not give. */
+export function readKeptName(name: string): { readonly session: string; readonly incarnation: number } | undefined {
+  const [, session, incarnation] = /^(.+)#(\d+)$/.exec(name) ?? [];
+  return session === undefined ? undefined : { session, incarnation: Number(incarnation) };
+}
+
+/** How far the log has heard an agent, written in the same commit as what it heard. */
+export function heardDocument(session: string, incarnation: number, at: OutputPlace): DocumentWrite {
+  const value = JSON.stringify({ incarnation, step: at.step, index: at.index });
+  return { collection: heardCollection, key: session, value };
+}
+
+/** Its exit is on record. */
+export function heardOut(session: string): DocumentWrite {
+  return { collection: heardCollection, key: session, value: undefined };
+}
+
+/** Undefined when nothing of this incarnation is on record. */
+async function readHeard(log: EventLog, session: string, incarnation: number): Promise<OutputPlace | undefined> {
+  const stored = await log.getDocument(heardCollection, session);
+  if (stored === undefined) return undefined;
+  const heard = readStored(Heard, JSON.parse(stored.value));
+  return heard.incarnation === incarnation ? { step: heard.step, index: heard.index } : undefined;
+}
+
+export function isHeard(at: OutputPlace | undefined, heard: OutputPlace | undefined): boolean {
+  if (at === undefined || heard === undefined) return false;
+  return at.step < heard.step || (at.step === heard.step && at.index <= heard.index);
+}
+
+export type Held = { readonly incarnation: number; readonly agent: KeptAgent; readonly heard: OutputPlace | undefined };
+
+export type KeepingPorts = {
+  readonly log: EventLog;
+  readonly keeper?: KeepsAgents | undefined;
+  readonly processes: Pick<ProcessRegister, 'endAllOf' | 'adopt'>;
+};
+
+/** What becomes of the agent of a session that was just claimed: it is taken up, or what is left of it is ended. */
+export async function claimAgent(
+  { log, keeper, processes }: KeepingPorts,
+  { session, fence: { epoch } }: Ownership,
+  state: SessionState,
+): Promise<Held | undefined> {
+  const held = keeper === undefined ? undefined : await takeUp(keeper, log, state, epoch);
+  const identity = held?.agent.recorded?.identity;
+  if (identity === undefined) await processes.endAllOf(session);
+  else await processes.adopt({ session, epoch }, identity);
+  return held;
+}
+
+/** Why there is none that goes on; the usual words where nobody could have held it. */
+export function lostWith({ keeper }: KeepingPorts): string | undefined {
+  return keeper === undefined ? undefined : 'the agent was lost: no keeper on this machine holds it';
+}
+
+/**
+ * The session's agent, if a keeper of this machine still holds it. What else it holds of the session is ended: an
+ * owner that was killed while its agent ended may have left it.
+ */
+async function takeUp(
+  keeper: KeepsAgents,
+  log: EventLog,
+  { id: session, agentProcess }: SessionState,
+  epoch: number,
+): Promise<Held | undefined> {
+  const incarnation = agentProcess.kind === 'none' ? undefined : agentProcess.incarnation;
+  for (const { agent: name } of await keeper.list()) {
+    const whose = readKeptName(name);
+    if (whose?.session === session && whose.incarnation !== incarnation) await keeper.end(name, { epoch, stepMs: 0 });
+  }
+  if (incarnation === undefined) return undefined;
+  const agent = await keeper.attach(keptName(session, incarnation), epoch);
+  if (agent === undefined) return undefined;
+  return { incarnation, agent, heard: await readHeard(log, session, incarnation) };
+}
+
+/** Replies to what was no request have no id; they are counted. */
+export const respondMark = 'respond:';
+
+type OfProcess = Exclude<RunnerCommand, { type: 'attend' | 'start' }>;
+type Deliver = Extract<RunnerCommand, { type: 'deliver' }>;
+
+export type Wanted = {
+  /** The message that it was prompted with last. */
+  readonly promptedBy: string | undefined;
+  /** What was said into its turns. */
+  readonly steers: readonly Deliver[];
+  /** How many lines it was given in reply to what was no request. */
+  readonly responds: number;
+  /** It was handed over, but nobody said so. */
+  readonly handedOver: Deliver | undefined;
+  /** Answers that it was given, but nobody said so. */
+  readonly answered: readonly string[];
+  /** What was wanted of the process and is still to be done. */
+  readonly commands: readonly OfProcess[];
+};
+
+/** Of all that was commanded of a process, what it has not got, or got without anybody saying so. */
+export async function stillWanted(log: EventLog, state: SessionState, { incarnation, agent }: Held): Promise<Wanted> {
+  const commands = await readCommands(log, state.id, incarnation);
+  const { marks } = agent;
+  const inFlight = dispatchInFlight(state)?.dispatchId;
+  const flying = commands.findLast(
+    (command): command is Deliver => command.type === 'deliver' && command.dispatchId === inFlight,
+  );
+  const isAnswered = ({ requestId }: { readonly requestId: string }): boolean =>
+    marks.has(requestId) && state.requests.live.get(requestId)?.answer?.stage === 'sent';
+  const prompted = commands.findLast(
+    (command): command is Deliver =>
+      command.type === 'deliver' && command.how === 'prompt' && marks.has(command.dispatchId),
+  );
+  const responds = [...marks].filter((mark) => mark.startsWith(respondMark)).length;
+  const due = new Set(commands.filter(({ type }) => type === 'respond').slice(responds));
+  const steers = commands.filter(
+    (command): command is Deliver =>
+      command.type === 'deliver' && command.how === 'steer' && marks.has(command.dispatchId),
+  );
+  return {
+    promptedBy: prompted?.messageId,
+    steers,
+    responds,
+    handedOver: flying !== undefined && marks.has(flying.dispatchId) ? flying : undefined,
+    answered: commands.flatMap((command) =>
+      command.type === 'answer' && isAnswered(command) ? [command.requestId] : [],
+    ),
+    commands: commands.filter((command) => due.has(command) || isWanted(command, state, marks, inFlight)),
+  };
+}
+
+function isWanted(
+  command: OfProcess,
+  state: SessionState,
+  marks: ReadonlySet<string>,
+  inFlight: string | undefined,
+): boolean {
+  switch (command.type) {
+    case 'deliver':
+      return command.dispatchId === inFlight && !marks.has(inFlight);
+    case 'answer':
+    case 'withdraw':
+      return !marks.has(command.requestId);
+    case 'kill':
+    case 'stop':
+      return true;
+    case 'respond':
+      return false;
+    default:
+      return state.control?.requestId === command.requestId;
+  }
+}
+
+async function readCommands(log: EventLog, session: string, incarnation: number): Promise<readonly OfProcess[]> {
+  const commands: OfProcess[] = [];
+  for (let after = 0; ; ) {
+    const page = await log.read({ session, stream: 'commands', after, limit: pageEntries });
+    for (const { data } of page.entries) {
+      const command = readStored(RunnerCommand, JSON.parse(data));
+      if (command.type === 'attend' || command.type === 'start' || command.incarnation !== incarnation) continue;
+      commands.push(command);
+    }
+    after = page.entries.at(-1)?.position ?? after;
+    if (page.entries.length < pageEntries) return commands;
+  }
+}
