@@ -15,6 +15,12 @@ step('node_modules/.bin/vitest', ['run', ...process.argv.slice(2)]);
 if (process.argv.length <= 2) {
   const concerto = `${process.execPath} ${join(root, 'apps/cli/bin/concerto.js')}`;
   step('node', ['tests/vectors/run-lang.mjs', '--concerto', concerto, 'tests/vectors/lang']);
+  // Once more as a server runs them: every agent a session of its own.
+  const loader = join(root, 'node_modules/tsx/dist/esm/index.mjs');
+  const script = join(root, 'tests/support/run-through-sessions.ts');
+  const conducted = `${process.execPath} --import ${loader} --conditions=@concerto/source ${script}`;
+  const folders = ['agent', 'listen', 'init'].map((name) => `tests/vectors/lang/${name}`);
+  step('node', ['tests/vectors/run-lang.mjs', '--concerto', conducted, ...folders]);
 }
 
 function step(command, args) {

@@ -21,6 +21,8 @@ export type CatalogEntry = {
   | {
       readonly kind: 'agent';
       readonly spec: AgentSpec;
+      /** Why it cannot be started, where that is known. */
+      readonly fault?: string;
       /** Of a turn, or of the whole of a `once` session; undefined means none. */
       readonly timeoutMs?: number;
       readonly idleTimeoutMs?: number;

@@ -35,7 +35,7 @@ export type {
   Wish,
 } from './session/session-command.ts';
 export type { Control, Hold, Process, Request, SessionState, Turn } from './session/session-state.ts';
-export { isSettled, openRequests, statusOf } from './session/status.ts';
+export { couldNotStart, isSettled, openRequests, statusOf } from './session/status.ts';
 export { turnCallId } from './session/turn-events.ts';
 export {
   messageListView,

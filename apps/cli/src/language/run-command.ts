@@ -63,7 +63,13 @@ function oneLine(text: string): string {
   return line.length <= MOST_SHOWN ? line : `${line.slice(0, MOST_SHOWN)} … (--verbose shows all)`;
 }
 
-export async function run(argv: string[]): Promise<number> {
+/** How the program's agents are started, and what is to be ended after it, where they are no processes of this one. */
+export type Conducted = Required<Pick<ProgramWorld, 'startAgent'>> & { readonly close: () => Promise<void> };
+
+export async function run(
+  argv: string[],
+  conduct?: (program: NonNullable<Awaited<ReturnType<typeof compileTarget>>>) => Promise<Conducted>,
+): Promise<number> {
   const { values, positionals } = parseArguments(spec, argv);
   let journal: ProgramJournal | undefined;
   const answers = inputAnswers(values.input);
@@ -81,7 +87,9 @@ export async function run(argv: string[]): Promise<number> {
     if (values.json) output.write(`{"channel":${JSON.stringify(channel)},"payload":${stringify(payload)}}\n`);
     else output.write(shown(`[emit:${channel}] ${text()}\n`));
   };
+  const conducted = await conduct?.(target);
   const world: ProgramWorld = {
+    ...(conducted === undefined ? {} : { startAgent: conducted.startAgent }),
     emit: (channel, payload, system) => {
       if (!system || values.verbose) show(channel, payload);
       else if (!HIDDEN_EVENTS.has(channel)) show(channel, payload, SHORT_EVENTS.has(channel));
@@ -125,6 +133,7 @@ export async function run(argv: string[]): Promise<number> {
     journal?.close();
     output.flush();
     interruption.release();
+    await conducted?.close();
   }
 }
 

@@ -1,7 +1,7 @@
 import { AgentError, type AgentErrorCode, type AgentExit, type AgentPrompt } from '@concerto/agents';
 import type { JsonObject } from '@concerto/base';
 import { AgentJournalEntry } from '@concerto/protocol';
-import { messageOf, openRequests, promptProgress, type SessionState } from '@concerto/session';
+import { couldNotStart, messageOf, openRequests, promptProgress, type SessionState } from '@concerto/session';
 import type { Message, ProgramAgent, ProgramAgentOutput, ProgramCall } from '../program/program-agent.ts';
 import { WorldFailure } from '../program/program-world.ts';
 import { ChildQuestions } from './child-questions.ts';
@@ -108,7 +108,8 @@ export class ChildAgent implements ProgramAgent {
         const state = await children.stateOf(id);
         this.#state = state;
         if (signal.aborted) throw new WorldFailure('cancelled', 'nobody waits for the agent any more');
-        if (state?.end !== undefined) throw await this.#startFailure(state);
+        if (state !== undefined && (state.end !== undefined || couldNotStart(state)))
+          throw await this.#startFailure(state);
         if (state?.agentProcess.kind === 'ready' || state?.everReady === true) break;
         if (state?.slot.kind === 'wanted' && !isTold) onQueued();
         isTold ||= state?.slot.kind === 'wanted';
@@ -317,7 +318,8 @@ export class ChildAgent implements ProgramAgent {
     if (call === undefined || call.isOver) return;
     await this.#dropOvertaken(state);
     const progress = promptProgress(state, call.message);
-    if (progress === 'over') await this.#gone({ kind: 'gone', failure: await this.#failure(state) });
+    if (progress === 'over' || (progress === 'waiting' && couldNotStart(state)))
+      await this.#gone({ kind: 'gone', failure: await this.#failure(state) });
   }
 
   /** Somebody was quicker than the program: it need not go on looking for an answer. */

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import type { CatalogEntry, LoadedProgram } from '../catalog.ts';
 import { agentSpec } from '../program/agent-spec.ts';
 import { callSeconds, initSeconds } from '../program/program-agent.ts';
+import { WorldFailure } from '../program/program-world.ts';
 
 const collection = 'code';
 
@@ -41,8 +42,14 @@ export class ProgramCode {
     const agent = program?.module.agents.find((candidate) => candidate.name === name);
     if (program === undefined || agent === undefined) return undefined;
     const { projectDirectory } = program;
-    const spec = await agentSpec(agent, { projectDirectory, directory: projectDirectory, log: () => {} });
-    return { kind: 'agent', name, spec, initTimeoutMs: initSeconds(agent, callSeconds(agent, null)) * 1000 };
+    const entry = { kind: 'agent', name, initTimeoutMs: initSeconds(agent, callSeconds(agent, null)) * 1000 } as const;
+    try {
+      const spec = await agentSpec(agent, { projectDirectory, directory: projectDirectory, log: () => {} });
+      return { ...entry, spec };
+    } catch (cause) {
+      if (!(cause instanceof WorldFailure)) throw cause;
+      return { ...entry, spec: { name, command: '' }, fault: cause.message };
+    }
   }
 
   #remember(digest: string, program: LoadedProgram): void {

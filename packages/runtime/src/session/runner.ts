@@ -252,7 +252,12 @@ function driverOf(
   ports: RunnerOptions & { readonly code: ProgramCode },
   { id: session, root = session, tools, version }: SessionState,
 ): { readonly ports: ActorPorts; readonly agent: Entry<'agent'> } {
-  if (entry.kind === 'agent') return { ports, agent: entry };
+  if (entry.kind === 'agent') {
+    const { fault } = entry;
+    if (fault === undefined) return { ports, agent: entry };
+    const startAgent: StartWork = () => Promise.reject(new AgentError('spawn-failed', fault));
+    return { ports: { ...ports, startAgent }, agent: entry };
+  }
   const { name } = entry;
   const agent: Entry<'agent'> = { kind: 'agent', name, spec: { name, command: name } };
   if (entry.kind === 'assistant') {

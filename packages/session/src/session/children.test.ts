@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Story } from '../../test/story.ts';
+import { couldNotStart } from './status.ts';
 import { messageOf, promptProgress, runningPrompt, sessionView } from './view.ts';
 
 describe('children', () => {
@@ -35,6 +36,13 @@ describe('children', () => {
     expect(story.commands.at(-1)).toMatchObject({ type: 'answer', requestId: 'q1', line: '{"value":1.0}' });
     expect(story.events.find((event) => event.type === 'requestSettled')).toMatchObject({ because });
   });
+});
+
+test('10.8 one whose start failed says so, and not before', () => {
+  const story = new Story().start().claim();
+  expect(couldNotStart(story.state)).toBe(false);
+  story.report({ type: 'start-failed', error: { code: 'spawn-failed', message: 'no such program' } });
+  expect(couldNotStart(story.state)).toBe(true);
 });
 
 describe('programs', () => {

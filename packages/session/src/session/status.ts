@@ -33,6 +33,11 @@ export function openRequests(state: SessionState): readonly Request[] {
   return [...state.requests.live.values()].filter((request) => request.state === 'open');
 }
 
+/** It has no process, and the last try to start one failed: it waits for somebody to try again. */
+export function couldNotStart({ agentProcess, hold, error }: SessionState): boolean {
+  return agentProcess.kind === 'none' && hold?.kind === 'interrupted' && error !== undefined;
+}
+
 /** Answered or withdrawn; one that is not known is not. */
 export function isSettled(state: SessionState, requestId: string): boolean {
   const request = find(state.requests, requestId);
