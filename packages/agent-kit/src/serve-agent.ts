@@ -9,7 +9,16 @@ import {
   LineSplitter,
   readDecision,
 } from '@concerto/protocol';
-import { NoAnswer, OpenQuestions, stopped, type Turn } from './turn.ts';
+import {
+  NoAnswer,
+  OpenQuestions,
+  stopped,
+  type ToolHandle,
+  type ToolOptions,
+  type ToolResultOptions,
+  type Turn,
+  type TurnUsage,
+} from './turn.ts';
 
 export type Prompt = {
   readonly text: string;
@@ -74,6 +83,7 @@ class AgentService {
   #work: Promise<void> = Promise.resolve();
   #turn: AbortController | undefined;
   #hasIntroduced = false;
+  #tools = 0;
   #resumed: { readonly promise: Promise<void>; readonly resolve: () => void } | undefined;
 
   constructor(handlers: AgentHandlers, write: (message: JsonObject) => void) {
@@ -184,11 +194,28 @@ class AgentService {
       decide,
       approve: async (description, options) => (await decide(description, options)).isApproved,
       progress: (message, options = {}) => say({ type: 'progress', message, ...present(options) }),
-      partial: (text) => say({ type: 'partial', text }),
+      partial: (text, message) => say({ type: 'partial', text, ...present({ message }) }),
+      message: (text, id) => say({ type: 'message', text, ...present({ id }) }),
+      thought: (text, message) => say({ type: 'thought', text, ...present({ message }) }),
+      tool: (name, options = {}) => this.#tool(say, name, options),
+      plan: (steps) => say({ type: 'plan', entries: steps.map((step) => present({ ...step })) }),
+      usage: (used) => say({ type: 'usage', ...usageFields(used) }),
       log: (message, level = 'info') => say({ type: 'log', level, message }),
       send: (type, fields = {}) => say(typed(type, fields)),
       request,
       checkpoint: () => this.#checkpoint(signal),
+    };
+  }
+
+  #tool(say: (message: JsonObject) => void, name: string, options: ToolOptions): ToolHandle {
+    this.#tools += 1;
+    const id = `tool-${this.#tools}`;
+    say({ type: 'tool_call', id, name, ...jsonFields(options) });
+    return {
+      id,
+      output: (text) => say({ type: 'tool_output', id, text }),
+      result: (content, result = {}) =>
+        say({ type: 'tool_result', id, ...present({ content }), ...jsonFields(result) }),
     };
   }
 
@@ -302,6 +329,24 @@ function present(fields: { readonly [name: string]: Json | undefined }): JsonObj
   const found: Record<string, Json> = {};
   for (const [name, value] of Object.entries(fields)) if (value !== undefined) found[name] = value;
   return found;
+}
+
+/** As the wire has them: `undefined` is no JSON, and a list is one of our own. */
+function jsonFields(options: ToolOptions | ToolResultOptions): JsonObject {
+  const copy: Json = JSON.parse(JSON.stringify(options));
+  return asObject(copy);
+}
+
+function usageFields({ inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, ...used }: TurnUsage): JsonObject {
+  return present({
+    input_tokens: inputTokens,
+    output_tokens: outputTokens,
+    cache_read_tokens: cacheReadTokens,
+    cache_write_tokens: cacheWriteTokens,
+    cost_usd: used.costUsd,
+    model: used.model,
+    context: used.context,
+  });
 }
 
 function messageOf(error: unknown): string {

@@ -11,6 +11,69 @@ export type ApproveOptions = {
   readonly riskLevel?: 'low' | 'medium' | 'high' | (string & {});
   readonly [field: string]: Json | undefined;
 };
+export type ToolKind =
+  | 'read'
+  | 'edit'
+  | 'delete'
+  | 'move'
+  | 'search'
+  | 'execute'
+  | 'think'
+  | 'fetch'
+  | 'switch_mode'
+  | 'other';
+export type ToolLocation = { readonly path: string; readonly line?: number };
+/** `patch` is a unified diff; how many lines it adds and removes is counted where it is not said. */
+export type ToolChange = {
+  readonly path: string;
+  readonly kind?: 'create' | 'edit' | 'delete' | 'move';
+  readonly moved_to?: string;
+  readonly patch?: string;
+  readonly added?: number;
+  readonly removed?: number;
+};
+export type ToolOptions = {
+  readonly args?: JsonObject;
+  readonly title?: string;
+  readonly kind?: ToolKind;
+  readonly locations?: readonly ToolLocation[];
+  readonly changes?: readonly ToolChange[];
+  /** The call whose sub-agent makes this one. */
+  readonly parent?: string;
+  /** The message of the model that it belongs to. */
+  readonly message?: string;
+};
+export type ToolResultOptions = {
+  readonly outcome?: 'ok' | 'failed' | 'denied' | 'cancelled';
+  readonly locations?: readonly ToolLocation[];
+  readonly changes?: readonly ToolChange[];
+};
+/** A call under way. */
+export type ToolHandle = {
+  /** For `approve` and `decide`: `{ call: tool.id }` says what is to be allowed. */
+  readonly id: string;
+  /** A piece of what it writes. */
+  readonly output: (text: string) => void;
+  /** Its end; a text, any JSON, or `{parts}` for pictures and files. */
+  readonly result: (content?: Json, options?: ToolResultOptions) => void;
+};
+export type PlanStep = {
+  readonly content: string;
+  readonly status?: 'pending' | 'in_progress' | 'completed';
+  readonly priority?: string;
+};
+/** What was used since the last time. */
+export type TurnUsage = {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cacheReadTokens?: number;
+  readonly cacheWriteTokens?: number;
+  readonly costUsd?: number;
+  readonly model?: string;
+  /** How full the model's window is. */
+  readonly context?: { readonly used: number; readonly size: number };
+};
+
 export type ProgressOptions = {
   readonly percent?: number;
   readonly stage?: string;
@@ -28,8 +91,16 @@ export type Turn = {
   /** The same, with what the supervisor said beside the no. */
   readonly decide: (description: string, options?: ApproveOptions) => Promise<Decision>;
   readonly progress: (message: string, options?: ProgressOptions) => void;
-  /** A piece of the answer, as it comes. */
-  readonly partial: (text: string) => void;
+  /** A piece of the answer, as it comes; `message` names the message that it is a piece of. */
+  readonly partial: (text: string, message?: string) => void;
+  /** A whole message; with an id it replaces the pieces that were said under it. */
+  readonly message: (text: string, id?: string) => void;
+  readonly thought: (text: string, message?: string) => void;
+  /** Says that a tool is called; what it writes and how it ends is said with what comes back. */
+  readonly tool: (name: string, options?: ToolOptions) => ToolHandle;
+  /** The whole plan as it stands now. */
+  readonly plan: (steps: readonly PlanStep[]) => void;
+  readonly usage: (usage: TurnUsage) => void;
   readonly log: (message: string, level?: 'debug' | 'info' | 'warn' | 'error') => void;
   /** A message of your own, dispatched by its type. */
   readonly send: (type: string, fields?: JsonObject) => void;

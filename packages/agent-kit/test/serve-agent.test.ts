@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { parseAgentLine } from '@concerto/protocol';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
 type Message = { readonly type: string; readonly [field: string]: unknown };
@@ -46,6 +47,33 @@ function run(agent: string): {
     },
   };
 }
+
+test('whatever an agent says of its work is as the wire wants it', async () => {
+  const agent = run('worker');
+  agent.say({ type: 'prompt', text: 'go', prompt: 'go' });
+  const heard: Message[] = [];
+  for (const type of [
+    'plan',
+    'thought',
+    'partial',
+    'message',
+    'tool_call',
+    'tool_output',
+    'tool_result',
+    'tool_call',
+  ]) {
+    heard.push(await agent.hear(type));
+  }
+  const approval = await agent.hear('approval');
+  expect(approval).toMatchObject({ call: heard[7]?.id, paths: ['a.ts'] });
+  agent.say({ type: 'response', in_reply_to: 'approval', in_reply_to_id: approval.id, value: 'no' });
+  heard.push(approval, await agent.hear('tool_result'), await agent.hear('usage'), await agent.hear('result'));
+  const problems = heard.map((message) => parseAgentLine(JSON.stringify(message)));
+  expect(problems.filter((line) => line.kind !== 'message' || line.problem !== undefined)).toEqual([]);
+  expect(heard[9]).toMatchObject({ id: heard[7]?.id, content: 'not allowed', outcome: 'denied' });
+  expect(heard[10]).toMatchObject({ input_tokens: 100, cost_usd: 0.01, context: { used: 120, size: 1000 } });
+  expect((await agent.end()).code).toBe(0);
+});
 
 describe('a middleware of twenty lines', () => {
   test('takes its params, asks, asks for approval and answers', async () => {

@@ -27,7 +27,7 @@ const loopbackHosts = ['127.0.0.1', 'localhost', '[::1]'];
  * A page on another site can make a browser call us (its requests reach loopback, and DNS can be pointed here), so
  * the name we were called by and the page that called are checked before anything else.
  */
-export function checkCaller(guard: Guard): MiddlewareHandler {
+export function checkCaller(guard: Guard): MiddlewareHandler<OnNode> {
   const allowed = new Set([...loopbackHosts, ...guard.hosts.map((host) => host.toLowerCase())]);
   const origins = new Set(guard.origins?.map((origin) => origin.toLowerCase()));
   return async (c, next) => {
@@ -40,7 +40,13 @@ export function checkCaller(guard: Guard): MiddlewareHandler {
       );
     }
     const origin = c.req.header('origin');
-    if (origin === undefined || origins.has(origin)) return await next();
+    if (origin === undefined) return await next();
+    if (origins.has(origin)) {
+      // On the socket's own answer, so that streams and refusals have them too.
+      for (const [name, value] of Object.entries(corsHeaders(origin))) c.env.outgoing.setHeader(name, value);
+      if (isPreflight(c)) return c.body(null, 204);
+      return await next();
+    }
     const named = originHost(origin);
     const isOurs =
       (allowed.has(named) || isLocalName(named)) && originPort(origin) === hostPort(c.req.header('host') ?? '');
@@ -52,6 +58,22 @@ export function checkCaller(guard: Guard): MiddlewareHandler {
       );
     }
     await next();
+  };
+}
+
+function isPreflight(c: Context): boolean {
+  return c.req.method === 'OPTIONS' && c.req.header('access-control-request-method') !== undefined;
+}
+
+/** For a page that may call us: what it may send, and that it may read the answer. It shows its token, not our cookie. */
+function corsHeaders(origin: string): Readonly<Record<string, string>> {
+  return {
+    'access-control-allow-origin': origin,
+    'access-control-allow-methods': 'GET, POST, PUT, PATCH, DELETE',
+    'access-control-allow-headers': 'authorization, content-type, idempotency-key, last-event-id',
+    'access-control-expose-headers': 'location, retry-after',
+    'access-control-max-age': '600',
+    vary: 'origin',
   };
 }
 
@@ -111,10 +133,19 @@ export function tokenCheck(guard: Guard): (c: Context) => boolean {
   return (c) => {
     const bearer = /^Bearer\s+(.+)$/i.exec(c.req.header('authorization') ?? '')?.[1];
     if (bearer !== undefined) return isToken(bearer.trim());
+    const inAddress = isForeignStream(guard, c) ? c.req.query('token') : undefined;
+    if (inAddress !== undefined) return isToken(inAddress);
     if (!isOwnPage(c)) return false;
     const cookie = getCookie(c, cookieName(guard, cameOverTls(guard, c)));
     return cookie !== undefined && isCookie(cookie);
   };
+}
+
+/** An `EventSource` of a page elsewhere that may call us can send no header; nobody else shows a token so. */
+function isForeignStream({ origins = [] }: Guard, c: Context): boolean {
+  const origin = c.req.header('origin')?.toLowerCase();
+  const mayCall = origin !== undefined && origins.some((allowed) => allowed.toLowerCase() === origin);
+  return mayCall && c.req.method === 'GET' && c.req.path.endsWith('/events');
 }
 
 /** A cookie goes to every port of a host, so browsers send ours along when another app there makes them call us. */

@@ -41,6 +41,8 @@ export class AgentListener {
   readonly #ids: MessageIds;
   /** Of what is being passed on. */
   #at: OutputPlace | undefined;
+  /** Where what was just heard left its shape. */
+  readonly #complaints: WorkEvent[] = [];
 
   constructor(options: ListenerOptions) {
     this.#options = options;
@@ -65,11 +67,13 @@ export class AgentListener {
     for (const output of batch) {
       this.#at = placeOf(output);
       const heard = this.#translated(output);
+      const complaints = this.#complaints.splice(0);
       if (isHeard(this.#at, this.#options.heard)) {
         this.#recall(output, heard);
         continue;
       }
       this.#options.said(output, heard?.kind === 'request' ? heard.event.requestId : undefined);
+      observed.push(...complaints);
       if (heard?.kind === 'events') {
         observed.push(...heard.events);
         this.#noteCalls(heard.events);
@@ -110,6 +114,13 @@ export class AgentListener {
     return { ...translation, events: translation.events.map((event) => this.#ids.stamp(callId, event)) };
   }
 
+  /** For the author of the agent, where its users look too. */
+  #complaint(problem: string): WorkEvent {
+    const { agent, link } = this.#options;
+    const message = `${problem}; \`concerto doctor ${agent}\` shows how it should look`;
+    return { type: 'subagentAddJson', callId: link.callId, title: 'log', data: { level: 'warn', message } };
+  }
+
   #meaning(output: SessionOutput): Translation | undefined {
     const { mintId, link } = this.#options;
     const newId = (): string => (this.#at === undefined ? mintId('req') : link.requestAt(this.#at));
@@ -117,11 +128,13 @@ export class AgentListener {
       case 'events':
         return output;
       case 'message': {
-        const { message, raw, shown, requestId } = output;
+        const { message, raw, shown, requestId, problem } = output;
         if (shown !== undefined) return { kind: 'events', events: shown };
         if (message.type === 'ack' && message.in_reply_to === 'steer')
           return { kind: 'events', events: link.heardSteer(message.in_reply_to_id) };
-        return translate(this.#turn(), message, raw, () => requestId ?? newId());
+        const meaning = translate(this.#turn(), message, raw, () => requestId ?? newId());
+        if (problem !== undefined) this.#complaints.push(this.#complaint(problem));
+        return meaning;
       }
       case 'suspend':
         return { kind: 'request', event: { ...output.event, requestId: newId() } };
