@@ -37,7 +37,11 @@ def research(topic, sources):
     found = []
     for number, source in enumerate(sources, start=1):
         say("progress", message=f"reading the {source}", percent=100 * number // len(sources))
+        # A session shows it as a call, with how it ended.
+        say("tool_call", id=source, name="look_up", args={"source": source}, kind="read")
         found.append(FACTS[source])
+        say("tool_result", id=source, content=FACTS[source])
+    say("usage", input_tokens=10 * len(sources), output_tokens=len(found))
     say("result", text=". ".join(found) + ".", sources=sources)
 
 

@@ -10,6 +10,7 @@ while read -r prompt; do
   say '{"type":"progress","message":"counting","percent":50}'
   say '{"type":"question","question":"Words or letters?","options":["words","letters"]}'
   read -r reply || exit 0
+  say '{"type":"tool_call","id":"wc","name":"wc","kind":"execute"}'
   case $(value_of "$reply") in
     words) count=$(printf '%s' "$prompt" | wc -w | tr -d ' ') ;;
     letters) count=$(printf '%s' "$prompt" | tr -d ' ' | wc -c | tr -d ' ') ;;
@@ -18,5 +19,6 @@ while read -r prompt; do
       continue
       ;;
   esac
+  say "{\"type\":\"tool_result\",\"id\":\"wc\",\"content\":\"$count\"}"
   say "{\"type\":\"result\",\"text\":\"$count\",\"count\":$count}"
 done
