@@ -44,6 +44,34 @@ describe('std::tools', () => {
     expect(existsSync(join(stage.directory, 'no.txt'))).toBe(false);
   });
 
+  test('what may hold a secret is not read, and a network that only this machine reaches not asked', async () => {
+    stage.write('.env', 'KEY=secret');
+    const { lines } = await stage.run(
+      `use std::tools::{FileTool, HttpTool};
+       fn main() {
+         emit("env", FileTool.read(".env"));
+         emit("deep", FileTool.read("a/.ENV.local"));
+         emit("write", FileTool.write(".ssh/authorized_keys", "x"));
+         emit("cloud", HttpTool.get("http://169.254.169.254/latest/"));
+         emit("lan", HttpTool.get("http://user@192.168.0.1?x"));
+         emit("post", HttpTool.post("https://[fe80::1]/", "1"));
+         emit("listed", HttpTool.get("http://10.255.255.1:1/").is_err());
+       }`,
+      { environment: { CONCERTO_HTTP_HOSTS: 'intranet.example, 172.31.0.1' } },
+    );
+    const file = 'may hold secrets, and is not for a model)';
+    const host = 'is a private or link-local address; CONCERTO_HTTP_HOSTS lists those that are meant)';
+    expect(lines).toEqual([
+      `env: Err(.env: ${file}`,
+      `deep: Err(a/.ENV.local: ${file}`,
+      `write: Err(.ssh/authorized_keys: ${file}`,
+      `cloud: Err(169.254.169.254: ${host}`,
+      `lan: Err(192.168.0.1: ${host}`,
+      `post: Err([fe80::1]: ${host}`,
+      'listed: true',
+    ]);
+  });
+
   test('HttpTool gives the text, and what went wrong', async () => {
     const server = createServer((request, response) => {
       response.statusCode = request.url === '/there' ? 200 : 404;

@@ -9,19 +9,61 @@ export function mentionsStdTools(text: string): boolean {
 /** Tools for models that many programs would write in the same way; in the language itself. */
 export const STD_TOOLS_TEXT = String.raw`
 const MOST_CHARACTERS: Int = 100_000;
+const SECRET_NAMES: Array<String> = [
+    ".env",
+    ".npmrc",
+    ".netrc",
+    ".pgpass",
+    ".git-credentials",
+    ".ssh",
+    ".aws",
+    ".concerto",
+];
+const PRIVATE_PREFIXES: Array<String> = [
+    "169.254.",
+    "10.",
+    "192.168.",
+    "172.16.",
+    "172.17.",
+    "172.18.",
+    "172.19.",
+    "172.20.",
+    "172.21.",
+    "172.22.",
+    "172.23.",
+    "172.24.",
+    "172.25.",
+    "172.26.",
+    "172.27.",
+    "172.28.",
+    "172.29.",
+    "172.30.",
+    "172.31.",
+    "[fe8",
+    "[fe9",
+    "[fea",
+    "[feb",
+    "[fc",
+    "[fd",
+    "metadata.",
+];
 
 pub tool HttpTool {
     description: "Reads and changes things over HTTP",
 
     @describe("Gets the text at an address")
     @param("url", "The whole address, with http:// or https://")
-    pub fn get(self, url: String) -> Result<String, ToolError> { said(std::http::get(url)) }
+    pub fn get(self, url: String) -> Result<String, ToolError> {
+        elsewhere(url)?;
+        said(std::http::get(url))
+    }
 
     @describe("Sends JSON to an address, and gives the answer")
     @param("url", "The whole address, with http:// or https://")
     @param("json", "The JSON to send, as text")
     @permission("ask")
     pub fn post(self, url: String, json: String) -> Result<String, ToolError> {
+        elsewhere(url)?;
         match std::json::parse(json) {
             Ok(body) => said(std::http::post(url, body)),
             Err(problem) => Err(ToolError::new("json: ${'$'}{problem}")),
@@ -78,6 +120,37 @@ fn below(path: String) -> Result<Nil, ToolError> {
         || parts[0].contains(":")
         || parts[0].starts_with("~")
         || parts.contains("..");
-    if isOutside { Err(ToolError::new("${'$'}{path}: is not below the folder")) } else { Ok(nil) }
+    if isOutside { return Err(ToolError::new("${'$'}{path}: is not below the folder")); }
+    for part in parts {
+        for name in SECRET_NAMES {
+            if part.to_lower().starts_with(name) {
+                return Err(ToolError::new("${'$'}{path}: may hold secrets, and is not for a model"));
+            }
+        }
+    }
+    Ok(nil)
+}
+
+// A model follows what it reads: the network that only this machine can reach is not for a page to choose.
+fn elsewhere(url: String) -> Result<Nil, ToolError> {
+    let rest = url.to_lower().split("://");
+    let address = if rest.len() > 1 { rest[1] } else { rest[0] };
+    let named = address.replace("?", "/").replace("#", "/").split("/")[0].split("@");
+    let host = named[named.len() - 1];
+    for listed in (env("CONCERTO_HTTP_HOSTS") ?? "").split(",") {
+        if listed.trim() != "" && (host == listed.trim() || host.starts_with(listed.trim() + ":")) {
+            return Ok(nil);
+        }
+    }
+    for prefix in PRIVATE_PREFIXES {
+        if host.starts_with(prefix) {
+            return Err(
+                ToolError::new(
+                    "${'$'}{host}: is a private or link-local address; CONCERTO_HTTP_HOSTS lists those that are meant",
+                ),
+            );
+        }
+    }
+    Ok(nil)
 }
 `;
