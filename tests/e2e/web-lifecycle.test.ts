@@ -3,7 +3,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { isAllowed, isOver } from '../../apps/web/src/session/lifecycle-table.ts';
 import { lifecycleMatrix } from '../../packages/session/src/session/lifecycle-matrix.ts';
-import { openBrowser, pictures, startSession, statusBadge, visit } from '../support/open-browser.ts';
+import { cancelSession, openBrowser, pictures, startSession, statusBadge, visit } from '../support/open-browser.ts';
 import { type StartedServer, startServer } from '../support/start-server.ts';
 
 let server: StartedServer;
@@ -51,11 +51,11 @@ test('pause, resume, interrupt, resume, cancel', async () => {
   await statusBadge(page, 'Interrupted').waitFor();
   // The queue is parked until the person says so.
   await page.getByText('1 message is held until a message is sent or the session resumed').waitFor();
-  await button('Resume').click();
+  await button('Go on').click();
   await page.locator('.prompt', { hasText: 'afterwards' }).waitFor();
   await statusBadge(page, 'Working').waitFor();
 
-  await button('Cancel').click();
+  await cancelSession(page);
   await statusBadge(page, 'Cancelled').waitFor();
   expect(await page.getByRole('group', { name: 'Session control' }).count()).toBe(0);
   await page.getByLabel('Connection').getByText('Complete').waitFor();

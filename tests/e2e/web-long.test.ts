@@ -15,7 +15,7 @@ import { createInterface } from 'node:readline';
 const say = (message) => process.stdout.write(JSON.stringify(message) + '\\n');
 createInterface({ input: process.stdin }).on('line', () => {
   for (let n = 1; n <= ${rounds}; n++) {
-    say({ type: 'partial', text: 'Paragraph ' + n + ' with **some** words in it.\\n' });
+    say({ type: 'partial', message: 'm' + n, text: 'Paragraph ' + n + ' with **some** words in it.\\n' });
     say({ type: 'log', level: 'info', message: 'line ' + n });
     say({ type: 'diff', file: 'src/file-' + n + '.ts', added: n });
   }
@@ -81,3 +81,26 @@ test(`${rounds * 3} messages at once: the page keeps up, lays out only a part, a
   expect(problems).toEqual([]);
   await context.close();
 }, 180_000);
+
+test('17.9 the end of a long session is shown before all of it is read, and then all of it is there', async () => {
+  const { context, page, problems } = await visit(browser, server.entrance);
+  const id = await startSession(page, 'flood', 'Say a lot again');
+  await page.getByRole('region', { name: 'Result of turn 1' }).waitFor({ timeout: 60_000 });
+  // All of it is held back; only its end gets through.
+  let release = (): void => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  await page.route('**/events?after=0', async (route) => {
+    await held;
+    await route.continue();
+  });
+  await page.goto(`${server.url}/sessions/${id}`);
+  await page.locator('.said', { hasText: 'The end.' }).waitFor();
+  await page.getByText(/Reading [\d,]+ earlier events/).waitFor();
+  release();
+  await page.getByRole('button', { name: /Show earlier/ }).waitFor({ timeout: 60_000 });
+  expect(await page.getByText(/Reading [\d,]+ earlier events/).count()).toBe(0);
+  expect(problems).toEqual([]);
+  await context.close();
+}, 120_000);

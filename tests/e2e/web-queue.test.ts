@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openBrowser, pictures, startSession, statusBadge, visit } from '../support/open-browser.ts';
+import { cancelSession, openBrowser, pictures, startSession, statusBadge, visit } from '../support/open-browser.ts';
 import { type StartedServer, startServer } from '../support/start-server.ts';
 
 let server: StartedServer;
@@ -76,7 +76,7 @@ test('queue, reorder, edit, promote, unsend and steer', async () => {
   expect(problems).toEqual([]);
 
   // What still waits when the session ends is shown as not delivered.
-  await page.getByRole('button', { name: 'Cancel' }).click();
+  await cancelSession(page);
   await statusBadge(page, 'Cancelled').waitFor();
   await history
     .getByRole('listitem')

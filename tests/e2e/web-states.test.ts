@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openBrowser, pictures, startSession, statusBadge, visit } from '../support/open-browser.ts';
+import { cancelSession, openBrowser, pictures, startSession, statusBadge, visit } from '../support/open-browser.ts';
 import { accessFaults } from '../support/page-faults.ts';
 import { type StartedServer, startServer } from '../support/start-server.ts';
 
@@ -50,7 +50,7 @@ test('a full pool is told with its numbers, and one can wait for a slot', async 
   await page.keyboard.press('g');
   await page.getByText('1 waiting', { exact: false }).first().waitFor();
   await page.getByRole('link', { name: /Takes the only slot/ }).click();
-  await page.getByRole('button', { name: 'Cancel' }).click();
+  await cancelSession(page);
   await statusBadge(page, 'Cancelled').waitFor();
   await page.getByRole('link', { name: 'All sessions', exact: true }).click();
   await page.getByRole('link', { name: /Me too/ }).click();

@@ -299,6 +299,6 @@ test('17.2 thoughts are folded, the plan moves, calls of a sub-agent are nested,
   await page.getByRole('region', { name: 'Result of turn 1' }).waitFor();
   await task.locator('summary').first().click();
   await thought.locator('summary').click();
-  expect(await log.innerText()).toBe(before);
+  await expect.poll(() => log.innerText(), { timeout: 15_000 }).toBe(before);
   await context.close();
 }, 60_000);

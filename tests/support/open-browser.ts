@@ -62,3 +62,10 @@ export async function startSession(page: Page, agent: string, prompt: string): P
 export function statusBadge(page: Page, label: string) {
   return page.locator('.session-header .badge', { hasText: label });
 }
+
+/** Ends the session that is shown, for good: asked for twice, and not by a double click. */
+export async function cancelSession(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Cancel', exact: true }).click();
+  await page.waitForTimeout(400);
+  await page.getByRole('button', { name: 'End it for good?' }).click();
+}

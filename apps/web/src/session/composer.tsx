@@ -15,10 +15,12 @@ type Props = {
   readonly open: SuspendEvent | undefined;
   readonly fieldRef: Ref<HTMLTextAreaElement | null>;
   readonly onSent: () => void;
+  /** What stands in its place once nothing can be said any more. */
+  readonly whenOver: ReactNode;
 };
 
 /** Says something to the agent: the answer that it waits for, now into what it does, or later as its next task. */
-export function Composer({ id, status, canSteer, open, fieldRef, onSent }: Props): ReactNode {
+export function Composer({ id, status, canSteer, open, fieldRef, onSent, whenOver }: Props): ReactNode {
   const { text, problem, write, send } = useSender(id, onSent);
   // Between two turns there is nothing to steer and nothing to queue behind.
   const isBetween = status === 'idle' || status === 'interrupted';
@@ -35,7 +37,7 @@ export function Composer({ id, status, canSteer, open, fieldRef, onSent }: Props
     if ((event.ctrlKey || event.metaKey) && !isBetween) return sendBy('immediate');
     sendBy(event.altKey ? 'queued' : undefined);
   };
-  if (isOver(status)) return <p className="composer-closed">This session is over. Start a new one to go on.</p>;
+  if (isOver(status)) return whenOver;
   return (
     <form className="composer" aria-label="Message to the agent" onSubmit={(event) => event.preventDefault()}>
       {problem !== undefined && (

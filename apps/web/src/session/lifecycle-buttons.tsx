@@ -1,5 +1,5 @@
 import type { LifecycleVerb, SessionStatus } from '@concerto/protocol';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import { client } from '../client.ts';
 import { failureOf } from '../fetching/failure.ts';
 import { Icon, type IconName } from '../shell/icon.tsx';
@@ -23,10 +23,26 @@ const looks: readonly Look[] = [
   { verb: 'cancel', label: 'Cancel', icon: 'stop', help: 'End the session for good' },
 ];
 
+/** For so long a second press on Cancel is taken for a yes. */
+const confirmMs = 5000;
+/** Two presses that follow faster are one by habit. */
+const habitMs = 300;
+
 /** Ask and see the status change: the buttons keep no state of the session's own. */
 export function LifecycleButtons({ id, status }: Props): ReactNode {
   const [asking, setAsking] = useState<LifecycleVerb>();
+  const [confirmingSince, setConfirmingSince] = useState<number>();
+  const isConfirming = confirmingSince !== undefined;
+  useEffect(() => {
+    if (!isConfirming) return undefined;
+    const timer = setTimeout(() => setConfirmingSince(undefined), confirmMs);
+    return () => clearTimeout(timer);
+  }, [isConfirming]);
   const ask = async (verb: LifecycleVerb): Promise<void> => {
+    // What cannot be undone is asked for twice.
+    if (verb === 'cancel' && !isConfirming) return setConfirmingSince(Date.now());
+    if (verb === 'cancel' && isConfirming && Date.now() - confirmingSince < habitMs) return;
+    setConfirmingSince(undefined);
     setAsking(verb);
     try {
       await client[verb](id);
@@ -40,7 +56,8 @@ export function LifecycleButtons({ id, status }: Props): ReactNode {
   const shown = looks.filter(({ verb }) => isShown(verb, status));
   return (
     <fieldset className="lifecycle" aria-label="Session control">
-      {shown.map(({ verb, label, icon, help }) => {
+      {shown.map((look) => {
+        const { verb, icon, help } = look;
         const isRefused = !isAllowed(status, verb) && verb !== 'cancel';
         const isOff = isRefused || asking === verb;
         return (
@@ -48,18 +65,24 @@ export function LifecycleButtons({ id, status }: Props): ReactNode {
             key={placeOf(verb, status)}
             type="button"
             className={verb === 'cancel' ? 'button danger-quiet' : 'button'}
+            data-confirming={verb === 'cancel' && isConfirming}
             // Not `disabled`, which would take the focus from who pressed it.
             aria-disabled={isOff}
             title={isRefused ? `Not while it is ${statusWords[status].label.toLowerCase()}` : help}
             onClick={() => !isOff && void ask(verb)}
           >
             <Icon name={icon} />
-            {label}
+            {labelOf(look, status, isConfirming)}
           </button>
         );
       })}
     </fieldset>
   );
+}
+
+function labelOf({ verb, label }: Look, status: SessionStatus, isConfirming: boolean): string {
+  if (verb === 'cancel' && isConfirming) return 'End it for good?';
+  return verb === 'resume' && status === 'interrupted' ? 'Go on' : label;
 }
 
 /** Pause and Resume share a place where only one of them can mean something. */

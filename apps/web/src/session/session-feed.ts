@@ -16,6 +16,8 @@ export type FeedState = {
   readonly connection: FeedConnection;
   /** Goes up with each connection that was made: what was read beside the events may be outdated then. */
   readonly connections: number;
+  /** Only the end of a long session is shown yet; so many events before it are still being read. */
+  readonly earlier: number;
 };
 
 /**
@@ -28,6 +30,10 @@ const lookInForMs = 4000;
 
 /** A page that is not painted has no animation frames; its events are folded after this time. */
 const unseenFoldMs = 250;
+
+/** One that is longer is shown from its end at once, while all of it is read behind that. */
+const glimpseFrom = 3000;
+const glimpseEvents = 600;
 
 /** Events after which the session's own row may say something else. */
 const changesSession: ReadonlySet<string> = new Set([
@@ -57,7 +63,10 @@ export class SessionFeed {
     sessionRevision: 0,
     connection: { kind: 'connecting' },
     connections: 0,
+    earlier: 0,
   };
+  /** The position up to which everything must be read before it takes the place of the glimpse. */
+  #glimpsedTo = 0;
   #waiting: FollowedEvent[] = [];
   #leaving: AbortController | undefined;
   #frame: number | undefined;
@@ -93,6 +102,7 @@ export class SessionFeed {
     const leaving = new AbortController();
     this.#leaving = leaving;
     void this.#follow(leaving.signal);
+    if (this.#folded.position === 0) void this.#glimpse(leaving.signal);
   };
 
   readonly #onVisibility = (): void => {
@@ -132,6 +142,24 @@ export class SessionFeed {
     }
   }
 
+  /** The end of a long session, long before all of it is here. */
+  async #glimpse(signal: AbortSignal): Promise<void> {
+    try {
+      const { position } = await this.#client.get(this.#id, { signal });
+      if (position < glimpseFrom) return;
+      const end = new SessionFold();
+      for await (const event of this.#client.follow(this.#id, { after: position - glimpseEvents, signal })) {
+        end.take(event);
+        if (event.seq >= position) break;
+      }
+      if (signal.aborted || this.#folded.position >= position) return;
+      this.#glimpsedTo = position;
+      this.#change({ view: end.view, earlier: position - glimpseEvents });
+    } catch {
+      // All of it is being read anyway, and says what is wrong.
+    }
+  }
+
   #connection(state: ConnectionState): void {
     if (state.kind === 'waiting') {
       const until = Date.now() + state.retryInMs;
@@ -163,7 +191,8 @@ export class SessionFeed {
       if (event.type === 'message') queueRevision = event.seq;
       else if (changesSession.has(event.type)) sessionRevision = event.seq;
     }
-    this.#change({ view: this.#folded.view, queueRevision, sessionRevision });
+    if (this.#folded.position < this.#glimpsedTo) return;
+    this.#change({ view: this.#folded.view, queueRevision, sessionRevision, earlier: 0 });
   }
 
   #change(change: Partial<FeedState>): void {

@@ -13,15 +13,17 @@ import { ChildrenPanel } from './children-panel.tsx';
 import { Composer } from './composer.tsx';
 import { ConnectionBadge } from './connection-badge.tsx';
 import { focusRequest } from './focus-request.ts';
+import { RunAgain } from './run-again.tsx';
 import { SessionFacts } from './session-facts.tsx';
 import { SessionHeader, WaitingLine } from './session-header.tsx';
+import { SessionTools } from './session-tools.tsx';
 import { useKeepSeen } from './use-keep-seen.ts';
 import { useSession } from './use-session.ts';
 
 /** One session: what happened and happens, what waits, and everything one can say to it. */
 export function SessionPage({ id }: { readonly id: string }): ReactNode {
   const { view, items, session, queue, connection, retry, refusal, ...shown } = useSession(id);
-  const { status, statusSince, hasFailed, isStale, isReplaying, behind } = shown;
+  const { status, statusSince, hasFailed, isStale, isReplaying, behind, earlier } = shown;
   const following = useFollowing(items.length);
   useKeepSeen(id, isReplaying ? 0 : view.position);
   const field = useRef<HTMLTextAreaElement>(null);
@@ -46,7 +48,7 @@ export function SessionPage({ id }: { readonly id: string }): ReactNode {
       />
       <div className="session-columns">
         <div className="session-main">
-          <Timeline sessionId={id} view={view} items={items} following={following} />
+          <Timeline sessionId={id} view={view} items={items} earlier={earlier} following={following} />
           <WaitingLine session={session} />
           <Composer
             key={id}
@@ -56,6 +58,7 @@ export function SessionPage({ id }: { readonly id: string }): ReactNode {
             canSteer={session?.capabilities === undefined || session.capabilities.includes('steer')}
             fieldRef={field}
             onSent={following.follow}
+            whenOver={<RunAgain session={session} view={view} />}
           />
         </div>
         <aside className="session-side" aria-label="Queue and facts">
@@ -63,6 +66,7 @@ export function SessionPage({ id }: { readonly id: string }): ReactNode {
           <ChildrenPanel id={id} count={session?.children ?? 0} />
           <QueuePanel {...queue} />
           {session !== undefined && <SessionFacts session={session} view={view} />}
+          <SessionTools key={id} id={id} title={session?.title ?? id} position={view.position} />
         </aside>
       </div>
       <Announcer view={view} isReplaying={isReplaying} />

@@ -11,7 +11,7 @@ const sessionPollMs = 5000;
 /** All that the page knows of a session: its events as they come, and beside them what only the server can say. */
 export function useSession(id: string) {
   const { feed, retry } = useSessionFeed(id);
-  const { view, queueRevision, sessionRevision, connection, connections } = feed;
+  const { view, queueRevision, sessionRevision, connection, connections, earlier } = feed;
   const { turns } = view;
   // oxlint-disable-next-line react/exhaustive-deps -- another session has items of its own
   const timelineItems = useMemo(() => new TimelineItems(), [id]);
@@ -42,6 +42,7 @@ export function useSession(id: string) {
     refusal: refusalOf(connection, session === undefined ? error : undefined),
     behind: Number.isFinite(behind) ? behind : 0,
     isReplaying,
+    earlier,
     status: (isReplaying ? session?.status : view.status) ?? session?.status ?? 'queued',
     statusSince: isReplaying ? undefined : view.statusSince,
     hasFailed: turn !== undefined && isFailed(turn),

@@ -69,7 +69,7 @@ function Note({ session }: { readonly session: Session }): ReactNode {
   }
   return (
     <span className="row-note">
-      <Plain text={firstLine(resultText(result) ?? '')} />
+      <Plain text={firstLine(resultText(result) ?? '').replaceAll(/\*\*|`|^#+\s/g, '')} />
     </span>
   );
 }

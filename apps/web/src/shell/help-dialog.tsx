@@ -31,6 +31,7 @@ const groups: readonly { readonly title: string; readonly keys: readonly (readon
       ['Enter', 'Send, or answer what is asked; Shift+Enter for a new line'],
       ['Alt+Enter', 'Queue, also while a question is open'],
       ['Ctrl+Enter', 'Steer: say it in the running turn (⌘ on a Mac)'],
+      ['i', 'Inspect: audit and events'],
       ['b', 'To the end of the timeline, and follow it'],
     ],
   },

@@ -113,11 +113,15 @@ function Table({ token }: { readonly token: TokenOf<'table'> }): ReactNode {
       <table>
         <thead>
           <tr>
-            {token.header.map((cell, column) => (
-              <th key={`h${column}`} scope="col" style={{ textAlign: cell.align ?? undefined }}>
-                <Inline tokens={cell.tokens} />
-              </th>
-            ))}
+            {token.header.map((cell, column) => {
+              // A corner that is left empty is the head of nothing.
+              const Head = cell.text.trim() === '' ? 'td' : 'th';
+              return (
+                <Head key={`h${column}`} style={{ textAlign: cell.align ?? undefined }}>
+                  <Inline tokens={cell.tokens} />
+                </Head>
+              );
+            })}
           </tr>
         </thead>
         <tbody>

@@ -9,13 +9,15 @@ type Props = {
   readonly sessionId: string;
   readonly view: SessionView;
   readonly items: readonly TimelineItem[];
+  /** So many events before the first item are still being read. */
+  readonly earlier: number;
   readonly following: Following;
 };
 
 const chunkItems = 50;
 
 /** What has happened, newest at the end. Only the part around the reader is laid out. */
-export function Timeline({ sessionId, view, items, following }: Props): ReactNode {
+export function Timeline({ sessionId, view, items, earlier, following }: Props): ReactNode {
   const { turns, status, requests } = view;
   const turn = turns.at(-1);
   const isWorking = turn?.state === 'running' && status === 'running';
@@ -43,6 +45,7 @@ export function Timeline({ sessionId, view, items, following }: Props): ReactNod
         onWheel={(event) => event.deltaY < 0 && onTouch()}
       >
         <div ref={inner} className="timeline-inner">
+          {earlier > 0 && <p className="muted earlier">Reading {earlier.toLocaleString()} earlier events …</p>}
           {start > 0 && (
             <button type="button" className="button small earlier" onClick={showEarlier}>
               Show earlier ({start.toLocaleString()} more)

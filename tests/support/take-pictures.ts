@@ -1,0 +1,152 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { type Api, apiOf } from './api.ts';
+import { openBrowser, visit } from './open-browser.ts';
+import { accessFaults } from './page-faults.ts';
+import { startServer } from './start-server.ts';
+
+const folderOfPictures = join(import.meta.dirname, '../../docs/images');
+const sizes = [
+  { name: 'wide', width: 1360, height: 860 },
+  { name: 'phone', width: 360, height: 760 },
+] as const;
+const themes = ['light', 'dark'] as const;
+
+type Sessions = {
+  readonly approval: string;
+  readonly done: string;
+  readonly question: string;
+  readonly failed: string;
+};
+type Scene = { readonly name: string; readonly show: (page: Page, url: string, sessions: Sessions) => Promise<void> };
+
+/** Every page and state. Each waits until it is what it is called. */
+const scenes: readonly Scene[] = [
+  {
+    name: 'overview',
+    show: async (page, url) => {
+      await page.goto(`${url}/`);
+      await page.getByText('Which of the two databases').first().waitFor();
+    },
+  },
+  {
+    name: 'approval',
+    show: async (page, url, { approval }) => {
+      await page.goto(`${url}/sessions/${approval}`);
+      await page.getByRole('button', { name: 'Approve' }).waitFor();
+      await page.locator('.hljs-keyword, .diff-word').first().waitFor();
+    },
+  },
+  {
+    name: 'question',
+    show: async (page, url, { question }) => {
+      await page.goto(`${url}/sessions/${question}`);
+      await page.getByRole('button', { name: 'The new one' }).waitFor();
+    },
+  },
+  {
+    name: 'result',
+    show: async (page, url, { done }) => {
+      await page.goto(`${url}/sessions/${done}`);
+      await page.getByRole('region', { name: 'Result of turn 1' }).waitFor();
+    },
+  },
+  {
+    name: 'failed',
+    show: async (page, url, { failed }) => {
+      await page.goto(`${url}/sessions/${failed}`);
+      await page.getByRole('region', { name: 'Error' }).waitFor();
+    },
+  },
+  {
+    name: 'inspector',
+    show: async (page, url, { done }) => {
+      // A runner is called after its machine, which is nobody's business.
+      await page.route('**/audit*', async (route) => {
+        const response = await route.fetch();
+        await route.fulfill({ response, body: (await response.text()).replaceAll(/runner:[\w.-]+/g, 'runner:one') });
+      });
+      await page.goto(`${url}/sessions/${done}`);
+      await page.getByRole('region', { name: 'Result of turn 1' }).waitFor();
+      await page.keyboard.press('i');
+      await page.getByRole('dialog', { name: 'Inspect' }).getByRole('row').nth(2).waitFor();
+    },
+  },
+  {
+    name: 'keyboard',
+    show: async (page, url) => {
+      await page.goto(`${url}/`);
+      await page.getByRole('heading', { name: 'Sessions', exact: true }).waitFor();
+      await page.keyboard.press('?');
+      await page.getByRole('dialog', { name: 'Keyboard' }).waitFor();
+    },
+  },
+  {
+    name: 'empty',
+    show: async (page, url) => {
+      await page.route('**/api/sessions?*', (route) => route.fulfill({ json: { sessions: [] } }));
+      await page.goto(`${url}/`);
+      await page.getByRole('heading', { name: 'No sessions yet' }).waitFor();
+    },
+  },
+  {
+    name: 'not-found',
+    show: async (page, url) => {
+      await page.goto(`${url}/sessions/s_nowhere`);
+      await page.getByRole('heading', { name: 'This session does not exist' }).waitFor();
+    },
+  },
+];
+
+async function startSessions(api: Api): Promise<Sessions> {
+  const start = async (title: string, prompt: string, ...statuses: string[]): Promise<string> => {
+    const { id } = await api.start({ agent: 'builder', title, prompt });
+    await api.untilStatus(id, ...statuses);
+    return id;
+  };
+  const task = 'Sign the login tokens with a key pair instead of the shared secret.';
+  const done = await start('Shorten the life of tokens', task, 'waitingForApproval');
+  const { body } = await api.get(`/api/sessions/${done}/requests`);
+  await api.post(`/api/sessions/${done}/requests/${body.requests[0].requestId}`, { response: true });
+  await api.untilStatus(done, 'idle');
+  return {
+    done,
+    failed: await start('Publish 2.0', 'Publish it; this will fail.', 'idle'),
+    question: await start('Move the invoices', 'Move them, and ask me your question.', 'waitingForInput'),
+    approval: await start('Sign tokens with a key pair', task, 'waitingForApproval'),
+  };
+}
+
+const folder = await mkdtemp(join(tmpdir(), 'concerto-pictures-'));
+const agent = join(import.meta.dirname, 'picture-agent.mjs');
+await writeFile(
+  join(folder, 'Concerto.toml'),
+  `[agents.builder]\ncommand = ${JSON.stringify(process.execPath)}\nargs = [${JSON.stringify(agent)}]\ndescription = "Changes code, and asks before it does"\n`,
+);
+const [server, browser] = await Promise.all([startServer({ folder }), openBrowser()]);
+const faults: string[] = [];
+try {
+  await mkdir(folderOfPictures, { recursive: true });
+  const sessions = await startSessions(apiOf(server));
+  for (const colorScheme of themes) {
+    for (const { name: size, width, height } of sizes) {
+      for (const { name, show } of scenes) {
+        const { context, page } = await visit(browser, server.entrance, { colorScheme, width });
+        await page.setViewportSize({ width, height });
+        await show(page, server.url, sessions);
+        await page.screenshot({ path: join(folderOfPictures, `${name}-${size}-${colorScheme}.png`) });
+        faults.push(...(await accessFaults(page)).map((fault) => `${name} ${size} ${colorScheme}: ${fault}`));
+        await context.close();
+      }
+    }
+  }
+} finally {
+  await browser.close();
+  await server.stop();
+  await rm(folder, { recursive: true, force: true });
+}
+for (const fault of faults) console.error(fault);
+console.log(`${scenes.length * sizes.length * themes.length} pictures in docs/images, ${faults.length} faults`);
+process.exitCode = faults.length === 0 ? 0 : 1;
