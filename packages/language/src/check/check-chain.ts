@@ -8,8 +8,8 @@ import { CON, isCon, isDynamic, optionOf, prune, type Type } from './types.ts';
  * chain is left out instead, and the whole is an Option.
  */
 export function checkChain(body: Body, node: Expression, check: () => Type): Type {
-  const links = linksOf(node);
-  if (links === undefined || body.chain?.links.has(firstOf(links)) === true) return check();
+  const links = linksOf(node) ?? NO_LINKS;
+  if (body.chain?.links.has(firstOf(links)) === true) return check();
   const outer = body.chain;
   const chain = { links, isCut: false };
   body.chain = chain;
@@ -19,6 +19,16 @@ export function checkChain(body: Body, node: Expression, check: () => Type): Typ
   const known = prune(type);
   body.cx.facts.chains.set(node.id, isDynamic(known) ? 'dynamic' : 'option');
   return isDynamic(known) || isCon(known, CON.Option) ? type : optionOf(type);
+}
+
+const NO_LINKS: ReadonlySet<NodeId> = new Set();
+
+/** Is there a `?` that a `.` or `[` follows? */
+export function isChain(node: Expression): boolean {
+  for (let current = receiverOf(node); current !== undefined; current = receiverOf(current)) {
+    if (current.kind === 'PropagateExpression') return true;
+  }
+  return false;
 }
 
 function firstOf(links: ReadonlySet<NodeId>): NodeId {

@@ -2,7 +2,7 @@ import type { Expression } from '../syntax/expression.ts';
 import { checkField, checkIndex, checkTupleField } from './check-access.ts';
 import { checkBlock } from './check-block.ts';
 import { checkCall, checkPipe } from './check-call.ts';
-import { checkChain } from './check-chain.ts';
+import { checkChain, isChain } from './check-chain.ts';
 import { checkClosure } from './check-closure.ts';
 import { checkBreak, checkContinue, checkFor, checkIf, checkLoop, checkWhile } from './check-control.ts';
 import { checkAwait, checkPropagate, checkRace, checkReturn, checkThrow, checkTry } from './check-failure.ts';
@@ -68,13 +68,15 @@ function dispatch(body: Body, node: Expression, expected: Type | undefined): Typ
     case 'CallExpression':
       return checkCall(body, node, expected);
     case 'MethodCallExpression':
-      return checkChain(body, node, () => checkMethodCall(body, node, { expected }));
+      return isChain(node)
+        ? checkChain(body, node, () => checkMethodCall(body, node, { expected }))
+        : checkMethodCall(body, node, { expected });
     case 'FieldExpression':
-      return checkChain(body, node, () => checkField(body, node));
+      return isChain(node) ? checkChain(body, node, () => checkField(body, node)) : checkField(body, node);
     case 'TupleFieldExpression':
-      return checkChain(body, node, () => checkTupleField(body, node));
+      return isChain(node) ? checkChain(body, node, () => checkTupleField(body, node)) : checkTupleField(body, node);
     case 'IndexExpression':
-      return checkChain(body, node, () => checkIndex(body, node));
+      return isChain(node) ? checkChain(body, node, () => checkIndex(body, node)) : checkIndex(body, node);
     case 'UnaryExpression':
       return checkUnary(body, node);
     case 'BinaryExpression':

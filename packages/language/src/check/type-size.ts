@@ -12,13 +12,20 @@ const MOST_TYPE_PARTS = 20_000;
 /** The type itself, or an error where it is larger than the checker is willing to walk. */
 export function limitType(cx: Context, type: Type, span: Span): Type {
   const known = prune(type);
-  if (known.kind !== 'applied' || known.args.length === 0 || sizeOf(cx, known, new Map()) <= MOST_TYPE_PARTS) {
-    return type;
-  }
+  if (known.kind !== 'applied' || !isNested(known) || sizeOf(cx, known, new Map()) <= MOST_TYPE_PARTS) return type;
   cx.report.error(CODE.cycle, span, `the type of this has more than ${MOST_TYPE_PARTS} parts`, {
     help: 'give the parts names: a struct of its own, or `Any` where the type does not matter',
   });
   return ERROR;
+}
+
+/** Most types are not, and need no measure. */
+function isNested({ args }: AppliedType): boolean {
+  for (const arg of args) {
+    const part = prune(arg);
+    if (part.kind === 'applied' && part.args.length > 0) return true;
+  }
+  return args.length > MOST_TYPE_PARTS;
 }
 
 /** Each part is looked at once, however often it occurs; what is fully known is remembered. */
