@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Api, apiOf } from '../support/api.ts';
 import { steps, writePuppets } from '../support/puppets.ts';
+import { runConcerto } from '../support/run-concerto.ts';
 import { type StartedServer, startServer } from '../support/start-server.ts';
 
 /** Each test starts the server at least twice, from source. */
@@ -178,6 +179,32 @@ test('SIGTERM says who stays and how to end them; a second one ends them', {
   const after = await start();
   const interrupted = (await after.untilStatus(id, 'interrupted')).at(-1);
   expect(interrupted.reason).toMatch(/no keeper on this machine holds it/);
+});
+
+test('`concerto agents` shows who is kept, `concerto stop` stops the server and with --agents those too', {
+  timeout: aMachineUnderLoadMs,
+}, async () => {
+  const env = { XDG_STATE_HOME: join(folder, 'state'), HOME: folder };
+  server = await startServer({ folder, args: store, env });
+  const api = apiOf(server);
+  const { id } = await api.start({ agent: 'puppet', prompt: steps({ hang: true }) });
+  await api.until(id, (event) => event.type === 'functionCall');
+  const concerto = async (...args: string[]) => await runConcerto(args, env, folder).ended;
+  const listed = await concerto('agents', 'ls', '--json', ...store);
+  const [agent] = JSON.parse(listed.out);
+  expect(agent).toMatchObject({ session: id, state: 'owned', memory: expect.any(Number) });
+  expect(agent.memory).toBeGreaterThan(1024 * 1024);
+  const stopped = await concerto('stop', ...store);
+  expect(stopped).toMatchObject({ code: 0, out: expect.stringMatching(/has stopped\n1 agent stays at work/) });
+  expect((await concerto('agents', 'ls', ...store)).out).toContain('waits for a server');
+  expect((await concerto('agents', 'end', 'nobody', ...store)).code).toBe(1);
+  expect((await concerto('doctor', 'puppet', '--no-prompt', '--port', '1', ...store)).out).toMatch(
+    /holds 1 agent, and no server/,
+  );
+  expect((await concerto('stop', '--agents', ...store)).out).toBe('1 agent ended\n');
+  expect(() => process.kill(agent.pid, 0)).toThrow('ESRCH');
+  expect((await concerto('agents', 'ls', ...store)).out).toBe('no agents are kept here\n');
+  expect(await concerto('stop', ...store)).toMatchObject({ code: 1, err: expect.stringContaining('no server runs') });
 });
 
 test('when the keeper is killed too, sessions are interrupted, and the reason says so', {

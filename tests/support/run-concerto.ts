@@ -11,8 +11,13 @@ export type ConcertoRun = {
 };
 
 /** `concerto …` as a process of its own, with these variables and no others of ours but `PATH`. */
-export function runConcerto(args: readonly string[], env: Readonly<Record<string, string>> = {}): ConcertoRun {
+export function runConcerto(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  cwd = process.cwd(),
+): ConcertoRun {
   const child = spawn(process.execPath, [...concertoCommand, ...args], {
+    cwd,
     env: { PATH: process.env.PATH ?? '', XDG_STATE_HOME: process.env.XDG_STATE_HOME ?? '', NO_COLOR: '1', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: endsWithinMs,

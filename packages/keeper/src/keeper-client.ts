@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
-import { accessSync, closeSync, constants, openSync, readFileSync, rmSync } from 'node:fs';
+import { accessSync, closeSync, constants, existsSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { isFromKeeper } from './frame-shapes.ts';
@@ -144,15 +144,16 @@ export class KeeperClient {
   }
 }
 
-/** Whether a keeper could run here at all; else why not. */
+/** Why no keeper could run here, if that is so. Makes nothing. */
 export function whyNoKeeper(folder: string): string | undefined {
   if (process.platform === 'win32') return 'there is no keeper on Windows yet';
+  let there = folder;
+  while (!existsSync(there) && dirname(there) !== there) there = dirname(there);
   try {
-    makeFolder(folder);
-    accessSync(folder, constants.W_OK);
+    accessSync(there, constants.W_OK);
     return undefined;
   } catch {
-    return `${folder} cannot be written to`;
+    return `${there} cannot be written to`;
   }
 }
 

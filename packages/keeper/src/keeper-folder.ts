@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** How a keeper is found: in `keeper.json` of its folder, which only its user can read. */
@@ -20,6 +20,7 @@ function noteFile(folder: string): string {
 /** Undefined when there is none, or none that can be read. */
 export function readNote(folder: string): KeeperNote | undefined {
   try {
+    if (!isPrivate(noteFile(folder))) return undefined;
     const read: unknown = JSON.parse(readFileSync(noteFile(folder), 'utf8'));
     return isNote(read) ? read : undefined;
   } catch {
@@ -40,6 +41,12 @@ export function removeNote(folder: string, pid: number): void {
 
 export function makeFolder(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
+}
+
+/** A clone or another user may have put one there: what others can read or write is not ours. */
+function isPrivate(file: string): boolean {
+  const { uid, mode } = statSync(file);
+  return (mode & 0o077) === 0 && (process.getuid === undefined || uid === process.getuid());
 }
 
 function isNote(value: unknown): value is KeeperNote {

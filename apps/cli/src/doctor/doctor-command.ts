@@ -9,6 +9,7 @@ import { runningServer } from '../state/project-state.ts';
 import { ensureTrust } from '../state/trust.ts';
 import { type AgentEntry, agentTask, defaultPrompt } from './check-agent.ts';
 import { connectionTasks } from './check-connections.ts';
+import { checkKeeper } from './check-keeper.ts';
 import { checkNode, checkPort, checkSandbox, portState } from './check-machine.ts';
 import {
   type ConfigResult,
@@ -132,7 +133,9 @@ async function checkMachine(
   say('looks at the port and the store');
   const state = await portState(at.host, at.port);
   const port = at.portMatters ? [checkPort(at.host, at.port, state)] : [];
-  return [checkNode(), await checkSandbox(), ...(await checkStore(at.store, state === 'ours')), ...port];
+  const store = await checkStore(at.store, state === 'ours');
+  const keeper = await checkKeeper(at.store, state === 'ours');
+  return [checkNode(), await checkSandbox(), ...store, ...keeper, ...port];
 }
 
 type Declared = ConfigResult & {

@@ -1,0 +1,44 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { KeeperClient, type ListedAgent } from '@concerto/keeper';
+import { keeperFolder } from '../serve/keeper-of.ts';
+import { loadCatalog } from '../serve/load-catalog.ts';
+import { defaultStore, storeOf } from '../serve/server-settings.ts';
+
+/** For commands that look for the keeper of a store. */
+export const keeperOptions = {
+  store: { type: 'string', value: 'URL', help: `the store; default ${defaultStore}, CONCERTO_STORE or the manifest's` },
+  config: { type: 'string', value: 'FILE', help: 'manifest; default ./Concerto.toml' },
+} as const;
+
+/** Undefined for a store in memory, whose agents end with the server. */
+export function keeperHere(values: {
+  readonly store: string | undefined;
+  readonly config: string | undefined;
+}): KeeperClient | undefined {
+  const named = values.store ?? process.env.CONCERTO_STORE;
+  const settings =
+    named === undefined ? loadCatalog({ config: values.config, mock: false, runs: false })?.server : undefined;
+  const folder = keeperFolder(named ?? storeOf(values, settings) ?? defaultStore);
+  return folder === undefined ? undefined : new KeeperClient({ folder });
+}
+
+/** Session ids have no `#`. */
+export function sessionOf({ agent }: ListedAgent): string {
+  return agent.replace(/#\d+$/, '');
+}
+
+/** Resident memory of a process and all in its group, in bytes; undefined where nobody tells. */
+export async function memoryOf({ pid }: ListedAgent): Promise<number | undefined> {
+  const listed = await promisify(execFile)('ps', ['-A', '-o', 'pgid=,rss=']).catch(() => undefined);
+  if (listed === undefined) return undefined;
+  const rows = listed.stdout.split('\n').map((line) => line.trim().split(/\s+/).map(Number));
+  return rows.reduce((sum, [group, kilobytes = 0]) => (group === pid ? sum + kilobytes * 1024 : sum), 0);
+}
+
+/** Ends all that a keeper holds; gives how many there were. */
+export async function endAll(keeper: KeeperClient): Promise<number> {
+  const agents = await keeper.list();
+  await Promise.all(agents.map(({ agent }) => keeper.end(agent)));
+  return agents.filter(({ running }) => running).length;
+}

@@ -1,0 +1,61 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describeProcess } from '@concerto/keeper';
+import { defineCommand, parseArguments } from '../arguments.ts';
+import { runningServer } from '../state/project-state.ts';
+import { print, printError } from '../terminal/print.ts';
+import { endAll, keeperHere, keeperOptions } from './kept-here.ts';
+
+const stopsWithinMs = 60_000;
+const pollMs = 50;
+
+export const spec = defineCommand({
+  name: 'stop',
+  summary: 'Stop the server of this folder; agents that are at work go on, unless they are to end too.',
+  usage: '[--agents]',
+  options: {
+    ...keeperOptions,
+    agents: { type: 'boolean', help: 'end the agents that are at work too, also when no server runs' },
+  },
+  maxPositionals: 0,
+});
+
+export async function run(argv: string[]): Promise<number> {
+  const { values } = parseArguments(spec, argv);
+  const running = runningServer(process.cwd());
+  if (running === undefined && !values.agents) {
+    printError('no server runs for this folder');
+    return 1;
+  }
+  const keeper = keeperHere(values);
+  if (running !== undefined) {
+    const { pid, url } = running.server;
+    if (!(await stopped(pid, values.agents))) {
+      printError(`the server on ${url} (pid ${pid}) does not stop; \`kill -9 ${pid}\` ends it, and its agents go on`);
+      return 1;
+    }
+    print(`the server on ${url} has stopped`);
+  }
+  const agents = (await keeper?.list())?.filter(({ running: runs }) => runs) ?? [];
+  if (values.agents && keeper !== undefined) {
+    const count = await endAll(keeper);
+    print(count === 1 ? '1 agent ended' : `${count} agents ended`);
+  } else if (agents.length > 0) {
+    const who = agents.length === 1 ? '1 agent stays' : `${agents.length} agents stay`;
+    print(`${who} at work; \`concerto agents ls\` shows, \`concerto stop --agents\` ends`);
+  }
+  return 0;
+}
+
+/** The second signal says that nobody need wait for a second thought. */
+async function stopped(pid: number, agentsToo: boolean): Promise<boolean> {
+  const before = await describeProcess(pid);
+  if (before === undefined) return true;
+  process.kill(pid, 'SIGTERM');
+  const until = Date.now() + stopsWithinMs;
+  for (let polls = 1; Date.now() < until; polls++) {
+    await sleep(pollMs);
+    if ((await describeProcess(pid))?.startTime !== before.startTime) return true;
+    if (agentsToo && polls === 4) process.kill(pid, 'SIGTERM');
+  }
+  return false;
+}
