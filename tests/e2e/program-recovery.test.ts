@@ -2,9 +2,11 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { startRedisServer } from '@concerto/log/testing';
 import { type ScriptedModelServer, startScriptedModelServer } from '@concerto/models/testing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Api, apiOf } from '../support/api.ts';
+import { startRunner } from '../support/start-runner.ts';
 import { type StartedServer, startServer } from '../support/start-server.ts';
 
 /** Each test starts the server several times, from source. */
@@ -159,4 +161,35 @@ test('killed at any place, again and again, it comes to the same end, and nothin
   }
   const { sessions } = (await api.get(`/api/sessions?parent=${id}&limit=200`)).body;
   for (const child of sessions) expect(['completed', 'failed', 'cancelled']).toContain(child.status);
+});
+
+test('on Redis a program goes on with another runner when its own was killed, wherever its agents are', {
+  timeout: aMachineUnderLoadMs,
+}, async () => {
+  const redis = await startRedisServer();
+  const env = { MODEL_KEY: 'k' };
+  server = await startServer({ folder, args: ['--store', redis.url, '--no-runner'], env });
+  const api = apiOf(server);
+  const first = await startRunner(folder, redis.url, { ...env, XDG_STATE_HOME: join(folder, 'one') });
+  let second: Awaited<ReturnType<typeof startRunner>> | undefined;
+  try {
+    const { id } = await api.start({ program: 'long' });
+    const asked = (await api.until(id, (event) => event.type === 'waitForInput')).at(-1);
+    first.kill('SIGKILL');
+    second = await startRunner(folder, redis.url, { ...env, XDG_STATE_HOME: join(folder, 'two') });
+    const path = `/api/sessions/${id}/requests/${asked.requestId}`;
+    await expect.poll(async () => (await api.post(path, { response: 'Ada' })).status, { timeout: 60_000 }).toBe(200);
+    const events = await api.until(id, (event) => event.type === 'finish');
+    expect(events.find((event) => event.type === 'complete').result.outcomes.parts).toEqual([
+      { text: 'answer 1, Ada, answer 2' },
+    ]);
+    expect(model.requests).toHaveLength(2);
+    expect(await heard()).toEqual(['left.1', 'right.1']);
+  } finally {
+    first.kill('SIGKILL');
+    second?.kill('SIGKILL');
+    await server.stop();
+    server = undefined;
+    await redis.stop();
+  }
 });
