@@ -171,12 +171,12 @@ test('on Redis a program goes on with another runner when its own was killed, wh
   server = await startServer({ folder, args: ['--store', redis.url, '--no-runner'], env });
   const api = apiOf(server);
   const first = await startRunner(folder, redis.url, { ...env, XDG_STATE_HOME: join(folder, 'one') });
-  let second: Awaited<ReturnType<typeof startRunner>> | undefined;
+  const runners = [first];
   try {
     const { id } = await api.start({ program: 'long' });
     const asked = (await api.until(id, (event) => event.type === 'waitForInput')).at(-1);
     first.kill('SIGKILL');
-    second = await startRunner(folder, redis.url, { ...env, XDG_STATE_HOME: join(folder, 'two') });
+    runners.push(await startRunner(folder, redis.url, { ...env, XDG_STATE_HOME: join(folder, 'two') }));
     const path = `/api/sessions/${id}/requests/${asked.requestId}`;
     await expect.poll(async () => (await api.post(path, { response: 'Ada' })).status, { timeout: 60_000 }).toBe(200);
     const events = await api.until(id, (event) => event.type === 'finish');
@@ -186,8 +186,7 @@ test('on Redis a program goes on with another runner when its own was killed, wh
     expect(model.requests).toHaveLength(2);
     expect(await heard()).toEqual(['left.1', 'right.1']);
   } finally {
-    first.kill('SIGKILL');
-    second?.kill('SIGKILL');
+    for (const runner of runners) runner.kill('SIGKILL');
     await server.stop();
     server = undefined;
     await redis.stop();
