@@ -121,6 +121,19 @@ describe('a turn', () => {
     expect(last(said)).toMatchObject({ text: 'After.' });
   });
 
+  test('a call whose input comes in two pieces is shown with all of it, and what it writes as it writes it', async () => {
+    const said = await turn(await startAcp(['as:OpenCode']), 'writes');
+    expect(shown(said)[0]).toMatchObject({
+      type: 'functionCall',
+      name: 'bash',
+      kind: 'execute',
+      args: { command: 'rm -r build', cwd: '/w' },
+    });
+    const written = said.filter((item) => kindOf(item) === 'tool_output').map(rawOf<{ text: string }>);
+    expect(written.map(({ text }) => text)).toEqual(['one\n', 'two\n']);
+    expect(shown(said).at(-1)).toMatchObject({ type: 'functionResult', outcome: 'ok' });
+  });
+
   test('what is not about us, or not known, passes by; a request that we do not serve is refused', async () => {
     const acp = await startAcp();
     const said = await turn(acp, 'odd');
@@ -489,6 +502,15 @@ describe('the start', () => {
 });
 
 describe('a conversation', () => {
+  test('that is taken up is billed from what it had cost before', async () => {
+    const acp = await startAcp(['resume'], {}, { conversation: 'conversation-1', spentMicroUsd: 400_000 });
+    const usages = (await turn(acp, 'billed')).flatMap((item) => (item.kind === 'usage' ? [item] : []));
+    expect(usages).toMatchObject([
+      { usage: { costMicroUsd: 100_000 }, source: { context: { used: 7, size: 100 } } },
+      { usage: { inputTokens: 1, costMicroUsd: 0 } },
+    ]);
+  });
+
   test('has a name only where it can be taken up', async () => {
     const forgetful = await startAcp();
     expect(kinds(await turn(forgetful, 'hello'))).not.toContain('custom');

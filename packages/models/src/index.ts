@@ -14,4 +14,5 @@ export type {
   ModelTurn,
   ModelUsage,
 } from './model-turn.ts';
+export { estimatedCost } from './prices.ts';
 export type { Environment } from './variables.ts';

@@ -65,3 +65,13 @@ export function costOf(provider: string, model: string, usage: ModelUsage): numb
   const input = (inputTokens - cached) * price.input + cached * (price.cachedInput ?? 0);
   return (input + outputTokens * price.output) / TOKENS;
 }
+
+/** The same for a model whose provider nobody tells, as agents do not. */
+export function estimatedCost(model: string, usage: Omit<ModelUsage, 'totalTokens'>): number | undefined {
+  const whole = { ...usage, totalTokens: usage.inputTokens + usage.outputTokens };
+  for (const provider of Object.keys(PRICES)) {
+    const cost = costOf(provider, model, whole);
+    if (cost !== undefined) return cost;
+  }
+  return undefined;
+}

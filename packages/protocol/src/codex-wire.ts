@@ -111,7 +111,12 @@ export const CodexNotification = z.discriminatedUnion('method', [
   call('turn/started', { ...about, turn: z.looseObject({ id: z.string() }) }),
   call('turn/completed', {
     ...about,
-    turn: z.looseObject({ id: z.string(), status: z.string(), error: lenient(failure) }),
+    turn: z.looseObject({
+      id: z.string(),
+      status: z.string(),
+      error: lenient(failure),
+      durationMs: lenient(z.number()),
+    }),
   }),
   call('turn/plan/updated', {
     ...about,

@@ -49,6 +49,8 @@ export class AcpConversation implements Conversation {
   /** Undefined where nobody knows what was paid before. */
   #paid: number | undefined;
   #source: UsageSource = {};
+  /** It tells what it costs. */
+  #isBilled = false;
 
   constructor(link: AgentLink, params: AcpParams) {
     this.#link = link;
@@ -209,6 +211,7 @@ export class AcpConversation implements Conversation {
   #spent({ cost, used, size }: Extract<SessionUpdate, { sessionUpdate: 'usage_update' }>): void {
     if (used != null && size != null) this.#source = { ...this.#source, context: { used, size } };
     if (cost == null || cost.currency.toUpperCase() !== 'USD') return;
+    this.#isBilled = true;
     const costMicroUsd = this.#paid === undefined ? 0 : Math.round((cost.amount - this.#paid) * 1e6);
     if (this.#paid === undefined || costMicroUsd > 0) this.#paid = cost.amount;
     if (costMicroUsd <= 0) return;
@@ -237,7 +240,7 @@ export class AcpConversation implements Conversation {
       return;
     }
     const result = PromptResult.safeParse(answer.value);
-    if (result.success) this.#link.say(...turn.ended(result.data, this.#source));
+    if (result.success) this.#link.say(...turn.ended(result.data, this.#source, this.#isBilled));
     else this.#link.say(...turn.failed(`its answer to the prompt cannot be read: ${whyNot(result.error)}`, 'protocol'));
   }
 

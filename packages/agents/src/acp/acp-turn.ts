@@ -81,9 +81,11 @@ export class AcpTurn {
     return [...this.#thought(), ...this.#calls.close('cancelled')];
   }
 
-  ended(result: PromptResult, source: UsageSource): readonly AgentOutput[] {
+  ended(result: PromptResult, source: UsageSource, isBilled = false): readonly AgentOutput[] {
     const { stopReason } = result;
-    const usage = usageOf(result);
+    const told = usageOf(result);
+    // The cost of an agent that tells it comes apart: of these tokens nothing is left to be guessed.
+    const usage = told === undefined || !isBilled ? told : { ...told, costMicroUsd: 0 };
     const tokens: JsonObject =
       usage === undefined ? {} : { usage: { input_tokens: usage.inputTokens, output_tokens: usage.outputTokens } };
     const isDone = stopReason === 'end_turn' || (stopReason === 'cancelled' && this.#hasRefused);

@@ -361,13 +361,14 @@ export class CodexConversation implements Conversation {
     this.#interrupt().catch(() => undefined);
   }
 
-  #result({ text, message }: Extract<CodexEnd, { kind: 'completed' }>, { used }: Turn) {
+  #result({ text, message, durationMs }: Extract<CodexEnd, { kind: 'completed' }>, { used }: Turn) {
     return {
       type: 'result',
       text,
       usage: { input_tokens: used.input, output_tokens: used.output },
       ...(this.#thread === '' ? {} : { conversation: this.#thread }),
       ...(message === undefined ? {} : { message }),
+      ...(durationMs === undefined ? {} : { duration_ms: durationMs }),
     } as const;
   }
 

@@ -24,9 +24,16 @@ export type CodexMeaning =
   | { readonly kind: 'background' };
 
 export type CodexEnd =
-  | { readonly kind: 'completed'; readonly text: string; readonly message: string | undefined }
+  | {
+      readonly kind: 'completed';
+      readonly text: string;
+      readonly message: string | undefined;
+      readonly durationMs?: number;
+    }
   | { readonly kind: 'interrupted' }
   | { readonly kind: 'failed'; readonly code: string; readonly message: string };
+
+type CodexTurn = Extract<CodexNotification, { method: 'turn/completed' }>['params']['turn'];
 
 /** Beside what we understand: says nothing that anybody waits for. */
 const quiet =
@@ -237,20 +244,17 @@ export class CodexTranslator {
     return says(agentInfo({ extra: { rate_limits: limits } }));
   }
 
-  #completed(turn: {
-    readonly id: string;
-    readonly status: string;
-    readonly error?: CodexFailure | null | undefined;
-  }): CodexMeaning[] {
-    const rest = this.#restOfThought();
-    return [...rest, { kind: 'ended', turnId: turn.id, end: this.#end(turn.status, turn.error ?? this.#failure) }];
+  #completed(turn: CodexTurn): CodexMeaning[] {
+    return [...this.#restOfThought(), { kind: 'ended', turnId: turn.id, end: this.#end(turn) }];
   }
 
-  #end(status: string, failure: CodexFailure | undefined): CodexEnd {
+  #end({ status, error, durationMs }: CodexTurn): CodexEnd {
     if (status === 'completed') {
-      return { kind: 'completed', text: this.#answer?.text ?? '', message: this.#answer?.message };
+      const { text = '', message } = this.#answer ?? {};
+      return { kind: 'completed', text, message, ...(durationMs == null ? {} : { durationMs }) };
     }
     if (status === 'interrupted') return { kind: 'interrupted' };
+    const failure = error ?? this.#failure;
     const details = failure?.additionalDetails == null ? '' : ` (${failure.additionalDetails})`;
     const message = `${failure?.message ?? 'the turn failed'}${details}`;
     if (isUnauthorized(failure?.codexErrorInfo)) {

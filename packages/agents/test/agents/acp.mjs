@@ -101,6 +101,10 @@ const scenes = {
     await stopped;
     return end('cancelled');
   },
+  async billed() {
+    update({ sessionUpdate: 'usage_update', used: 7, size: 100, cost: { amount: 0.5, currency: 'USD' } });
+    return { stopReason: 'end_turn', usage: { inputTokens: 1, outputTokens: 1 } };
+  },
   async writes() {
     const { toolCallId } = beginCommand();
     const told = (status, text) =>

@@ -1,4 +1,5 @@
 import type { EventLog } from '@concerto/log';
+import type { SessionState } from '@concerto/session';
 import { z } from 'zod';
 
 const pageEntries = 1_000;
@@ -23,4 +24,10 @@ export async function conversationOf(log: EventLog, session: string): Promise<st
     if (last === undefined || last >= page.head) return name;
     after = last;
   }
+}
+
+/** What the session has cost: an agent that takes its conversation up bills the whole of it. */
+export function spentBy(state: Pick<SessionState, 'usage'> | undefined): { readonly spentMicroUsd?: number } {
+  const spent = state?.usage.costMicroUsd;
+  return spent === undefined ? {} : { spentMicroUsd: spent };
 }

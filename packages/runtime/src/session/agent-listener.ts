@@ -4,6 +4,7 @@ import type { WorkEvent } from '@concerto/protocol';
 import type { MintId, SessionConnection, SessionOutput } from '../ports.ts';
 import type { AgentLink } from './agent-link.ts';
 import { reportOf, type Speaker, sessionError } from './agent-report.ts';
+import { estimatedUsage } from './estimated-usage.ts';
 import { isHeard } from './kept-agents.ts';
 import { MessageIds } from './message-ids.ts';
 import type { OwnerWriter } from './owner-writer.ts';
@@ -160,7 +161,7 @@ export class AgentListener {
         return;
       case 'usage': {
         const { writer, speaker } = this.#options;
-        const { usage, source } = output;
+        const { usage, source } = estimatedUsage(output.usage, output.source);
         await writer.tell({ type: 'usage', epoch: speaker.epoch, usage, source, observed }, this.#at);
         return;
       }

@@ -5,7 +5,7 @@ import { type SessionState, statusOf } from '@concerto/session';
 import type { SessionConnection } from '../ports.ts';
 import type { ActorPorts, AgentEntry, LeftAgent, Owned } from './actor-ports.ts';
 import { rememberCapabilities } from './agent-capabilities.ts';
-import { conversationOf } from './agent-conversation.ts';
+import { conversationOf, spentBy } from './agent-conversation.ts';
 import { AgentJournal } from './agent-journal.ts';
 import { AgentLink, undelivered } from './agent-link.ts';
 import { AgentListener, type Exit } from './agent-listener.ts';
@@ -259,7 +259,7 @@ export class SessionActor {
         ...(live.agent === undefined ? {} : { kept: live.agent }),
         signal: live.abort.signal,
         ...(initTimeoutMs === undefined ? {} : { initTimeoutMs }),
-        ...(conversation === undefined ? {} : { conversation }),
+        ...(conversation === undefined ? {} : { conversation, ...spentBy(this.#followed) }),
         writer: this.#writer,
         epoch: this.#own.fence.epoch,
         onProcess: (identity) => this.#notes.remember(identity),
