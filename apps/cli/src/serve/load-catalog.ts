@@ -21,6 +21,7 @@ export type Configured = {
 };
 
 const poolMaxDefault = 20;
+const foreignStartMs = 60_000;
 
 export type CatalogOptions = {
   readonly config: string | undefined;
@@ -88,9 +89,15 @@ function agentEntry(name: string, agent: ManifestAgent, folder: string): Catalog
     },
     ...(agent.timeout === undefined ? {} : { timeoutMs: agent.timeout * 1000 }),
     ...(agent.idle_timeout === undefined ? {} : { idleTimeoutMs: agent.idle_timeout * 1000 }),
-    ...(agent.init_timeout === undefined ? {} : { initTimeoutMs: agent.init_timeout * 1000 }),
+    ...startWithin(agent),
     ...(agent.description === undefined ? {} : { description: agent.description }),
   };
+}
+
+/** Programs of others take their time to start, their servers too; one of our own wire has nothing to do before its `init_ack`. */
+function startWithin({ protocol, init_timeout: seconds }: ManifestAgent): { readonly initTimeoutMs?: number } {
+  if (seconds !== undefined) return { initTimeoutMs: seconds * 1000 };
+  return protocol === 'ndjson' ? {} : { initTimeoutMs: foreignStartMs };
 }
 
 function demoEntry({ description, ...spec }: ReturnType<typeof demoAgents>[number]): CatalogEntry {
