@@ -1,4 +1,4 @@
-import { isNestedTooDeep, type Json, type JsonObject } from '@concerto/base';
+import { isNestedTooDeep, type Json, type JsonObject, jsonDepthMax } from '@concerto/base';
 import { z } from 'zod';
 import { JsonRecord, JsonValue } from './json-value.ts';
 
@@ -193,16 +193,28 @@ export type ClaudeLine =
 export function readClaudeLine(line: string): ClaudeLine {
   const raw = parsedObject(line);
   if (raw === undefined || typeof raw.type !== 'string') return { kind: 'text', text: line };
+  if (isPiece(raw)) return { kind: 'message', message: raw };
   const message = ClaudeMessage.safeParse(raw);
   if (message.success) return { kind: 'message', message: message.data };
   return { kind: 'unknown', type: raw.type, raw };
+}
+
+/** A piece of text, by hand: nearly every line is one, and a schema costs several times what its JSON does. */
+function isPiece(raw: JsonObject): raw is JsonObject & Extract<ClaudeMessage, { type: 'stream_event' }> {
+  if (raw.type !== 'stream_event' || raw.parent_tool_use_id !== null) return false;
+  const { event } = raw;
+  if (event === undefined || !isObject(event) || event.type !== 'content_block_delta') return false;
+  const { delta, content_block, message, usage } = event;
+  if (content_block !== undefined || message !== undefined || usage !== undefined) return false;
+  return delta !== undefined && isObject(delta) && delta.type === 'text_delta' && typeof delta.text === 'string';
 }
 
 function parsedObject(line: string): JsonObject | undefined {
   try {
     const value: Json = JSON.parse(line);
     // A schema would go as deep as the value does, and our stack is not that deep.
-    return isObject(value) && !isNestedTooDeep(value) ? value : undefined;
+    const mayBeDeep = line.length > 2 * jsonDepthMax;
+    return isObject(value) && !(mayBeDeep && isNestedTooDeep(value)) ? value : undefined;
   } catch {
     return undefined;
   }

@@ -64,6 +64,8 @@ test('once: it ends with its first result', async () => {
     { type: 'finish' },
   ]);
   expect((await stage.sessions.get(id))?.usage.inputTokens).toBe(100);
+  const used = (await stage.events(id)).find(({ type }) => type === 'usage');
+  expect(used).toMatchObject({ inputTokens: 100, turn: 1, model: expect.any(String) });
 });
 
 test('thoughts are thoughts', async () => {

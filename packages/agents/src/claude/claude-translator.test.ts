@@ -1,4 +1,4 @@
-import { readClaudeLine } from '@concerto/protocol';
+import { ClaudeMessage, readClaudeLine } from '@concerto/protocol';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ClaudeTranslator } from './claude-translator.ts';
@@ -16,6 +16,15 @@ test('no line of the program makes us fail, whatever is in it', () => {
       for (const each of lines) expect(Array.isArray(translator.read(readClaudeLine(each)))).toBe(true);
     }),
   );
+});
+
+test('a piece of text is read as the schema would read it', () => {
+  const delta = { type: 'text_delta', text: 'Hel' };
+  const event = { type: 'content_block_delta', index: 0, delta };
+  for (const parent of [null, 'toolu_1', undefined]) {
+    const raw = { type: 'stream_event', event, session_id: 'c', parent_tool_use_id: parent };
+    expect(readClaudeLine(JSON.stringify(raw))).toEqual({ kind: 'message', message: ClaudeMessage.parse(raw) });
+  }
 });
 
 test('a line that nests deeper than any stack is text', () => {

@@ -69,6 +69,9 @@ export class CodexTranslator {
   }
 
   read(method: string, params: Json): CodexMeaning[] {
+    if (method === 'item/agentMessage/delta' && isPiece(params, this.#root)) {
+      return this.#words(params.itemId, params.delta);
+    }
     const parsed = CodexNotification.safeParse({ method, params });
     if (!parsed.success) return this.#strange(method);
     const { threadId } = parsed.data.params;
@@ -312,4 +315,14 @@ function codeOf(info: Json | null | undefined): string {
 function isUnauthorized(info: Json | null | undefined): boolean {
   if (codeOf(info) === 'unauthorized') return true;
   return memberOf(memberOf(info ?? undefined, codeOf(info)), 'httpStatusCode') === 401;
+}
+
+/** A piece of our own thread's text, by hand: nearly every line is one, and a schema costs more than its JSON does. */
+function isPiece(
+  params: Json,
+  root: string | undefined,
+): params is JsonObject & { readonly itemId: string; readonly delta: string } {
+  if (typeof params !== 'object' || params === null || !('itemId' in params) || !('delta' in params)) return false;
+  const isOurs = root === undefined || params.threadId === root;
+  return isOurs && typeof params.itemId === 'string' && typeof params.delta === 'string';
 }

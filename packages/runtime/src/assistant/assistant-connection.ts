@@ -71,7 +71,7 @@ export class AssistantConnection implements SessionConnection {
     this.#voice = {
       show: (...events) => this.#push({ kind: 'events', events }),
       note: (message, fields = {}) => this.#say({ ...fields, type: 'log', level: 'warn', message }),
-      used: (usage) => this.#push({ kind: 'usage', usage }),
+      used: (usage, source) => this.#push({ kind: 'usage', usage, source }),
       ask: (event, signal) => this.#ask(event, signal),
       after: (ms, call) => parts.clock.at(parts.clock.now() + ms, call),
       recorded: (signal) => orAborted(this.output.read(), signal),

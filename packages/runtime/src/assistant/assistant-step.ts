@@ -1,5 +1,5 @@
 import type { FinishReason, ModelMessage, ModelReply, ModelTool, ModelTurn } from '@concerto/models';
-import type { Usage } from '@concerto/protocol';
+import type { Usage, UsageSource } from '@concerto/protocol';
 import { createSignalParser, type SignalCall, type SignalEvent, signalsSystemPrompt } from '@concerto/signals';
 import type { AssistantCall, Said } from './assistant-history.ts';
 import { nativeMessages, signalsMessages } from './assistant-messages.ts';
@@ -17,7 +17,7 @@ export type Step = {
   readonly tools: readonly ModelTool[];
   readonly draft: StepDraft;
   readonly signal: AbortSignal;
-  readonly used: (usage: Usage) => void;
+  readonly used: (usage: Usage, source: UsageSource) => void;
   /** Resolves when the next piece may be taken. */
   readonly unfrozen: () => Promise<void>;
 };
@@ -45,7 +45,7 @@ async function askNatively(step: Step): Promise<StepReply> {
     else reply = part.reply;
   }
   draft.end();
-  if (reply !== undefined) step.used(usageOf(reply));
+  if (reply !== undefined) step.used(usageOf(reply), { model: reply.model });
   const calls = (reply?.toolCalls ?? []).map(({ id, name, arguments: args }) => ({ id, name, args }));
   return { calls, finish: reply?.finishReason ?? 'other' };
 }
@@ -65,7 +65,7 @@ async function askForSignals(step: Step): Promise<StepReply> {
     if (part.type === 'thought') draft.think(part.text);
     else if (part.type === 'reply') {
       draft.end();
-      step.used(usageOf(part.reply));
+      step.used(usageOf(part.reply), { model: part.reply.model });
       finish = part.reply.finishReason;
     } else if (parser.done || heard.executes) {
       babble += part.text.length;

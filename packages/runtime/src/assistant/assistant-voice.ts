@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '@concerto/base';
-import { type AgentEvent, textContent, type Usage } from '@concerto/protocol';
+import { type AgentEvent, textContent, type Usage, type UsageSource } from '@concerto/protocol';
 import type { Suspend } from '../ports.ts';
 
 /** How the loop is heard: everything it says goes to the session in this order. */
@@ -7,7 +7,7 @@ export type AssistantVoice = {
   readonly show: (...events: readonly AgentEvent[]) => void;
   /** A line about the turn that is neither the model's nor a function's. */
   readonly note: (message: string, fields?: JsonObject) => void;
-  readonly used: (usage: Usage) => void;
+  readonly used: (usage: Usage, source: UsageSource) => void;
   readonly ask: (event: Suspend, signal: AbortSignal) => Promise<Json>;
   /** Calls once after a while; the returned function takes it back. */
   readonly after: (ms: number, call: () => void) => () => void;

@@ -215,6 +215,17 @@ describe('how agent messages become events', () => {
     });
   });
 
+  test('a binary edit is a change without lines', () => {
+    const said = translated({
+      type: 'tool_result',
+      id: 't1',
+      changes: [{ path: 'a.png', kind: 'edit', patch: 'Binary files a/a.png and b/a.png differ' }],
+    });
+    expect('events' in said && said.events[0]).toMatchObject({
+      changes: [{ path: 'a.png', added: 0, removed: 0, patch: expect.stringContaining('Binary') }],
+    });
+  });
+
   test('of a patch of 10 MB the beginning is shown, and the counts are those of all of it', () => {
     const patch = `@@ -1 +1 @@\n${'+0123456789\n'.repeat(1_000_000)}`;
     const said = translated({ type: 'tool_call', id: 't1', name: 'Edit', changes: [{ path: 'a\nb', patch }] });
