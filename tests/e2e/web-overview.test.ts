@@ -20,6 +20,17 @@ fn main() -> Result<String, AgentError> {
     Ok(done)
 }
 `;
+/** The same, answered by the program. */
+const decided = `
+agent Worker { connector: asker }
+
+fn main() -> Result<String, AgentError> {
+    let done = listen Worker.execute("paint") {
+        "question" => |q| { "red" },
+    }?;
+    Ok(done.text)
+}
+`;
 const asker = join(import.meta.dirname, '../vectors/lang/_kit/agents/ask.mjs');
 const manifest = `
 [project]
@@ -28,6 +39,8 @@ version = "0.1.0"
 entry = "main.conc"
 [programs.painter]
 entry = "main.conc"
+[programs.decider]
+entry = "decided.conc"
 [agents.asker]
 command = ${JSON.stringify(process.execPath)}
 args = [${JSON.stringify(asker)}]
@@ -36,6 +49,7 @@ args = [${JSON.stringify(asker)}]
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'concerto-overview-'));
   await writeFile(join(folder, 'main.conc'), program);
+  await writeFile(join(folder, 'decided.conc'), decided);
   [puppets, browser] = await Promise.all([startPuppetServer({ folder, manifest }), openBrowser()]);
 });
 
@@ -164,3 +178,40 @@ test('17.3 an agent that a program called is a session of its own: found, answer
   await page.screenshot({ path: `${pictures}/program-light.png` });
   await context.close();
 }, 60_000);
+
+test('17.1 what a program answered says so, and leads to where it was decided', async () => {
+  const { id } = await puppets.api.start({ program: 'decider', title: 'Decide for me' });
+  await puppets.api.untilStatus(id, 'completed');
+  const { body } = await puppets.api.get(`/api/sessions?parent=${id}`);
+  const { context, page } = await visit(browser, puppets.server.entrance);
+  await page.goto(`${puppets.server.url}/sessions/${body.sessions[0].id}`);
+  const note = page.locator('.settled', { hasText: 'red' });
+  expect(await note.textContent()).toContain('by program');
+  await note.getByRole('link', { name: 'where it was decided' }).click();
+  await page.waitForURL(`**/sessions/${id}?event=*`);
+  await page.getByRole('dialog', { name: 'Inspect' }).locator('.event[data-sought=true]').waitFor();
+  await context.close();
+}, 60_000);
+
+test('17.3 the page can be installed', async () => {
+  const { context, page } = await visit(browser, puppets.server.entrance);
+  const href = await page.locator('link[rel=manifest]').getAttribute('href');
+  const response = await page.request.get(`${puppets.server.url}${href}`);
+  expect(response.headers()['content-type']).toContain('application/manifest+json');
+  expect(await response.json()).toMatchObject({ start_url: '/', display: 'standalone' });
+  await context.close();
+}, 30_000);
+
+test('17.9 the first load is at most 200 kB of JavaScript, compressed as it is sent', async () => {
+  const { context, page } = await visit(browser, puppets.server.entrance);
+  await page.getByRole('heading', { name: 'Sessions', exact: true }).waitFor();
+  const bytes = await page.evaluate(() =>
+    performance
+      .getEntriesByType('resource')
+      .filter((entry): entry is PerformanceResourceTiming => entry.name.endsWith('.js'))
+      .reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0),
+  );
+  expect(bytes).toBeGreaterThan(10_000);
+  expect(bytes).toBeLessThan(200_000);
+  await context.close();
+}, 30_000);

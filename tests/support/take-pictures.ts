@@ -66,7 +66,8 @@ const scenes: readonly Scene[] = [
       // A runner is called after its machine, which is nobody's business.
       await page.route('**/audit*', async (route) => {
         const response = await route.fetch();
-        await route.fulfill({ response, body: (await response.text()).replaceAll(/runner:[\w.-]+/g, 'runner:one') });
+        const text = await response.text();
+        await route.fulfill({ response, body: text.replaceAll(/(runner"?:"?)[\w.-]+/g, '$1one') });
       });
       await page.goto(`${url}/sessions/${done}`);
       await page.getByRole('region', { name: 'Result of turn 1' }).waitFor();

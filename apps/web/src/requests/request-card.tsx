@@ -10,6 +10,7 @@ import { ChoiceForm } from './choice-form.tsx';
 import { JsonForm } from './json-form.tsx';
 import { QuestionForm } from './question-form.tsx';
 import { RequestPrompt } from './request-prompt.tsx';
+import { RoutedLine } from './routed-line.tsx';
 import { SettledNote } from './settled-note.tsx';
 
 type Props = {
@@ -25,7 +26,7 @@ export type FormProps<Event extends SuspendEvent = SuspendEvent> = {
 
 /** Something the agent waits for. It is open until the events say that it is not, whoever answered. */
 export function RequestCard({ sessionId, item }: Props): ReactNode {
-  const { event, settled, at } = item;
+  const { event, settled, at, routed } = item;
   const [problem, setProblem] = useState<string>();
   const [isSending, setSending] = useState(false);
   const card = useRef<HTMLElement>(null);
@@ -65,6 +66,7 @@ export function RequestCard({ sessionId, item }: Props): ReactNode {
         )}
       </header>
       <RequestPrompt key={String(isOpen)} event={event} isOpen={isOpen} />
+      <RoutedLine routed={routed} />
       {settled === undefined ? (
         <Form event={event} isSending={isSending} onAnswer={(response) => void send(response)} />
       ) : (

@@ -1,5 +1,7 @@
 import type { Settlement, SuspendEvent } from '@concerto/protocol';
 import type { ReactNode } from 'react';
+import { Link } from '../routing/link.tsx';
+import { sessionPath } from '../routing/route.ts';
 import { Icon } from '../shell/icon.tsx';
 import { ClockTime } from '../time/moment.tsx';
 import { answerText, isRefusal } from './answer-text.ts';
@@ -18,7 +20,7 @@ export function SettledNote({ event, settled }: Props): ReactNode {
       </p>
     );
   }
-  const { response, reason } = settled;
+  const { response, reason, because } = settled;
   const isNo = response !== undefined && isRefusal(event, response);
   return (
     <p className="settled" data-outcome="answered" data-answer={isNo ? 'no' : undefined}>
@@ -26,6 +28,9 @@ export function SettledNote({ event, settled }: Props): ReactNode {
       {response === undefined ? <span>Answered</span> : <strong>{answerText(event, response)}</strong>}
       <span>by {whoText(settled.by)}</span>
       {reason !== undefined && <span className="settled-reason">{reason}</span>}
+      {because !== undefined && (
+        <Link href={`${sessionPath(because.session)}?event=${because.seq}`}>where it was decided</Link>
+      )}
       <ClockTime at={settled.at} />
     </p>
   );

@@ -1,0 +1,24 @@
+import type { Routing } from '@concerto/protocol';
+import type { ReactNode } from 'react';
+import { Plain } from '../text/plain.tsx';
+import { whoText } from './who-text.ts';
+
+/** Who was asked before a person, and what they said; nothing where a person was asked at once. */
+export function RoutedLine({ routed }: { readonly routed: readonly Routing[] }): ReactNode {
+  const shown = routed.filter(({ to, reason }) => to !== 'person' || reason !== undefined);
+  if (shown.length === 0) return null;
+  return (
+    <ul className="routed" aria-label="Who was asked">
+      {shown.map(({ to, reason, at }) => (
+        <li key={`${at} ${to}`}>
+          <strong>{whoText(to)}</strong>
+          {reason !== undefined && (
+            <>
+              : <Plain text={reason} />
+            </>
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}
