@@ -29,8 +29,8 @@ export class KeptConnection implements AgentConnection {
   readonly replyLine?: (line: string) => Promise<void>;
   readonly #driver: AgentConnection;
   readonly #process: KeptProcess;
-  readonly #detached: Promise<void>;
-  #detachNow: () => void = () => {};
+  #batches: AsyncIterator<Batch> | undefined;
+  #isDetached = false;
   #isIdle = false;
   #mark: string | undefined;
   #isCaughtUp = false;
@@ -45,9 +45,6 @@ export class KeptConnection implements AgentConnection {
     if (driver.replyLine !== undefined) {
       this.replyLine = (line) => this.#ask({ op: 'line', line }, async () => await driver.replyLine?.(line));
     }
-    this.#detached = new Promise((resolve) => {
-      this.#detachNow = resolve;
-    });
     const takenUp = new Promise<void>((resolve) => {
       this.#takenUpNow = resolve;
     });
@@ -59,8 +56,9 @@ export class KeptConnection implements AgentConnection {
       takenUp,
       idAt: (place) => this.#idAt(place),
       detach: () => {
+        this.#isDetached = true;
         agentProcess.detach();
-        this.#detachNow();
+        void this.#batches?.return?.();
       },
       forget: () => agentProcess.forget(),
     };
@@ -150,14 +148,14 @@ export class KeptConnection implements AgentConnection {
 
   async *#heard(): AsyncGenerator<Batch, undefined> {
     const batches = this.#driver.output[Symbol.asyncIterator]();
-    const gone = this.#detached.then(() => undefined);
+    this.#batches = batches;
     try {
       for (;;) {
         this.#isIdle = true;
         this.#look();
-        const next = await Promise.race([batches.next(), gone]);
+        const next = await batches.next();
         this.#isIdle = false;
-        if (next === undefined || next.done === true) return undefined;
+        if (next.done === true || this.#isDetached) return undefined;
         yield next.value;
       }
     } finally {

@@ -13,6 +13,7 @@ export class OutputBuffer<Item extends object> implements AsyncIterable<readonly
   #length = 0;
   #state: 'open' | 'ended' | 'abandoned' = 'open';
   #isRead = false;
+  #wakesSoon = false;
   #wake: (() => void) | undefined;
 
   /** The source goes on when a full buffer has been emptied. */
@@ -31,12 +32,23 @@ export class OutputBuffer<Item extends object> implements AsyncIterable<readonly
     const { place } = this.#source;
     this.#items.push(place === undefined ? item : { ...item, at: place() });
     this.#length += length;
-    this.#wakeReader();
+    if (place === undefined) this.#wakeReader();
+    else this.#wakeSoon();
   }
 
   end(): void {
     if (this.#state === 'open') this.#state = 'ended';
     this.#wakeReader();
+  }
+
+  /** What is said in steps comes one by one: its reader is woken once for all that is there. */
+  #wakeSoon(): void {
+    if (this.#wakesSoon) return;
+    this.#wakesSoon = true;
+    setImmediate(() => {
+      this.#wakesSoon = false;
+      this.#wakeReader();
+    });
   }
 
   #wakeReader(): void {

@@ -11,6 +11,7 @@ export type FrameListener<Head> = {
 export class FrameSocket<Out extends ToKeeper | FromKeeper, In> {
   readonly #socket: Socket;
   #isClosed = false;
+  #isGathering = false;
 
   constructor(socket: Socket, isIn: (head: unknown) => head is In, listener: FrameListener<In>) {
     this.#socket = socket;
@@ -38,11 +39,21 @@ export class FrameSocket<Out extends ToKeeper | FromKeeper, In> {
   /** False when the other side should be given time to read; `drained` tells when it has. */
   send(head: Out, body?: Uint8Array): boolean {
     if (this.#isClosed || this.#socket.destroyed) return true;
-    this.#socket.cork();
+    this.#gather();
     let hasRoom = true;
     for (const part of encodeFrame(head, body)) hasRoom = this.#socket.write(part);
-    this.#socket.uncork();
     return hasRoom;
+  }
+
+  /** What is said at once goes in one piece: each of its own would wake the other side. */
+  #gather(): void {
+    if (this.#isGathering) return;
+    this.#isGathering = true;
+    this.#socket.cork();
+    process.nextTick(() => {
+      this.#isGathering = false;
+      this.#socket.uncork();
+    });
   }
 
   /** Calls once when the other side has read what was sent, or is gone. */
