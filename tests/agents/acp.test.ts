@@ -116,7 +116,7 @@ describe.each(agents)('the real $name', ({ open, tool, capabilities, remembers, 
         .shown()
         .map(({ type }) => type)
         .filter((type) => type !== 'functionCallUpdate'),
-    ).toEqual(['functionCall', 'functionResult']);
+    ).toEqual(['functionCall', 'subagentError', 'functionResult']);
   });
 
   test('an interrupt in the middle of an answer, and the next prompt', { timeout }, async () => {
