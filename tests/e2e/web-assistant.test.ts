@@ -38,7 +38,7 @@ test('a person starts an assistant, sees what it calls, allows one call and refu
   await page.keyboard.press('Enter');
   await approval.getByRole('button', { name: 'Deny', exact: true }).click();
   await page.getByRole('region', { name: 'Result of turn 2' }).waitFor();
-  expect(await page.locator('.tool').last().getAttribute('data-outcome')).toBe('failed');
+  expect(await page.locator('.tool').last().getAttribute('data-outcome')).toBe('denied');
   await page.screenshot({ path: `${pictures}/assistant-done.png` });
   expect(problems).toEqual([]);
 }, 60_000);
