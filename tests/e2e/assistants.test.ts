@@ -218,7 +218,7 @@ test('after kill -9 the conversation goes on, and no server of the dead one is l
   script = ['the other half.'];
   const asked = model.requests.length;
   await api.post(`/api/sessions/${id}/messages`, { content: 'Go on' });
-  await api.until(id, (event) => event.type === 'turnComplete');
+  await api.until(id, (event) => event.type === 'turnComplete' && event.outcome === 'done');
   expect(model.requests[asked]?.body.messages).toMatchObject([
     { role: 'user', content: 'Who holds?' },
     { role: 'assistant', content: 'Looking. ', tool_calls: [{ function: { name: 'stubborn__pid' } }] },
