@@ -223,5 +223,8 @@ test('what a model was asked, and what it answered at which cost, stands in the 
   expect(call.args.prompt).toBe('RS256 or HS256?');
   const result = events.find((event) => event.type === 'functionResult' && event.callId === call.callId);
   expect(result.content.parts[0].functionResponse.response).toMatchObject({ text: expect.stringContaining('mock') });
-  expect(events.find((event) => event.type === 'usage').outputTokens).toBeGreaterThan(0);
+  expect(result.outcome).toBe('ok');
+  const usage = events.find((event) => event.type === 'usage');
+  expect(usage).toMatchObject({ callId: call.callId, model: expect.any(String) });
+  expect(usage.outputTokens).toBeGreaterThan(0);
 });

@@ -365,7 +365,8 @@ export class ChildAgent implements ProgramAgent {
     const call = this.#call;
     if (call === undefined || call.isOver) return;
     call.isOver = true;
-    const { type: _type, ...fields } = response;
+    const { type, ...said } = response;
+    const fields = type === 'error' ? { ...said, $error: said.message ?? 'the agent failed' } : said;
     await this.#options.children.show([callResult(call.name, this.#options.agent, fields)]);
   }
 

@@ -164,6 +164,7 @@ export function callResult(callId: string, name: string, response: { readonly [k
   return {
     type: 'functionResult',
     callId,
+    outcome: '$error' in response ? 'failed' : 'ok',
     content: { role: 'user', parts: [{ functionResponse: { name, response } }] },
   };
 }

@@ -48,7 +48,8 @@ export class ModelCalls {
     const { text, ...rest } = isTable(answer.value) ? answer.value : {};
     const said = typeof text === 'string' ? { text: shortened(text) } : {};
     this.#show(callResult(callId, model, { ...said, ...rest }));
-    this.#say({ kind: 'usage', usage: usageOf(rest) });
+    const name = typeof rest.model === 'string' ? rest.model : model;
+    this.#say({ kind: 'usage', usage: usageOf(rest), source: { callId, model: name } });
   }
 
   #show(event: AgentEvent): void {
