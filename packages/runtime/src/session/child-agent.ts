@@ -365,9 +365,7 @@ export class ChildAgent implements ProgramAgent {
     const call = this.#call;
     if (call === undefined || call.isOver) return;
     call.isOver = true;
-    const { type, ...said } = response;
-    const fields = type === 'error' ? { ...said, $error: said.message ?? 'the agent failed' } : said;
-    await this.#options.children.show([callResult(call.name, this.#options.agent, fields)]);
+    await this.#options.children.show([callResult(call.name, this.#options.agent, response)]);
   }
 
   #lost(cause: unknown): void {

@@ -160,7 +160,10 @@ export function callEvents(call: {
   return [{ type: 'functionCall', callId, name, args: { prompt }, childSession }];
 }
 
-export function callResult(callId: string, name: string, response: { readonly [key: string]: Json }): AgentEvent {
+/** `$error`, or an agent's own `error`, tells that it failed. */
+export function callResult(callId: string, name: string, said: { readonly [key: string]: Json }): AgentEvent {
+  const { type, ...fields } = said;
+  const response = type === 'error' ? { ...fields, $error: fields.message ?? 'the agent failed' } : fields;
   return {
     type: 'functionResult',
     callId,
