@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { type EventLog, openEventLog } from '@concerto/log';
 import { encodeEvent, textContent } from '@concerto/protocol';
-import { catalogOf, PoolKeeper, SessionStore, Sessions, systemClock } from '@concerto/runtime';
+import { catalogOf, PoolKeeper, RuleBook, SessionStore, Sessions, systemClock } from '@concerto/runtime';
 import { serve } from '@concerto/server';
 import { compare, type Row } from './row.ts';
 
@@ -201,7 +201,9 @@ async function serveLog(log: EventLog): Promise<Awaited<ReturnType<typeof serve>
   const store = new SessionStore(log);
   const clock = systemClock;
   const pool = new PoolKeeper({ log, store, clock, report, initialMax: 20 });
-  const sessions = new Sessions({ log, store, pool, catalog: catalogOf([]), clock, mintId: (prefix) => prefix });
+  const mintId = (prefix: string): string => prefix;
+  const rules = new RuleBook({ log, catalog: catalogOf([]), mintId });
+  const sessions = new Sessions({ log, store, pool, rules, catalog: catalogOf([]), clock, mintId });
   return await serve({
     host: '127.0.0.1',
     port: 0,

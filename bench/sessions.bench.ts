@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type EventLog, openEventLog } from '@concerto/log';
-import { catalogOf, PoolKeeper, Runner, SessionStore, Sessions, systemClock } from '@concerto/runtime';
+import { catalogOf, PoolKeeper, RuleBook, Runner, SessionStore, Sessions, systemClock } from '@concerto/runtime';
 import Database from 'libsql';
 import { QuietAgent } from './quiet-agent.ts';
 import { compare, median, type Row } from './row.ts';
@@ -200,12 +200,14 @@ async function openStage(path: string, runs: boolean): Promise<Stage> {
   };
   const catalog = catalogOf([{ kind: 'agent', name: 'quiet', spec: { name: 'quiet', command: 'quiet' } }]);
   const pool = new PoolKeeper({ log, store, clock, report, initialMax: 2 * sessionsAtOnce });
-  const sessions = new Sessions({ log, store, pool, catalog, clock, mintId });
+  const rules = new RuleBook({ log, catalog, mintId });
+  const sessions = new Sessions({ log, store, pool, rules, catalog, clock, mintId });
   const agents: QuietAgent[] = [];
   const runner = new Runner({
     log,
     store,
     pool,
+    rules,
     catalog,
     clock,
     mintId,

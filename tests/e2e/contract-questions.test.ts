@@ -133,6 +133,8 @@ describe('questions', () => {
       type: 'waitForInput',
       event: expect.objectContaining({ type: 'waitForInput', requestId: ids[0] }),
       since: expect.any(String),
+      routedTo: 'person',
+      next: [],
     });
     for (const [index, rid] of [...ids.entries()].reverse()) {
       expect((await api.post(`/api/sessions/${id}/requests/${rid}`, { response: `answer ${index}` })).status).toBe(200);

@@ -97,7 +97,7 @@ export class Client {
     return this.#ask(async (sessions, caller) => {
       const request = (await sessions.requests(session))?.requests[0]?.requestId;
       if (request === undefined) return { ok: true, value: undefined };
-      const answered = await sessions.answer({ session, request }, true, caller);
+      const answered = await sessions.answer({ session, request }, { response: true }, caller);
       return answered.ok ? { ok: true, value: { what: 'answer', session, request } } : answered;
     });
   }

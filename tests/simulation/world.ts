@@ -4,6 +4,7 @@ import {
   catalogOf,
   PoolKeeper,
   type ProcessNote,
+  RuleBook,
   Runner,
   type RunnerOptions,
   SessionStore,
@@ -69,13 +70,15 @@ export class World {
     const mintId = (prefix: string): string => this.mint(prefix);
     const catalog = catalogOf(agentNames.map((name) => ({ kind: 'agent', name, spec: { name, command: name } })));
     const pool = new PoolKeeper({ log, store, clock, report, initialMax: 3 });
-    const sessions = new Sessions({ log, store, pool, catalog, clock, mintId, environment: {} });
+    const rules = new RuleBook({ log, catalog, mintId });
+    const sessions = new Sessions({ log, store, pool, rules, catalog, clock, mintId, environment: {} });
     this.#names += 1;
     const runner = runs
       ? new Runner({
           log,
           store,
           pool,
+          rules,
           catalog,
           clock,
           mintId,

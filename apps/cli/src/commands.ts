@@ -5,6 +5,7 @@ export const commands: CommandTable = {
   serve: { summary: 'start the server', load: () => import('./serve/serve-command.ts') },
   sessions: { summary: 'start, watch and steer sessions', load: () => import('./sessions/sessions-command.ts') },
   watch: { summary: 'all sessions in one view', load: () => import('./sessions/watch-command.ts') },
+  rules: { summary: 'what is answered without a person', load: () => import('./sessions/rules-command.ts') },
   pool: { summary: 'how many sessions run, and may', load: () => import('./sessions/pool-command.ts') },
   stop: { summary: 'stop the server of this folder', load: () => import('./keeper/stop-command.ts') },
   agents: { summary: 'agents that outlive the server', load: () => import('./keeper/agents-command.ts') },

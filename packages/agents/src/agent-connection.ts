@@ -152,7 +152,7 @@ export type AgentReply = {
   /** The type of the message this answers. */
   readonly inReplyTo: string;
   readonly inReplyToId?: AgentMessageId;
-} & ({ readonly value: Json } | { readonly error: Json });
+} & ({ readonly value: Json /** Why it is a no. */; readonly reason?: string } | { readonly error: Json });
 
 export type AgentVerb = 'interrupt' | 'pause' | 'resume' | 'cancel';
 

@@ -1,6 +1,7 @@
 import type { Json } from '@concerto/base';
 import {
   AgentList,
+  type AnswerRequest,
   Audit,
   EventPage,
   LifecycleAccepted,
@@ -10,13 +11,17 @@ import {
   type MessagePriority,
   OpenRequestList,
   PoolState,
+  type PutRules,
   type ReviseMessage,
+  RuleList,
+  RulesTried,
   Session,
   SessionList,
   type SessionStatus,
   type StartSession,
   Template,
   TemplateList,
+  type TryRules,
 } from '@concerto/protocol';
 import { type FollowedEvent, followSession } from './follow-session.ts';
 import { type CallOptions, type ClientOptions, HttpCalls, segment } from './http-calls.ts';
@@ -75,12 +80,21 @@ function sessionCalls(calls: HttpCalls) {
 
     requests: (id: string, call: CallOptions = {}) =>
       calls.call({ ...call, method: 'GET', path: at(id, '/requests'), answer: OpenRequestList }),
-    answer: async (id: string, request: string, response: Json, call: CallOptions = {}): Promise<void> => {
+    answer: async (
+      id: string,
+      request: string,
+      response: Json,
+      { reason, remember, ...call }: CallOptions & Omit<AnswerRequest, 'response'> = {},
+    ): Promise<void> => {
       await calls.call({
         ...call,
         method: 'POST',
         path: at(id, `/requests/${segment(request)}`),
-        body: { response },
+        body: {
+          response,
+          ...(reason === undefined ? {} : { reason }),
+          ...(remember === undefined ? {} : { remember }),
+        },
         answer: done,
       });
     },
@@ -97,8 +111,8 @@ function sessionCalls(calls: HttpCalls) {
         const asked = { ...query, ...(after === 0 ? {} : { after }) };
         const page = await calls.call({ ...call, method: 'GET', path: at(id, '/audit'), query: asked, answer: Audit });
         entries.push(...page.entries);
-        after = page.position;
-        if (!page.more) return { ...page, entries };
+        after = page.position ?? after;
+        if (page.more !== true) return { ...page, entries };
       }
     },
   };
@@ -168,6 +182,13 @@ function houseCalls(calls: HttpCalls) {
     pool: (call: CallOptions = {}) => calls.call({ ...call, method: 'GET', path: 'pool', answer: PoolState }),
     configurePool: (max: number, call: CallOptions = {}) =>
       calls.call({ ...call, method: 'PUT', path: 'pool', body: { max }, answer: PoolState }),
+
+    rules: (call: CallOptions = {}) => calls.call({ ...call, method: 'GET', path: 'rules', answer: RuleList }),
+    /** Replaces the rules of the store; those of the manifest stay. */
+    putRules: (rules: PutRules, call: CallOptions = {}) =>
+      calls.call({ ...call, method: 'PUT', path: 'rules', body: rules, answer: RuleList }),
+    tryRules: (tried: TryRules, call: CallOptions = {}) =>
+      calls.call({ ...call, method: 'POST', path: 'rules/try', body: tried, answer: RulesTried }),
 
     templates: (call: CallOptions = {}) =>
       calls.call({ ...call, method: 'GET', path: 'templates', answer: TemplateList }),

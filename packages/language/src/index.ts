@@ -21,6 +21,7 @@ export {
   type ManifestAssistant,
   type ManifestConnection,
   type ManifestMcpServer,
+  type ManifestRule,
   type ManifestTemplate,
 } from './manifest/manifest.ts';
 export { type JsonSchema, manifestJsonSchema } from './manifest/manifest-json-schema.ts';

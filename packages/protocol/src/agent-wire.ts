@@ -41,6 +41,8 @@ export const ResponseCommand = z
     in_reply_to_id: AgentMessageId.optional(),
     value: json.optional(),
     error: json.optional(),
+    /** Why an approval was refused. */
+    reason: z.string().optional(),
   })
   .refine((response) => (response.value === undefined) !== (response.error === undefined), {
     message: 'exactly one of `value` and `error` is required',

@@ -39,6 +39,10 @@ export const Waiting = z.strictObject({
   since: z.string(),
   requestId: z.string().optional(),
   detail: z.string(),
+  /** Of a request: who is asked, who comes after, and when it runs out. */
+  asked: z.string().optional(),
+  next: z.array(z.string()).optional(),
+  expiresAt: z.string().optional(),
 });
 export type Waiting = z.infer<typeof Waiting>;
 
@@ -116,7 +120,13 @@ export type LifecycleAccepted = z.infer<typeof LifecycleAccepted>;
 
 /** `response` may be any JSON, `null` and `false` included, but it must be there. */
 export const AnswerRequest = z
-  .strictObject({ response: JsonValue })
+  .strictObject({
+    response: JsonValue,
+    /** Why; an agent that is refused is told. */
+    reason: z.string().min(1).max(4_000).optional(),
+    /** Answers the very same again, in this session or for this agent from now on. */
+    remember: z.enum(['session', 'always']).optional(),
+  })
   .refine((body) => body.response !== undefined, { path: ['response'], message: 'is required' });
 export type AnswerRequest = z.infer<typeof AnswerRequest>;
 
@@ -125,6 +135,10 @@ export const OpenRequest = z.strictObject({
   type: z.string(),
   event: SuspendEvent,
   since: z.string(),
+  /** Who is asked, and who comes after. */
+  routedTo: z.string().optional(),
+  next: z.array(z.string()).optional(),
+  expiresAt: z.string().optional(),
 });
 export type OpenRequest = z.infer<typeof OpenRequest>;
 
@@ -228,7 +242,7 @@ export type AuditEntry = z.infer<typeof AuditEntry>;
 /** A page: `position` is that of its last entry, the cursor for the next. */
 export const Audit = z.strictObject({
   entries: z.array(AuditEntry),
-  position: z.number().int().nonnegative(),
-  more: z.boolean(),
+  position: z.number().int().nonnegative().optional(),
+  more: z.boolean().optional(),
 });
 export type Audit = z.infer<typeof Audit>;

@@ -160,6 +160,7 @@ export { PoolRecord } from './pool-record.ts';
 export { readStored } from './read-stored.ts';
 export { readStoredEvent } from './read-stored-event.ts';
 export {
+  OnTimeout,
   PutRules,
   Risk,
   Rule,

@@ -11,10 +11,13 @@ const patterns = z.union([text, z.array(text).min(1).max(200)]).optional();
 /** `allow` and `deny` are for approvals; `answer:VALUE` for questions too; `ask` goes straight to a person. */
 const Decide = z
   .string()
-  .regex(
-    /^(allow|deny|ask|answer:[\s\S]+|model:[A-Za-z0-9_-]{1,100})$/,
-    'is one of "allow", "deny", "ask", "answer:VALUE", "model:NAME"',
-  );
+  .regex(/^(allow|deny|ask|answer:[\s\S]+)$/, 'is one of "allow", "deny", "ask", "answer:VALUE"');
+
+/** What becomes of a request that nobody answered: a question that is denied is withdrawn. */
+export const OnTimeout = z
+  .string()
+  .regex(/^(deny|keep|fail|answer:[\s\S]+)$/, 'is one of "deny", "keep", "fail", "answer:VALUE"');
+export type OnTimeout = z.infer<typeof OnTimeout>;
 
 /** Every key that is there must match; of a list one must. Without any it matches every approval. */
 const matchers = {

@@ -49,6 +49,8 @@ export const RunnerCommand = z.discriminatedUnion('type', [
     requestId,
     response: JsonValue,
     line: z.string().optional(),
+    /** Why it is a no. */
+    reason: z.string().optional(),
   }),
   /** A line in reply to something that was no request. */
   z.strictObject({ type: z.literal('respond'), at, incarnation, line: z.string() }),

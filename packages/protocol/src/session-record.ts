@@ -11,6 +11,7 @@ import {
 import { LifecycleVerb, SessionError, SessionKind } from './http.ts';
 import { JsonValue } from './json-value.ts';
 import { LlmContent } from './llm-content.ts';
+import { OnTimeout, Rule } from './rules.ts';
 import { DeliveryWay } from './runner-command.ts';
 import { ToolConfig } from './tool-config.ts';
 
@@ -101,7 +102,25 @@ const Lifecycle = [
 ] as const;
 
 const Requests = [
-  z.strictObject({ ...envelope, type: z.literal('request-opened'), requestId: id, event: SuspendEvent }),
+  z.strictObject({
+    ...envelope,
+    type: z.literal('request-opened'),
+    requestId: id,
+    event: SuspendEvent,
+    /** How long somebody may take to answer, and what happens then; for ever unless given. */
+    answerWithinMs: z.number().int().positive().optional(),
+    onTimeout: OnTimeout.optional(),
+  }),
+  /** Who is asked now: `rules`, `model:NAME`, `person`. */
+  z.strictObject({
+    ...envelope,
+    type: z.literal('request-routed'),
+    requestId: id,
+    to: z.string().min(1),
+    reason: z.string().optional(),
+  }),
+  /** Nobody answered in the time there was. */
+  z.strictObject({ ...envelope, type: z.literal('request-timed-out'), requestId: id, asked: z.string() }),
   /** `held`: not handed over yet. Only records of older versions say no: their answer went to the agent at once. */
   z.strictObject({
     ...envelope,
@@ -112,7 +131,12 @@ const Requests = [
     /** The reply as its agent gets it, where it is more exact than the response. */
     line: z.string().optional(),
     because: Because.optional(),
+    /** Who decided, where that is not the actor: `rule:all.1`, `timeout`. */
+    by: z.string().optional(),
+    reason: z.string().optional(),
   }),
+  /** From the next request on the same is answered the same way, in this session. */
+  z.strictObject({ ...envelope, type: z.literal('rule-added'), rule: Rule, requestId: id.optional() }),
   /** The owner has it and hands it over when the session goes on. */
   z.strictObject({ ...envelope, type: z.literal('answer-kept'), requestId: id }),
   z.strictObject({ ...envelope, type: z.literal('answer-sent'), requestId: id }),

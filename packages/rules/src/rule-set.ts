@@ -31,6 +31,10 @@ export class RuleSet {
     this.#rules = rules.map(({ id, rule }) => readyRule(id, rule));
   }
 
+  get isEmpty(): boolean {
+    return this.#rules.length === 0;
+  }
+
   decide(request: RuleRequest): Verdict {
     const risk = riskOf(request);
     const found = this.#concerning(request).find((rule) => matches(rule, request, risk));

@@ -1,7 +1,7 @@
 import type { AgentSpec } from '@concerto/agents';
 import type { Result } from '@concerto/base';
 import type { IrModule } from '@concerto/ir';
-import type { SessionKind } from '@concerto/protocol';
+import type { OnTimeout, Rule, SessionKind } from '@concerto/protocol';
 import type { AssistantSpec } from './assistant/assistant-spec.ts';
 
 /** A program that is ready to run, as the manifest names it. */
@@ -17,6 +17,11 @@ export type CatalogEntry = {
   readonly name: string;
   readonly kind: SessionKind;
   readonly description?: string;
+  /** What is answered without a person; the first that matches decides. */
+  readonly rules?: readonly Rule[];
+  /** How long a person may take to answer, and what happens then; for ever unless given. */
+  readonly answerWithinMs?: number;
+  readonly onTimeout?: OnTimeout;
 } & (
   | {
       readonly kind: 'agent';
@@ -43,10 +48,13 @@ export type CatalogEntry = {
 export type Catalog = {
   find(kind: SessionKind, name: string): CatalogEntry | undefined;
   list(): readonly CatalogEntry[];
+  /** Rules for all of them, after their own. */
+  readonly rules?: readonly Rule[];
 };
 
-export function catalogOf(entries: readonly CatalogEntry[]): Catalog {
+export function catalogOf(entries: readonly CatalogEntry[], rules: readonly Rule[] = []): Catalog {
   return {
+    rules,
     find: (kind, name) => entries.find((entry) => entry.kind === kind && entry.name === name),
     list: () => entries,
   };

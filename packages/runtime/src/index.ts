@@ -5,6 +5,7 @@ export { type Clock, type Environment, type MintId, type Report, type StartAgent
 export { Overview, overviewStream } from './session/overview.ts';
 export { PoolKeeper } from './session/pool-keeper.ts';
 export { type ProcessNote, ProcessRegister } from './session/process-register.ts';
+export { RuleBook } from './session/rule-book.ts';
 export { Runner, type RunnerOptions } from './session/runner.ts';
 export type { ServiceRefusal } from './session/service-refusal.ts';
 export { SessionIndex } from './session/session-index.ts';

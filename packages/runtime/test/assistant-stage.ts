@@ -17,7 +17,7 @@ export type AssistantStage = Stage & {
   readonly say: (session: string, content: string, priority?: 'queued' | 'immediate') => Promise<void>;
   readonly control: (session: string, verb: 'interrupt' | 'pause' | 'resume' | 'cancel') => Promise<void>;
   readonly reached: (session: string, status: string) => Promise<void>;
-  readonly answer: (session: string, response: Parameters<Stage['sessions']['answer']>[1]) => Promise<void>;
+  readonly answer: (session: string, response: Parameters<Stage['sessions']['answer']>[1]['response']) => Promise<void>;
 };
 
 export type AssistantStageOptions = Partial<Omit<AssistantSpec, 'models'>> &
@@ -78,7 +78,7 @@ export async function openAssistantStage(script: Script, options: AssistantStage
     answer: async (session, response) => {
       const open = await stage.sessions.requests(session);
       const request = open?.requests[0]?.requestId ?? '';
-      const answered = await stage.sessions.answer({ session, request }, response, user);
+      const answered = await stage.sessions.answer({ session, request }, { response }, user);
       if (!answered.ok) throw new Error(answered.error.message);
     },
     close: async () => {

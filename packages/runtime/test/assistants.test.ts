@@ -119,9 +119,8 @@ test('a missing key refuses the start and names the variable', async () => {
   const connections = { local: { provider: 'openai', default_model: 'm' } };
   stage = await openAssistantStage([], { connections });
   const id = await stage.begin('Hello');
-  const error = await stage.until(id, ({ type }) => type === 'error');
-  expect(error.message).toContain('OPENAI_API_KEY');
-  await stage.reached(id, 'failed');
+  const held = await stage.until(id, ({ type, status }) => type === 'status' && status === 'interrupted');
+  expect(held.reason).toContain('OPENAI_API_KEY');
   await expect.poll(() => stage.sessions.pool()).toMatchObject({ active: 0 });
 });
 

@@ -74,7 +74,9 @@ test('a program that waits goes on with the next owner after a planned stop', as
   const second = open(log, 'fn main() -> Result<String, String> { Ok("another") }');
   expect((await second.sessions.requests(id))?.requests).toHaveLength(1);
   const target = { session: id, request: String(asked.requestId) };
-  expect(await second.sessions.answer(target, 'Ada', { actor: 'user', key: undefined })).toEqual({ ok: true });
+  expect(await second.sessions.answer(target, { response: 'Ada' }, { actor: 'user', key: undefined })).toEqual({
+    ok: true,
+  });
   const complete = await second.until(id, (event) => event.type === 'complete' || event.type === 'error');
   expect(complete).toMatchObject({ type: 'complete', result: { outcomes: { parts: [{ text: 'Ada' }] } } });
 });
@@ -156,7 +158,7 @@ async function answerAll(stage: Stage, id: string, signal: AbortSignal): Promise
     for (const { requestId } of (await stage.sessions.requests(id))?.requests ?? []) {
       if (seen.has(requestId)) continue;
       const target = { session: id, request: requestId };
-      const answered = await stage.sessions.answer(target, 'Ada', { actor: 'user', key: undefined });
+      const answered = await stage.sessions.answer(target, { response: 'Ada' }, { actor: 'user', key: undefined });
       if (answered.ok) seen.add(requestId);
     }
     await new Promise((resolve) => setTimeout(resolve, 10));

@@ -8,6 +8,7 @@ import {
   type Environment,
   PoolKeeper,
   ProcessRegister,
+  RuleBook,
   Runner,
   SessionStore,
   Sessions,
@@ -57,11 +58,13 @@ export function openStage(options: StageOptions): Stage {
   const declared = agents.map((spec): CatalogEntry => ({ kind: 'agent', name: spec.name, spec, initTimeoutMs }));
   const catalog = catalogOf([...declared, ...entries]);
   const pool = new PoolKeeper({ log, store, clock, report, initialMax: 20 });
-  const sessions = new Sessions({ log, store, pool, catalog, clock, mintId, environment });
+  const rules = new RuleBook({ log, catalog, mintId });
+  const sessions = new Sessions({ log, store, pool, rules, catalog, clock, mintId, environment });
   const runner = new Runner({
     log,
     store,
     pool,
+    rules,
     catalog,
     clock,
     mintId,

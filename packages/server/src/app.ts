@@ -12,6 +12,7 @@ import { messageRoutes } from './routes/message-routes.ts';
 import { overviewRoutes } from './routes/overview-routes.ts';
 import { poolRoutes } from './routes/pool-routes.ts';
 import { requestRoutes } from './routes/request-routes.ts';
+import { ruleRoutes } from './routes/rule-routes.ts';
 import { runRoutes } from './routes/run-routes.ts';
 import { sessionRoutes } from './routes/session-routes.ts';
 import type { OnNode, ServerContext } from './server-context.ts';
@@ -54,6 +55,7 @@ export function createApp(
   app.route('/api/agent', runRoutes(context));
   app.route('/api', overviewRoutes(context));
   app.route('/api', poolRoutes(context));
+  app.route('/api', ruleRoutes(context));
   app.all('/api/*', otherCall);
 
   app.get('*', acceptTokenInUrl(context.guard, doors), servePage(context));

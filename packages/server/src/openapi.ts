@@ -15,7 +15,10 @@ import {
   OverviewEvent,
   PoolState,
   Problem,
+  PutRules,
   ReviseMessage,
+  RuleList,
+  RulesTried,
   RunInput,
   SendMessage,
   Session,
@@ -24,6 +27,7 @@ import {
   StartSession,
   Template,
   TemplateList,
+  TryRules,
 } from '@concerto/protocol';
 import { z } from 'zod';
 
@@ -61,7 +65,10 @@ const named = {
   OverviewEvent,
   PoolState,
   Problem,
+  PutRules,
   ReviseMessage,
+  RuleList,
+  RulesTried,
   RunInput,
   RunStarted,
   SendMessage,
@@ -71,6 +78,7 @@ const named = {
   StartSession,
   Template,
   TemplateList,
+  TryRules,
 } as const;
 
 /** Every call, once: `METHOD path`. The schemas are the ones the routes parse with. */
@@ -102,6 +110,9 @@ const operations: Readonly<Record<string, Operation>> = {
   },
   'get /api/pool': { summary: 'Slots', answer: PoolState },
   'put /api/pool': { summary: 'Change the number of slots', body: ConfigurePool, answer: PoolState },
+  'get /api/rules': { summary: 'What is answered without a person', answer: RuleList },
+  'put /api/rules': { summary: 'Replace the rules of the store', body: PutRules, answer: RuleList },
+  'post /api/rules/try': { summary: 'Which rule would decide, and why', body: TryRules, answer: RulesTried },
   'get /api/agents': { summary: 'What sessions can be started with', answer: AgentList },
   'get /api/templates': { summary: 'List templates', answer: TemplateList },
   'post /api/templates': { summary: 'Create a template', body: Template, status: 201, answer: Template },

@@ -15,6 +15,8 @@ const statuses: Readonly<Record<string, number>> = {
   invalid_tools: 422,
   invalid_start: 422,
   invalid_template: 422,
+  invalid_rules: 422,
+  cannot_remember: 422,
   key_reused: 422,
   stopping: 503,
 };

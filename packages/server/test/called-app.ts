@@ -1,6 +1,14 @@
 import { Readable } from 'node:stream';
 import { memoryEventLog } from '@concerto/log';
-import { type CatalogEntry, catalogOf, PoolKeeper, SessionStore, Sessions, systemClock } from '@concerto/runtime';
+import {
+  type CatalogEntry,
+  catalogOf,
+  PoolKeeper,
+  RuleBook,
+  SessionStore,
+  Sessions,
+  systemClock,
+} from '@concerto/runtime';
 import { createApp } from '../src/app.ts';
 import { EventFeeds } from '../src/event-feeds.ts';
 import type { Guard } from '../src/guard.ts';
@@ -53,6 +61,7 @@ export function callApp(
       log,
       store,
       pool,
+      rules: new RuleBook({ log, catalog: catalogOf([echo]), mintId }),
       catalog: catalogOf([echo]),
       clock,
       mintId,

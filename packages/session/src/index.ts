@@ -30,6 +30,7 @@ export type {
   Refusal,
   RefusalCode,
   Report,
+  Routing,
   SessionCommand,
   StartCommand,
   Wish,

@@ -2,10 +2,16 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { agentSpecOf } from '@concerto/agents';
 import { err, ok, type Result } from '@concerto/base';
-import { type Manifest, type ManifestAgent, readManifest, renderDiagnostic } from '@concerto/language';
+import {
+  type Manifest,
+  type ManifestAgent,
+  type ManifestRule,
+  readManifest,
+  renderDiagnostic,
+} from '@concerto/language';
 import { demoAgents } from '@concerto/middleware-scripted';
 import { createModels } from '@concerto/models';
-import type { Template } from '@concerto/protocol';
+import { Rule, type Template } from '@concerto/protocol';
 import { type Catalog, type CatalogEntry, catalogOf, type LoadedProgram } from '@concerto/runtime';
 import { compileTarget } from '../language/compile-target.ts';
 import { showsColour } from '../terminal/paint.ts';
@@ -52,7 +58,7 @@ export function loadCatalog(options: CatalogOptions): Configured | undefined {
   if (manifest === undefined) return undefined;
   const folder = dirname(resolve(file));
   return {
-    catalog: catalogOf(entriesOf(manifest, folder, options)),
+    catalog: catalogOf(entriesOf(manifest, folder, options), manifest.rules.map(ruleOf)),
     poolMax: manifest.pool.max_sessions,
     templates: Object.entries(manifest.templates).map(([name, { title: _title, ...template }]) => ({
       name,
@@ -72,10 +78,14 @@ export function entriesOf(manifest: Manifest, folder: string, options: CatalogOp
         kind: 'program',
         name,
         load: () => loadProgram(resolve(folder, program.entry), mock),
+        ...answeredBy(program),
         ...(program.description === undefined ? {} : { description: program.description }),
       }),
     ),
-    ...Object.keys(manifest.assistants).map((name) => assistantEntry(name, { manifest, folder, models, ...options })),
+    ...Object.entries(manifest.assistants).map(([name, assistant]) => ({
+      ...assistantEntry(name, { manifest, folder, models, ...options }),
+      ...answeredBy(assistant),
+    })),
   ];
 }
 
@@ -91,6 +101,7 @@ function agentEntry(name: string, agent: ManifestAgent, folder: string): Catalog
     ...(agent.idle_timeout === undefined ? {} : { idleTimeoutMs: agent.idle_timeout * 1000 }),
     ...startWithin(agent),
     ...(agent.description === undefined ? {} : { description: agent.description }),
+    ...answeredBy(agent),
   };
 }
 
@@ -98,6 +109,35 @@ function agentEntry(name: string, agent: ManifestAgent, folder: string): Catalog
 function startWithin({ protocol, init_timeout: seconds }: ManifestAgent): { readonly initTimeoutMs?: number } {
   if (seconds !== undefined) return { initTimeoutMs: seconds * 1000 };
   return protocol === 'ndjson' ? {} : { initTimeoutMs: foreignStartMs };
+}
+
+/** Who answers for it before a person does, and for how long a person may think. */
+function answeredBy({
+  rules,
+  answer_within: within,
+  on_timeout: onTimeout,
+}: Pick<ManifestAgent, 'rules' | 'answer_within' | 'on_timeout'>): Pick<
+  CatalogEntry,
+  'rules' | 'answerWithinMs' | 'onTimeout'
+> {
+  return {
+    ...(rules.length === 0 ? {} : { rules: rules.map(ruleOf) }),
+    ...(within === undefined ? {} : { answerWithinMs: spanMs(within) }),
+    ...(onTimeout === undefined ? {} : { onTimeout }),
+  };
+}
+
+function ruleOf(rule: ManifestRule): Rule {
+  return Rule.parse(rule);
+}
+
+const units: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** Seconds, or a number with its unit. */
+function spanMs(span: number | string): number {
+  if (typeof span === 'number') return Math.max(1, Math.round(span * 1_000));
+  const [, count = '0', unit = 's'] = /^([\d.]+)([a-z]+)$/.exec(span) ?? [];
+  return Math.max(1, Math.round(Number(count) * (units[unit] ?? 1_000)));
 }
 
 function demoEntry({ description, ...spec }: ReturnType<typeof demoAgents>[number]): CatalogEntry {

@@ -8,6 +8,7 @@ import {
   PoolKeeper,
   ProcessRegister,
   type Report,
+  RuleBook,
   Runner,
   SessionIndex,
   SessionStore,
@@ -64,13 +65,15 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   const mintId = idMint();
   const pool = new PoolKeeper({ log, store, clock, report: options.report, initialMax: options.poolMax });
   const overview = new Overview({ log, store, index: new SessionIndex(log), clock, report: options.report });
-  const sessions = new Sessions({ log, store, pool, catalog: options.catalog, clock, mintId });
+  const rules = new RuleBook({ log, catalog: options.catalog, mintId });
+  const sessions = new Sessions({ log, store, pool, rules, catalog: options.catalog, clock, mintId });
   const keeper = options.runs ? keeperOf(options.store, options.keepAgents, options.report)?.agents : undefined;
   const runner = options.runs
     ? new Runner({
         log,
         store,
         pool,
+        rules,
         catalog: options.catalog,
         clock,
         mintId,

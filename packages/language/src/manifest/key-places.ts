@@ -9,7 +9,7 @@ interface KeyPlace {
   readonly isHeader: boolean;
 }
 
-const HEADER = /^\s*\[\[?([^\]]+)\]/;
+const HEADER = /^\s*\[(\[?)([^\]]+)\]/;
 const KEY = /^\s*((?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*'))*)\s*=/;
 const LONG_QUOTES = ['"""', "'''"] as const;
 
@@ -20,15 +20,17 @@ const LONG_QUOTES = ['"""', "'''"] as const;
 export function findKeyPlaces(file: SourceFile): KeyPlace[] {
   const places: KeyPlace[] = [];
   let table: string[] = [];
+  const lists = new Map<string, number>();
   let openQuotes: string | undefined;
   for (const [index, start] of file.lineStarts.entries()) {
     const line = file.text.slice(start, file.lineStarts[index + 1] ?? file.text.length);
     const wasOpen = openQuotes;
     openQuotes = quotesAfter(line, openQuotes);
     if (wasOpen !== undefined) continue;
-    const header = HEADER.exec(line)?.[1];
+    const [, inList, header] = HEADER.exec(line) ?? [];
     if (header !== undefined) {
       table = splitKey(header);
+      if (inList === '[') table = [...table, nextIn(lists, header)];
       places.push(placeOf({ path: table, text: header, line, start, isHeader: true }));
       continue;
     }
@@ -37,6 +39,13 @@ export function findKeyPlaces(file: SourceFile): KeyPlace[] {
     places.push(placeOf({ path: [...table, ...splitKey(key)], text: key, line, start, isHeader: false }));
   }
   return places;
+}
+
+/** The number of an entry of a `[[list]]`, as paths count them. */
+function nextIn(lists: Map<string, number>, name: string): string {
+  const index = lists.get(name) ?? 0;
+  lists.set(name, index + 1);
+  return String(index);
 }
 
 function placeOf(found: { path: string[]; text: string; line: string; start: number; isHeader: boolean }): KeyPlace {

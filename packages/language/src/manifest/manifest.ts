@@ -52,8 +52,44 @@ const connection = z
     'needs `api_key_env`: the name of the environment variable that holds the key',
   );
 
+/** `10m`, or seconds. */
+const span = z.union([
+  seconds,
+  z.string().regex(/^\d+(\.\d+)?(ms|s|m|h|d)$/, 'is a time such as "30s", "10m", "2h", "1d"'),
+]);
+
+const patterns = z.union([text, z.array(text).min(1)]).optional();
+const risk = z.enum(['low', 'medium', 'high']);
+
+/** What is answered without a person: every key that is there must match, of a list one. */
+const rule = z.strictObject({
+  tool: patterns,
+  kind: patterns,
+  command: patterns,
+  path: patterns,
+  server: patterns,
+  risk: z.union([risk, z.array(risk).min(1)]).optional(),
+  text: patterns,
+  agent: patterns,
+  template: patterns,
+  decide: z.string().regex(/^(allow|deny|ask|answer:[\s\S]+)$/, 'is one of "allow", "deny", "ask", "answer:VALUE"'),
+  reason: z.string().optional(),
+});
+
+/** Who answers for it, and for how long a person may think. */
+const answered = {
+  /** The first that matches decides. */
+  rules: z.array(rule).default([]),
+  answer_within: span.optional(),
+  on_timeout: z
+    .string()
+    .regex(/^(deny|keep|fail|answer:[\s\S]+)$/, 'is one of "deny", "keep", "fail", "answer:VALUE"')
+    .optional(),
+};
+
 const agent = z
   .strictObject({
+    ...answered,
     transport: z.literal('stdio').default('stdio'),
     protocol: z.enum(agentProtocols).default('ndjson'),
     /** Optional only where the protocol names a program itself. */
@@ -95,6 +131,7 @@ const mcpServer = z
   .refine((value) => value.transport === 'stdio' || value.url !== undefined, 'http and sse need `url`');
 
 const program = z.strictObject({
+  ...answered,
   entry: text,
   description: z.string().optional(),
 });
@@ -110,6 +147,7 @@ const tools = z.strictObject({
 });
 
 const assistant = z.strictObject({
+  ...answered,
   connection: text,
   model: text.optional(),
   system: z.string().optional(),
@@ -173,12 +211,15 @@ export const manifestSchema = z.strictObject({
   programs: z.record(z.string(), program).default({}),
   assistants: z.record(z.string(), assistant).default({}),
   templates: z.record(z.string(), template).default({}),
+  /** For all, after their own. */
+  rules: z.array(rule).default([]),
   pool: pool.default({ max_sessions: 20 }),
   server: server.default({ allowed_hosts: [], allowed_origins: [], inline_tools: 'off' }),
 });
 
 /** `Concerto.toml` with its defaults; the names of the keys are those of the file. */
 export type Manifest = z.infer<typeof manifestSchema>;
+export type ManifestRule = Manifest['rules'][number];
 export type ManifestConnection = Manifest['connections'][string];
 export type ManifestAgent = Manifest['agents'][string];
 export type ManifestMcpServer = Manifest['mcp'][string];

@@ -24,6 +24,37 @@ describe('a good manifest', () => {
     expect(manifest?.project).toBeUndefined();
   });
 
+  test('says who answers', () => {
+    const text = `[agents.a]
+command = "x"
+answer_within = "10m"
+on_timeout = "answer:later"
+[[agents.a.rules]]
+tool = ["Read", "Grep"]
+decide = "allow"
+[[rules]]
+risk = "low"
+decide = "ask"
+`;
+    const { manifest, diagnostics } = readManifest(text);
+    expect(diagnostics).toEqual([]);
+    expect(manifest?.agents.a).toMatchObject({
+      answer_within: '10m',
+      on_timeout: 'answer:later',
+      rules: [{ tool: ['Read', 'Grep'], decide: 'allow' }],
+    });
+    expect(manifest?.rules).toEqual([{ risk: 'low', decide: 'ask' }]);
+  });
+
+  test.each([
+    ['[[rules]]\ntol = "x"\ndecide = "ask"\n', 'tool'],
+    ['[[rules]]\ntool = "x"\ndecide = "maybe"\n', '"allow", "deny", "ask"'],
+    ['[agents.a]\ncommand = "x"\nanswer_within = "soon"\n', '"10m"'],
+    ['[agents.a]\ncommand = "x"\non_timeout = "explode"\n', '"keep"'],
+  ])('refuses %j', (text, word) => {
+    expect(problems(text).join()).toContain(word);
+  });
+
   test('has everything the contract names', () => {
     const text = `${PROJECT}
 [connections.local]

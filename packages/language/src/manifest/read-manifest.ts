@@ -145,6 +145,7 @@ function memberOf(schema: unknown, key: string): unknown {
     const shape: Table = schema.shape;
     return shape[key];
   }
+  if (schema instanceof z.ZodArray) return schema.element;
   return schema instanceof z.ZodRecord ? schema.valueType : undefined;
 }
 

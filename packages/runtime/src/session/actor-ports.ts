@@ -5,6 +5,7 @@ import type { Clock, Environment, MintId, Report, StartWork } from '../ports.ts'
 import type { KeepsAgents } from './kept-agents.ts';
 import type { Ownership } from './owner-writer.ts';
 import type { ProcessRegister } from './process-register.ts';
+import type { Route } from './route-request.ts';
 import type { SessionStore } from './session-store.ts';
 
 /** What the owner of a session has of the world. */
@@ -20,6 +21,8 @@ export type ActorPorts = {
   readonly report: Report;
   /** Where secrets are looked up; our own variables unless given. */
   readonly environment?: Environment;
+  /** Who answers before a person does. */
+  readonly route?: Route;
 };
 
 export type AgentEntry = Extract<CatalogEntry, { kind: 'agent' }>;

@@ -141,7 +141,10 @@ export class AgentLink {
   }
 
   /** A write that fails means that the process is gone, which its exit reports. */
-  async reply(question: OpenQuestion, answer: { readonly value: Json } | { readonly error: Json }): Promise<boolean> {
+  async reply(
+    question: OpenQuestion,
+    answer: { readonly value: Json; readonly reason?: string } | { readonly error: Json },
+  ): Promise<boolean> {
     const id = question.id === undefined ? {} : { inReplyToId: question.id };
     try {
       this.kept?.mark(question.event.requestId);

@@ -8,6 +8,7 @@ import { estimatedUsage } from './estimated-usage.ts';
 import { isHeard } from './kept-agents.ts';
 import { MessageIds } from './message-ids.ts';
 import type { OwnerWriter } from './owner-writer.ts';
+import type { Route } from './route-request.ts';
 import { errorEvent, type Translation, type Turn, translate } from './translate.ts';
 import type { TurnTimeouts } from './turn-timeouts.ts';
 
@@ -30,6 +31,8 @@ export type ListenerOptions = {
   readonly said: (output: SessionOutput, requestId: string | undefined) => void;
   /** So much of what it says is on record already: an agent that was taken up says all of it again. */
   readonly heard: OutputPlace | undefined;
+  /** Who answers before a person does; undefined leaves it to people. */
+  readonly route: Route | undefined;
   readonly announced: (capabilities: readonly string[]) => void;
   readonly exited: (exit: Exit, observed: readonly WorkEvent[]) => Promise<void>;
 };
@@ -187,7 +190,9 @@ export class AgentListener {
     if (translation.kind === 'error' && this.#options.isDismissed()) return await writer.show(observed, this.#at);
     if (translation.kind === 'request') link.questions.add(translation.event, raw);
     if (translation.kind === 'result' || translation.kind === 'error') this.#turnEnded();
-    const state = await writer.tell(reportOf({ ...speaker, turn: link.turn }, translation, observed), this.#at);
+    const routing = translation.kind === 'request' ? await this.#options.route?.(translation.event) : undefined;
+    const report = reportOf({ ...speaker, turn: link.turn }, translation, observed);
+    const state = await writer.tell(report.type === 'request-opened' ? { ...report, routing } : report, this.#at);
     // An agent may begin a turn by itself, by asking.
     if (translation.kind === 'request' && state !== undefined) link.turn = state.turn.number;
   }

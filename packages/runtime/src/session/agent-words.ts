@@ -1,15 +1,18 @@
+import type { AgentSpec } from '@concerto/agents';
 import type { RunnerCommand } from '@concerto/protocol';
 import { replyOf } from './agent-journal.ts';
 import type { AgentLink } from './agent-link.ts';
 import { type Speaker, sessionError } from './agent-report.ts';
 import { respondMark } from './kept-agents.ts';
 import type { OwnerWriter } from './owner-writer.ts';
-import { answerValue, errorEvent } from './translate.ts';
+import { errorEvent, replyTo } from './translate.ts';
 
 type Command<Type> = Extract<RunnerCommand, { type: Type }>;
 
 export type WordsOptions = {
   readonly session: string;
+  /** What the agent speaks; our own wire unless given. */
+  readonly protocol: AgentSpec['protocol'];
   readonly writer: OwnerWriter;
   readonly speaker: (live: AgentLink) => Speaker;
   readonly turnStarted: () => void;
@@ -56,13 +59,13 @@ export class AgentWords {
     await writer.tell({ type: 'delivered', ...speaker(live), dispatchId, how, observed: live.heardAtOnce(command) });
   }
 
-  answer(live: AgentLink, { requestId, response, line }: Command<'answer'>): void {
+  answer(live: AgentLink, { requestId, response, line, reason }: Command<'answer'>): void {
     const question = live.questions.take(requestId);
     if (question === undefined) return;
     const replied =
       line !== undefined && live.takesLines
         ? live.replyLine(line, requestId)
-        : live.reply(question, replyOf(line) ?? { value: answerValue(question.event, response) });
+        : live.reply(question, replyOf(line) ?? replyTo(question.event, { response, reason }, this.#options.protocol));
     this.recorded = this.#say(
       replied.then(async (written) => {
         if (written) await this.answered(live, requestId);

@@ -11,6 +11,8 @@ import type { PoolKeeper } from './pool-keeper.ts';
 import type { ProcessNote } from './process-register.ts';
 import { ProgramCode } from './program-code.ts';
 import { ProgramConnection } from './program-connection.ts';
+import { routeFor } from './route-request.ts';
+import type { RuleBook } from './rule-book.ts';
 import { type ActorEnd, SessionActor } from './session-actor.ts';
 import { readUnfinished } from './unfinished.ts';
 
@@ -26,6 +28,7 @@ export type RunnerOptions = ActorPorts & {
   readonly name: string;
   readonly catalog: Catalog;
   readonly pool: PoolKeeper;
+  readonly rules: RuleBook;
 };
 
 type Owned = { readonly actor: SessionActor; readonly epoch: number; readonly ended: Promise<void>; renewedAt: number };
@@ -201,7 +204,11 @@ export class Runner {
     const own = { session, runner: name, fence: { lease, epoch: got.epoch } };
     const { ports, agent } = driverOf(entry, { ...this.#options, code: this.#code }, state);
     const isChild = state.parent !== undefined;
-    const actor = new SessionActor(ports, { own, entry: agent, once: state.once, tools: state.tools, isChild });
+    const { rules, report } = this.#options;
+    // What a program asked is its to answer first.
+    const route = isChild ? undefined : routeFor({ rules, entry, report, session: () => store.known(session) });
+    const owned = { own, entry: agent, once: state.once, tools: state.tools, isChild };
+    const actor = new SessionActor({ ...ports, ...(route === undefined ? {} : { route }) }, owned);
     const ended = actor.run().then((end) => this.#ended(own, end));
     this.#owned.set(session, { actor, epoch: got.epoch, ended, renewedAt: clock.elapsed() });
   }

@@ -88,6 +88,7 @@ export class SessionActor {
     });
     this.#words = new AgentWords({
       session: own.session,
+      protocol: entry.spec.protocol,
       writer: this.#writer,
       speaker: (live) => this.#speaker(live),
       turnStarted: () => this.#timeouts.turnStarted(),
@@ -308,6 +309,7 @@ export class SessionActor {
       },
       announced: (capabilities) => rememberCapabilities(this.#ports, this.#entry.name, capabilities),
       exited: (exit, observed) => this.#exited(live, exit, observed),
+      route: this.#ports.route,
     });
   }
 
@@ -386,11 +388,7 @@ export class SessionActor {
 
   /** Work beside the command loop: a failure ends this session's owner, never the process. */
   async #guard(work: Promise<unknown>): Promise<void> {
-    try {
-      await work;
-    } catch (cause) {
-      this.#failed(cause);
-    }
+    await work.catch((cause: unknown) => this.#failed(cause));
   }
 
   #speaker(live: AgentLink): Speaker {

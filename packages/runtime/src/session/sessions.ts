@@ -1,4 +1,4 @@
-import { canonicalJson, err, type Json, ok, type Result } from '@concerto/base';
+import { canonicalJson, err, ok, type Result } from '@concerto/base';
 import type { DocumentWrite, EventLog } from '@concerto/log';
 import {
   type AgentInfo,
@@ -37,10 +37,11 @@ import { assistantCapabilities } from '../assistant/assistant-spec.ts';
 import type { Catalog } from '../catalog.ts';
 import type { Clock, Environment, MintId } from '../ports.ts';
 import { knownCapabilities } from './agent-capabilities.ts';
-import { answerTaken } from './answer-taken.ts';
+import { type Answer, type AnswerTarget, giveAnswer } from './give-answer.ts';
 import { planStart } from './plan-start.ts';
 import type { PoolKeeper } from './pool-keeper.ts';
 import { readRecords } from './read-records.ts';
+import type { RuleBook } from './rule-book.ts';
 import { ofDomain, refusal, type ServiceRefusal } from './service-refusal.ts';
 import { SessionIndex, type SessionQuery } from './session-index.ts';
 import type { SessionStore } from './session-store.ts';
@@ -53,6 +54,7 @@ export type SessionsOptions = {
   readonly log: EventLog;
   readonly store: SessionStore;
   readonly pool: PoolKeeper;
+  readonly rules: RuleBook;
   readonly catalog: Catalog;
   readonly clock: Clock;
   readonly mintId: MintId;
@@ -238,23 +240,16 @@ export class Sessions {
     return state === undefined ? undefined : { requests: [...requestsView(state)] };
   }
 
-  async answer(
-    target: { readonly session: string; readonly request: string },
-    response: Json,
-    caller: Caller,
-    repeat?: { readonly equalIsRepeat: boolean },
-  ): Promise<Result<void, ServiceRefusal>> {
-    const { session, request: requestId } = target;
-    const executed = await this.#execute(session, caller, {
-      type: 'answer',
-      requestId,
-      response,
-      ...(repeat === undefined ? {} : { equalIsRepeat: repeat.equalIsRepeat }),
-    });
-    if (!executed.ok) return executed;
-    const takeBack = (): Promise<Result<SessionState, ServiceRefusal>> =>
-      this.#execute(session, caller, { type: 'take-back-answer', requestId });
-    return await answerTaken(this.#options, { session, requestId, state: executed.value, takeBack });
+  async answer(target: AnswerTarget, answer: Answer, caller: Caller): Promise<Result<void, ServiceRefusal>> {
+    const execute = (wish: Wish): Promise<Result<SessionState, ServiceRefusal>> =>
+      this.#execute(target.session, caller, wish);
+    const state = await this.#state(target.session);
+    return await giveAnswer({ ...this.#options, execute }, { target, answer, state, by: caller.actor });
+  }
+
+  /** What is answered without a person. */
+  get rules(): RuleBook {
+    return this.#options.rules;
   }
 
   /** A page of everything, or of what became of one message. */

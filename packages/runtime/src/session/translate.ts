@@ -1,3 +1,4 @@
+import type { AgentSpec } from '@concerto/agents';
 import type { Json, JsonObject } from '@concerto/base';
 import {
   type AgentMessage,
@@ -5,6 +6,7 @@ import {
   type LlmContent,
   RequestOption,
   type ResultMessage,
+  readDecision,
   type SuspendEvent,
   textContent,
   type Usage,
@@ -106,6 +108,18 @@ export function answerValue(event: SuspendEvent, response: Json): Json {
     case 'applyEdits':
       return response;
   }
+}
+
+/** What the agent gets. A reason goes with a no: beside it on our own wire, within it where a driver puts it into its own words. */
+export function replyTo(
+  event: SuspendEvent,
+  { response, reason }: { readonly response: Json; readonly reason?: string | undefined },
+  protocol: AgentSpec['protocol'],
+): { readonly value: Json; readonly reason?: string } {
+  const value = answerValue(event, response);
+  if (reason === undefined || event.type !== 'queryConsent' || readDecision(value).isApproved) return { value };
+  if (protocol === undefined || protocol === 'ndjson') return { value, reason };
+  return { value: { approved: false, reason } };
 }
 
 function events(...list: readonly WorkEvent[]): Translation {

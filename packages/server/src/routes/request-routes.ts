@@ -12,10 +12,10 @@ export function requestRoutes({ sessions, log }: ServerContext): Hono<OnNode> {
 
   routes.post('/:id/requests/:rid', async (c) => {
     const body = await readJson(c);
-    const { response } = parseBody(body, AnswerRequest);
+    const answer = parseBody(body, AnswerRequest);
     const target = { session: c.req.param('id'), request: c.req.param('rid') };
     return await idempotently(c, log, body, async ({ key }) => {
-      granted(await sessions.answer(target, response, { actor: 'user', key }));
+      granted(await sessions.answer(target, answer, { actor: 'user', key }));
       return c.json({ ok: true });
     });
   });

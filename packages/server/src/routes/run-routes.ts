@@ -46,7 +46,7 @@ export function runRoutes(context: ServerContext): Hono<OnNode> {
     if (request === undefined) throw new ProblemError(422, 'invalid_body', '`request_id`: is required');
     return await idempotently(c, log, body, async ({ key }) => {
       const target = { session: c.req.param('id'), request };
-      granted(await sessions.answer(target, input.response ?? null, { actor, key }, { equalIsRepeat: true }));
+      granted(await sessions.answer(target, { response: input.response ?? null, equalIsRepeat: true }, { actor, key }));
       return c.json({ ok: true });
     });
   });

@@ -56,6 +56,7 @@ function takeAnswers(draft: Draft): void {
         requestId,
         response: answer.response,
         ...(answer.line === undefined ? {} : { line: answer.line }),
+        ...(answer.reason === undefined ? {} : { reason: answer.reason }),
       });
     } else if (answer.stage === 'offered') {
       record(draft, { type: 'answer-kept', requestId });

@@ -22,9 +22,10 @@ export function answerRequest(draft: Draft, wish: Extract<Wish, { type: 'answer'
   if (request.state === 'withdrawn') {
     return err(withdrawnRefusal(requestId, request.reason ?? 'withdrawn'));
   }
-  const { line, because } = wish;
+  const { line, because, reason, rule } = wish;
   const exact = line === undefined ? {} : { line };
-  record(draft, { type: 'request-answered', requestId, response, held: true, ...exact, because });
+  record(draft, { type: 'request-answered', requestId, response, held: true, ...exact, because, reason });
+  if (rule !== undefined) record(draft, { type: 'rule-added', rule, requestId });
   wake(draft);
   return ok(undefined);
 }

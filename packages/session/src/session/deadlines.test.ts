@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { everything, Story, storyIn } from '../../test/story.ts';
+import { everything, Story, storyIn, suspend } from '../../test/story.ts';
 import { entryOf } from '../queue/queue.ts';
 import { nextDeadline } from './deadlines.ts';
+import { waitingOf } from './view.ts';
 
 const between = ['starting', 'interrupting', 'pausing', 'resuming', 'cancelling'] as const;
 const limit = { starting: 15_000, interrupting: 10_000, pausing: 20_000, resuming: 10_000, cancelling: 15_000 };
@@ -39,43 +40,63 @@ describe('deadlines', () => {
 
   const day = 24 * 60 * 60_000;
 
-  test.each(['input', 'approval'] as const)(
-    '3.8 a question (%s) that nobody answers in a day is withdrawn, never answered in the user’s place',
-    (type) => {
-      const story = new Story()
-        .running()
-        .question('q1', type)
-        .pass(day - 1);
-      expect(story.status).toBe(type === 'input' ? 'waitingForInput' : 'waitingForApproval');
-      story.pass(1);
-      expect(story.status).toBe('running');
-      const reason = 'nobody answered within 24 hours';
-      expect(story.commands.at(-1)).toMatchObject({ type: 'withdraw', requestId: 'q1', reason });
-      expect(story.events).toContainEqual({ type: 'requestSettled', requestId: 'q1', outcome: 'withdrawn', reason });
-      expect(story.refusal({ type: 'answer', requestId: 'q1', response: true })).toMatchObject({ code: 'withdrawn' });
-    },
-  );
+  const asking = (onTimeout?: string, type: 'input' | 'approval' = 'approval', within = day): Story =>
+    new Story().running().report({
+      type: 'request-opened',
+      requestId: 'q1',
+      event: suspend('q1', type),
+      routing: { answerWithinMs: within, onTimeout },
+    });
 
-  test('3.8 each question has its own day, and the time in which the session is paused does not count', () => {
+  test('10.4 a question waits for ever unless it was said for how long', () => {
     const story = new Story()
       .running()
       .question('q1')
-      .pass(day / 2)
-      .question('q2');
+      .pass(1_000 * day);
+    expect(story.status).toBe('waitingForInput');
+  });
+
+  test('10.4 an approval that nobody gives in time is denied, a question withdrawn; never a yes in the user’s place', () => {
+    const reason = 'nobody answered within 1 day';
+    const denied = asking().pass(day - 1);
+    expect(denied.status).toBe('waitingForApproval');
+    expect(waitingOf(denied.state)).toMatchObject({
+      asked: 'person',
+      expiresAt: new Date(1_000_000 + day).toISOString(),
+    });
+    denied.pass(1);
+    expect(denied.status).toBe('running');
+    expect(denied.commands.at(-1)).toMatchObject({ type: 'answer', requestId: 'q1', response: false, reason });
+    const settled = { type: 'requestSettled', requestId: 'q1', outcome: 'answered', by: 'timeout', reason };
+    expect(denied.events).toContainEqual({ ...settled, response: false });
+    const withdrawn = asking('deny', 'input').pass(day);
+    expect(withdrawn.commands.at(-1)).toMatchObject({ type: 'withdraw', requestId: 'q1', reason });
+    expect(withdrawn.refusal({ type: 'answer', requestId: 'q1', response: true })).toMatchObject({ code: 'withdrawn' });
+  });
+
+  test('10.4 or answered, kept, or the end of the turn, as was said', () => {
+    expect(asking('answer:later', 'input').pass(day).commands.at(-1)).toMatchObject({
+      type: 'answer',
+      response: 'later',
+    });
+    const kept = asking('keep').pass(10 * day);
+    expect(kept.status).toBe('waitingForApproval');
+    expect(kept.recordTypes().filter((type) => type === 'request-timed-out')).toHaveLength(1);
+    expect(kept.answer('q1').status).toBe('running');
+    const failed = asking('fail', 'approval', 90_000).pass(90_000);
+    expect(failed.status).toBe('interrupted');
+    expect(failed.state.error).toMatchObject({ code: 'unanswered', message: 'nobody answered within 90 seconds' });
+  });
+
+  test('10.4 time in which the session is paused does not count', () => {
+    const story = asking().pass(day / 2);
     story
       .control('pause', 'p')
       .ack('p')
       .pass(10 * day);
-    expect(story.state.requests.live.size).toBe(2);
-    story
-      .control('resume', 'r')
-      .ack('r')
-      .pass(day / 2 - 1);
-    expect([...story.state.requests.live.keys()]).toEqual(['q1', 'q2']);
-    story.pass(1);
-    expect([...story.state.requests.live.keys()]).toEqual(['q2']);
-    story.pass(day / 2);
-    expect(story.state.requests.live.size).toBe(0);
+    story.control('resume', 'r').ack('r');
+    expect(story.pass(day / 2 - 1).status).toBe('waitingForApproval');
+    expect(story.pass(1).status).toBe('running');
   });
 
   test('3.2 an agent that said it can be interrupted has ten seconds to do it, and no signal before', () => {

@@ -10,7 +10,6 @@ import {
   interruptSignalAfterMs,
   interruptTimeoutMs,
   parkAfterMs,
-  questionTimeoutMs,
   resumeRepeatAfterMs,
   resumeTimeoutMs,
   starvationNoticeAfterMs,
@@ -39,8 +38,8 @@ function deadlines(state: SessionState): readonly Deadline[] {
     if (!entry.starved) all.push({ kind: 'starvation', at: entry.createdAt + starvationNoticeAfterMs, entry });
   }
   if (control === undefined && state.hold === undefined) {
-    for (const { requestId, waitsSince } of openRequests(state)) {
-      all.push({ kind: 'question', at: waitsSince + questionTimeoutMs, requestId });
+    for (const { requestId, waitsSince, answerWithinMs } of openRequests(state)) {
+      if (answerWithinMs !== undefined) all.push({ kind: 'question', at: waitsSince + answerWithinMs, requestId });
     }
     for (const { requestId, waitsSince, answer } of state.requests.live.values()) {
       if (answer?.stage !== 'sent') continue;
@@ -215,16 +214,46 @@ function deliveryPassed(draft: Draft, entry: QueueEntry): void {
   advance(draft);
 }
 
-/** The agent hears that no answer came, and decides itself how to go on. */
+/** What was said beforehand happens: a no, an answer, an end; never a yes that nobody gave. */
 function questionPassed(draft: Draft, requestId: string): void {
-  const { agentProcess } = draft.state;
-  const reason = `nobody answered within ${questionTimeoutMs / 3_600_000} hours`;
-  record(draft, { type: 'request-withdrawn', requestId, reason });
-  if (agentProcess.kind === 'ready') {
-    command(draft, { type: 'withdraw', incarnation: agentProcess.incarnation, requestId, reason });
-  }
+  const request = draft.state.requests.live.get(requestId);
+  if (request === undefined) return;
+  const { event, onTimeout = 'deny', answerWithinMs = 0, routedTo = 'person' } = request;
+  record(draft, { type: 'request-timed-out', requestId, asked: routedTo });
+  if (onTimeout === 'keep') return;
+  const reason = `nobody answered within ${spanText(answerWithinMs)}`;
   draft.reason = reason;
+  if (onTimeout === 'fail') {
+    kill(draft, reason);
+    loseProcess(draft, { why: 'forced', error: { code: 'unanswered', message: reason } });
+  } else if (onTimeout.startsWith('answer:')) {
+    const response = onTimeout.slice('answer:'.length);
+    record(draft, { type: 'request-answered', requestId, response, held: true, by: 'timeout', reason });
+  } else if (event.type === 'queryConsent') {
+    record(draft, { type: 'request-answered', requestId, response: false, held: true, by: 'timeout', reason });
+  } else {
+    withdraw(draft, requestId, reason);
+  }
   advance(draft);
+}
+
+/** The agent hears that no answer came, and decides itself how to go on. */
+function withdraw(draft: Draft, requestId: string, reason: string): void {
+  const { agentProcess } = draft.state;
+  record(draft, { type: 'request-withdrawn', requestId, reason });
+  if (agentProcess.kind !== 'ready') return;
+  command(draft, { type: 'withdraw', incarnation: agentProcess.incarnation, requestId, reason });
+}
+
+function spanText(ms: number): string {
+  const units = [
+    [86_400_000, 'days'],
+    [3_600_000, 'hours'],
+    [60_000, 'minutes'],
+  ] as const;
+  const [size, unit] = units.find(([length]) => ms >= length && ms % length === 0) ?? ([1_000, 'seconds'] as const);
+  const count = ms / size;
+  return `${count} ${count === 1 ? unit.slice(0, -1) : unit}`;
 }
 
 /** A quiet session gives way to one that needs its place. */

@@ -69,6 +69,7 @@ export function created(record: RecordOf<'created'>): SessionState {
     everReady: false,
     capabilities: [],
     turn: { number: 0, active: false, since: record.at },
+    rules: [],
     requests: emptyArchive(),
     queue: emptyQueue,
     settledControls: emptyArchive(),
@@ -89,7 +90,11 @@ function apply(state: SessionState, record: ApartFromMessages): SessionState {
       return { ...state, children: new Set([...state.children, record.child]) };
     case 'usage-reported':
       return { ...state, usage: addUsage(state.usage, record.usage) };
+    case 'rule-added':
+      return { ...state, rules: [...state.rules, record.rule] };
     case 'request-opened':
+    case 'request-routed':
+    case 'request-timed-out':
     case 'request-answered':
     case 'answer-kept':
     case 'answer-sent':
@@ -303,6 +308,8 @@ function holdAfter(hold: Hold | undefined, record: RecordOf<'control-confirmed'>
 
 type RequestRecord = RecordOf<
   | 'request-opened'
+  | 'request-routed'
+  | 'request-timed-out'
   | 'request-answered'
   | 'answer-kept'
   | 'answer-sent'
@@ -314,17 +321,23 @@ type RequestRecord = RecordOf<
 function evolveRequests(requests: Archive<Request>, record: RequestRecord): Archive<Request> {
   const { requestId } = record;
   if (record.type === 'request-opened') {
-    const { event, at } = record;
-    return keep(requests, requestId, { requestId, event, since: at, waitsSince: at, state: 'open' });
+    const { event, at, answerWithinMs, onTimeout } = record;
+    const asked = { requestId, event, since: at, waitsSince: at, state: 'open' as const };
+    return keep(requests, requestId, { ...asked, answerWithinMs, onTimeout });
   }
   const request = requests.live.get(requestId);
   if (request === undefined) return requests;
   switch (record.type) {
+    case 'request-routed':
+      return keep(requests, requestId, { ...request, routedTo: record.to });
+    case 'request-timed-out':
+      return keep(requests, requestId, { ...request, answerWithinMs: undefined });
     case 'request-answered': {
       const answered = { ...request, state: 'answered' as const, answeredBy: record.cause, given: record.response };
       if (!record.held) return close(requests, requestId, answered);
-      const { response, actor: by, line, because } = record;
-      return keep(requests, requestId, { ...answered, answer: { response, by, line, because, stage: 'offered' } });
+      const { response, by = record.actor, line, because, reason } = record;
+      const answer = { response, by, line, because, reason, stage: 'offered' as const };
+      return keep(requests, requestId, { ...answered, answer });
     }
     case 'answer-kept':
     case 'answer-sent': {

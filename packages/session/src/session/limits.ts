@@ -12,8 +12,6 @@ export const deliveryTimeoutMs = 30_000;
 export const deliveryAttemptsMax = 2;
 /** A message that three processes in a row never read is not tried a fourth time by itself. */
 export const dispatchAttemptsMax = 3;
-/** A question nobody answers is withdrawn then: the agent hears that no answer came, never a yes. */
-export const questionTimeoutMs = 24 * 60 * 60_000;
 /** So long the same wish with the same cause is known as a repeat; as long as its first answer is kept. */
 export const repeatKnownForMs = 24 * 60 * 60_000;
 export const parkAfterMs = 5 * 60_000;

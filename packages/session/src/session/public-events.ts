@@ -4,7 +4,7 @@ import type { OpenCall } from './session-command.ts';
 import type { SessionState } from './session-state.ts';
 import { statusOf } from './status.ts';
 import { turnClosing, turnOpening } from './turn-events.ts';
-import { messageView } from './view.ts';
+import { expiryOf, messageView } from './view.ts';
 
 export type Told = {
   readonly before: SessionState | undefined;
@@ -52,17 +52,32 @@ function settledRequest({ before, after }: Change, record: SessionRecord): Publi
     const request = after.requests.live.get(requestId);
     const known = before?.requests.live.get(requestId)?.answer?.stage === 'kept';
     if (request?.answer === undefined || known) return [];
-    const { response, by, because } = request.answer;
+    const { response, reason, by, because } = request.answer;
     const told = isSecret(request.event) ? {} : { response };
     const decided = because === undefined ? {} : { because };
-    return [{ type: 'requestSettled', requestId, outcome: 'answered', by, ...decided, ...told }];
+    const why = reason === undefined ? {} : { reason };
+    return [{ type: 'requestSettled', requestId, outcome: 'answered', by, ...why, ...decided, ...told }];
   }
+  if (record.type === 'request-routed') return [routedEvent(after, record)];
   // A request is settled once: an answer that was shown and then did not arrive is told in the status and the audit.
   const shown = before?.requests.live.get(record.type === 'request-withdrawn' ? record.requestId : '')?.answer?.stage;
   if (record.type === 'request-withdrawn' && (shown === undefined || shown === 'offered')) {
     return [{ type: 'requestSettled', requestId: record.requestId, outcome: 'withdrawn', reason: record.reason }];
   }
   return [];
+}
+
+function routedEvent(after: SessionState, record: Extract<SessionRecord, { type: 'request-routed' }>): PublicEvent {
+  const { requestId, to, reason } = record;
+  const request = after.requests.live.get(requestId);
+  const expiresAt = to === 'rules' || request === undefined ? undefined : expiryOf(request);
+  return {
+    type: 'requestRouted',
+    requestId,
+    to,
+    ...(reason === undefined ? {} : { reason }),
+    ...(expiresAt === undefined ? {} : { expiresAt }),
+  };
 }
 
 /** What was used, of what and in which turn: the sum is its reader's. */

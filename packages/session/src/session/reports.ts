@@ -237,8 +237,19 @@ function requestOpened(draft: Draft, report: ReportOf<'request-opened'>): void {
   }
   // Whoever asks is at work, even if nobody told it to be.
   if (!state.turn.active) record(draft, { type: 'turn-started', turn: state.turn.number + 1 });
-  record(draft, { type: 'request-opened', requestId, event });
+  const { routing } = report;
+  const { answer, reason, answerWithinMs, onTimeout } = routing ?? {};
+  record(draft, { type: 'request-opened', requestId, event, answerWithinMs, onTimeout });
   draft.observed.push(event);
+  // Where nobody but a person could answer there is no way to tell of.
+  if (routing === undefined) return;
+  if (answer === undefined) {
+    record(draft, { type: 'request-routed', requestId, to: 'person', reason });
+    return;
+  }
+  record(draft, { type: 'request-routed', requestId, to: 'rules' });
+  record(draft, { type: 'request-answered', requestId, held: true, ...answer });
+  advance(draft);
 }
 
 function answerDelivered(draft: Draft, report: ReportOf<'answer-delivered'>): void {

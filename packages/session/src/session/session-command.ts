@@ -7,7 +7,9 @@ import type {
   LlmContent,
   MessagePriority,
   MessageSource,
+  OnTimeout,
   PublicEvent,
+  Rule,
   RunnerCommand,
   SessionError,
   SessionKind,
@@ -78,6 +80,9 @@ export type Wish =
       readonly type: 'answer';
       readonly requestId: string;
       readonly response: Json;
+      readonly reason?: string | undefined;
+      /** The same is answered so in this session from now on. */
+      readonly rule?: Rule | undefined;
       /** From a client without keys: the same value again is the same answer again. */
       readonly equalIsRepeat?: boolean;
       /** The reply as the agent gets it, where it is more exact than the response. */
@@ -109,6 +114,16 @@ type Closing = {
 };
 /** From the agent: also which incarnation spoke. */
 type FromAgent = Reported & { readonly incarnation: number };
+
+/** What the answerers that need no person made of a request. */
+export type Routing = {
+  /** Decided already: by a rule. */
+  readonly answer?: { readonly response: Json; readonly by: string; readonly reason?: string | undefined } | undefined;
+  /** Why it is asked of a person. */
+  readonly reason?: string | undefined;
+  readonly answerWithinMs?: number | undefined;
+  readonly onTimeout?: OnTimeout | undefined;
+};
 
 /** Facts: recorded, or recorded as ignored with the reason; never refused. */
 export type Report =
@@ -169,7 +184,12 @@ export type Report =
         readonly final?: boolean;
         readonly turn?: number;
       })
-  | (FromAgent & { readonly type: 'request-opened'; readonly requestId: string; readonly event: SuspendEvent })
+  | (FromAgent & {
+      readonly type: 'request-opened';
+      readonly requestId: string;
+      readonly event: SuspendEvent;
+      readonly routing?: Routing | undefined;
+    })
   | (FromAgent & { readonly type: 'request-withdrawn'; readonly requestId: string; readonly reason: string })
   | (FromAgent & { readonly type: 'answer-delivered'; readonly requestId: string })
   | (FromAgent & { readonly type: 'control-acked'; readonly requestId: string })

@@ -2,6 +2,8 @@ import type { Json } from '@concerto/base';
 import type {
   Because,
   LifecycleVerb,
+  OnTimeout,
+  Rule,
   SessionError,
   SessionKind,
   SuspendEvent,
@@ -46,6 +48,11 @@ export type Request = {
   readonly waitsSince: number;
   readonly state: 'open' | 'answered' | 'withdrawn';
   readonly reason?: string | undefined;
+  /** Who is asked. */
+  readonly routedTo?: string | undefined;
+  /** How long somebody may take; undefined: for ever. */
+  readonly answerWithinMs?: number | undefined;
+  readonly onTimeout?: OnTimeout | undefined;
   /** The cause of its answer, so that the same answer sent again is known as such. */
   readonly answeredBy?: string | undefined;
   /** What was answered, by whomever. */
@@ -63,6 +70,7 @@ type OnItsWay = {
   readonly by: string;
   readonly line?: string | undefined;
   readonly because?: Because | undefined;
+  readonly reason?: string | undefined;
   readonly stage: 'offered' | 'kept' | 'sent';
 };
 
@@ -113,6 +121,8 @@ export type SessionState = {
   readonly version?: string | undefined;
 
   readonly turn: Turn;
+  /** What was answered "for this session", and answers again. */
+  readonly rules: readonly Rule[];
   /** Live: open, or answered and not yet with the agent. */
   readonly requests: Archive<Request>;
   readonly queue: Queue;

@@ -22,6 +22,8 @@ describe('status and waiting', () => {
       since: '1970-01-01T00:16:40.010Z',
       requestId: 'q1',
       detail: 'Delete it',
+      asked: 'person',
+      next: [],
     });
     story.answer('q1').question('q2', 'input');
     expect(waitingOf(story.state)).toMatchObject({ for: 'input', requestId: 'q2', detail: 'Why?' });

@@ -3,7 +3,7 @@ import type { Message, MessageList, Session, SuspendEvent, Waiting } from '@conc
 import { textOf } from '@concerto/protocol';
 import { entryOf, listedEntries, pendingEntries, type QueueEntry, settledEntries } from '../queue/queue.ts';
 import { isoTime } from './iso-time.ts';
-import type { SessionState } from './session-state.ts';
+import type { Request, SessionState } from './session-state.ts';
 import { canSteer, needsProcess, openRequests, statusOf, waitingStatus } from './status.ts';
 
 /** The session as clients see it; `position` is the head of its events stream. */
@@ -54,7 +54,7 @@ export function waitingOf(state: SessionState): Waiting | undefined {
   if (question !== undefined) {
     const { requestId, since, event } = question;
     const what = waitingStatus(event) === 'waitingForApproval' ? 'approval' : 'input';
-    return { for: what, since: isoTime(since), requestId, detail: questionText(event) };
+    return { for: what, since: isoTime(since), requestId, detail: questionText(event), ...askedOf(question) };
   }
   if (!needsProcess(state)) return undefined;
   if (state.slot.kind === 'wanted') {
@@ -62,6 +62,16 @@ export function waitingOf(state: SessionState): Waiting | undefined {
   }
   if (state.owner !== undefined) return undefined;
   return { for: 'runner', since: isoTime(state.activeAt), detail: 'no runner has taken the session yet' };
+}
+
+/** Who is asked, who comes after, and when it runs out. */
+function askedOf(request: Request): { readonly asked: string; readonly next: string[]; readonly expiresAt?: string } {
+  const expiresAt = expiryOf(request);
+  return { asked: request.routedTo ?? 'person', next: [], ...(expiresAt === undefined ? {} : { expiresAt }) };
+}
+
+export function expiryOf({ waitsSince, answerWithinMs }: Request): string | undefined {
+  return answerWithinMs === undefined ? undefined : isoTime(waitsSince + answerWithinMs);
 }
 
 function heldWaiting(state: SessionState): Waiting | undefined {
@@ -179,15 +189,17 @@ export type RequestView = {
   readonly type: SuspendEvent['type'];
   readonly event: SuspendEvent;
   readonly since: string;
+  readonly routedTo: string;
+  readonly next: string[];
+  readonly expiresAt?: string;
 };
 
 export function requestsView(state: SessionState): readonly RequestView[] {
-  return openRequests(state).map(({ requestId, event, since }) => ({
-    requestId,
-    type: event.type,
-    event,
-    since: isoTime(since),
-  }));
+  return openRequests(state).map((request) => {
+    const { requestId, event, since } = request;
+    const { asked, next, ...expiry } = askedOf(request);
+    return { requestId, type: event.type, event, since: isoTime(since), routedTo: asked, next, ...expiry };
+  });
 }
 
 type Plain = Exclude<Session['result'], undefined>;

@@ -1,0 +1,87 @@
+import { readFileSync } from 'node:fs';
+import { harmless } from '@concerto/base';
+import { ClientError } from '@concerto/client';
+import { type Rule, type RuleRow, TriedRequest } from '@concerto/protocol';
+import { defineCommand, parseArguments, UsageError } from '../arguments.ts';
+import { print, printError, printJson } from '../terminal/print.ts';
+import { table } from '../terminal/table.ts';
+import { connect, connectionOptions, hintFor } from './connect.ts';
+
+export const spec = defineCommand({
+  name: 'rules',
+  summary: 'Show what is answered without a person, or which rule decides a request.',
+  usage: '[try REQUEST.json --agent NAME]',
+  options: {
+    ...connectionOptions,
+    agent: { type: 'string', value: 'NAME', help: 'whose request it is, for `try`' },
+  },
+  maxPositionals: 2,
+});
+
+export async function run(argv: string[]): Promise<number> {
+  const { values, positionals } = parseArguments(spec, argv);
+  const [verb, file] = positionals;
+  if (verb !== undefined && verb !== 'ls' && verb !== 'try') throw new UsageError(`there is no \`rules ${verb}\``);
+  if (verb === 'try' && file === undefined) throw new UsageError('name the file with the request, or `-` for stdin');
+  try {
+    const client = connect(values);
+    if (verb !== 'try' || file === undefined) {
+      const { rules } = await client.rules();
+      if (values.json) printJson(rules);
+      else showRules(rules);
+      return 0;
+    }
+    const tried = await client.tryRules(readRequest(file, values.agent));
+    if (values.json) printJson(tried);
+    else {
+      print(
+        `${tried.decision}${tried.rule === undefined ? ' (no rule matches: a person is asked)' : ` by ${tried.rule}`}`,
+      );
+      if (tried.reason !== undefined) print(`reason: ${harmless(tried.reason)}`);
+      print(`risk: ${tried.risk}`);
+      if (tried.unparsed !== undefined) print(`no rule that leaves any freedom allows it: ${tried.unparsed}`);
+      for (const { rule, decision } of tried.others) print(`also matches: ${rule} (${harmless(decision)})`);
+    }
+    return 0;
+  } catch (cause) {
+    if (!(cause instanceof ClientError)) throw cause;
+    printError(`${cause.message}${hintFor(cause, values)}`);
+    return 1;
+  }
+}
+
+/** The request alone, or with the agent that asks. */
+function readRequest(file: string, agent: string | undefined): { agent: string; request: TriedRequest } {
+  const json: unknown = parseJson(readFileSync(file === '-' ? 0 : file, 'utf8'), file);
+  const parsed = TriedRequest.safeParse(json);
+  if (!parsed.success)
+    throw new UsageError(`${file} is not a request: ${parsed.error.issues[0]?.message ?? 'no object'}`);
+  const { agent: named, request, ...fields } = parsed.data;
+  const inner = TriedRequest.safeParse(request);
+  const whose = agent ?? (typeof named === 'string' ? named : undefined);
+  if (whose === undefined) throw new UsageError('say whose request it is: `--agent NAME`');
+  return { agent: whose, request: inner.success ? inner.data : fields };
+}
+
+function parseJson(text: string, file: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new UsageError(`${file} is not JSON`);
+  }
+}
+
+function showRules(rules: readonly RuleRow[]): void {
+  if (rules.length === 0) return print('no rules: a person answers everything');
+  print(table(rules.map((rule) => [rule.id, rule.decide, conditions(rule), rule.warning ?? ''])));
+}
+
+const keys = ['agent', 'template', 'tool', 'server', 'kind', 'command', 'path', 'risk', 'text'] as const;
+
+function conditions(rule: Rule): string {
+  const said = keys.flatMap((key) => {
+    const value = rule[key];
+    return value === undefined ? [] : [`${key} ${Array.isArray(value) ? value.join(' | ') : String(value)}`];
+  });
+  return said.length === 0 ? 'everything' : said.join(', ');
+}

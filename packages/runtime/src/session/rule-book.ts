@@ -1,0 +1,150 @@
+import { err, ok, type Result } from '@concerto/base';
+import type { EventLog } from '@concerto/log';
+import {
+  type PutRules,
+  type Rule,
+  type RuleList,
+  type RulesTried,
+  StoredRule,
+  type TryRules,
+} from '@concerto/protocol';
+import { type NamedRule, RuleSet, ruleWarning, triedRequest } from '@concerto/rules';
+import { z } from 'zod';
+import type { Catalog, CatalogEntry } from '../catalog.ts';
+import type { MintId } from '../ports.ts';
+import { refusal, type ServiceRefusal } from './service-refusal.ts';
+
+/** Not a session's id: no client can propose one with this character. */
+const rulesStream = '@rules';
+const Stored = z.looseObject({ rules: z.array(StoredRule) });
+const conflictsMax = 20;
+
+type Named = StoredRule & { readonly id: string };
+type StoreRules = { readonly rules: readonly Named[]; readonly version: number };
+
+export type RuleBookOptions = { readonly log: EventLog; readonly catalog: Catalog; readonly mintId: MintId };
+
+/** The rules of the manifest and of the store, in their order; the store's are replaced as a whole, by version. */
+export class RuleBook {
+  readonly #options: RuleBookOptions;
+  #known: StoreRules = { rules: [], version: 0 };
+  readonly #sets = new Map<string, RuleSet>();
+
+  constructor(options: RuleBookOptions) {
+    this.#options = options;
+  }
+
+  async list(): Promise<RuleList> {
+    const { rules, version } = await this.#read();
+    const manifest = [
+      ...this.#options.catalog
+        .list()
+        .flatMap((entry) => ofEntry(entry).map(({ id, rule }) => ({ id, rule: { ...rule, agent: entry.name } }))),
+      ...this.#ofAll(),
+    ];
+    return {
+      rules: [
+        ...manifest.map(({ id, rule }) => ({
+          ...rule,
+          id: `rule:${id}`,
+          source: 'manifest' as const,
+          ...warned(rule),
+        })),
+        ...rules.map((rule) => ({ ...rule, id: `rule:store.${rule.id}`, source: 'store' as const, ...warned(rule) })),
+      ],
+      version,
+    };
+  }
+
+  /** Ids of rules that stay are kept; whoever saw an older list is told so. */
+  async put({ rules, version }: PutRules, actor: string): Promise<Result<RuleList, ServiceRefusal>> {
+    const ids = rules.flatMap(({ id }) => id ?? []);
+    if (new Set(ids).size !== ids.length) return err(refusal('invalid_rules', 'two rules have the same `id`'));
+    const named = rules.map((rule) => ({ addedBy: actor, ...rule, id: rule.id ?? this.#options.mintId('rule') }));
+    const written = await this.#write(named, version);
+    if (!written) {
+      const current = await this.#read();
+      const message = `the rules are at version ${current.version}, not ${version}: read them again`;
+      return err(refusal('stale_rules', message, { version: current.version }));
+    }
+    return ok(await this.list());
+  }
+
+  /** Adds one for an agent, as somebody who answered wished. */
+  async remember(
+    rule: Rule,
+    { agent, ...origin }: { readonly agent: string } & Required<Pick<StoredRule, 'addedBy' | 'from'>>,
+  ): Promise<void> {
+    for (let attempt = 0; attempt < conflictsMax; attempt++) {
+      const { rules, version } = await this.#read();
+      const added = { ...rule, agent, ...origin, id: this.#options.mintId('rule') };
+      if (await this.#write([...rules, added], version)) return;
+    }
+    throw new Error(`the rules: ${conflictsMax} conflicts in a row`);
+  }
+
+  async try({ agent, request, rules }: TryRules): Promise<RulesTried> {
+    const asked = triedRequest(request, { agent });
+    const set =
+      rules === undefined
+        ? await this.setFor(agent, [])
+        : new RuleSet(rules.map((rule, index) => ({ id: `tried.${index + 1}`, rule })));
+    const { decide: decision, others, ...rest } = set.explain(asked);
+    return { decision, ...rest, others: others.map(({ rule, decide }) => ({ rule, decision: decide })) };
+  }
+
+  /** What counts for the next request of an agent: the session's own, the agent's, the store's for it, and those for all. */
+  async setFor(agent: string, sessions: readonly Rule[]): Promise<RuleSet> {
+    const { rules, version } = await this.#read();
+    const key = JSON.stringify([agent, version, sessions]);
+    const known = this.#sets.get(key);
+    if (known !== undefined) return known;
+    const entry = this.#options.catalog.list().find(({ name }) => name === agent);
+    const isOf = (rule: StoredRule): boolean => rule.agent === agent;
+    const ofStore = (some: readonly Named[]): NamedRule[] => some.map((rule) => ({ id: `store.${rule.id}`, rule }));
+    const set = new RuleSet([
+      ...sessions.map((rule, index) => ({ id: `session.${index + 1}`, rule })),
+      ...(entry === undefined ? [] : ofEntry(entry)),
+      ...ofStore(rules.filter(isOf)),
+      ...this.#ofAll(),
+      ...ofStore(rules.filter((rule) => !isOf(rule))),
+    ]);
+    if (this.#sets.size >= 100) this.#sets.clear();
+    this.#sets.set(key, set);
+    return set;
+  }
+
+  #ofAll(): readonly NamedRule[] {
+    return (this.#options.catalog.rules ?? []).map((rule, index) => ({ id: `all.${index + 1}`, rule }));
+  }
+
+  async #read(): Promise<StoreRules> {
+    const { log } = this.#options;
+    const version = await log.head(rulesStream, 'domain');
+    if (version === this.#known.version) return this.#known;
+    const page = await log.read({ session: rulesStream, stream: 'domain', after: version - 1, limit: 1 });
+    const [entry] = page.entries;
+    const rules = entry === undefined ? [] : Stored.parse(JSON.parse(entry.data)).rules;
+    this.#known = { version, rules: rules.map((rule, index) => ({ ...rule, id: rule.id ?? String(index + 1) })) };
+    return this.#known;
+  }
+
+  /** False when somebody else has written since. */
+  async #write(rules: readonly Named[], version: number): Promise<boolean> {
+    const data = JSON.stringify({ type: 'rules-put', rules });
+    const appended = await this.#options.log.append({
+      session: rulesStream,
+      streams: [{ stream: 'domain', expected: version, entries: [{ type: 'rules-put', data }] }],
+    });
+    return appended.kind === 'appended';
+  }
+}
+
+function ofEntry({ name, rules = [] }: CatalogEntry): readonly NamedRule[] {
+  return rules.map((rule, index) => ({ id: `agents.${name}.${index + 1}`, rule }));
+}
+
+function warned(rule: Rule): { readonly warning?: string } {
+  const warning = ruleWarning(rule);
+  return warning === undefined ? {} : { warning };
+}

@@ -1,0 +1,192 @@
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Rule } from '@concerto/protocol';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { CatalogEntry } from '../src/index.ts';
+import { openStage, type Stage } from './session-stage.ts';
+
+/** Asks for what its prompt says, one approval a line, and tells what it heard. */
+const script = `
+const lines = require('node:readline').createInterface({ input: process.stdin });
+let left = [];
+let heard = [];
+const next = () => {
+  const ask = left.shift();
+  if (ask === undefined) return console.log(JSON.stringify({ type: 'result', text: JSON.stringify(heard) }));
+  console.log(JSON.stringify({ id: 'a' + left.length, description: 'May I?', type: 'approval', ...ask }));
+};
+lines.on('line', (line) => {
+  const message = JSON.parse(line);
+  if (message.type === 'prompt') { left = JSON.parse(message.text); heard = []; next(); }
+  if (message.type === 'response') { heard.push([message.value ?? message.error, message.reason ?? null]); next(); }
+});
+`;
+
+let stage: Stage;
+let folder: string;
+const user = { actor: 'user', key: undefined };
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'concerto-rules-'));
+});
+
+afterEach(async () => {
+  await stage.close();
+  await rm(folder, { recursive: true });
+});
+
+function open(rules: readonly Rule[], more: Pick<CatalogEntry, 'answerWithinMs' | 'onTimeout'> = {}): void {
+  const spec = { name: 'asks', command: process.execPath, args: ['-e', script], workingDir: folder };
+  stage = openStage({ agents: [], entries: [{ kind: 'agent', name: 'asks', spec, rules, ...more }] });
+}
+
+async function ask(...asked: readonly object[]): Promise<string> {
+  const started = await stage.start({ agent: 'asks', prompt: JSON.stringify(asked) });
+  return started.ok ? started.value.id : '';
+}
+
+async function heard(id: string): Promise<unknown> {
+  const done = await stage.until(id, (event) => event.type === 'functionResult');
+  const { content } = done as { content: { parts: { functionResponse: { response: { text: string } } }[] } };
+  return JSON.parse(content.parts[0]?.functionResponse.response.text ?? 'null');
+}
+
+/** What waits for a person, other than one that is over. */
+async function requestOf(id: string, other?: string): Promise<string> {
+  const asked = await stage.until(id, (event) => event.type === 'queryConsent' && event.requestId !== other);
+  return String(asked.requestId);
+}
+
+describe('rules answer', () => {
+  test('what they decide reaches the agent with the reason, and everybody sees which rule it was', async () => {
+    open([
+      { tool: 'Read', decide: 'allow' },
+      { tool: 'Bash', command: 'rm *', decide: 'deny', reason: 'not from here' },
+    ]);
+    const id = await ask({ tool: 'Read' }, { tool: 'Bash', command: 'ls && rm -rf b' });
+    expect(await heard(id)).toEqual([
+      ['yes', null],
+      ['no', 'not from here'],
+    ]);
+    const settled = await stage.until(id, (event) => event.type === 'requestSettled' && event.response === false);
+    expect(settled).toMatchObject({ by: 'rule:agents.asks.2', reason: 'not from here', outcome: 'answered' });
+    expect(await stage.until(id, (event) => event.type === 'requestRouted')).toMatchObject({ to: 'rules' });
+    const { entries } = (await stage.sessions.audit(id)) ?? { entries: [] };
+    expect(entries.find(({ what }) => what === 'request-answered')).toMatchObject({
+      detail: { by: 'rule:agents.asks.1' },
+      deliveredAt: expect.any(String),
+    });
+  });
+
+  test('a link out of the folder is followed where the agent runs', async () => {
+    await mkdir(join(folder, 'src'));
+    await writeFile(join(folder, 'src/a.ts'), '');
+    await symlink('/etc', join(folder, 'src/etc'));
+    open([
+      { tool: 'Edit', path: 'src/**', decide: 'allow' },
+      { decide: 'deny', reason: 'outside' },
+    ]);
+    const id = await ask(
+      { tool: 'Edit', paths: ['src/a.ts'] },
+      { tool: 'Edit', paths: ['src/new/deep.ts'] },
+      { tool: 'Edit', paths: ['src/etc/passwd'] },
+    );
+    expect(await heard(id)).toEqual([
+      ['yes', null],
+      ['yes', null],
+      ['no', 'outside'],
+    ]);
+  });
+
+  test('what none decides is asked of a person, whose no has a reason; remembered for the session it is not asked again', async () => {
+    open([]);
+    const same = { tool: 'Bash', command: 'npm publish' };
+    const id = await ask(same, same, { tool: 'Bash', command: 'npm publish --tag x' });
+    const request = await requestOf(id);
+    expect(await stage.sessions.get(id)).toMatchObject({ waiting: { asked: 'person', next: [] } });
+    const target = { session: id, request };
+    const answer = { response: false, reason: 'not today', remember: 'session' } as const;
+    expect(await stage.sessions.answer(target, answer, user)).toMatchObject({ ok: true });
+    const second = await stage.until(id, (event) => event.type === 'requestSettled' && event.by === 'rule:session.1');
+    await stage.until(id, (event) => event.type === 'requestRouted' && event.to === 'person');
+    const [third] = (await stage.sessions.requests(id))?.requests.map(({ requestId }) => requestId) ?? [];
+    expect([request, second.requestId]).not.toContain(third);
+    await stage.sessions.answer({ session: id, request: third ?? '' }, { response: true }, user);
+    expect(await heard(id)).toEqual([
+      ['no', 'not today'],
+      ['no', 'not today'],
+      ['yes', null],
+    ]);
+    expect((await stage.sessions.rules.list()).rules).toEqual([]);
+  });
+
+  test('always: a rule of the store, with who and from where; it can be taken back, and the next request follows', async () => {
+    open([]);
+    const id = await ask({ tool: 'Bash', command: 'npm test' }, { tool: 'Bash', command: 'npm test' });
+    const request = await requestOf(id);
+    await stage.sessions.answer({ session: id, request }, { response: true, remember: 'always' }, user);
+    expect(await heard(id)).toEqual([
+      ['yes', null],
+      ['yes', null],
+    ]);
+    const { rules, version } = await stage.sessions.rules.list();
+    expect(rules).toMatchObject([
+      {
+        agent: 'asks',
+        tool: 'Bash',
+        command: 'npm test',
+        decide: 'allow',
+        source: 'store',
+        addedBy: 'user',
+        from: { session: id, requestId: request },
+      },
+    ]);
+    expect(rules[0]?.id).toMatch(/^rule:store\./);
+    expect(await stage.sessions.rules.put({ rules: [], version: 0 }, 'user')).toMatchObject({
+      error: { code: 'stale_rules', details: { version } },
+    });
+    expect(await stage.sessions.rules.put({ rules: [], version }, 'user')).toMatchObject({ value: { rules: [] } });
+    const again = await ask({ tool: 'Bash', command: 'npm test' });
+    expect(await requestOf(again)).not.toBe('');
+  });
+
+  test('what cannot be known again is not remembered, and stays open', async () => {
+    open([]);
+    const id = await ask({});
+    const target = { session: id, request: await requestOf(id) };
+    expect(await stage.sessions.answer(target, { response: true, remember: 'always' }, user)).toMatchObject({
+      error: { code: 'cannot_remember' },
+    });
+    expect(await stage.sessions.answer(target, { response: true }, user)).toMatchObject({ ok: true });
+  });
+
+  test('a time for people: what nobody answers is denied then', async () => {
+    open([{ tool: 'X', decide: 'ask' }], { answerWithinMs: 300, onTimeout: 'deny' });
+    const id = await ask({ tool: 'X' });
+    const routed = await stage.until(id, (event) => event.type === 'requestRouted');
+    expect(routed).toMatchObject({
+      to: 'person',
+      reason: 'rule:agents.asks.1 asks a person',
+      expiresAt: expect.any(String),
+    });
+    expect(await heard(id)).toEqual([['no', 'nobody answered within 0.3 seconds']]);
+  });
+
+  test('which rule would decide can be tried, with what else would match', async () => {
+    open([
+      { tool: 'Bash', command: 'npm *', decide: 'allow' },
+      { risk: 'high', decide: 'deny' },
+    ]);
+    const request = { tool: 'Bash', command: 'npm install x' };
+    expect(await stage.sessions.rules.try({ agent: 'asks', request })).toEqual({
+      decision: 'allow',
+      rule: 'rule:agents.asks.1',
+      risk: 'high',
+      others: [{ rule: 'rule:agents.asks.2', decision: 'deny' }],
+    });
+    const hidden = await stage.sessions.rules.try({ agent: 'asks', request: { tool: 'Bash', command: 'npm $(x)' } });
+    expect(hidden).toMatchObject({ decision: 'deny', unparsed: expect.any(String) });
+    expect(await stage.sessions.rules.try({ agent: 'other', request })).toMatchObject({ decision: 'pass' });
+  });
+});

@@ -1,0 +1,14 @@
+import { PutRules, TryRules } from '@concerto/protocol';
+import { Hono } from 'hono';
+import { readBody } from '../read-body.ts';
+import type { OnNode, ServerContext } from '../server-context.ts';
+import { granted } from './session-routes.ts';
+
+/** What is answered without a person. */
+export function ruleRoutes({ sessions }: ServerContext): Hono<OnNode> {
+  const routes = new Hono<OnNode>();
+  routes.get('/rules', async (c) => c.json(await sessions.rules.list()));
+  routes.put('/rules', async (c) => c.json(granted(await sessions.rules.put(await readBody(c, PutRules), 'user'))));
+  routes.post('/rules/try', async (c) => c.json(await sessions.rules.try(await readBody(c, TryRules))));
+  return routes;
+}

@@ -1,0 +1,113 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Api } from '../support/api.ts';
+import { type PuppetServer, startPuppetServer, steps } from '../support/puppets.ts';
+import { runConcerto } from '../support/run-concerto.ts';
+
+const manifest = `
+[[rules]]
+tool = "Bash"
+command = ["rm *"]
+decide = "deny"
+reason = "not from here"
+[[rules]]
+risk = "low"
+decide = "allow"
+[[rules]]
+text = "*colour*"
+decide = "answer:red"
+`;
+
+let puppets: PuppetServer;
+let api: Api;
+
+beforeAll(async () => {
+  puppets = await startPuppetServer({ manifest });
+  api = puppets.api;
+});
+
+afterAll(async () => {
+  await puppets?.close();
+});
+
+async function told(...asked: readonly object[]): Promise<readonly unknown[]> {
+  const all = asked.flatMap((ask) => [{ ask }, { tell: 'answer' }]);
+  const answers: unknown[] = [];
+  for (let index = 0; index < all.length; index += 2) {
+    const { id } = await api.start({ agent: 'puppet', prompt: steps(...all.slice(index, index + 2)) });
+    const events = await api.until(id, (event) => event.type === 'functionResult');
+    answers.push(JSON.parse(events.at(-1).content.parts[0].functionResponse.response.text));
+  }
+  return answers;
+}
+
+test('rules of the manifest answer approvals and questions, and the log says which', async () => {
+  const answers = await told(
+    { type: 'approval', id: 1, description: 'x', tool: 'Bash', command: 'ls && rm -rf b', risk_level: 'low' },
+    { type: 'approval', id: 2, description: 'x', tool: 'Bash', command: 'ls' },
+    { type: 'question', id: 3, question: 'Which colour?' },
+  );
+  expect(answers).toMatchObject([{ value: 'no', reason: 'not from here' }, { value: 'yes' }, { value: 'red' }]);
+  const { sessions } = (await api.get('/api/sessions')).body;
+  const settled = await Promise.all(
+    sessions.map(async ({ id }: { id: string }) => {
+      const { events } = (await api.get(`/api/sessions/${id}/events?format=json`)).body;
+      const of = (type: string) => events.find((event: { type: string }) => event.type === type);
+      return `${of('requestRouted').to} ${of('requestSettled').by}`;
+    }),
+  );
+  expect(new Set(settled)).toEqual(new Set(['rules rule:all.1', 'rules rule:all.2', 'rules rule:all.3']));
+});
+
+test('a person is asked for the rest, and "always" is a rule of the store', async () => {
+  const ask = { type: 'approval', id: 1, description: 'Publish', tool: 'Bash', command: 'npm publish' };
+  const { id } = await api.start({ agent: 'puppet', prompt: steps({ ask }, { tell: 'answer' }) });
+  const routed = (await api.until(id, (event) => event.type === 'requestRouted')).at(-1);
+  expect(routed).toMatchObject({ to: 'person' });
+  expect((await api.get(`/api/sessions/${id}/requests`)).body.requests).toMatchObject([
+    { requestId: routed.requestId, routedTo: 'person', next: [], since: expect.any(String) },
+  ]);
+  expect((await api.get(`/api/sessions/${id}`)).body.waiting).toMatchObject({ asked: 'person', next: [] });
+  const path = `/api/sessions/${id}/requests/${routed.requestId}`;
+  expect((await api.post(path, { response: true, remember: 'sometimes' })).status).toBe(422);
+  expect((await api.post(path, { response: false, reason: 'not today', remember: 'always' })).status).toBe(200);
+  const events = await api.until(id, (event) => event.type === 'functionResult');
+  expect(events.find((event) => event.type === 'requestSettled')).toMatchObject({ reason: 'not today' });
+  expect(await told(ask)).toMatchObject([{ value: 'no', reason: 'not today' }]);
+
+  const { rules, version } = (await api.get('/api/rules')).body;
+  expect(rules.map((rule: { source: string }) => rule.source)).toEqual(['manifest', 'manifest', 'manifest', 'store']);
+  expect(rules[3]).toMatchObject({
+    id: expect.stringMatching(/^rule:store\./),
+    agent: 'puppet',
+    from: { session: id, requestId: routed.requestId },
+  });
+  expect(await api.call('PUT', '/api/rules', { rules: [], version: version + 7 })).toMatchObject({
+    status: 409,
+    body: { code: 'stale_rules', version },
+  });
+  expect((await api.call('PUT', '/api/rules', { rules: [{ decide: 'maybe' }], version })).status).toBe(422);
+  expect((await api.call('PUT', '/api/rules', { rules: [{ tol: 'x', decide: 'ask' }], version })).status).toBe(422);
+  const mine = { id: 'mine', tool: 'Deploy', decide: 'deny', reason: 'ask Ann' };
+  expect((await api.call('PUT', '/api/rules', { rules: [mine], version })).body.rules.at(-1)).toMatchObject({
+    id: 'rule:store.mine',
+    source: 'store',
+  });
+  const tried = await api.post('/api/rules/try', { agent: 'puppet', request: { tool: 'Deploy', risk: 'low' } });
+  expect(tried.body).toMatchObject({ decision: 'deny', rule: 'rule:store.mine', reason: 'ask Ann', others: [] });
+});
+
+test('the terminal shows them, and which decides', async () => {
+  const file = join(puppets.folder, 'request.json');
+  await writeFile(file, JSON.stringify({ tool: 'Bash', command: 'rm -rf b' }));
+  const { url, token } = puppets.server;
+  const at = ['--url', url, '--token', token];
+  const listed = await runConcerto(['rules', ...at]).ended;
+  expect(listed.out).toContain('rule:all.1');
+  const tried = await runConcerto(['rules', 'try', file, '--agent', 'puppet', ...at]).ended;
+  expect(tried.out).toContain('deny by rule:all.1');
+  expect(tried.out).toContain('not from here');
+  const wrong = await runConcerto(['rules', 'try', file, ...at]).ended;
+  expect(wrong.code).toBe(2);
+});
