@@ -1,7 +1,7 @@
 // `concerto run` with every agent as a session: what a server does, for the vectors of the language.
 import { startAgent } from '@concerto/agents';
 import { memoryEventLog } from '@concerto/log';
-import { catalogOf, PoolKeeper, ProcessRegister, Runner, SessionStore, systemClock } from '@concerto/runtime';
+import { catalogOf, PoolKeeper, ProcessRegister, RuleBook, Runner, SessionStore, systemClock } from '@concerto/runtime';
 import { type Conducted, run } from '../../apps/cli/src/language/run-command.ts';
 import { ChildAgent } from '../../packages/runtime/src/session/child-agent.ts';
 import { ChildSessions } from '../../packages/runtime/src/session/child-sessions.ts';
@@ -28,6 +28,7 @@ async function conduct(program: Parameters<ProgramCode['keep']>[0]): Promise<Con
     log,
     store,
     pool,
+    rules: new RuleBook({ log, catalog, mintId }),
     catalog,
     clock,
     mintId,
