@@ -39,7 +39,7 @@ const done = { safeParse: () => ({ success: true as const, data: undefined }) };
 /** Talks to a server, from a browser or from Node. Every method rejects with a `ClientError`. */
 export function concertoClient(options: ClientOptions) {
   const calls = new HttpCalls(options);
-  return { ...sessionCalls(calls), ...messageCalls(calls), ...houseCalls(calls) };
+  return { ...sessionCalls(calls), ...requestCalls(calls), ...messageCalls(calls), ...houseCalls(calls) };
 }
 
 function sessionCalls(calls: HttpCalls) {
@@ -78,6 +78,27 @@ function sessionCalls(calls: HttpCalls) {
         answer: EventPage,
       }),
 
+    interrupt: control('interrupt'),
+    pause: control('pause'),
+    resume: control('resume'),
+    cancel: control('cancel'),
+
+    /** Everything that was asked and confirmed, or what became of one message. */
+    audit: async (id: string, query: { readonly message?: string } = {}, call: CallOptions = {}) => {
+      const entries: Audit['entries'] = [];
+      for (let after = 0; ; ) {
+        const asked = { ...query, ...(after === 0 ? {} : { after }) };
+        const page = await calls.call({ ...call, method: 'GET', path: at(id, '/audit'), query: asked, answer: Audit });
+        entries.push(...page.entries);
+        after = page.position ?? after;
+        if (page.more !== true) return { ...page, entries };
+      }
+    },
+  };
+}
+
+function requestCalls(calls: HttpCalls) {
+  return {
     requests: (id: string, call: CallOptions = {}) =>
       calls.call({ ...call, method: 'GET', path: at(id, '/requests'), answer: OpenRequestList }),
     answer: async (
@@ -97,23 +118,6 @@ function sessionCalls(calls: HttpCalls) {
         },
         answer: done,
       });
-    },
-
-    interrupt: control('interrupt'),
-    pause: control('pause'),
-    resume: control('resume'),
-    cancel: control('cancel'),
-
-    /** Everything that was asked and confirmed, or what became of one message. */
-    audit: async (id: string, query: { readonly message?: string } = {}, call: CallOptions = {}) => {
-      const entries: Audit['entries'] = [];
-      for (let after = 0; ; ) {
-        const asked = { ...query, ...(after === 0 ? {} : { after }) };
-        const page = await calls.call({ ...call, method: 'GET', path: at(id, '/audit'), query: asked, answer: Audit });
-        entries.push(...page.entries);
-        after = page.position ?? after;
-        if (page.more !== true) return { ...page, entries };
-      }
     },
   };
 }
