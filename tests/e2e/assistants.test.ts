@@ -23,6 +23,8 @@ const key = 'sk-assistants-0123456789';
 function manifest(modelUrl: string): string {
   const node = JSON.stringify(process.execPath);
   return `
+[server]
+inline_tools = "any"
 [connections.scripted]
 provider = "openai"
 base_url = "${modelUrl}"

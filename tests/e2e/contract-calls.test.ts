@@ -6,7 +6,7 @@ import { callWithHost } from '../support/api.ts';
 import { startRoomyPuppetServer } from '../support/puppets.ts';
 import { rawCall } from '../support/raw-call.ts';
 
-const puppets = await startRoomyPuppetServer();
+const puppets = await startRoomyPuppetServer('[server]\ninline_tools = "any"');
 const { api } = puppets;
 afterAll(() => puppets.close());
 

@@ -62,8 +62,8 @@ export async function startPuppetServer(
 }
 
 /** One for a whole file of tests, with room for all the sessions that they leave behind. */
-export async function startRoomyPuppetServer(): Promise<PuppetServer> {
-  const puppets = await startPuppetServer();
+export async function startRoomyPuppetServer(manifest = ''): Promise<PuppetServer> {
+  const puppets = await startPuppetServer({ manifest });
   await puppets.api.call('PUT', '/api/pool', { max: 200 });
   return puppets;
 }
