@@ -25,13 +25,13 @@ const pendingIds = async (path: string): Promise<string[]> =>
   (await list(path)).pending.map((message: any) => message.id);
 const send = (path: string, id: string, priority?: string) =>
   api.post(path, { content: `say ${id}`, id, ...(priority === undefined ? {} : { priority }) });
+/** What the agent came to, not the turns that were cut. */
+const isResult = (event: any): boolean => event.type === 'functionResult' && (event.outcome ?? 'ok') === 'ok';
 const results = (events: readonly any[]): string[] =>
-  events.flatMap((event) =>
-    event.type === 'functionResult' ? [event.content.parts[0].functionResponse.response.text] : [],
-  );
+  events.filter(isResult).map((event) => event.content.parts[0].functionResponse.response.text);
 const untilResults = (id: string, count: number) => {
   let seen = 0;
-  return api.until(id, (event) => event.type === 'functionResult' && ++seen === count);
+  return api.until(id, (event) => isResult(event) && ++seen === count);
 };
 
 describe('sending', () => {
