@@ -63,6 +63,17 @@ test('10.6 a refusal with a reason is no green tick, and says the same after a r
   await context.close();
 }, 60_000);
 
+test('16.3 what was allowed for the session is allowed by its rule the next time, and the page says so', async () => {
+  const run = { ...approval, description: 'Run the tests', tool: 'Bash', command: 'npm test' };
+  const { context, page, id } = await look(steps({ ask: run }, { ask: { ...run, id: 'a2' } }, { tell: 'answer' }));
+  await page.getByRole('button', { name: 'Allow for this session' }).click();
+  await page.getByRole('region', { name: 'Result of turn 1' }).waitFor();
+  expect(await page.locator('.settled').count()).toBe(2);
+  const settled = (await puppets.api.untilStatus(id, 'idle')).filter((event) => event.type === 'requestSettled');
+  expect(settled.map(({ by }) => by)).toEqual(['user', 'rule:session.1']);
+  await context.close();
+}, 60_000);
+
 test('10.6 a failed turn is not a grey Idle, on the session and in the list', async () => {
   const { context, page } = await look(steps({ say: { type: 'error', message: 'The build server is gone' } }));
   await statusBadge(page, 'Idle, turn failed').waitFor();

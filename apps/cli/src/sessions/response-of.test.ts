@@ -1,6 +1,6 @@
 import { type SuspendEvent, textContent } from '@concerto/protocol';
 import { expect, test } from 'vitest';
-import { responseOf } from './response-of.ts';
+import { rememberedIn, responseOf } from './response-of.ts';
 
 const choices = ['red', 'green', 'blue'].map((text, index) => ({
   id: `option-${index + 1}`,
@@ -25,4 +25,22 @@ test.each([
   ['multiple', 'red, and a bit of blue', free('red, and a bit of blue')],
 ] as const)('a %s choice answered with %j', (mode, given, response) => {
   expect(responseOf(choice(mode), given)).toEqual(response);
+});
+
+const consent: SuspendEvent = {
+  type: 'queryConsent',
+  requestId: 'r',
+  consentType: 'approval',
+  scope: {},
+  graphUrl: '',
+};
+
+test.each([
+  ['y always', 'y', { remember: 'always' }],
+  ['No for this session', 'No', { remember: 'session' }],
+  ['y', 'y', {}],
+  ['yes, but always ask', 'yes, but always ask', {}],
+] as const)('an approval answered with %j', (line, given, remember) => {
+  expect(rememberedIn(consent, line)).toEqual({ given, remember });
+  expect(rememberedIn(choice('single'), line)).toEqual({ given: line, remember: {} });
 });

@@ -1,5 +1,5 @@
 import type { Json } from '@concerto/base';
-import { type Choice, type SuspendEvent, textOf } from '@concerto/protocol';
+import { type AnswerRequest, type Choice, type SuspendEvent, textOf } from '@concerto/protocol';
 
 /** What stands before the answer. */
 export function promptOf(event: SuspendEvent): string {
@@ -8,6 +8,16 @@ export function promptOf(event: SuspendEvent): string {
   return event.selectionMode === 'multiple'
     ? 'your choices (numbers, with commas): '
     : 'your choice (number or text): ';
+}
+
+/** `y always` and `no session` are a decision and how long it holds; anything else is what it was. */
+export function rememberedIn(
+  event: SuspendEvent,
+  line: string,
+): { readonly given: string; readonly remember: Pick<AnswerRequest, 'remember'> } {
+  const [, given, word] = /^(y|yes|n|no)\s+(?:for this )?(session|always)$/i.exec(line) ?? [];
+  if (event.type !== 'queryConsent' || given === undefined) return { given: line, remember: {} };
+  return { given, remember: { remember: word?.toLowerCase() === 'always' ? 'always' : 'session' } };
 }
 
 /** What a person typed, in the form that the question wants. */

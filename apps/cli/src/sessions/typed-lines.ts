@@ -2,10 +2,11 @@ import { harmless } from '@concerto/base';
 import type { ConcertoClient } from '@concerto/client';
 import type { SuspendEvent } from '@concerto/protocol';
 import { paint } from '../terminal/paint.ts';
-import { responseOf } from './response-of.ts';
+import { rememberedIn, responseOf } from './response-of.ts';
 
 const typedHelp = [
   '  a line answers the question that waits, else it is the next message',
+  '  y session, y always: the very same is allowed again, in this session or from now on',
   '  /steer TEXT    into the running turn          /queue TEXT    after it, also while a question waits',
   '  /pause  /resume  /interrupt  /cancel          /quit          leave; the session goes on',
 ].join('\n');
@@ -42,7 +43,10 @@ export async function obey(line: string, { client, id, question, say, leave }: T
       return say(paint('dim', `  asked to ${command}`));
     default: {
       const asked = question();
-      if (asked !== undefined) return await client.answer(id, asked.requestId, responseOf(asked, line));
+      if (asked !== undefined) {
+        const { given, remember } = rememberedIn(asked, line);
+        return await client.answer(id, asked.requestId, responseOf(asked, given), remember);
+      }
       if (line === '') return undefined;
       await client.send(id, { content: line, priority: 'queued' });
       return say(paint('dim', `  queued: ${harmless(line)}`));

@@ -3,7 +3,7 @@ import type { SuspendEvent } from '@concerto/protocol';
 import { type KeyboardEvent, type ReactNode, useState } from 'react';
 import { toggleDiffMode } from '../diff/diff-mode.ts';
 import { Icon } from '../shell/icon.tsx';
-import { lastingOptions } from './consent-options.ts';
+import { canBeKnownAgain, lastingOptions } from './consent-options.ts';
 import type { FormProps } from './request-card.tsx';
 import { useCardKeys } from './use-card-keys.ts';
 
@@ -15,8 +15,9 @@ export function ApprovalForm({
 }: FormProps<Extract<SuspendEvent, { type: 'queryConsent' }>>): ReactNode {
   const [isExplaining, setExplaining] = useState(false);
   const lasting = lastingOptions(event);
-  const answer = (response: Json): void => {
-    if (!isSending) onAnswer(response);
+  const canRemember = lasting.length === 0 && canBeKnownAgain(event);
+  const answer = (response: Json, remember?: 'session' | 'always'): void => {
+    if (!isSending) onAnswer(response, remember);
   };
   const keys = useCardKeys((key) => {
     const option = lasting[Number(key) - 1];
@@ -25,6 +26,8 @@ export function ApprovalForm({
     else if (key === 'r') setExplaining(true);
     else if (key === 'v') toggleDiffMode();
     else if (option !== undefined) answer(option.id);
+    else if (canRemember && key === 's') answer(true, 'session');
+    else if (canRemember && key === 'l') answer(true, 'always');
     else return false;
     return true;
   });
@@ -56,6 +59,7 @@ export function ApprovalForm({
           <kbd aria-hidden="true">{index + 1}</kbd>
         </button>
       ))}
+      {canRemember && <RememberButtons isSending={isSending} onRemember={(remember) => answer(true, remember)} />}
       {isExplaining && (
         <ReasonField
           isSending={isSending}
@@ -64,6 +68,27 @@ export function ApprovalForm({
         />
       )}
     </fieldset>
+  );
+}
+
+type RememberProps = {
+  readonly isSending: boolean;
+  readonly onRemember: (remember: 'session' | 'always') => void;
+};
+
+/** The very same is then allowed by a rule, which `concerto rules` lists. */
+function RememberButtons({ isSending, onRemember }: RememberProps): ReactNode {
+  return (
+    <>
+      <button type="button" className="button" disabled={isSending} onClick={() => onRemember('session')}>
+        Allow for this session
+        <kbd aria-hidden="true">s</kbd>
+      </button>
+      <button type="button" className="button" disabled={isSending} onClick={() => onRemember('always')}>
+        Always allow this
+        <kbd aria-hidden="true">l</kbd>
+      </button>
+    </>
   );
 }
 

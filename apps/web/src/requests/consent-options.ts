@@ -12,6 +12,14 @@ export function lastingOptions({ options, scope }: ConsentEvent): readonly Reque
   return (options ?? scopeOptions(scope.options) ?? []).filter(({ kind }) => kind.endsWith('_always'));
 }
 
+/** Whether it names what it is about, so that the very same can be told apart from everything else. */
+export function canBeKnownAgain({ consentType, scope, locations = [], changes = [] }: ConsentEvent): boolean {
+  const { tool, command, paths, server } = scope;
+  if (consentType !== 'approval' || typeof tool !== 'string') return false;
+  if (typeof command === 'string' || typeof server === 'string') return true;
+  return locations.length + changes.length > 0 || (Array.isArray(paths) && paths.length > 0);
+}
+
 /** The scope without its options, where buttons show them all. */
 export function withoutOptions(scope: JsonObject): JsonObject {
   if (scopeOptions(scope.options) === undefined) return scope;

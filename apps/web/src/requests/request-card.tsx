@@ -1,5 +1,5 @@
 import { type Json, unreachable } from '@concerto/base';
-import type { RequestEntry, SuspendEvent } from '@concerto/protocol';
+import type { AnswerRequest, RequestEntry, SuspendEvent } from '@concerto/protocol';
 import { type ReactNode, useRef, useState } from 'react';
 import { client } from '../client.ts';
 import { failureOf } from '../fetching/failure.ts';
@@ -21,7 +21,7 @@ type Props = {
 export type FormProps<Event extends SuspendEvent = SuspendEvent> = {
   readonly event: Event;
   readonly isSending: boolean;
-  readonly onAnswer: (response: Json) => void;
+  readonly onAnswer: (response: Json, remember?: AnswerRequest['remember']) => void;
 };
 
 /** Something the agent waits for. It is open until the events say that it is not, whoever answered. */
@@ -30,11 +30,11 @@ export function RequestCard({ sessionId, item }: Props): ReactNode {
   const [problem, setProblem] = useState<string>();
   const [isSending, setSending] = useState(false);
   const card = useRef<HTMLElement>(null);
-  const send = async (response: Json): Promise<void> => {
+  const send = async (response: Json, remember: AnswerRequest['remember']): Promise<void> => {
     setSending(true);
     setProblem(undefined);
     try {
-      await client.answer(sessionId, event.requestId, response);
+      await client.answer(sessionId, event.requestId, response, remember === undefined ? {} : { remember });
       // The form goes away; who answered by keyboard stays where they were.
       card.current?.focus();
     } catch (cause) {
@@ -68,7 +68,7 @@ export function RequestCard({ sessionId, item }: Props): ReactNode {
       <RequestPrompt key={String(isOpen)} event={event} isOpen={isOpen} />
       <RoutedLine routed={routed} />
       {settled === undefined ? (
-        <Form event={event} isSending={isSending} onAnswer={(response) => void send(response)} />
+        <Form event={event} isSending={isSending} onAnswer={(response, remember) => void send(response, remember)} />
       ) : (
         <SettledNote event={event} settled={settled} />
       )}

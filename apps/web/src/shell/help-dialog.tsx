@@ -26,6 +26,7 @@ const groups: readonly { readonly title: string; readonly keys: readonly (readon
       ['a', 'Go to what waits for your answer'],
       ['1 … 9', 'Choose an option of the focused question'],
       ['y / n / r', 'Approve, deny, or deny with a reason'],
+      ['s / l', 'Allow the very same for this session, or lastingly'],
       ['v', 'Changes unified or side by side'],
       ['c', 'Write a message'],
       ['Enter', 'Send, or answer what is asked; Shift+Enter for a new line'],
