@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { cancelSession, openBrowser, pictures, startSession, statusBadge, visit } from '../support/open-browser.ts';
 import { accessFaults } from '../support/page-faults.ts';
@@ -101,6 +101,11 @@ test('a session that is not there, an address that is none, a browser that is no
   await context.close();
 }, 60_000);
 
+async function lastStep(page: Page): Promise<number> {
+  const shown = await page.getByRole('log', { name: 'Timeline' }).innerText();
+  return Math.max(0, ...[...shown.matchAll(/Step (\d+) of 60/g)].map(([, step]) => Number(step)));
+}
+
 test('a server that is killed and comes back: the page says so, reconnects by itself, and has everything', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'concerto-restart-'));
   const store = ['--store', 'sqlite:store.db'];
@@ -118,12 +123,11 @@ test('a server that is killed and comes back: the page says so, reconnects by it
     await page.getByRole('button', { name: 'Retry now' }).click();
     await page.getByLabel('Connection').getByText('Live').waitFor();
     expect(await page.getByText('when last heard of').count()).toBe(0);
-    await statusBadge(page, 'Interrupted').waitFor({ timeout: 45_000 });
-    expect(await page.getByText('Outlives its server').count()).toBeGreaterThan(0);
+    // The agent was held meanwhile: its turn goes on, and nothing that it said is missing or there twice.
+    await statusBadge(page, 'Running').waitFor({ timeout: 45_000 });
+    const step = await lastStep(page);
+    await expect.poll(() => lastStep(page), { timeout: 45_000 }).toBeGreaterThan(step);
     expect(await page.locator('.prompt').count()).toBe(1);
-    await page.getByLabel('Message', { exact: true }).fill('Go on');
-    await page.keyboard.press('Enter');
-    await page.locator('.prompt', { hasText: 'Go on' }).waitFor();
   } finally {
     await context.close();
     await second.stop();
