@@ -124,7 +124,7 @@ test('a server that is killed and comes back: the page says so, reconnects by it
     await page.getByLabel('Connection').getByText('Live').waitFor();
     expect(await page.getByText('when last heard of').count()).toBe(0);
     // The agent was held meanwhile: its turn goes on, and nothing that it said is missing or there twice.
-    await statusBadge(page, 'Running').waitFor({ timeout: 45_000 });
+    await statusBadge(page, 'Working').waitFor({ timeout: 45_000 });
     const step = await lastStep(page);
     await expect.poll(() => lastStep(page), { timeout: 45_000 }).toBeGreaterThan(step);
     expect(await page.locator('.prompt').count()).toBe(1);
