@@ -103,11 +103,14 @@ describe('a person at the terminal, in the folder of a server', { timeout: withi
       [
         ['approve?', 'too early\r'],
         ['type the next message', 'second\r'],
+        ['▶ second', ''],
         ['approve?', '/queue third\r'],
         ['queued: third', '/steer now\r'],
         ['said: now', 'y\r'],
-        ['told yes', ''],
+        // A prompt is drawn again when something else is: the next one comes after its message.
+        ['▶ now', ''],
         ['approve?', 'n\r'],
+        ['▶ third', ''],
         ['approve?', 'n\r'],
         ['type the next message', '\u0003'],
       ],
