@@ -14,7 +14,8 @@ const result = spawnSync(
   [
     '--expose-gc',
     '--import',
-    'tsx',
+    // By its path: a keeper is started with the same flags in a folder of its own.
+    join(root, 'node_modules/tsx/dist/esm/index.mjs'),
     '--conditions=@concerto/source',
     join(root, 'bench/main.ts'),
     ...process.argv.slice(2),
