@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { projects } from './build.mjs';
+import { install } from './install.mjs';
 import { root } from './root.mjs';
 
 const checks = [
@@ -12,6 +13,8 @@ const checks = [
   ['tidy', 'vitest', ['run', '--silent=passed-only', '--reporter=dot', 'tools/tidy']],
 ];
 
+// After a pull that changed the lock, what is missing would look like errors in the code.
+install();
 const results = await Promise.all(checks.map(([name, command, args]) => run(name, command, args)));
 process.exit(results.every((passed) => passed) ? 0 : 1);
 
