@@ -2,6 +2,7 @@ import type { Json } from '@concerto/base';
 import { Problem } from '@concerto/protocol';
 import { backoffMs, pause } from './backoff.ts';
 import { ClientError } from './client-error.ts';
+import { randomId } from './random-id.ts';
 
 /** One try of a call; longer than any answer takes that is not a stream. */
 const callTimeoutMs = 30_000;
@@ -80,7 +81,7 @@ export class HttpCalls {
 
   async #repeatedly(call: Call<unknown>): Promise<Response> {
     // The key makes a change safe to repeat: a server that has already done it answers as it did then.
-    const key = call.method === 'GET' ? undefined : (call.idempotencyKey ?? newKey());
+    const key = call.method === 'GET' ? undefined : (call.idempotencyKey ?? randomId(16));
     for (let failures = 0; ; ) {
       const outcome = await this.#once(call, key).catch((cause: unknown) => unreachable(call, cause));
       call.signal?.throwIfAborted();
@@ -166,9 +167,4 @@ function unreachable(call: Call<unknown>, cause: unknown): ClientError {
 function retryAfterMs(response: Response): number {
   const seconds = Number(response.headers.get('retry-after') ?? 0);
   return Number.isFinite(seconds) ? Math.min(Math.max(0, seconds * 1000), retryAfterMaxMs) : 0;
-}
-
-/** Not `randomUUID`, which a page that came over plain HTTP from another machine does not have. */
-function newKey(): string {
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -1,4 +1,5 @@
 import type { LlmContent } from '@concerto/protocol';
+import { randomId } from '../random-id.ts';
 import type { AgentEventConsumer } from './agent-event-consumer.ts';
 import { LocalAgentRun } from './local-agent-run.ts';
 import { type RemoteRun, SSEAgentRun } from './sse-agent-run.ts';
@@ -36,7 +37,7 @@ export class AgentService {
   }
 
   startRun(config: AgentRunConfig): LocalAgentRun | SSEAgentRun {
-    const runId = newRunId();
+    const runId = `run_${randomId(16)}`;
     const run =
       this.#remote === undefined
         ? new LocalAgentRun(runId, config.kind)
@@ -63,10 +64,4 @@ export class AgentService {
   get activeRunIds(): string[] {
     return [...this.#runs.keys()];
   }
-}
-
-/** Not `randomUUID`, which a page that came over plain HTTP from another machine does not have. */
-function newRunId(): string {
-  const hex = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0'));
-  return `run_${hex.join('')}`;
 }

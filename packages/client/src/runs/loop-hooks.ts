@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '@concerto/base';
 import type { AgentEvent, ErrorObject, LlmContent } from '@concerto/protocol';
+import { randomId } from '../random-id.ts';
 import type { AgentEventSink } from './agent-event-sink.ts';
 
 type CallUpdateOptions = Extract<AgentEvent, { type: 'functionCallUpdate' }>['opts'];
@@ -41,7 +42,7 @@ export function buildHooksFromSink(sink: AgentEventSink): Required<LoopHooks> {
     onContent: (content) => sink.emit({ type: 'content', content }),
     onThought: (text) => sink.emit({ type: 'thought', text }),
     onFunctionCall: (part, icon, title) => {
-      const callId = newCallId();
+      const callId = `call_${randomId(12)}`;
       const { name, args } = part.functionCall;
       sink.emit({
         type: 'functionCall',
@@ -74,7 +75,7 @@ export function mergeHooks(...sets: readonly LoopHooks[]): LoopHooks {
       ? {}
       : {
           onFunctionCall: (part, icon, title) =>
-            naming.onFunctionCall?.(part, icon, title) ?? { callId: newCallId(), reporter: null },
+            naming.onFunctionCall?.(part, icon, title) ?? { callId: `call_${randomId(12)}`, reporter: null },
         }),
     onFunctionCallUpdate: (callId, status, opts) =>
       sets.forEach((set) => set.onFunctionCallUpdate?.(callId, status, opts)),
@@ -103,9 +104,4 @@ function reporterOf(sink: AgentEventSink, callId: string): ProgressReporter {
       sink.emit({ type: 'subagentFinish', callId });
     },
   };
-}
-
-function newCallId(): string {
-  const hex = Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => byte.toString(16).padStart(2, '0'));
-  return `call_${hex.join('')}`;
 }
