@@ -1,7 +1,7 @@
 // `npm run check`: types, lint, format, unused code and the house rules, side by side; prints what failed.
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { projects } from './build.mjs';
+import { build, projects } from './build.mjs';
 import { install } from './install.mjs';
 import { root } from './root.mjs';
 
@@ -13,8 +13,9 @@ const checks = [
   ['tidy', 'vitest', ['run', '--silent=passed-only', '--reporter=dot', 'tools/tidy']],
 ];
 
-// After a pull that changed the lock, what is missing would look like errors in the code.
+// What is not installed or not yet built would look like errors in the code.
 install();
+build();
 const results = await Promise.all(checks.map(([name, command, args]) => run(name, command, args)));
 process.exit(results.every((passed) => passed) ? 0 : 1);
 
