@@ -2,17 +2,27 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { SecondTries } from './tools/second-tries.ts';
 
 const source = ['@concerto/source'];
+
+function project(name: string, test: { include: string[]; retry?: number }) {
+  // Tests with the real agent programs are `npm run test:agents`, which installs these.
+  const exclude = ['**/node_modules/**', '**/dist/**', ...(process.env.CONCERTO_TEST_CLAUDE ? [] : ['tests/agents/**'])];
+  return { extends: true as const, test: { name, exclude, ...test } };
+}
 
 // Rooms are tested from source: no build has to happen before a unit test.
 export default defineConfig({
   resolve: { conditions: [...source, 'module', 'node', 'import', 'default'] },
   ssr: { resolve: { conditions: [...source, 'module', 'node', 'import', 'default'], externalConditions: source } },
   test: {
-    include: ['{packages,apps,middleware,tools,examples}/**/*.test.{ts,tsx}', 'tests/**/*.test.ts'],
-    // Tests with the real agent programs are `npm run test:agents`, which installs these.
-    exclude: ['**/node_modules/**', '**/dist/**', ...(process.env.CONCERTO_TEST_CLAUDE ? [] : ['tests/agents/**'])],
+    projects: [
+      project('rooms', { include: ['{packages,apps,middleware,tools,examples}/**/*.test.{ts,tsx}'] }),
+      // Several processes on a busy machine: a second try is allowed, told of, and counted (`second-tries.ts`).
+      project('whole', { include: ['tests/**/*.test.ts'], retry: 1 }),
+    ],
+    reporters: ['default', new SecondTries()],
     // Tokens and trust of tests are not those of whoever runs them.
     env: { XDG_STATE_HOME: mkdtempSync(join(tmpdir(), 'concerto-state-')) },
     testTimeout: 30_000,

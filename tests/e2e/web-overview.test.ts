@@ -125,6 +125,7 @@ test('17.3 grouped by what needs me, with counts, search, sort and what is unrea
 }, 90_000);
 
 test('17.3 one who looks elsewhere is called when an agent begins to wait, once, and led there by a click', async () => {
+  await asking('Seen', 'Do you see me?');
   const { context, page } = await visit(browser, puppets.server.entrance);
   await context.grantPermissions(['notifications'], { origin: puppets.server.url });
   await page.addInitScript(() => {
@@ -145,7 +146,8 @@ test('17.3 one who looks elsewhere is called when an agent begins to wait, once,
     });
   });
   await page.reload();
-  await page.getByRole('heading', { name: 'Sessions', exact: true }).waitFor();
+  // What is seen before one looks elsewhere calls nobody.
+  await page.getByRole('link', { name: /^\d+ waiting$/ }).waitFor();
   await page.evaluate(() => Reflect.set(globalThis, 'isAway', true));
   const id = await asking('Away', 'Are you there?');
   await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
