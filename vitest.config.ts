@@ -8,7 +8,11 @@ const source = ['@concerto/source'];
 
 function project(name: string, test: { include: string[]; retry?: number }) {
   // Tests with the real agent programs are `npm run test:agents`, which installs these.
-  const exclude = ['**/node_modules/**', '**/dist/**', ...(process.env.CONCERTO_TEST_CLAUDE ? [] : ['tests/agents/**'])];
+  const exclude = [
+    '**/node_modules/**',
+    '**/dist/**',
+    ...(process.env.CONCERTO_TEST_CLAUDE ? [] : ['tests/agents/**']),
+  ];
   return { extends: true as const, test: { name, exclude, ...test } };
 }
 
