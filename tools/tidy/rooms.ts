@@ -39,7 +39,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   'packages/agent-kit': { rooms: bottom, packages: [], kind: 'node' },
   'packages/models': {
     rooms: ['base', 'protocol', 'signals'],
-    packages: ['ai', '@ai-sdk/*', 'ollama-ai-provider-v2', '@modelcontextprotocol/sdk', 'zod'],
+    packages: ['ai', '@ai-sdk/*', '@modelcontextprotocol/client', 'zod'],
     kind: 'node',
   },
   'packages/runtime': { rooms: below, packages: ['zod'], kind: 'node' },

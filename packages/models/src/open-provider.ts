@@ -1,4 +1,4 @@
-import type { LanguageModelV4 } from '@ai-sdk/provider';
+import type { LanguageModelV3 } from '@ai-sdk/provider';
 import { unreachable } from '@concerto/base';
 import type { Connection } from './connection.ts';
 
@@ -6,7 +6,7 @@ import type { Connection } from './connection.ts';
 export const COMPATIBLE = 'compatible';
 
 /** Loads the one library that speaks the connection's wire: a program that asks no model pays for none. */
-export async function openProvider(connection: Connection, model: string): Promise<LanguageModelV4> {
+export async function openProvider(connection: Connection, model: string): Promise<LanguageModelV3> {
   const { wire, address: baseURL, headers, key: apiKey = '', settings } = connection;
   switch (wire) {
     case 'openai-chat':

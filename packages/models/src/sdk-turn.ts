@@ -1,4 +1,4 @@
-import type { JSONSchema7, LanguageModelV4CallOptions } from '@ai-sdk/provider';
+import type { JSONSchema7, LanguageModelV3CallOptions } from '@ai-sdk/provider';
 import type { Json } from '@concerto/base';
 import type { LanguageModel, LanguageModelUsage, ProviderMetadata, ModelMessage as SdkMessage, ToolSet } from 'ai';
 import { z } from 'zod';
@@ -46,11 +46,11 @@ export async function* streamAnswer(request: SdkRequest): AsyncGenerator<SdkPart
   const reader = new AbortController();
   const signal = AbortSignal.any([request.signal, reader.signal]);
   const prepared = await prepare({ ...request, signal });
-  const { stream } = prepared.sdk.streamText({ ...prepared.options, onError: () => undefined });
+  const { fullStream } = prepared.sdk.streamText({ ...prepared.options, onError: () => undefined });
   let text = '';
   const toolCalls: SdkToolCall[] = [];
   try {
-    for await (const part of stream) {
+    for await (const part of fullStream) {
       if (part.type === 'text-delta') {
         text += part.text;
         if (part.text !== '') yield { type: 'text', text: part.text };
@@ -101,7 +101,7 @@ async function prepare(request: SdkRequest) {
       : sdk.wrapLanguageModel({
           model: provider,
           middleware: {
-            specificationVersion: 'v4',
+            specificationVersion: 'v3',
             transformParams: async ({ params }) => withSchema(params, turn, schema),
           },
         });
@@ -117,7 +117,7 @@ async function prepare(request: SdkRequest) {
     messages: sdkMessages(turn, names, request.metadata),
     abortSignal: signal,
     maxRetries: 0,
-    ...(instructions === '' ? {} : { instructions }),
+    ...(instructions === '' ? {} : { system: instructions }),
     ...(Object.keys(tools).length === 0 ? {} : { tools }),
     ...(turn.temperature === undefined ? {} : { temperature: turn.temperature }),
     ...(turn.maxTokens === undefined ? {} : { maxOutputTokens: turn.maxTokens }),
@@ -145,10 +145,10 @@ function nativeSchema({ turn, connection, nativeSchema: native }: SdkRequest): A
 }
 
 function withSchema(
-  params: LanguageModelV4CallOptions,
+  params: LanguageModelV3CallOptions,
   turn: ModelTurn,
   { schema }: AnswerSchema,
-): LanguageModelV4CallOptions {
+): LanguageModelV3CallOptions {
   const name = (turn.schema?.name ?? 'answer').replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 64);
   return { ...params, responseFormat: { type: 'json', schema: providerSchema.parse(schema), name } };
 }

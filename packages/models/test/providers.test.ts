@@ -70,7 +70,7 @@ const PROVIDERS: readonly Provider[] = [
     model: 'gemini-2.5-flash',
     path: '/v1beta/models/gemini-2.5-flash:generateContent',
     auth: ['x-goog-api-key', KEY],
-    schemaIn: (body) => at(body, 'generationConfig', 'responseJsonSchema'),
+    schemaIn: (body) => at(body, 'generationConfig', 'responseSchema'),
     toolNames: (body) => (at(body, 'tools', 0, 'functionDeclarations') as Json[]).map((tool) => at(tool, 'name')),
     system: (body) => at(body, 'systemInstruction', 'parts', 0, 'text'),
     maxTokens: 'generationConfig.maxOutputTokens',

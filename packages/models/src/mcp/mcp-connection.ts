@@ -1,9 +1,12 @@
 import type { Json } from '@concerto/base';
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import { ErrorCode, McpError, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
+import {
+  Client,
+  SdkError,
+  SdkErrorCode,
+  SSEClientTransport,
+  StreamableHTTPClientTransport,
+  type Transport,
+} from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import type { ModelTool } from '../model-turn.ts';
 import { redact } from '../redact.ts';
@@ -40,7 +43,7 @@ export class McpConnection {
     client.onclose = () => {
       this.#ended = true;
     };
-    client.setNotificationHandler(ToolListChangedNotificationSchema, () => {
+    client.setNotificationHandler('notifications/tools/list_changed', () => {
       this.#tools = undefined;
     });
   }
@@ -122,16 +125,19 @@ export class McpConnection {
     const ms = this.#spec.callTimeoutMs;
     let result: z.infer<typeof callResult>;
     try {
-      const answer = await this.#client.callTool({ name: tool, arguments: { ...given } }, undefined, {
-        signal,
-        timeout: ms,
-        resetTimeoutOnProgress: true,
-        maxTotalTimeout: ms * 10,
-        // A server is asked for progress only where somebody listens.
-        ...(onProgress === undefined
-          ? {}
-          : { onprogress: ({ progress, total, message }) => onProgress(message ?? progressText(progress, total)) }),
-      });
+      const answer = await this.#client.callTool(
+        { name: tool, arguments: { ...given } },
+        {
+          signal,
+          timeout: ms,
+          resetTimeoutOnProgress: true,
+          maxTotalTimeout: ms * 10,
+          // A server is asked for progress only where somebody listens.
+          ...(onProgress === undefined
+            ? {}
+            : { onprogress: ({ progress, total, message }) => onProgress(message ?? progressText(progress, total)) }),
+        },
+      );
       result = callResult.parse(answer);
     } catch (cause) {
       throw this.#failure(cause, 'refused', { signal, ms });
@@ -161,10 +167,10 @@ export class McpConnection {
     if (cause instanceof McpFailure) return cause;
     if (signal?.aborted === true) return new McpFailure('cancelled', name, 'the call was cancelled');
     const isTimeout =
-      (cause instanceof McpError && cause.code === Number(ErrorCode.RequestTimeout)) ||
+      (cause instanceof SdkError && cause.code === SdkErrorCode.RequestTimeout) ||
       (cause instanceof Error && cause.name === 'TimeoutError');
     if (isTimeout) return new McpFailure('timeout', name, `no answer within ${ms / 1000} s${this.#stderr()}`);
-    const gone = this.#ended || (cause instanceof McpError && cause.code === Number(ErrorCode.ConnectionClosed));
+    const gone = this.#ended || (cause instanceof SdkError && cause.code === SdkErrorCode.ConnectionClosed);
     const text = cause instanceof Error ? cause.message : String(cause);
     return new McpFailure(gone ? 'connection' : kind, name, `${redact(text, secrets)}${this.#stderr()}`);
   }
