@@ -224,7 +224,7 @@ describe('the real claude program, driven', () => {
     );
     await agent.agent.prompt({ text: 'Use the tools' });
     const asked = (await agent.until('approval')).at(-1);
-    expect(asked).toMatchObject({ tool: 'mcp__everything__get-env' });
+    expect(asked).toMatchObject({ tool: 'everything.get-env', server: 'everything' });
     await answer(agent, asked, 'yes');
     await agent.until('result');
     const told = lastRequest();

@@ -84,8 +84,9 @@ describe.each(['claude', 'codex'])('a session with an agent of protocol "%s"', (
     expect(events).toContainEqual(expect.objectContaining({ type: 'functionResult', callId: call.callId }));
     expect(textsOf(events).at(-1)).toBe('Done.');
 
-    await api.post(`/api/sessions/${id}/messages`, { content: 'use rm -r dist' });
+    await api.post(`/api/sessions/${id}/messages`, { content: 'use ls dist' });
     const again = (await api.until(id, (event) => isQuestion(event) && event.seq > events.length)).at(-1);
+    expect(again.scope.risk_level).toBe('low');
     await answer(id, again.requestId, 'no, use git clean');
     const refused = await api.until(id, (event) => isTurnEnd(event) && event.seq > again.seq);
     expect(textsOf(refused).at(-1)).toBe('The supervisor refused this: use git clean');

@@ -226,7 +226,6 @@ describe('a permission', () => {
       kind: 'execute',
       command: 'rm -r build',
       description: '`rm -r build`',
-      risk_level: 'high',
       tool: 'Bash',
       input: { command: 'rm -r build' },
       options: [

@@ -110,14 +110,13 @@ describe('a turn', () => {
 });
 
 describe('permissions and questions', () => {
-  test('a permission is an approval with tool, input and risk; a yes lets it run', async () => {
+  test('a permission is an approval with tool and input; a yes lets it run', async () => {
     const agent = await startClaude();
     const output = reader(agent);
     await agent.prompt({ text: 'use rm -r build' });
     const asked = rawOf<{ id: string }>(await output.until('approval'));
     expect(asked).toMatchObject({
       description: 'Bash: rm -r build',
-      risk_level: 'high',
       tool: 'Bash',
       input: { command: 'rm -r build' },
     });

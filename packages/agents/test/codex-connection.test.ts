@@ -113,7 +113,7 @@ describe('a turn', () => {
 });
 
 describe('approvals and questions', () => {
-  test('a command is an approval with tool, input and risk; a yes lets it run', async () => {
+  test('a command is an approval with tool and input; a yes lets it run', async () => {
     const agent = await startCodex();
     const output = reader(agent);
     await agent.prompt({ text: 'use' });
@@ -125,7 +125,6 @@ describe('approvals and questions', () => {
       type: 'approval',
       id: '0',
       description: 'shell: rm -r build',
-      risk_level: 'high',
       tool: 'shell',
       input: { command: 'rm -r build', cwd: '/w' },
     });
@@ -163,7 +162,6 @@ describe('approvals and questions', () => {
     await agent.prompt({ text: 'patch' });
     expect(rawOf(await output.until('approval'))).toMatchObject({
       description: 'apply_patch: a.ts',
-      risk_level: 'medium',
       paths: ['a.ts'],
       changes: [{ path: 'a.ts', kind: 'create', added: 1, patch: expect.stringContaining('++x') }],
     });

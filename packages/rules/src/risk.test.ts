@@ -49,6 +49,14 @@ test.each<[TriedRequest, 'low' | 'medium' | 'high']>([
   [{ description: 'Deploy', risk_level: 'critical' }, 'high'],
   [{ description: 'Deploy' }, 'high'],
   [{ tool: 'Read', paths: ['a'], risk: 'high' }, 'high'],
+  [{ kind: 'fetch', scope: { url: 'https://docs.example/a?b' } }, 'medium'],
+  [{ kind: 'fetch', scope: { input: { url: 'http://me:x@127.0.0.1:8080/' } } }, 'high'],
+  [{ kind: 'fetch', scope: { input: { url: 'http://169.254.169.254/latest' } } }, 'high'],
+  [{ kind: 'fetch', scope: { input: { url: 'http://[::1]/' } } }, 'high'],
+  [{ kind: 'fetch', scope: { input: { url: 'http://db.internal/' } } }, 'high'],
+  [{ kind: 'read', scope: { input: { url: 'https://docs.example/' } } }, 'medium'],
+  [{ kind: 'fetch', command: 'ls', scope: { input: { network: { host: 'docs.example' } } } }, 'medium'],
+  [{ kind: 'fetch', command: 'ls', scope: { input: { network: { host: 'localhost' } } } }, 'high'],
 ])('%j is %s', (request, risk) => {
   expect(riskOf(triedRequest({ folder, ...request }, { agent: 'claude' }))).toBe(risk);
 });

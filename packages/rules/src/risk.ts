@@ -9,23 +9,46 @@ function higher(a: Risk, b: Risk): Risk {
   return order[a] >= order[b] ? a : b;
 }
 
+function highest(...risks: readonly Risk[]): Risk {
+  return risks.reduce(higher, 'low');
+}
+
 /** The higher of what the agent says and what the request itself shows: an agent's word never lowers it. */
 export function riskOf(request: RuleRequest): Risk {
   const shown = shownRisk(request);
   if (shown === undefined) return request.claimed ?? 'high';
-  return request.claimed === undefined ? shown : higher(shown, request.claimed);
+  return higher(shown, request.claimed ?? 'low');
+}
+
+/** As `riskOf`; undefined where the agent's word is all there is. */
+export function riskToShow(request: RuleRequest): Risk | undefined {
+  return request.ask !== 'approval' || shownRisk(request) === undefined ? undefined : riskOf(request);
 }
 
 /** Undefined when there is nothing to judge by. */
 function shownRisk(request: RuleRequest): Risk | undefined {
-  const { tool, kind, server, command, paths } = request;
+  const { tool, kind, server, command, paths, hosts = [] } = request;
   if (request.ask !== 'approval') return 'low';
-  if (command !== undefined) return higher(commandRisk(request), touchRisk(request, 'low'));
+  const reached = highest(...hosts.map(hostRisk));
+  if (command !== undefined) {
+    // What a command does is in its words, unless it is said to do more than run.
+    const said = kind === 'fetch' || kind === 'delete' ? kindRisks[kind] : 'low';
+    return highest(said, reached, commandRisk(request), touchRisk(request, 'low'));
+  }
   const known = kindOf(kind, tool);
-  if (known === undefined && tool === undefined && server === undefined && paths.length === 0) return undefined;
+  const isBlank = known === undefined && tool === undefined && server === undefined;
+  if (isBlank && paths.length === 0 && hosts.length === 0) return undefined;
   const base = known === undefined ? 'high' : kindRisks[known];
   // Nobody but its maker knows what a server's tool does; that it only reads is its own word.
-  return higher(higher(base, touchRisk(request, base)), server === undefined ? 'low' : 'medium');
+  return highest(base, reached, touchRisk(request, base), server === undefined ? 'low' : 'medium');
+}
+
+/** What stands behind the user's own walls answers anybody who asks from inside. */
+const inside =
+  /^(localhost|127\..*|10\..*|192\.168\..*|169\.254\..*|172\.(1[6-9]|2\d|3[01])\..*|0\..*|\[.*\]|[^.]+|.*\.(local|internal|localhost|lan|home|corp))\.?$/i;
+
+function hostRisk(host: string): Risk {
+  return inside.test(host) ? 'high' : 'medium';
 }
 
 const kindRisks = {

@@ -12,6 +12,8 @@ export type RuleRequest = {
   readonly kind?: string | undefined;
   readonly command?: { readonly text: string; readonly line: CommandLine } | undefined;
   readonly paths: readonly string[];
+  /** What it would reach over the network, where that is said. */
+  readonly hosts?: readonly string[] | undefined;
   /** Where each path leads when links are followed; undefined when nobody looked. */
   readonly resolved?: readonly string[] | undefined;
   /** The folder to which paths are relative. */
@@ -50,6 +52,18 @@ export function requestOf(event: SuspendEvent, asking: Asking): RuleRequest {
   }
 }
 
+/** An approval as an agent words it, before it is an event. */
+export function approvalRequest(fields: JsonObject, asking: Asking): RuleRequest {
+  const changed = Array.isArray(fields.changes) ? fields.changes : [];
+  return ofFields(
+    fields,
+    changed.flatMap((change: Json) =>
+      isObject(change) ? strings([change.path ?? null, change.moved_to ?? null]) : [],
+    ),
+    asking,
+  );
+}
+
 /** A request that somebody wrote down to see what rules make of it. */
 export function triedRequest(tried: TriedRequest, asking: Pick<Asking, 'agent'>): RuleRequest {
   const { folder, resolved, template, scope, ...fields } = tried;
@@ -77,26 +91,29 @@ function ofFields(scope: JsonObject, locations: readonly string[], asking: Askin
   const command = commandOf(scope);
   const said = strings(scope.paths);
   const description = textIn(scope.description);
+  const hosts = hostsOf(scope);
   return {
     ask: 'approval',
     ...named,
     ...(textIn(scope.kind) === undefined ? {} : { kind: textIn(scope.kind) }),
     ...(command === undefined ? {} : { command }),
     paths: [...new Set([...said, ...locations])],
+    ...(hosts.length === 0 ? {} : { hosts }),
     ...(riskIn(scope.risk_level) === undefined ? {} : { claimed: riskIn(scope.risk_level) }),
     ...(description === undefined ? {} : { text: description }),
     ...asking,
   };
 }
 
-/** `mcp__SERVER__TOOL` is how some agents name a server's tool. */
+/** A server's tool is `SERVER.TOOL`, or `mcp__SERVER__TOOL` as some agents name it. */
 function nameOf(scope: JsonObject): Pick<RuleRequest, 'tool' | 'server'> {
   const tool = textIn(scope.tool);
-  const server = textIn(scope.server);
+  const said = textIn(scope.server);
   const composed = tool === undefined ? null : /^mcp__(.+?)__(.+)$/.exec(tool);
-  if (composed === null)
-    return { ...(tool === undefined ? {} : { tool }), ...(server === undefined ? {} : { server }) };
-  return { tool: composed[2], server: server ?? composed[1] };
+  const server = said ?? composed?.[1];
+  if (tool === undefined) return server === undefined ? {} : { server };
+  if (server === undefined) return { tool };
+  return { tool: composed?.[2] ?? (tool.startsWith(`${server}.`) ? tool.slice(server.length + 1) : tool), server };
 }
 
 function commandOf(scope: JsonObject): RuleRequest['command'] {
@@ -104,6 +121,23 @@ function commandOf(scope: JsonObject): RuleRequest['command'] {
   if (typeof command === 'string' && command !== '') return { text: command, line: readCommand(command) };
   const words = strings(command);
   return words.length === 0 ? undefined : { text: words.join(' '), line: readCommand(words) };
+}
+
+/** Of a page that is asked for, or of a host that a command wants to reach. An address that cannot be read is kept whole. */
+function hostsOf(scope: JsonObject): readonly string[] {
+  const input = isObject(scope.input) ? scope.input : {};
+  const network = isObject(input.network) ? input.network : {};
+  const urls = [scope.url, input.url].flatMap((url) => textIn(url) ?? []);
+  return [...urls.map((url) => hostIn(url) ?? url), ...[network.host].flatMap((host) => textIn(host) ?? [])];
+}
+
+/** `user@` before a host is none of it. */
+function hostIn(url: string): string | undefined {
+  return /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#@]*@)?(\[[^\]]*\]|[^/?#:]+)/i.exec(url.trim())?.[1];
+}
+
+function isObject(value: Json | undefined): value is JsonObject {
+  return value !== null && typeof value === 'object' && !Array.isArray(value);
 }
 
 function textIn(value: Json | undefined): string | undefined {

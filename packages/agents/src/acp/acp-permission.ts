@@ -1,40 +1,36 @@
 import type { Json, JsonObject } from '@concerto/base';
-import { type RequestOption, shortened } from '@concerto/protocol';
+import { type AcpParams, type RequestOption, shortened } from '@concerto/protocol';
 import type { PermissionOption, PermissionRequest, ToolCall } from '@concerto/protocol/acp';
 import { chosenOption } from '../approval-options.ts';
 import { wireChange } from '../file-change.ts';
 import { memberOf } from '../json-member.ts';
 import { toolKind } from '../tool-kind.ts';
 import { contentOf } from './acp-content.ts';
-
-/** What runs a command can do anything, and so can what we do not know. */
-const risks: Readonly<Record<string, 'low' | 'medium'>> = {
-  read: 'low',
-  search: 'low',
-  think: 'low',
-  edit: 'medium',
-  move: 'medium',
-};
+import { serverOfTool } from './acp-tool-rules.ts';
 
 type Approval = JsonObject & {
   readonly type: 'approval';
   readonly description: string;
-  readonly risk_level: string;
 };
 
 /** The approval that stands for a permission, without its id. `call` is all that is known of the call. */
-export function approvalOf({ options }: PermissionRequest, call: ToolCall, callId: string): Approval {
+export function approvalOf(
+  { options }: PermissionRequest,
+  call: ToolCall,
+  { callId, servers }: { readonly callId: string; readonly servers?: AcpParams['mcp_servers'] },
+): Approval {
   const { kind, locations, rawInput, name } = call;
   const { text, changes } = contentOf(call);
   const paths = [...new Set([...(locations ?? []).map(({ path }) => path), ...changes.map(({ path }) => path)])];
   const command = memberOf(rawInput, 'command');
+  const own = name == null ? undefined : serverOfTool(name, servers);
   return {
     type: 'approval',
     description: describeCall(call),
-    risk_level: risks[kind ?? ''] ?? 'high',
     kind: toolKind(kind),
     call: callId,
-    ...(name == null ? {} : { tool: name }),
+    ...(name == null ? {} : { tool: own === undefined ? name : `${own.server}.${own.tool}` }),
+    ...(own === undefined ? {} : { server: own.server }),
     ...(rawInput === undefined ? {} : { input: rawInput }),
     ...(typeof command === 'string' ? { command } : {}),
     ...(paths.length === 0 ? {} : { paths }),

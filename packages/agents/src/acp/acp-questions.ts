@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '@concerto/base';
-import { type JsonRpcId, QuestionMessage } from '@concerto/protocol';
+import { type AcpParams, type JsonRpcId, QuestionMessage } from '@concerto/protocol';
 import type { FormRequest, PermissionRequest, ToolCall } from '@concerto/protocol/acp';
 import type { AgentOutput, AgentReply } from '../agent-connection.ts';
 import { said } from '../driver-output.ts';
@@ -37,7 +37,12 @@ export class AcpQuestions {
   permission(
     requestId: JsonRpcId,
     request: PermissionRequest,
-    asked: { readonly call: ToolCall; readonly callId: string; readonly decided: (decision: Decision) => void },
+    asked: {
+      readonly call: ToolCall;
+      readonly callId: string;
+      readonly servers: AcpParams['mcp_servers'];
+      readonly decided: (decision: Decision) => void;
+    },
   ): void {
     this.#unanswered.set(requestId, cancelledPermission);
     const id = this.#ask(requestId, 'permission', (value) => {
@@ -45,7 +50,7 @@ export class AcpQuestions {
       this.#settle(requestId, { outcome: decision.outcome });
       asked.decided(decision);
     });
-    const raw = { ...approvalOf(request, asked.call, asked.callId), id };
+    const raw = { ...approvalOf(request, asked.call, asked), id };
     this.#ports.say(said(raw));
   }
 

@@ -76,13 +76,14 @@ export class AcpRequests {
         this.#link.warn(`the agent is told no, but its protocol has no place for why: ${decision.reason}`);
       }
     };
-    const names = namesInRules(call.name ?? undefined, this.#params.mcp_servers);
+    const { mcp_servers: servers } = this.#params;
+    const names = namesInRules(call.name ?? undefined, servers);
     if (ruleOfTool(this.#params.tools, names) === 'deny') {
       const why = names.length === 0 ? 'do not know its name' : 'forbid it';
       this.#link.warn(`refused, because the session's tools ${why}: ${call.title ?? call.toolCallId}`);
       return this.#questions.refusePermission(request.id, parsed.data, decided);
     }
-    this.#questions.permission(request.id, parsed.data, { call, callId, decided });
+    this.#questions.permission(request.id, parsed.data, { call, callId, servers, decided });
   }
 
   /** Of what is asked between turns nobody would hear what came of it. */

@@ -42,13 +42,27 @@ export function toolName(call: ToolCall, began: ToolCall, naming: ToolNaming | '
   }
 }
 
-/** All names by which a rule may speak of it; a tool of a server goes by a name of the agent's making. */
-export function namesInRules(name: string | undefined, servers: AcpParams['mcp_servers'] = {}): readonly string[] {
-  if (name === undefined) return [];
-  const found = Object.keys(servers).flatMap((server) => {
+/** The server whose tool it is, of those that the session has; its tool goes by a name of the agent's making. */
+export function serverOfTool(
+  name: string,
+  servers: AcpParams['mcp_servers'] = {},
+): { readonly server: string; readonly tool: string } | undefined {
+  const longestFirst = Object.keys(servers).toSorted((a, b) => b.length - a.length);
+  for (const server of longestFirst) {
     const forms = [`mcp__${server}__`, `mcp_${server}_`, `${server}__`, `${server}_`, `${server}.`, `${server}/`];
     const prefix = forms.find((form) => name.startsWith(form));
-    return prefix === undefined ? [] : serverToolNames(server, name.slice(prefix.length));
+    if (prefix !== undefined) return { server, tool: name.slice(prefix.length) };
+  }
+  return undefined;
+}
+
+/** All names by which a rule may speak of it. */
+export function namesInRules(name: string | undefined, servers: AcpParams['mcp_servers'] = {}): readonly string[] {
+  if (name === undefined) return [];
+  // One server's name may begin with that of another.
+  const found = Object.entries(servers).flatMap(([server, settings]) => {
+    const named = serverOfTool(name, { [server]: settings });
+    return named === undefined ? [] : serverToolNames(server, named.tool);
   });
   return [name, ...found];
 }

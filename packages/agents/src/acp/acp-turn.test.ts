@@ -84,7 +84,7 @@ test('only a yes or the name of an option allows anything', () => {
       const parsedCall = ToolCall.safeParse(toolCall);
       if (!parsedCall.success) return;
       const request = PermissionRequest.parse({ sessionId: 's', toolCall: parsedCall.data, options });
-      expect(approvalOf(request, parsedCall.data, 'c').type).toBe('approval');
+      expect(approvalOf(request, parsedCall.data, { callId: 'c' }).type).toBe('approval');
       const { outcome } = decisionOf(answer, request.options);
       if (outcome.outcome !== 'selected') return;
       const chosen = request.options.find(({ optionId }) => optionId === outcome.optionId);

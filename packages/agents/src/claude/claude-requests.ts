@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '@concerto/base';
-import { type ClaudeQuestion, describeTool, type RequestOption, riskOfTool } from '@concerto/protocol';
+import { type ClaudeQuestion, describeTool, type RequestOption } from '@concerto/protocol';
 import { type Chosen, chosenOption } from '../approval-options.ts';
 import { type DriverMessage, type Said, said } from '../driver-output.ts';
 import { wireChange } from '../file-change.ts';
@@ -50,13 +50,13 @@ export class ClaudeRequests {
     const options = optionsOf(tool, suggestions);
     this.#open.set(requestId, { kind: 'tool', requestId, input, options, suggestions });
     const { locations, changes } = claudeTouches(tool, input, this.#folder);
-    const [, server] = /^mcp__(.+?)__/.exec(tool) ?? [];
+    const [, server, ofServer] = /^mcp__(.+?)__(.+)$/.exec(tool) ?? [];
+    const name = server === undefined ? tool : `${server}.${ofServer}`;
     return said({
       type: 'approval',
       id: requestId,
-      description: describeTool(tool, input),
-      risk_level: riskOfTool(tool),
-      tool,
+      description: describeTool(name, input),
+      tool: name,
       kind: kindOfTool(tool),
       input,
       ...(typeof input.command === 'string' ? { command: input.command } : {}),

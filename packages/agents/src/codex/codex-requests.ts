@@ -34,7 +34,6 @@ type Approval = {
   readonly description: string;
   readonly tool: string;
   readonly input: JsonObject;
-  readonly risk: 'low' | 'medium' | 'high';
   readonly accepted: JsonObject;
   readonly declined: JsonObject;
   /** The call that it is about, and what rules and people read of it. */
@@ -85,7 +84,6 @@ export class CodexRequests {
           description: `more permissions${reason == null ? '' : `: ${reason}`}`,
           tool: 'permissions',
           input: permissions,
-          risk: 'high',
           accepted: { permissions, scope: 'turn' },
           declined: { permissions: {}, scope: 'turn' },
           about: { kind: 'other', call: itemId },
@@ -142,7 +140,7 @@ export class CodexRequests {
 
   /** The session's rules first; what they leave open a person decides. */
   #approve(approval: Approval, names: readonly string[] = []): readonly CodexStep[] {
-    const { requestId, description, tool, input, risk, declined } = approval;
+    const { requestId, description, tool, input, declined } = approval;
     if (names.length > 0 && ruleOfTool(this.#params.tools, names) === 'deny') {
       const output = log('warn', `the session's rules do not allow it: ${description}`);
       const reason = `the session's rules do not allow ${names[0] ?? tool}`;
@@ -155,7 +153,7 @@ export class CodexRequests {
     this.#open.set(id, { requestId, answer: (answered) => decided(approval, answered) });
     const options = optionsOf(approval).map(({ id: option, label, kind }) => ({ id: option, label, kind }));
     const { about, who = {} } = approval;
-    const message = { type: 'approval', id, description, risk_level: risk, tool, input, ...about, ...who } as const;
+    const message = { type: 'approval', id, description, tool, input, ...about, ...who } as const;
     return [{ kind: 'say', output: said({ ...message, options }) }];
   }
 
@@ -180,10 +178,7 @@ export class CodexRequests {
       }
       const description = tool === undefined ? message : `${server}.${tool}: ${JSON.stringify(input)}`;
       const about = { kind: 'other', server, ...(call === undefined ? {} : { call: call.id }) } as const;
-      return this.#approve(
-        { requestId, description, tool: names[0] ?? server, input, risk: 'high', ...results, about, who },
-        names,
-      );
+      return this.#approve({ requestId, description, tool: names[0] ?? server, input, ...results, about, who }, names);
     }
     const form = FormRequest.safeParse({ message, requestedSchema: request.requestedSchema });
     const questions = form.success ? formQuestions(form.data) : [];
@@ -191,7 +186,7 @@ export class CodexRequests {
     const input = url == null ? {} : { url };
     const description = `${server}: ${message}${url == null ? '' : ` ${url}`}`;
     const about = { kind: 'other', server } as const;
-    return this.#approve({ requestId, description, tool: server, input, risk: 'medium', ...results, about, who });
+    return this.#approve({ requestId, description, tool: server, input, ...results, about, who });
   }
 
   /** One question at a time, as a person would be asked. */
@@ -257,7 +252,6 @@ function commandApproval(requestId: JsonRpcId, params: CommandParams): Approval 
       ...(reason == null ? {} : { reason }),
       ...(network == null ? {} : { network }),
     },
-    risk: 'high',
     ...decisions,
     about: { kind: network == null ? 'execute' : 'fetch', call: itemId, command },
     others: otherDecisions(params.availableDecisions ?? [], command),
@@ -276,7 +270,6 @@ function patchApproval(requestId: JsonRpcId, params: PatchParams, item: Item | u
       ...(reason == null ? {} : { reason }),
       ...(grantRoot == null ? {} : { grant_root: grantRoot }),
     },
-    risk: 'medium',
     ...decisions,
     about: {
       kind: 'edit',

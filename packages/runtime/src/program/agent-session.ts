@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AgentExit } from '@concerto/agents';
 import type { Json } from '@concerto/base';
+import { weighed } from '../session/request-risk.ts';
 import { LONGEST_TIMER_MS, OwedReplies } from './owed-replies.ts';
 import type { Message, ProgramAgent, ProgramAgentOutput, ProgramCall, Said, SettledMessage } from './program-agent.ts';
 import { WorldFailure } from './program-world.ts';
@@ -111,7 +112,8 @@ export class LiveAgent {
   }
 
   async #pump(): Promise<void> {
-    for await (const batch of this.connection.output) {
+    const { output, spec } = this.connection;
+    for await (const batch of spec === undefined ? output : weighed(output, spec)) {
       for (const output of batch) this.#deliver(output);
       await this.#session?.hasRoom();
     }

@@ -1,4 +1,4 @@
-import type { AgentConnection, AgentExit, AgentPrompt, AgentReply } from '@concerto/agents';
+import type { AgentConnection, AgentExit, AgentPrompt, AgentReply, AgentSpec } from '@concerto/agents';
 import type { Json, JsonObject } from '@concerto/base';
 import type { IrAgent } from '@concerto/ir';
 import type { WorldFailure } from './program-world.ts';
@@ -30,6 +30,8 @@ export type ProgramCall = { readonly name: string; readonly listens: boolean };
 
 /** An agent that a program calls: a process of its own on the command line, a session in a server. */
 export type ProgramAgent = {
+  /** Of a process of our own. */
+  readonly spec?: AgentSpec;
   readonly capabilities: ReadonlySet<string>;
   readonly announced?: readonly string[];
   readonly version: string | undefined;

@@ -1,11 +1,10 @@
-import { realpath } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
 import type { Json } from '@concerto/base';
 import type { SuspendEvent } from '@concerto/protocol';
 import { requestOf, type Verdict } from '@concerto/rules';
 import type { Routing, SessionState } from '@concerto/session';
 import type { CatalogEntry } from '../catalog.ts';
 import type { Report } from '../ports.ts';
+import { folderOf, resolvedPaths } from './request-risk.ts';
 import type { RuleBook } from './rule-book.ts';
 
 /** Who answers a request before a person does, decided where the agent runs: only there its links can be followed. */
@@ -25,14 +24,14 @@ export function routeFor({ rules, entry, session, report }: RouteOptions): Route
     ...(answerWithinMs === undefined ? {} : { answerWithinMs }),
     ...(onTimeout === undefined ? {} : { onTimeout }),
   };
-  const folder = entry.kind === 'agent' ? entry.spec.workingDir : undefined;
+  const folder = entry.kind === 'agent' ? folderOf(entry.spec) : undefined;
   return async (event) => {
     const state = session();
     try {
       const set = await rules.setFor(agent, state?.rules ?? []);
       if (set.isEmpty && Object.keys(limits).length === 0) return undefined;
       const asked = requestOf(event, { agent, template: state?.template, folder });
-      const resolved = await Promise.all(asked.paths.map((path) => whereItLeads(folder, path)));
+      const resolved = await resolvedPaths(folder, asked.paths);
       return { ...outcomeOf(set.decide({ ...asked, resolved }), event), ...limits };
     } catch (cause) {
       // A person is never left out because rules could not be read.
@@ -54,19 +53,4 @@ function responseOf(decide: string, event: SuspendEvent): Json {
   if (decide === 'allow') return isBudget ? 'more' : true;
   if (decide === 'deny') return isBudget ? 'stop' : false;
   return decide.slice('answer:'.length);
-}
-
-/** Through every link, as far as the path exists; what does not exist yet is where its folder leads. */
-async function whereItLeads(folder: string | undefined, path: string): Promise<string> {
-  const whole = resolve(folder ?? '.', path);
-  let rest = '';
-  for (let at = whole; ; at = dirname(at)) {
-    try {
-      const real = await realpath(at);
-      return rest === '' ? real : join(real, rest);
-    } catch {
-      if (dirname(at) === at) return whole;
-      rest = join(at.slice(dirname(at).length).replace(/^\/+/, ''), rest);
-    }
-  }
 }

@@ -16,6 +16,7 @@ import { atNextDeadline, startWithin } from './deadline-watch.ts';
 import { claimAgent, type Held, keptName, lostWith, stillWanted } from './kept-agents.ts';
 import { OwnProcessNotes } from './own-process-notes.ts';
 import { type Ownership, OwnerWriter } from './owner-writer.ts';
+import { weighed } from './request-risk.ts';
 import { type Patience, pause, withPatience } from './store-patience.ts';
 import { specWithTools } from './tool-params.ts';
 import { errorEvent } from './translate.ts';
@@ -289,7 +290,7 @@ export class SessionActor {
       rememberCapabilities(this.#ports, this.#entry.name, capabilities);
     }
     this.#writer.hears(live.incarnation);
-    await this.#listenerOf(live, before.heard).listen(connection.output);
+    await this.#listenerOf(live, before.heard).listen(weighed(connection.output, connection.spec));
   }
 
   #listenerOf(live: AgentLink, heard: OutputPlace | undefined): AgentListener {

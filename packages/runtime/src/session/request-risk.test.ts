@@ -1,0 +1,65 @@
+import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { JsonObject } from '@concerto/base';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { weighed } from './request-risk.ts';
+
+let folder: string;
+
+beforeAll(async () => {
+  const base = await mkdtemp(join(tmpdir(), 'concerto-risk-'));
+  await mkdir(join(base, 'real', '.ssh'), { recursive: true });
+  await mkdir(join(base, 'real', 'project'));
+  await symlink(join(base, 'real', '.ssh'), join(base, 'real', 'project', 'notes'));
+  await symlink(join(base, 'real', 'project'), join(base, 'project'));
+  folder = join(base, 'project');
+});
+
+afterAll(async () => {
+  await rm(join(folder, '..'), { recursive: true, force: true });
+});
+
+async function riskOf(fields: JsonObject): Promise<unknown> {
+  const raw: JsonObject & { readonly type: string } = { type: 'approval', description: 'x', ...fields };
+  async function* one() {
+    yield [{ kind: 'message', raw, message: { ...raw } }];
+  }
+  for await (const [word] of weighed(one(), { name: 'coder', command: 'coder', workingDir: folder })) {
+    expect(word?.message).toEqual(word?.raw);
+    return word?.raw.risk_level;
+  }
+  return 'nothing was said';
+}
+
+test.each<[JsonObject, string | undefined]>([
+  [{}, undefined],
+  [{ risk_level: 'critical' }, 'critical'],
+  [{ risk_level: 'low' }, 'low'],
+  [{ tool: 'Bash', kind: 'execute', command: 'ls -la' }, 'low'],
+  [{ tool: 'Bash', kind: 'execute', command: 'ls -la', risk_level: 'medium' }, 'medium'],
+  [{ tool: 'Bash', kind: 'execute', command: 'rm -r build', risk_level: 'low' }, 'high'],
+  [{ tool: 'WebFetch', kind: 'fetch', input: { url: 'https://docs.example/' } }, 'medium'],
+  [{ tool: 'files.list', server: 'files', kind: 'read' }, 'medium'],
+  [{ kind: 'edit', paths: ['src/a.ts'] }, 'medium'],
+  [{ kind: 'read', paths: ['src/a.ts'] }, 'low'],
+  // Through a link, out of the folder.
+  [{ kind: 'read', paths: ['notes/key'] }, 'high'],
+  [{ kind: 'edit', changes: [{ path: '/etc/hosts' }] }, 'high'],
+])('%j is shown as %s', async (fields, risk) => {
+  expect(await riskOf(fields)).toBe(risk);
+});
+
+test('a request of our own loop is weighed by its scope; a budget is not', async () => {
+  const event = (consentType: string, scope: JsonObject) =>
+    ({ type: 'queryConsent', consentType, scope, graphUrl: '' }) as const;
+  async function* two() {
+    yield [
+      { kind: 'suspend', event: event('approval', { tool: 'files.write', server: 'files' }) },
+      { kind: 'suspend', event: event('budget', { tool: 'x' }) },
+    ];
+  }
+  for await (const batch of weighed(two(), { name: 'helper', command: 'helper' })) {
+    expect(batch.map(({ event: { scope } }) => scope.risk_level)).toEqual(['high', undefined]);
+  }
+});

@@ -1,0 +1,87 @@
+import { realpath } from 'node:fs/promises';
+import { dirname, join, resolve, sep } from 'node:path';
+import type { AgentSpec } from '@concerto/agents';
+import type { JsonObject } from '@concerto/base';
+import { approvalRequest, type RuleRequest, riskToShow } from '@concerto/rules';
+import type { Suspend } from '../ports.ts';
+
+/** What of an output may ask for something. */
+type Word = {
+  readonly kind: string;
+  readonly raw?: JsonObject & { readonly type: string };
+  readonly message?: object;
+  readonly event?: Suspend;
+};
+
+/**
+ * Requests say how risky they are, read from the request itself, before anybody sees them: rules, cards and programs read
+ * the same word. The agent's own word counts where it is the higher.
+ */
+export async function* weighed<Output extends Word>(
+  output: AsyncIterable<readonly Output[]>,
+  spec: AgentSpec,
+): AsyncGenerator<readonly Output[]> {
+  for await (const batch of output) {
+    yield batch.some(isApproval) ? await Promise.all(batch.map((word) => weigh(word, spec))) : batch;
+  }
+}
+
+/** Where the agent works: what its paths are relative to. */
+export function folderOf({ workingDir, protocol, params }: AgentSpec): string | undefined {
+  const own = protocol === 'claude' || protocol === 'codex' ? params?.work_dir : undefined;
+  return typeof own === 'string' ? resolve(workingDir ?? '.', own) : workingDir;
+}
+
+/** Where each path leads; what is inside the folder stays so, where the folder itself is behind a link too. */
+export async function resolvedPaths(folder: string | undefined, paths: readonly string[]): Promise<readonly string[]> {
+  if (paths.length === 0) return [];
+  const base = resolve(folder ?? '.');
+  const real = await whereItLeads(base);
+  return await Promise.all(
+    paths.map(async (path) => {
+      const target = await whereItLeads(resolve(base, path));
+      return target === real || target.startsWith(`${real}${sep}`) ? join(base, target.slice(real.length)) : target;
+    }),
+  );
+}
+
+/** Through every link, as far as the path exists; what does not exist yet is where its folder leads. */
+async function whereItLeads(whole: string): Promise<string> {
+  let rest = '';
+  for (let at = whole; ; at = dirname(at)) {
+    try {
+      const real = await realpath(at);
+      return rest === '' ? real : join(real, rest);
+    } catch {
+      if (dirname(at) === at) return whole;
+      rest = join(at.slice(dirname(at).length).replace(/^\/+/, ''), rest);
+    }
+  }
+}
+
+function isApproval({ raw, event }: Word): boolean {
+  return raw?.type === 'approval' || event?.type === 'queryConsent';
+}
+
+async function weigh<Output extends Word>(word: Output, spec: AgentSpec): Promise<Output> {
+  const { raw, event, message } = word;
+  if (raw?.type === 'approval') {
+    const risk = await riskIn(raw, spec);
+    return {
+      ...word,
+      raw: { ...raw, ...risk },
+      ...(message === undefined ? {} : { message: { ...message, ...risk } }),
+    };
+  }
+  if (event?.type !== 'queryConsent' || event.consentType === 'budget') return word;
+  return { ...word, event: { ...event, scope: { ...event.scope, ...(await riskIn(event.scope, spec)) } } };
+}
+
+/** Nothing where the agent's word is all there is, or says as much. */
+async function riskIn(fields: JsonObject, spec: AgentSpec): Promise<{ readonly risk_level?: string }> {
+  const folder = folderOf(spec);
+  const request: RuleRequest = approvalRequest(fields, { agent: spec.name, folder });
+  const resolved = await resolvedPaths(folder, request.paths);
+  const risk = riskToShow({ ...request, resolved });
+  return risk === undefined || risk === request.claimed ? {} : { risk_level: risk };
+}
