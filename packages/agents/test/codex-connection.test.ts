@@ -116,7 +116,7 @@ describe('approvals and questions', () => {
   test('a command is an approval with tool and input; a yes lets it run', async () => {
     const agent = await startCodex();
     const output = reader(agent);
-    await agent.prompt({ text: 'use' });
+    await agent.prompt({ text: 'use rm -r build' });
     const asked = rawOf<{ id: string }>(await output.until('approval'));
     expect(asked).toMatchObject({
       call: 'i-1',

@@ -68,13 +68,14 @@ const prompts = {
     tell('turn/plan/updated', { explanation: null, plan: [{ step: 'look', status: 'inProgress' }] });
     answer('Thought.');
   },
-  async use() {
+  async use(words) {
+    const ran = { ...command, command: `/bin/bash -lc '${words}'`, commandActions: [{ command: words }] };
     message('m-a', 'I will.');
-    tell('item/started', { item: { ...command, status: 'inProgress' } });
-    const { decision } = await ask('item/commandExecution/requestApproval', command);
+    tell('item/started', { item: { ...ran, status: 'inProgress' } });
+    const { decision } = await ask('item/commandExecution/requestApproval', ran);
     const isDone = decision === 'accept';
     const ended = isDone ? { status: 'completed', aggregatedOutput: 'removed\n', exitCode: 0 } : { status: 'declined' };
-    tell('item/completed', { item: { ...command, ...ended } });
+    tell('item/completed', { item: { ...ran, ...ended } });
     if (isDone) answer('Done.');
     // Room for what is said beside the no.
     else setTimeout(() => answer(steered.join(' ') || 'Declined.'), 50);
