@@ -1,6 +1,6 @@
 import process from 'node:process';
 import { serveAgent } from '@concerto/agent-kit';
-import { z } from 'zod';
+import * as z from 'zod';
 import { ClaudeAgent } from './claude-agent.ts';
 import { ClaudeError } from './claude-process.ts';
 import { Params } from './params.ts';

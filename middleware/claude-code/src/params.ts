@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** `[agents.NAME.params]` of the manifest. */
 export type Params = z.infer<typeof Params>;

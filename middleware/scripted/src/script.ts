@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /**
  * A script that an agent plays: what it says, in the words of the agent wire, and when. `{{prompt}}`, `{{answer}}`,

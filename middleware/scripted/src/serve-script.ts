@@ -1,5 +1,5 @@
 import { serveAgent } from '@concerto/agent-kit';
-import { z } from 'zod';
+import * as z from 'zod';
 import { findScript } from './find-script.ts';
 import { ScriptPlayer } from './play-script.ts';
 import { parseScript, type Script, ScriptError } from './script.ts';

@@ -1,5 +1,5 @@
 import { err, type Json, ok, type Result } from '@concerto/base';
-import { z } from 'zod';
+import * as z from 'zod';
 import { validateModule } from './validate.ts';
 
 /** Raised by an incompatible change of the opcodes or of this format; a module of another version is refused. */

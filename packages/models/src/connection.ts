@@ -1,5 +1,5 @@
 import { nearest } from '@concerto/base';
-import { z } from 'zod';
+import * as z from 'zod';
 import { versionedUrl } from './base-url.ts';
 import { ModelFailure } from './model-failure.ts';
 import { type Environment, resolveVariables } from './variables.ts';

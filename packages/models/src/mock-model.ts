@@ -1,5 +1,5 @@
 import type { Json } from '@concerto/base';
-import { z } from 'zod';
+import * as z from 'zod';
 import { isTable, type JsonTable } from './json-table.ts';
 import type { ModelReply, ModelToolCall, ModelTurn } from './model-turn.ts';
 

@@ -1,7 +1,7 @@
 import type { JSONSchema7, LanguageModelV3CallOptions } from '@ai-sdk/provider';
 import type { Json } from '@concerto/base';
 import type { LanguageModel, LanguageModelUsage, ProviderMetadata, ModelMessage as SdkMessage, ToolSet } from 'ai';
-import { z } from 'zod';
+import * as z from 'zod';
 import { type AnswerSchema, answerSchema, schemaInstruction } from './answer-schema.ts';
 import type { CallMetadata } from './call-metadata.ts';
 import type { Connection } from './connection.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /**
  * What a worker said, as it stands in its session's journal: exactly what was sent, for whoever opened the session.

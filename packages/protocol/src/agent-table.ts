@@ -1,5 +1,5 @@
 import { agentProtocols, err, nearest, ok, programOfProtocol, type Result } from '@concerto/base';
-import { z } from 'zod';
+import * as z from 'zod';
 import { JsonRecord } from './json-value.ts';
 
 /** `[agents.NAME]` as far as it says how the agent is started and spoken to; what else it says is for others. */

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '@concerto/base';
-import { z } from 'zod';
+import * as z from 'zod';
 import { CallOutcome, ToolKind } from './agent-event.ts';
 import { JsonRecord, JsonValue } from './json-value.ts';
 

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '@concerto/base';
-import { z } from 'zod';
+import * as z from 'zod';
 import { repairedWork, WireChange, WorkMessage, workMessages } from './agent-wire-work.ts';
 import { JsonValue } from './json-value.ts';
 

@@ -1,5 +1,5 @@
 import { isNestedTooDeep, type Json, type JsonObject, jsonDepthMax } from '@concerto/base';
-import { z } from 'zod';
+import * as z from 'zod';
 import { JsonRecord, JsonValue } from './json-value.ts';
 
 /**

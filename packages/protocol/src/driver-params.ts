@@ -1,5 +1,5 @@
 import { err, nearest, ok, type Result } from '@concerto/base';
-import { z } from 'zod';
+import * as z from 'zod';
 import { JsonValue } from './json-value.ts';
 
 const texts = z.record(z.string(), z.string());

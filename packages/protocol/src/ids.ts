@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Chosen by us or proposed by a client, so it is limited to what is safe in a path, a key and a file name. */
 export const SessionId = z

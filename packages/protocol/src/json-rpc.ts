@@ -1,5 +1,5 @@
 import { err, isNestedTooDeep, type Json, jsonDepthMax, ok, type Result } from '@concerto/base';
-import { z } from 'zod';
+import * as z from 'zod';
 import { JsonValue } from './json-value.ts';
 
 /**

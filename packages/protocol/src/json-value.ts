@@ -1,5 +1,5 @@
 import type { Json } from '@concerto/base';
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Any JSON, as the readonly type the rest of the house uses. */
 export const JsonValue: z.ZodType<Json> = z.json();

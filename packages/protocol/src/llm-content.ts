@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { JsonRecord, JsonValue } from './json-value.ts';
 
 const thought = { thought: z.boolean().optional() };

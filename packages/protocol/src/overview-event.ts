@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { SuspendEvent } from './agent-event.ts';
 import { Session } from './http.ts';
 import { JsonValue } from './json-value.ts';

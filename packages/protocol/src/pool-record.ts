@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** What was decided about the pool of session slots. */
 const envelope = { at: z.number().int(), actor: z.string().min(1), cause: z.string().optional() };

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 
 /** What a newer version may have added to one stored thing; more is not a newer version. */
 const unknownMax = 64;

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { JsonRecord } from './json-value.ts';
 
 /** Who answers what an agent asks, without a person: as manifests write it and the API takes it. */

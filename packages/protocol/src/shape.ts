@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 
 /** What can be read as a `T`; for those who ask for an answer of some shape and need not know how it is described. */
 export type Shape<T> = z.ZodType<T>;

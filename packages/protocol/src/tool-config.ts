@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Which MCP servers and tools a session has. No secret is ever written here: a secret is named by its environment variable. */
 export const toolServersMax = 50;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { canonicalJson, type Json } from '@concerto/base';
 import type { EventLog } from '@concerto/log';
 import type { Context } from 'hono';
-import { z } from 'zod';
+import * as z from 'zod';
 import { ProblemError } from './problem.ts';
 
 const keepMs = 24 * 60 * 60 * 1000;

@@ -29,7 +29,7 @@ import {
   TemplateList,
   TryRules,
 } from '@concerto/protocol';
-import { z } from 'zod';
+import * as z from 'zod';
 
 type Operation = {
   readonly summary: string;

@@ -1,6 +1,6 @@
 import { isNestedTooDeep, type Json, jsonDepthMax } from '@concerto/base';
 import type { Context } from 'hono';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { ProblemError } from './problem.ts';
 import type { OnNode } from './server-context.ts';
 

@@ -1,9 +1,7 @@
-import { existsSync } from 'node:fs';
 import { hostname, networkInterfaces } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { type RunningServer, serve } from '@concerto/server';
 import { defineCommand, parseArguments, UsageError } from '../arguments.ts';
+import { pageFolder } from '../own-place.ts';
 import { forgetServer, rememberServer, type ServerRecord } from '../state/project-state.ts';
 import { checkTrust } from './check-trust.ts';
 import { type Configured, loadCatalog } from './load-catalog.ts';
@@ -81,7 +79,7 @@ export async function run(argv: string[]): Promise<number> {
     const { allowed_hosts: hosts = [], allowed_origins: origins = [] } = settings?.table ?? {};
     const guard = { token, hosts: [...(isWildcard(host) ? ownNames() : [inUrl(host)]), ...hosts], origins };
     const inlineTools = inlineToolsOf(settings);
-    server = await serve({ host, port, sessions, log, guard, inlineTools, version, webRoot: webRoot(), report });
+    server = await serve({ host, port, sessions, log, guard, inlineTools, version, webRoot: pageFolder(), report });
   } catch (cause) {
     await runtime.close();
     throw listenError(cause, host, port);
@@ -133,11 +131,6 @@ function isWildcard(host: string): boolean {
 function ownNames(): readonly string[] {
   const addresses = Object.values(networkInterfaces()).flatMap((entries) => entries ?? []);
   return [hostname(), ...addresses.map(({ address }) => inUrl(address))];
-}
-
-function webRoot(): string | undefined {
-  const built = resolve(join(dirname(fileURLToPath(import.meta.url)), '../../../web/dist'));
-  return existsSync(built) ? built : undefined;
 }
 
 function listenError(cause: unknown, host: string, port: number): unknown {

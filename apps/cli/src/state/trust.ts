@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, resolve, sep } from 'node:path';
 import { createInterface } from 'node:readline/promises';
-import { fileURLToPath } from 'node:url';
 import { harmlessLine } from '@concerto/base';
+import { ownRoot } from '../own-place.ts';
 import { noteFacts, projectFacts } from './project-state.ts';
 
 export type TrustQuestion = {
@@ -57,7 +57,7 @@ async function saysYes(question: string): Promise<boolean> {
 
 /** What came with the program that runs is as good as the program. */
 function isOurOwn(folder: string): boolean {
-  const root = resolve(dirname(fileURLToPath(import.meta.url)), '../../../..');
+  const root = ownRoot();
   return resolve(folder) === root || resolve(folder).startsWith(root + sep);
 }
 

@@ -1,6 +1,6 @@
 import { type Json, unreachable } from '@concerto/base';
 import type { IrField, IrMcp, IrTool } from '@concerto/ir';
-import { z } from 'zod';
+import * as z from 'zod';
 import { PERMISSIONS } from '../check/check-permission.ts';
 import { type ResourceRef, typeOf } from '../check/facts.ts';
 import { ANY } from '../check/types.ts';

@@ -1,6 +1,6 @@
 import type { Json } from '@concerto/base';
 import type { IrEnum, IrField } from '@concerto/ir';
-import { z } from 'zod';
+import * as z from 'zod';
 import { declaredFields } from '../check/declare-types.ts';
 import { ANY, CON, isCon, prune, type TypeCon } from '../check/types.ts';
 import type { EnumVariant, FieldDeclaration, VariantPayload } from '../syntax/item.ts';

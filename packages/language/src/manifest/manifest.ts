@@ -1,5 +1,5 @@
 import { agentProtocols, programOfProtocol } from '@concerto/base';
-import { z } from 'zod';
+import * as z from 'zod';
 
 const text = z.string().min(1);
 const seconds = z.number().positive();

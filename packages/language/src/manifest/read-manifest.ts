@@ -1,6 +1,6 @@
 import { nearest } from '@concerto/base';
 import { parse, TomlDate, TomlError } from 'smol-toml';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Diagnostic, TextEdit } from '../diagnostics/diagnostic.ts';
 import { createSourceFile, type SourceFile } from '../source/source-file.ts';
 import type { Span } from '../source/span.ts';

@@ -7,7 +7,7 @@ import {
   StreamableHTTPClientTransport,
   type Transport,
 } from '@modelcontextprotocol/client';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ModelTool } from '../model-turn.ts';
 import { redact } from '../redact.ts';
 import { McpFailure, type McpFailureKind } from './mcp-failure.ts';

@@ -1,5 +1,5 @@
 import { isAbsolute, resolve } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { type Environment, resolveVariables } from '../variables.ts';
 import { McpFailure } from './mcp-failure.ts';
 

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '@concerto/base';
 import { type AgentEvent, textContent } from '@concerto/protocol';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Suspend } from '../ports.ts';
 import { isObject } from './assistant-result.ts';
 

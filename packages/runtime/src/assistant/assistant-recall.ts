@@ -1,7 +1,7 @@
 import type { Json } from '@concerto/base';
 import type { EventLog } from '@concerto/log';
 import { type Entry, readStoredEvent, SessionFold, type Tool, type Turn, textOf } from '@concerto/protocol';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { AssistantCall, CallResult, Said } from './assistant-history.ts';
 import { textOfResponse } from './assistant-result.ts';
 

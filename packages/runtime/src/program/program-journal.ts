@@ -3,7 +3,7 @@ import type { ProcessIdentity } from '@concerto/agents';
 import type { Json, JsonObject } from '@concerto/base';
 import type { IrModule } from '@concerto/ir';
 import { display, type Effect, type Outcome, stringify } from '@concerto/vm';
-import { z } from 'zod';
+import * as z from 'zod';
 import { JournalError, type JournalTape } from './journal-file.ts';
 import { JournalSecrets, MissingSecret } from './journal-secrets.ts';
 import { type CachedAnswer, type Input, isLast, OpenWork, type Recovery } from './open-work.ts';

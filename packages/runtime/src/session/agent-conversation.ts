@@ -1,6 +1,6 @@
 import type { EventLog } from '@concerto/log';
 import type { SessionState } from '@concerto/session';
-import { z } from 'zod';
+import * as z from 'zod';
 
 const pageEntries = 1_000;
 

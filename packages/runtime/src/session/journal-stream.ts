@@ -1,5 +1,5 @@
 import type { EventLog } from '@concerto/log';
-import { z } from 'zod';
+import * as z from 'zod';
 import { JournalError, type JournalTape } from '../program/journal-file.ts';
 import type { OwnerWriter } from './owner-writer.ts';
 

@@ -2,7 +2,7 @@ import type { AgentKeeper, KeptAgent, OutputPlace } from '@concerto/agents';
 import type { DocumentWrite, EventLog } from '@concerto/log';
 import { RunnerCommand, readStored } from '@concerto/protocol';
 import type { SessionState } from '@concerto/session';
-import { z } from 'zod';
+import * as z from 'zod';
 import { dispatchInFlight } from './agent-link.ts';
 import type { Ownership } from './owner-writer.ts';
 import type { ProcessRegister } from './process-register.ts';

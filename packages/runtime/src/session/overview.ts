@@ -1,7 +1,7 @@
 import type { EventLog, NewEntry } from '@concerto/log';
 import { type OverviewEvent, SuspendEvent } from '@concerto/protocol';
 import { type Decision, type SessionState, sessionView } from '@concerto/session';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Clock, Report } from '../ports.ts';
 import type { SessionIndex } from './session-index.ts';
 import type { SessionStore } from './session-store.ts';

@@ -14,7 +14,7 @@ import {
   statusOf,
   waitingPosition,
 } from '@concerto/session';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Clock, Report } from '../ports.ts';
 import { refusal, type ServiceRefusal } from './service-refusal.ts';
 import { type SessionStore, sessionsCollection } from './session-store.ts';

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { endOrphan, type ProcessIdentity } from '@concerto/agents';
 import type { EventLog } from '@concerto/log';
-import { z } from 'zod';
+import * as z from 'zod';
 
 const Remembered = z.strictObject({
   session: z.string(),

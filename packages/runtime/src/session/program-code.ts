@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { checkModule } from '@concerto/ir';
 import type { EventLog } from '@concerto/log';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { CatalogEntry, LoadedProgram } from '../catalog.ts';
 import { agentSpec } from '../program/agent-spec.ts';
 import { callSeconds, initSeconds } from '../program/program-agent.ts';

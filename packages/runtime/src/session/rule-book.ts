@@ -9,7 +9,7 @@ import {
   type TryRules,
 } from '@concerto/protocol';
 import { type NamedRule, RuleSet, ruleWarning, triedRequest } from '@concerto/rules';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Catalog, CatalogEntry } from '../catalog.ts';
 import type { MintId } from '../ports.ts';
 import { refusal, type ServiceRefusal } from './service-refusal.ts';

@@ -1,5 +1,5 @@
 import type { EventLog } from '@concerto/log';
-import { z } from 'zod';
+import * as z from 'zod';
 import { unfinishedCollection } from './session-store.ts';
 
 const Unfinished = z.looseObject({

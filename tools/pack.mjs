@@ -1,0 +1,129 @@
+// `npm run pack [-- FOLDER]`: every published package as a tarball, made of what was built; the command brings the
+// rooms it is made of along, so that installing it fetches nothing of ours from anywhere.
+import { spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { build } from './build.mjs';
+import { install } from './install.mjs';
+import { commandFolder, commandName, commonFields, libraries, readPackage } from './packages.mjs';
+import { root } from './root.mjs';
+
+/** Packs everything into `target`; gives the files' paths. */
+export function pack(target) {
+  install();
+  build();
+  mkdirSync(target, { recursive: true });
+  const stage = mkdtempSync(join(tmpdir(), 'concerto-pack-'));
+  try {
+    const stages = [...libraries.map((folder) => stageLibrary(folder, stage)), stageCommand(stage)];
+    return stages.map((folder) => npmPack(folder, target));
+  } finally {
+    rmSync(stage, { recursive: true, force: true });
+  }
+}
+
+function stageLibrary(folder, stage) {
+  const own = readPackage(folder);
+  const to = join(stage, own.name.replace('@', '').replace('/', '-'));
+  copyBuilt(folder, to);
+  cpSync(join(root, folder, 'README.md'), join(to, 'README.md'));
+  writePackage(to, { ...published(own), publishConfig: { access: 'public' } });
+  return to;
+}
+
+function stageCommand(stage) {
+  const to = join(stage, commandName);
+  const own = readPackage(commandFolder);
+  const rooms = roomsOf(commandFolder);
+  copyBuilt(commandFolder, to);
+  cpSync(join(root, commandFolder, 'bin'), join(to, 'bin'), { recursive: true });
+  cpSync(join(root, commandFolder, 'README.md'), join(to, 'README.md'));
+  cpSync(join(root, 'apps/web/dist'), join(to, 'page'), { recursive: true });
+  const dependencies = {};
+  for (const folder of rooms) {
+    const room = readPackage(folder);
+    const place = join(to, 'node_modules', room.name);
+    copyBuilt(folder, place);
+    writePackage(place, published(room));
+    Object.assign(dependencies, room.dependencies);
+  }
+  Object.assign(dependencies, own.dependencies);
+  writePackage(to, {
+    ...published(own),
+    name: commandName,
+    files: ['bin', 'dist', 'page'],
+    dependencies: sorted(dependencies),
+    bundleDependencies: rooms.map((folder) => readPackage(folder).name).toSorted(),
+  });
+  return to;
+}
+
+/** The rooms that a package is made of, through all of theirs. */
+function roomsOf(folder, found = new Set()) {
+  for (const name of Object.keys(readPackage(folder).dependencies)) {
+    const room = folderOf(name);
+    if (room === undefined || found.has(room)) continue;
+    found.add(room);
+    roomsOf(room, found);
+  }
+  return [...found];
+}
+
+function folderOf(name) {
+  if (!name.startsWith('@concerto/')) return undefined;
+  const short = name.slice('@concerto/'.length);
+  const folders = [`packages/${short}`, `middleware/${short.replace('middleware-', '')}`];
+  const folder = folders.find((candidate) => existsSync(join(root, candidate, 'package.json')));
+  if (folder === undefined) throw new Error(`${name} is no room of this repository`);
+  return folder;
+}
+
+function copyBuilt(folder, to) {
+  cpSync(join(root, folder, 'dist'), join(to, 'dist'), { recursive: true, filter: (path) => !isForUs(path) });
+  for (const path of readdirSync(join(to, 'dist'), { recursive: true })) withoutMap(join(to, 'dist', path));
+  const scripts = join(root, folder, 'scripts');
+  if (existsSync(scripts)) cpSync(scripts, join(to, 'scripts'), { recursive: true });
+  cpSync(join(root, 'LICENSE'), join(to, 'LICENSE'));
+}
+
+/** Maps lead to sources that are not sent along. */
+function isForUs(path) {
+  return path.endsWith('.map') || path.endsWith('.tsbuildinfo');
+}
+
+function withoutMap(file) {
+  if (!/\.[cm]?(js|ts)$/.test(file)) return;
+  writeFileSync(file, readFileSync(file, 'utf8').replace(/^\/\/# sourceMappingURL=.*\n?$/m, ''));
+}
+
+function published({ private: _private, devDependencies: _dev, ...own }) {
+  return { ...own, ...commonFields(), files: ['dist', 'scripts'], ...(own.exports && { exports: built(own.exports) }) };
+}
+
+/** Without the way to the sources. */
+function built(conditions) {
+  if (typeof conditions !== 'object') return conditions;
+  const entries = Object.entries(conditions).filter(([name]) => name !== '@concerto/source');
+  return Object.fromEntries(entries.map(([name, value]) => [name, built(value)]));
+}
+
+function writePackage(folder, fields) {
+  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(fields, null, 2)}\n`);
+}
+
+function sorted(dependencies) {
+  return Object.fromEntries(Object.entries(dependencies).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function npmPack(folder, target) {
+  const args = ['pack', '--json', '--silent', '--pack-destination', target];
+  const packed = spawnSync('npm', args, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
+  if (packed.status !== 0) throw new Error(`npm pack failed in ${folder}`);
+  const [{ filename }] = Object.values(JSON.parse(packed.stdout));
+  return join(target, filename);
+}
+
+if (process.argv[1] === join(root, 'tools', 'pack.mjs')) {
+  for (const file of pack(resolve(process.argv[2] ?? join(root, 'release')))) console.log(file);
+}
