@@ -54,7 +54,7 @@ function stageCommand(stage) {
     name: commandName,
     files: ['bin', 'dist', 'page'],
     dependencies: sorted(dependencies),
-    bundleDependencies: rooms.map((folder) => readPackage(folder).name).toSorted(),
+    bundleDependencies: rooms.map((folder) => readPackage(folder).name),
   });
   return to;
 }

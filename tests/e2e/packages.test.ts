@@ -16,7 +16,8 @@ const libraries = ['base', 'ir', 'protocol', 'signals', 'language', 'language-se
 
 let folder: string;
 let place: string;
-let served: ChildProcess | undefined;
+let installing: Ran;
+const started: ChildProcess[] = [];
 
 /** Nothing of the clone is on the way: as for somebody who has only what was installed. */
 const env = () => ({
@@ -31,22 +32,26 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'concerto-packages-'));
   place = join(folder, 'empty');
   await mkdir(place);
-  const packed = await run(process.execPath, [join(root, 'tools/pack.mjs'), join(folder, 'packed')], root, process.env);
-  expect(packed).toMatchObject({ code: 0 });
+  await run(process.execPath, [join(root, 'tools/pack.mjs'), join(folder, 'packed')], root, process.env);
   const tarballs = (await readdir(join(folder, 'packed'))).map((file) => join(folder, 'packed', file));
   await writeFile(join(place, 'package.json'), '{ "private": true, "type": "module" }\n');
-  const installed = await run('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', ...tarballs], place, process.env);
-  expect(installed).toMatchObject({ code: 0 });
-  // A warning about the Node we say we support would be the first a newcomer sees.
-  expect(installed.all).not.toContain('EBADENGINE');
+  installing = await run(
+    'npm',
+    ['install', '--prefer-offline', '--no-audit', '--no-fund', ...tarballs],
+    place,
+    process.env,
+  );
 }, withinMs);
 
 afterAll(async () => {
-  served?.kill('SIGKILL');
+  for (const child of started) child.kill('SIGKILL');
   await rm(folder, { recursive: true, force: true });
 });
 
 test('19.1 each package has its types, README and LICENSE, and none of our sources', async () => {
+  expect(installing).toMatchObject({ code: 0 });
+  // A warning about the Node that we say we support would be the first that a newcomer sees.
+  expect(installing.all).not.toContain('EBADENGINE');
   for (const name of [...libraries.map((library) => `@concerto/${library}`), 'concerto-agents']) {
     const files = await readdir(join(place, 'node_modules', name), { recursive: true });
     expect(files).toEqual(expect.arrayContaining(['LICENSE', 'README.md', 'package.json', 'dist']));
@@ -71,7 +76,11 @@ test('19.1 the command makes, checks, tests and runs a program', async () => {
 test('19.1 it serves the page, and the client’s README drives a session from there', {
   timeout: withinMs,
 }, async () => {
-  served = spawn(node, [command(), 'serve', '--port', '0', '--token', 'from-the-tarballs'], { cwd: place, env: env() });
+  const served = spawn(node, [command(), 'serve', '--port', '0', '--token', 'from-the-tarballs'], {
+    cwd: place,
+    env: env(),
+  });
+  started.push(served);
   const url = await lineOf(served, /^listening on (\S+)/m);
   const page = await fetch(url, { headers: { accept: 'text/html', authorization: 'Bearer from-the-tarballs' } });
   expect(await page.text()).toContain('<div id="root">');
