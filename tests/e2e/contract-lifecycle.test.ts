@@ -397,7 +397,7 @@ describe('who asked what', () => {
     const { entries } = (await api.get(`/api/sessions/${id}/audit`)).body;
     expect(new Set(entries.map((entry: any) => entry.direction))).toEqual(new Set(['in', 'out']));
     const about = entries.filter((entry: any) => entry.requestId === requestId);
-    expect(about[0]).toMatchObject({ actor: 'user', at: expect.any(String) });
+    expect(about[0]).toMatchObject({ actor: 'user:owner', at: expect.any(String) });
     expect(about.find((entry: any) => entry.latencyMs !== undefined)?.latencyMs).toBeGreaterThanOrEqual(0);
   });
 });

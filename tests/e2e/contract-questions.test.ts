@@ -101,7 +101,7 @@ describe('questions', () => {
     const asked = (await api.until(id, (event) => event.type === 'waitForInput')).at(-1);
     await api.post(`/api/sessions/${id}/requests/${asked.requestId}`, { response: { any: [1] } });
     const settled = (await api.until(id, (event) => event.type === 'requestSettled')).at(-1);
-    expect(settled).toMatchObject({ outcome: 'answered', by: 'user', response: { any: [1] } });
+    expect(settled).toMatchObject({ outcome: 'answered', by: 'user:owner', response: { any: [1] } });
   });
 
   test('an event with a question can be answered the moment it is seen', async () => {

@@ -144,7 +144,7 @@ test('a person may answer before the handler does; it is told, and its answer dr
   expect((await api.post(`/api/sessions/${child}/requests/${asked.requestId}`, { response: true })).status).toBe(200);
   expect(JSON.parse(await resultOf(id))).toMatchObject({ in_reply_to: 'approval', value: 'yes' });
   const events = await api.until(id, (event) => event.type === 'finish');
-  expect(events.find((event) => event.title === 'listen:overtaken').data).toMatchObject({ id: 'a', by: 'user' });
+  expect(events.find((event) => event.title === 'listen:overtaken').data).toMatchObject({ id: 'a', by: 'user:owner' });
   // What the handler had asked is not asked any more.
   expect(events.find((event) => event.type === 'requestSettled')).toMatchObject({ requestId: ours.requestId });
 });
@@ -176,7 +176,7 @@ test('cancelling an agent is an error of the call, with who did it; cancelling t
   const first = await startOne(steps({ hang: true }));
   await api.untilStatus(first.child, 'running');
   expect((await api.post(`/api/sessions/${first.child}/cancel`)).status).toBe(202);
-  expect(await resultOf(first.id)).toMatch(/^failed: cancelled: agent Worker was cancelled by user/);
+  expect(await resultOf(first.id)).toMatch(/^failed: cancelled: agent Worker was cancelled by user:owner/);
   const second = await startOne(steps({ hang: true }));
   await api.untilStatus(second.child, 'running');
   expect((await api.post(`/api/sessions/${second.id}/cancel`)).status).toBe(202);

@@ -104,7 +104,7 @@ export class Client {
 
   configure(max: number): Promise<void> {
     return this.#ask(async (sessions) => {
-      await sessions.configurePool(max);
+      await sessions.configurePool(max, 'user');
       return { ok: true, value: undefined };
     });
   }

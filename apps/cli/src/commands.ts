@@ -11,6 +11,7 @@ export const commands: CommandTable = {
   agents: { summary: 'agents that outlive the server', load: () => import('./keeper/agents-command.ts') },
   runner: { summary: 'run sessions for servers elsewhere', load: () => import('./serve/runner-command.ts') },
   token: { summary: 'print the token of this folder’s server', load: () => import('./state/token-command.ts') },
+  tokens: { summary: 'who else may call the server, and as what', load: () => import('./state/tokens-command.ts') },
   trust: { summary: 'trust the files of a folder', load: () => import('./state/trust-command.ts') },
   store: { summary: 'move everything from one store to another', load: () => import('./store-command.ts') },
   doctor: { summary: 'check this machine and each agent', load: () => import('./doctor/doctor-command.ts') },

@@ -9,6 +9,7 @@ import { Notices } from './shell/notices.tsx';
 import { applyTheme, nextTheme, storedTheme } from './shell/theme.ts';
 import { TopBar } from './shell/top-bar.tsx';
 import { useShortcuts } from './shell/use-shortcuts.ts';
+import { WhoAmI } from './shell/who-am-i.tsx';
 import { NotifyButton } from './waiting/notify-button.tsx';
 import { nextWaiting, WaitingButton } from './waiting/waiting-button.tsx';
 import { waitingNow } from './waiting/waiting-watch.ts';
@@ -40,6 +41,7 @@ export function App(): ReactNode {
       <TopBar theme={theme} onTheme={changeTheme} onHelp={() => setHelpOpen(true)}>
         <WaitingButton current={current} />
         <NotifyButton />
+        <WhoAmI />
       </TopBar>
       {route.page === 'list' && <SessionListPage />}
       {route.page === 'session' && <SessionPage key={route.id} id={route.id} />}

@@ -1,5 +1,6 @@
 import type { Json } from '@concerto/base';
 import {
+  type AddToken,
   AgentList,
   type AnswerRequest,
   Audit,
@@ -10,6 +11,7 @@ import {
   MessageList,
   type MessagePriority,
   OpenRequestList,
+  Person,
   PoolState,
   type PutRules,
   type ReviseMessage,
@@ -21,6 +23,8 @@ import {
   type StartSession,
   Template,
   TemplateList,
+  TokenAdded,
+  TokenList,
   type TryRules,
 } from '@concerto/protocol';
 import { type FollowedEvent, followSession } from './follow-session.ts';
@@ -39,7 +43,13 @@ const done = { safeParse: () => ({ success: true as const, data: undefined }) };
 /** Talks to a server, from a browser or from Node. Every method rejects with a `ClientError`. */
 export function concertoClient(options: ClientOptions) {
   const calls = new HttpCalls(options);
-  return { ...sessionCalls(calls), ...requestCalls(calls), ...messageCalls(calls), ...houseCalls(calls) };
+  return {
+    ...sessionCalls(calls),
+    ...requestCalls(calls),
+    ...messageCalls(calls),
+    ...houseCalls(calls),
+    ...peopleCalls(calls),
+  };
 }
 
 function sessionCalls(calls: HttpCalls) {
@@ -210,6 +220,21 @@ function houseCalls(calls: HttpCalls) {
       }),
     deleteTemplate: async (name: string, call: CallOptions = {}): Promise<void> => {
       await calls.call({ ...call, method: 'DELETE', path: `templates/${segment(name)}`, answer: done });
+    },
+  };
+}
+
+/** Who may call. */
+function peopleCalls(calls: HttpCalls) {
+  return {
+    /** Who the holder of this client's token is, and as what. */
+    me: (call: CallOptions = {}) => calls.call({ ...call, method: 'GET', path: 'me', answer: Person }),
+    tokens: (call: CallOptions = {}) => calls.call({ ...call, method: 'GET', path: 'tokens', answer: TokenList }),
+    addToken: (wanted: AddToken, call: CallOptions = {}) =>
+      calls.call({ ...call, method: 'POST', path: 'tokens', body: wanted, answer: TokenAdded }),
+    /** Also ends what it has open. */
+    revokeToken: async (name: string, call: CallOptions = {}): Promise<void> => {
+      await calls.call({ ...call, method: 'DELETE', path: `tokens/${segment(name)}`, answer: done });
     },
   };
 }

@@ -246,6 +246,8 @@ export const Message = z.strictObject({
   priority: MessagePriority,
   status: z.enum(['pending', 'delivered', 'cancelled']),
   source: MessageSource,
+  /** Who sent it: `user:ann`, `program:ID`. */
+  by: z.string().optional(),
   createdAt: z.string(),
   deliveredAt: z.string().optional(),
   cancelledAt: z.string().optional(),
@@ -319,6 +321,8 @@ export const SessionEvent = z.discriminatedUnion('type', [
     status: SessionStatus,
     previous: SessionStatus.optional(),
     reason: z.string().optional(),
+    /** Who wished it so, where somebody did: `user:ann`. */
+    by: z.string().optional(),
   }),
   /** A queue entry changed. `order` is there after a reorder: every pending id in the order of delivery. */
   z.strictObject({

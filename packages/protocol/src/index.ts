@@ -156,6 +156,7 @@ export { JsonValue } from './json-value.ts';
 export { LlmContent, Part, textContent, textOf } from './llm-content.ts';
 export { type Line, LineError, type LineErrorCode, LineSplitter, lineLengthMax } from './ndjson.ts';
 export { OverviewEvent } from './overview-event.ts';
+export { AddToken, Person, PersonName, PersonRecord, Role, TokenAdded, TokenList, TokenRow } from './people.ts';
 export { PoolRecord } from './pool-record.ts';
 export { readStored } from './read-stored.ts';
 export { readStoredEvent } from './read-stored-event.ts';

@@ -1,4 +1,5 @@
 import {
+  AddToken,
   AgentList,
   AnswerRequest,
   Audit,
@@ -43,4 +44,5 @@ describeCorpus('http', {
   'run-input': RunInput,
   problem: Problem,
   audit: Audit,
+  'add-token': AddToken,
 });

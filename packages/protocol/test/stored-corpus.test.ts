@@ -1,12 +1,21 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { Ack, AgentJournalEntry, PoolRecord, RunnerCommand, SessionRecord, ToolConfig } from '@concerto/protocol';
+import {
+  Ack,
+  AgentJournalEntry,
+  PersonRecord,
+  PoolRecord,
+  RunnerCommand,
+  SessionRecord,
+  ToolConfig,
+} from '@concerto/protocol';
 import { expect, test } from 'vitest';
 import { describeCorpus } from './corpus.ts';
 
 const unions = {
   'session-record': SessionRecord,
   'pool-record': PoolRecord,
+  'person-record': PersonRecord,
   'runner-command': RunnerCommand,
   ack: Ack,
   'agent-journal': AgentJournalEntry,

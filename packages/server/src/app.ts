@@ -1,10 +1,12 @@
 import { type EventLog, LogError } from '@concerto/log';
 import { type Context, Hono } from 'hono';
 import { HTTPException } from 'hono/http-exception';
-import { acceptTokenInUrl, checkCaller, checkToken } from './guard.ts';
+import { acceptTokenInUrl, checkCaller, checkToken, WhoCalls } from './guard.ts';
 import { CallCounts, metricsText, metricsType } from './metrics.ts';
 import type { OpenConnections } from './open-connections.ts';
 import { methodsOf, openApiDocument } from './openapi.ts';
+import { checkRole } from './people/check-role.ts';
+import { tokenRoutes } from './people/token-routes.ts';
 import { ProblemError, problemResponse } from './problem.ts';
 import { discardUnreadBody } from './read-body.ts';
 import { eventRoutes } from './routes/event-routes.ts';
@@ -19,13 +21,15 @@ import type { OnNode, ServerContext } from './server-context.ts';
 import { servePage } from './static-page.ts';
 import { WrongTokens } from './wrong-tokens.ts';
 
-/** The whole HTTP surface. Order matters: who calls is checked first, then the token, then what is asked. */
+/** The whole HTTP surface. Order matters: who calls is checked first, then the token, then whether its role may, then what is asked. */
 export function createApp(
   context: ServerContext,
   report: (message: string, cause: unknown) => void,
   connections: OpenConnections,
 ): Hono<OnNode> {
-  const doors = { wrongTokens: new WrongTokens(), connections };
+  const whoCalls = new WhoCalls(context.guard, context.people);
+  const doors = { whoCalls, wrongTokens: new WrongTokens(), connections };
+  const known = [checkToken(doors), checkRole(otherCall)] as const;
   const app = new Hono<OnNode>();
   app.onError((error) => problemResponse(problemOf(error, report)));
   const calls = new CallCounts();
@@ -43,11 +47,11 @@ export function createApp(
   });
   const description = JSON.stringify(openApiDocument(context.version));
   app.get('/api/openapi.json', (c) => c.body(description, 200, { 'content-type': 'application/json' }));
-  app.get('/metrics', checkToken(context.guard, doors), async (c) =>
+  app.get('/metrics', ...known, async (c) =>
     c.body(await metricsText(context, calls), 200, { 'content-type': metricsType }),
   );
 
-  app.use('/api/*', checkToken(context.guard, doors));
+  app.use('/api/*', ...known);
   app.route('/api/sessions', sessionRoutes(context));
   app.route('/api/sessions', messageRoutes(context));
   app.route('/api/sessions', requestRoutes(context));
@@ -56,9 +60,9 @@ export function createApp(
   app.route('/api', overviewRoutes(context));
   app.route('/api', poolRoutes(context));
   app.route('/api', ruleRoutes(context));
-  app.all('/api/*', otherCall);
+  app.route('/api', tokenRoutes(context));
 
-  app.get('*', acceptTokenInUrl(context.guard, doors), servePage(context));
+  app.get('*', acceptTokenInUrl(doors), servePage(context, whoCalls));
   app.notFound(otherCall);
   return app;
 }

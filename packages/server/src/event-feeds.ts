@@ -57,6 +57,11 @@ export class EventFeeds {
     if (siblings?.size === 0) this.#bySession.delete(session);
   }
 
+  /** Whoever may read comes back with its cursor; whoever may not is told so. */
+  cutWhere(isOver: (connection: EventConnection) => boolean): void {
+    for (const connection of this.connections) if (isOver(connection)) connection.cut();
+  }
+
   close(): void {
     for (const stop of this.#stops) stop();
     clearInterval(this.#pings);

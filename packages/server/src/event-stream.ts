@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { EventFeed, Frames, Wire } from './event-feed.ts';
 import type { EventFeeds } from './event-feeds.ts';
+import type { KnownPerson } from './people/people.ts';
 
 /** A reader that takes nothing for this long is cut off; it comes back with its cursor and loses nothing. */
 const stalledAfterMs = 60_000;
@@ -17,6 +18,8 @@ export type Stream = {
   readonly session: string;
   readonly wire: Wire;
   readonly after: number;
+  /** Who reads it, for as long as they may. */
+  readonly reader: KnownPerson;
   /** Frames that come before all others. */
   readonly preface?: Buffer;
 };
@@ -27,7 +30,7 @@ export type Stream = {
 export async function streamEvents(feeds: EventFeeds, stream: Stream, response: ServerResponse): Promise<void> {
   response.writeHead(200, streamHeaders);
   const feed = feeds.open(stream.session, stream.wire);
-  const connection = new EventConnection(feed, stream.after, response);
+  const connection = new EventConnection(feed, stream, response);
   feeds.connections.add(connection);
   try {
     connection.ping();
@@ -51,6 +54,7 @@ export function endedStream(): Response {
  */
 export class EventConnection {
   readonly ended: Promise<void>;
+  readonly reader: KnownPerson;
   readonly #feed: EventFeed;
   readonly #response: ServerResponse;
   #cursor: number;
@@ -58,8 +62,9 @@ export class EventConnection {
   #stalled: NodeJS.Timeout | undefined;
   #resolveEnded: () => void = () => {};
 
-  constructor(feed: EventFeed, after: number, response: ServerResponse) {
+  constructor(feed: EventFeed, { after, reader }: Stream, response: ServerResponse) {
     this.#feed = feed;
+    this.reader = reader;
     this.#cursor = after;
     this.#response = response;
     this.ended = new Promise((resolve) => {

@@ -1,8 +1,9 @@
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Context, MiddlewareHandler } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
 import { noticePage } from './notice-page.ts';
 import type { OpenConnections } from './open-connections.ts';
+import { cookieOf, type KnownPerson, ownPerson, type People } from './people/people.ts';
 import { ProblemError } from './problem.ts';
 import type { OnNode } from './server-context.ts';
 import type { WrongTokens } from './wrong-tokens.ts';
@@ -10,16 +11,18 @@ import type { WrongTokens } from './wrong-tokens.ts';
 export type Guard = {
   /** Undefined means that no token is asked for; only ever on loopback. */
   readonly token: string | undefined;
-  /** Of this store alone: names the cookie, so that servers of one host do not sign each other out, and keys it. */
-  readonly instance: string;
   /** Names under which we may be called, without ports. */
   readonly hosts: readonly string[];
   /** Pages elsewhere that may call us, such as `https://console.example.org`: those of a proxy before us. */
   readonly origins?: readonly string[];
 };
 
-/** What is counted about callers who have shown no token. */
-export type Doors = { readonly wrongTokens: WrongTokens; readonly connections: OpenConnections };
+/** Finds out who calls, and what is counted about callers who have shown no token. */
+export type Doors = {
+  readonly whoCalls: WhoCalls;
+  readonly wrongTokens: WrongTokens;
+  readonly connections: OpenConnections;
+};
 
 const loopbackHosts = ['127.0.0.1', 'localhost', '[::1]'];
 
@@ -77,11 +80,12 @@ function corsHeaders(origin: string): Readonly<Record<string, string>> {
   };
 }
 
-export function checkToken(guard: Guard, { wrongTokens, connections }: Doors): MiddlewareHandler<OnNode> {
-  const holdsToken = tokenCheck(guard);
+export function checkToken({ whoCalls, wrongTokens, connections }: Doors): MiddlewareHandler<OnNode> {
   return async (c, next) => {
-    if (holdsToken(c)) {
+    const person = await whoCalls.of(c);
+    if (person !== undefined) {
       connections.known(c.env.incoming.socket);
+      c.set('person', person);
       return await next();
     }
     // Without any it is no guess.
@@ -102,43 +106,74 @@ function tooManyGuesses(): ProblemError {
 }
 
 /** `/sessions/ID?token=T` becomes a cookie and `/sessions/ID`: the token leaves the address bar and the history. */
-export function acceptTokenInUrl(guard: Guard, { wrongTokens }: Doors): MiddlewareHandler {
-  const { token } = guard;
-  if (token === undefined) return (_c, next) => next();
-  const isToken = comparison(token);
+export function acceptTokenInUrl({ whoCalls, wrongTokens }: Doors): MiddlewareHandler<OnNode> {
   return async (c, next) => {
     const offered = c.req.query('token');
-    if (offered === undefined) return await next();
-    if (!isToken(offered)) {
+    if (offered === undefined || !whoCalls.asks) return await next();
+    if ((await whoCalls.holderOf(offered)) === undefined) {
       if (!wrongTokens.count()) throw tooManyGuesses();
       return noticePage('wrong-token');
     }
-    const secure = cameOverTls(guard, c);
-    setCookie(c, cookieName(guard, secure), cookieValue(guard, token), {
+    whoCalls.signIn(c, offered);
+    return c.redirect(addressWithoutToken(c.req.url), 302);
+  };
+}
+
+/** Who holds what a caller shows, as a header or as the cookie; what the server's own are compared with is made once. */
+export class WhoCalls {
+  readonly #guard: Guard;
+  readonly #people: People;
+  readonly #isOwnToken: (offered: string) => boolean;
+  readonly #isOwnCookie: (offered: string) => boolean;
+
+  constructor(guard: Guard, people: People) {
+    this.#guard = guard;
+    this.#people = people;
+    const { token = '' } = guard;
+    this.#isOwnToken = comparison(token);
+    this.#isOwnCookie = comparison(cookieOf(people.instance, token));
+  }
+
+  /** Whether anybody has to show anything. */
+  get asks(): boolean {
+    return this.#guard.token !== undefined;
+  }
+
+  async of(c: Context): Promise<KnownPerson | undefined> {
+    const bearer = /^Bearer\s+(.+)$/i.exec(c.req.header('authorization') ?? '')?.[1];
+    // Where no token is asked for, one that is somebody's still says who it is.
+    if (bearer !== undefined) return (await this.holderOf(bearer.trim())) ?? (this.asks ? undefined : ownPerson);
+    if (!this.asks) return ownPerson;
+    const inAddress = isForeignStream(this.#guard, c) ? c.req.query('token') : undefined;
+    if (inAddress !== undefined) return await this.holderOf(inAddress);
+    if (!isOwnPage(c)) return undefined;
+    const cookie = getCookie(c, this.#cookieName(cameOverTls(this.#guard, c)));
+    if (cookie === undefined) return undefined;
+    return this.#isOwnCookie(cookie) ? ownPerson : await this.#people.whose(cookie, 'cookie');
+  }
+
+  async holderOf(token: string): Promise<KnownPerson | undefined> {
+    if (this.asks && this.#isOwnToken(token)) return ownPerson;
+    return await this.#people.whose(token, 'token');
+  }
+
+  signIn(c: Context, token: string): void {
+    const secure = cameOverTls(this.#guard, c);
+    setCookie(c, this.#cookieName(secure), cookieOf(this.#people.instance, token), {
       httpOnly: true,
       sameSite: 'Strict',
       path: '/',
       secure,
     });
-    return c.redirect(addressWithoutToken(c.req.url), 302);
-  };
-}
+  }
 
-/** Whether a caller holds the token, as a header or as the cookie; what they are compared with is made once. */
-export function tokenCheck(guard: Guard): (c: Context) => boolean {
-  const { token } = guard;
-  if (token === undefined) return () => true;
-  const isToken = comparison(token);
-  const isCookie = comparison(cookieValue(guard, token));
-  return (c) => {
-    const bearer = /^Bearer\s+(.+)$/i.exec(c.req.header('authorization') ?? '')?.[1];
-    if (bearer !== undefined) return isToken(bearer.trim());
-    const inAddress = isForeignStream(guard, c) ? c.req.query('token') : undefined;
-    if (inAddress !== undefined) return isToken(inAddress);
-    if (!isOwnPage(c)) return false;
-    const cookie = getCookie(c, cookieName(guard, cameOverTls(guard, c)));
-    return cookie !== undefined && isCookie(cookie);
-  };
+  /** Of the store, so that servers of one host do not sign each other out. */
+  #cookieName(secure: boolean): string {
+    const { instance } = this.#people;
+    const name = `concerto_${createHash('sha256').update(`concerto name\0${instance}`).digest('hex').slice(0, 8)}`;
+    // Browsers accept it from https alone, and for this one host.
+    return secure ? `__Host-${name}` : name;
+  }
 }
 
 /** An `EventSource` of a page elsewhere that may call us can send no header; nobody else shows a token so. */
@@ -154,17 +189,6 @@ function isOwnPage(c: Context): boolean {
   if (site === undefined || site === 'same-origin' || site === 'none') return true;
   // Somebody follows a link to the page: nothing that the linking page could read or cause.
   return c.req.method === 'GET' && c.req.header('sec-fetch-mode') === 'navigate';
-}
-
-// The cookie is not the token, nor made of it alone: whoever receives it must not be able to guess the token from it.
-function cookieValue({ instance }: Guard, token: string): string {
-  return createHmac('sha256', instance).update(`concerto cookie\0${token}`).digest('base64url');
-}
-
-function cookieName({ instance }: Guard, secure: boolean): string {
-  const name = `concerto_${createHash('sha256').update(`concerto name\0${instance}`).digest('hex').slice(0, 8)}`;
-  // Browsers accept it from https alone, and for this one host.
-  return secure ? `__Host-${name}` : name;
 }
 
 /** Behind a proxy that speaks TLS: the name that the browser used is that of an https page which may call us. */

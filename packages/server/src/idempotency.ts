@@ -4,6 +4,7 @@ import type { EventLog } from '@concerto/log';
 import type { Context } from 'hono';
 import * as z from 'zod';
 import { ProblemError } from './problem.ts';
+import type { OnNode } from './server-context.ts';
 
 const keepMs = 24 * 60 * 60 * 1000;
 const keyLengthMax = 200;
@@ -20,7 +21,7 @@ const underWay = new Map<string, Promise<unknown>>();
  * a caller can mend what was wrong and use the key again.
  */
 export async function idempotently(
-  c: Context,
+  c: Context<OnNode>,
   log: EventLog,
   body: Json | undefined,
   act: (once: Idempotent) => Promise<Response>,
@@ -30,7 +31,7 @@ export async function idempotently(
   if (header === '' || header.length > keyLengthMax) {
     throw new ProblemError(400, 'bad_key', `an Idempotency-Key has 1 to ${keyLengthMax} characters`);
   }
-  const key = digest(`${c.req.method} ${c.req.path}\0${header}`);
+  const key = digest(`${c.get('person').name}\0${c.req.method} ${c.req.path}\0${header}`);
   const fingerprint = digest(canonicalJson(body ?? null));
   // Two calls at once with one key: the second waits for the first, then finds its answer.
   while (underWay.has(key)) await underWay.get(key);

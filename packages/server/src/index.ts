@@ -1,2 +1,3 @@
 export type { InlineTools } from './inline-tools.ts';
+export { People } from './people/people.ts';
 export { type RunningServer, type ServeOptions, serve } from './serve.ts';

@@ -15,7 +15,7 @@ const notices = {
   'no-token': { status: 401, html: `<p>This page needs a token.</p>${signIn}` },
   'wrong-token': {
     status: 401,
-    html: `<p><strong>That token is not the one of this server.</strong> It may be of another server, of an earlier one on this port, or cut off when it was copied.</p>${signIn}`,
+    html: `<p><strong>That token is not the one of this server.</strong> It may be of another server, of an earlier one on this port, cut off when it was copied, or revoked.</p>${signIn}`,
   },
   'no-page': {
     status: 404,

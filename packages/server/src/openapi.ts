@@ -1,5 +1,6 @@
 import { assert } from '@concerto/base';
 import {
+  AddToken,
   AgentList,
   AnswerRequest,
   Audit,
@@ -13,10 +14,12 @@ import {
   OpenRequestList,
   OrderMessages,
   OverviewEvent,
+  Person,
   PoolState,
   Problem,
   PutRules,
   ReviseMessage,
+  type Role,
   RuleList,
   RulesTried,
   RunInput,
@@ -27,6 +30,8 @@ import {
   StartSession,
   Template,
   TemplateList,
+  TokenAdded,
+  TokenList,
   TryRules,
 } from '@concerto/protocol';
 import * as z from 'zod';
@@ -40,8 +45,8 @@ type Operation = {
   readonly stream?: true;
   /** Answers with plain text. */
   readonly text?: true;
-  /** Needs no token. */
-  readonly open?: true;
+  /** Who may: that role and those above it. `anyone` needs no token. */
+  readonly role: Role | 'anyone';
 };
 
 const Ok = z.strictObject({ ok: z.literal(true) });
@@ -50,6 +55,7 @@ const cursors = ['after', 'format', 'limit'] as const;
 
 /** What is referred to by name, in the document as in the code. */
 const named = {
+  AddToken,
   AgentList,
   AnswerRequest,
   Audit,
@@ -63,6 +69,7 @@ const named = {
   OpenRequestList,
   OrderMessages,
   OverviewEvent,
+  Person,
   PoolState,
   Problem,
   PutRules,
@@ -78,73 +85,138 @@ const named = {
   StartSession,
   Template,
   TemplateList,
+  TokenAdded,
+  TokenList,
   TryRules,
 } as const;
 
 /** Every call, once: `METHOD path`. The schemas are the ones the routes parse with. */
 const operations: Readonly<Record<string, Operation>> = {
-  'post /api/sessions': { summary: 'Start a session', body: StartSession, status: 201, answer: Session },
+  'post /api/sessions': {
+    role: 'member',
+    summary: 'Start a session',
+    body: StartSession,
+    status: 201,
+    answer: Session,
+  },
   'get /api/sessions': {
+    role: 'observer',
     summary: 'List sessions',
     answer: SessionList,
     query: ['status', 'parent', 'tree', 'cursor', 'limit'],
   },
-  'get /api/sessions/{id}': { summary: 'One session', answer: Session },
+  'get /api/sessions/{id}': { role: 'observer', summary: 'One session', answer: Session },
   'get /api/sessions/{id}/events': {
+    role: 'observer',
     summary: 'Replay, then live events',
     answer: EventPage,
     query: cursors,
     stream: true,
   },
-  'get /api/sessions/{id}/messages': { summary: 'The queue', answer: MessageList, query: ['all', 'after', 'limit'] },
-  'post /api/sessions/{id}/messages': { summary: 'Send or steer', body: SendMessage, status: 202, answer: Message },
-  'put /api/sessions/{id}/messages/order': { summary: 'Reorder the queue', body: OrderMessages, answer: MessageList },
-  'patch /api/sessions/{id}/messages/{mid}': { summary: 'Edit or promote', body: ReviseMessage, answer: Message },
-  'delete /api/sessions/{id}/messages/{mid}': { summary: 'Take a message back', answer: Message },
-  'get /api/sessions/{id}/requests': { summary: 'Open requests', answer: OpenRequestList },
-  'post /api/sessions/{id}/requests/{rid}': { summary: 'Answer a request', body: AnswerRequest, answer: Ok },
+  'get /api/sessions/{id}/messages': {
+    role: 'observer',
+    summary: 'The queue',
+    answer: MessageList,
+    query: ['all', 'after', 'limit'],
+  },
+  'post /api/sessions/{id}/messages': {
+    role: 'member',
+    summary: 'Send or steer',
+    body: SendMessage,
+    status: 202,
+    answer: Message,
+  },
+  'put /api/sessions/{id}/messages/order': {
+    role: 'member',
+    summary: 'Reorder the queue',
+    body: OrderMessages,
+    answer: MessageList,
+  },
+  'patch /api/sessions/{id}/messages/{mid}': {
+    role: 'member',
+    summary: 'Edit or promote',
+    body: ReviseMessage,
+    answer: Message,
+  },
+  'delete /api/sessions/{id}/messages/{mid}': { role: 'member', summary: 'Take a message back', answer: Message },
+  'get /api/sessions/{id}/requests': { role: 'observer', summary: 'Open requests', answer: OpenRequestList },
+  'post /api/sessions/{id}/requests/{rid}': {
+    role: 'member',
+    summary: 'Answer a request',
+    body: AnswerRequest,
+    answer: Ok,
+  },
   'get /api/sessions/{id}/audit': {
+    role: 'observer',
     summary: 'Both directions, or one message’s history',
     answer: Audit,
     query: ['message', 'after', 'limit'],
   },
-  'get /api/pool': { summary: 'Slots', answer: PoolState },
-  'put /api/pool': { summary: 'Change the number of slots', body: ConfigurePool, answer: PoolState },
-  'get /api/rules': { summary: 'What is answered without a person', answer: RuleList },
-  'put /api/rules': { summary: 'Replace the rules of the store', body: PutRules, answer: RuleList },
-  'post /api/rules/try': { summary: 'Which rule would decide, and why', body: TryRules, answer: RulesTried },
-  'get /api/agents': { summary: 'What sessions can be started with', answer: AgentList },
-  'get /api/templates': { summary: 'List templates', answer: TemplateList },
-  'post /api/templates': { summary: 'Create a template', body: Template, status: 201, answer: Template },
-  'get /api/templates/{name}': { summary: 'One template', answer: Template },
-  'put /api/templates/{name}': { summary: 'Replace a template', body: Template, answer: Template },
-  'delete /api/templates/{name}': { summary: 'Delete a template', status: 204 },
-  'post /api/agent/run': { summary: 'Start a run', body: StartRun, answer: RunStarted },
+  'get /api/pool': { role: 'observer', summary: 'Slots', answer: PoolState },
+  'put /api/pool': { role: 'owner', summary: 'Change the number of slots', body: ConfigurePool, answer: PoolState },
+  'get /api/rules': { role: 'observer', summary: 'What is answered without a person', answer: RuleList },
+  'put /api/rules': { role: 'owner', summary: 'Replace the rules of the store', body: PutRules, answer: RuleList },
+  'post /api/rules/try': {
+    role: 'observer',
+    summary: 'Which rule would decide, and why',
+    body: TryRules,
+    answer: RulesTried,
+  },
+  'get /api/agents': { role: 'observer', summary: 'What sessions can be started with', answer: AgentList },
+  'get /api/templates': { role: 'observer', summary: 'List templates', answer: TemplateList },
+  'post /api/templates': { role: 'owner', summary: 'Create a template', body: Template, status: 201, answer: Template },
+  'get /api/templates/{name}': { role: 'observer', summary: 'One template', answer: Template },
+  'put /api/templates/{name}': { role: 'owner', summary: 'Replace a template', body: Template, answer: Template },
+  'delete /api/templates/{name}': { role: 'owner', summary: 'Delete a template', status: 204 },
+  'post /api/agent/run': { role: 'member', summary: 'Start a run', body: StartRun, answer: RunStarted },
   'get /api/events': {
+    role: 'observer',
     summary: 'Every row of the overview, then what changes: `session`, `request`, `requestSettled`',
     answer: OverviewEvent,
     query: cursors,
     stream: true,
   },
-  'get /api/agent/{id}/events': { summary: 'Events of a run', answer: EventPage, query: cursors, stream: true },
-  'post /api/agent/{id}/input': { summary: 'Answer a run', body: RunInput, answer: Ok },
-  'post /api/agent/{id}/abort': { summary: 'Abort a run', answer: Ok },
-  'get /metrics': { summary: 'What an operator watches, for Prometheus', text: true },
-  'get /healthz': { summary: 'The server answers', answer: Ok, open: true },
-  'get /readyz': { summary: 'The store answers too', answer: Ok, open: true },
-  'get /api/openapi.json': { summary: 'This document', open: true },
+  'get /api/agent/{id}/events': {
+    role: 'observer',
+    summary: 'Events of a run',
+    answer: EventPage,
+    query: cursors,
+    stream: true,
+  },
+  'post /api/agent/{id}/input': { role: 'member', summary: 'Answer a run', body: RunInput, answer: Ok },
+  'post /api/agent/{id}/abort': { role: 'member', summary: 'Abort a run', answer: Ok },
+  'get /api/me': { role: 'observer', summary: 'Who you are, and as what', answer: Person },
+  'get /api/tokens': { role: 'owner', summary: 'Who may call', answer: TokenList },
+  'post /api/tokens': {
+    role: 'owner',
+    summary: 'A token for somebody',
+    body: AddToken,
+    status: 201,
+    answer: TokenAdded,
+  },
+  'delete /api/tokens/{name}': { role: 'owner', summary: 'Revoke a token, and end what it has open', status: 204 },
+  'get /metrics': { role: 'observer', summary: 'What an operator watches, for Prometheus', text: true },
+  'get /healthz': { summary: 'The server answers', answer: Ok, role: 'anyone' },
+  'get /readyz': { summary: 'The store answers too', answer: Ok, role: 'anyone' },
+  'get /api/openapi.json': { summary: 'This document', role: 'anyone' },
   ...Object.fromEntries(
     LifecycleVerb.options.map((verb) => [
       `post /api/sessions/{id}/${verb}`,
-      { summary: `Ask to ${verb}`, status: 202, answer: LifecycleAccepted },
+      { role: 'member', summary: `Ask to ${verb}`, status: 202, answer: LifecycleAccepted } as const,
     ]),
   ),
 };
 
-const templates = Object.keys(operations).map((call) => {
+const templates = Object.entries(operations).map(([call, { role }]) => {
   const [method = '', path = ''] = call.split(' ');
-  return { method: method.toUpperCase(), pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`) };
+  return { method: method.toUpperCase(), pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`), role };
 });
+
+/** Who may call it; undefined when there is no such call. What is not in the table is nobody's. */
+export function roleFor(method: string, path: string): Operation['role'] | undefined {
+  const asked = method === 'HEAD' ? 'GET' : method;
+  return templates.find((template) => template.method === asked && template.pattern.test(path))?.role;
+}
 
 /** What a path can be called with; empty when there is no such path. */
 export function methodsOf(path: string): readonly string[] {
@@ -190,7 +262,8 @@ function describe(method: string, path: string, operation: Operation): object {
   return {
     operationId: operationId(method, path),
     summary: operation.summary,
-    ...(operation.open === true ? { security: [] } : {}),
+    'x-role': operation.role,
+    ...(operation.role === 'anyone' ? { security: [] } : {}),
     parameters: [...inPath, ...inQuery, ...headers],
     ...(body === undefined
       ? {}
@@ -213,6 +286,7 @@ function describe(method: string, path: string, operation: Operation): object {
 
 /** Whatever, done twice, would not be the same as done once. */
 function takesKey(method: string, path: string): boolean {
+  if (path === '/api/tokens') return false;
   return method === 'post' || (method !== 'get' && path.startsWith('/api/sessions/'));
 }
 

@@ -4,6 +4,7 @@ import type { HttpBindings } from '@hono/node-server';
 import type { EventFeeds } from './event-feeds.ts';
 import type { Guard } from './guard.ts';
 import type { InlineTools } from './inline-tools.ts';
+import type { KnownPerson, People } from './people/people.ts';
 
 /** What the routes need; made once by the app. */
 export type ServerContext = {
@@ -11,11 +12,12 @@ export type ServerContext = {
   readonly log: EventLog;
   readonly feeds: EventFeeds;
   readonly guard: Guard;
+  readonly people: People;
   readonly inlineTools: InlineTools;
   readonly version: string;
   /** Where the built page is; undefined serves the API alone. */
   readonly webRoot: string | undefined;
 };
 
-/** Hono's routes and contexts, with Node's own request and response under them. */
-export type OnNode = { Bindings: HttpBindings };
+/** Hono's routes and contexts, with Node's own request and response under them, and who calls. */
+export type OnNode = { Bindings: HttpBindings; Variables: { person: KnownPerson } };

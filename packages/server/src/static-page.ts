@@ -3,10 +3,10 @@ import { extname, join, normalize, sep } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { MiddlewareHandler } from 'hono';
-import { tokenCheck } from './guard.ts';
+import type { WhoCalls } from './guard.ts';
 import { noticePage, pageHeaders } from './notice-page.ts';
 import { ProblemError } from './problem.ts';
-import type { ServerContext } from './server-context.ts';
+import type { OnNode, ServerContext } from './server-context.ts';
 
 const types: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -21,11 +21,10 @@ const types: Readonly<Record<string, string>> = {
 };
 
 /** The built page. Paths that could be no file are the page itself: its own router reads them. */
-export function servePage({ webRoot, guard }: ServerContext): MiddlewareHandler {
-  const holdsToken = tokenCheck(guard);
+export function servePage({ webRoot }: ServerContext, whoCalls: WhoCalls): MiddlewareHandler<OnNode> {
   const files = new PageFiles();
   return async (c) => {
-    if (!holdsToken(c)) return noticePage('no-token');
+    if ((await whoCalls.of(c)) === undefined) return noticePage('no-token');
     if (webRoot === undefined) return noticePage('no-page');
     const file = (await findFile(webRoot, c.req.path)) ?? pageFor(webRoot, c.req.path);
     const found = file === undefined ? undefined : await files.read(file);

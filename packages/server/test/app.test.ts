@@ -53,7 +53,7 @@ describe('the cookie', () => {
 
   test('has the name of its instance, and is good nowhere else', async () => {
     const first = open();
-    const second = open({ guard: { instance: 'two' } });
+    const second = open({ instance: 'two' });
     const cookies = [await signedIn(first), await signedIn(second)];
     expect(cookies[0]?.split('=')[0]).not.toBe(cookies[1]?.split('=')[0]);
     const both = { headers: { cookie: cookies.join('; ') } };

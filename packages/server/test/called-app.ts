@@ -14,6 +14,7 @@ import { EventFeeds } from '../src/event-feeds.ts';
 import type { Guard } from '../src/guard.ts';
 import type { InlineTools } from '../src/inline-tools.ts';
 import { OpenConnections } from '../src/open-connections.ts';
+import { People } from '../src/people/people.ts';
 import type { OnNode, ServerContext } from '../src/server-context.ts';
 
 export const token = 'a-token-of-some-length';
@@ -43,7 +44,12 @@ const echo: CatalogEntry = {
 
 /** The app over a store in memory, called without a socket; nothing runs the sessions. */
 export function callApp(
-  options: { readonly guard?: Partial<Guard>; readonly inlineTools?: InlineTools; readonly webRoot?: string } = {},
+  options: {
+    readonly guard?: Partial<Guard>;
+    readonly instance?: string;
+    readonly inlineTools?: InlineTools;
+    readonly webRoot?: string;
+  } = {},
 ): CalledApp {
   const log = memoryEventLog({ now: Date.now });
   const store = new SessionStore(log);
@@ -70,7 +76,8 @@ export function callApp(
     log,
     feeds: new EventFeeds(log),
     inlineTools: options.inlineTools ?? { mode: 'off' },
-    guard: { token, instance: 'one', hosts: [], ...options.guard },
+    guard: { token, hosts: [], ...options.guard },
+    people: new People(log, options.instance ?? 'one'),
     version: '1.2.3',
     webRoot: options.webRoot,
   };

@@ -38,6 +38,11 @@ export function addressOf({ url }: { readonly url: string | undefined }): string
   return runningServer(process.cwd())?.server.url ?? 'http://127.0.0.1:4242';
 }
 
+/** Whether a server is named, or one runs for this folder. */
+export function hasServer({ url }: { readonly url: string | undefined }): boolean {
+  return url !== undefined || process.env.CONCERTO_URL !== undefined || runningServer(process.cwd()) !== undefined;
+}
+
 /** A kept token goes to the server that it was made for, and to nobody who took its port. */
 function tokenKeptFor(url: string): string | undefined {
   const running = runningServer(process.cwd());

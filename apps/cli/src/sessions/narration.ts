@@ -94,7 +94,8 @@ export class Narration {
       case 'status': {
         // Why it failed is told by the `error` that follows.
         const reason = event.reason === undefined || event.status === 'failed' ? '' : ` ${event.reason}`;
-        return this.#progress(`[${event.status}]${reason}`);
+        const who = event.by === undefined || !wished.has(event.status) ? '' : ` by ${event.by}`;
+        return this.#progress(`[${event.status}]${reason}${who}`);
       }
       case 'gap':
         return paint('dim', `  (what came before ${event.to} is not kept any more)`);
@@ -251,6 +252,16 @@ export function questionText(
     ...(options.length > 0 ? options : namedOptions(event.scope.options)),
   ].join('\n');
 }
+
+/** What a session comes to be because somebody said so. */
+const wished: ReadonlySet<string> = new Set([
+  'interrupting',
+  'interrupted',
+  'pausing',
+  'paused',
+  'cancelling',
+  'cancelled',
+]);
 
 /** What some agents take beside a yes and a no, by its id. */
 function namedOptions(options: Json | undefined): readonly string[] {

@@ -1,6 +1,7 @@
 import { type GapEntry, type StatusEntry, type SteerEntry, type TextEntry, textContent } from '@concerto/protocol';
 import { type ReactNode, useState } from 'react';
 import { JsonView } from '../json/json-view.tsx';
+import { whoText } from '../requests/who-text.ts';
 import { Icon } from '../shell/icon.tsx';
 import { statusWords } from '../status/status-words.ts';
 import { Markdown } from '../text/markdown.tsx';
@@ -18,7 +19,7 @@ export function PromptEntry({ item }: { readonly item: PromptItem | SteerEntry }
     <div className="prompt" data-how={item.kind}>
       <p className="prompt-head">
         {isSteer && <Icon name="bolt" />}
-        <span>{isSteer ? 'You steered' : `Turn ${item.number}`}</span>
+        <span>{isSteer ? `Steered by ${whoText(item.by)}` : `Turn ${item.number}`}</span>
         <ClockTime at={item.at} />
       </p>
       <div className="prompt-text">

@@ -190,7 +190,9 @@ export class SessionFold {
   #content(event: EventOf<'content'>): Cell {
     const { content, messageId, whole, seq: key, at } = event;
     const turn = this.#turn(event);
-    if (content.role === 'user') return turn.steer({ kind: 'steer', key, at, messageId, content, isHeard: true });
+    if (content.role === 'user') {
+      return turn.steer({ kind: 'steer', key, at, messageId, content, by: undefined, isHeard: true });
+    }
     return turn.say(event, content, { id: messageId, whole: whole === true });
   }
 
@@ -322,7 +324,8 @@ export class SessionFold {
     this.#set({ queue: queueAfter(this.#facts.queue, event) });
     if (message.status !== 'delivered' || message.how !== 'steer') return undefined;
     const content = textContent(message.content, 'user');
-    return this.#turn(event).steer({ kind: 'steer', key, at, messageId: message.id, content, isHeard: false });
+    const { id: messageId, by } = message;
+    return this.#turn(event).steer({ kind: 'steer', key, at, messageId, content, by, isHeard: false });
   }
 }
 

@@ -46,6 +46,8 @@ export type SteerEntry = Common & {
   readonly kind: 'steer';
   readonly messageId: string | undefined;
   readonly content: LlmContent;
+  /** Who: `user:ann`; where the queue did not say so before, nobody knows. */
+  readonly by: string | undefined;
   readonly isHeard: boolean;
 };
 

@@ -95,7 +95,7 @@ export class TurnDraft {
       if (!entry.isHeard || before.entry.isHeard) return before;
       before.isMoved = true;
     }
-    const cell: Cell<SteerEntry> = { entry };
+    const cell: Cell<SteerEntry> = { entry: { ...entry, by: entry.by ?? before?.entry.by } };
     if (messageId !== undefined) this.#steers.set(messageId, cell);
     return this.place(cell);
   }

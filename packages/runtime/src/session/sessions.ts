@@ -268,8 +268,8 @@ export class Sessions {
     return await this.#options.pool.view();
   }
 
-  async configurePool(max: number): Promise<PoolState> {
-    return await this.#options.pool.configure(max, 'user');
+  async configurePool(max: number, actor: string): Promise<PoolState> {
+    return await this.#options.pool.configure(max, actor);
   }
 
   async agents(): Promise<readonly AgentInfo[]> {

@@ -31,7 +31,7 @@ export async function serveEvents(
   // A stream has no end while the session lives, and HEAD has no body: it must not wait for one.
   if (c.req.method === 'HEAD') return new Response(null, { headers: streamHeaders });
   if (after === head && (await isOver(context, target.session, head))) return endedStream();
-  await streamEvents(context.feeds, { ...target, after }, c.env.outgoing);
+  await streamEvents(context.feeds, { ...target, after, reader: c.get('person') }, c.env.outgoing);
   return RESPONSE_ALREADY_SENT;
 }
 

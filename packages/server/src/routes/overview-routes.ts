@@ -22,6 +22,7 @@ export function overviewRoutes(context: ServerContext): Hono<OnNode> {
       session: overviewStream,
       wire: 'session',
       after,
+      reader: c.get('person'),
       ...(preface === undefined ? {} : { preface }),
     } as const;
     await streamEvents(context.feeds, stream, c.env.outgoing);

@@ -2,6 +2,7 @@ import { ConfigurePool, Template } from '@concerto/protocol';
 import { Hono } from 'hono';
 import { idempotently } from '../idempotency.ts';
 import { checkInlineTools } from '../inline-tools.ts';
+import { actorOf } from '../people/check-role.ts';
 import { ProblemError } from '../problem.ts';
 import { parseBody, readBody, readJson } from '../read-body.ts';
 import type { OnNode, ServerContext } from '../server-context.ts';
@@ -12,7 +13,9 @@ export function poolRoutes({ sessions, log, inlineTools }: ServerContext): Hono<
   const routes = new Hono<OnNode>();
 
   routes.get('/pool', async (c) => c.json(await sessions.pool()));
-  routes.put('/pool', async (c) => c.json(await sessions.configurePool((await readBody(c, ConfigurePool)).max)));
+  routes.put('/pool', async (c) =>
+    c.json(await sessions.configurePool((await readBody(c, ConfigurePool)).max, actorOf(c))),
+  );
 
   routes.get('/agents', async (c) => c.json({ agents: await sessions.agents() }));
 
@@ -22,7 +25,7 @@ export function poolRoutes({ sessions, log, inlineTools }: ServerContext): Hono<
     const template = parseBody(body, Template);
     checkInlineTools(template.tools, inlineTools);
     return await idempotently(c, log, body, async ({ key }) =>
-      c.json(granted(await sessions.createTemplate(template, { actor: 'user', key })), 201),
+      c.json(granted(await sessions.createTemplate(template, { actor: actorOf(c), key })), 201),
     );
   });
   routes.get('/templates/:name', async (c) => {

@@ -1,5 +1,6 @@
 import { PutRules, TryRules } from '@concerto/protocol';
 import { Hono } from 'hono';
+import { actorOf } from '../people/check-role.ts';
 import { readBody } from '../read-body.ts';
 import type { OnNode, ServerContext } from '../server-context.ts';
 import { granted } from './session-routes.ts';
@@ -8,7 +9,7 @@ import { granted } from './session-routes.ts';
 export function ruleRoutes({ sessions }: ServerContext): Hono<OnNode> {
   const routes = new Hono<OnNode>();
   routes.get('/rules', async (c) => c.json(await sessions.rules.list()));
-  routes.put('/rules', async (c) => c.json(granted(await sessions.rules.put(await readBody(c, PutRules), 'user'))));
+  routes.put('/rules', async (c) => c.json(granted(await sessions.rules.put(await readBody(c, PutRules), actorOf(c)))));
   routes.post('/rules/try', async (c) => c.json(await sessions.rules.try(await readBody(c, TryRules))));
   return routes;
 }

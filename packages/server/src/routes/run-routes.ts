@@ -1,13 +1,12 @@
 import { RunInput, StartRun, textOf } from '@concerto/protocol';
 import { Hono } from 'hono';
 import { idempotently } from '../idempotency.ts';
+import { actorOf } from '../people/check-role.ts';
 import { ProblemError } from '../problem.ts';
 import { parseBody, readJson } from '../read-body.ts';
 import type { OnNode, ServerContext } from '../server-context.ts';
 import { serveEvents } from './event-routes.ts';
 import { granted } from './session-routes.ts';
-
-const actor = 'user';
 
 /** The run wire: a run is a session that ends with its first result. */
 export function runRoutes(context: ServerContext): Hono<OnNode> {
@@ -30,7 +29,7 @@ export function runRoutes(context: ServerContext): Hono<OnNode> {
             ...(typeof objective === 'object' ? { objective } : {}),
             ...(proposed === undefined ? {} : { id: proposed }),
           },
-          { actor, key },
+          { actor: actorOf(c), key },
         ),
       );
       return c.json({ run_id: session.id, runId: session.id });
@@ -46,14 +45,20 @@ export function runRoutes(context: ServerContext): Hono<OnNode> {
     if (request === undefined) throw new ProblemError(422, 'invalid_body', '`request_id`: is required');
     return await idempotently(c, log, body, async ({ key }) => {
       const target = { session: c.req.param('id'), request };
-      granted(await sessions.answer(target, { response: input.response ?? null, equalIsRepeat: true }, { actor, key }));
+      granted(
+        await sessions.answer(
+          target,
+          { response: input.response ?? null, equalIsRepeat: true },
+          { actor: actorOf(c), key },
+        ),
+      );
       return c.json({ ok: true });
     });
   });
 
   routes.post('/:id/abort', async (c) => {
     return await idempotently(c, log, await readJson(c), async ({ key }) => {
-      const outcome = await sessions.control(c.req.param('id'), 'cancel', { actor, key });
+      const outcome = await sessions.control(c.req.param('id'), 'cancel', { actor: actorOf(c), key });
       // Repeatable: a run that is ending or has ended is as aborted as it will ever be.
       if (!outcome.ok && outcome.error.code === 'no_such_session') granted(outcome);
       return c.json({ ok: true });

@@ -5,12 +5,11 @@ import { type Context, Hono } from 'hono';
 import { readLimit, readPage } from '../cursor.ts';
 import { idempotently } from '../idempotency.ts';
 import { checkInlineTools } from '../inline-tools.ts';
+import { actorOf } from '../people/check-role.ts';
 import { ProblemError } from '../problem.ts';
 import { parseBody, readJson } from '../read-body.ts';
 import { problemOfRefusal } from '../refusal-status.ts';
 import type { OnNode, ServerContext } from '../server-context.ts';
-
-const actor = 'user';
 
 export function sessionRoutes({ sessions, log, inlineTools }: ServerContext): Hono<OnNode> {
   const routes = new Hono<OnNode>();
@@ -20,7 +19,7 @@ export function sessionRoutes({ sessions, log, inlineTools }: ServerContext): Ho
     const start = parseBody(body, StartSession);
     checkInlineTools(start.tools, inlineTools);
     return await idempotently(c, log, body, async ({ key }) =>
-      c.json(granted(await sessions.start(start, { actor, key })), 201),
+      c.json(granted(await sessions.start(start, { actor: actorOf(c), key })), 201),
     );
   });
 
@@ -60,7 +59,7 @@ export function sessionRoutes({ sessions, log, inlineTools }: ServerContext): Ho
     routes.post(`/:id/${verb}`, async (c) => {
       const body = await readJson(c);
       return await idempotently(c, log, body, async ({ key }) =>
-        c.json(granted(await sessions.control(c.req.param('id'), verb, { actor, key })), 202),
+        c.json(granted(await sessions.control(c.req.param('id'), verb, { actor: actorOf(c), key })), 202),
       );
     });
   }

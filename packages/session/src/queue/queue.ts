@@ -22,6 +22,8 @@ export type QueueEntry = {
   readonly context?: Json | undefined;
   readonly priority: MessagePriority;
   readonly source: Message['source'];
+  /** Who sent it. */
+  readonly by: string;
   readonly createdAt: number;
   /** Place within its lane; the only sort key, since clocks tie and step back. */
   readonly laneSeq: number;
@@ -122,6 +124,7 @@ function enqueue(queue: Queue, record: Extract<QueueRecord, { type: 'message-enq
     context: record.context,
     priority: record.priority,
     source: record.source,
+    by: record.actor,
     createdAt: record.at,
     laneSeq: queue.nextLaneSeq,
     state: 'pending',

@@ -129,7 +129,7 @@ function admit(draft: Draft): void {
 function decision(draft: Draft): Decision {
   if (draft.records.length > 0) yieldSlot(draft);
   const { state, before, records, commands, acks, observed, asked, reason } = draft;
-  const { openCalls = [] } = asked;
-  const events = publicEvents({ before, after: state, records, observed, openCalls, reason });
+  const { openCalls = [], actor } = asked;
+  const events = publicEvents({ before, after: state, records, observed, openCalls, reason, actor });
   return { records, commands, events, acks, at: isoTime(asked.at), state };
 }

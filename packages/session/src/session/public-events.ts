@@ -14,13 +14,16 @@ export type Told = {
   readonly observed: readonly PublicEvent[];
   readonly openCalls: readonly OpenCall[];
   readonly reason: string | undefined;
+  /** Who asked. */
+  readonly actor: string;
 };
 
 /**
  * What clients are told about a decision: the turn that begins, what was observed, settled requests, the turn that
  * ends, changed messages, the status, and at the very end the end.
  */
-export function publicEvents({ before, after, records, observed, openCalls, reason }: Told): readonly PublicEvent[] {
+export function publicEvents(told: Told): readonly PublicEvent[] {
+  const { before, after, records, observed, openCalls, reason } = told;
   return [
     ...turnOpening({ before, after }, records),
     ...observed,
@@ -33,7 +36,7 @@ export function publicEvents({ before, after, records, observed, openCalls, reas
       const { version } = after.queue;
       return [{ type: 'message', message: messageView(entry, after), version, ...newOrder(after, records, id) }];
     }),
-    ...statusEvent({ before, after }, records, reason),
+    ...statusEvent(told),
     ...records.flatMap(ending),
   ];
 }
@@ -105,17 +108,14 @@ function changedMessages(records: readonly SessionRecord[]): readonly string[] {
 }
 
 /** For the difference; also for a place that was given up, which the status alone does not show. */
-function statusEvent(
-  { before, after }: Change,
-  records: readonly SessionRecord[],
-  reason: string | undefined,
-): PublicEvent[] {
+function statusEvent({ before, after, records, reason, actor }: Told): PublicEvent[] {
   const status = statusOf(after);
   if (before === undefined) return [{ type: 'status', status }];
   const previous = statusOf(before);
   const madeRoom = records.some((record) => record.type === 'parked' && record.madeRoomFor !== undefined);
   if (status === previous && !madeRoom) return [];
-  return [{ type: 'status', status, previous, ...(reason === undefined ? {} : { reason }) }];
+  const why = reason === undefined ? {} : { reason };
+  return [{ type: 'status', status, previous, ...why, ...(actor.startsWith('user:') ? { by: actor } : {}) }];
 }
 
 /** `complete` or `error`, then `finish`, which nothing follows. */

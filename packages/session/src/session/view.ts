@@ -113,6 +113,7 @@ export function messageView(entry: QueueEntry, state: SessionState): Message {
     priority: entry.priority,
     status: publicStatus(entry),
     source: entry.source,
+    by: entry.by,
     createdAt: isoTime(entry.createdAt),
     ...(entry.deliveredAt === undefined ? {} : { deliveredAt: isoTime(entry.deliveredAt) }),
     ...(entry.cancelledAt === undefined ? {} : { cancelledAt: isoTime(entry.cancelledAt) }),
