@@ -185,6 +185,12 @@ test('17.1 what a program answered says so, and leads to where it was decided', 
   const { id } = await puppets.api.start({ program: 'decider', title: 'Decide for me' });
   await puppets.api.untilStatus(id, 'completed');
   const { body } = await puppets.api.get(`/api/sessions?parent=${id}`);
+  // Whoever watches trees hears of the child too; whoever does not, does not.
+  const isOver = (event: any): boolean => event.summary?.id === id && event.summary.status === 'completed';
+  const parents = async (query: string) =>
+    (await puppets.api.eventsUntil(`/api/events?after=0${query}`, isOver)).map((event: any) => event.summary?.parent);
+  expect(await parents('&tree=true')).toContain(id);
+  expect(await parents('')).not.toContain(id);
   const { context, page } = await visit(browser, puppets.server.entrance);
   await page.goto(`${puppets.server.url}/sessions/${body.sessions[0].id}`);
   const note = page.locator('.settled', { hasText: 'red' });

@@ -95,6 +95,8 @@ test('a session that is not there, an address that is none, a browser that is no
   await page.getByRole('link', { name: 'All sessions', exact: true }).click();
   await page.getByRole('heading', { name: 'Sessions', exact: true }).waitFor();
   await context.clearCookies();
+  await page.getByLabel('Prompt').fill('Hello');
+  await page.getByRole('button', { name: 'Start session' }).click();
   await page.getByRole('alert').getByText('This browser is not signed in').waitFor();
   await page.reload();
   await page.getByText('This page needs a token').waitFor();

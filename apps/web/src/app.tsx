@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { overview } from './live/use-overview.ts';
 import { Link } from './routing/link.tsx';
 import { routeOf, sessionPath } from './routing/route.ts';
 import { navigate, useLocation } from './routing/use-location.ts';
@@ -12,7 +13,6 @@ import { useShortcuts } from './shell/use-shortcuts.ts';
 import { WhoAmI } from './shell/who-am-i.tsx';
 import { NotifyButton } from './waiting/notify-button.tsx';
 import { nextWaiting, WaitingButton } from './waiting/waiting-button.tsx';
-import { waitingNow } from './waiting/waiting-watch.ts';
 
 export function App(): ReactNode {
   const { path } = useLocation();
@@ -31,7 +31,7 @@ export function App(): ReactNode {
     g: () => navigate('/'),
     t: changeTheme,
     w: () => {
-      const next = nextWaiting(waitingNow(), current);
+      const next = nextWaiting(overview.state().waiting, current);
       if (next !== undefined) navigate(sessionPath(next.id));
     },
     ...(route.page === 'list' ? {} : { n: () => navigate('/') }),

@@ -33,7 +33,7 @@ export async function* followSession(
     try {
       for await (const frame of readFrames(calls, {
         path: `sessions/${segment(id)}/events`,
-        after: cursor,
+        query: { after: cursor },
         options,
         tell,
       })) {

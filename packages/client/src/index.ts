@@ -22,4 +22,4 @@ export {
 } from './runs/loop-hooks.ts';
 export { type SourceOptions, SSEAgentEventSource } from './runs/sse-agent-event-source.ts';
 export { type RemoteRun, SSEAgentRun } from './runs/sse-agent-run.ts';
-export type { WatchOptions } from './watch-sessions.ts';
+export type { WatchedEvent, WatchOptions } from './watch-sessions.ts';

@@ -24,8 +24,8 @@ export type FollowOptions = {
 export type Reading = {
   /** Below `/api/`. */
   readonly path: string;
-  /** Absent for a stream that begins by itself where it should. */
-  readonly after: number | undefined;
+  /** Without `after` for a stream that begins by itself where it should. */
+  readonly query: Readonly<Record<string, string | number | boolean>>;
   readonly options: FollowOptions;
   readonly tell: (state: ConnectionState) => void;
 };
@@ -33,7 +33,7 @@ export type Reading = {
 /** One connection, until it ends or falls silent. */
 export async function* readFrames(
   calls: HttpCalls,
-  { path, after, options, tell }: Reading,
+  { path, query, options, tell }: Reading,
 ): AsyncGenerator<Frame, void> {
   const connection = new AbortController();
   const stop = (): void => connection.abort(options.signal?.reason);
@@ -42,7 +42,7 @@ export async function* readFrames(
   let silence = setTimeout(() => connection.abort(silent(limit)), limit);
   try {
     if (isAborted(options.signal)) return;
-    const response = await calls.open(path, after === undefined ? {} : { after }, connection.signal);
+    const response = await calls.open(path, query, connection.signal);
     if (response.body === null) throw new ClientError('bad_answer', 'the event stream has no body');
     tell({ kind: 'live' });
     const reader = response.body.getReader();

@@ -35,6 +35,29 @@ test('gives the rows there are, then what changes, and goes on after a break whe
   ]);
 });
 
+test('without rows: says when what there is has to be read, after a gap too, and goes on from a position', async () => {
+  const gap = `id: 8\ndata: ${JSON.stringify({ type: 'gap', from: 5, to: 8, at, seq: 8 })}\n\n`;
+  const answers = [settled(4), gap, settled(10)];
+  const server = await testServer((_, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.end(answers.shift());
+  });
+  const leave = new AbortController();
+  const heard: unknown[] = [];
+  const onAnew = (): void => void heard.push('anew');
+  const watch = { signal: leave.signal, after: 3, tree: true, rows: false, onAnew };
+  for await (const { seq } of concertoClient({ url: server.url }).watch(watch)) {
+    heard.push(seq);
+    if (heard.length === 3) leave.abort();
+  }
+  expect(heard).toEqual([4, 'anew', 10]);
+  expect(server.seen.map(({ line }) => line)).toEqual([
+    'GET /api/events?tree=true&rows=false&after=3',
+    'GET /api/events?tree=true&rows=false&after=4',
+    'GET /api/events?tree=true&rows=false',
+  ]);
+});
+
 test('a refusal is thrown', async () => {
   const server = await testServer((_, response) => sendJson(response, 401, problem(401, 'unauthorized')));
   const watch = concertoClient({ url: server.url }).watch();

@@ -2,7 +2,7 @@ export { type AssistantFunctionName, assistantFunctionNames } from './assistant/
 export type { AssistantSpec } from './assistant/assistant-spec.ts';
 export { type Catalog, type CatalogEntry, catalogOf, type LoadedProgram } from './catalog.ts';
 export { type Clock, type Environment, type MintId, type Report, type StartAgent, systemClock } from './ports.ts';
-export { Overview, overviewStream } from './session/overview.ts';
+export { childRow, Overview, overviewStream } from './session/overview.ts';
 export { PoolKeeper } from './session/pool-keeper.ts';
 export { type ProcessNote, ProcessRegister } from './session/process-register.ts';
 export { RuleBook } from './session/rule-book.ts';

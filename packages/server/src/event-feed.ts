@@ -1,8 +1,9 @@
 import type { Entry, EventLog, Page } from '@concerto/log';
 import { isAgentEventType, SuspendEvent } from '@concerto/protocol';
+import { childRow } from '@concerto/runtime';
 
-/** `session` shows everything, `run` only the 21 agent events. */
-export type Wire = 'session' | 'run';
+/** `session` shows everything, `run` only the 21 agent events, `roots` no rows of sessions that others opened. */
+export type Wire = 'session' | 'run' | 'roots';
 
 /** Encoded frames that follow a position; shared by every connection that stands there. */
 export type Frames = {
@@ -181,6 +182,7 @@ function encodeFrames(
     if (taken > 0 && text.length + entry.data.length > frameBytesMax) break;
     taken++;
     if (wire === 'run' && !isAgentEventType(entry.type)) continue;
+    if (wire === 'roots' && entry.type === childRow) continue;
     if (suspendTypes.has(entry.type) && settled.has(requestIdOf(entry.data))) continue;
     text += `id: ${entry.position}\ndata: ${entry.data}\n\n`;
   }

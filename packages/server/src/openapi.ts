@@ -173,7 +173,7 @@ const operations: Readonly<Record<string, Operation>> = {
     role: 'observer',
     summary: 'Every row of the overview, then what changes: `session`, `request`, `requestSettled`',
     answer: OverviewEvent,
-    query: cursors,
+    query: ['after', 'tree', 'rows'],
     stream: true,
   },
   'get /api/agent/{id}/events': {

@@ -12,15 +12,13 @@ type Options = {
   readonly key: string;
   /** Fetched again whenever this changes; changes during a fetch are caught up by one more. */
   readonly revision?: string | number;
-  /** Fetched again after this time, while the page can be seen. */
-  readonly everyMs?: number;
 };
 
 type Held<T> = { readonly key: string; readonly value: T | undefined; readonly error: unknown };
 
 /** A value of the server's, read when it is needed and again when it may have changed. */
 export function useFetched<T>(load: (signal: AbortSignal) => Promise<T>, options: Options): Fetched<T> {
-  const { key, revision = 0, everyMs } = options;
+  const { key, revision = 0 } = options;
   const [held, setHeld] = useState<Held<T>>({ key, value: undefined, error: undefined });
   const [asked, setAsked] = useState(0);
   const loadNow = useEffectEvent(load);
@@ -59,22 +57,6 @@ export function useFetched<T>(load: (signal: AbortSignal) => Promise<T>, options
   }, [key, revision, asked]);
 
   const reload = useCallback(() => setAsked((count) => count + 1), []);
-  usePolling(reload, everyMs);
   const isCurrent = held.key === key;
   return { value: isCurrent ? held.value : undefined, error: isCurrent ? held.error : undefined, reload };
-}
-
-function usePolling(reload: () => void, everyMs: number | undefined): void {
-  useEffect(() => {
-    if (everyMs === undefined) return undefined;
-    const look = (): void => {
-      if (!document.hidden) reload();
-    };
-    const timer = setInterval(look, everyMs);
-    document.addEventListener('visibilitychange', look);
-    return () => {
-      clearInterval(timer);
-      document.removeEventListener('visibilitychange', look);
-    };
-  }, [everyMs, reload]);
 }

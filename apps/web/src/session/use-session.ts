@@ -1,12 +1,12 @@
 import { useMemo, useState } from 'react';
 import { client } from '../client.ts';
 import { useFetched } from '../fetching/use-fetched.ts';
+import { newerOf } from '../live/session-rows.ts';
+import { useRow } from '../live/use-overview.ts';
 import { useQueue } from '../queue/use-queue.ts';
 import { isFailed, TimelineItems } from '../timeline/timeline-items.ts';
 import type { FeedConnection } from './session-feed.ts';
 import { useSessionFeed } from './use-session-feed.ts';
-
-const sessionPollMs = 5000;
 
 /** All that the page knows of a session: its events as they come, and beside them what only the server can say. */
 export function useSession(id: string) {
@@ -21,15 +21,17 @@ export function useSession(id: string) {
   const isReplaying = behind > 0;
   // Nothing that is replayed changes what the server says now.
   const revision = (changes: number): string => `${isReplaying ? 'replay' : changes} ${connections}`;
-  const { value: session, error } = useFetched(
+  const { value: fetched, error } = useFetched(
     async (signal) => {
       const loaded = await client.get(id, { signal });
       setHead((before) => before ?? loaded.position);
       return loaded;
     },
-    // Some of it changes without an event: what the agent announces, why it waits.
-    { key: id, revision: revision(sessionRevision), everyMs: sessionPollMs },
+    { key: id, revision: revision(sessionRevision) },
   );
+  // Some of it changes without an event: what the agent announces, why it waits.
+  const row = useRow(id);
+  const session = fetched === undefined || row === undefined ? fetched : newerOf(fetched, row);
   const queue = useQueue(id, revision(queueRevision));
   const turn = turns.at(-1);
   return {

@@ -1,13 +1,12 @@
-import { type ReactNode, type Ref, useRef, useState } from 'react';
+import { type ReactNode, type Ref, useEffect, useMemo, useRef, useState } from 'react';
 import { client } from '../client.ts';
 import { failureOf } from '../fetching/failure.ts';
 import { type Fetched, useFetched } from '../fetching/use-fetched.ts';
+import { overview, useOverview } from '../live/use-overview.ts';
 import { replaceAddress, useLocation } from '../routing/use-location.ts';
 import { usePageTitle } from '../shell/use-page-title.ts';
 import { useShortcuts } from '../shell/use-shortcuts.ts';
-import { useWaiting } from '../waiting/waiting-watch.ts';
 import { EmptyList } from './empty-list.tsx';
-import { listSessions } from './list-sessions.ts';
 import { NewSessionForm } from './new-session-form.tsx';
 import { countsOf, filterNames, type Group, groupSessions, groups, type Wish } from './overview.ts';
 import { OverviewTools } from './overview-tools.tsx';
@@ -15,8 +14,6 @@ import { PoolMeter } from './pool-meter.tsx';
 import { SessionRow } from './session-row.tsx';
 import { listTargets, type Target } from './targets.ts';
 
-const pollMs = 2000;
-const loadedItems = 200;
 /** How many rows are laid out at first, and how many more each time. */
 const shownItems = 50;
 
@@ -24,25 +21,20 @@ const shownItems = 50;
 export function SessionListPage(): ReactNode {
   const [wish, setWish] = useWish();
   const [shown, setShown] = useState(shownItems);
-  const wanted = Math.max(loadedItems, shown);
   const prompt = useRef<HTMLTextAreaElement>(null);
   const search = useRef<HTMLInputElement>(null);
   const list = useRef<HTMLDivElement>(null);
-  const listed = useFetched((signal) => listSessions(client, wanted, signal), {
-    key: 'sessions',
-    revision: wanted,
-    everyMs: pollMs,
-  });
+  const { rows, hasMore, error, waiting } = useOverview();
+  useEffect(() => overview.want(shown), [shown]);
   const targets = useFetched((signal) => listTargets(client, signal), {
     key: 'targets',
     // Asked again only once the server is back: what it offers does not change while it runs.
-    revision: listed.error === undefined ? 1 : 0,
+    revision: error === undefined ? 1 : 0,
   });
-  const { sessions = [], hasMore = false } = listed.value ?? {};
+  const sessions = useMemo(() => [...(rows?.values() ?? [])], [rows]);
   const found = groupSessions(sessions, wish);
   const total = found.reduce((sum, group) => sum + group.rows.length, 0);
-  const waiting = useWaiting().length;
-  usePageTitle('Sessions', waiting > 0);
+  usePageTitle('Sessions', waiting.length > 0);
   useShortcuts({
     n: () => prompt.current?.focus(),
     '/': () => search.current?.focus(),
@@ -64,15 +56,15 @@ export function SessionListPage(): ReactNode {
             setWish(next);
           }}
         />
-        {listed.error !== undefined && (
+        {error !== undefined && (
           <p className="inline-problem" role="alert">
-            {failureOf(listed.error).text}
+            {failureOf(error).text}
           </p>
         )}
-        {listed.value !== undefined && total === 0 && (
+        {rows !== undefined && total === 0 && (
           <EmptyList wish={wish} isNew={sessions.length === 0} targets={targets.value ?? []} />
         )}
-        <div className="session-groups" ref={list} aria-busy={listed.value === undefined}>
+        <div className="session-groups" ref={list} aria-busy={rows === undefined}>
           {limited(found, shown).map((group) => (
             <SessionGroup key={group.name} group={group} count={countOf(found, group)} />
           ))}
@@ -88,7 +80,8 @@ export function SessionListPage(): ReactNode {
 }
 
 function ListHead({ onNew }: { readonly onNew: () => void }): ReactNode {
-  const pool = useFetched((signal) => client.pool({ signal }), { key: 'pool', everyMs: pollMs });
+  const { statuses } = useOverview();
+  const pool = useFetched((signal) => client.pool({ signal }), { key: 'pool', revision: statuses });
   return (
     <header className="list-head">
       <h1 id="list-title">Sessions</h1>

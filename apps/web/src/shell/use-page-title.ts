@@ -1,5 +1,5 @@
 import { useEffect } from 'react';
-import { useWaiting } from '../waiting/waiting-watch.ts';
+import { useWaiting } from '../live/use-overview.ts';
 
 /** The tab says where one is, and from afar that somebody waits. */
 export function usePageTitle(title: string, isWaiting = false): void {

@@ -1,7 +1,7 @@
 import type { Session } from '@concerto/protocol';
+import { overview } from '../live/use-overview.ts';
 import { sessionPath } from '../routing/route.ts';
 import { navigate } from '../routing/use-location.ts';
-import { subscribe, waitingNow } from './waiting-watch.ts';
 
 export type Permission = 'unavailable' | 'default' | 'granted' | 'denied';
 
@@ -15,9 +15,12 @@ export async function askToNotify(): Promise<Permission> {
 
 /** Calls a person who looks elsewhere, once for each request; the icon carries the number. Returns how to stop. */
 export function watchForRequests(): () => void {
-  const told = new Set(waitingNow().map(keyOf));
-  return subscribe(() => {
-    const waiting = waitingNow();
+  let before = overview.state().waiting;
+  const told = new Set(before.map(keyOf));
+  return overview.subscribe(() => {
+    const { waiting } = overview.state();
+    if (waiting === before) return;
+    before = waiting;
     void navigator.setAppBadge?.(waiting.length).catch(() => {}); // Not installed: there is no icon to carry it.
     for (const session of waiting) {
       if (told.has(keyOf(session))) continue;

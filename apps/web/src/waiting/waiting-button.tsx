@@ -1,9 +1,9 @@
 import type { Session } from '@concerto/protocol';
 import type { ReactNode } from 'react';
+import { useWaiting } from '../live/use-overview.ts';
 import { Link } from '../routing/link.tsx';
 import { sessionPath } from '../routing/route.ts';
 import { Icon } from '../shell/icon.tsx';
-import { useWaiting } from './waiting-watch.ts';
 
 /** How many wait for a person, and the way to the next of them. */
 export function WaitingButton({ current }: { readonly current: string | undefined }): ReactNode {

@@ -9,6 +9,9 @@ import type { SessionStore } from './session-store.ts';
 /** Not a session's id: no client can propose one with this character. */
 export const overviewStream = '@overview';
 
+/** What an entry of a child's row is called in the log: whoever watches the tops of trees alone leaves it out. */
+export const childRow = 'childSession';
+
 /** Rows that change often are told once in this time. */
 const coalesceMs = 50;
 /** What is kept for watchers that come back; who was away for longer gets a gap, and the rows anew. */
@@ -70,8 +73,7 @@ export class Overview {
   }
 
   #decided({ state, events, records }: Decision): void {
-    if (records.length > 0 && state.parent === undefined && this.#rows.size < waitingMax)
-      this.#rows.set(state.id, state);
+    if (records.length > 0 && this.#rows.size < waitingMax) this.#rows.set(state.id, state);
     if (this.#requests.length < waitingMax) this.#requests.push(...requestEvents(state, events));
     if (this.#rows.size > 0 || this.#requests.length > 0) this.#soon(coalesceMs);
   }
@@ -112,7 +114,9 @@ export class Overview {
     if (events.length === 0) return;
     const { log, clock } = this.#options;
     const at = new Date(clock.now()).toISOString();
-    const entries = events.map((event): NewEntry => ({ type: event.type, data: JSON.stringify({ ...event, at }) }));
+    const entries = events.map(
+      (event): NewEntry => ({ type: entryType(event), data: JSON.stringify({ ...event, at }) }),
+    );
     const appended = await log.append({ session: overviewStream, streams: [{ stream: 'events', entries }] });
     if (appended.kind !== 'appended') return;
     const head = appended.positions.events ?? 0;
@@ -120,6 +124,10 @@ export class Overview {
       await log.trim(overviewStream, 'events', head - keptEntries);
     }
   }
+}
+
+function entryType(event: OverviewEvent): string {
+  return event.type === 'session' && event.summary.parent !== undefined ? childRow : event.type;
 }
 
 const Stamped = z.looseObject({ at: z.string() });

@@ -16,11 +16,13 @@ export function overviewRoutes(context: ServerContext): Hono<OnNode> {
     const after = given === undefined ? head : readCursor(c);
     checkCursor(after, head);
     if (c.req.method === 'HEAD') return new Response(null, { headers: streamHeaders });
+    const tree = c.req.query('tree') === 'true';
+    const wantsRows = given === undefined && c.req.query('rows') !== 'false';
     // The position was read before the rows: what changes meanwhile is told again, never missed.
-    const preface = given === undefined ? await currentRows(context, head) : undefined;
+    const preface = wantsRows ? await currentRows(context, head, tree) : undefined;
     const stream = {
       session: overviewStream,
-      wire: 'session',
+      wire: tree ? 'session' : 'roots',
       after,
       reader: c.get('person'),
       ...(preface === undefined ? {} : { preface }),
@@ -31,12 +33,12 @@ export function overviewRoutes(context: ServerContext): Hono<OnNode> {
   return routes;
 }
 
-async function currentRows({ sessions }: ServerContext, head: number): Promise<Buffer> {
+async function currentRows({ sessions }: ServerContext, head: number, tree: boolean): Promise<Buffer> {
   const at = new Date().toISOString();
   let text = '';
   let cursor: string | undefined;
   do {
-    const page = await sessions.list({ limit: pageRows, ...(cursor === undefined ? {} : { cursor }) });
+    const page = await sessions.list({ limit: pageRows, tree, ...(cursor === undefined ? {} : { cursor }) });
     for (const summary of page.sessions) {
       text += `id: ${head}\ndata: ${JSON.stringify({ type: 'session', summary, at, seq: head })}\n\n`;
     }

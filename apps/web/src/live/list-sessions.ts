@@ -3,29 +3,25 @@ import type { Session, SessionStatus } from '@concerto/protocol';
 import { needsYou } from '../status/status-words.ts';
 
 const pageMax = 200;
+/** A program works on while an agent that it called waits: all of those are looked through, however old they are. */
+const soughtOut: readonly (SessionStatus | undefined)[] = [undefined, ...needsYou, 'running'];
 
-export type Listed = { readonly sessions: readonly Session[]; readonly hasMore: boolean };
+type Listed = { readonly sessions: readonly Session[]; readonly hasMore: boolean };
 
 /** The newest sessions, and all that wait for a person, however old they are. */
-export async function listSessions(client: ConcertoClient, wanted: number, signal: AbortSignal): Promise<Listed> {
-  const asked: readonly (SessionStatus | undefined)[] = [undefined, ...needsYou];
-  const lists = await Promise.all(asked.map((status) => newest(client, status, wanted, signal)));
+export async function listSessions(client: ConcertoClient, wanted: number): Promise<Listed> {
+  const lists = await Promise.all(soughtOut.map((status) => newest(client, status, wanted)));
   const byId = new Map(lists.flatMap((list) => list.sessions).map((session) => [session.id, session]));
   return { sessions: [...byId.values()], hasMore: lists.some((list) => list.hasMore) };
 }
 
-async function newest(
-  client: ConcertoClient,
-  status: SessionStatus | undefined,
-  wanted: number,
-  signal: AbortSignal,
-): Promise<Listed> {
+async function newest(client: ConcertoClient, status: SessionStatus | undefined, wanted: number): Promise<Listed> {
   const sessions: Session[] = [];
   let cursor: string | undefined;
   do {
     const limit = Math.min(pageMax, Math.max(1, wanted - sessions.length));
     const query = { limit, tree: true, ...(status === undefined ? {} : { status }) };
-    const page = await client.list(cursor === undefined ? query : { ...query, cursor }, { signal });
+    const page = await client.list(cursor === undefined ? query : { ...query, cursor });
     sessions.push(...page.sessions);
     cursor = page.nextCursor;
   } while (cursor !== undefined && sessions.length < wanted);
