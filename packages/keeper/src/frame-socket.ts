@@ -1,6 +1,11 @@
 import type { Socket } from 'node:net';
 import { encodeFrame, type Frame, FrameReader, type FromKeeper, type ToKeeper } from './frames.ts';
 
+/** How long what nobody waits for may wait for company. */
+const soonMs = 1;
+/** Up to this, one piece that is copied together is cheaper than several. */
+const joinedLengthMax = 64 * 1024;
+
 export type FrameListener<Head> = {
   readonly frame: (frame: Frame<Head>) => void;
   /** Once; nothing comes after it. */
@@ -11,7 +16,11 @@ export type FrameListener<Head> = {
 export class FrameSocket<Out extends ToKeeper | FromKeeper, In> {
   readonly #socket: Socket;
   #isClosed = false;
-  #isGathering = false;
+  #gathered: Uint8Array[] = [];
+  #gatheredLength = 0;
+  /** When what was gathered is written. */
+  #flush: 'none' | 'tick' | 'timer' = 'none';
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(socket: Socket, isIn: (head: unknown) => head is In, listener: FrameListener<In>) {
     this.#socket = socket;
@@ -31,6 +40,7 @@ export class FrameSocket<Out extends ToKeeper | FromKeeper, In> {
     // A connection that breaks is one that closes.
     socket.on('error', () => {});
     socket.once('close', () => {
+      clearTimeout(this.#timer);
       this.#isClosed = true;
       listener.closed();
     });
@@ -38,26 +48,62 @@ export class FrameSocket<Out extends ToKeeper | FromKeeper, In> {
 
   /** False when the other side should be given time to read; `drained` tells when it has. */
   send(head: Out, body?: Uint8Array): boolean {
-    if (this.#isClosed || this.#socket.destroyed) return true;
-    this.#gather();
-    let hasRoom = true;
-    for (const part of encodeFrame(head, body)) hasRoom = this.#socket.write(part);
-    return hasRoom;
+    this.#add(head, body);
+    if (this.#flush !== 'tick') {
+      // What is said at once goes in one piece: each of its own would wake the other side.
+      this.#flush = 'tick';
+      process.nextTick(() => this.#write());
+    }
+    return this.#hasRoom;
   }
 
-  /** What is said at once goes in one piece: each of its own would wake the other side. */
-  #gather(): void {
-    if (this.#isGathering) return;
-    this.#isGathering = true;
-    this.#socket.cork();
-    process.nextTick(() => {
-      this.#isGathering = false;
+  /** At once: somebody waits for it. */
+  sendNow(head: Out, body?: Uint8Array): boolean {
+    this.#add(head, body);
+    this.#write();
+    return this.#hasRoom;
+  }
+
+  /** With whatever comes next, or a moment later: to wake the other side for it would hold up what it waits for. */
+  sendSoon(head: Out): void {
+    this.#add(head);
+    if (this.#flush !== 'none') return;
+    this.#flush = 'timer';
+    this.#timer ??= setTimeout(() => this.#write(), soonMs);
+    this.#timer.refresh();
+  }
+
+  get #hasRoom(): boolean {
+    return this.#socket.writableLength + this.#gatheredLength < this.#socket.writableHighWaterMark;
+  }
+
+  #add(head: Out, body?: Uint8Array): void {
+    for (const part of encodeFrame(head, body)) {
+      this.#gathered.push(part);
+      this.#gatheredLength += part.length;
+    }
+  }
+
+  #write(): void {
+    this.#flush = 'none';
+    const parts = this.#gathered;
+    const length = this.#gatheredLength;
+    if (length === 0) return;
+    this.#gathered = [];
+    this.#gatheredLength = 0;
+    if (this.#isClosed || this.#socket.destroyed) return;
+    if (parts.length === 1 && parts[0] !== undefined) this.#socket.write(parts[0]);
+    else if (length <= joinedLengthMax) this.#socket.write(Buffer.concat(parts, length));
+    else {
+      this.#socket.cork();
+      for (const part of parts) this.#socket.write(part);
       this.#socket.uncork();
-    });
+    }
   }
 
   /** Calls once when the other side has read what was sent, or is gone. */
   drained(call: () => void): void {
+    this.#write();
     if (this.#isClosed || !this.#socket.writableNeedDrain) {
       setImmediate(call);
       return;
@@ -82,6 +128,7 @@ export class FrameSocket<Out extends ToKeeper | FromKeeper, In> {
   /** Says what was sent, then ends. */
   close(): void {
     if (this.#isClosed) return;
+    this.#write();
     this.#isClosed = true;
     this.#socket.destroySoon();
   }

@@ -93,14 +93,23 @@ const prefixLength = 8;
 const headLengthMax = 4 * 1024 * 1024;
 const bodyLengthMax = 48 * 1024 * 1024;
 
+/** A body up to this is copied beside its head: two pieces cost more than a copy. */
+const copiedLengthMax = 16 * 1024;
+
 /** Two lengths, the head as JSON, the body as it is. */
-export function encodeFrame(head: ToKeeper | FromKeeper, body?: Uint8Array): readonly Uint8Array[] {
-  const text = Buffer.from(JSON.stringify(head));
-  const prefix = Buffer.allocUnsafe(prefixLength);
-  prefix.writeUInt32BE(text.length, 0);
-  prefix.writeUInt32BE(body?.length ?? 0, 4);
-  return body === undefined || body.length === 0 ? [prefix, text] : [prefix, text, body];
+export function encodeFrame(head: ToKeeper | FromKeeper, body: Uint8Array = nothing): readonly Uint8Array[] {
+  const text = JSON.stringify(head);
+  const headLength = Buffer.byteLength(text);
+  const isCopied = body.length <= copiedLengthMax;
+  const first = Buffer.allocUnsafe(prefixLength + headLength + (isCopied ? body.length : 0));
+  first.writeUInt32BE(headLength, 0);
+  first.writeUInt32BE(body.length, 4);
+  first.write(text, prefixLength);
+  if (isCopied) first.set(body, prefixLength + headLength);
+  return isCopied ? [first] : [first, body];
 }
+
+const nothing = new Uint8Array(0);
 
 /** Cuts what comes in into frames; throws when it cannot be one. */
 export class FrameReader {

@@ -17,7 +17,10 @@ const pipeCloseMs = 1_000;
 /** After stdout ended: for the process to end too. One that lives on can say nothing more. */
 const exitAfterStdoutMs = 2_000;
 
-export type OwnerSocket = Pick<FrameSocket<FromKeeper, ToKeeper>, 'send' | 'drained' | 'close'>;
+export type OwnerSocket = Pick<
+  FrameSocket<FromKeeper, ToKeeper>,
+  'send' | 'sendNow' | 'sendSoon' | 'drained' | 'close'
+>;
 
 type Owner = { readonly socket: OwnerSocket; sent: number; isLive: boolean };
 type Note = { readonly step: number; readonly body: Buffer };
@@ -143,7 +146,7 @@ export class HeldAgent {
     }
     this.#written = id;
     stdin.write(line, (error) => {
-      if (error == null) socket.send({ type: 'taken', ...id });
+      if (error == null) socket.sendSoon({ type: 'taken', ...id });
       else socket.send({ type: 'untaken', reason: 'broken', ...id });
     });
   }
@@ -203,7 +206,11 @@ export class HeldAgent {
     }, keepMs);
   }
 
+  /** To its owner first, who waits for it; the file is for the next one. */
   #hear(chunk: Buffer): void {
+    const owner = this.#owner;
+    const isLive = owner?.isLive === true;
+    const hasRoom = isLive && owner.socket.sendNow({ type: 'out' }, chunk);
     try {
       this.#said.append(chunk);
     } catch {
@@ -211,10 +218,9 @@ export class HeldAgent {
       void this.end({ atWork: true });
       return;
     }
-    const owner = this.#owner;
-    if (owner?.isLive === true) {
+    if (isLive) {
       owner.sent = this.#said.length;
-      if (!owner.socket.send({ type: 'out' }, chunk)) this.#catchUp();
+      if (!hasRoom) this.#catchUp();
     }
     if (this.#said.length - this.#confirmed >= unconfirmedMax) this.#process.stdout.pause();
   }
