@@ -32,6 +32,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   'packages/language': { rooms: ['base', 'ir'], packages: ['smol-toml', 'zod'], kind: 'pure' },
   'packages/vm': { rooms: ['base', 'ir'], packages: [], kind: 'pure' },
   'packages/rules': { rooms: bottom, packages: [], kind: 'pure' },
+  'packages/wires': { rooms: bottom, packages: ['zod'], kind: 'pure' },
   'packages/session': { rooms: bottom, packages: [], kind: 'pure' },
   'packages/log': { rooms: bottom, packages: ['libsql', 'redis'], kind: 'node' },
   'packages/keeper': { rooms: [], packages: [], kind: 'node' },
@@ -45,7 +46,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   'packages/runtime': { rooms: below, packages: ['zod'], kind: 'node' },
   'packages/language-server': { rooms: ['base', 'language'], packages: ['vscode-languageserver*'], kind: 'node' },
   'packages/server': {
-    rooms: ['base', 'protocol', 'session', 'log', 'runtime'],
+    rooms: ['base', 'protocol', 'session', 'wires', 'log', 'runtime'],
     packages: ['hono', '@hono/node-server', 'zod'],
     kind: 'node',
   },

@@ -96,7 +96,8 @@ export {
   type ToolRules,
   type ToolServerParams,
 } from './driver-params.ts';
-export { SessionFold } from './fold/session-fold.ts';
+export { emptyQueue, queueAfter } from './fold/queue-fold.ts';
+export { isTurnCall, SessionFold } from './fold/session-fold.ts';
 export type {
   AgentDetails,
   Entry,
@@ -119,6 +120,7 @@ export type {
   UnknownEvent,
   UsageSum,
 } from './fold/session-view.ts';
+export { noUsage, usageAfter } from './fold/usage-fold.ts';
 export {
   AgentInfo,
   AgentList,

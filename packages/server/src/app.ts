@@ -9,6 +9,7 @@ import { checkRole } from './people/check-role.ts';
 import { tokenRoutes } from './people/token-routes.ts';
 import { ProblemError, problemResponse } from './problem.ts';
 import { discardUnreadBody } from './read-body.ts';
+import { aguiRoutes } from './routes/agui-routes.ts';
 import { eventRoutes } from './routes/event-routes.ts';
 import { messageRoutes } from './routes/message-routes.ts';
 import { overviewRoutes } from './routes/overview-routes.ts';
@@ -57,6 +58,7 @@ export function createApp(
   app.route('/api/sessions', requestRoutes(context));
   app.route('/api/sessions', eventRoutes(context));
   app.route('/api/agent', runRoutes(context));
+  app.route('/api/agui', aguiRoutes(context));
   app.route('/api', overviewRoutes(context));
   app.route('/api', poolRoutes(context));
   app.route('/api', ruleRoutes(context));

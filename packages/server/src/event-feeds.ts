@@ -1,12 +1,20 @@
 import type { EventLog } from '@concerto/log';
 import { EventFeed, type Wire } from './event-feed.ts';
-import type { EventConnection } from './event-stream.ts';
+import type { KnownPerson } from './people/people.ts';
 
 const pingEveryMs = 15_000;
 
+/** A response that stays open. */
+export type OpenStream = {
+  readonly reader: KnownPerson;
+  ping(): void;
+  /** Ends it; its reader comes back. */
+  cut(): void;
+};
+
 /** The feeds of all sessions that somebody follows now; one signal from the log serves them all. */
 export class EventFeeds {
-  readonly connections = new Set<EventConnection>();
+  readonly connections = new Set<OpenStream>();
   readonly #log: EventLog;
   readonly #feeds = new Map<string, { readonly feed: EventFeed; readers: number }>();
   readonly #bySession = new Map<string, Set<EventFeed>>();
@@ -58,7 +66,7 @@ export class EventFeeds {
   }
 
   /** Whoever may read comes back with its cursor; whoever may not is told so. */
-  cutWhere(isOver: (connection: EventConnection) => boolean): void {
+  cutWhere(isOver: (connection: OpenStream) => boolean): void {
     for (const connection of this.connections) if (isOver(connection)) connection.cut();
   }
 

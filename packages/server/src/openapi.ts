@@ -34,6 +34,7 @@ import {
   TokenList,
   TryRules,
 } from '@concerto/protocol';
+import { RunAgentInput } from '@concerto/wires';
 import * as z from 'zod';
 
 type Operation = {
@@ -76,6 +77,7 @@ const named = {
   ReviseMessage,
   RuleList,
   RulesTried,
+  RunAgentInput,
   RunInput,
   RunStarted,
   SendMessage,
@@ -185,6 +187,19 @@ const operations: Readonly<Record<string, Operation>> = {
   },
   'post /api/agent/{id}/input': { role: 'member', summary: 'Answer a run', body: RunInput, answer: Ok },
   'post /api/agent/{id}/abort': { role: 'member', summary: 'Abort a run', answer: Ok },
+  'post /api/agui': {
+    role: 'observer',
+    summary: 'AG-UI: a run of the session that the thread is, which it begins if there is none',
+    body: RunAgentInput,
+    query: ['agent', 'program', 'assistant', 'template'],
+    stream: true,
+  },
+  'post /api/agui/{id}': {
+    role: 'observer',
+    summary: 'AG-UI: a run of this session',
+    body: RunAgentInput,
+    stream: true,
+  },
   'get /api/me': { role: 'observer', summary: 'Who you are, and as what', answer: Person },
   'get /api/tokens': { role: 'owner', summary: 'Who may call', answer: TokenList },
   'post /api/tokens': {
@@ -298,10 +313,11 @@ function operationId(method: string, path: string): string {
 
 function contentOf({ answer, stream, text }: Operation): object {
   if (text === true) return { content: { 'text/plain': { schema: { type: 'string' } } } };
-  if (answer === undefined) return {};
+  const frames = stream === true ? { 'text/event-stream': { schema: { type: 'string' } } } : {};
+  if (answer === undefined) return stream === true ? { content: frames } : {};
   return {
     content: {
-      ...(stream === true ? { 'text/event-stream': { schema: { type: 'string' } } } : {}),
+      ...frames,
       'application/json': { schema: referenceTo(answer) },
     },
   };

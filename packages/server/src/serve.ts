@@ -2,11 +2,12 @@ import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
 import { createApp } from './app.ts';
 import { EventFeeds } from './event-feeds.ts';
+import { LogTails } from './log-tails.ts';
 import { OpenConnections } from './open-connections.ts';
 import { People } from './people/people.ts';
 import type { ServerContext } from './server-context.ts';
 
-export type ServeOptions = Omit<ServerContext, 'feeds' | 'people'> & {
+export type ServeOptions = Omit<ServerContext, 'feeds' | 'tails' | 'people'> & {
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;
@@ -22,10 +23,11 @@ export type RunningServer = {
 /** Rejects with the system's error when the address cannot be had. */
 export async function serve(options: ServeOptions): Promise<RunningServer> {
   const feeds = new EventFeeds(options.log);
+  const tails = new LogTails(options.log);
   const people = await People.open(options.log);
   people.onChange(() => feeds.cutWhere(({ reader }) => !people.isKnown(reader)));
   const connections = new OpenConnections();
-  const app = createApp({ ...options, people, feeds }, options.report, connections);
+  const app = createApp({ ...options, people, feeds, tails }, options.report, connections);
   const server = createAdaptorServer({ fetch: app.fetch });
   connections.watch(server);
   await new Promise<void>((resolve, reject) => {
@@ -40,6 +42,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     port: isAddress(address) ? address.port : options.port,
     close: async () => {
       feeds.close();
+      tails.close();
       people.close();
       connections.close();
       await new Promise<void>((resolve) => {

@@ -4,6 +4,7 @@ import type { HttpBindings } from '@hono/node-server';
 import type { EventFeeds } from './event-feeds.ts';
 import type { Guard } from './guard.ts';
 import type { InlineTools } from './inline-tools.ts';
+import type { LogTails } from './log-tails.ts';
 import type { KnownPerson, People } from './people/people.ts';
 
 /** What the routes need; made once by the app. */
@@ -11,6 +12,7 @@ export type ServerContext = {
   readonly sessions: Sessions;
   readonly log: EventLog;
   readonly feeds: EventFeeds;
+  readonly tails: LogTails;
   readonly guard: Guard;
   readonly people: People;
   readonly inlineTools: InlineTools;

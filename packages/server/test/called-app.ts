@@ -13,6 +13,7 @@ import { createApp } from '../src/app.ts';
 import { EventFeeds } from '../src/event-feeds.ts';
 import type { Guard } from '../src/guard.ts';
 import type { InlineTools } from '../src/inline-tools.ts';
+import { LogTails } from '../src/log-tails.ts';
 import { OpenConnections } from '../src/open-connections.ts';
 import { People } from '../src/people/people.ts';
 import type { OnNode, ServerContext } from '../src/server-context.ts';
@@ -75,6 +76,7 @@ export function callApp(
     }),
     log,
     feeds: new EventFeeds(log),
+    tails: new LogTails(log),
     inlineTools: options.inlineTools ?? { mode: 'off' },
     guard: { token, hosts: [], ...options.guard },
     people: new People(log, options.instance ?? 'one'),
@@ -94,6 +96,7 @@ export function callApp(
     ask: (path, init = {}) => call(path, { ...init, headers: { authorization: `Bearer ${token}`, ...init.headers } }),
     close: async () => {
       context.feeds.close();
+      context.tails.close();
       await log.close();
     },
   };

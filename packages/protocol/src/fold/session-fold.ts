@@ -198,7 +198,7 @@ export class SessionFold {
 
   #call(event: EventOf<'functionCall'>): Cell | undefined {
     const turn = this.#turn(event);
-    if (event.isTurn === true || isOldTurn(event)) {
+    if (isTurnCall(event)) {
       turn.set({ callId: event.callId, agent: event.name });
       return undefined;
     }
@@ -329,7 +329,11 @@ export class SessionFold {
   }
 }
 
-/** Before calls said it, a turn's own had an id of ours; any other call of today belongs to a message. */
-function isOldTurn({ callId, messageId, childSession }: EventOf<'functionCall'>): boolean {
+/**
+ * Whether a call is the turn itself. Before calls said it, a turn's own had an id of ours; any other call of today
+ * belongs to a message.
+ */
+export function isTurnCall({ isTurn, callId, messageId, childSession }: EventOf<'functionCall'>): boolean {
+  if (isTurn === true) return true;
   return messageId === undefined && childSession === undefined && /^turn-\d+$/.test(callId);
 }

@@ -73,8 +73,8 @@ const startsCollection = 'starts';
 /** Nobody works in a session that is so. */
 const quietStatuses: ReadonlySet<SessionStatus> = new Set(['idle', 'interrupted', 'completed', 'failed', 'cancelled']);
 
-/** `objective` is the prompt in full, where the caller gave more than text. */
-type Start = StartSession & { readonly objective?: LlmContent };
+/** `objective` is the prompt in full, where the caller gave more than text; `messageId` is what the caller calls it. */
+type Start = StartSession & { readonly objective?: LlmContent; readonly messageId?: string };
 
 type Refused = Result<never, ServiceRefusal>;
 
@@ -96,7 +96,10 @@ export class Sessions {
     this.#stopping = true;
   }
 
-  async start({ objective, ...request }: Start, caller: Caller): Promise<Result<Session, ServiceRefusal>> {
+  async start(
+    { objective, messageId = this.#options.mintId('m'), ...request }: Start,
+    caller: Caller,
+  ): Promise<Result<Session, ServiceRefusal>> {
     if (this.#stopping) return refusedStopping();
     const template = request.template === undefined ? undefined : await this.#templates.get(request.template);
     const planned = planStart(request, {
@@ -115,7 +118,6 @@ export class Sessions {
         ? ok('held' as const)
         : await this.#options.pool.reserve(id, { ifFull: request.ifFull ?? 'reject', actor: caller.actor });
     if (!slot.ok) return slot;
-    const messageId = this.#options.mintId('m');
     const wish: Wish = {
       type: 'start',
       sessionId: id,

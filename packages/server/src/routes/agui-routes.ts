@@ -1,0 +1,180 @@
+import { createHash } from 'node:crypto';
+import type { Json } from '@concerto/base';
+import { MessageId, SessionId } from '@concerto/protocol';
+import { AguiFold, type AguiMessage, type AguiRun, isHeardOut, RunAgentInput, userText } from '@concerto/wires';
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
+import { type Context, Hono } from 'hono';
+import * as z from 'zod';
+import { streamHeaders } from '../event-stream.ts';
+import type { LogTail } from '../log-tails.ts';
+import { ProblemError } from '../problem.ts';
+import { chatBodyBytesMax, parseBody, readJson } from '../read-body.ts';
+import type { OnNode, ServerContext } from '../server-context.ts';
+import { answerFrom, firstTarget, readTo, type Speaker, sendAll, speakerOf, type Word } from '../wire-session.ts';
+import { writeStream } from '../wire-stream.ts';
+import { granted } from './session-routes.ts';
+
+/** What a client may say beside the protocol's own fields. */
+const Wishes = z.object({
+  agent: z.string().optional(),
+  program: z.string().optional(),
+  assistant: z.string().optional(),
+  template: z.string().optional(),
+  priority: z.enum(['queued', 'immediate']).optional(),
+});
+type Wishes = z.infer<typeof Wishes>;
+
+/** AG-UI: a thread is a session, a run is what is heard of it until it waits for somebody. */
+export function aguiRoutes(context: ServerContext): Hono<OnNode> {
+  const routes = new Hono<OnNode>();
+  routes.post('/', async (c) => await serveRun(context, c, undefined));
+  routes.post('/:id', async (c) => await serveRun(context, c, c.req.param('id')));
+  return routes;
+}
+
+async function serveRun(context: ServerContext, c: Context<OnNode>, joined: string | undefined): Promise<Response> {
+  const input = parseBody(await readJson(c, chatBodyBytesMax), RunAgentInput);
+  const session = joined ?? idOf(SessionId, 'agui', input.threadId);
+  const exists = await context.sessions.exists(session);
+  if (joined !== undefined && !exists) {
+    throw new ProblemError(404, 'no_such_session', `there is no session ${JSON.stringify(joined)}`);
+  }
+  const fold = new AguiFold();
+  await context.tails.with(session, async (tail) => {
+    if (exists) await readTo(tail, fold);
+    const said = await takeInput(context, c, { input, session, fold, exists });
+    await readTo(tail, fold);
+    const run = runOf(input, session, exists);
+    const stream = { headers: streamHeaders, reader: c.get('person') };
+    await writeStream(context.feeds, c.env.outgoing, stream, (left) => tellRun(tail, fold, { run, said, left }));
+  });
+  return RESPONSE_ALREADY_SENT;
+}
+
+type Taken = {
+  readonly input: RunAgentInput;
+  readonly session: string;
+  readonly fold: AguiFold;
+  readonly exists: boolean;
+};
+
+/** Does what the client asks for; the ids of the messages whose end it waits for. */
+async function takeInput(context: ServerContext, c: Context<OnNode>, taken: Taken): Promise<readonly string[]> {
+  const { input, session, fold, exists } = taken;
+  const wishes = { ...parseBody(c.req.query(), Wishes), ...wishesOf(input.forwardedProps) };
+  const words = newWords(input).filter(({ id }) => !fold.narration.hasHeard(id));
+  const resume = input.resume ?? [];
+  if (exists && words.length === 0 && resume.length === 0) return [];
+  const speaker = speakerOf(context, c);
+  if (!exists) return [await start(speaker, session, words, wishes)];
+  for (const { interruptId, status, payload } of resume) {
+    const answer = status === 'cancelled' ? 'cancelled' : { payload: jsonOf(payload) };
+    await answerFrom(speaker, { session, request: interruptId }, answer);
+  }
+  await sendAll(speaker, session, words, wishes.priority);
+  return words.map(({ id }) => id);
+}
+
+async function start(
+  { sessions, caller }: Speaker,
+  id: string,
+  words: readonly Word[],
+  { priority: _priority, ...named }: Wishes,
+): Promise<string> {
+  const [first] = words;
+  if (first === undefined) {
+    throw new ProblemError(422, 'invalid_body', '`messages`: a new thread begins with a message of the user');
+  }
+  const target = Object.keys(named).length > 0 ? named : await firstTarget(sessions);
+  const prompt = words.map(({ content }) => content).join('\n\n');
+  const request = { ...target, prompt, id: SessionId.parse(id), ifFull: 'queue', messageId: first.id } as const;
+  granted(await sessions.start(request, caller));
+  return first.id;
+}
+
+async function* tellRun(
+  tail: LogTail,
+  fold: AguiFold,
+  { run, said, left }: { readonly run: AguiRun; readonly said: readonly string[]; readonly left: AbortSignal },
+): AsyncGenerator<string> {
+  yield frames(fold.begin(run));
+  while (!left.aborted) {
+    const seen = tail.growths;
+    const batch = await tail.read(fold.narration.position);
+    if (batch !== undefined) {
+      yield frames(batch.events.flatMap((event) => fold.take(event)));
+    } else if (isHeardOut(fold.narration, said)) {
+      yield frames(fold.finish(run));
+      return;
+    } else {
+      await tail.grown(seen, left);
+    }
+  }
+}
+
+function frames(events: readonly object[]): string {
+  return events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('');
+}
+
+function runOf(input: RunAgentInput, session: string, exists: boolean): AguiRun {
+  const { threadId, runId, parentRunId, tools, context } = input;
+  const words = newWords(input);
+  const [first] = words;
+  const carried: AguiMessage[] = input.messages.flatMap(({ id, role, content }): AguiMessage[] =>
+    role === 'system' || role === 'developer' ? [{ id, role, content }] : [],
+  );
+  // Several words that begin a session are one prompt there.
+  const own = exists || first === undefined ? words : [{ ...first, content: words.map((w) => w.content).join('\n\n') }];
+  const ignored = [
+    ...((tools ?? []).length > 0 ? ['tools'] : []),
+    ...((context ?? []).length > 0 ? ['context'] : []),
+    ...(carried.length > 0 ? ['system messages'] : []),
+    ...(!exists && input.messages.some(({ role }) => role === 'assistant') ? ['history'] : []),
+  ];
+  return {
+    threadId,
+    runId,
+    ...(parentRunId === undefined || parentRunId === null ? {} : { parentRunId }),
+    session,
+    carried: [...carried, ...own.map(({ id, content }) => ({ id, role: 'user' as const, content }))],
+    state: isObject(input.state) ? input.state : {},
+    ignored,
+  };
+}
+
+/** What the user said after everything else; what came before was sent with an earlier run. */
+function newWords({ messages }: RunAgentInput): readonly Word[] {
+  const after = messages.findLastIndex(({ role }) => role !== 'user');
+  return messages.slice(after + 1).map(({ id, content }) => {
+    const text = userText(content);
+    if (text === undefined) {
+      throw new ProblemError(
+        422,
+        'unsupported_content',
+        'a message of the user is text; other parts cannot be taken yet',
+      );
+    }
+    if (text.trim() === '') throw new ProblemError(422, 'invalid_content', 'a message of the user must not be empty');
+    return { id: idOf(MessageId, 'agui', id), content: text };
+  });
+}
+
+/** A client's own id where it can be ours too, else one that is made from it. */
+function idOf(schema: typeof SessionId | typeof MessageId, prefix: string, id: string): string {
+  if (schema.safeParse(id).success) return id;
+  return `${prefix}_${createHash('sha256').update(id).digest('base64url').slice(0, 24)}`;
+}
+
+function wishesOf(forwarded: unknown): Wishes {
+  const parsed = Wishes.safeParse(forwarded);
+  return parsed.success ? parsed.data : {};
+}
+
+function isObject(value: unknown): value is Record<string, Json> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** It was read from JSON. */
+function jsonOf(value: unknown): Json {
+  return value === undefined ? null : JSON.parse(JSON.stringify(value));
+}

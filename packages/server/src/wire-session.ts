@@ -1,0 +1,86 @@
+import type { Json } from '@concerto/base';
+import {
+  type FoldedEvent,
+  MessageId,
+  type MessagePriority,
+  type StartSession,
+  type SuspendEvent,
+} from '@concerto/protocol';
+import type { Sessions } from '@concerto/runtime';
+import { cancelledAnswer, type GivenAnswer, type Narration, readAnswer } from '@concerto/wires';
+import type { Context } from 'hono';
+import type { LogTail } from './log-tails.ts';
+import { actorOf, requireRole } from './people/check-role.ts';
+import type { KnownPerson } from './people/people.ts';
+import { ProblemError } from './problem.ts';
+import { granted } from './routes/session-routes.ts';
+import type { OnNode, ServerContext } from './server-context.ts';
+
+/** Who does something to a session over a wire. */
+export type Speaker = {
+  readonly sessions: Sessions;
+  readonly person: KnownPerson;
+  readonly caller: { readonly actor: string; readonly key: undefined };
+};
+
+/** For what is more than reading: whoever may only follow is refused. */
+export function speakerOf({ sessions }: ServerContext, c: Context<OnNode>): Speaker {
+  const person = c.get('person');
+  requireRole(person, 'member', 'to say something');
+  return { sessions, person, caller: { actor: actorOf(c), key: undefined } };
+}
+
+/** Something that a user said, by the id under which the session's queue knows it. */
+export type Word = { readonly id: string; readonly content: string };
+
+/** Puts everything that there is into a fold. */
+export async function readTo(
+  tail: LogTail,
+  fold: { readonly narration: Narration; take(event: FoldedEvent): unknown },
+): Promise<void> {
+  for (;;) {
+    const batch = await tail.read(fold.narration.position);
+    if (batch === undefined) return;
+    for (const event of batch.events) fold.take(event);
+  }
+}
+
+export async function sendAll(
+  { sessions, caller }: Speaker,
+  session: string,
+  words: readonly Word[],
+  priority: MessagePriority = 'queued',
+): Promise<void> {
+  for (const { id, content } of words) {
+    granted(await sessions.send(session, { id: MessageId.parse(id), content, priority }, caller));
+  }
+}
+
+/** Answers already given by somebody else count; whoever came second hears of it in what follows. */
+const settledCodes: ReadonlySet<string> = new Set(['already_answered', 'withdrawn']);
+
+export async function answerFrom(
+  { sessions, person, caller }: Speaker,
+  target: { readonly session: string; readonly request: string },
+  given: 'cancelled' | { readonly payload: Json },
+): Promise<void> {
+  const open = await sessions.requests(target.session);
+  const event = open?.requests.find(({ requestId }) => requestId === target.request)?.event;
+  const answer = answerOf(event, given);
+  if (answer.remember === 'always') requireRole(person, 'owner', '`remember: "always"`');
+  const outcome = await sessions.answer(target, { ...answer, equalIsRepeat: true }, caller);
+  if (!outcome.ok && settledCodes.has(outcome.error.code)) return;
+  granted(outcome);
+}
+
+function answerOf(event: SuspendEvent | undefined, given: 'cancelled' | { readonly payload: Json }): GivenAnswer {
+  if (given === 'cancelled') return event === undefined ? { response: null } : cancelledAnswer(event);
+  return event === undefined ? { response: given.payload } : readAnswer(event, given.payload);
+}
+
+/** What is started when the caller names nothing: the first that there is. */
+export async function firstTarget(sessions: Sessions): Promise<Pick<StartSession, 'agent' | 'program' | 'assistant'>> {
+  const [first] = await sessions.agents();
+  if (first === undefined) throw new ProblemError(422, 'no_such_agent', 'there is no agent to start');
+  return { [first.kind]: first.name };
+}

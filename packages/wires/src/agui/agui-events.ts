@@ -1,0 +1,164 @@
+import * as z from 'zod';
+
+/** The version of AG-UI that is spoken here. */
+export const aguiVersion = '1.0';
+
+const UserContent = z.union([z.string(), z.array(z.looseObject({ type: z.string(), text: z.string().optional() }))]);
+
+/** What a client sends: as loose as the protocol, which lets producers add what they like. */
+export const RunAgentInput = z.looseObject({
+  threadId: z.string().min(1).max(200),
+  runId: z.string().min(1).max(200),
+  parentRunId: z.string().nullish(),
+  messages: z
+    .array(
+      z.looseObject({
+        id: z.string().min(1),
+        role: z.string(),
+        content: z.unknown().optional(),
+      }),
+    )
+    .default([]),
+  state: z.unknown().optional(),
+  tools: z.array(z.unknown()).nullish(),
+  context: z.array(z.unknown()).nullish(),
+  forwardedProps: z.unknown().optional(),
+  resume: z
+    .array(
+      z.looseObject({
+        interruptId: z.string().min(1),
+        status: z.enum(['resolved', 'cancelled']),
+        payload: z.unknown().optional(),
+      }),
+    )
+    .nullish(),
+});
+export type RunAgentInput = z.infer<typeof RunAgentInput>;
+
+export type AguiUserContent = z.infer<typeof UserContent>;
+
+/** The words of a user message; undefined when there is something in it that is no text. */
+export function userText(content: unknown): string | undefined {
+  const parsed = UserContent.safeParse(content);
+  if (!parsed.success) return undefined;
+  if (typeof parsed.data === 'string') return parsed.data;
+  if (parsed.data.some(({ type, text }) => type !== 'text' || text === undefined)) return undefined;
+  return parsed.data.map(({ text }) => text ?? '').join('\n');
+}
+
+type ToolCall = { id: string; type: 'function'; function: { name: string; arguments: string }; metadata?: object };
+
+export type AguiMessage =
+  | { id: string; role: 'user'; content: unknown }
+  | { id: string; role: 'system' | 'developer'; content: unknown }
+  | { id: string; role: 'assistant'; content?: string; toolCalls?: ToolCall[]; subagentRunId?: string }
+  | { id: string; role: 'reasoning'; content: string }
+  | { id: string; role: 'activity'; activityType: string; content: object }
+  | {
+      id: string;
+      role: 'tool';
+      toolCallId: string;
+      content: string;
+      subagentRunId?: string;
+      metadata?: object;
+    };
+
+export type AguiInterrupt = {
+  readonly id: string;
+  readonly reason: string;
+  readonly message: string;
+  readonly toolCallId?: string;
+  readonly responseSchema: object;
+  readonly expiresAt?: string;
+  readonly metadata: object;
+};
+
+type PatchOperation = { readonly op: 'add'; readonly path: string; readonly value: unknown };
+
+export type AguiUsage = {
+  readonly model?: string;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cachedInputTokens?: number;
+  readonly cacheWriteInputTokens?: number;
+};
+
+export type AguiOutcome =
+  | { readonly type: 'success' }
+  | { readonly type: 'cancelled' }
+  | { readonly type: 'interrupt'; readonly interrupts: readonly AguiInterrupt[] };
+
+/** Of the 31 kinds of AG-UI 1.0 those that we say. */
+export type AguiEvent =
+  | {
+      readonly type: 'RUN_STARTED';
+      readonly threadId: string;
+      readonly runId: string;
+      readonly protocolVersion: string;
+      readonly parentRunId?: string;
+      readonly metadata: object;
+    }
+  | {
+      readonly type: 'RUN_FINISHED';
+      readonly threadId: string;
+      readonly runId: string;
+      readonly outcome: AguiOutcome;
+      readonly result?: unknown;
+      readonly usage?: readonly AguiUsage[];
+    }
+  | {
+      readonly type: 'RUN_ERROR';
+      readonly message: string;
+      readonly code: string;
+      readonly usage?: readonly AguiUsage[];
+    }
+  | { readonly type: 'MESSAGES_SNAPSHOT'; readonly messages: readonly AguiMessage[] }
+  | { readonly type: 'STATE_SNAPSHOT'; readonly snapshot: object }
+  | { readonly type: 'STATE_DELTA'; readonly delta: readonly PatchOperation[] }
+  | { readonly type: 'TEXT_MESSAGE_START'; readonly messageId: string; readonly role: 'assistant' | 'user' }
+  | { readonly type: 'TEXT_MESSAGE_CONTENT'; readonly messageId: string; readonly delta: string }
+  | { readonly type: 'TEXT_MESSAGE_END'; readonly messageId: string }
+  | { readonly type: 'REASONING_START' | 'REASONING_END'; readonly messageId: string }
+  | { readonly type: 'REASONING_MESSAGE_START'; readonly messageId: string; readonly role: 'reasoning' }
+  | { readonly type: 'REASONING_MESSAGE_CONTENT'; readonly messageId: string; readonly delta: string }
+  | { readonly type: 'REASONING_MESSAGE_END'; readonly messageId: string }
+  | {
+      readonly type: 'TOOL_CALL_START';
+      readonly toolCallId: string;
+      readonly toolCallName: string;
+      readonly parentMessageId?: string;
+      readonly subagentRunId?: string;
+      readonly metadata?: object;
+    }
+  | { readonly type: 'TOOL_CALL_ARGS'; readonly toolCallId: string; readonly delta: string }
+  | { readonly type: 'TOOL_CALL_END'; readonly toolCallId: string }
+  | {
+      readonly type: 'TOOL_CALL_RESULT';
+      readonly messageId: string;
+      readonly toolCallId: string;
+      readonly content: string;
+      readonly role: 'tool';
+      readonly subagentRunId?: string;
+      readonly metadata: object;
+    }
+  | {
+      readonly type: 'SUBAGENT_STARTED';
+      readonly subagentRunId: string;
+      readonly name: string;
+      readonly parentToolCallId: string;
+      readonly parentSubagentRunId?: string;
+    }
+  | {
+      readonly type: 'SUBAGENT_FINISHED';
+      readonly subagentRunId: string;
+      readonly outcome: { readonly type: 'success' | 'suspended' };
+    }
+  | { readonly type: 'SUBAGENT_ERROR'; readonly subagentRunId: string; readonly message: string }
+  | {
+      readonly type: 'ACTIVITY_SNAPSHOT';
+      readonly messageId: string;
+      readonly activityType: string;
+      readonly content: object;
+    }
+  | { readonly type: 'CUSTOM'; readonly name: string; readonly value: unknown }
+  | { readonly type: 'RAW'; readonly event: unknown; readonly source: 'concerto' };
