@@ -52,7 +52,7 @@ export function endedStream(): Response {
  * One reader: a cursor into the log that moves only when the socket has taken what was written. There is no queue; a
  * stalled reader costs a cursor and a buffer that others share.
  */
-export class EventConnection {
+class EventConnection {
   readonly ended: Promise<void>;
   readonly reader: KnownPerson;
   readonly #feed: EventFeed;

@@ -35,8 +35,6 @@ export const RunAgentInput = z.looseObject({
 });
 export type RunAgentInput = z.infer<typeof RunAgentInput>;
 
-export type AguiUserContent = z.infer<typeof UserContent>;
-
 /** The words of a user message; undefined when there is something in it that is no text. */
 export function userText(content: unknown): string | undefined {
   const parsed = UserContent.safeParse(content);
