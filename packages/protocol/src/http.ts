@@ -76,6 +76,9 @@ export const Session = z.strictObject({
   root: z.string().optional(),
   /** How many sessions it opened. */
   children: z.number().int().nonnegative().optional(),
+  /** The program that answers for it, and everybody its requests are put before, in this order. */
+  supervisor: z.string().optional(),
+  answerers: z.array(z.string()).optional(),
   /** Of the worker: what an agent says of itself, for a program the digest of the code that it runs. */
   version: z.string().optional(),
 });

@@ -8,10 +8,16 @@ export type Risk = z.infer<typeof Risk>;
 const text = z.string().min(1).max(4_000);
 const patterns = z.union([text, z.array(text).min(1).max(200)]).optional();
 
-/** `allow` and `deny` are for approvals; `answer:VALUE` for questions too; `ask` goes straight to a person. */
+/**
+ * `allow`, `deny` and `model:NAME`, which leaves it to a model, are for approvals; `answer:VALUE` for questions too; `ask` goes
+ * straight to a person.
+ */
 const Decide = z
   .string()
-  .regex(/^(allow|deny|ask|answer:[\s\S]+)$/, 'is one of "allow", "deny", "ask", "answer:VALUE"');
+  .regex(
+    /^(allow|deny|ask|answer:[\s\S]+|model:[^\s]+)$/,
+    'is one of "allow", "deny", "ask", "answer:VALUE", "model:NAME"',
+  );
 
 /** What becomes of a request that nobody answered: a question that is denied is withdrawn. */
 export const OnTimeout = z

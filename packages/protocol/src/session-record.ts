@@ -49,6 +49,8 @@ const Lifecycle = [
     parent: id.optional(),
     root: id.optional(),
     code: id.optional(),
+    /** The program that answers for it. */
+    supervisor: z.string().min(1).optional(),
     slot: z.enum(['held', 'wanted']),
   }),
   z.strictObject({ ...envelope, type: z.literal('slot-granted') }),
@@ -110,8 +112,12 @@ const Requests = [
     /** How long somebody may take to answer, and what happens then; for ever unless given. */
     answerWithinMs: z.number().int().positive().optional(),
     onTimeout: OnTimeout.optional(),
+    /** Whom it is put before, in this order; only a person may take for ever. */
+    answerers: z
+      .array(z.strictObject({ to: z.string().min(1), withinMs: z.number().int().positive().optional() }))
+      .optional(),
   }),
-  /** Who is asked now: `rules`, `model:NAME`, `person`. */
+  /** Who is asked now: `rules`, `model:NAME`, `supervisor:NAME`, `program:ID`, `person`. */
   z.strictObject({
     ...envelope,
     type: z.literal('request-routed'),
@@ -119,6 +125,16 @@ const Requests = [
     to: z.string().min(1),
     reason: z.string().optional(),
   }),
+  /** Whoever was asked does not decide. */
+  z.strictObject({
+    ...envelope,
+    type: z.literal('request-passed'),
+    requestId: id,
+    by: z.string().min(1),
+    reason: z.string().optional(),
+  }),
+  /** Another program answers for the session from now on, or none does. */
+  z.strictObject({ ...envelope, type: z.literal('supervisor-set'), supervisor: z.string().min(1).optional() }),
   /** Nobody answered in the time there was. */
   z.strictObject({ ...envelope, type: z.literal('request-timed-out'), requestId: id, asked: z.string() }),
   /** `held`: not handed over yet. Only records of older versions say no: their answer went to the agent at once. */

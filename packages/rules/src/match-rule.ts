@@ -25,8 +25,13 @@ function list<T extends string>(value: T | readonly T[] | undefined): readonly T
   return typeof value === 'string' ? [value] : value;
 }
 
+/** What lets something happen, or leaves it to a model that may. */
+export function mayPermit(decide: string): boolean {
+  return decide === 'allow' || decide.startsWith('answer:') || decide.startsWith('model:');
+}
+
 export function readyRule(id: string, rule: Rule): ReadyRule {
-  const permits = rule.decide === 'allow' || rule.decide.startsWith('answer:');
+  const permits = mayPermit(rule.decide);
   // What forbids is compared as a reader would take it.
   const globs = (patterns: string | readonly string[] | undefined): readonly Glob[] | undefined =>
     list(patterns)?.map((pattern) => globOf(permits ? pattern : skeleton(pattern)));
@@ -52,8 +57,7 @@ export function readyRule(id: string, rule: Rule): ReadyRule {
 export function mayConcern(rule: ReadyRule, request: RuleRequest): boolean {
   const { tool, server, agent, template } = request;
   if (rule.kind?.includes('budget') !== (request.ask === 'budget') && request.ask === 'budget') return false;
-  if (request.ask === 'question' && (rule.decide === 'allow' || rule.decide === 'deny')) return false;
-  if (request.ask === 'question' && isAboutDoing(rule)) return false;
+  if (request.ask === 'question' && (isVerdict(rule.decide) || isAboutDoing(rule))) return false;
   // A server may call its tool what it likes: a name alone permits only what is the agent's own.
   const foreign =
     server !== undefined && rule.permits && rule.names.tool !== undefined && rule.names.server === undefined;
@@ -64,6 +68,11 @@ export function mayConcern(rule: ReadyRule, request: RuleRequest): boolean {
     fits(rule, 'agent', agent) &&
     fits(rule, 'template', template)
   );
+}
+
+/** A yes or a no, which a question does not ask for. */
+function isVerdict(decide: string): boolean {
+  return decide === 'allow' || decide === 'deny' || decide.startsWith('model:');
 }
 
 function isAboutDoing({ names, kind, command, path }: ReadyRule): boolean {

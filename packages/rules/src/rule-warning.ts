@@ -1,10 +1,11 @@
 import type { Rule } from '@concerto/protocol';
+import { mayPermit } from './match-rule.ts';
 import { pathPatternOf } from './path-pattern.ts';
 import { readCommand } from './shell-command.ts';
 
 /** Why a rule can never decide anything, or undefined. */
 export function ruleWarning(rule: Rule): string | undefined {
-  const permits = rule.decide === 'allow' || rule.decide.startsWith('answer:');
+  const permits = mayPermit(rule.decide);
   const doing = [rule.tool, rule.kind, rule.command, rule.path, rule.server].some((key) => key !== undefined);
   if (rule.kind !== undefined && listOf(rule.kind).every((kind) => !kinds.has(kind))) {
     return `no request is of the kind ${listOf(rule.kind).join(', ')}; there are ${[...kinds].join(', ')}`;

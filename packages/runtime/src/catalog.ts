@@ -22,6 +22,10 @@ export type CatalogEntry = {
   /** How long a person may take to answer, and what happens then; for ever unless given. */
   readonly answerWithinMs?: number;
   readonly onTimeout?: OnTimeout;
+  /** How long a model or a supervisor may take before the next is asked. */
+  readonly askWithinMs?: number;
+  /** How often models may be asked for one session. */
+  readonly modelAsksMax?: number;
 } & (
   | {
       readonly kind: 'agent';

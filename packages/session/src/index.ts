@@ -35,7 +35,7 @@ export type {
   StartCommand,
   Wish,
 } from './session/session-command.ts';
-export type { Control, Hold, Process, Request, SessionState, Turn } from './session/session-state.ts';
+export type { Answerer, Control, Hold, Process, Request, SessionState, Turn } from './session/session-state.ts';
 export { couldNotStart, isSettled, openRequests, statusOf } from './session/status.ts';
 export { turnCallId } from './session/turn-events.ts';
 export {

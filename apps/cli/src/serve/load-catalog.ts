@@ -116,14 +116,18 @@ function answeredBy({
   rules,
   answer_within: within,
   on_timeout: onTimeout,
-}: Pick<ManifestAgent, 'rules' | 'answer_within' | 'on_timeout'>): Pick<
+  ask_within: askWithin,
+  model_asks_max: modelAsksMax,
+}: Pick<ManifestAgent, 'rules' | 'answer_within' | 'on_timeout' | 'ask_within' | 'model_asks_max'>): Pick<
   CatalogEntry,
-  'rules' | 'answerWithinMs' | 'onTimeout'
+  'rules' | 'answerWithinMs' | 'onTimeout' | 'askWithinMs' | 'modelAsksMax'
 > {
   return {
     ...(rules.length === 0 ? {} : { rules: rules.map(ruleOf) }),
     ...(within === undefined ? {} : { answerWithinMs: spanMs(within) }),
     ...(onTimeout === undefined ? {} : { onTimeout }),
+    ...(askWithin === undefined ? {} : { askWithinMs: spanMs(askWithin) }),
+    ...(modelAsksMax === undefined ? {} : { modelAsksMax }),
   };
 }
 

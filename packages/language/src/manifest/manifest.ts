@@ -72,7 +72,12 @@ const rule = z.strictObject({
   text: patterns,
   agent: patterns,
   template: patterns,
-  decide: z.string().regex(/^(allow|deny|ask|answer:[\s\S]+)$/, 'is one of "allow", "deny", "ask", "answer:VALUE"'),
+  decide: z
+    .string()
+    .regex(
+      /^(allow|deny|ask|answer:[\s\S]+|model:[^\s]+)$/,
+      'is one of "allow", "deny", "ask", "answer:VALUE", "model:NAME"',
+    ),
   reason: z.string().optional(),
 });
 
@@ -85,6 +90,10 @@ const answered = {
     .string()
     .regex(/^(deny|keep|fail|answer:[\s\S]+)$/, 'is one of "deny", "keep", "fail", "answer:VALUE"')
     .optional(),
+  /** How long a model or a supervisor may take before the next is asked; a minute unless given. */
+  ask_within: span.optional(),
+  /** How often models may be asked for one session. */
+  model_asks_max: count.optional(),
 };
 
 const agent = z

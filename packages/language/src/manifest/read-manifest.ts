@@ -4,9 +4,9 @@ import * as z from 'zod';
 import type { Diagnostic, TextEdit } from '../diagnostics/diagnostic.ts';
 import { createSourceFile, type SourceFile } from '../source/source-file.ts';
 import type { Span } from '../source/span.ts';
-import { missingNames } from './check-assistants.ts';
 import { findKeyPlaces, placeOfKey } from './key-places.ts';
 import { type Manifest, manifestSchema } from './manifest.ts';
+import { missingNames } from './missing-names.ts';
 
 export interface ManifestResult {
   /** Absent when there is an error. */
@@ -28,9 +28,7 @@ export function readManifest(text: string, path = 'Concerto.toml'): ManifestResu
   if (!parsed.success) {
     for (const issue of parsed.error.issues) reportIssue(issue, oldNames, report);
   } else {
-    for (const { path, message } of missingNames(parsed.data)) {
-      report.add('C0504', path, message, { severity: 'warning', help: 'the assistant cannot be started without it' });
-    }
+    for (const { path, message, ...rest } of missingNames(parsed.data)) report.add('C0504', path, message, rest);
   }
   const hasError = report.diagnostics.some((diagnostic) => diagnostic.severity === 'error');
   const manifest = parsed.success && !hasError ? withoutEmptyParams(parsed.data) : undefined;

@@ -6,6 +6,7 @@ import { nativeMessages, signalsMessages } from './assistant-messages.ts';
 import { isObject } from './assistant-result.ts';
 import type { AssistantSpec } from './assistant-spec.ts';
 import type { StepDraft } from './assistant-voice.ts';
+import { usageOf } from './reply-usage.ts';
 
 /** How much of what follows the signal to stop is read on, to hear what the turn cost; then the model is left. */
 const babbleCharactersMax = 2_000;
@@ -145,14 +146,4 @@ function turnOf({ spec, tools, signal }: Step, messages: readonly ModelMessage[]
 
 function signalFunction({ name, description, parameters }: ModelTool) {
   return { name, description, ...(isObject(parameters) ? { parameters } : {}) };
-}
-
-function usageOf({ usage, cost }: ModelReply): Usage {
-  const { inputTokens, outputTokens, cachedInputTokens } = usage;
-  return {
-    inputTokens,
-    outputTokens,
-    ...(cachedInputTokens === 0 ? {} : { cacheReadTokens: cachedInputTokens }),
-    ...(cost === undefined ? {} : { costMicroUsd: Math.round(cost * 1_000_000) }),
-  };
 }

@@ -1,5 +1,6 @@
 import type { EventLog } from '@concerto/log';
 import type { ToolConfig } from '@concerto/protocol';
+import type { SessionState } from '@concerto/session';
 import type { CatalogEntry } from '../catalog.ts';
 import type { Clock, Environment, MintId, Report, StartWork } from '../ports.ts';
 import type { KeepsAgents } from './kept-agents.ts';
@@ -23,6 +24,8 @@ export type ActorPorts = {
   readonly environment?: Environment;
   /** Who answers before a person does. */
   readonly route?: Route;
+  /** Told where the session stands after every decision that the owner makes or sees. */
+  readonly stands?: (state: SessionState) => void;
 };
 
 export type AgentEntry = Extract<CatalogEntry, { kind: 'agent' }>;

@@ -1,7 +1,8 @@
 import type { Json } from '@concerto/base';
 import type { SuspendEvent } from '@concerto/protocol';
 import { requestOf, type Verdict } from '@concerto/rules';
-import type { Routing, SessionState } from '@concerto/session';
+import type { Answerer, Routing, SessionState } from '@concerto/session';
+import { verdictResponse } from '../answer/answering.ts';
 import type { CatalogEntry } from '../catalog.ts';
 import type { Report } from '../ports.ts';
 import { folderOf, resolvedPaths } from './request-risk.ts';
@@ -18,8 +19,12 @@ export type RouteOptions = {
   readonly report: Report;
 };
 
+/** How long a model or a supervisor may take, and how often models are asked for one session, unless the manifest says so. */
+const askWithinMsDefault = 60_000;
+const modelAsksMaxDefault = 200;
+
 export function routeFor({ rules, entry, session, report }: RouteOptions): Route {
-  const { name: agent, answerWithinMs, onTimeout } = entry;
+  const { name: agent, answerWithinMs, onTimeout, askWithinMs = askWithinMsDefault } = entry;
   const limits = {
     ...(answerWithinMs === undefined ? {} : { answerWithinMs }),
     ...(onTimeout === undefined ? {} : { onTimeout }),
@@ -27,12 +32,17 @@ export function routeFor({ rules, entry, session, report }: RouteOptions): Route
   const folder = entry.kind === 'agent' ? folderOf(entry.spec) : undefined;
   return async (event) => {
     const state = session();
+    const answerers: readonly Answerer[] = [
+      ...(state?.supervisor === undefined ? [] : [{ to: `supervisor:${state.supervisor}`, withinMs: askWithinMs }]),
+      { to: 'person' },
+    ];
     try {
       const set = await rules.setFor(agent, state?.rules ?? []);
-      if (set.isEmpty && Object.keys(limits).length === 0) return undefined;
+      if (set.isEmpty && answerers.length === 1 && Object.keys(limits).length === 0) return undefined;
       const asked = requestOf(event, { agent, template: state?.template, folder });
       const resolved = await resolvedPaths(folder, asked.paths);
-      return { ...outcomeOf(set.decide({ ...asked, resolved }), event), ...limits };
+      const way = { answerers, withinMs: askWithinMs, noModel: noModel(entry, state) };
+      return { ...outcomeOf(set.decide({ ...asked, resolved }), event, way), ...limits };
     } catch (cause) {
       // A person is never left out because rules could not be read.
       report(`agent ${agent}: the rules could not be read, a person is asked`, cause);
@@ -41,16 +51,35 @@ export function routeFor({ rules, entry, session, report }: RouteOptions): Route
   };
 }
 
-function outcomeOf({ decide, rule = '', reason }: Verdict, event: SuspendEvent): Routing {
-  if (decide === 'pass') return {};
+/** Why models are not asked any more in this session. */
+function noModel(
+  { modelAsksMax = modelAsksMaxDefault }: CatalogEntry,
+  state: SessionState | undefined,
+): string | undefined {
+  if ((state?.modelAsks ?? 0) < modelAsksMax) return undefined;
+  return `models were asked ${modelAsksMax} times in this session, the most there may be`;
+}
+
+type Way = {
+  readonly answerers: readonly Answerer[];
+  readonly withinMs: number;
+  /** Why no model is asked. */
+  readonly noModel: string | undefined;
+};
+
+function outcomeOf({ decide, rule = '', reason }: Verdict, event: SuspendEvent, way: Way): Routing {
+  const { answerers, withinMs } = way;
+  if (decide === 'pass') return { answerers };
   if (decide === 'ask') return { reason: reason ?? `${rule} asks a person` };
+  if (decide.startsWith('model:')) {
+    if (way.noModel !== undefined) return { answerers, reason: way.noModel };
+    return { answerers: [{ to: decide, withinMs }, ...answerers], reason: reason ?? `${rule} asks a model` };
+  }
   const told = reason === undefined ? {} : { reason };
   return { answer: { response: responseOf(decide, event), by: rule, ...told } };
 }
 
 function responseOf(decide: string, event: SuspendEvent): Json {
-  const isBudget = event.type === 'queryConsent' && event.consentType === 'budget';
-  if (decide === 'allow') return isBudget ? 'more' : true;
-  if (decide === 'deny') return isBudget ? 'stop' : false;
+  if (decide === 'allow' || decide === 'deny') return verdictResponse(decide, event);
   return decide.slice('answer:'.length);
 }

@@ -60,6 +60,8 @@ export class RuleBook {
   async put({ rules, version }: PutRules, actor: string): Promise<Result<RuleList, ServiceRefusal>> {
     const ids = rules.flatMap(({ id }) => id ?? []);
     if (new Set(ids).size !== ids.length) return err(refusal('invalid_rules', 'two rules have the same `id`'));
+    const lost = this.#unknownModel(rules);
+    if (lost !== undefined) return err(refusal('invalid_rules', `there is no [assistants.${lost}] to ask`));
     const named = rules.map((rule) => ({ addedBy: actor, ...rule, id: rule.id ?? this.#options.mintId('rule') }));
     const written = await this.#write(named, version);
     if (!written) {
@@ -112,6 +114,11 @@ export class RuleBook {
     if (this.#sets.size >= 100) this.#sets.clear();
     this.#sets.set(key, set);
     return set;
+  }
+
+  #unknownModel(rules: readonly Rule[]): string | undefined {
+    const models = rules.flatMap(({ decide }) => (decide.startsWith('model:') ? [decide.slice('model:'.length)] : []));
+    return models.find((name) => this.#options.catalog.find('assistant', name) === undefined);
   }
 
   #ofAll(): readonly NamedRule[] {

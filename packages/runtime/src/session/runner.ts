@@ -1,6 +1,7 @@
 import { AgentError } from '@concerto/agents';
 import { ok } from '@concerto/base';
 import { runningPrompt, type SessionState } from '@concerto/session';
+import { Answering } from '../answer/answering.ts';
 import { startAssistant } from '../assistant/assistant-start.ts';
 import type { Catalog, CatalogEntry } from '../catalog.ts';
 import type { StartWork } from '../ports.ts';
@@ -208,8 +209,13 @@ export class Runner {
     // What a program asked is its to answer first.
     const route = isChild ? undefined : routeFor({ rules, entry, report, session: () => store.known(session) });
     const owned = { own, entry: agent, once: state.once, tools: state.tools, isChild };
-    const actor = new SessionActor({ ...ports, ...(route === undefined ? {} : { route }) }, owned);
-    const ended = actor.run().then((end) => this.#ended(own, end));
+    const answering = new Answering({ ...this.#options, own });
+    const follows = { stands: (now: SessionState) => answering.stands(now), ...(route === undefined ? {} : { route }) };
+    const actor = new SessionActor({ ...ports, ...follows }, owned);
+    const ended = actor
+      .run()
+      .finally(() => answering.close())
+      .then((end) => this.#ended(own, end));
     this.#owned.set(session, { actor, epoch: got.epoch, ended, renewedAt: clock.elapsed() });
   }
 

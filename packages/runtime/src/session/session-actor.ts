@@ -354,6 +354,7 @@ export class SessionActor {
   noticed(state: SessionState): void {
     if (state === this.#followed || this.#ended.signal.aborted) return;
     this.#followed = state;
+    this.#ports.stands?.(state);
     this.#cancelDeadline();
     if (state.agentProcess.kind === 'none') {
       if (state.end !== undefined) return this.#finish('done');

@@ -14,6 +14,7 @@ import {
   resumeTimeoutMs,
   starvationNoticeAfterMs,
 } from './limits.ts';
+import { askedOf, passOn } from './route.ts';
 import type { SessionState } from './session-state.ts';
 import { confirmControl, endCancelled, endTurn, loseProcess } from './settle.ts';
 import { needsProcess, openRequests, statusOf } from './status.ts';
@@ -38,8 +39,10 @@ function deadlines(state: SessionState): readonly Deadline[] {
     if (!entry.starved) all.push({ kind: 'starvation', at: entry.createdAt + starvationNoticeAfterMs, entry });
   }
   if (control === undefined && state.hold === undefined) {
-    for (const { requestId, waitsSince, answerWithinMs } of openRequests(state)) {
-      if (answerWithinMs !== undefined) all.push({ kind: 'question', at: waitsSince + answerWithinMs, requestId });
+    for (const request of openRequests(state)) {
+      const { requestId, waitsSince } = request;
+      const { withinMs } = askedOf(request);
+      if (withinMs !== undefined) all.push({ kind: 'question', at: waitsSince + withinMs, requestId });
     }
     for (const { requestId, waitsSince, answer } of state.requests.live.values()) {
       if (answer?.stage !== 'sent') continue;
@@ -220,6 +223,10 @@ function questionPassed(draft: Draft, requestId: string): void {
   if (request === undefined) return;
   const { event, onTimeout = 'deny', answerWithinMs = 0, routedTo = 'person' } = request;
   record(draft, { type: 'request-timed-out', requestId, asked: routedTo });
+  if (routedTo !== 'person') {
+    passOn(draft, request, `${routedTo} did not answer within ${spanText(askedOf(request).withinMs ?? 0)}`);
+    return;
+  }
   if (onTimeout === 'keep') return;
   const reason = `nobody answered within ${spanText(answerWithinMs)}`;
   draft.reason = reason;

@@ -10,6 +10,7 @@ import { created } from './evolve.ts';
 import { isoTime } from './iso-time.ts';
 import { publicEvents } from './public-events.ts';
 import { decideReport } from './reports.ts';
+import { passRequest, supervise } from './route.ts';
 import type { Asked, Decided, Decision, SessionCommand, StartCommand } from './session-command.ts';
 import type { SessionState } from './session-state.ts';
 import { endFailed, endSession } from './settle.ts';
@@ -35,6 +36,10 @@ export function decide(state: SessionState | undefined, asked: SessionCommand): 
       return conclude(draft, requestControl(draft, asked.kind, asked.requestId));
     case 'answer':
       return conclude(draft, answerRequest(draft, asked));
+    case 'pass-request':
+      return conclude(draft, passRequest(draft, asked));
+    case 'supervise':
+      return conclude(draft, supervise(draft, asked.supervisor));
     case 'take-back-answer':
       takeBackAnswer(draft, asked.requestId);
       return ok(decision(draft));
@@ -84,10 +89,10 @@ function start(existing: SessionState | undefined, wish: StartCommand & Asked): 
 }
 
 function draftOfNew(wish: StartCommand & Asked): Draft {
-  const { sessionId, kind, agent, title, once, template, input, tools, parent, root, code, slot } = wish;
+  const { sessionId, kind, agent, title, once, template, input, tools, parent, root, code, supervisor, slot } = wish;
   const asked = notBefore(undefined, wish);
   const { at, actor, cause } = asked;
-  const tree = { parent, root, code };
+  const tree = { parent, root, code, supervisor };
   const body = { sessionId, kind, agent, title, once, template, input, tools, ...tree, slot };
   const first = { type: 'created', ...body, at, actor, cause } as const;
   return { state: created(first), before: undefined, asked, records: [first], commands: [], acks: [], observed: [] };

@@ -58,6 +58,9 @@ export function created(record: RecordOf<'created'>): SessionState {
     parent: record.parent,
     root: record.root,
     code: record.code,
+    supervisor: record.supervisor,
+    supervisions: 0,
+    modelAsks: 0,
     children: new Set(),
     createdAt: record.at,
     updatedAt: record.at,
@@ -92,8 +95,15 @@ function apply(state: SessionState, record: ApartFromMessages): SessionState {
       return { ...state, usage: addUsage(state.usage, record.usage) };
     case 'rule-added':
       return { ...state, rules: [...state.rules, record.rule] };
+    case 'supervisor-set':
+      return supervisedBy(state, record.supervisor);
+    case 'request-routed': {
+      const asksModel = record.to.startsWith('model:') ? 1 : 0;
+      const requests = evolveRequests(state.requests, record);
+      return { ...state, requests, modelAsks: state.modelAsks + asksModel };
+    }
     case 'request-opened':
-    case 'request-routed':
+    case 'request-passed':
     case 'request-timed-out':
     case 'request-answered':
     case 'answer-kept':
@@ -309,6 +319,7 @@ function holdAfter(hold: Hold | undefined, record: RecordOf<'control-confirmed'>
 type RequestRecord = RecordOf<
   | 'request-opened'
   | 'request-routed'
+  | 'request-passed'
   | 'request-timed-out'
   | 'request-answered'
   | 'answer-kept'
@@ -321,17 +332,27 @@ type RequestRecord = RecordOf<
 function evolveRequests(requests: Archive<Request>, record: RequestRecord): Archive<Request> {
   const { requestId } = record;
   if (record.type === 'request-opened') {
-    const { event, at, answerWithinMs, onTimeout } = record;
-    const asked = { requestId, event, since: at, waitsSince: at, state: 'open' as const };
-    return keep(requests, requestId, { ...asked, answerWithinMs, onTimeout });
+    const { event, at, answerWithinMs, onTimeout, answerers = [] } = record;
+    const asked = { requestId, event, since: at, routedSince: at, waitsSince: at, state: 'open' as const };
+    return keep(requests, requestId, { ...asked, answerWithinMs, onTimeout, answerers });
   }
   const request = requests.live.get(requestId);
   if (request === undefined) return requests;
   switch (record.type) {
     case 'request-routed':
-      return keep(requests, requestId, { ...request, routedTo: record.to });
+      return keep(requests, requestId, {
+        ...request,
+        routedTo: record.to,
+        routedSince: record.at,
+        waitsSince: record.at,
+      });
+    case 'request-passed':
+      return requests;
     case 'request-timed-out':
-      return keep(requests, requestId, { ...request, answerWithinMs: undefined });
+      // Whoever else was asked is followed by the next.
+      return record.asked === 'person'
+        ? keep(requests, requestId, { ...request, answerWithinMs: undefined })
+        : requests;
     case 'request-answered': {
       const answered = { ...request, state: 'answered' as const, answeredBy: record.cause, given: record.response };
       if (!record.held) return close(requests, requestId, answered);
@@ -357,4 +378,19 @@ function evolveRequests(requests: Archive<Request>, record: RequestRecord): Arch
     default:
       return unreachable(record);
   }
+}
+
+/** What waits for a supervisor, now or later, waits for the new one; without one it is left out. */
+function supervisedBy(state: SessionState, supervisor: string | undefined): SessionState {
+  const live = new Map(
+    [...state.requests.live].map(([id, request]) => {
+      const answerers = request.answerers.flatMap((answerer) => {
+        if (!answerer.to.startsWith('supervisor:')) return [answerer];
+        return supervisor === undefined ? [] : [{ ...answerer, to: `supervisor:${supervisor}` }];
+      });
+      return [id, { ...request, answerers }] as const;
+    }),
+  );
+  const supervisions = state.supervisions + 1;
+  return { ...state, supervisor, supervisions, requests: { ...state.requests, live } };
 }

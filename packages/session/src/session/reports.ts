@@ -5,6 +5,7 @@ import { flyingEntry } from '../queue/queue.ts';
 import { advance } from './advance.ts';
 import { command, type Draft, record } from './draft.ts';
 import { dispatchAttemptsMax, openRequestsMax, resumeRepeatAfterMs } from './limits.ts';
+import { routeOpened } from './route.ts';
 import type { Report } from './session-command.ts';
 import type { SessionState } from './session-state.ts';
 import { confirmControl, endCancelled, endFailed, endSession, endTurn, loseProcess } from './settle.ts';
@@ -238,18 +239,12 @@ function requestOpened(draft: Draft, report: ReportOf<'request-opened'>): void {
   // Whoever asks is at work, even if nobody told it to be.
   if (!state.turn.active) record(draft, { type: 'turn-started', turn: state.turn.number + 1 });
   const { routing } = report;
-  const { answer, reason, answerWithinMs, onTimeout } = routing ?? {};
-  record(draft, { type: 'request-opened', requestId, event, answerWithinMs, onTimeout });
+  const { answerWithinMs, onTimeout, answerers } = routing ?? {};
+  const list = answerers === undefined ? {} : { answerers: [...answerers] };
+  record(draft, { type: 'request-opened', requestId, event, answerWithinMs, onTimeout, ...list });
   draft.observed.push(event);
   // Where nobody but a person could answer there is no way to tell of.
-  if (routing === undefined) return;
-  if (answer === undefined) {
-    record(draft, { type: 'request-routed', requestId, to: 'person', reason });
-    return;
-  }
-  record(draft, { type: 'request-routed', requestId, to: 'rules' });
-  record(draft, { type: 'request-answered', requestId, held: true, ...answer });
-  advance(draft);
+  if (routing !== undefined) routeOpened(draft, requestId, routing);
 }
 
 function answerDelivered(draft: Draft, report: ReportOf<'answer-delivered'>): void {

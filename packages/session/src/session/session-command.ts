@@ -21,7 +21,7 @@ import type {
   UsageSource,
   WorkEvent,
 } from '@concerto/protocol';
-import type { SessionState } from './session-state.ts';
+import type { Answerer, SessionState } from './session-state.ts';
 
 /** Who asks, when, and because of what; everything the pure room cannot know by itself. */
 export type Asked = {
@@ -54,6 +54,8 @@ export type StartCommand = {
   readonly parent?: string | undefined;
   readonly root?: string | undefined;
   readonly code?: string | undefined;
+  /** The program that answers for it. */
+  readonly supervisor?: string | undefined;
   /** What the pool said: a slot, or a place on the waiting list. */
   readonly slot: 'held' | 'wanted';
 };
@@ -89,6 +91,15 @@ export type Wish =
       readonly line?: string | undefined;
       readonly because?: Because | undefined;
     }
+  /** Whoever is asked leaves it to the next. */
+  | {
+      readonly type: 'pass-request';
+      readonly requestId: string;
+      readonly by: string;
+      readonly reason?: string | undefined;
+    }
+  /** Who answers for the session from now on. */
+  | { readonly type: 'supervise'; readonly supervisor?: string | undefined }
   /** Nobody took the answer in time; nothing when somebody did. */
   | { readonly type: 'take-back-answer'; readonly requestId: string }
   /** A line in reply to something that was no request; nobody who has ended is told. */
@@ -119,7 +130,9 @@ type FromAgent = Reported & { readonly incarnation: number };
 export type Routing = {
   /** Decided already: by a rule. */
   readonly answer?: { readonly response: Json; readonly by: string; readonly reason?: string | undefined } | undefined;
-  /** Why it is asked of a person. */
+  /** Whom it is put before when nobody has, in this order; a person alone unless given. */
+  readonly answerers?: readonly Answerer[] | undefined;
+  /** Why it is asked of the first of them. */
   readonly reason?: string | undefined;
   readonly answerWithinMs?: number | undefined;
   readonly onTimeout?: OnTimeout | undefined;
@@ -216,7 +229,8 @@ export type Refusal = { readonly message: string } & (
         | 'uncertain'
         | 'invalid_content'
         | 'no_such_request'
-        | 'already_answered';
+        | 'already_answered'
+        | 'not_asked';
     }
   | { readonly code: 'queue_full'; readonly max: number }
   | { readonly code: 'stale_order'; readonly version: number }

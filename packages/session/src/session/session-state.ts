@@ -40,17 +40,24 @@ export type Hold = {
   readonly frozen: boolean;
 };
 
+/** Whom a request is put before; `withinMs`: how long it may take, for ever unless given. */
+export type Answerer = { readonly to: string; readonly withinMs?: number | undefined };
+
 export type Request = {
   readonly requestId: string;
   readonly event: SuspendEvent;
   readonly since: number;
+  /** From when whoever is asked is asked. */
+  readonly routedSince: number;
   /** From when its wait, or that for the confirmation of its answer, counts; time in which the session was paused does not. */
   readonly waitsSince: number;
   readonly state: 'open' | 'answered' | 'withdrawn';
   readonly reason?: string | undefined;
   /** Who is asked. */
   readonly routedTo?: string | undefined;
-  /** How long somebody may take; undefined: for ever. */
+  /** Everybody it is put before, in this order. */
+  readonly answerers: readonly Answerer[];
+  /** How long a person may take; undefined: for ever. */
   readonly answerWithinMs?: number | undefined;
   readonly onTimeout?: OnTimeout | undefined;
   /** The cause of its answer, so that the same answer sent again is known as such. */
@@ -95,6 +102,11 @@ export type SessionState = {
   readonly parent?: string | undefined;
   readonly root?: string | undefined;
   readonly code?: string | undefined;
+  /** The program that answers for it, and how often that was changed: each time it is another run of it. */
+  readonly supervisor?: string | undefined;
+  readonly supervisions: number;
+  /** How often a model was asked to answer for it. */
+  readonly modelAsks: number;
   /** The sessions that it opened. */
   readonly children: ReadonlySet<string>;
   readonly createdAt: number;

@@ -3,6 +3,7 @@ import type { Message, MessageList, Session, SuspendEvent, Waiting } from '@conc
 import { textOf } from '@concerto/protocol';
 import { entryOf, listedEntries, pendingEntries, type QueueEntry, settledEntries } from '../queue/queue.ts';
 import { isoTime } from './iso-time.ts';
+import { answerersOf, askedOf, comesAfter } from './route.ts';
 import type { Request, SessionState } from './session-state.ts';
 import { canSteer, needsProcess, openRequests, statusOf, waitingStatus } from './status.ts';
 
@@ -32,6 +33,8 @@ export function sessionView(state: SessionState, position: number): Session {
     ...(state.parent === undefined ? {} : { parent: state.parent }),
     ...(state.root === undefined ? {} : { root: state.root }),
     children: state.children.size,
+    ...(state.supervisor === undefined ? {} : { supervisor: state.supervisor }),
+    answerers: answerersOf(state),
     ...(state.version === undefined ? {} : { version: state.version }),
   };
 }
@@ -52,9 +55,9 @@ export function waitingOf(state: SessionState): Waiting | undefined {
   if (state.hold !== undefined) return heldWaiting(state);
   const [question] = openRequests(state);
   if (question !== undefined) {
-    const { requestId, since, event } = question;
+    const { requestId, routedSince, event } = question;
     const what = waitingStatus(event) === 'waitingForApproval' ? 'approval' : 'input';
-    return { for: what, since: isoTime(since), requestId, detail: questionText(event), ...askedOf(question) };
+    return { for: what, since: isoTime(routedSince), requestId, detail: questionText(event), ...wayOf(question) };
   }
   if (!needsProcess(state)) return undefined;
   if (state.slot.kind === 'wanted') {
@@ -65,13 +68,15 @@ export function waitingOf(state: SessionState): Waiting | undefined {
 }
 
 /** Who is asked, who comes after, and when it runs out. */
-function askedOf(request: Request): { readonly asked: string; readonly next: string[]; readonly expiresAt?: string } {
+function wayOf(request: Request): { readonly asked: string; readonly next: string[]; readonly expiresAt?: string } {
   const expiresAt = expiryOf(request);
-  return { asked: request.routedTo ?? 'person', next: [], ...(expiresAt === undefined ? {} : { expiresAt }) };
+  const asked = request.routedTo ?? 'person';
+  return { asked, next: [...comesAfter(request)], ...(expiresAt === undefined ? {} : { expiresAt }) };
 }
 
-export function expiryOf({ waitsSince, answerWithinMs }: Request): string | undefined {
-  return answerWithinMs === undefined ? undefined : isoTime(waitsSince + answerWithinMs);
+export function expiryOf(request: Request): string | undefined {
+  const { withinMs } = askedOf(request);
+  return withinMs === undefined ? undefined : isoTime(request.waitsSince + withinMs);
 }
 
 function heldWaiting(state: SessionState): Waiting | undefined {
@@ -197,9 +202,9 @@ export type RequestView = {
 
 export function requestsView(state: SessionState): readonly RequestView[] {
   return openRequests(state).map((request) => {
-    const { requestId, event, since } = request;
-    const { asked, next, ...expiry } = askedOf(request);
-    return { requestId, type: event.type, event, since: isoTime(since), routedTo: asked, next, ...expiry };
+    const { requestId, event, routedSince } = request;
+    const { asked, next, ...expiry } = wayOf(request);
+    return { requestId, type: event.type, event, since: isoTime(routedSince), routedTo: asked, next, ...expiry };
   });
 }
 
