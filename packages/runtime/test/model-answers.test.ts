@@ -185,13 +185,12 @@ describe('a model answers', () => {
     });
   });
 
-  test('whoever owns the session next asks the same model', async () => {
+  test('an agent that is lost takes its request with it: no model is asked any more', async () => {
     const log = memoryEventLog({ now: Date.now });
     const again = await open([[{ hang: true }], [{ hang: true }]], {}, { log });
     const id = await ask({});
     await stage.until(id, (event) => event.type === 'requestRouted');
     await expect.poll(() => model.requests.length).toBe(1);
-    // Without a keeper its agent goes with it: the request is withdrawn, and nobody is asked any more.
     await stage.stop();
     await model.abandoned();
     again();

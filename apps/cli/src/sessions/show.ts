@@ -1,5 +1,14 @@
 import { harmless, harmlessLine } from '@concerto/base';
-import type { AgentInfo, AuditEntry, Message, Session, SessionStatus, Template, Usage } from '@concerto/protocol';
+import type {
+  AgentInfo,
+  AuditEntry,
+  Message,
+  Session,
+  SessionStatus,
+  Template,
+  Usage,
+  Waiting,
+} from '@concerto/protocol';
 import { paint, type Style } from '../terminal/paint.ts';
 import { type Cell, cut, heading, table, terminalWidth } from '../terminal/table.ts';
 import { auditDetail } from './audit-detail.ts';
@@ -41,7 +50,18 @@ function questionLine(session: Session | undefined): readonly string[] {
   const waiting = session?.waiting;
   if (waiting === undefined || (waiting.for !== 'input' && waiting.for !== 'approval')) return [];
   const sign = waiting.for === 'approval' ? '!' : '?';
-  return [paint('yellow', cut(`  ${sign} ${harmlessLine(waiting.detail)}`, terminalWidth()))];
+  const isYours = waiting.asked === undefined || waiting.asked === 'person';
+  const style = isYours ? 'yellow' : 'dim';
+  const asked = isYours && waiting.expiresAt === undefined ? '' : `  (${askedText(waiting)})`;
+  const room = Math.max(20, terminalWidth() - asked.length);
+  return [paint(style, `${cut(`  ${sign} ${harmlessLine(waiting.detail)}`, room)}${asked}`)];
+}
+
+/** Who is asked, who comes after, and until when. */
+function askedText({ asked = 'person', next = [], expiresAt }: Waiting): string {
+  const until = expiresAt === undefined ? [] : [`until ${new Date(expiresAt).toTimeString().slice(0, 8)}`];
+  const then = next.length === 0 ? [] : [`then ${next.join(', ')}`];
+  return [`asked: ${asked}`, ...then, ...until].join(', ');
 }
 
 /** Each with the words that start it. */
@@ -73,6 +93,7 @@ export function sessionDetail(session: Session): string {
     [session.kind, session.agent],
     ['status', statusCell(session.status)],
     ...(session.reason === undefined ? [] : [['because', session.reason] as const]),
+    ...(session.supervisor === undefined ? [] : [['supervisor', session.supervisor] as const]),
     ['turn', String(session.turn)],
     ['created', session.createdAt],
     ['updated', session.updatedAt],
@@ -81,7 +102,7 @@ export function sessionDetail(session: Session): string {
     ['cost', costText(session.usage) ?? 'not told by the agent'],
   ];
   const texts = [
-    ...(waiting === undefined ? [] : [[`waits for ${waiting.for}`, waiting.detail]]),
+    ...(waiting === undefined ? [] : [[`waits for ${waiting.for}`, waitingText(waiting)]]),
     ...(error === undefined ? [] : [['error', `${error.code}: ${error.message}`]]),
     ...(result === undefined ? [] : [['result', resultText(result)]]),
   ];
@@ -89,6 +110,10 @@ export function sessionDetail(session: Session): string {
     table(rows.map(([name, cell]) => [{ text: name, style: 'dim' }, cell])),
     ...texts.map(([name = '', text = '']) => `${paint('dim', name)}\n${indented(harmless(text))}`),
   ].join('\n');
+}
+
+function waitingText(waiting: Waiting): string {
+  return waiting.asked === undefined ? waiting.detail : `${waiting.detail}\n${askedText(waiting)}`;
 }
 
 function indented(text: string): string {

@@ -38,7 +38,8 @@ export class WatchBoard {
         const { summary } = event;
         this.#sessions.set(summary.id, summary);
         const { waiting } = summary;
-        const asks = waiting?.for === 'input' || waiting?.for === 'approval';
+        const isYours = waiting?.asked === undefined || waiting.asked === 'person';
+        const asks = isYours && (waiting?.for === 'input' || waiting?.for === 'approval');
         if (!asks) this.#forget(summary.id);
         return asks && ![...this.#waiting.values()].some(({ session }) => session === summary.id)
           ? summary.id

@@ -1,5 +1,5 @@
 import type { Session } from '@concerto/protocol';
-import { needsYou } from '../status/status-words.ts';
+import { asksYou } from '../status/status-words.ts';
 
 export type Rows = ReadonlyMap<string, Session>;
 
@@ -24,7 +24,7 @@ export function withRows(rows: Rows, more: readonly Session[]): Rows {
 /** Every session that waits for a person, who has waited longest first. */
 export function waitingIn(rows: Rows): readonly Session[] {
   return [...rows.values()]
-    .filter(({ status }) => needsYou.includes(status))
+    .filter(asksYou)
     .toSorted((a, b) => (sinceOf(a) < sinceOf(b) ? -1 : 1));
 }
 

@@ -4,7 +4,7 @@ import { type ReactNode, useRef, useState } from 'react';
 import { client } from '../client.ts';
 import { failureOf } from '../fetching/failure.ts';
 import { Icon, type IconName } from '../shell/icon.tsx';
-import { Lasting } from '../time/moment.tsx';
+import { Lasting, Remaining } from '../time/moment.tsx';
 import { ApprovalForm } from './approval-form.tsx';
 import { ChoiceForm } from './choice-form.tsx';
 import { JsonForm } from './json-form.tsx';
@@ -44,6 +44,7 @@ export function RequestCard({ sessionId, item }: Props): ReactNode {
   };
   const isOpen = settled === undefined;
   const { icon, title } = looksOf(event);
+  const now = routed.at(-1);
   return (
     <section
       ref={card}
@@ -62,6 +63,12 @@ export function RequestCard({ sessionId, item }: Props): ReactNode {
         {settled === undefined && (
           <span className="request-since">
             waits <Lasting since={at} />
+            {now?.expiresAt !== undefined && (
+              <>
+                {' '}
+                · runs out in <Remaining until={now.expiresAt} />
+              </>
+            )}
           </span>
         )}
       </header>

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { Plain } from '../text/plain.tsx';
 import { whoText } from './who-text.ts';
 
-/** Who was asked before a person, and what they said; nothing where a person was asked at once. */
+/** Who was asked before a person, or is asked now, and why; nothing where a person was asked at once. */
 export function RoutedLine({ routed }: { readonly routed: readonly Routing[] }): ReactNode {
   const shown = routed.filter(({ to, reason }) => to !== 'person' || reason !== undefined);
   if (shown.length === 0) return null;

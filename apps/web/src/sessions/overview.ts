@@ -1,6 +1,6 @@
 import { finalStatuses, type Session, type SessionStatus } from '@concerto/protocol';
 import { isJsonObject } from '../json/json-object.ts';
-import { needsYou } from '../status/status-words.ts';
+import { asksYou, needsYou } from '../status/status-words.ts';
 
 /** What one looks for, in the words of the page; the groups of the list, in its order. */
 export const groups = {
@@ -69,7 +69,12 @@ function childrenAfterParents(sessions: readonly Session[]): readonly Row[] {
 
 function ofGroup(sessions: readonly Session[], name: GroupName): readonly Session[] {
   const statuses: readonly SessionStatus[] = groups[name].statuses;
-  return sessions.filter(({ status }) => statuses.includes(status));
+  const isAsking = ({ status }: Session): boolean => needsYou.includes(status);
+  if (name === 'you') return sessions.filter(asksYou);
+  // Somebody else is asked: it is on its way.
+  return sessions.filter(
+    (session) => statuses.includes(session.status) || (name === 'working' && isAsking(session) && !asksYou(session)),
+  );
 }
 
 /** Every word is somewhere in its title, agent, id, question, error or result. */

@@ -1,9 +1,10 @@
 import type { Session } from '@concerto/protocol';
 import type { ReactNode } from 'react';
+import { whoText } from '../requests/who-text.ts';
 import { Link } from '../routing/link.tsx';
 import { sessionPath } from '../routing/route.ts';
 import { StatusBadge } from '../status/status-badge.tsx';
-import { needsYou } from '../status/status-words.ts';
+import { asksYou } from '../status/status-words.ts';
 import { Plain } from '../text/plain.tsx';
 import { Age, Lasting } from '../time/moment.tsx';
 import { dollarsText } from '../usage/usage-text.ts';
@@ -20,12 +21,7 @@ export function SessionRow({ session, depth }: Props): ReactNode {
   const { id, title, agent, status, updatedAt, pending, error, usage, position, parent } = session;
   const isUnread = status !== 'running' && position > seenPosition(id);
   return (
-    <li
-      className="session-row"
-      data-waits={needsYou.includes(status)}
-      data-unread={isUnread}
-      data-depth={Math.min(depth, 3)}
-    >
+    <li className="session-row" data-waits={asksYou(session)} data-unread={isUnread} data-depth={Math.min(depth, 3)}>
       <Link href={sessionPath(id)} className="session-link">
         <span className="session-title">
           <Plain text={title} />
@@ -49,10 +45,12 @@ export function SessionRow({ session, depth }: Props): ReactNode {
 function Note({ session }: { readonly session: Session }): ReactNode {
   const { waiting, error, status, result } = session;
   if (waiting !== undefined) {
-    const isYou = waiting.for === 'input' || waiting.for === 'approval';
+    const isAsked = waiting.for === 'input' || waiting.for === 'approval';
+    const isYou = isAsked && asksYou(session);
     return (
       <span className="row-note" data-tone={isYou ? 'attention' : 'quiet'}>
         {isYou && <strong>Waiting for your {waiting.for === 'approval' ? 'approval' : 'answer'}: </strong>}
+        {isAsked && !isYou && <strong>{whoText(waiting.asked)} is asked: </strong>}
         <Plain text={waiting.detail} />{' '}
         <span className="muted">
           · <Lasting since={waiting.since} />

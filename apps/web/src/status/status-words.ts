@@ -1,4 +1,4 @@
-import type { SessionStatus } from '@concerto/protocol';
+import type { Session, SessionStatus } from '@concerto/protocol';
 
 /** How a status looks: what wants a person stands out, what moves is alive, what is over is quiet. */
 type StatusTone = 'attention' | 'active' | 'between' | 'held' | 'quiet' | 'good' | 'bad';
@@ -29,3 +29,8 @@ export function wordsOf(status: SessionStatus, hasFailed: boolean): Words {
 }
 
 export const needsYou: readonly SessionStatus[] = ['waitingForInput', 'waitingForApproval'];
+
+/** Whether it waits for a person: what a rule, a model or a supervisor is asked is not theirs yet. */
+export function asksYou({ status, waiting }: Pick<Session, 'status' | 'waiting'>): boolean {
+  return needsYou.includes(status) && (waiting?.asked === undefined || waiting.asked === 'person');
+}

@@ -30,3 +30,12 @@ export function Lasting({ since }: { readonly since: string }): ReactNode {
     </time>
   );
 }
+
+/** How long there is left, kept up to date. */
+export function Remaining({ until }: { readonly until: string }): ReactNode {
+  return (
+    <time className="time" dateTime={until} title={`until ${momentText(until)}`}>
+      {durationText(Date.parse(until) - useNow())}
+    </time>
+  );
+}

@@ -309,8 +309,9 @@ export class SessionFold {
     if (cell === undefined) return undefined;
     cell.turn.changed();
     if (event.type === 'requestRouted') {
-      const { to, reason, at } = event;
-      cell.entry = { ...cell.entry, routed: [...cell.entry.routed, { to, reason, at }] };
+      const { to, reason, at, expiresAt } = event;
+      const routing = { to, reason, at, ...(expiresAt === undefined ? {} : { expiresAt }) };
+      cell.entry = { ...cell.entry, routed: [...cell.entry.routed, routing] };
       return cell;
     }
     const { type: _type, requestId: _requestId, seq: _seq, ...settled } = event;

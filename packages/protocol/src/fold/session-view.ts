@@ -78,7 +78,13 @@ export type Settlement = Omit<Extract<SessionEvent, { type: 'requestSettled' }>,
   readonly at: string;
 };
 
-export type Routing = { readonly to: string; readonly reason: string | undefined; readonly at: string };
+export type Routing = {
+  readonly to: string;
+  readonly reason: string | undefined;
+  readonly at: string;
+  /** When whoever is asked has no more time. */
+  readonly expiresAt?: string | undefined;
+};
 
 export type RequestEntry = Common & {
   readonly kind: 'request';

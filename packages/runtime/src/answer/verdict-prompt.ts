@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '@concerto/base';
 import type { SuspendEvent } from '@concerto/protocol';
-import { z } from 'zod';
+import * as z from 'zod';
 
 /*
  * Everything that a model is told when it is asked whether an agent may do something. Reviewed as a whole: whoever changes a word

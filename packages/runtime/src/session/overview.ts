@@ -1,6 +1,6 @@
 import type { EventLog, NewEntry } from '@concerto/log';
-import { type OverviewEvent, SuspendEvent } from '@concerto/protocol';
-import { type Decision, type SessionState, sessionView } from '@concerto/session';
+import { type OverviewEvent, type PublicEvent, SuspendEvent } from '@concerto/protocol';
+import { type Decision, type Request, type SessionState, sessionView } from '@concerto/session';
 import * as z from 'zod';
 import type { Clock, Report } from '../ports.ts';
 import type { SessionIndex } from './session-index.ts';
@@ -132,16 +132,31 @@ function entryType(event: OverviewEvent): string {
 
 const Stamped = z.looseObject({ at: z.string() });
 
-/** A request that a rule or a program is asked first is told when it comes to a person. */
+/** Of one that comes to a person with this event: when it is opened, where nobody else is asked, or passed on. */
+function requestIn(event: PublicEvent): string | undefined {
+  if (event.type === 'requestRouted') return event.to === 'person' ? event.requestId : undefined;
+  const suspend = SuspendEvent.safeParse(event);
+  return suspend.success ? suspend.data.requestId : undefined;
+}
+
+function asksPerson({ routedTo = 'person' }: Request): boolean {
+  return routedTo === 'person';
+}
+
+/** A request that a rule, a model or a supervisor is asked first is told when it comes to a person, once. */
 function requestEvents(state: SessionState, events: Decision['events']): OverviewEvent[] {
   const whose = { session: state.id, ...(state.root === undefined ? {} : { root: state.root }) };
+  const told = new Set<string>();
   return events.flatMap((event): OverviewEvent[] => {
     if (event.type === 'requestSettled') {
       const { type, requestId, outcome, by, reason, response } = event;
       return [{ type, ...whose, requestId, outcome, by, reason, response }];
     }
-    const suspend = SuspendEvent.safeParse(event);
-    if (!suspend.success) return [];
-    return [{ type: 'request', ...whose, requestId: suspend.data.requestId, request: suspend.data }];
+    const requestId = requestIn(event);
+    const request = requestId === undefined ? undefined : state.requests.live.get(requestId);
+    if (requestId === undefined || told.has(requestId)) return [];
+    if (request?.state !== 'open' || !asksPerson(request)) return [];
+    told.add(requestId);
+    return [{ type: 'request', ...whose, requestId, request: request.event }];
   });
 }
