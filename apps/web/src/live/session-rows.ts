@@ -23,9 +23,7 @@ export function withRows(rows: Rows, more: readonly Session[]): Rows {
 
 /** Every session that waits for a person, who has waited longest first. */
 export function waitingIn(rows: Rows): readonly Session[] {
-  return [...rows.values()]
-    .filter(asksYou)
-    .toSorted((a, b) => (sinceOf(a) < sinceOf(b) ? -1 : 1));
+  return [...rows.values()].filter(asksYou).toSorted((a, b) => (sinceOf(a) < sinceOf(b) ? -1 : 1));
 }
 
 function sinceOf(session: Session): string {
