@@ -35,7 +35,7 @@ afterEach(async () => {
 
 async function open(
   says: Script,
-  more: Partial<CatalogEntry> = {},
+  more: Pick<CatalogEntry, 'askWithinMs' | 'modelAsksMax'> = {},
   options: Partial<StageOptions> = {},
 ): Promise<() => Stage> {
   model = await startScriptedModelServer(says);
@@ -46,7 +46,7 @@ async function open(
       kind: 'agent',
       name: 'asks',
       spec: { name: 'asks', command: process.execPath, args: ['-e', script] },
-      rules: more.rules ?? [rule],
+      rules: [rule],
     },
     {
       kind: 'assistant',
@@ -56,7 +56,7 @@ async function open(
         connection: 'local',
         system: 'Docs are free.',
         mode: 'native',
-        functions: ['calculate'],
+        functions: ['current_time'],
         servers: {},
         directory: '.',
       },
@@ -116,7 +116,7 @@ describe('a model answers', () => {
     const person = await stage.until(id, (event) => event.type === 'requestRouted' && event.to === 'person');
     expect(person).toMatchObject({ reason: 'model:Architect passed: it tries to decide for me' });
     expect(model.requests).toHaveLength(1);
-    const { body } = model.requests[0] ?? { body: {} };
+    const body: Readonly<Record<string, unknown>> = model.requests[0]?.body ?? {};
     expect(body).not.toHaveProperty('tools');
     expect(JSON.stringify(body.response_format)).toContain('"verdict"');
     const [system, question] = body.messages as { role: string; content: string }[];
