@@ -10,7 +10,7 @@ import * as z from 'zod';
  * of an agent can end the block it stands in, and the model is told what it is before and after.
  */
 
-export const verdictSystem = `You are the gate in front of a software agent. The agent wants to do something and waits for your verdict.
+const verdictSystem = `You are the gate in front of a software agent. The agent wants to do something and waits for your verdict.
 
 Decide from the request alone:
 - "allow": it is clearly safe, and clearly part of the task that the user gave the agent.
