@@ -1,6 +1,7 @@
 import { type EventLog, LogError } from '@concerto/log';
 import { type Context, Hono } from 'hono';
 import { HTTPException } from 'hono/http-exception';
+import { callLog, requestIdHeader } from './call-log.ts';
 import { acceptTokenInUrl, checkCaller, checkToken, WhoCalls } from './guard.ts';
 import { CallCounts, metricsText, metricsType } from './metrics.ts';
 import type { OpenConnections } from './open-connections.ts';
@@ -32,8 +33,15 @@ export function createApp(
   const doors = { whoCalls, wrongTokens: new WrongTokens(), connections };
   const known = [checkToken(doors), checkRole(otherCall)] as const;
   const app = new Hono<OnNode>();
-  app.onError((error) => problemResponse(problemOf(error, report)));
+  app.onError((error, c) => {
+    const request = c.get('requestId');
+    const problem = problemOf(error, (message, cause) => report(`request ${request}: ${message}`, cause));
+    const response = problemResponse(problem);
+    response.headers.set(requestIdHeader, request);
+    return response;
+  });
   const calls = new CallCounts();
+  app.use('*', callLog(context.onAnswered ?? (() => undefined)));
   app.use('*', async (c, next) => {
     await next();
     calls.count(c.res.status);

@@ -1,3 +1,4 @@
+export type { AnsweredCall } from './call-log.ts';
 export type { InlineTools } from './inline-tools.ts';
 export { People } from './people/people.ts';
 export { type RunningServer, type ServeOptions, serve } from './serve.ts';

@@ -1,6 +1,7 @@
 import type { EventLog } from '@concerto/log';
 import type { Sessions } from '@concerto/runtime';
 import type { HttpBindings } from '@hono/node-server';
+import type { AnsweredCall } from './call-log.ts';
 import type { EventFeeds } from './event-feeds.ts';
 import type { Guard } from './guard.ts';
 import type { InlineTools } from './inline-tools.ts';
@@ -19,7 +20,9 @@ export type ServerContext = {
   readonly version: string;
   /** Where the built page is; undefined serves the API alone. */
   readonly webRoot: string | undefined;
+  /** Hears of each call when it is answered. */
+  readonly onAnswered?: ((call: AnsweredCall) => void) | undefined;
 };
 
-/** Hono's routes and contexts, with Node's own request and response under them, and who calls. */
-export type OnNode = { Bindings: HttpBindings; Variables: { person: KnownPerson } };
+/** Hono's routes and contexts, with Node's own request and response under them, who calls, and the call's id. */
+export type OnNode = { Bindings: HttpBindings; Variables: { person: KnownPerson; requestId: string } };

@@ -251,3 +251,21 @@ describe('MCP servers that a caller brings along', () => {
     expect(refused).toMatchObject({ code: 'invalid_tools', errors: [{ path: expect.stringContaining('servers.a') }] });
   });
 });
+
+describe('the operator’s log of calls', () => {
+  test('has each call with its id and session, and neither token nor query', async () => {
+    const { ask, call, calls } = open();
+    const found = await ask('/api/sessions?limit=1', { headers: { 'x-request-id': 'from-the-proxy' } });
+    expect(found.headers.get('x-request-id')).toBe('from-the-proxy');
+    const missing = await ask('/api/sessions/s_none', { headers: { 'x-request-id': 'two\u00a0lines' } });
+    expect(missing.status).toBe(404);
+    await call(`/?token=${token}`);
+    expect(calls).toMatchObject([
+      { request: 'from-the-proxy', method: 'GET', path: '/api/sessions', status: 200 },
+      { request: missing.headers.get('x-request-id'), status: 404, session: 's_none' },
+      { path: '/', status: 302 },
+    ]);
+    expect(missing.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+    expect(JSON.stringify(calls)).not.toContain(token);
+  });
+});

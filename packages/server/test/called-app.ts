@@ -10,6 +10,7 @@ import {
   systemClock,
 } from '@concerto/runtime';
 import { createApp } from '../src/app.ts';
+import type { AnsweredCall } from '../src/call-log.ts';
 import { EventFeeds } from '../src/event-feeds.ts';
 import type { Guard } from '../src/guard.ts';
 import type { InlineTools } from '../src/inline-tools.ts';
@@ -30,6 +31,8 @@ export type CalledApp = {
   readonly context: ServerContext;
   /** What the operator was told. */
   readonly complaints: readonly string[];
+  /** What the operator's log has of the calls. */
+  readonly calls: readonly AnsweredCall[];
   /** Without a token. */
   readonly call: (path: string, init?: CallInit) => Promise<Response>;
   /** With it. */
@@ -55,6 +58,7 @@ export function callApp(
   const log = memoryEventLog({ now: Date.now });
   const store = new SessionStore(log);
   const complaints: string[] = [];
+  const calls: AnsweredCall[] = [];
   const report = (message: string): void => void complaints.push(message);
   const clock = systemClock;
   const pool = new PoolKeeper({ log, store, clock, report, initialMax: 1 });
@@ -82,6 +86,7 @@ export function callApp(
     people: new People(log, options.instance ?? 'one'),
     version: '1.2.3',
     webRoot: options.webRoot,
+    onAnswered: (answered) => void calls.push(answered),
   };
   const app = createApp(context, report, new OpenConnections());
   const call = async (path: string, { method = 'GET', headers = {}, body }: CallInit = {}): Promise<Response> => {
@@ -92,6 +97,7 @@ export function callApp(
   return {
     context,
     complaints,
+    calls,
     call,
     ask: (path, init = {}) => call(path, { ...init, headers: { authorization: `Bearer ${token}`, ...init.headers } }),
     close: async () => {

@@ -2,7 +2,7 @@ import { defineCommand, parseArguments, UsageError } from '../arguments.ts';
 import { checkTrust } from './check-trust.ts';
 import { loadCatalog } from './load-catalog.ts';
 import { openRuntime } from './open-runtime.ts';
-import { reportTo } from './report.ts';
+import { logOptions, logSettings, operatorLog } from './operator-log.ts';
 import { storeOf } from './server-settings.ts';
 import { leaving, stopWithWord, untilStopped } from './until-stopped.ts';
 
@@ -15,6 +15,7 @@ export const spec = defineCommand({
     config: { type: 'string', value: 'FILE', help: 'manifest; default ./Concerto.toml, without one the demo agents' },
     trust: { type: 'boolean', help: 'trust the files of this folder, now and later' },
     mock: { type: 'boolean', help: 'models of assistants and programs answer with the offline mock' },
+    ...logOptions,
   },
   maxPositionals: 0,
 });
@@ -22,6 +23,7 @@ export const spec = defineCommand({
 export async function run(argv: string[]): Promise<number> {
   const { values } = parseArguments(spec, argv);
   const stopped = untilStopped();
+  const logging = logSettings(values);
   const configured = loadCatalog({ config: values.config, mock: values.mock, runs: true });
   if (configured === undefined) return 1;
   await checkTrust(configured, { project: process.cwd(), isNamed: values.config !== undefined, given: values.trust });
@@ -29,7 +31,7 @@ export async function run(argv: string[]): Promise<number> {
   if (store === undefined) throw new UsageError('--store is needed: the Redis that the servers use');
   if (!/^rediss?:/.test(store))
     throw new UsageError('a runner shares its store with servers, so it must be redis:// or rediss://');
-  const report = reportTo(process.stderr);
+  const { report } = await operatorLog(logging, process.stderr);
   const keepAgents = configured.server?.table.keep_agents;
   const runtime = await openRuntime({ store, ...configured, runs: true, report, keepAgents });
   process.stdout.write('runner ready\n');

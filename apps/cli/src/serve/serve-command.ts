@@ -6,8 +6,8 @@ import { forgetServer, rememberServer, type ServerRecord } from '../state/projec
 import { checkTrust } from './check-trust.ts';
 import { type Configured, loadCatalog } from './load-catalog.ts';
 import { openRuntime } from './open-runtime.ts';
+import { logOptions, logSettings, operatorLog } from './operator-log.ts';
 import { prepareOwnStore } from './own-store.ts';
-import { reportTo } from './report.ts';
 import { defaultPort, defaultStore, hostOf, inlineToolsOf, isLoopback, portOf, storeOf } from './server-settings.ts';
 import { serverToken } from './server-token.ts';
 import { leaving, stopWithWord, untilStopped } from './until-stopped.ts';
@@ -42,6 +42,7 @@ export const spec = defineCommand({
     'no-auth': { type: 'boolean', help: 'ask for no token; only on a loopback address' },
     mock: { type: 'boolean', help: 'models of assistants and programs answer with the offline mock' },
     'no-runner': { type: 'boolean', help: 'run no sessions here; `concerto runner` does elsewhere' },
+    ...logOptions,
   },
   maxPositionals: 0,
 });
@@ -53,6 +54,7 @@ export async function run(argv: string[]): Promise<number> {
   const runs = !values['no-runner'];
   // Bad flags are told before a bad manifest.
   portOf(values, undefined);
+  const logging = logSettings(values);
   const configured = loadCatalog({ config: values.config, mock: values.mock, runs });
   if (configured === undefined) return 1;
   const project = process.cwd();
@@ -63,7 +65,7 @@ export async function run(argv: string[]): Promise<number> {
     throw new UsageError(`--no-auth is only for a loopback address, and ${host} is none`);
   }
   const port = portOf(values, settings);
-  const report = reportTo(process.stderr);
+  const { report, answered } = await operatorLog(logging, process.stderr);
   const kept = values['no-auth'] ? undefined : serverToken({ flag: values.token, settings, host, warn: report });
   const token = kept?.token;
   const named = storeOf(values, settings);
@@ -79,7 +81,8 @@ export async function run(argv: string[]): Promise<number> {
     const { allowed_hosts: hosts = [], allowed_origins: origins = [] } = settings?.table ?? {};
     const guard = { token, hosts: [...(isWildcard(host) ? ownNames() : [inUrl(host)]), ...hosts], origins };
     const inlineTools = inlineToolsOf(settings);
-    server = await serve({ host, port, sessions, log, guard, inlineTools, version, webRoot: pageFolder(), report });
+    const watched = { report, onAnswered: answered };
+    server = await serve({ host, port, sessions, log, guard, inlineTools, version, webRoot: pageFolder(), ...watched });
   } catch (cause) {
     await runtime.close();
     throw listenError(cause, host, port);
@@ -89,7 +92,9 @@ export async function run(argv: string[]): Promise<number> {
   const pid = process.pid;
   remember(project, { url: here, pid, token: kept?.source ?? 'none' }, report);
   process.stdout.write(`listening on ${url}\n`);
-  process.stdout.write(token === undefined ? `open ${here}/\n` : `open ${here}/?token=${encodeURIComponent(token)}\n`);
+  // What a service prints is kept, and the token must not be in it: `concerto token --url` tells the address.
+  const isKept = logging.format === 'json' || token === undefined;
+  process.stdout.write(isKept ? `open ${here}/\n` : `open ${here}/?token=${encodeURIComponent(token)}\n`);
   const stopping = await stopped;
   await stopWithWord(stopping, report, async () => {
     forgetServer(project, pid);

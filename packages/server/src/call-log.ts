@@ -1,0 +1,41 @@
+import { randomUUID } from 'node:crypto';
+import type { MiddlewareHandler } from 'hono';
+import type { OnNode } from './server-context.ts';
+
+/** A call that was answered, as the operator's log has it: never a query, a header or a body. */
+export type AnsweredCall = {
+  readonly request: string;
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+  readonly ms: number;
+  readonly session?: string;
+};
+
+export const requestIdHeader = 'x-request-id';
+/** What a proxy before us says; anything else could be made to look like another line. */
+const requestId = /^[\w.:-]{1,64}$/;
+const sessionPath = /^\/api\/sessions\/([\w.~-]{1,128})/;
+
+/** Gives each call an id, which its answer carries, and tells of it when it is answered; a stream when it begins. */
+export function callLog(onAnswered: (call: AnsweredCall) => void): MiddlewareHandler<OnNode> {
+  return async (c, next) => {
+    const began = performance.now();
+    const given = c.req.header(requestIdHeader);
+    const request = given !== undefined && requestId.test(given) ? given : randomUUID();
+    c.set('requestId', request);
+    // Not on the answer afterwards: to touch its headers makes a whole Response of what Node could write at once.
+    c.header(requestIdHeader, request);
+    await next();
+    const { method, path } = c.req;
+    const session = sessionPath.exec(path)?.[1];
+    onAnswered({
+      request,
+      method,
+      path,
+      status: c.res.status,
+      ms: Math.round(performance.now() - began),
+      ...(session === undefined ? {} : { session }),
+    });
+  };
+}
