@@ -58,7 +58,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   'apps/cli': {
     rooms: [...below, 'runtime', 'server', 'client', 'language-server', 'middleware-scripted'],
-    packages: ['zod'],
+    packages: ['pino', 'zod'],
     kind: 'node',
   },
   'middleware/scripted': { rooms: ['base', 'protocol', 'agent-kit'], packages: ['zod'], kind: 'node' },
