@@ -1,32 +1,141 @@
-import { type CopyProgress, copyStore, openEventLog, type Store } from '@concerto/log';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import {
+  backupStore,
+  type CopyProgress,
+  checkStore,
+  copyStore,
+  type EventLog,
+  openEventLog,
+  type Store,
+  type StoreProblem,
+} from '@concerto/log';
+import { SessionStore } from '@concerto/runtime';
 import { defineCommand, parseArguments, UsageError } from './arguments.ts';
+import { defaultStore } from './serve/server-settings.ts';
 
 export const spec = defineCommand({
   name: 'store',
-  summary: 'Move everything from one store to another.',
-  usage: 'copy FROM TO',
+  summary: 'Back up, check or move what is kept.',
+  usage: 'backup FILE [STORE] | check [STORE] | copy FROM TO',
   options: {
     quiet: { type: 'boolean', short: 'q', help: 'no progress, only the result' },
+    json: { type: 'boolean', help: 'check: the result as JSON' },
   },
-  minPositionals: 3,
+  minPositionals: 1,
   maxPositionals: 3,
   details: [
-    'FROM and TO are store URLs: sqlite:PATH, redis://HOST:PORT/DB or rediss://HOST:PORT/DB.',
-    'TO must be empty, and nothing may use FROM meanwhile. What arrived is read back and compared, stream by stream.',
+    'backup  writes a SQLite store as it is at one moment into FILE, while the server runs.',
+    'check   reads everything and says what is damaged; exit 1 then. The server may run.',
+    'copy    moves everything into an empty store; nothing may use FROM meanwhile. What arrived is read back and compared.',
+    '',
+    `A store is sqlite:PATH, redis://HOST:PORT/DB or rediss://HOST:PORT/DB; default CONCERTO_STORE, or ${defaultStore}.`,
+    'To go back to a backup, stop the server and put the file in the place of the store.',
   ].join('\n'),
 });
 
 export async function run(argv: string[]): Promise<number> {
   const { values, positionals } = parseArguments(spec, argv);
-  const [verb, fromUrl = '', toUrl = ''] = positionals;
-  if (verb !== 'copy')
-    throw new UsageError(`there is no \`concerto store ${verb}\`; there is \`concerto store copy FROM TO\``);
-  for (const url of [fromUrl, toUrl]) {
-    if (url === 'memory:') throw new UsageError('a memory store belongs to one process; there is nothing to copy');
+  const [verb, first, second] = positionals;
+  switch (verb) {
+    case 'backup':
+      return await backup(needed(first, 'FILE'), second ?? ownStore());
+    case 'check':
+      return await check(first ?? ownStore(), values.json);
+    case 'copy':
+      return await copy(needed(first, 'FROM'), needed(second, 'TO'), values.quiet);
+    default:
+      throw new UsageError(`there is no \`concerto store ${verb}\`; there are backup, check and copy`);
   }
+}
+
+function ownStore(): string {
+  return process.env.CONCERTO_STORE ?? defaultStore;
+}
+
+function needed(given: string | undefined, name: string): string {
+  if (given === undefined) throw new UsageError(`${name} is missing`);
+  return given;
+}
+
+function refuseMemory(url: string): void {
+  if (url === 'memory:') throw new UsageError('a memory store belongs to one process; there is nothing to read here');
+}
+
+async function backup(file: string, url: string): Promise<number> {
+  refuseMemory(url);
+  await backupStore(url, file);
+  console.log(`backed up and checked: ${resolve(file)}`);
+  return 0;
+}
+
+async function check(url: string, json: boolean): Promise<number> {
+  refuseMemory(url);
+  const found = url.startsWith('sqlite:') ? await checkBackup(url) : await checkOpen(url);
+  if (json) console.log(JSON.stringify(found));
+  else {
+    const { sessions, streams, entries, documents } = found;
+    for (const { where, problem } of found.problems) console.log(`${where}: ${problem}`);
+    const counted = `${sessions} sessions, ${entries} entries in ${streams} streams, ${documents} documents`;
+    console.log(
+      found.problems.length === 0 ? `no problem in ${counted}` : `${found.problems.length} problems in ${counted}`,
+    );
+  }
+  return found.problems.length === 0 ? 0 : 1;
+}
+
+/** A server holds its SQLite store alone, so what is checked is a copy of this moment. */
+async function checkBackup(url: string) {
+  const path = url.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, '');
+  const folder = await mkdtemp(join(dirname(resolve(path)), '.check-'));
+  try {
+    const copied = join(folder, 'store.db');
+    await backupStore(url, copied);
+    return await checkOpen(`sqlite:${copied}`);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function checkOpen(url: string) {
+  const store = await openEventLog(url, { now: Date.now, mustExist: true });
+  try {
+    const { problems, ...counts } = await checkStore(store);
+    const { sessions, unreadable } = await checkSessions(store);
+    return { sessions, ...counts, problems: [...problems, ...unreadable] };
+  } finally {
+    await store.close();
+  }
+}
+
+const pageSessions = 500;
+
+/** Every session can be put together from its records. */
+async function checkSessions(log: EventLog): Promise<{ sessions: number; unreadable: readonly StoreProblem[] }> {
+  const unreadable: StoreProblem[] = [];
+  const store = new SessionStore(log);
+  let sessions = 0;
+  for (let after: string | undefined; ; ) {
+    const ids: readonly string[] = await log.listSessions(after, pageSessions);
+    for (const id of ids.filter((name) => !name.startsWith('@'))) {
+      sessions += 1;
+      try {
+        await store.state(id);
+      } catch (cause) {
+        unreadable.push({ where: id, problem: cause instanceof Error ? cause.message : String(cause) });
+      }
+    }
+    after = ids.at(-1);
+    if (after === undefined || ids.length < pageSessions) return { sessions, unreadable };
+  }
+}
+
+async function copy(fromUrl: string, toUrl: string, quiet: boolean): Promise<number> {
+  refuseMemory(fromUrl);
+  refuseMemory(toUrl);
   const from = await openEventLog(fromUrl, { now: Date.now, mustExist: true });
   try {
-    return await copyInto(from, toUrl, values.quiet);
+    return await copyInto(from, toUrl, quiet);
   } finally {
     await from.close();
   }

@@ -1,10 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openEventLog } from '@concerto/log';
 import { startRedisServer } from '@concerto/log/testing';
+import Database from 'libsql';
 import { afterAll, describe, expect, test } from 'vitest';
 
 const folder = mkdtempSync(join(tmpdir(), 'concerto-store-'));
@@ -72,8 +73,62 @@ describe('concerto store copy', () => {
     expect(concerto('copy', 'memory:', 'sqlite:x.db')).toMatchObject({ status: 2 });
     expect(concerto('move', 'a', 'b')).toMatchObject({
       status: 2,
-      stderr: expect.stringContaining('store copy FROM TO'),
+      stderr: expect.stringContaining('backup, check and copy'),
     });
     expect(concerto('copy', 'a')).toMatchObject({ status: 2 });
+  });
+});
+
+describe('concerto store backup and check', () => {
+  const opened = JSON.stringify({ n: 1 });
+
+  test('backs up and checks a store that is being written, and the backup opens', async () => {
+    const url = `sqlite:${join(folder, 'live.db')}`;
+    const file = join(folder, 'backup.db');
+    const live = await openEventLog(url, { now: Date.now });
+    const event = { stream: 'events' as const, entries: [{ type: 't', data: opened }] };
+    await live.append({ session: '@s1', streams: [event] });
+    expect(concerto('backup', file, url)).toMatchObject({ status: 0, stderr: '' });
+    expect(statSync(file).mode & 0o077).toBe(0);
+    expect(concerto('backup', file, url)).toMatchObject({ status: 1, stderr: expect.stringContaining('exists') });
+    expect(concerto('check', url)).toMatchObject({ status: 0, stdout: expect.stringContaining('no problem in') });
+    // The one who writes did not notice.
+    await live.append({ session: '@s1', streams: [event] });
+    await live.close();
+    const copied = await openEventLog(`sqlite:${file}`, { now: Date.now });
+    expect((await copied.read({ session: '@s1', stream: 'events', after: 0, limit: 9 })).entries).toHaveLength(1);
+    await copied.close();
+  });
+
+  test('names what is damaged: a gap, what is no JSON, and a session that cannot be read', async () => {
+    const path = join(folder, 'damaged.db');
+    const store = await openEventLog(`sqlite:${path}`, { now: Date.now });
+    const entries = [1, 2, 3].map((n) => ({ type: 't', data: JSON.stringify({ n }) }));
+    await store.append({ session: '@s1', streams: [{ stream: 'events', entries }] });
+    await store.append({ session: 's2', streams: [{ stream: 'domain', entries: [{ type: 't', data: opened }] }] });
+    await store.close();
+    const db = new Database(path);
+    db.exec("UPDATE entries SET data = 'torn' WHERE id = (SELECT min(id) FROM entries)");
+    db.exec('DELETE FROM entries WHERE id = (SELECT min(id) + 1 FROM entries)');
+    db.close();
+    const checked = concerto('check', '--json', `sqlite:${path}`);
+    expect(checked.status).toBe(1);
+    expect(JSON.parse(checked.stdout).problems).toMatchObject([
+      { where: '@s1/events at 1', problem: 'is no JSON object' },
+      { where: '@s1/events at 3', problem: 'follows 1' },
+      { where: 's2' },
+    ]);
+  });
+
+  test('says what it cannot do', () => {
+    expect(concerto('backup', join(folder, 'x.db'), 'redis://127.0.0.1:1')).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('BGSAVE'),
+    });
+    expect(concerto('backup')).toMatchObject({ status: 2, stderr: expect.stringContaining('FILE is missing') });
+    expect(concerto('check', `sqlite:${join(folder, 'typo.db')}`)).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('there is no store at'),
+    });
   });
 });

@@ -1,3 +1,4 @@
+export { checkStore, type StoreCheck, type StoreProblem } from './check-store.ts';
 export { type CopyOptions, type CopyProgress, type CopyReport, copyStore } from './copy-store.ts';
 export {
   type Append,
@@ -21,6 +22,6 @@ export {
 } from './event-log.ts';
 export { type FollowRequest, follow } from './follow.ts';
 export { memoryEventLog } from './memory/memory-event-log.ts';
-export { openEventLog, type StoreOptions } from './open-event-log.ts';
+export { backupStore, openEventLog, type StoreOptions } from './open-event-log.ts';
 export type { RedisFacts } from './redis/redis-server-check.ts';
 export type { Store, StoreRecord } from './store.ts';

@@ -32,6 +32,19 @@ export async function openEventLog(url: string, options: StoreOptions): Promise<
   return store;
 }
 
+/** Writes a SQLite store, as it is at this moment, into a file; whoever uses it goes on. */
+export async function backupStore(url: string, target: string): Promise<void> {
+  if (!url.startsWith('sqlite:')) {
+    throw new LogError(
+      'bad-url',
+      'only a SQLite store is backed up by us; Redis does it itself (`BGSAVE`, or a copy of its append-only files)',
+    );
+  }
+  const path = sqlitePath(url.slice('sqlite:'.length));
+  if (!existsSync(path)) throw new LogError('bad-url', `there is no store at ${path}`);
+  (await import('./sqlite/backup-sqlite.ts')).backupSqlite(path, target);
+}
+
 async function open(url: string, options: StoreOptions): Promise<Store> {
   const { now, mustExist, onWarning, onServer } = options;
   const colon = url.indexOf(':');

@@ -78,9 +78,13 @@ export function takeOwnership(db: Database.Database, path: string): Ownership {
       );
     },
     resign() {
-      if (fact(FENCE) === mine) db.prepare('DELETE FROM facts WHERE name IN (?, ?)').run(OWNER, OWNER_START);
+      if (fact(FENCE) === mine) forgetOwner(db);
     },
   };
+}
+
+export function forgetOwner(db: Database.Database): void {
+  db.prepare('DELETE FROM facts WHERE name IN (?, ?)').run(OWNER, OWNER_START);
 }
 
 function inUse(path: string, cause: unknown): LogError {
