@@ -7,6 +7,7 @@ import { ChildAgent } from '../../packages/runtime/src/session/child-agent.ts';
 import { ChildSessions } from '../../packages/runtime/src/session/child-sessions.ts';
 import { OwnerWriter } from '../../packages/runtime/src/session/owner-writer.ts';
 import { ProgramCode } from '../../packages/runtime/src/session/program-code.ts';
+import { Tenure } from '../../packages/runtime/src/session/tenure.ts';
 
 const session = 'run';
 const actor = 'runner:vectors';
@@ -57,16 +58,8 @@ async function conduct(program: Parameters<ProgramCode['keep']>[0]): Promise<Con
   if (lease.kind === 'held') throw new Error('the lease of a new store is free');
   const { epoch } = lease;
   const fence = { lease: 'vectors', epoch };
-  const writer = new OwnerWriter({
-    store,
-    clock,
-    log,
-    own: { session, runner: 'vectors', fence },
-    ended: new AbortController().signal,
-    fencedOff: () => {},
-    stands: () => {},
-    commanded: () => {},
-  });
+  const tenure = new Tenure({ session, runner: 'vectors', fence, clock, report });
+  const writer = new OwnerWriter({ store, clock, log, tenure });
   await writer.begin();
   await writer.tell({ type: 'claimed', epoch, runner: 'vectors' });
   const code = await new ProgramCode(log).keep({

@@ -1,6 +1,4 @@
-import type { AgentConnection, AgentOutput, AgentSpec, Placed, StartOptions } from '@concerto/agents';
-import type { SuspendEvent } from '@concerto/protocol';
-import type { OwnerWriter } from './session/owner-writer.ts';
+import type { AgentConnection, AgentSpec, StartOptions } from '@concerto/agents';
 
 /** Time as the runtime sees it, so that a simulation can hold it in its hand. */
 export type Clock = {
@@ -14,36 +12,7 @@ export type Clock = {
 /** Unguessable, unique, within the characters of an id. */
 export type MintId = (prefix: string) => string;
 
-/** A request before it has its id. */
-export type Suspend = SuspendEvent extends infer Event
-  ? Event extends SuspendEvent
-    ? Omit<Event, 'requestId'>
-    : never
-  : never;
-
-/** What an agent says, and what our own loop says, which knows the events and needs no translation. */
-export type SessionOutput =
-  /** `requestId`: what a request that it opens is called, where that is known. */
-  | (AgentOutput & Placed & { readonly requestId?: string })
-  /** Answered by a reply to `id`. */
-  | { readonly kind: 'suspend'; readonly id: string; readonly event: Suspend };
-
-/** Whoever works in a session: an agent, a program, an assistant. */
-export type SessionConnection = Omit<AgentConnection, 'output'> & {
-  readonly output: AsyncIterable<readonly SessionOutput[]>;
-};
-
 export type StartAgent = (spec: AgentSpec, options: StartOptions) => Promise<AgentConnection>;
-
-/** What whoever works in a session may ask of its owner. */
-export type WorkOptions = StartOptions & {
-  /** The owner's hand: what is written with it stands in order with everything else that the session says. */
-  readonly writer: OwnerWriter;
-  readonly epoch: number;
-};
-
-/** As `StartAgent`, whatever the session runs. */
-export type StartWork = (spec: AgentSpec, options: WorkOptions) => Promise<SessionConnection>;
 
 /** The variables to which references to secrets lead. */
 export type Environment = Readonly<Record<string, string | undefined>>;

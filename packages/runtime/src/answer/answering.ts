@@ -9,9 +9,8 @@ import {
 } from '@concerto/session';
 import type { Catalog } from '../catalog.ts';
 import type { Clock, Report } from '../ports.ts';
-import type { Ownership } from '../session/owner-writer.ts';
 import type { SessionStore } from '../session/session-store.ts';
-import { withPatience } from '../session/store-patience.ts';
+import type { Tenure } from '../session/tenure.ts';
 import { askForVerdict, type ModelAnswer } from './ask-model.ts';
 
 export type AnsweringOptions = {
@@ -19,7 +18,7 @@ export type AnsweringOptions = {
   readonly clock: Clock;
   readonly catalog: Catalog;
   readonly report: Report;
-  readonly own: Ownership;
+  readonly tenure: Tenure;
 };
 
 /**
@@ -30,10 +29,14 @@ export class Answering {
   readonly #options: AnsweringOptions;
   /** By the request that a model is asked about. */
   readonly #asking = new Map<string, AbortController>();
-  #isOver = false;
 
   constructor(options: AnsweringOptions) {
     this.#options = options;
+    // The session is somebody else's then, or nobody's.
+    const leave = (): void => {
+      for (const asking of this.#asking.values()) asking.abort();
+    };
+    options.tenure.over.addEventListener('abort', leave, { once: true });
   }
 
   /** Where the session stands now. */
@@ -43,7 +46,7 @@ export class Answering {
       // Somebody was quicker, or its time is up.
       if (modelOf(open.get(requestId)) === undefined) asking.abort();
     }
-    if (this.#isOver) return;
+    if (this.#options.tenure.isOver) return;
     for (const request of open.values()) {
       const model = modelOf(request);
       if (model === undefined || this.#asking.has(request.requestId)) continue;
@@ -51,17 +54,11 @@ export class Answering {
       this.#asking.set(request.requestId, asking);
       void this.#ask(model, { request, state, signal: asking.signal })
         .catch((cause: unknown) => {
-          const { own, report } = this.#options;
-          report(`session ${own.session}: what model ${model} said could not be recorded`, cause);
+          const { tenure, report } = this.#options;
+          report(`session ${tenure.session}: what model ${model} said could not be recorded`, cause);
         })
         .finally(() => this.#asking.delete(request.requestId));
     }
-  }
-
-  /** The session is somebody else's now, or nobody's. */
-  close(): void {
-    this.#isOver = true;
-    for (const asking of this.#asking.values()) asking.abort();
   }
 
   async #ask(
@@ -113,8 +110,8 @@ export class Answering {
   }
 
   async #spent({ usage, source }: NonNullable<ModelAnswer['used']>): Promise<void> {
-    const { own } = this.#options;
-    await this.#write({ type: 'usage', epoch: own.fence.epoch, usage, source, ...this.#asked(`runner:${own.runner}`) });
+    const { epoch, runner } = this.#options.tenure;
+    await this.#write({ type: 'usage', epoch, usage, source, ...this.#asked(`runner:${runner}`) });
   }
 
   /** Refused where somebody was quicker: the first answer counts. */
@@ -123,11 +120,8 @@ export class Answering {
   }
 
   async #write(command: SessionCommand): Promise<void> {
-    const { store, clock, own } = this.#options;
-    await withPatience(() => store.execute(own.session, command, { fence: own.fence }), {
-      clock,
-      givenUp: () => this.#isOver,
-    });
+    const { store, tenure } = this.#options;
+    await tenure.patiently(() => store.execute(tenure.session, command, { fence: tenure.fence }));
   }
 
   #asked(actor: string): { readonly at: number; readonly actor: string } {

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '@concerto/base';
 import { type AgentEvent, textContent } from '@concerto/protocol';
 import * as z from 'zod';
-import type { Suspend } from '../ports.ts';
+import type { Suspend } from '../worker.ts';
 import { isObject } from './assistant-result.ts';
 
 /** The functions we bring along. Those about a graph are performed by a client that has one. */

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '@concerto/base';
 import { type AgentEvent, textContent, type Usage, type UsageSource } from '@concerto/protocol';
-import type { Suspend } from '../ports.ts';
+import type { Suspend } from '../worker.ts';
 
 /** How the loop is heard: everything it says goes to the session in this order. */
 export type AssistantVoice = {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AgentExit } from '@concerto/agents';
 import type { Json } from '@concerto/base';
-import { weighed } from '../session/request-risk.ts';
+import { folderOf, weighed } from '../session/request-risk.ts';
 import { LONGEST_TIMER_MS, OwedReplies } from './owed-replies.ts';
 import type { Message, ProgramAgent, ProgramAgentOutput, ProgramCall, Said, SettledMessage } from './program-agent.ts';
 import { WorldFailure } from './program-world.ts';
@@ -113,7 +113,9 @@ export class LiveAgent {
 
   async #pump(): Promise<void> {
     const { output, spec } = this.connection;
-    for await (const batch of spec === undefined ? output : weighed(output, spec)) {
+    for await (const batch of spec === undefined
+      ? output
+      : weighed(output, { agent: spec.name, folder: folderOf(spec) })) {
       for (const output of batch) this.#deliver(output);
       await this.#session?.hasRoom();
     }

@@ -2,6 +2,7 @@ import { type EventLog, follow } from '@concerto/log';
 import { RunnerCommand, readStored } from '@concerto/protocol';
 import type { Clock } from '../ports.ts';
 import { mayPass, pause, storePatienceMs } from './store-patience.ts';
+import type { Tenure } from './tenure.ts';
 
 /** Between two tries to read what is to be done. */
 const followAgainMs = 500;
@@ -9,8 +10,7 @@ const followAgainMs = 500;
 export type CommandFollower = {
   readonly log: EventLog;
   readonly clock: Clock;
-  readonly session: string;
-  readonly signal: AbortSignal;
+  readonly tenure: Tenure;
   /** Never rejects. */
   readonly obey: (command: RunnerCommand) => Promise<void>;
   /** Whatever was there has been obeyed. */
@@ -18,7 +18,7 @@ export type CommandFollower = {
 };
 
 /**
- * Every command after a position, once each and in order, until the signal. A store that cannot be read for a moment
+ * Every command after a position, once each and in order, while the session is ours. A store that cannot be read for a moment
  * costs nothing. What this process decided itself is not read back: `decided` obeys it at once, if all before it is known.
  */
 export class CommandFollowing {
@@ -32,9 +32,9 @@ export class CommandFollowing {
   }
 
   async run(after: number): Promise<void> {
-    const { clock, signal } = this.#follower;
+    const { clock, tenure } = this.#follower;
     this.#after = after;
-    for (let failingSince = 0, failedAt = 0; !signal.aborted; ) {
+    for (let failingSince = 0, failedAt = 0; !tenure.isOver; ) {
       try {
         await this.#readOn(this.#after);
       } catch (cause) {
@@ -55,7 +55,8 @@ export class CommandFollowing {
   }
 
   async #readOn(after: number): Promise<void> {
-    const { log, session, signal, caughtUp } = this.#follower;
+    const { log, tenure, caughtUp } = this.#follower;
+    const { session, over: signal } = tenure;
     // Also after a failure, which may have hidden what others decided.
     await caughtUp();
     for await (const page of follow(log, { session, stream: 'commands', after, signal })) {
@@ -70,9 +71,9 @@ export class CommandFollowing {
   }
 
   #obeyNext(command: RunnerCommand): void {
-    const { obey, signal } = this.#follower;
+    const { obey, tenure } = this.#follower;
     this.#last = this.#last.then(async () => {
-      if (!signal.aborted) await obey(command);
+      if (!tenure.isOver) await obey(command);
     });
   }
 }

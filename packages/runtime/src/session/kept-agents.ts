@@ -1,11 +1,10 @@
 import type { AgentKeeper, KeptAgent, OutputPlace } from '@concerto/agents';
 import type { DocumentWrite, EventLog } from '@concerto/log';
 import { RunnerCommand, readStored } from '@concerto/protocol';
-import type { SessionState } from '@concerto/session';
+import type { Dispatch, SessionState } from '@concerto/session';
 import * as z from 'zod';
-import { dispatchInFlight } from './agent-link.ts';
-import type { Ownership } from './owner-writer.ts';
 import type { ProcessRegister } from './process-register.ts';
+import type { Tenure } from './tenure.ts';
 
 /** Whoever starts agents so that they outlive us. */
 export type KeepsAgents = Pick<AgentKeeper, 'begin' | 'attach' | 'list' | 'end'>;
@@ -61,10 +60,10 @@ export type KeepingPorts = {
 /** What becomes of the agent of a session that was just claimed: it is taken up, or what is left of it is ended. */
 export async function claimAgent(
   { log, keeper, processes }: KeepingPorts,
-  { session, fence: { epoch } }: Ownership,
+  { session, epoch }: Tenure,
   state: SessionState,
 ): Promise<Held | undefined> {
-  const held = keeper === undefined ? undefined : await takeUp(keeper, log, state, epoch);
+  const held = keeper === undefined || state.kind !== 'agent' ? undefined : await takeUp(keeper, log, state, epoch);
   const identity = held?.agent.recorded?.identity;
   if (identity === undefined) await processes.endAllOf(session);
   else await processes.adopt({ session, epoch }, identity);
@@ -72,8 +71,10 @@ export async function claimAgent(
 }
 
 /** Why there is none that goes on; the usual words where nobody could have held it. */
-export function lostWith({ keeper }: KeepingPorts): string | undefined {
-  return keeper === undefined ? undefined : 'the agent was lost: no keeper on this machine holds it';
+export function lostWith({ keeper }: KeepingPorts, kind: SessionState['kind'] | undefined): string | undefined {
+  return keeper === undefined || kind !== 'agent'
+    ? undefined
+    : 'the agent was lost: no keeper on this machine holds it';
 }
 
 /**
@@ -184,4 +185,8 @@ async function readCommands(log: EventLog, session: string, incarnation: number)
     after = page.entries.at(-1)?.position ?? after;
     if (page.entries.length < pageEntries) return commands;
   }
+}
+
+export function dispatchInFlight({ queue: { inFlight, entries } }: SessionState): Dispatch | undefined {
+  return inFlight === undefined ? undefined : entries.live.get(inFlight)?.dispatch;
 }

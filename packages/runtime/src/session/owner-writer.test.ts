@@ -4,6 +4,7 @@ import { settle, VirtualClock } from '../../test/virtual-clock.ts';
 import { OwnerWriter } from './owner-writer.ts';
 import { SessionStore } from './session-store.ts';
 import { storePatienceMs } from './store-patience.ts';
+import { Tenure } from './tenure.ts';
 
 const away = new LogError('unavailable', 'the store is away');
 
@@ -37,21 +38,9 @@ async function stage() {
   });
   const lease = await log.acquireLease({ name: 'l', owner: 'r', ttlMs: 10_000 });
   const epoch = lease.kind === 'acquired' ? lease.epoch : 0;
-  const ended = new AbortController();
-  const lost: string[] = [];
-  const writer = new OwnerWriter({
-    store,
-    clock,
-    own: { session: 's1', runner: 'r', fence: { lease: 'l', epoch } },
-    log,
-    ended: ended.signal,
-    fencedOff: () => {
-      lost.push('fenced');
-      ended.abort();
-    },
-    stands: () => {},
-    commanded: () => {},
-  });
+  const fence = { lease: 'l', epoch };
+  const tenure = new Tenure({ session: 's1', runner: 'r', fence, clock, report: () => {} });
+  const writer = new OwnerWriter({ store, clock, tenure, log });
   await writer.begin();
   const types = async (): Promise<string[]> =>
     (await log.read({ session: 's1', stream: 'events', after: 0, limit: 100 })).entries.map((entry) => entry.type);
@@ -67,7 +56,7 @@ async function stage() {
       clock.step(1_000);
     }
   };
-  return { clock, log, faults, writer, epoch, ended, lost, types, wait };
+  return { clock, log, faults, writer, epoch, tenure, types, wait };
 }
 
 describe('an owner writes', () => {
@@ -100,12 +89,12 @@ describe('an owner writes', () => {
   });
 
   test('nothing is written after the session was lost', async () => {
-    const { writer, log, lost, types, epoch } = await stage();
+    const { writer, log, tenure, types, epoch } = await stage();
     await writer.tell({ type: 'claimed', epoch, runner: 'r' });
     await log.releaseLease({ name: 'l', epoch });
     expect(await writer.tell({ type: 'released', epoch, reason: 'late' })).toBeUndefined();
     await writer.show([{ type: 'turnComplete' }]);
-    expect(lost).toEqual(['fenced']);
+    expect([tenure.isOver, tenure.how]).toEqual([true, 'lost']);
     expect(await types()).toEqual(['message', 'status', 'status']);
   });
 

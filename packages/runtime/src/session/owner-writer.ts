@@ -1,32 +1,27 @@
 import type { OutputPlace } from '@concerto/agents';
 import { assert } from '@concerto/base';
 import type { DocumentWrite, EventLog, NewEntry, StreamName } from '@concerto/log';
-import type { RunnerCommand, WorkEvent } from '@concerto/protocol';
+import type { WorkEvent } from '@concerto/protocol';
 import type { Asked, Report, SessionCommand, SessionState } from '@concerto/session';
 import type { Clock } from '../ports.ts';
+import type { CommandFollowing } from './command-following.ts';
 import { heardDocument, heardOut } from './kept-agents.ts';
 import { OpenCalls, recallOpenCalls } from './open-calls.ts';
-import type { ExecuteOptions, Fence, SessionStore } from './session-store.ts';
-import { withPatience } from './store-patience.ts';
+import type { ExecuteOptions, SessionStore } from './session-store.ts';
+import type { Tenure } from './tenure.ts';
 
 /** How far an agent that a keeper holds is on record with what is written; `all` when it has ended. */
 type Heard = OutputPlace | 'all';
 
-export type Ownership = { readonly session: string; readonly runner: string; readonly fence: Fence };
-
 export type OwnerWriterOptions = {
   readonly store: SessionStore;
   readonly clock: Clock;
-  readonly own: Ownership;
+  readonly tenure: Tenure;
   readonly log: Pick<EventLog, 'head' | 'read'>;
-  /** Nothing is written from then on. */
-  readonly ended: AbortSignal;
-  /** The session belongs to somebody else. */
-  readonly fencedOff: () => void;
+  /** What our own decisions command is obeyed without being read back. */
+  readonly commands?: CommandFollowing;
   /** Where the session stands, after each decision of ours, also one that there was nothing to decide. */
-  readonly stands: (state: SessionState) => void;
-  /** What a decision of this process commands; the head is the position of the last. */
-  readonly commanded: (commands: readonly RunnerCommand[], head: number) => void;
+  readonly stands?: (state: SessionState) => void;
 };
 
 /**
@@ -54,20 +49,21 @@ export class OwnerWriter {
       events: await this.#head('events'),
       journal: await this.#head('journal'),
     }));
-    const { log, store, own, ended, stands, commanded } = this.#options;
-    const state = await this.patiently(() => store.state(own.session));
-    if (state?.turn.active === true) this.#calls = await this.patiently(() => recallOpenCalls(log, own.session));
-    if (ended.aborted) return;
-    const gone = store.ownedHere(own.session, {
-      fence: own.fence,
-      actor: `runner:${own.runner}`,
+    const { log, store, tenure, stands, commands } = this.#options;
+    const { session, fence, runner } = tenure;
+    const state = await this.patiently(() => store.state(session));
+    if (state?.turn.active === true) this.#calls = await this.patiently(() => recallOpenCalls(log, session));
+    if (tenure.isOver) return;
+    const gone = store.ownedHere(session, {
+      fence,
+      actor: `runner:${runner}`,
       decided: (decision, head) => {
         this.#calls.see(decision.events);
-        if (head !== undefined) commanded(decision.commands, head);
-        stands(decision.state);
+        if (head !== undefined) commands?.decided(decision.commands, head);
+        stands?.(decision.state);
       },
     });
-    ended.addEventListener('abort', gone, { once: true });
+    tenure.over.addEventListener('abort', gone, { once: true });
   }
 
   /** The state after it, or undefined when the session is no longer ours. A report made from the state sees everything said before. */
@@ -75,11 +71,10 @@ export class OwnerWriter {
     report: Report | ((state: SessionState | undefined) => Report),
     heard?: Heard,
   ): Promise<SessionState | undefined> {
-    const { own } = this.#options;
     return await this.#decide((state, calls) => {
       const told = typeof report === 'function' ? report(state) : report;
       const checked = withOneResultEach(told, calls, state?.turn.number ?? 0);
-      return { ...this.#asked(`runner:${own.runner}`, calls), ...checked };
+      return { ...this.#asked(`runner:${this.#options.tenure.runner}`, calls), ...checked };
     }, heard);
   }
 
@@ -89,9 +84,9 @@ export class OwnerWriter {
   }
 
   async attend(): Promise<SessionState | undefined> {
-    const { runner, fence } = this.#options.own;
+    const { runner, epoch } = this.#options.tenure;
     return await this.#decide((_state, calls) => {
-      return { ...this.#asked(`runner:${runner}`, calls), type: 'attend', epoch: fence.epoch };
+      return { ...this.#asked(`runner:${runner}`, calls), type: 'attend', epoch };
     });
   }
 
@@ -117,15 +112,15 @@ export class OwnerWriter {
   async write(events: readonly WorkEvent[], heard?: Heard): Promise<number | undefined> {
     const journal = this.#kept.splice(0);
     if (events.length === 0 && journal.length === 0) return this.#before.events;
-    const { store, own, clock } = this.#options;
+    const { store, tenure, clock } = this.#options;
     return await this.#inOrder(async () => {
       const at = new Date(clock.now()).toISOString();
-      const options = { at, fence: own.fence, documents: this.#heard(heard) };
-      const checked = this.#calls.checked(events, store.known(own.session)?.turn.number ?? 0);
+      const options = { at, fence: tenure.fence, documents: this.#heard(heard) };
+      const checked = this.#calls.checked(events, store.known(tenure.session)?.turn.number ?? 0);
       const written = await this.patiently((again) =>
-        store.show(own.session, { events: checked, journal }, again ? { ...options, after: this.#before } : options),
+        store.show(tenure.session, { events: checked, journal }, again ? { ...options, after: this.#before } : options),
       );
-      if (written === undefined) this.#options.fencedOff();
+      if (written === undefined) tenure.end('lost');
       else
         this.#before = {
           events: Math.max(written.events, this.#before.events),
@@ -136,19 +131,18 @@ export class OwnerWriter {
   }
 
   async #head(stream: StreamName): Promise<number> {
-    const { log, own } = this.#options;
-    return await log.head(own.session, stream);
+    const { log, tenure } = this.#options;
+    return await log.head(tenure.session, stream);
   }
 
   /** Tries again while the store is away, as long as the session is ours. */
   async patiently<T>(work: (again: boolean) => Promise<T>): Promise<T> {
-    const { clock, ended } = this.#options;
-    return await withPatience(work, { clock, givenUp: () => ended.aborted });
+    return await this.#options.tenure.patiently(work);
   }
 
   #heard(heard: Heard | undefined): readonly DocumentWrite[] {
     if (heard === undefined) return [];
-    const { session } = this.#options.own;
+    const { session } = this.#options.tenure;
     return [heard === 'all' ? heardOut(session) : heardDocument(session, this.#incarnation, heard)];
   }
 
@@ -157,9 +151,9 @@ export class OwnerWriter {
     command: (state: SessionState | undefined, calls: OpenCalls) => SessionCommand,
     heard?: Heard,
   ): Promise<SessionState | undefined> {
-    const { store, own, stands, fencedOff } = this.#options;
+    const { store, tenure, stands } = this.#options;
     const options: ExecuteOptions = {
-      fence: own.fence,
+      fence: tenure.fence,
       journal: this.#kept.splice(0),
       documents: this.#heard(heard),
     };
@@ -169,21 +163,21 @@ export class OwnerWriter {
         calls = this.#calls.copy();
         return command(state, calls);
       };
-      const executed = await this.patiently(() => store.execute(own.session, made, options));
+      const executed = await this.patiently(() => store.execute(tenure.session, made, options));
       if (executed.ok) {
         this.#calls = calls;
         calls.see(executed.value.events);
-        stands(executed.value.state);
+        stands?.(executed.value.state);
         return executed.value.state;
       }
       assert('kind' in executed.error, 'the domain refuses no report');
-      fencedOff();
+      tenure.end('lost');
       return undefined;
     });
   }
 
   async #inOrder<T>(work: () => Promise<T>): Promise<T | undefined> {
-    const run = this.#last.then(async () => (this.#options.ended.aborted ? undefined : await work()));
+    const run = this.#last.then(async () => (this.#options.tenure.isOver ? undefined : await work()));
     this.#last = run.catch(() => undefined);
     return await run;
   }

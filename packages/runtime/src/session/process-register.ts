@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import { endOrphan, type ProcessIdentity } from '@concerto/agents';
 import type { EventLog } from '@concerto/log';
 import * as z from 'zod';
+import type { Tenure } from './tenure.ts';
 
 const Remembered = z.strictObject({
   session: z.string(),
@@ -83,4 +84,42 @@ export class ProcessRegister {
 
 function keyOf({ session, epoch }: ProcessNote): string {
   return `${session}@${epoch}`;
+}
+
+/**
+ * An owner's notes of its own processes, in order, of which the last counts: an old process that ends slowly must not
+ * take the note of the next one with it.
+ */
+export class OwnProcessNotes {
+  readonly #register: Pick<ProcessRegister, 'remember' | 'forget'>;
+  readonly #tenure: Tenure;
+  #noted: ProcessIdentity | undefined;
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(register: Pick<ProcessRegister, 'remember' | 'forget'>, tenure: Tenure) {
+    this.#register = register;
+    this.#tenure = tenure;
+  }
+
+  async remember(identity: ProcessIdentity): Promise<void> {
+    this.#noted = identity;
+    await this.#inOrder(() => this.#register.remember(this.#note, identity));
+  }
+
+  /** One that was taken up was noted down before us. */
+  async forget(identity: ProcessIdentity): Promise<void> {
+    const { marker, pid } = this.#noted ?? identity;
+    if (marker !== identity.marker || pid !== identity.pid) return;
+    await this.#inOrder(() => this.#register.forget(this.#note));
+  }
+
+  get #note(): ProcessNote {
+    return { session: this.#tenure.session, epoch: this.#tenure.epoch };
+  }
+
+  async #inOrder(work: () => Promise<void>): Promise<void> {
+    const noted = this.#last.then(() => this.#tenure.patiently(work));
+    this.#last = noted.catch(() => undefined);
+    await noted;
+  }
 }

@@ -1,8 +1,8 @@
 import type { Json, JsonObject } from '@concerto/base';
 import type { AgentEvent, Usage } from '@concerto/protocol';
 import type { Answer } from '@concerto/vm';
-import type { SessionOutput } from '../ports.ts';
 import type { ProgramRequest } from '../program/program-world.ts';
+import type { WorkerOutput } from '../worker.ts';
 import { callResult } from './child-sessions.ts';
 
 /** Longest text of a prompt or an answer that is shown of a model's call; the program has it whole. */
@@ -10,11 +10,11 @@ const shownMax = 4_000;
 
 /** Says in the program's session which model was asked what, and what it answered at which cost. */
 export class ModelCalls {
-  readonly #say: (output: SessionOutput) => void;
+  readonly #say: (output: WorkerOutput) => void;
   /** By the stream that its answer comes in. */
   readonly #streamed = new Map<string, { readonly callId: string; readonly model: string }>();
 
-  constructor(say: (output: SessionOutput) => void) {
+  constructor(say: (output: WorkerOutput) => void) {
     this.#say = say;
   }
 

@@ -25,7 +25,7 @@ async function riskOf(fields: JsonObject): Promise<unknown> {
   async function* one() {
     yield [{ kind: 'message', raw, message: { ...raw } }];
   }
-  for await (const [word] of weighed(one(), { name: 'coder', command: 'coder', workingDir: folder })) {
+  for await (const [word] of weighed(one(), { agent: 'coder', folder })) {
     expect(word?.message).toEqual(word?.raw);
     return word?.raw.risk_level;
   }
@@ -59,7 +59,7 @@ test('a request of our own loop is weighed by its scope; a budget is not', async
       { kind: 'suspend', event: event('budget', { tool: 'x' }) },
     ];
   }
-  for await (const batch of weighed(two(), { name: 'helper', command: 'helper' })) {
+  for await (const batch of weighed(two(), { agent: 'helper', folder: undefined })) {
     expect(batch.map(({ event: { scope } }) => scope.risk_level)).toEqual(['high', undefined]);
   }
 });

@@ -3,7 +3,7 @@ import { dirname, join, resolve, sep } from 'node:path';
 import type { AgentSpec } from '@concerto/agents';
 import type { JsonObject } from '@concerto/base';
 import { approvalRequest, type RuleRequest, riskToShow } from '@concerto/rules';
-import type { Suspend } from '../ports.ts';
+import type { Suspend } from '../worker.ts';
 
 /** What of an output may ask for something. */
 type Word = {
@@ -13,16 +13,19 @@ type Word = {
   readonly event?: Suspend;
 };
 
+/** Who asks, and what its paths are relative to. */
+type Place = { readonly agent: string; readonly folder: string | undefined };
+
 /**
  * Requests say how risky they are, read from the request itself, before anybody sees them: rules, cards and programs read
  * the same word. The agent's own word counts where it is the higher.
  */
 export async function* weighed<Output extends Word>(
   output: AsyncIterable<readonly Output[]>,
-  spec: AgentSpec,
+  place: Place,
 ): AsyncGenerator<readonly Output[]> {
   for await (const batch of output) {
-    yield batch.some(isApproval) ? await Promise.all(batch.map((word) => weigh(word, spec))) : batch;
+    yield batch.some(isApproval) ? await Promise.all(batch.map((word) => weigh(word, place))) : batch;
   }
 }
 
@@ -63,10 +66,10 @@ function isApproval({ raw, event }: Word): boolean {
   return raw?.type === 'approval' || event?.type === 'queryConsent';
 }
 
-async function weigh<Output extends Word>(word: Output, spec: AgentSpec): Promise<Output> {
+async function weigh<Output extends Word>(word: Output, place: Place): Promise<Output> {
   const { raw, event, message } = word;
   if (raw?.type === 'approval') {
-    const risk = await riskIn(raw, spec);
+    const risk = await riskIn(raw, place);
     return {
       ...word,
       raw: { ...raw, ...risk },
@@ -74,14 +77,13 @@ async function weigh<Output extends Word>(word: Output, spec: AgentSpec): Promis
     };
   }
   if (event?.type !== 'queryConsent' || event.consentType === 'budget') return word;
-  return { ...word, event: { ...event, scope: { ...event.scope, ...(await riskIn(event.scope, spec)) } } };
+  return { ...word, event: { ...event, scope: { ...event.scope, ...(await riskIn(event.scope, place)) } } };
 }
 
 /** Nothing where the agent's word is all there is, or says as much. */
-async function riskIn(fields: JsonObject, spec: AgentSpec): Promise<{ readonly risk_level?: string }> {
-  const folder = folderOf(spec);
-  const request: RuleRequest = approvalRequest(fields, { agent: spec.name, folder });
-  const resolved = await resolvedPaths(folder, request.paths);
+async function riskIn(fields: JsonObject, place: Place): Promise<{ readonly risk_level?: string }> {
+  const request: RuleRequest = approvalRequest(fields, place);
+  const resolved = await resolvedPaths(place.folder, request.paths);
   const risk = riskToShow({ ...request, resolved });
   return risk === undefined || risk === request.claimed ? {} : { risk_level: risk };
 }

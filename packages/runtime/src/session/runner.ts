@@ -1,20 +1,18 @@
-import { AgentError } from '@concerto/agents';
-import { ok } from '@concerto/base';
-import { runningPrompt, type SessionState } from '@concerto/session';
+import type { SessionState } from '@concerto/session';
 import { Answering } from '../answer/answering.ts';
-import { startAssistant } from '../assistant/assistant-start.ts';
+import { assistantStarter } from '../assistant/assistant-start.ts';
 import type { Catalog, CatalogEntry } from '../catalog.ts';
-import type { StartWork } from '../ports.ts';
-import type { ActorPorts, LeftAgent } from './actor-ports.ts';
+import type { LeftWorker, StartWorkers } from '../worker.ts';
+import { type AgentWorkerPorts, agentStarter } from './agent-worker.ts';
 import { readKeptName } from './kept-agents.ts';
-import type { Ownership } from './owner-writer.ts';
 import type { PoolKeeper } from './pool-keeper.ts';
-import type { ProcessNote } from './process-register.ts';
+import { OwnProcessNotes, type ProcessNote, type ProcessRegister } from './process-register.ts';
 import { ProgramCode } from './program-code.ts';
-import { ProgramConnection } from './program-connection.ts';
+import { programStarter } from './program-worker.ts';
 import { routeFor } from './route-request.ts';
 import type { RuleBook } from './rule-book.ts';
-import { type ActorEnd, SessionActor } from './session-actor.ts';
+import { type ActorPorts, SessionActor } from './session-actor.ts';
+import { Tenure, type TenureEnd } from './tenure.ts';
 import { readUnfinished } from './unfinished.ts';
 
 /** With the sweep that finds it expired, less than the ten seconds in which a dead runner's sessions have moved. */
@@ -25,12 +23,14 @@ const sweepEveryMs = 1_000;
 /** How often we look for agents whose session needs none any more: their runner died before it had ended them. */
 const orphansEveryMs = 30_000;
 
-export type RunnerOptions = ActorPorts & {
-  readonly name: string;
-  readonly catalog: Catalog;
-  readonly pool: PoolKeeper;
-  readonly rules: RuleBook;
-};
+export type RunnerOptions = ActorPorts &
+  AgentWorkerPorts & {
+    readonly name: string;
+    readonly catalog: Catalog;
+    readonly pool: PoolKeeper;
+    readonly rules: RuleBook;
+    readonly processes: Pick<ProcessRegister, 'remember' | 'forget' | 'end' | 'here'>;
+  };
 
 type Owned = { readonly actor: SessionActor; readonly epoch: number; readonly ended: Promise<void>; renewedAt: number };
 
@@ -41,6 +41,7 @@ type Owned = { readonly actor: SessionActor; readonly epoch: number; readonly en
 export class Runner {
   readonly #options: RunnerOptions;
   readonly #code: ProgramCode;
+  readonly #startWorkers: StartWorkers;
   readonly #owned = new Map<string, Owned>();
   readonly #claiming = new Map<string, Promise<void>>();
   /** Sessions that another runner held when we last tried: not worth a try before then. */
@@ -51,6 +52,11 @@ export class Runner {
   constructor(options: RunnerOptions) {
     this.#options = options;
     this.#code = new ProgramCode(options.log);
+    this.#startWorkers = {
+      agent: agentStarter(options),
+      assistant: assistantStarter(options),
+      program: programStarter({ ...options, code: this.#code }),
+    };
   }
 
   start(): void {
@@ -71,7 +77,7 @@ export class Runner {
    * Hands every session over; agents that are at work go on without us where they may, and where a keeper holds them.
    * Resolves when nothing of ours runs any more, with those that go on.
    */
-  async stop(reason: string, keeps = false): Promise<readonly LeftAgent[]> {
+  async stop(reason: string, keeps = false): Promise<readonly LeftWorker[]> {
     this.#stopping = true;
     for (const cancel of this.#cancels.splice(0)) cancel();
     await Promise.all(this.#claiming.values());
@@ -202,20 +208,22 @@ export class Runner {
     }
     if (this.#stopping) return await log.releaseLease({ name: lease, epoch: got.epoch });
     this.#heldUntil.delete(session);
-    const own = { session, runner: name, fence: { lease, epoch: got.epoch } };
-    const { ports, agent } = driverOf(entry, { ...this.#options, code: this.#code }, state);
+    const { rules, report, processes } = this.#options;
+    const tenure = new Tenure({ session, runner: name, fence: { lease, epoch: got.epoch }, clock, report });
     const isChild = state.parent !== undefined;
-    const { rules, report } = this.#options;
-    // What a program asked is its to answer first.
-    const route = isChild ? undefined : routeFor({ rules, entry, report, session: () => store.known(session) });
-    const owned = { own, entry: agent, once: state.once, tools: state.tools, isChild };
-    const answering = new Answering({ ...this.#options, own });
-    const follows = { stands: (now: SessionState) => answering.stands(now), ...(route === undefined ? {} : { route }) };
-    const actor = new SessionActor({ ...ports, ...follows }, owned);
-    const ended = actor
-      .run()
-      .finally(() => answering.close())
-      .then((end) => this.#ended(own, end));
+    const answering = new Answering({ ...this.#options, tenure });
+    const actor = new SessionActor(this.#options, {
+      tenure,
+      answering,
+      entry,
+      startWorker: this.#startWorkers[entry.kind],
+      notes: new OwnProcessNotes(processes, tenure),
+      once: state.once,
+      isChild,
+      // What a program asked is its to answer first.
+      route: isChild ? undefined : routeFor({ rules, entry, report, session: () => store.known(session) }),
+    });
+    const ended = actor.run().then((end) => this.#ended(tenure, end));
     this.#owned.set(session, { actor, epoch: got.epoch, ended, renewedAt: clock.elapsed() });
   }
 
@@ -224,7 +232,7 @@ export class Runner {
     return code === undefined ? this.#options.catalog.find(kind, agent) : await this.#code.agentEntry(code, agent);
   }
 
-  async #ended({ session, fence }: Ownership, end: ActorEnd): Promise<void> {
+  async #ended({ session, fence }: Tenure, end: TenureEnd): Promise<void> {
     this.#owned.delete(session);
     const { log, report } = this.#options;
     if (end === 'lost') return; // Somebody else's, or ours again after a moment: the sweep finds it.
@@ -255,45 +263,4 @@ function leaseOf(session: string): string {
 
 function needsOwner(state: SessionState): boolean {
   return state.slot.kind === 'held' && (state.end === undefined || state.agentProcess.kind !== 'none');
-}
-
-type Entry<Kind> = Extract<CatalogEntry, { readonly kind: Kind }>;
-
-/** Programs and assistants are driven like an agent; only what starts them differs. */
-function driverOf(
-  entry: CatalogEntry,
-  ports: RunnerOptions & { readonly code: ProgramCode },
-  { id: session, root = session, tools, version }: SessionState,
-): { readonly ports: ActorPorts; readonly agent: Entry<'agent'> } {
-  if (entry.kind === 'agent') {
-    const { fault } = entry;
-    if (fault === undefined) return { ports, agent: entry };
-    const startAgent: StartWork = () => Promise.reject(new AgentError('spawn-failed', fault));
-    return { ports: { ...ports, startAgent }, agent: entry };
-  }
-  const { name } = entry;
-  const agent: Entry<'agent'> = { kind: 'agent', name, spec: { name, command: name } };
-  if (entry.kind === 'assistant') {
-    const { log, mintId, clock, environment = process.env } = ports;
-    const startAgent: StartWork = async (spec, options) => {
-      const fault = entry.fault?.();
-      if (fault !== undefined) throw new AgentError('spawn-failed', `assistant "${name}": ${fault}`);
-      return await startAssistant(entry.spec, spec, options, { session, tools, log, mintId, clock, environment });
-    };
-    const timeout = entry.timeoutMs === undefined ? {} : { timeoutMs: entry.timeoutMs };
-    return { ports: { ...ports, startAgent, keeper: undefined }, agent: { ...agent, ...timeout } };
-  }
-  const startAgent: StartWork = async (spec, options) => {
-    // What it runs stays as it was when it first ran, whatever became of the files.
-    const kept = version === undefined ? undefined : await ports.code.get(version);
-    const loaded = kept === undefined ? entry.load() : ok(kept);
-    if (!loaded.ok) throw new AgentError('spawn-failed', loaded.error);
-    const program = loaded.value;
-    const code = kept === undefined || version === undefined ? await ports.code.keep(program) : version;
-    const state = await ports.store.state(session);
-    const prompt = state === undefined ? undefined : runningPrompt(state);
-    const cutShort = prompt === undefined ? undefined : { id: prompt.id, text: prompt.content };
-    return new ProgramConnection(spec, { program, code, session, root, ports, options, cutShort });
-  };
-  return { ports: { ...ports, startAgent, keeper: undefined }, agent };
 }

@@ -1,171 +1,178 @@
-import type { OutputPlace } from '@concerto/agents';
-import { LogError } from '@concerto/log';
-import type { RunnerCommand, ToolConfig, WorkEvent } from '@concerto/protocol';
+import type { KeptAgent, OutputPlace } from '@concerto/agents';
+import { type EventLog, LogError } from '@concerto/log';
+import type { RunnerCommand } from '@concerto/protocol';
 import { type SessionState, statusOf } from '@concerto/session';
-import type { SessionConnection } from '../ports.ts';
-import type { ActorPorts, AgentEntry, LeftAgent, Owned } from './actor-ports.ts';
+import type { Answering } from '../answer/answering.ts';
+import type { CatalogEntry } from '../catalog.ts';
+import type { Clock, MintId, Report } from '../ports.ts';
+import type { LeftWorker, StartWorker, Worker } from '../worker.ts';
 import { rememberCapabilities } from './agent-capabilities.ts';
-import { conversationOf, spentBy } from './agent-conversation.ts';
-import { AgentJournal } from './agent-journal.ts';
-import { AgentLink, undelivered } from './agent-link.ts';
-import { AgentListener, type Exit } from './agent-listener.ts';
-import { type Speaker, sessionError } from './agent-report.ts';
-import { AgentWords } from './agent-words.ts';
 import { CommandFollowing } from './command-following.ts';
 import { atNextDeadline, startWithin } from './deadline-watch.ts';
-import { claimAgent, type Held, keptName, lostWith, stillWanted } from './kept-agents.ts';
-import { OwnProcessNotes } from './own-process-notes.ts';
-import { type Ownership, OwnerWriter } from './owner-writer.ts';
+import { Hearing } from './hearing.ts';
+import { Incarnation, undelivered } from './incarnation.ts';
+import { claimAgent, type Held, type KeepingPorts, lostWith, stillWanted } from './kept-agents.ts';
+import { OwnerWriter } from './owner-writer.ts';
+import type { OwnProcessNotes } from './process-register.ts';
 import { weighed } from './request-risk.ts';
-import { type Patience, pause, withPatience } from './store-patience.ts';
-import { specWithTools } from './tool-params.ts';
+import type { Route } from './route-request.ts';
+import { sessionError } from './session-error.ts';
+import type { SessionStore } from './session-store.ts';
+import type { Tenure, TenureEnd } from './tenure.ts';
 import { errorEvent } from './translate.ts';
-import { TurnTimeouts } from './turn-timeouts.ts';
+import { type TurnLimits, TurnTimeouts } from './turn-timeouts.ts';
+import { WorkerJournal } from './worker-journal.ts';
 
-/** Output waits this long at most for our own write to be confirmed, so that a deaf agent cannot stop its reader. */
-const writeConfirmMs = 1_000;
+/** What the owner of a session has of the world. */
+export type ActorPorts = KeepingPorts & {
+  readonly log: EventLog;
+  readonly store: SessionStore;
+  readonly clock: Clock;
+  readonly mintId: MintId;
+  readonly report: Report;
+};
 
-/** Why an actor ended: the session needs no owner now, it was taken from us or could not be kept, or the runner is stopping. */
-export type ActorEnd = 'done' | 'lost' | 'released';
+/** What is owned: the session, what works in it, and for whom. */
+export type Owned = {
+  readonly tenure: Tenure;
+  readonly entry: CatalogEntry;
+  readonly startWorker: StartWorker;
+  readonly notes: OwnProcessNotes;
+  /** Asks the models that its requests are put before. */
+  readonly answering: Answering;
+  readonly once: boolean;
+  /** Another session opened it, and hears it. */
+  readonly isChild: boolean;
+  /** Who answers before a person does; undefined leaves it to people. */
+  readonly route: Route | undefined;
+};
 
 /**
- * Owns one agent session: obeys its commands, drives its process, reports what happens. It decides nothing; every
- * report goes through the domain, and every write is fenced by the epoch under which the session was claimed.
+ * Owns one session: obeys its commands, drives its worker, reports what happens. It decides nothing; every report goes
+ * through the domain, and every write is fenced by the epoch under which the session was claimed.
  */
 export class SessionActor {
   readonly #ports: ActorPorts;
-  readonly #own: Ownership;
-  readonly #entry: AgentEntry;
-  readonly #tools: ToolConfig | undefined;
+  readonly #owned: Owned;
+  readonly #tenure: Tenure;
+  readonly #limits: Limits;
   /** Of a session that another one opened, and hears. */
-  readonly #journal: AgentJournal | undefined;
-  readonly #ended = new AbortController();
+  readonly #journal: WorkerJournal | undefined;
   readonly #timeouts: TurnTimeouts;
   readonly #writer: OwnerWriter;
   readonly #commands: CommandFollowing;
-  readonly #notes: OwnProcessNotes;
-  readonly #words: AgentWords;
-  #live: AgentLink | undefined;
+  #last: Incarnation | undefined;
   #leaving = false;
-  /** We have ended its process. */
-  #isDismissed = false;
-  #end: ActorEnd = 'done';
   #followed: SessionState | undefined;
+  #capabilities: readonly string[] | undefined;
   #cancelDeadline: () => void = () => {};
 
-  constructor(ports: ActorPorts, { own, entry, once, tools, isChild }: Owned) {
+  constructor(ports: ActorPorts, owned: Owned) {
     this.#ports = ports;
-    this.#own = own;
-    this.#entry = entry;
-    this.#tools = tools;
+    this.#owned = owned;
+    const { tenure, once, isChild } = owned;
+    this.#tenure = tenure;
+    this.#limits = limitsOf(owned.entry);
+    const { log, store, clock } = ports;
     this.#timeouts = new TurnTimeouts(
-      ports.clock,
-      { ...entry, wholeRun: once },
-      (why) => void this.#guard(this.#timedOut(why)),
+      clock,
+      { ...this.#limits, wholeRun: once },
+      (why) => void tenure.guard(this.#timedOut(why)),
     );
-    const note = { session: own.session, epoch: own.fence.epoch };
-    this.#notes = new OwnProcessNotes(ports.processes, note, this.#patience());
     this.#commands = new CommandFollowing({
-      log: ports.log,
-      clock: ports.clock,
-      session: own.session,
-      signal: this.#ended.signal,
-      obey: (command) => this.#guard(this.#obey(command)),
+      log,
+      clock,
+      tenure,
+      obey: (command) => tenure.guard(this.#obey(command)),
       // A wish decided by another process may have set a deadline that is ours to keep.
       caughtUp: async () => {
-        const state = await ports.store.state(own.session);
+        const state = await store.state(tenure.session);
         if (state !== undefined) this.noticed(state);
       },
     });
-    this.#writer = new OwnerWriter({
-      store: ports.store,
-      clock: ports.clock,
-      own,
-      log: ports.log,
-      ended: this.#ended.signal,
-      fencedOff: () => this.#finish('lost'),
-      stands: (state) => this.noticed(state),
-      commanded: (commands, head) => this.#commands.decided(commands, head),
-    });
-    this.#words = new AgentWords({
-      session: own.session,
-      protocol: entry.spec.protocol,
-      writer: this.#writer,
-      speaker: (live) => this.#speaker(live),
-      turnStarted: () => this.#timeouts.turnStarted(),
-      guard: (work) => this.#guard(work),
-    });
-    if (isChild) this.#journal = new AgentJournal(this.#writer, ports.clock);
+    const stands = (state: SessionState): void => this.noticed(state);
+    this.#writer = new OwnerWriter({ store, clock, tenure, log, commands: this.#commands, stands });
+    if (isChild) this.#journal = new WorkerJournal(this.#writer, clock);
+    tenure.over.addEventListener('abort', () => this.#drop(), { once: true });
+  }
+
+  get #live(): Incarnation | undefined {
+    return this.#last?.isGone === true ? undefined : this.#last;
   }
 
   /** Runs until the session needs no owner, is lost to another one, or `release` or `abandon` is called. Never rejects. */
-  async run(): Promise<ActorEnd> {
+  async run(): Promise<TenureEnd> {
+    const tenure = this.#tenure;
     try {
       // Whoever owned it before is fenced already: what stands here is from before our claim.
-      const after = await withPatience(() => this.#ports.log.head(this.#own.session, 'commands'), this.#patience());
+      const after = await tenure.patiently(() => this.#ports.log.head(tenure.session, 'commands'));
       await this.#writer.begin();
-      const held = await withPatience(() => this.#heldStill(), this.#patience());
-      const { runner, fence } = this.#own;
-      const goesOn = held === undefined ? { lost: lostWith(this.#ports) } : { kept: held.incarnation };
-      const within = startWithin(this.#entry.initTimeoutMs);
-      const state = await this.#tell({ type: 'claimed', epoch: fence.epoch, runner, ...within, ...goesOn });
+      const held = await tenure.patiently(() => this.#heldStill());
+      const { runner, epoch } = tenure;
+      const goesOn =
+        held === undefined ? { lost: lostWith(this.#ports, this.#owned.entry.kind) } : { kept: held.incarnation };
+      const within = startWithin(this.#limits.initTimeoutMs);
+      const state = await this.#writer.tell({ type: 'claimed', epoch, runner, ...within, ...goesOn });
       if (held !== undefined && state !== undefined) await this.#goOn(held, state);
       await this.#commands.run(after);
     } catch (cause) {
-      this.#failed(cause);
+      tenure.fail(cause);
     } finally {
       this.#cancelDeadline();
       this.#timeouts.stop();
-      await this.#guard(this.#letGo());
+      await tenure.guard(this.#letGo());
     }
-    return this.#end;
+    return tenure.how;
   }
 
   /**
-   * Gives the session up in good order; the next owner carries on. Where it may, an agent that is at work goes on
-   * without us; any other process ends. Gives one that goes on.
+   * Gives the session up in good order; the next owner carries on. Where it may, a worker that is at work goes on
+   * without us; any other ends. Gives one that goes on.
    */
-  readonly release = (reason: string, keeps: boolean): Promise<LeftAgent | undefined> =>
+  readonly release = (reason: string, keeps: boolean): Promise<LeftWorker | undefined> =>
     this.#leave(reason, 'released', keeps);
 
-  /** The process first: whoever comes next must not find two. Its end is ours, so it is not reported as the agent's. */
-  async #leave(reason: string, end: ActorEnd, keeps = false): Promise<LeftAgent | undefined> {
-    if (this.#ended.signal.aborted || this.#leaving) return undefined;
+  /** The worker first: whoever comes next must not find two. Its end is ours, so it is not reported as its own. */
+  async #leave(reason: string, end: TenureEnd, keeps = false): Promise<LeftWorker | undefined> {
+    const tenure = this.#tenure;
+    if (tenure.isOver || this.#leaving) return undefined;
     this.#leaving = true;
     const live = this.#live;
-    const stays = keeps && live?.kept !== undefined && this.#followed?.turn.active === true ? live : undefined;
-    this.#isDismissed = stays === undefined;
-    await this.#guard(stays === undefined ? this.#endProcess() : stays.detach());
-    const kept = stays?.incarnation;
-    await this.#guard(
-      this.#tell((state) => ({
+    const stays = keeps && live?.worker?.kept !== undefined && this.#followed?.turn.active === true;
+    let left: LeftWorker | undefined;
+    if (live !== undefined) live.isDismissed = !stays;
+    await tenure.guard(
+      stays
+        ? live.leave().then((worker) => {
+            left = worker;
+          })
+        : this.#endWorker(),
+    );
+    await tenure.guard(
+      this.#writer.tell((state) => ({
         type: 'released',
-        epoch: this.#own.fence.epoch,
+        epoch: tenure.epoch,
         reason,
-        ...(kept === undefined ? { undelivered: undelivered(state, live) } : { kept }),
+        ...(stays ? { kept: live.number } : { undelivered: undelivered(state, live) }),
       })),
     );
-    this.#finish(end);
-    return stays === undefined ? undefined : { name: keptName(this.#own.session, stays.incarnation), pid: stays.pid };
+    tenure.end(end);
+    return left;
   }
 
-  /** The lease is gone: let the process go and write nothing more. */
+  /** The lease is gone: let the worker go and write nothing more. */
   abandon(): void {
-    this.#finish('lost');
+    this.#tenure.end('lost');
   }
 
-  #finish(end: ActorEnd): void {
-    if (this.#ended.signal.aborted) return;
-    this.#end = end;
-    this.#ended.abort();
-    // Whoever has the session now finds its agent as it is.
-    if (end === 'lost' && this.#ports.keeper !== undefined) void this.#live?.detach();
-    else this.#live?.abort.abort();
-  }
-
-  #failed(cause: unknown): void {
-    if (!this.#ended.signal.aborted) this.#ports.report(`session ${this.#own.session}: its owner failed`, cause);
-    this.#finish('lost');
+  /** Whoever has the session now finds its worker as it is, where a keeper holds it. */
+  #drop(): void {
+    const live = this.#live;
+    if (live === undefined) return;
+    const isLeft =
+      this.#tenure.how === 'lost' && this.#ports.keeper !== undefined && this.#owned.entry.kind === 'agent';
+    if (isLeft) void live.leave();
+    else live.endStart();
   }
 
   async #obey(command: RunnerCommand): Promise<void> {
@@ -174,167 +181,129 @@ export class SessionActor {
       await this.#writer.attend();
       return;
     }
+    const tenure = this.#tenure;
     if (command.type === 'start') {
       // Our successor's: we have lost the session and did not know.
-      return command.epoch === this.#own.fence.epoch ? this.#start(command.incarnation) : this.#finish('lost');
+      return command.epoch === tenure.epoch ? this.#start(command.incarnation) : tenure.end('lost');
     }
     const live = this.#live;
-    if (live === undefined || command.incarnation !== live.incarnation) return;
+    if (live === undefined || command.incarnation !== live.number) return;
     switch (command.type) {
       case 'deliver':
-        return this.#words.deliver(live, command);
+        return live.deliver(command);
       case 'answer':
-        return this.#words.answer(live, command);
+        return live.answer(command);
       case 'respond':
-        return this.#words.respond(live, command);
+        return live.respond(command);
       case 'withdraw':
-        return this.#words.withdraw(live, command);
+        return live.withdraw(command);
       case 'interrupt':
       case 'pause':
-      case 'resume':
       case 'cancel':
-        if (live.control(command) === 'asked') return;
-        return await this.#confirm(live, command.requestId);
+        return await this.#control(live, { verb: command.type, id: command.requestId });
+      case 'resume':
+        return await this.#control(live, { verb: 'resume', id: command.requestId, force: command.frozen });
       case 'signal-interrupt':
-        return live.interrupt();
+        return await this.#control(live, { verb: 'interrupt', id: command.requestId, force: true });
       case 'freeze':
-        live.freeze();
-        return await this.#confirm(live, command.requestId);
+        return await this.#control(live, { verb: 'pause', id: command.requestId, force: true });
       case 'terminate':
-        return void this.#guard(live.end());
+        return void tenure.guard(live.stop());
       case 'kill':
-        return void this.#guard(live.end(0));
+        return void tenure.guard(live.stop({ now: true }));
       case 'stop':
-        return void this.#guard(this.#leave(`the session is ${command.reason}`, 'done'));
+        return void tenure.guard(this.#leave(`the session is ${command.reason}`, 'done'));
     }
   }
 
-  async #confirm(live: AgentLink, requestId: string): Promise<void> {
-    await this.#tell({ type: 'control-acked', ...this.#speaker(live), requestId });
+  async #control(live: Incarnation, control: Parameters<Incarnation['control']>[0]): Promise<void> {
+    if (live.control(control) === 'asked') return;
+    await this.#writer.tell({ type: 'control-acked', ...live.speaker, requestId: control.id });
   }
 
-  #start(incarnation: number): void {
-    const { keeper, clock } = this.#ports;
-    const { session, fence } = this.#own;
-    const live = new AgentLink(incarnation, clock, keeper?.begin(keptName(session, incarnation), fence.epoch));
-    this.#live = live;
-    live.up = this.#guard(this.#bringUp(live));
+  #start(number: number): void {
+    const live = this.#begin(number);
+    live.up = this.#tenure.guard(this.#bringUp(live));
+  }
+
+  #begin(number: number, held?: KeptAgent): Incarnation {
+    if (this.#last !== undefined) this.#last.isGone = true;
+    const parts = { tenure: this.#tenure, writer: this.#writer, timeouts: this.#timeouts, journal: this.#journal };
+    this.#last = new Incarnation({ ...parts, number, held });
+    return this.#last;
   }
 
   async #heldStill(): Promise<Held | undefined> {
-    const state = await this.#ports.store.state(this.#own.session);
-    return state === undefined ? undefined : await claimAgent(this.#ports, this.#own, state);
+    const state = await this.#ports.store.state(this.#tenure.session);
+    return state === undefined ? undefined : await claimAgent(this.#ports, this.#tenure, state);
   }
 
-  /** An agent that its keeper held: it says all again that it said, and is then given what it has not got. */
+  /** One that its keeper held: it says all again that it said, and is then given what it has not got. */
   async #goOn(held: Held, state: SessionState): Promise<void> {
     const { incarnation, agent, heard } = held;
-    const live = new AgentLink(incarnation, this.#ports.clock, agent);
-    this.#live = live;
+    const live = this.#begin(incarnation, agent);
     live.turn = state.turn.number;
     if (state.turn.active) this.#timeouts.turnStarted();
     const wanted = await stillWanted(this.#ports.log, state, held);
-    const { handedOver, answered, commands } = wanted;
-    live.promptedBy = wanted.promptedBy;
-    live.responds = wanted.responds;
-    live.steeredBefore(wanted.steers);
-    if (handedOver !== undefined) await this.#words.handedOver(live, handedOver);
-    for (const requestId of answered) await this.#words.answered(live, requestId);
+    live.goesOn(wanted);
+    if (wanted.handedOver !== undefined) await live.delivered(wanted.handedOver);
+    for (const requestId of wanted.answered) await live.answered(requestId);
     const isReady = state.agentProcess.kind === 'ready';
-    live.up = this.#guard(this.#bringUp(live, { isReady, heard }));
+    live.up = this.#tenure.guard(this.#bringUp(live, { isReady, heard }));
     const given = live.takenUp.then(async () => {
-      for (const command of commands) await this.#guard(this.#obey(command));
+      for (const command of wanted.commands) await this.#tenure.guard(this.#obey(command));
     });
     // One that is still starting is waited for like any other.
     if (isReady) await Promise.race([given, live.up]);
   }
 
-  async #bringUp(live: AgentLink, before: { isReady?: boolean; heard?: OutputPlace | undefined } = {}): Promise<void> {
-    const { startAgent, environment = process.env } = this.#ports;
-    const { spec, initTimeoutMs } = this.#entry;
-    let connection: SessionConnection;
-    try {
-      // An agent of our own wire keeps its conversation itself.
-      const isForeign = spec.protocol !== undefined && spec.protocol !== 'ndjson';
-      const conversation = isForeign ? await conversationOf(this.#ports.log, this.#own.session) : undefined;
-      connection = await startAgent(specWithTools(spec, this.#tools, environment), {
-        ...(live.agent === undefined ? {} : { kept: live.agent }),
-        signal: live.abort.signal,
-        ...(initTimeoutMs === undefined ? {} : { initTimeoutMs }),
-        ...(conversation === undefined ? {} : { conversation, ...spentBy(this.#followed) }),
-        writer: this.#writer,
-        epoch: this.#own.fence.epoch,
-        onProcess: (identity) => this.#notes.remember(identity),
-        onStderr: (text) => this.#journal?.stderr(live, text),
-      });
-      live.connected(connection);
-      if (live.abort.signal.aborted) await connection.end();
-      live.abort.signal.throwIfAborted();
-    } catch (cause) {
-      // Our own store failed, not the agent: the next owner starts it again.
-      if (cause instanceof LogError) throw cause;
-      if (this.#live !== live || this.#leaving || live.isDetached) return;
-      this.#live = undefined;
-      await this.#notes.forget();
-      await this.#tell({ type: 'start-failed', ...this.#speaker(live), error: sessionError(cause) });
-      return;
-    }
-    const capabilities = [
-      ...((this.#journal === undefined ? undefined : connection.announced) ?? connection.capabilities),
-    ];
-    const version = connection.version === undefined ? {} : { version: connection.version };
+  async #bringUp(
+    live: Incarnation,
+    before: { isReady?: boolean; heard?: OutputPlace | undefined } = {},
+  ): Promise<void> {
+    const worker = await this.#startWorker(live);
+    if (worker === undefined) return;
+    const writer = this.#writer;
     if (before.isReady !== true) {
-      const state = await this.#tell({ type: 'agent-ready', ...this.#speaker(live), capabilities, ...version });
+      const announced = this.#journal === undefined ? undefined : worker.announced;
+      const { version } = worker;
+      const state = await writer.tell({
+        type: 'agent-ready',
+        ...live.speaker,
+        capabilities: [...(announced ?? worker.capabilities)],
+        ...(version === undefined ? {} : { version }),
+      });
       // A program goes on with the turn that its last owner left.
       if (state?.turn.active === true) live.turn = state.turn.number;
-      rememberCapabilities(this.#ports, this.#entry.name, capabilities);
     }
-    this.#writer.hears(live.incarnation);
-    await this.#listenerOf(live, before.heard).listen(weighed(connection.output, connection.spec));
-  }
-
-  #listenerOf(live: AgentLink, heard: OutputPlace | undefined): AgentListener {
-    return new AgentListener({
-      link: live,
-      speaker: this.#speaker(live),
-      agent: this.#entry.name,
-      writer: this.#writer,
-      timeouts: this.#timeouts,
-      mintId: this.#ports.mintId,
-      counts: () => this.#live === live && !this.#ended.signal.aborted,
-      isDismissed: () => this.#isDismissed,
-      heard,
-      wordsRecorded: () => Promise.race([this.#words.recorded, pause(this.#ports.clock, writeConfirmMs)]),
-      said: (output, requestId) => {
-        if (output.kind !== 'exit' || !this.#isDismissed) this.#journal?.said(live, output, requestId);
-      },
-      announced: (capabilities) => rememberCapabilities(this.#ports, this.#entry.name, capabilities),
-      exited: (exit, observed) => this.#exited(live, exit, observed),
-      route: this.#ports.route,
-    });
-  }
-
-  async #exited(live: AgentLink, { exit, error: cause }: Exit, observed: readonly WorkEvent[]): Promise<void> {
-    // One that was dismissed is known to be over.
-    if (this.#isDismissed) return await this.#writer.show(observed);
-    this.#live = undefined;
-    await this.#notes.forget();
-    const error = sessionError(cause, exit);
-    await this.#tell(
-      (state) => ({
-        type: 'process-exited',
-        ...this.#speaker(live),
-        // An exit that was asked for is no error of the agent's.
-        observed:
-          state?.turn.active === true && state.control === undefined
-            ? [...observed, errorEvent(live.callId, error.message)]
-            : observed,
-        error,
-        undelivered: undelivered(state, live),
-      }),
-      'all',
+    writer.hears(live.number);
+    const { mintId, clock } = this.#ports;
+    const { entry, route } = this.#owned;
+    const parts = { writer, timeouts: this.#timeouts, journal: this.#journal, mintId, clock, entry, route };
+    await new Hearing({ ...parts, incarnation: live, heard: before.heard }).listen(
+      weighed(worker.output, { agent: entry.name, folder: worker.folder }),
     );
-    live.kept?.forget();
+  }
+
+  /** Undefined when there is none, which is told. */
+  async #startWorker(live: Incarnation): Promise<Worker | undefined> {
+    try {
+      const { entry, notes, startWorker } = this.#owned;
+      const { number: incarnation, held, ended, left } = live;
+      const hands = { tenure: this.#tenure, writer: this.#writer, journal: this.#journal, notes };
+      const worker = await startWorker({ ...hands, entry, incarnation, held, ended, left });
+      live.isUp(worker);
+      if (live.ended.aborted) await worker.stop();
+      live.ended.throwIfAborted();
+      return worker;
+    } catch (cause) {
+      // Our own store failed, not the worker: the next owner starts it again.
+      if (cause instanceof LogError) throw cause;
+      if (live.isGone || this.#leaving || live.left.aborted) return undefined;
+      live.isGone = true;
+      await this.#writer.tell({ type: 'start-failed', ...live.speaker, error: sessionError(cause) });
+      return undefined;
+    }
   }
 
   async #timedOut(why: string): Promise<void> {
@@ -342,58 +311,51 @@ export class SessionActor {
     if (live === undefined) return;
     const error = { code: 'timeout', message: why };
     const observed = [errorEvent(live.callId, why)];
-    await this.#tell({ type: 'turn-ended', ...this.#speaker(live), outcome: 'error', observed, error });
-    await live.end();
-  }
-
-  async #tell(...told: Parameters<OwnerWriter['tell']>): Promise<SessionState | undefined> {
-    return await this.#writer.tell(...told);
+    await this.#writer.tell({ type: 'turn-ended', ...live.speaker, outcome: 'error', observed, error });
+    await live.stop();
   }
 
   /** After every decision that we make or see, a user's too: arms the next deadline, and leaves when nobody is needed. */
   noticed(state: SessionState): void {
-    if (state === this.#followed || this.#ended.signal.aborted) return;
+    if (state === this.#followed || this.#tenure.isOver) return;
     this.#followed = state;
-    this.#ports.stands?.(state);
+    this.#owned.answering.stands(state);
     this.#cancelDeadline();
+    if (this.#capabilities !== undefined && this.#capabilities !== state.capabilities) {
+      rememberCapabilities(this.#ports, this.#owned.entry.name, state.capabilities);
+    }
+    this.#capabilities = state.capabilities;
     if (state.agentProcess.kind === 'none') {
-      if (state.end !== undefined) return this.#finish('done');
+      if (state.end !== undefined) return this.#tenure.end('done');
       if (state.slot.kind === 'none' && state.owner !== undefined) {
-        return void this.#guard(this.#leave('the session is parked', 'done'));
+        return void this.#tenure.guard(this.#leave('the session is parked', 'done'));
       }
     }
     this.#timeouts.stands(statusOf(state));
     this.#cancelDeadline = atNextDeadline(state, this.#ports.clock, (deadline) => {
       // The same state, an instant later, has passed its deadline.
       this.#followed = undefined;
-      void this.#guard(this.#writer.expire(deadline));
+      void this.#tenure.guard(this.#writer.expire(deadline));
     });
   }
 
-  async #endProcess(): Promise<void> {
+  async #endWorker(): Promise<void> {
     const live = this.#live;
     if (live === undefined) return;
-    await live.end(this.#followed?.end?.reason === 'forced' ? 0 : undefined);
-    live.kept?.forget();
-    await this.#notes.forget();
+    await live.stop({ now: this.#followed?.end?.reason === 'forced' });
+    live.worker?.kept?.forget();
   }
 
   /** At the end: what was left to another owner is not ours to end. */
   async #letGo(): Promise<void> {
-    if (this.#live?.isDetached === true) await this.#live.up;
-    else await this.#endProcess();
+    if (this.#live?.left.aborted === true) await this.#live.up;
+    else await this.#endWorker();
   }
+}
 
-  #patience(): Patience {
-    return { clock: this.#ports.clock, givenUp: () => this.#ended.signal.aborted };
-  }
+type Limits = Omit<TurnLimits, 'wholeRun'> & { readonly initTimeoutMs?: number };
 
-  /** Work beside the command loop: a failure ends this session's owner, never the process. */
-  async #guard(work: Promise<unknown>): Promise<void> {
-    await work.catch((cause: unknown) => this.#failed(cause));
-  }
-
-  #speaker(live: AgentLink): Speaker {
-    return { epoch: this.#own.fence.epoch, incarnation: live.incarnation };
-  }
+function limitsOf(entry: CatalogEntry): Limits {
+  if (entry.kind === 'agent') return entry;
+  return entry.kind === 'assistant' && entry.timeoutMs !== undefined ? { timeoutMs: entry.timeoutMs } : {};
 }

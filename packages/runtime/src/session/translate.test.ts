@@ -1,22 +1,31 @@
 import type { Json, JsonObject } from '@concerto/base';
 import { parseAgentLine, type SuspendEvent, textContent } from '@concerto/protocol';
 import { describe, expect, test } from 'vitest';
-import { answerValue, errorEvent, type Translation, translate } from './translate.ts';
+import { answerValue, errorEvent, type Heard, translate } from './translate.ts';
 
-const turn = { agent: 'echo', callId: 'turn-1', toolName: () => 'Bash', knowsMessage: (id: string) => id === 'm1' };
+const turn = {
+  agent: 'echo',
+  number: 1,
+  callId: 'turn-1',
+  toolName: () => 'Bash',
+  knowsMessage: (id: string) => id === 'm1',
+};
 
-function translated(raw: JsonObject & { readonly type: string }): Translation {
+function translated(raw: JsonObject & { readonly type: string }): Heard {
   const line = parseAgentLine(JSON.stringify(raw));
   if (line.kind !== 'message' || line.message.type === 'init_ack') throw new Error('not for the translation');
   return translate(turn, line.message, line.raw, () => 'req-1');
+}
+
+function toldBy(raw: JsonObject & { readonly type: string }): Heard['told'] {
+  return translated(raw).told;
 }
 
 /** The table of the contract, row by row. */
 describe('how agent messages become events', () => {
   test('progress: functionCallUpdate and subagentAddJson with every field but the type', () => {
     expect(translated({ type: 'progress', message: 'half', percent: 50, stage: 'build', extra: { a: 1 } })).toEqual({
-      kind: 'events',
-      events: [
+      shown: [
         { type: 'functionCallUpdate', callId: 'turn-1', status: 'half' },
         {
           type: 'subagentAddJson',
@@ -30,38 +39,37 @@ describe('how agent messages become events', () => {
 
   test('log and any unknown type: subagentAddJson under its own name', () => {
     expect(translated({ type: 'log', level: 'warn', message: 'careful' })).toEqual({
-      kind: 'events',
-      events: [
-        { type: 'subagentAddJson', callId: 'turn-1', title: 'log', data: { level: 'warn', message: 'careful' } },
-      ],
+      shown: [{ type: 'subagentAddJson', callId: 'turn-1', title: 'log', data: { level: 'warn', message: 'careful' } }],
     });
     expect(translated({ type: 'weather', sky: 'blue' })).toEqual({
-      kind: 'events',
-      events: [{ type: 'subagentAddJson', callId: 'turn-1', title: 'weather', data: { sky: 'blue' } }],
+      shown: [{ type: 'subagentAddJson', callId: 'turn-1', title: 'weather', data: { sky: 'blue' } }],
     });
   });
 
   test('partial: content', () => {
     expect(translated({ type: 'partial', text: 'so f' })).toEqual({
-      kind: 'events',
-      events: [{ type: 'content', content: { role: 'model', parts: [{ text: 'so f' }] } }],
+      shown: [{ type: 'content', content: { role: 'model', parts: [{ text: 'so f' }] } }],
     });
   });
 
   test('question: waitForInput, with its context beside the question', () => {
     expect(translated({ type: 'question', id: 'q', question: 'Why?', context: { file: 'a' } })).toEqual({
-      kind: 'request',
-      event: {
-        type: 'waitForInput',
+      shown: [],
+      told: {
+        type: 'request-opened',
         requestId: 'req-1',
-        prompt: { role: 'model', parts: [{ text: 'Why?' }, { json: { file: 'a' } }] },
-        inputType: 'text',
+        event: {
+          type: 'waitForInput',
+          requestId: 'req-1',
+          prompt: { role: 'model', parts: [{ text: 'Why?' }, { json: { file: 'a' } }] },
+          inputType: 'text',
+        },
       },
     });
   });
 
   test('question with options: waitForChoice; without any, waitForInput', () => {
-    expect(translated({ type: 'question', question: 'Which?', options: ['red', 'blue'] })).toMatchObject({
+    expect(toldBy({ type: 'question', question: 'Which?', options: ['red', 'blue'] })).toMatchObject({
       event: {
         type: 'waitForChoice',
         selectionMode: 'single',
@@ -71,10 +79,10 @@ describe('how agent messages become events', () => {
         ],
       },
     });
-    expect(translated({ type: 'question', question: 'Which?', options: ['red'], multiple: true })).toMatchObject({
+    expect(toldBy({ type: 'question', question: 'Which?', options: ['red'], multiple: true })).toMatchObject({
       event: { type: 'waitForChoice', selectionMode: 'multiple' },
     });
-    expect(translated({ type: 'question', question: 'Which?', options: [] })).toMatchObject({
+    expect(toldBy({ type: 'question', question: 'Which?', options: [] })).toMatchObject({
       event: { type: 'waitForInput' },
     });
   });
@@ -86,7 +94,7 @@ describe('how agent messages become events', () => {
       { id: 'odd', label: 'Odd', kind: 'whatever' },
       'no option',
     ];
-    expect(translated({ type: 'approval', id: 7, description: 'rm -r', call: 'c-1', options })).toMatchObject({
+    expect(toldBy({ type: 'approval', id: 7, description: 'rm -r', call: 'c-1', options })).toMatchObject({
       event: {
         callId: 'c-1',
         options: [
@@ -99,22 +107,29 @@ describe('how agent messages become events', () => {
 
   test('approval: queryConsent with its fields as the scope', () => {
     expect(translated({ type: 'approval', id: 7, description: 'rm -r', risk_level: 'high', path: '/tmp' })).toEqual({
-      kind: 'request',
-      event: {
-        type: 'queryConsent',
+      shown: [],
+      told: {
+        type: 'request-opened',
         requestId: 'req-1',
-        consentType: 'approval',
-        scope: { description: 'rm -r', risk_level: 'high', path: '/tmp' },
-        graphUrl: '',
+        event: {
+          type: 'queryConsent',
+          requestId: 'req-1',
+          consentType: 'approval',
+          scope: { description: 'rm -r', risk_level: 'high', path: '/tmp' },
+          graphUrl: '',
+        },
       },
     });
   });
 
   test('result: subagentFinish, functionResult, and its text as a message of its own', () => {
-    expect(translated({ type: 'result', text: 'done', files: 3 })).toEqual({
-      kind: 'result',
+    expect(toldBy({ type: 'result', text: 'done', files: 3 })).toEqual({
+      type: 'turn-ended',
+      turn: 1,
+      outcome: 'result',
       value: { text: 'done', files: 3 },
-      events: [
+      result: { success: true, href: '/', outcomes: textContent('done') },
+      closing: [
         { type: 'subagentFinish', callId: 'turn-1' },
         {
           type: 'functionResult',
@@ -132,8 +147,8 @@ describe('how agent messages become events', () => {
   });
 
   test('result without text: a json part', () => {
-    expect(translated({ type: 'result', files: 3 })).toMatchObject({
-      events: [
+    expect(toldBy({ type: 'result', files: 3 })).toMatchObject({
+      closing: [
         { type: 'subagentFinish' },
         { type: 'functionResult' },
         { type: 'content', content: { role: 'model', parts: [{ json: { files: 3 } }] }, whole: true },
@@ -142,21 +157,20 @@ describe('how agent messages become events', () => {
   });
 
   test('a result whose text was streamed names its message; one without any says nothing more', () => {
-    const ofStream = translated({ type: 'result', text: 'done', message: 'm1' });
-    expect('events' in ofStream && ofStream.events.at(-1)).toMatchObject({ messageId: 'm1', whole: true });
-    expect(translated({ type: 'result', message: 'all good' })).toMatchObject({ value: { message: 'all good' } });
+    const finish = { type: 'subagentFinish' };
+    const result = { type: 'functionResult' };
+    expect(toldBy({ type: 'result', text: 'done', message: 'm1' })).toMatchObject({
+      closing: [finish, result, { messageId: 'm1', whole: true }],
+    });
+    expect(toldBy({ type: 'result', message: 'all good' })).toMatchObject({ value: { message: 'all good' } });
     for (const bare of [{ type: 'result' }, { type: 'result', message: 'm1' }]) {
-      const silent = translated(bare);
-      expect('events' in silent && silent.events.map(({ type }) => type)).toEqual(['subagentFinish', 'functionResult']);
+      expect(toldBy(bare)).toMatchObject({ closing: [finish, result] });
     }
   });
 
   test('thoughts, messages, calls with what they touch, output, results, plan: each is its event', () => {
     const patch = '--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n-a\n+b\n+c\n';
-    const eventOf = (raw: JsonObject & { type: string }) => {
-      const said = translated(raw);
-      return 'events' in said ? said.events[0] : said;
-    };
+    const eventOf = (raw: JsonObject & { type: string }) => translated(raw).shown[0];
     expect(eventOf({ type: 'thought', text: 'hm', message: 'm1' })).toEqual({
       type: 'thought',
       text: 'hm',
@@ -200,8 +214,8 @@ describe('how agent messages become events', () => {
       type: 'plan',
       entries: [{ content: 'Read', status: 'pending' }],
     });
-    expect(translated({ type: 'usage', input_tokens: 3, output_tokens: 4, cost_usd: 0.5, model: 'm' })).toEqual({
-      kind: 'usage',
+    expect(toldBy({ type: 'usage', input_tokens: 3, output_tokens: 4, cost_usd: 0.5, model: 'm' })).toEqual({
+      type: 'usage',
       usage: { inputTokens: 3, outputTokens: 4, costMicroUsd: 500_000 },
       source: { model: 'm' },
     });
@@ -209,7 +223,7 @@ describe('how agent messages become events', () => {
 
   test('an approval says which call it is about and what it touches', () => {
     expect(
-      translated({ type: 'approval', description: 'rm', call: 't1', paths: ['x'], changes: [{ path: 'x' }] }),
+      toldBy({ type: 'approval', description: 'rm', call: 't1', paths: ['x'], changes: [{ path: 'x' }] }),
     ).toMatchObject({
       event: { callId: 't1', locations: [{ path: 'x' }], changes: [{ path: 'x', kind: 'edit', patch: '' }] },
     });
@@ -221,7 +235,7 @@ describe('how agent messages become events', () => {
       id: 't1',
       changes: [{ path: 'a.png', kind: 'edit', patch: 'Binary files a/a.png and b/a.png differ' }],
     });
-    expect('events' in said && said.events[0]).toMatchObject({
+    expect(said.shown[0]).toMatchObject({
       changes: [{ path: 'a.png', added: 0, removed: 0, patch: expect.stringContaining('Binary') }],
     });
   });
@@ -229,28 +243,28 @@ describe('how agent messages become events', () => {
   test('of a patch of 10 MB the beginning is shown, and the counts are those of all of it', () => {
     const patch = `@@ -1 +1 @@\n${'+0123456789\n'.repeat(1_000_000)}`;
     const said = translated({ type: 'tool_call', id: 't1', name: 'Edit', changes: [{ path: 'a\nb', patch }] });
-    const event = 'events' in said ? said.events[0] : undefined;
+    const [event] = said.shown;
     const change = event?.type === 'functionCall' ? event.changes?.[0] : undefined;
     expect(change).toMatchObject({ path: 'a\nb', added: 1_000_000, removed: 0 });
     expect(change?.patch.length).toBeLessThan(300_000);
   });
 
   test('error: subagentError, with the agent’s code or ours', () => {
-    expect(translated({ type: 'error', message: 'no luck' })).toEqual({
-      kind: 'error',
-      message: 'no luck',
-      code: 'agent_error',
-      events: [errorEvent('turn-1', 'no luck')],
+    expect(toldBy({ type: 'error', message: 'no luck' })).toEqual({
+      type: 'turn-ended',
+      turn: 1,
+      outcome: 'error',
+      error: { code: 'agent_error', message: 'no luck' },
+      closing: [errorEvent('turn-1', 'no luck')],
       late: [{ type: 'subagentAddJson', callId: 'turn-1', title: 'error', data: { message: 'no luck' } }],
     });
-    expect(translated({ type: 'error', message: 'no luck', code: 'E42' })).toMatchObject({ code: 'E42' });
+    expect(toldBy({ type: 'error', message: 'no luck', code: 'E42' })).toMatchObject({ error: { code: 'E42' } });
   });
 
   test('ack: which request it confirms', () => {
-    expect(translated({ type: 'ack', in_reply_to: 'pause', in_reply_to_id: 'c-1' })).toEqual({
-      kind: 'ack',
-      verb: 'pause',
-      id: 'c-1',
+    expect(toldBy({ type: 'ack', in_reply_to: 'pause', in_reply_to_id: 'c-1' })).toEqual({
+      type: 'control-acked',
+      requestId: 'c-1',
     });
   });
 });

@@ -1,4 +1,3 @@
-import type { AgentSpec } from '@concerto/agents';
 import type { Json, JsonObject } from '@concerto/base';
 import {
   type AgentMessage,
@@ -9,15 +8,16 @@ import {
   readDecision,
   type SuspendEvent,
   textContent,
-  type Usage,
-  type UsageSource,
   type WorkEvent,
 } from '@concerto/protocol';
+import type { Report } from '@concerto/session';
 import { messageIdOf, touchedOf, translateWork, usageOf } from './translate-work.ts';
 
 /** Everything a turn's messages have in common. */
 export type Turn = {
   readonly agent: string;
+  /** 0 before the first. */
+  readonly number: number;
   /** Names the agent's work of this turn in every event about it. */
   readonly callId: string;
   /** The name of a call that is under way, by its id. */
@@ -26,67 +26,71 @@ export type Turn = {
   readonly knowsMessage: (messageId: string) => boolean;
 };
 
-/** What ends a turn, and what is left of it when there is none to end: a line in the log of the one before. */
-type Closing = { readonly events: readonly WorkEvent[]; readonly late: readonly WorkEvent[] };
+/** A report before it is said whose it is and what was shown before it. */
+export type Told = Report extends infer One
+  ? One extends Report
+    ? Omit<One, 'epoch' | 'incarnation' | 'observed'>
+    : never
+  : never;
 
-/** The 21 events of one agent message, by the table of the contract. */
-export type Translation =
-  | { readonly kind: 'events'; readonly events: readonly WorkEvent[] }
-  | { readonly kind: 'request'; readonly event: SuspendEvent }
-  | (Closing & { readonly kind: 'result'; readonly value: JsonObject })
-  | (Closing & { readonly kind: 'error'; readonly message: string; readonly code: string })
-  | { readonly kind: 'usage'; readonly usage: Usage; readonly source: UsageSource }
-  | { readonly kind: 'ack'; readonly verb: string; readonly id: string };
+/** What something that a worker says comes to: what is shown of it, and what it changes. */
+export type Heard = { readonly shown: readonly WorkEvent[]; readonly told?: Told };
 
-/** `mintRequestId` is called only for a message that opens a request. */
+/** One message of the agent wire, by the table of the contract. `mintRequestId` is called only for one that opens a request. */
 export function translate(
   turn: Turn,
   message: Exclude<AgentMessage, { type: 'init_ack' }>,
   raw: JsonObject,
   mintRequestId: () => string,
-): Translation {
+): Heard {
   const { callId } = turn;
+  const ofTurn = turn.number === 0 ? {} : { turn: turn.number };
   const late = (title: string): readonly WorkEvent[] => [
     { type: 'subagentAddJson', callId, title, data: fieldsOf(raw) },
   ];
   switch (message.type) {
     case 'progress':
-      return events(
+      return shown(
         { type: 'functionCallUpdate', callId, status: message.message },
         { type: 'subagentAddJson', callId, title: 'progress', data: fieldsOf(raw) },
       );
     case 'log':
-      return events({ type: 'subagentAddJson', callId, title: 'log', data: fieldsOf(raw) });
+      return shown({ type: 'subagentAddJson', callId, title: 'log', data: fieldsOf(raw) });
     case 'custom':
-      return events({ type: 'subagentAddJson', callId, title: message.name, data: fieldsOf(raw) });
+      return shown({ type: 'subagentAddJson', callId, title: message.name, data: fieldsOf(raw) });
     case 'partial':
-      return events({ type: 'content', content: textContent(message.text), ...messageIdOf(message.message) });
+      return shown({ type: 'content', content: textContent(message.text), ...messageIdOf(message.message) });
     case 'thought':
     case 'message':
     case 'tool_call':
     case 'tool_output':
     case 'tool_result':
     case 'plan':
-      return events(translateWork(message, turn.toolName));
+      return shown(translateWork(message, turn.toolName));
     case 'usage':
-      return { kind: 'usage', ...usageOf(message) };
+      return told({ type: 'usage', ...usageOf(message) });
     case 'question':
-      return { kind: 'request', event: questionEvent(message, mintRequestId()) };
+      return asked(questionEvent(message, mintRequestId()));
     case 'approval':
-      return { kind: 'request', event: consentEvent(message, raw, mintRequestId()) };
-    case 'result':
-      return resultTranslation(turn, message, fieldsOf(raw), late('result'));
-    case 'error':
-      return {
-        kind: 'error',
-        events: [errorEvent(callId, message.message)],
-        late: late('error'),
-        message: message.message,
-        code: String(message.code ?? 'agent_error'),
-      };
+      return asked(consentEvent(message, raw, mintRequestId()));
+    case 'result': {
+      const { value, closing } = resultOf(turn, message, fieldsOf(raw));
+      const result = { success: true, href: '/', outcomes: outcomeOf(value) };
+      return told({ type: 'turn-ended', ...ofTurn, outcome: 'result', value, result, closing, late: late('result') });
+    }
+    case 'error': {
+      const error = { code: String(message.code ?? 'agent_error'), message: message.message };
+      const closing = [errorEvent(callId, error.message)];
+      return told({ type: 'turn-ended', ...ofTurn, outcome: 'error', error, closing, late: late('error') });
+    }
     case 'ack':
-      return { kind: 'ack', verb: message.in_reply_to, id: message.in_reply_to_id };
+      return told({ type: 'control-acked', requestId: message.in_reply_to_id });
   }
+}
+
+/** A request as it is opened. */
+export function asked(event: SuspendEvent): Heard {
+  return told({ type: 'request-opened', requestId: event.requestId, event });
 }
 
 export function errorEvent(callId: string, message: string): WorkEvent {
@@ -110,20 +114,26 @@ export function answerValue(event: SuspendEvent, response: Json): Json {
   }
 }
 
-/** What the agent gets. A reason goes with a no: beside it on our own wire, within it where a driver puts it into its own words. */
+/** What the agent gets; a reason goes with a no. */
 export function replyTo(
   event: SuspendEvent,
   { response, reason }: { readonly response: Json; readonly reason?: string | undefined },
-  protocol: AgentSpec['protocol'],
 ): { readonly value: Json; readonly reason?: string } {
   const value = answerValue(event, response);
-  if (reason === undefined || event.type !== 'queryConsent' || readDecision(value).isApproved) return { value };
-  if (protocol === undefined || protocol === 'ndjson') return { value, reason };
-  return { value: { approved: false, reason } };
+  const isNo = event.type === 'queryConsent' && !readDecision(value).isApproved;
+  return reason === undefined || !isNo ? { value } : { value, reason };
 }
 
-function events(...list: readonly WorkEvent[]): Translation {
-  return { kind: 'events', events: list };
+function shown(...events: readonly WorkEvent[]): Heard {
+  return { shown: events };
+}
+
+function told(report: Told): Heard {
+  return { shown: [], told: report };
+}
+
+function outcomeOf(value: JsonObject): LlmContent {
+  return typeof value.text === 'string' ? textContent(value.text) : { role: 'model', parts: [{ json: value }] };
 }
 
 function questionEvent(
@@ -184,25 +194,24 @@ function questionContent(question: string, context: Json | undefined): LlmConten
  * What it handed over, and what of it is a message: one of its own, unless `message` names one that was said. A field of
  * that name which names none is the agent's own data.
  */
-function resultTranslation(
+function resultOf(
   { agent, callId, knowsMessage }: Turn,
   { text, message }: ResultMessage,
   fields: JsonObject,
-  late: readonly WorkEvent[],
-): Translation {
+): { readonly value: JsonObject; readonly closing: readonly WorkEvent[] } {
   const streamed = message !== undefined && knowsMessage(String(message));
   const value = streamed ? withoutKey(fields, 'message') : fields;
   const part = { functionResponse: { name: agent, response: { ...value } } };
-  const events: WorkEvent[] = [
+  const closing: WorkEvent[] = [
     { type: 'subagentFinish', callId },
     { type: 'functionResult', callId, content: { role: 'user', parts: [part] }, outcome: 'ok' },
   ];
   const id = streamed ? messageIdOf(message) : {};
-  if (text !== undefined) events.push({ type: 'content', content: textContent(text), ...id, whole: true });
+  if (text !== undefined) closing.push({ type: 'content', content: textContent(text), ...id, whole: true });
   else if (Object.keys(value).length > 0) {
-    events.push({ type: 'content', content: { role: 'model', parts: [{ json: value }] }, whole: true });
+    closing.push({ type: 'content', content: { role: 'model', parts: [{ json: value }] }, whole: true });
   }
-  return { kind: 'result', events, late, value };
+  return { value, closing };
 }
 
 function inputText(response: Json): string | undefined {

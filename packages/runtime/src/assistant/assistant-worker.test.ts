@@ -1,13 +1,14 @@
-import { McpServers, ModelFailure, type ModelPart, type ModelTurn } from '@concerto/models';
+import { ModelFailure, type ModelPart, type ModelTurn } from '@concerto/models';
 import { afterEach, expect, test } from 'vitest';
-import { type SessionOutput, systemClock } from '../ports.ts';
-import { AssistantConnection } from './assistant-connection.ts';
+import { systemClock } from '../ports.ts';
+import type { WorkerOutput } from '../worker.ts';
 import { AssistantHistory } from './assistant-history.ts';
+import { AssistantWorker } from './assistant-worker.ts';
 
-let connection: AssistantConnection;
+let worker: AssistantWorker;
 
 afterEach(async () => {
-  await connection.end();
+  await worker.stop();
 });
 
 const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2, cachedInputTokens: 0 };
@@ -23,7 +24,7 @@ const facts = {
 } as const;
 
 /** A model in the test's hand: it says what it is given, when it is given it. */
-function openConnection() {
+function openWorker() {
   const turns: ModelTurn[] = [];
   let give: (part: ModelPart | Error) => void = () => {};
   let wanted: () => void = () => {};
@@ -47,9 +48,8 @@ function openConnection() {
     }
   }
   const execute = () => Promise.reject(new Error('not streamed'));
-  connection = new AssistantConnection({
-    spec: { name: 'helper', command: 'helper' },
-    identity: { pid: 0, startTime: '', marker: '' },
+  worker = new AssistantWorker({
+    name: 'helper',
     assistant: {
       models: { stream, execute, fault: () => undefined },
       connection: 'c',
@@ -60,13 +60,13 @@ function openConnection() {
     },
     history: new AssistantHistory(),
     tools: new Map(),
-    servers: new McpServers({}, { environment: {}, directory: '.' }),
+    close: async () => {},
     mintId: (prefix) => prefix,
     clock: systemClock,
   });
-  const heard: SessionOutput[] = [];
+  const heard: WorkerOutput[] = [];
   void (async () => {
-    for await (const batch of connection.output) heard.push(...batch);
+    for await (const batch of worker.output) heard.push(...batch);
   })();
   return {
     turns,
@@ -86,35 +86,34 @@ function openConnection() {
   };
 }
 
-function nameOf(output: SessionOutput): string {
+function nameOf(output: WorkerOutput): string {
   if (output.kind === 'events') return output.events.map(({ type }) => type).join();
   return output.kind === 'message' ? output.message.type : output.kind;
 }
 
 test('frozen, it says nothing until it is thawed', async () => {
-  const { say, end, shown } = openConnection();
-  await connection.prompt({ text: 'Hi' });
+  const { say, end, shown } = openWorker();
+  await worker.prompt({ text: 'Hi' });
   await say('One');
   await expect.poll(shown).toEqual(['content']);
-  connection.freeze();
+  expect(worker.control({ verb: 'pause', id: 'p1', force: true })).toBe('holds');
   await say('Two');
   await new Promise((resolve) => setImmediate(resolve));
   expect(shown()).toEqual(['content']);
-  connection.thaw();
-  await connection.request('resume', 'r1');
+  worker.control({ verb: 'resume', id: 'r1', force: true });
   await end();
   await expect.poll(shown).toEqual(['content', 'ack', 'content', 'usage', 'result']);
 });
 
 test('what is said into a turn that fails is heard in the next, and nobody speaks into one that is over', async () => {
-  const { say, end, turns, shown } = openConnection();
-  await connection.prompt({ text: 'Hi' });
+  const { say, end, turns, shown } = openWorker();
+  await worker.prompt({ text: 'Hi' });
   await say('Hel');
-  await connection.steer({ id: 'q1', text: 'Louder' });
+  await worker.steer({ id: 'q1', text: 'Louder' });
   await say(new ModelFailure('network', 'gone'));
   await expect.poll(shown).toEqual(['content', 'content', 'error']);
-  await expect(connection.steer({ id: 'q2', text: 'Hello?' })).rejects.toThrow('no turn is running');
-  await connection.prompt({ text: 'Again' });
+  await expect(worker.steer({ id: 'q2', text: 'Hello?' })).rejects.toThrow('no turn is running');
+  await worker.prompt({ text: 'Again' });
   await end('Yes');
   await expect.poll(() => shown().at(-1)).toBe('result');
   expect(turns[1]?.messages).toEqual([
@@ -126,8 +125,8 @@ test('what is said into a turn that fails is heard in the next, and nobody speak
 });
 
 test('money is counted in millionths', async () => {
-  const { end, heard } = openConnection();
-  await connection.prompt({ text: 'Hi' });
+  const { end, heard } = openWorker();
+  await worker.prompt({ text: 'Hi' });
   await end();
   await expect
     .poll(() => heard.find(({ kind }) => kind === 'usage'))
@@ -137,24 +136,23 @@ test('money is counted in millionths', async () => {
 });
 
 test('a pause that nobody confirmed before the turn was over is confirmed then; the next prompt is not held by it', async () => {
-  const { say, end, shown } = openConnection();
-  await connection.prompt({ text: 'Hi' });
+  const { say, end, shown } = openWorker();
+  await worker.prompt({ text: 'Hi' });
   await say('One');
-  await connection.request('pause', 'p1');
+  worker.control({ verb: 'pause', id: 'p1' });
   await end();
   await expect.poll(shown).toEqual(['content', 'usage', 'result', 'ack']);
-  await connection.prompt({ text: 'And?' });
+  await worker.prompt({ text: 'And?' });
   await end();
   await expect.poll(() => shown().filter((name) => name === 'result')).toHaveLength(2);
 });
 
 test('it ends once, in the middle of a word, and says so last', async () => {
-  const { say, shown } = openConnection();
-  await connection.prompt({ text: 'Hi' });
+  const { say, shown } = openWorker();
+  await worker.prompt({ text: 'Hi' });
   await say('One');
-  const [exit] = await Promise.all([connection.end(), connection.end()]);
-  expect(exit).toEqual(await connection.exited);
-  await expect.poll(() => shown().at(-1)).toBe('exit');
-  expect(shown().filter((name) => name === 'exit')).toHaveLength(1);
-  await expect(connection.prompt({ text: 'More' })).rejects.toThrow('was ended');
+  await Promise.all([worker.stop(), worker.stop()]);
+  await expect.poll(() => shown().at(-1)).toBe('gone');
+  expect(shown().filter((name) => name === 'gone')).toHaveLength(1);
+  await expect(worker.prompt({ text: 'More' })).rejects.toThrow('was ended');
 });

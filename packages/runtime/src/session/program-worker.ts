@@ -1,25 +1,20 @@
-import {
-  AgentError,
-  type AgentExit,
-  type AgentPrompt,
-  type AgentReply,
-  type AgentSpec,
-  type AgentVerb,
-} from '@concerto/agents';
-import type { Json } from '@concerto/base';
-import type { AgentCapability } from '@concerto/protocol';
+import { AgentError, type AgentPrompt, type AgentVerb } from '@concerto/agents';
+import { assert, type Json, ok } from '@concerto/base';
+import { runningPrompt } from '@concerto/session';
 import { display } from '@concerto/vm';
 import type { LoadedProgram } from '../catalog.ts';
-import type { SessionConnection, SessionOutput, WorkOptions } from '../ports.ts';
 import type { LeftAgent } from '../program/program-agent.ts';
 import { ProgramJournal } from '../program/program-journal.ts';
 import type { ProgramWorld } from '../program/program-world.ts';
 import { runProgram } from '../program/run-program.ts';
+import type { StartWorker, Worker, WorkerAnswer, WorkerControl, WorkerOutput } from '../worker.ts';
 import { ChildAgent } from './child-agent.ts';
 import { type ChildPorts, ChildSessions } from './child-sessions.ts';
 import { JournalStream } from './journal-stream.ts';
 import { MessageQueue } from './message-queue.ts';
+import type { OwnerWriter } from './owner-writer.ts';
 import { ModelCalls } from './program-calls.ts';
+import type { ProgramCode } from './program-code.ts';
 import { asked, emitted, failureText, type ProgramWord, resultOf } from './program-words.ts';
 
 /** Calls and loop turns without a word to the world: some seconds of them. */
@@ -30,16 +25,38 @@ const wordsAheadMax = 1_000;
 /** So long a pause waits for the program's agents to hold; they go on holding after it. */
 const childrenHoldMs = 15_000;
 
-export type ProgramStart = {
+export type ProgramPorts = ChildPorts & { readonly code: ProgramCode };
+
+/** Runs a program in a session. What it runs stays as it was when it first ran, whatever became of the files. */
+export function programStarter(ports: ProgramPorts): StartWorker {
+  return async ({ tenure: { session, epoch }, entry, writer }) => {
+    assert(entry.kind === 'program', 'the table of starters is by kind');
+    const state = await ports.store.state(session);
+    const { version } = state ?? {};
+    const kept = version === undefined ? undefined : await ports.code.get(version);
+    const loaded = kept === undefined ? entry.load() : ok(kept);
+    if (!loaded.ok) throw new AgentError('spawn-failed', loaded.error);
+    const program = loaded.value;
+    const code = kept === undefined || version === undefined ? await ports.code.keep(program) : version;
+    const prompt = state === undefined ? undefined : runningPrompt(state);
+    const cutShort = prompt === undefined ? undefined : { id: prompt.id, text: prompt.content };
+    const run = { session, root: state?.root ?? session, code, writer, epoch };
+    return new ProgramWorker({ name: entry.name, program, ports, cutShort, ...run });
+  };
+}
+
+type ProgramStart = {
+  readonly name: string;
   readonly program: LoadedProgram;
   /** The digest of its code. */
   readonly code: string;
   readonly session: string;
   readonly root: string;
   readonly ports: ChildPorts;
-  readonly options: Pick<WorkOptions, 'writer' | 'epoch'>;
+  readonly writer: OwnerWriter;
+  readonly epoch: number;
   /** What an earlier owner had begun: it goes on where the journal ends. */
-  readonly cutShort?: AgentPrompt | undefined;
+  readonly cutShort: AgentPrompt | undefined;
 };
 
 /**
@@ -47,13 +64,10 @@ export type ProgramStart = {
  * agents are sessions that it opens. Each prompt runs it once from the beginning; a run that an owner had to leave goes on
  * with the next one.
  */
-export class ProgramConnection implements SessionConnection {
-  readonly spec: AgentSpec;
-  readonly identity = { pid: 0, startTime: 'in-process', marker: '' };
-  readonly capabilities: ReadonlySet<AgentCapability> = new Set(['interrupt', 'cancel', 'pause', 'resume']);
+class ProgramWorker implements Worker {
+  readonly capabilities: ReadonlySet<string> = new Set(['interrupt', 'cancel', 'pause', 'resume']);
   readonly version: string;
-  readonly output = new MessageQueue<SessionOutput>();
-  readonly exited: Promise<AgentExit>;
+  readonly output = new MessageQueue<WorkerOutput>();
   readonly #start: ProgramStart;
   readonly #asked = new Map<string, (answer: Json) => void>();
   readonly #agents = new Set<ChildAgent>();
@@ -63,16 +77,11 @@ export class ProgramConnection implements SessionConnection {
   #running = new AbortController();
   #finished: Promise<void> = Promise.resolve();
   #isDetached = false;
-  #exit: AgentExit | undefined;
-  #resolveExit: (exit: AgentExit) => void = () => {};
+  #isGone = false;
 
-  constructor(spec: AgentSpec, start: ProgramStart) {
-    this.spec = spec;
+  constructor(start: ProgramStart) {
     this.version = start.code;
     this.#start = start;
-    this.exited = new Promise((resolve) => {
-      this.#resolveExit = resolve;
-    });
     if (start.cutShort !== undefined) this.#begin(start.cutShort);
   }
 
@@ -82,64 +91,59 @@ export class ProgramConnection implements SessionConnection {
 
   #begin(prompt: AgentPrompt): void {
     this.#running = new AbortController();
-    const { session, root, code, ports, options } = this.#start;
-    const children = new ChildSessions(ports, { session, root, code, run: prompt.id ?? 'run', ...options });
+    const { session, root, code, ports, writer, epoch } = this.#start;
+    const children = new ChildSessions(ports, { session, root, code, run: prompt.id ?? 'run', writer, epoch });
     this.#children = children;
     this.#finished = this.#run(prompt, children, this.#running.signal).catch((cause: unknown) => {
       this.#fail(cause instanceof Error ? cause.message : String(cause));
     });
   }
 
-  async reply(reply: AgentReply): Promise<void> {
-    this.#asked.get(String(reply.inReplyToId))?.('value' in reply ? reply.value : null);
+  async answer(answer: WorkerAnswer): Promise<void> {
+    if (!('inReplyTo' in answer)) return;
+    this.#asked.get(String(answer.inReplyToId))?.('value' in answer ? answer.value : null);
   }
 
-  async steer(): Promise<void> {
-    throw new AgentError('not-announced', `program "${this.spec.name}" cannot be steered`);
+  async steer(): Promise<never> {
+    throw new AgentError('not-announced', `program "${this.#start.name}" cannot be steered`);
   }
 
-  async request(verb: AgentVerb, id: string): Promise<void> {
+  control({ verb, id, force = false }: WorkerControl): 'asked' | 'holds' {
+    if (force && verb === 'resume') this.#goOn();
+    // It holds where it is since it was asked to pause.
+    if (force && verb === 'pause') return 'holds';
+    void this.#controlled(verb, id).then(
+      () => {
+        if (!force || verb === 'resume') this.#sayPlainly({ type: 'ack', in_reply_to: verb, in_reply_to_id: id });
+      },
+      // The store is away: nothing is confirmed, and whoever asked goes on to force.
+      () => undefined,
+    );
+    return 'asked';
+  }
+
+  async #controlled(verb: AgentVerb, id: string): Promise<void> {
     switch (verb) {
       case 'pause':
-        await this.#pause(id);
-        break;
+        return await this.#pause(id);
       case 'resume':
-        await this.#resume(id);
-        break;
+        return await this.#resume(id);
       case 'interrupt':
       case 'cancel':
-        await this.#stopRunning();
-        break;
+        return await this.#stopRunning();
     }
-    this.#sayPlainly({ type: 'ack', in_reply_to: verb, in_reply_to_id: id });
-  }
-
-  async interruptProcess(): Promise<undefined> {
-    await this.#stopRunning();
-  }
-
-  freeze(): void {
-    // There is no process to stop, and the program holds where it is since it was asked to pause.
-  }
-
-  thaw(): void {
-    this.#goOn();
   }
 
   /** A run that is not over is only left: whoever owns the session next goes on with it. */
-  async end(): Promise<AgentExit> {
+  async stop(): Promise<void> {
     const state = await this.#start.ports.store.state(this.#start.session);
     this.#isDetached = state !== undefined && state.end === undefined && state.turn.active;
     if (this.#isDetached) for (const agent of this.#agents) agent.detach();
     await this.#stopRunning();
-    if (this.#exit === undefined) {
-      this.#exit = { code: 0, signal: null, stderr: '' };
-      const error = new AgentError('exited', `program "${this.spec.name}" was ended`);
-      this.output.push({ kind: 'exit', exit: this.#exit, error });
-      this.output.end();
-      this.#resolveExit(this.#exit);
-    }
-    return this.#exit;
+    if (this.#isGone) return;
+    this.#isGone = true;
+    this.output.push({ kind: 'gone', error: { code: 'exited', message: `program "${this.#start.name}" was ended` } });
+    this.output.end();
   }
 
   /** Its agents first, then itself: it holds at once, but whoever paused it waits for all of them. */
@@ -184,11 +188,11 @@ export class ProgramConnection implements SessionConnection {
   }
 
   async #run(prompt: AgentPrompt, children: ChildSessions, signal: AbortSignal): Promise<void> {
-    const { program, ports, options, session } = this.#start;
+    const { program, ports, writer, session } = this.#start;
     const world = this.#world(prompt, children);
     const written = (): Promise<void> => this.output.read();
     const run = prompt.id ?? 'run';
-    const tape = await JournalStream.open({ log: ports.log, writer: options.writer, session, run, written });
+    const tape = await JournalStream.open({ log: ports.log, writer, session, run, written });
     const journal = new ProgramJournal(program.module, {
       tape,
       digest: this.version,
@@ -296,12 +300,12 @@ export class ProgramConnection implements SessionConnection {
     this.#push({ kind: 'message', ...word });
   }
 
-  #push(output: SessionOutput): void {
-    if (this.#exit === undefined) this.output.push(output);
+  #push(output: WorkerOutput): void {
+    if (!this.#isGone) this.output.push(output);
   }
 }
 
-function queued(callId: string, agent: string): SessionOutput {
+function queued(callId: string, agent: string): WorkerOutput {
   const status = `${agent} waits for a place in the pool`;
   return { kind: 'events', events: [{ type: 'functionCallUpdate', callId, status }] };
 }

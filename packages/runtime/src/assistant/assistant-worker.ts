@@ -1,17 +1,9 @@
-import {
-  AgentError,
-  type AgentExit,
-  type AgentPrompt,
-  type AgentReply,
-  type AgentSpec,
-  type AgentVerb,
-  type ProcessIdentity,
-} from '@concerto/agents';
+import { AgentError, type AgentPrompt, type AgentVerb } from '@concerto/agents';
 import type { Json, JsonObject } from '@concerto/base';
-import { type McpServers, ModelFailure } from '@concerto/models';
-import type { AgentCapability } from '@concerto/protocol';
-import type { Clock, MintId, SessionConnection, SessionOutput, Suspend } from '../ports.ts';
+import { ModelFailure } from '@concerto/models';
+import type { Clock, MintId } from '../ports.ts';
 import { MessageQueue } from '../session/message-queue.ts';
+import type { Suspend, Worker, WorkerAnswer, WorkerControl, WorkerOutput } from '../worker.ts';
 import { Gate, orAborted } from './assistant-gate.ts';
 import type { AssistantHistory } from './assistant-history.ts';
 import { resultText } from './assistant-result.ts';
@@ -23,15 +15,16 @@ import type { AssistantVoice } from './assistant-voice.ts';
 /** So much may be said before it is on record; then the model is read no further, which holds it up. */
 const unreadMax = 1_000;
 
-type Spoken = Extract<SessionOutput, { kind: 'message' }>;
+type Spoken = Extract<WorkerOutput, { kind: 'message' }>;
+type Reply = Extract<WorkerAnswer, { inReplyTo: string }>;
 
 export type AssistantParts = {
-  readonly spec: AgentSpec;
-  readonly identity: ProcessIdentity;
+  readonly name: string;
   readonly assistant: AssistantSpec;
   readonly history: AssistantHistory;
   readonly tools: ReadonlyMap<string, AssistantTool>;
-  readonly servers: McpServers;
+  /** Lets go of its servers; called once. */
+  readonly close: () => Promise<void>;
   readonly mintId: MintId;
   readonly clock: Clock;
 };
@@ -40,16 +33,12 @@ export type AssistantParts = {
  * A model in our own loop in the place of an agent. A prompt is a turn; what is said into it is heard at its next step,
  * and a pause holds it there: before the model is asked again, or before the next function runs.
  */
-export class AssistantConnection implements SessionConnection {
-  readonly spec: AgentSpec;
-  readonly identity: ProcessIdentity;
-  readonly capabilities: ReadonlySet<AgentCapability> = new Set(assistantCapabilities);
-  readonly version = undefined;
-  readonly output = new MessageQueue<SessionOutput>();
-  readonly exited: Promise<AgentExit>;
+export class AssistantWorker implements Worker {
+  readonly capabilities: ReadonlySet<string> = new Set(assistantCapabilities);
+  readonly output = new MessageQueue<WorkerOutput>();
   readonly #parts: AssistantParts;
   readonly #voice: AssistantVoice;
-  readonly #asked = new Map<string, (reply: AgentReply) => void>();
+  readonly #asked = new Map<string, (reply: Reply) => void>();
   readonly #paused = new Gate();
   readonly #frozen = new Gate();
   /** The request to pause that is not yet confirmed. */
@@ -58,16 +47,11 @@ export class AssistantConnection implements SessionConnection {
   #turn: AbortController | undefined;
   #finished: Promise<void> = Promise.resolve();
   #questions = 0;
-  #exit: AgentExit | undefined;
-  #resolveExit: (exit: AgentExit) => void = () => {};
+  #isGone = false;
+  #closed: Promise<void> | undefined;
 
   constructor(parts: AssistantParts) {
     this.#parts = parts;
-    this.spec = parts.spec;
-    this.identity = parts.identity;
-    this.exited = new Promise((resolve) => {
-      this.#resolveExit = resolve;
-    });
     this.#voice = {
       show: (...events) => this.#push({ kind: 'events', events }),
       note: (message, fields = {}) => this.#say({ ...fields, type: 'log', level: 'warn', message }),
@@ -79,66 +63,58 @@ export class AssistantConnection implements SessionConnection {
   }
 
   async prompt({ text }: AgentPrompt): Promise<void> {
-    if (this.#exit !== undefined) throw new AgentError('exited', `assistant "${this.spec.name}" was ended`);
+    if (this.#isGone) throw new AgentError('exited', this.#goneBecause);
     await this.#stopTurn();
     const turn = new AbortController();
     this.#turn = turn;
     this.#finished = this.#run(text, turn.signal).finally(() => this.#turnOver(turn));
   }
 
-  async reply(reply: AgentReply): Promise<void> {
-    this.#asked.get(String(reply.inReplyToId))?.(reply);
+  async answer(answer: WorkerAnswer): Promise<void> {
+    if ('inReplyTo' in answer) this.#asked.get(String(answer.inReplyToId))?.(answer);
   }
 
-  async steer({ id, text }: Steer): Promise<void> {
+  async steer({ id, text }: Steer): Promise<'taken'> {
     // Refused, it waits for the next turn instead of being lost with the one that has just ended.
     if (this.#turn === undefined) throw new AgentError('not-announced', 'no turn is running');
     this.#steered.push({ id, text });
+    return 'taken';
   }
 
-  async request(verb: AgentVerb, id: string): Promise<void> {
+  control({ verb, id, force = false }: WorkerControl): 'asked' | 'holds' {
     switch (verb) {
       case 'pause':
         this.#paused.close();
-        this.#pausing = id;
+        this.#pausing = force ? undefined : id;
+        if (force) this.#frozen.close();
         // Who waits for a person, or for nothing, stands at a boundary already.
-        if (this.#turn === undefined || this.#asked.size > 0) this.#confirmPause();
-        return;
+        else if (this.#turn === undefined || this.#asked.size > 0) this.#confirmPause();
+        return force ? 'holds' : 'asked';
       case 'resume':
         this.#goOn();
-        return this.#confirm(verb, id);
+        this.#confirm(verb, id);
+        return 'asked';
       case 'interrupt':
       case 'cancel':
-        await this.#stopTurn();
-        return this.#confirm(verb, id);
+        void this.#stopTurn().then(() => {
+          if (!force) this.#confirm(verb, id);
+        });
+        return 'asked';
     }
   }
 
-  async interruptProcess(): Promise<undefined> {
+  async stop(): Promise<void> {
     await this.#stopTurn();
+    this.#closed ??= this.#parts.close();
+    await this.#closed;
+    if (this.#isGone) return;
+    this.#isGone = true;
+    this.output.push({ kind: 'gone', error: { code: 'exited', message: this.#goneBecause } });
+    this.output.end();
   }
 
-  freeze(): void {
-    this.#pausing = undefined;
-    this.#paused.close();
-    this.#frozen.close();
-  }
-
-  thaw(): void {
-    this.#frozen.open();
-  }
-
-  async end(): Promise<AgentExit> {
-    await this.#stopTurn();
-    await this.#parts.servers.close();
-    if (this.#exit === undefined) {
-      this.#exit = { code: 0, signal: null, stderr: '' };
-      const error = new AgentError('exited', `assistant "${this.spec.name}" was ended`);
-      this.output.push({ kind: 'exit', exit: this.#exit, error });
-      this.output.end();
-      this.#resolveExit(this.#exit);
-    }
-    return this.#exit;
+  get #goneBecause(): string {
+    return `assistant "${this.#parts.name}" was ended`;
   }
 
   async #stopTurn(): Promise<void> {
@@ -208,7 +184,7 @@ export class AssistantConnection implements SessionConnection {
   async #ask(event: Suspend, signal: AbortSignal): Promise<Json> {
     this.#questions += 1;
     const id = `ask-${this.#questions}`;
-    const answered = new Promise<AgentReply>((resolve) => this.#asked.set(id, resolve));
+    const answered = new Promise<Reply>((resolve) => this.#asked.set(id, resolve));
     this.#push({ kind: 'suspend', id, event });
     if (this.#paused.isClosed) this.#confirmPause();
     try {
@@ -224,8 +200,8 @@ export class AssistantConnection implements SessionConnection {
     this.#push({ kind: 'message', message, raw: message });
   }
 
-  #push(output: SessionOutput): void {
-    if (this.#exit === undefined) this.output.push(output);
+  #push(output: WorkerOutput): void {
+    if (!this.#isGone) this.output.push(output);
   }
 }
 

@@ -1,0 +1,230 @@
+import type { OutputPlace } from '@concerto/agents';
+import type { JsonObject } from '@concerto/base';
+import type { WorkEvent } from '@concerto/protocol';
+import type { CatalogEntry } from '../catalog.ts';
+import type { Clock, MintId } from '../ports.ts';
+import type { Worker, WorkerOutput } from '../worker.ts';
+import { estimatedUsage } from './estimated-usage.ts';
+import { type Incarnation, undelivered } from './incarnation.ts';
+import { isHeard } from './kept-agents.ts';
+import { MessageIds } from './message-ids.ts';
+import type { OwnerWriter } from './owner-writer.ts';
+import type { Route } from './route-request.ts';
+import { pause } from './store-patience.ts';
+import { asked, errorEvent, type Heard, type Told, type Turn, translate } from './translate.ts';
+import type { TurnTimeouts } from './turn-timeouts.ts';
+import type { WorkerJournal } from './worker-journal.ts';
+
+/** Output waits this long at most for our own write to be confirmed, so that a deaf agent cannot stop its reader. */
+const writeConfirmMs = 1_000;
+
+export type HearingParts = {
+  readonly incarnation: Incarnation;
+  readonly entry: Pick<CatalogEntry, 'name'>;
+  readonly writer: OwnerWriter;
+  readonly timeouts: TurnTimeouts;
+  readonly journal: WorkerJournal | undefined;
+  readonly mintId: MintId;
+  readonly clock: Clock;
+  /** Who answers before a person does; undefined leaves it to people. */
+  readonly route: Route | undefined;
+  /** So much of what it says is on record already: a worker that was taken up says all of it again. */
+  readonly heard: OutputPlace | undefined;
+};
+
+type Raw = JsonObject & { readonly type: string };
+
+/** Hears one worker to its end and passes on what it says: events as they are, what changes the session as reports. */
+export class Hearing {
+  readonly #parts: HearingParts;
+  /** Names of the calls under way, for their results. */
+  readonly #tools = new Map<string, string>();
+  readonly #ids: MessageIds;
+  /** Of what is being passed on. */
+  #at: OutputPlace | undefined;
+
+  constructor(parts: HearingParts) {
+    this.#parts = parts;
+    const { number, speaker, worker } = parts.incarnation;
+    // The next owner of a worker that is kept goes on with its names.
+    this.#ids = new MessageIds(worker?.kept === undefined ? String(speaker.epoch) : `p${number}`);
+  }
+
+  /** When its word does not count any more, it is read to its end all the same, so that it can go. */
+  async listen(output: Worker['output']): Promise<void> {
+    const { incarnation, clock } = this.#parts;
+    for await (const batch of output) {
+      const { recorded } = incarnation;
+      // What it answers comes after our own words to it.
+      if (recorded !== undefined) await Promise.race([recorded, pause(clock, writeConfirmMs)]);
+      if (incarnation.counts) await this.#hear(batch);
+    }
+  }
+
+  /** Events of a batch go together; what changes the session carries those before it along. */
+  async #hear(batch: readonly WorkerOutput[]): Promise<void> {
+    const { timeouts, writer, incarnation } = this.#parts;
+    let observed: WorkEvent[] = [];
+    timeouts.heard();
+    for (const output of batch) {
+      this.#at = output.at;
+      const { shown, told } = this.#named(this.#meaning(output));
+      const isKnown = isHeard(this.#at, this.#parts.heard);
+      if (!isKnown) this.#keep(output, told);
+      this.#noteCalls(shown);
+      if (isKnown) {
+        this.#recall(output, told);
+        continue;
+      }
+      observed.push(...shown);
+      // Of one that we have ended only what it showed counts.
+      const isMoot = incarnation.isDismissed && told?.type === 'turn-ended' && told.outcome === 'error';
+      if (told === undefined || isMoot) continue;
+      await this.#tell(output, told, observed);
+      observed = [];
+    }
+    await writer.show(observed, this.#at);
+  }
+
+  #keep(output: WorkerOutput, told: Told | undefined): void {
+    const { journal, incarnation } = this.#parts;
+    if (output.kind === 'gone' && incarnation.isDismissed) return;
+    journal?.said(output, told?.type === 'request-opened' ? told.requestId : undefined);
+  }
+
+  /** What it said then is on record; only what its own links need is made again. */
+  #recall(output: WorkerOutput, told: Told | undefined): void {
+    if (told?.type === 'request-opened') this.#parts.incarnation.askedBefore(told.event, rawOf(output));
+    if (told?.type !== 'turn-ended') return;
+    this.#tools.clear();
+    this.#ids.turnOver();
+  }
+
+  #noteCalls(events: readonly WorkEvent[]): void {
+    for (const event of events) {
+      if (event.type === 'functionCall') this.#tools.set(event.callId, event.name);
+      else if (event.type === 'functionResult') this.#tools.delete(event.callId);
+    }
+  }
+
+  /** With the message that each event belongs to. */
+  #named({ shown, told }: Heard): Heard {
+    const { callId } = this.#parts.incarnation;
+    const stamp = (event: WorkEvent): WorkEvent => this.#ids.stamp(callId, event);
+    const named = shown.map(stamp);
+    if (told === undefined) return { shown: named };
+    if (told.type !== 'turn-ended' || told.closing === undefined) return { shown: named, told };
+    return { shown: named, told: { ...told, closing: told.closing.map(stamp) } };
+  }
+
+  #meaning(output: WorkerOutput): Heard {
+    const { mintId, incarnation } = this.#parts;
+    const newId = (): string => (this.#at === undefined ? mintId('req') : incarnation.requestAt(this.#at));
+    switch (output.kind) {
+      case 'events':
+        return { shown: output.events };
+      case 'message': {
+        const { message, raw, shown, requestId, problem } = output;
+        if (shown !== undefined) return { shown };
+        if (message.type === 'ack' && message.in_reply_to === 'steer')
+          return { shown: incarnation.heardSteer(message.in_reply_to_id) };
+        const heard = translate(this.#turn(), message, raw, () => requestId ?? newId());
+        return problem === undefined ? heard : { ...heard, shown: [this.#complaint(problem), ...heard.shown] };
+      }
+      case 'suspend':
+        return asked({ ...output.event, requestId: newId() });
+      case 'usage':
+        return { shown: [], told: { type: 'usage', ...estimatedUsage(output.usage, output.source) } };
+      case 'withdrawn': {
+        const requestId = incarnation.withdraws(output.id);
+        if (requestId === undefined) return { shown: [] };
+        return { shown: [], told: { type: 'request-withdrawn', requestId, reason: output.reason } };
+      }
+      case 'announced':
+        return { shown: [], told: { type: 'agent-ready', capabilities: output.capabilities } };
+      case 'violation': {
+        const shown = [errorEvent(incarnation.callId, output.error.message)];
+        return output.fatal
+          ? { shown, told: { type: 'turn-ended', outcome: 'error', error: output.error } }
+          : { shown };
+      }
+      case 'gone':
+        return { shown: [], told: { type: 'process-exited', error: output.error } };
+    }
+  }
+
+  async #tell(output: WorkerOutput, told: Told, observed: readonly WorkEvent[]): Promise<void> {
+    const { incarnation, writer, route } = this.#parts;
+    const said = { ...incarnation.speaker, observed };
+    switch (told.type) {
+      case 'request-opened': {
+        incarnation.asks(told.event, rawOf(output));
+        const routing = await route?.(told.event);
+        const state = await writer.tell({ ...told, ...said, routing }, this.#at);
+        // A worker may begin a turn by itself, by asking.
+        if (state !== undefined) incarnation.turn = state.turn.number;
+        return;
+      }
+      case 'turn-ended':
+        this.#turnEnded();
+        await writer.tell({ ...told, ...said }, this.#at);
+        // It cannot be trusted any more, and ends while we go on hearing it.
+        if (output.kind === 'violation') void incarnation.stop().catch(() => undefined);
+        return;
+      case 'process-exited':
+        this.#turnEnded();
+        return await this.#gone(told, observed);
+      default:
+        await writer.tell({ ...told, ...said }, this.#at);
+    }
+  }
+
+  async #gone({ error }: Extract<Told, { type: 'process-exited' }>, observed: readonly WorkEvent[]): Promise<void> {
+    const { incarnation, writer } = this.#parts;
+    // One that was dismissed is known to be over.
+    if (incarnation.isDismissed) return await writer.show(observed);
+    incarnation.isGone = true;
+    await writer.tell((state) => {
+      // An end that was asked for is no error of the worker's.
+      const isError = state?.turn.active === true && state.control === undefined;
+      return {
+        type: 'process-exited',
+        ...incarnation.speaker,
+        observed: isError ? [...observed, errorEvent(incarnation.callId, error.message)] : observed,
+        error,
+        undelivered: undelivered(state, incarnation),
+      };
+    }, 'all');
+    incarnation.worker?.kept?.forget();
+  }
+
+  #turnEnded(): void {
+    this.#tools.clear();
+    this.#parts.incarnation.turnEnded();
+  }
+
+  /** For the author of the agent, where its users look too. */
+  #complaint(problem: string): WorkEvent {
+    const { entry, incarnation } = this.#parts;
+    const message = `${problem}; \`concerto doctor ${entry.name}\` shows how it should look`;
+    return { type: 'subagentAddJson', callId: incarnation.callId, title: 'log', data: { level: 'warn', message } };
+  }
+
+  #turn(): Turn {
+    const { entry, incarnation } = this.#parts;
+    const { callId, turn: number } = incarnation;
+    return {
+      agent: entry.name,
+      number,
+      callId,
+      toolName: (id) => this.#tools.get(id) ?? '',
+      knowsMessage: (id) => this.#ids.knows(callId, id),
+    };
+  }
+}
+
+/** Under which name it wants to be answered. */
+function rawOf(output: WorkerOutput): Raw {
+  if (output.kind === 'message') return output.raw;
+  return output.kind === 'suspend' ? { type: output.event.type, id: output.id } : { type: output.kind };
+}

@@ -1,0 +1,98 @@
+import type { AgentOutput, AgentPrompt, AgentReply, AgentVerb, Kept, KeptAgent, OutputPlace } from '@concerto/agents';
+import type { SessionError, SessionKind, SuspendEvent } from '@concerto/protocol';
+import type { CatalogEntry } from './catalog.ts';
+import type { OwnerWriter } from './session/owner-writer.ts';
+import type { OwnProcessNotes } from './session/process-register.ts';
+import type { Tenure } from './session/tenure.ts';
+import type { WorkerJournal } from './session/worker-journal.ts';
+
+/** A request before it has its id. */
+export type Suspend = SuspendEvent extends infer Event
+  ? Event extends SuspendEvent
+    ? Omit<Event, 'requestId'>
+    : never
+  : never;
+
+/** What a worker says: what an agent says of its work, and what our own loop says, which knows the events. */
+export type WorkerOutput = {
+  /** Where it stands among all that is said, for one that can be taken up: it says all of it again. */
+  readonly at?: OutputPlace;
+} & (
+  | Exclude<AgentOutput, { kind: 'message' | 'violation' | 'exit' }>
+  /** `requestId`: what a request that it opens is called, where that is known. */
+  | (Extract<AgentOutput, { kind: 'message' }> & { readonly requestId?: string })
+  /** Answered by an answer to `id`. */
+  | { readonly kind: 'suspend'; readonly id: string; readonly event: Suspend }
+  /** It broke the rules of its wire. When `fatal`, its turn cannot be trusted to end. */
+  | { readonly kind: 'violation'; readonly error: SessionError; readonly fatal: boolean }
+  /** Always the last; `words` are what whoever opened the session hears of it. */
+  | { readonly kind: 'gone'; readonly error: SessionError; readonly words?: GoneWords }
+);
+
+export type GoneWords = { readonly code: number | null; readonly signal: string | null; readonly stderr: string };
+
+/** For what it asked; `line` is the very answer for a worker that takes lines, and alone it answers what was no request. */
+export type WorkerAnswer = (AgentReply & { readonly line?: string | undefined }) | { readonly line: string };
+
+/** `force`: it was asked and did not, and is made to; a `resume` then undoes a pause by force. */
+export type WorkerControl = { readonly verb: AgentVerb; readonly id: string; readonly force?: boolean };
+
+/** One that goes on when its owner is gone. */
+export type KeptWorker = Omit<Kept, 'mark' | 'detach'> & {
+  /** Leaves it to the next owner; its output ends here. */
+  readonly leave: () => LeftWorker;
+};
+
+/** A worker that goes on without an owner, by the name under which its keeper holds it, and what the operator sees of it. */
+export type LeftWorker = { readonly name: string; readonly pid: number };
+
+/**
+ * Whatever works in a session: an agent, an assistant, a program. What is said to it resolves when it has taken it and
+ * rejects when it cannot; `mark` names it, for the next owner of one that is kept.
+ */
+export type Worker = {
+  /** What it has announced so far; may grow. */
+  readonly capabilities: ReadonlySet<string>;
+  /** By name, those we have no use for too; where it is missing, `capabilities` is all. */
+  readonly announced?: readonly string[] | undefined;
+  readonly version?: string | undefined;
+  /** Where it works: what the paths that it names are relative to. */
+  readonly folder?: string | undefined;
+  readonly kept?: KeptWorker | undefined;
+
+  /** Everything it says, in order, in batches of what is already there. One reader, for whom it waits. */
+  readonly output: AsyncIterable<readonly WorkerOutput[]>;
+
+  prompt(prompt: AgentPrompt, mark: string): Promise<void>;
+  answer(answer: WorkerAnswer, mark: string): Promise<void>;
+  /** `heard`: nothing better will be known than that it took it. Otherwise it says itself when it has heard it. */
+  steer(steer: { readonly id: string; readonly text: string }, mark: string): Promise<'heard' | 'taken'>;
+  /** `holds`: it is so already, and no word of the worker will follow. */
+  control(control: WorkerControl): 'asked' | 'holds';
+  /** Ends it, and whatever it started; `now` without asking. Repeatable. */
+  stop(how?: { readonly now?: boolean }): Promise<void>;
+};
+
+export type WorkerStart = {
+  readonly tenure: Tenure;
+  readonly entry: CatalogEntry;
+  readonly incarnation: number;
+  /** The owner's hand: what is written with it stands in order with everything else that the session says. */
+  readonly writer: OwnerWriter;
+  /** Where its words are kept for whoever opened the session. */
+  readonly journal: WorkerJournal | undefined;
+  /** Whatever it starts is noted down before it is spoken to, so that it is found should we be killed. */
+  readonly notes: OwnProcessNotes;
+  /** One that its keeper held, to be taken up. */
+  readonly held: KeptAgent | undefined;
+  /** Ends the start, and what was started. */
+  readonly ended: AbortSignal;
+  /** Ends the start, and leaves what was started to its keeper. */
+  readonly left: AbortSignal;
+};
+
+/** Rejects with why it cannot be; then nothing of it is left. The entry is of the starter's kind. */
+export type StartWorker = (start: WorkerStart) => Promise<Worker>;
+
+/** How each kind of session gets its worker. */
+export type StartWorkers = Readonly<Record<SessionKind, StartWorker>>;
