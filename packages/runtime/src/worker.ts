@@ -29,7 +29,7 @@ export type WorkerOutput = {
   | { readonly kind: 'gone'; readonly error: SessionError; readonly words?: GoneWords }
 );
 
-export type GoneWords = { readonly code: number | null; readonly signal: string | null; readonly stderr: string };
+type GoneWords = { readonly code: number | null; readonly signal: string | null; readonly stderr: string };
 
 /** For what it asked; `line` is the very answer for a worker that takes lines, and alone it answers what was no request. */
 export type WorkerAnswer = (AgentReply & { readonly line?: string | undefined }) | { readonly line: string };
@@ -73,7 +73,7 @@ export type Worker = {
   stop(how?: { readonly now?: boolean }): Promise<void>;
 };
 
-export type WorkerStart = {
+type WorkerStart = {
   readonly tenure: Tenure;
   readonly entry: CatalogEntry;
   readonly incarnation: number;
