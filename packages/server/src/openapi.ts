@@ -34,7 +34,7 @@ import {
   TokenList,
   TryRules,
 } from '@concerto/protocol';
-import { RunAgentInput } from '@concerto/wires';
+import { ChatInput, RunAgentInput } from '@concerto/wires';
 import * as z from 'zod';
 
 type Operation = {
@@ -52,6 +52,11 @@ type Operation = {
 
 const Ok = z.strictObject({ ok: z.literal(true) });
 const RunStarted = z.strictObject({ run_id: z.string(), runId: z.string() });
+const ChatMessages = z.strictObject({
+  messages: z.array(
+    z.looseObject({ id: z.string(), role: z.string(), parts: z.array(z.looseObject({ type: z.string() })) }),
+  ),
+});
 const cursors = ['after', 'format', 'limit'] as const;
 
 /** What is referred to by name, in the document as in the code. */
@@ -60,6 +65,8 @@ const named = {
   AgentList,
   AnswerRequest,
   Audit,
+  ChatInput,
+  ChatMessages,
   ConfigurePool,
   EventPage,
   Json: JsonValue,
@@ -199,6 +206,29 @@ const operations: Readonly<Record<string, Operation>> = {
     summary: 'AG-UI: a run of this session',
     body: RunAgentInput,
     stream: true,
+  },
+  'post /api/chat': {
+    role: 'member',
+    summary: 'AI SDK: what was said and answered, then the UI message stream of what follows',
+    body: ChatInput,
+    query: ['agent', 'program', 'assistant', 'template'],
+    stream: true,
+  },
+  'get /api/chat/{id}/stream': {
+    role: 'observer',
+    summary: 'AI SDK: the message that is being said, from its beginning; 204 when there is none',
+    stream: true,
+  },
+  'get /api/chat/{id}/messages': {
+    role: 'observer',
+    summary: 'AI SDK: the messages so far',
+    answer: ChatMessages,
+  },
+  'post /api/chat/{id}/stop': {
+    role: 'member',
+    summary: 'AI SDK: stop what is being said',
+    status: 202,
+    answer: LifecycleAccepted,
   },
   'get /api/me': { role: 'observer', summary: 'Who you are, and as what', answer: Person },
   'get /api/tokens': { role: 'owner', summary: 'Who may call', answer: TokenList },

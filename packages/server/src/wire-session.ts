@@ -1,14 +1,17 @@
+import { createHash } from 'node:crypto';
 import type { Json } from '@concerto/base';
 import {
   type FoldedEvent,
   MessageId,
   type MessagePriority,
+  SessionId,
   type StartSession,
   type SuspendEvent,
 } from '@concerto/protocol';
 import type { Sessions } from '@concerto/runtime';
 import { cancelledAnswer, type GivenAnswer, type Narration, readAnswer } from '@concerto/wires';
 import type { Context } from 'hono';
+import * as z from 'zod';
 import type { LogTail } from './log-tails.ts';
 import { actorOf, requireRole } from './people/check-role.ts';
 import type { KnownPerson } from './people/people.ts';
@@ -78,8 +81,62 @@ function answerOf(event: SuspendEvent | undefined, given: 'cancelled' | { readon
   return event === undefined ? { response: given.payload } : readAnswer(event, given.payload);
 }
 
+/** What a caller may say about the session that it begins, beside its wire's own words. */
+export const Target = z.object({
+  agent: z.string().optional(),
+  program: z.string().optional(),
+  assistant: z.string().optional(),
+  template: z.string().optional(),
+});
+export type Target = z.infer<typeof Target>;
+
+/** Begins a session with what was said; several messages are one prompt, under the id of the first. */
+export async function startWith(
+  { sessions, caller }: Speaker,
+  id: string,
+  words: readonly Word[],
+  named: Target,
+): Promise<string> {
+  const [first] = words;
+  if (first === undefined) {
+    throw new ProblemError(422, 'invalid_body', '`messages`: a new session begins with a message of the user');
+  }
+  const target = Object.keys(named).length > 0 ? named : await firstTarget(sessions);
+  const request = { ...target, prompt: wholePrompt(words), id: SessionId.parse(id), ifFull: 'queue' } as const;
+  granted(await sessions.start({ ...request, messageId: first.id }, caller));
+  return first.id;
+}
+
+export function wholePrompt(words: readonly Word[]): string {
+  return words.map(({ content }) => content).join('\n\n');
+}
+
+/** A client's own id where it can be ours too, else one that is made from it. */
+export function ownId(schema: typeof SessionId | typeof MessageId, id: string): string {
+  if (schema.safeParse(id).success) return id;
+  return `w_${createHash('sha256').update(id).digest('base64url').slice(0, 24)}`;
+}
+
+/** Something that a user said, as text; `text` is undefined when there is more in it than that. */
+export function wordOf(id: string, text: string | undefined): Word {
+  if (text === undefined) {
+    throw new ProblemError(
+      422,
+      'unsupported_content',
+      'a message of the user is text; other parts cannot be taken yet',
+    );
+  }
+  if (text.trim() === '') throw new ProblemError(422, 'invalid_content', 'a message of the user must not be empty');
+  return { id: ownId(MessageId, id), content: text };
+}
+
+/** It was read from JSON. */
+export function jsonOf(value: unknown): Json {
+  return value === undefined ? null : JSON.parse(JSON.stringify(value));
+}
+
 /** What is started when the caller names nothing: the first that there is. */
-export async function firstTarget(sessions: Sessions): Promise<Pick<StartSession, 'agent' | 'program' | 'assistant'>> {
+async function firstTarget(sessions: Sessions): Promise<Pick<StartSession, 'agent' | 'program' | 'assistant'>> {
   const [first] = await sessions.agents();
   if (first === undefined) throw new ProblemError(422, 'no_such_agent', 'there is no agent to start');
   return { [first.kind]: first.name };

@@ -1,27 +1,31 @@
-import { createHash } from 'node:crypto';
 import type { Json } from '@concerto/base';
-import { MessageId, SessionId } from '@concerto/protocol';
+import { MessagePriority, SessionId } from '@concerto/protocol';
 import { AguiFold, type AguiMessage, type AguiRun, isHeardOut, RunAgentInput, userText } from '@concerto/wires';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { type Context, Hono } from 'hono';
-import * as z from 'zod';
+import type * as z from 'zod';
 import { streamHeaders } from '../event-stream.ts';
 import type { LogTail } from '../log-tails.ts';
 import { ProblemError } from '../problem.ts';
 import { chatBodyBytesMax, parseBody, readJson } from '../read-body.ts';
 import type { OnNode, ServerContext } from '../server-context.ts';
-import { answerFrom, firstTarget, readTo, type Speaker, sendAll, speakerOf, type Word } from '../wire-session.ts';
+import {
+  answerFrom,
+  jsonOf,
+  ownId,
+  readTo,
+  sendAll,
+  speakerOf,
+  startWith,
+  Target,
+  type Word,
+  wholePrompt,
+  wordOf,
+} from '../wire-session.ts';
 import { writeStream } from '../wire-stream.ts';
-import { granted } from './session-routes.ts';
 
 /** What a client may say beside the protocol's own fields. */
-const Wishes = z.object({
-  agent: z.string().optional(),
-  program: z.string().optional(),
-  assistant: z.string().optional(),
-  template: z.string().optional(),
-  priority: z.enum(['queued', 'immediate']).optional(),
-});
+const Wishes = Target.extend({ priority: MessagePriority.optional() });
 type Wishes = z.infer<typeof Wishes>;
 
 /** AG-UI: a thread is a session, a run is what is heard of it until it waits for somebody. */
@@ -34,7 +38,7 @@ export function aguiRoutes(context: ServerContext): Hono<OnNode> {
 
 async function serveRun(context: ServerContext, c: Context<OnNode>, joined: string | undefined): Promise<Response> {
   const input = parseBody(await readJson(c, chatBodyBytesMax), RunAgentInput);
-  const session = joined ?? idOf(SessionId, 'agui', input.threadId);
+  const session = joined ?? ownId(SessionId, input.threadId);
   const exists = await context.sessions.exists(session);
   if (joined !== undefined && !exists) {
     throw new ProblemError(404, 'no_such_session', `there is no session ${JSON.stringify(joined)}`);
@@ -66,30 +70,14 @@ async function takeInput(context: ServerContext, c: Context<OnNode>, taken: Take
   const resume = input.resume ?? [];
   if (exists && words.length === 0 && resume.length === 0) return [];
   const speaker = speakerOf(context, c);
-  if (!exists) return [await start(speaker, session, words, wishes)];
+  const { priority, ...target } = wishes;
+  if (!exists) return [await startWith(speaker, session, words, target)];
   for (const { interruptId, status, payload } of resume) {
     const answer = status === 'cancelled' ? 'cancelled' : { payload: jsonOf(payload) };
     await answerFrom(speaker, { session, request: interruptId }, answer);
   }
-  await sendAll(speaker, session, words, wishes.priority);
+  await sendAll(speaker, session, words, priority);
   return words.map(({ id }) => id);
-}
-
-async function start(
-  { sessions, caller }: Speaker,
-  id: string,
-  words: readonly Word[],
-  { priority: _priority, ...named }: Wishes,
-): Promise<string> {
-  const [first] = words;
-  if (first === undefined) {
-    throw new ProblemError(422, 'invalid_body', '`messages`: a new thread begins with a message of the user');
-  }
-  const target = Object.keys(named).length > 0 ? named : await firstTarget(sessions);
-  const prompt = words.map(({ content }) => content).join('\n\n');
-  const request = { ...target, prompt, id: SessionId.parse(id), ifFull: 'queue', messageId: first.id } as const;
-  granted(await sessions.start(request, caller));
-  return first.id;
 }
 
 async function* tellRun(
@@ -124,7 +112,7 @@ function runOf(input: RunAgentInput, session: string, exists: boolean): AguiRun 
     role === 'system' || role === 'developer' ? [{ id, role, content }] : [],
   );
   // Several words that begin a session are one prompt there.
-  const own = exists || first === undefined ? words : [{ ...first, content: words.map((w) => w.content).join('\n\n') }];
+  const own = exists || first === undefined ? words : [{ ...first, content: wholePrompt(words) }];
   const ignored = [
     ...((tools ?? []).length > 0 ? ['tools'] : []),
     ...((context ?? []).length > 0 ? ['context'] : []),
@@ -145,24 +133,7 @@ function runOf(input: RunAgentInput, session: string, exists: boolean): AguiRun 
 /** What the user said after everything else; what came before was sent with an earlier run. */
 function newWords({ messages }: RunAgentInput): readonly Word[] {
   const after = messages.findLastIndex(({ role }) => role !== 'user');
-  return messages.slice(after + 1).map(({ id, content }) => {
-    const text = userText(content);
-    if (text === undefined) {
-      throw new ProblemError(
-        422,
-        'unsupported_content',
-        'a message of the user is text; other parts cannot be taken yet',
-      );
-    }
-    if (text.trim() === '') throw new ProblemError(422, 'invalid_content', 'a message of the user must not be empty');
-    return { id: idOf(MessageId, 'agui', id), content: text };
-  });
-}
-
-/** A client's own id where it can be ours too, else one that is made from it. */
-function idOf(schema: typeof SessionId | typeof MessageId, prefix: string, id: string): string {
-  if (schema.safeParse(id).success) return id;
-  return `${prefix}_${createHash('sha256').update(id).digest('base64url').slice(0, 24)}`;
+  return messages.slice(after + 1).map(({ id, content }) => wordOf(id, userText(content)));
 }
 
 function wishesOf(forwarded: unknown): Wishes {
@@ -172,9 +143,4 @@ function wishesOf(forwarded: unknown): Wishes {
 
 function isObject(value: unknown): value is Record<string, Json> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** It was read from JSON. */
-function jsonOf(value: unknown): Json {
-  return value === undefined ? null : JSON.parse(JSON.stringify(value));
 }

@@ -1,0 +1,162 @@
+import { join } from 'node:path';
+import { DefaultChatTransport, readUIMessageStream, type UIMessage } from 'ai';
+import { build } from 'esbuild';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openBrowser, visit } from '../support/open-browser.ts';
+import { startRoomyPuppetServer, steps } from '../support/puppets.ts';
+
+const puppets = await startRoomyPuppetServer();
+const { api } = puppets;
+let browser: Browser;
+let script: string;
+
+beforeAll(async () => {
+  browser = await openBrowser();
+  const { outputFiles } = await build({
+    entryPoints: [join(import.meta.dirname, '../support/chat-page.jsx')],
+    bundle: true,
+    write: false,
+    format: 'esm',
+    target: 'chrome120',
+    define: { 'process.env.NODE_ENV': '"production"' },
+  });
+  script = outputFiles[0]?.text ?? '';
+});
+afterAll(async () => {
+  await browser?.close();
+  await puppets.close();
+});
+
+/** The page comes from the server's own origin, as from a proxy before both. */
+async function openChat(id: string): Promise<{ page: Page; problems: string[] }> {
+  const { page, problems } = await visit(browser, puppets.server.entrance);
+  await page.route('**/chat.html*', (route) =>
+    route.fulfill({
+      contentType: 'text/html',
+      body: '<!doctype html><body><script type="module" src="/chat.js"></script>',
+    }),
+  );
+  await page.route('**/chat.js', (route) => route.fulfill({ contentType: 'text/javascript', body: script }));
+  await page.goto(`${api.url}/chat.html?id=${id}&agent=able`);
+  await page.getByLabel('Message').waitFor();
+  return { page, problems };
+}
+
+async function say(page: Page, text: string): Promise<void> {
+  await page.getByLabel('Message').fill(text);
+  await page.getByRole('button', { name: 'Send' }).click();
+}
+
+const statusOf = (page: Page): Promise<string | null> => page.locator('output').textContent();
+const texts = (page: Page): Promise<string[]> => page.locator('.text').allTextContents();
+
+const work = steps(
+  { say: { type: 'thought', text: 'Let me see.' } },
+  { say: { type: 'plan', entries: [{ content: 'look', status: 'in_progress' }] } },
+  { say: { type: 'partial', text: 'I will ' } },
+  { say: { type: 'partial', text: 'look.' } },
+  { say: { type: 'tool_call', id: 't1', name: 'Bash', args: { command: 'rm -r build' } } },
+  { ask: { type: 'approval', id: 'a1', description: 'rm -r build', call: 't1' } },
+  { say: { type: 'tool_result', id: 't1', content: 'gone' } },
+  { ask: { type: 'question', id: 'q1', question: 'Which?', options: ['red', 'blue'] } },
+  { say: { type: 'result', text: 'All done.' } },
+);
+
+describe('useChat in a browser', () => {
+  test('reasoning, a tool, an approval, a question; after a reload everything stands there again', async () => {
+    const { page, problems } = await openChat('chat-1');
+    await say(page, work);
+    await page.getByRole('button', { name: 'Allow' }).click();
+    await page.getByRole('button', { name: 'blue' }).click();
+    await expect.poll(() => texts(page), { timeout: 20_000 }).toEqual([work, 'I will look.', 'All done.']);
+    expect(await page.locator('.reasoning').allTextContents()).toEqual(['Let me see.']);
+    expect(await page.locator('.plan').allTextContents()).toEqual(['look']);
+    expect(await page.locator('.tool').allTextContents()).toEqual([
+      'Bash output-available "gone"',
+      expect.stringContaining('ask output-available'),
+    ]);
+    await expect.poll(() => statusOf(page)).toBe('ready');
+    const { events } = (await api.get('/api/sessions/chat-1/events?format=json')).body;
+    const answers = events.flatMap((event: any) => (event.type === 'requestSettled' ? [event.response] : []));
+    expect(answers).toEqual([true, { selected: ['option-2'] }]);
+
+    await page.reload();
+    await expect.poll(() => texts(page)).toEqual([work, 'I will look.', 'All done.']);
+    await say(page, 'and now?');
+    await expect.poll(() => texts(page)).toEqual([work, 'I will look.', 'All done.', 'and now?', 'did: and now?']);
+    expect(problems).toEqual([]);
+  });
+
+  test('a reload in the middle goes on where it was; stop stops; a question of another page can be answered here', async () => {
+    const gate = puppets.gate();
+    const { page, problems } = await openChat('chat-2');
+    const prompt = steps(
+      { say: { type: 'partial', text: 'one ' } },
+      { until: gate.path },
+      { say: { type: 'partial', text: 'two' } },
+      { ask: { type: 'approval', id: 'a', description: 'sure?' } },
+      { hang: true },
+    );
+    await say(page, prompt);
+    await expect.poll(() => texts(page)).toEqual([prompt, 'one ']);
+    await page.reload();
+    await expect.poll(() => texts(page)).toEqual([prompt, 'one ']);
+    await gate.open();
+    await expect.poll(() => texts(page)).toEqual([prompt, 'one two']);
+    await page.getByRole('button', { name: 'Deny' }).waitFor();
+    await page.reload();
+    await page.getByRole('button', { name: 'Deny' }).click();
+    await expect.poll(() => page.locator('.tool').allTextContents()).toEqual(['approve output-denied ""']);
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await expect.poll(() => statusOf(page)).toBe('ready');
+    expect((await api.get('/api/sessions/chat-2')).body.status).toBe('interrupted');
+    expect(problems).toEqual([]);
+  });
+});
+
+describe('their transport', () => {
+  const headers = { authorization: `Bearer ${api.token}` };
+  const transport = new DefaultChatTransport({ api: `${api.url}/api/chat`, headers, body: { agent: 'able' } });
+  const message = (id: string, text: string): UIMessage => ({ id, role: 'user', parts: [{ type: 'text', text }] });
+  const ask = async (chatId: string, messages: UIMessage[]): Promise<UIMessage | undefined> => {
+    const stream = await transport.sendMessages({
+      chatId,
+      messages,
+      trigger: 'submit-message',
+      messageId: undefined,
+      abortSignal: undefined,
+    });
+    let last: UIMessage | undefined;
+    for await (const each of readUIMessageStream({ stream, terminateOnError: true })) last = each;
+    return last;
+  };
+
+  test('a failing turn is an error; the next one is answered', async () => {
+    const first = message('u1', steps({ say: { type: 'error', message: 'it broke' } }));
+    await expect(ask('chat-3', [first])).rejects.toThrow('it broke');
+    const answer = await ask('chat-3', [first, message('u2', 'again')]);
+    expect(answer).toMatchObject({ id: 'answer-u2', role: 'assistant' });
+    expect(answer?.parts.at(-1)).toMatchObject({ type: 'text', text: 'did: again' });
+    expect(await transport.reconnectToStream({ chatId: 'chat-3' })).toBeNull();
+    expect(await transport.reconnectToStream({ chatId: 'never-seen' })).toBeNull();
+  });
+
+  test('what cannot be served is refused, and says why', async () => {
+    const file = { id: 'u', role: 'user', parts: [{ type: 'file', mediaType: 'image/png', url: 'data:,' }] };
+    expect(await api.post('/api/chat', {})).toMatchObject({ status: 422 });
+    expect(await api.post('/api/chat', { id: 'x', messages: [file] })).toMatchObject({
+      status: 422,
+      body: { code: 'unsupported_content' },
+    });
+    expect(await api.post('/api/chat', { id: 'x', messages: [], trigger: 'regenerate-message' })).toMatchObject({
+      status: 422,
+      body: { code: 'cannot_regenerate' },
+    });
+    expect(await api.get('/api/chat/never-seen/messages')).toMatchObject({ status: 404 });
+    expect(await api.post('/api/chat/never-seen/stop')).toMatchObject({ status: 404 });
+    expect((await api.call('GET', '/api/chat/chat-3/stream', undefined, { authorization: 'Bearer no' })).status).toBe(
+      401,
+    );
+  });
+});
