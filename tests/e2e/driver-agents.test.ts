@@ -167,6 +167,24 @@ describe.each(['claude', 'codex'])('a session with an agent of protocol "%s"', (
     await api.until(id, isFinish);
   });
 
+  test('one that was lost in mid-turn goes on when it is resumed: with its conversation, told to continue', async () => {
+    const { id } = await api.start({ agent, prompt: 'say one' });
+    await api.until(id, isTurnEnd);
+    await api.post(`/api/sessions/${id}/messages`, { content: 'die' });
+    const before = await api.untilStatus(id, 'interrupted');
+    expect((await api.post(`/api/sessions/${id}/resume`)).status).toBe(202);
+    const told = await api.until(id, (event) => isTurnEnd(event) && event.seq > before.length);
+    expect(textsOf(told).at(-1)).toBe('heard: continue');
+    const shown = JSON.parse(textsOf(await turn(id, 'show', told.length)).at(-1) ?? '');
+    expect(shown.options?.resume ?? shown.started.threadId).toBe(agent === 'claude' ? 'c-1' : 't-1');
+    const { history } = (await api.get(`/api/sessions/${id}/messages?all=true`)).body;
+    expect(history.filter(({ content }: { content: string }) => content === 'continue')).toMatchObject([
+      { source: 'system', status: 'delivered' },
+    ]);
+    await api.post(`/api/sessions/${id}/cancel`);
+    await api.until(id, isFinish);
+  });
+
   test('tools reach it in its own form, and a secret is in no event', async () => {
     const servers = {
       files: { transport: 'stdio', command: 'mcp-files', env: { FILES_TOKEN: { env: 'TOOLS_TOKEN' } } },

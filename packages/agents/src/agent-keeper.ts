@@ -11,6 +11,7 @@ import type { AgentExit, AgentSpec, KeptAgent, StartedWith } from './agent-conne
 import { AgentError } from './agent-error.ts';
 import { agentLaunch } from './agent-launch.ts';
 import type { AgentProcess, ProcessOptions } from './agent-process.ts';
+import { DirectProcess } from './direct-process.ts';
 import { KeptProcess } from './kept-process.ts';
 
 /** What a start is told again when its agent is taken up; secrets are in the keeper's memory only, as its environment is. */
@@ -26,15 +27,27 @@ const answersWithinMs = 30_000;
 export class AgentKeeper {
   readonly #client: KeeperClient;
   readonly #keepMs: number;
+  readonly #report: (message: string) => void;
+  #couldNot: string | undefined;
 
-  constructor(client: KeeperClient, keepMs: number) {
+  constructor(client: KeeperClient, keepMs: number, report: (message: string) => void = () => {}) {
     this.#client = client;
     this.#keepMs = keepMs;
+    this.#report = report;
   }
 
   /** For `startAgent`. */
   begin(agent: string, epoch: number): KeptAgent {
-    return new NewAgent({ client: this.#client, agent, epoch, keepMs: this.#keepMs });
+    return new NewAgent({
+      client: this.#client,
+      agent,
+      epoch,
+      keepMs: this.#keepMs,
+      couldNot: (why) => {
+        if (why !== undefined && why !== this.#couldNot) this.#report(`agents will end with this process: ${why}`);
+        this.#couldNot = why;
+      },
+    });
   }
 
   /** Undefined when it is not held, or cannot be taken up; then what is left of it is ended. */
@@ -59,6 +72,8 @@ type Beginning = {
   readonly agent: string;
   readonly epoch: number;
   readonly keepMs: number;
+  /** Why there was no keeper to start it; undefined when there was. */
+  readonly couldNot: (why: string | undefined) => void;
 };
 
 class NewAgent implements KeptAgent {
@@ -78,14 +93,20 @@ class NewAgent implements KeptAgent {
   }
 
   async process(spec: AgentSpec, options: ProcessOptions): Promise<AgentProcess> {
-    const { client, agent, epoch, keepMs } = this.#beginning;
+    const { client, agent, epoch, keepMs, couldNot } = this.#beginning;
     const { argv, workingDir: cwd, variables, secrets } = await agentLaunch(spec);
     const launch = { ...argv, cwd, env: { ...variables, ...options.variables }, marker: randomUUID() };
     const about: About = { ...(this.#told ?? { spec }), secrets, before: this.#before };
     const stepMs = options.endGraceMs ?? defaultStepMs;
     const started = await opened(client, (line) => {
       line.send({ type: 'start', agent, epoch, launch, stepMs, keepMs }, Buffer.from(JSON.stringify(about)));
+    }).catch((cause: unknown) => {
+      if (!(cause instanceof KeeperError) || cause.code !== 'unavailable') throw cause;
+      couldNot(cause.message);
     });
+    // An agent that ends with us is better than none.
+    if (started === undefined) return await DirectProcess.start(spec, options);
+    couldNot(undefined);
     if (started.head.type !== 'started') throw spawnFailed(spec, started.head);
     const { identity } = started.head;
     const process_ = started.own({ agent: spec.name, identity, stepMs, recorded: undefined });

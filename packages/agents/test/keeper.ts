@@ -19,3 +19,10 @@ export function newKeeper(): AgentKeeper {
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
   return new AgentKeeper(new KeeperClient({ folder: join(folder, 'keeper'), program }), 60_000);
 }
+
+/** One whose program does not exist. */
+export function brokenKeeper(report: (message: string) => void): AgentKeeper {
+  const folder = mkdtempSync(join(tmpdir(), 'concerto-no-keeper-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  return new AgentKeeper(new KeeperClient({ folder, program: ['/no/such/program.mjs'] }), 60_000, report);
+}

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { type AgentConnection, type AgentOutput, type AgentSpec, type Placed, startAgent } from '../src/index.ts';
-import { newKeeper } from './keeper.ts';
+import { brokenKeeper, newKeeper } from './keeper.ts';
 import { kindOf, rawOf, reader, start } from './start.ts';
 
 const drivers = [
@@ -115,4 +115,18 @@ describe.each(drivers)('an agent of protocol "$protocol" that another owner take
       error: { code: 'exited', message: expect.stringContaining('the keeper that held it has ended') },
     });
   });
+});
+
+test('where no keeper can be started an agent is our own child, and that is said once', async () => {
+  const said: string[] = [];
+  const broken = brokenKeeper((message) => said.push(message));
+  for (const name of ['first', 'second']) {
+    const agent = await start('ndjson', { params: { wire: 1 } }, { kept: broken.begin(name, 1) });
+    expect(agent.kept).toBeUndefined();
+    const output = reader(agent);
+    await agent.prompt({ text: 'hello' });
+    await untilKind(agent, output, 'result');
+    await agent.end();
+  }
+  expect(said).toEqual([expect.stringMatching(/^agents will end with this process: the keeper of .* did not start/)]);
 });

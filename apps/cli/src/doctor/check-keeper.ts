@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { KeeperClient, whyNoKeeper } from '@concerto/keeper';
 import { keeperFolder } from '../serve/keeper-of.ts';
 import { type Finding, messageOf, passed, warned } from './finding.ts';
@@ -16,7 +18,11 @@ export async function checkKeeper(store: string, serverRuns: boolean): Promise<r
     const agents = await client.list();
     const count = agents.length === 1 ? '1 agent' : `${agents.length} agents`;
     const pid = await client.pid();
-    if (pid === undefined) return [passed('keeper', 'agents outlive the server; none is kept now')];
+    if (pid === undefined) {
+      // One that cannot start shows only when it is tried; without agents it ends by itself.
+      if (existsSync(dirname(folder))) (await client.open({ frame: () => {}, closed: () => {} })).close();
+      return [passed('keeper', 'agents outlive the server; none is kept now')];
+    }
     if (!serverRuns && agents.some(({ owned }) => !owned)) {
       const help =
         '`concerto serve` takes them up, `concerto agents ls` shows them, `concerto stop --agents` ends them';
@@ -24,6 +30,7 @@ export async function checkKeeper(store: string, serverRuns: boolean): Promise<r
     }
     return [passed('keeper', `the keeper (pid ${pid}) holds ${count}`)];
   } catch (cause) {
-    return [warned('keeper', messageOf(cause), 'if it stays so, end that process; its agents end with it')];
+    const help = 'agents are started without one and end with the server; if it is a process that hangs, end it';
+    return [warned('keeper', messageOf(cause), help)];
   }
 }

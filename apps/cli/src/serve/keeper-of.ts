@@ -35,7 +35,7 @@ export function keeperOf(
     return undefined;
   }
   const client = new KeeperClient({ folder });
-  return { client, agents: new AgentKeeper(client, keepMs(keepAgents)) };
+  return { client, agents: new AgentKeeper(client, keepMs(keepAgents), report) };
 }
 
 /** The manifest has checked it. */

@@ -17,6 +17,8 @@ type Audience = {
   readonly tell: (event: FollowedEvent) => void;
   readonly ask: (event: Asked) => void;
   readonly settled: (requestId: string) => void;
+  /** Its turn was cut: how to go on. */
+  readonly cut: () => void;
   /** The session waits for the next message. True when nobody here can say it. */
   readonly rest: () => boolean;
   readonly close: () => void;
@@ -33,6 +35,7 @@ export async function attach(client: ConcertoClient, id: string, options: Attach
   const isPerson = process.stdin.isTTY && process.stdout.isTTY && !options.json;
   const audience = isPerson ? personAt(client, id, leave) : readerOf(id, options);
   let failed = false;
+  let wasCut = false;
   try {
     const onState = (state: { readonly kind: string }): void => {
       if (state.kind === 'waiting') process.stderr.write('concerto: the connection was lost; trying again …\n');
@@ -45,6 +48,8 @@ export async function attach(client: ConcertoClient, id: string, options: Attach
       audience.tell(event);
       if (event.type === 'error') failed = true;
       const isNow = event.seq >= head;
+      if (event.type === 'turnComplete') wasCut = event.outcome === 'lost';
+      if (event.type === 'status' && event.status === 'interrupted' && wasCut && isNow) audience.cut();
       if (event.type === 'status' && event.status === 'idle' && isNow && audience.rest()) {
         if ((await client.get(id)).pending === 0) break;
       }
@@ -96,6 +101,10 @@ function personAt(client: ConcertoClient, id: string, leave: AbortController): A
       questions.splice(at, 1);
       showPrompt();
     },
+    cut: () => {
+      screen.progress(undefined);
+      say(paint('dim', '  its turn was cut: /resume goes on, /again says its message once more'));
+    },
     rest: () => {
       screen.progress(undefined);
       say(paint('dim', '  type the next message, /help, or leave with Ctrl-C'));
@@ -120,6 +129,9 @@ function readerOf(id: string, { json }: AttachOptions): Audience {
         print(`  answer it: concerto sessions answer ${id} ${type === 'queryConsent' ? 'y|n|"why not"' : 'TEXT'}`);
     },
     settled: () => undefined,
+    cut: () => {
+      if (!json) print(`  its turn was cut: concerto sessions resume ${id} goes on`);
+    },
     rest: () => !json,
     close: () => undefined,
   };

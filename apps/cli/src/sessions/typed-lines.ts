@@ -8,7 +8,8 @@ const typedHelp = [
   '  a line answers the question that waits, else it is the next message',
   '  y session, y always: the very same is allowed again, in this session or from now on',
   '  /steer TEXT    into the running turn          /queue TEXT    after it, also while a question waits',
-  '  /pause  /resume  /interrupt  /cancel          /quit          leave; the session goes on',
+  '  /pause  /resume  /interrupt  /cancel          /again         the message of the last turn once more',
+  '  /quit          leave; the session goes on',
 ].join('\n');
 
 export type Typed = {
@@ -35,6 +36,12 @@ export async function obey(line: string, { client, id, question, say, leave }: T
       await client.send(id, { content: rest, priority: command === 'steer' ? 'immediate' : 'queued' });
       return say(paint('dim', `  ${command === 'steer' ? 'said' : 'queued'}: ${harmless(rest)}`));
     }
+    case 'again': {
+      const prompt = await lastPrompt(client, id);
+      if (prompt === undefined) return say('  nothing was said to it yet');
+      await client.send(id, { content: prompt, priority: 'immediate' });
+      return say(paint('dim', `  said again: ${harmless(prompt)}`));
+    }
     case 'pause':
     case 'resume':
     case 'interrupt':
@@ -52,4 +59,10 @@ export async function obey(line: string, { client, id, question, say, leave }: T
       return say(paint('dim', `  queued: ${harmless(line)}`));
     }
   }
+}
+
+/** What a person last began a turn with. */
+async function lastPrompt(client: ConcertoClient, id: string): Promise<string | undefined> {
+  const { history = [] } = await client.messages(id, { all: true });
+  return history.findLast(({ how, source }) => how === 'prompt' && source !== 'system')?.content;
 }

@@ -12,6 +12,7 @@ import { Announcer } from './announcer.tsx';
 import { ChildrenPanel } from './children-panel.tsx';
 import { Composer } from './composer.tsx';
 import { ConnectionBadge } from './connection-badge.tsx';
+import { CutTurn } from './cut-turn.tsx';
 import { focusRequest } from './focus-request.ts';
 import { RunAgain } from './run-again.tsx';
 import { SessionFacts } from './session-facts.tsx';
@@ -50,6 +51,7 @@ export function SessionPage({ id }: { readonly id: string }): ReactNode {
         <div className="session-main">
           <Timeline sessionId={id} view={view} items={items} earlier={earlier} following={following} />
           <WaitingLine session={session} />
+          <CutTurn session={session} view={view} />
           <Composer
             key={id}
             id={id}

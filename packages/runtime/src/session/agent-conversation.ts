@@ -1,5 +1,5 @@
 import type { EventLog } from '@concerto/log';
-import type { SessionState } from '@concerto/session';
+import { canGoOn, type SessionState } from '@concerto/session';
 import * as z from 'zod';
 
 const pageEntries = 1_000;
@@ -24,6 +24,12 @@ export async function conversationOf(log: EventLog, session: string): Promise<st
     if (last === undefined || last >= page.head) return name;
     after = last;
   }
+}
+
+/** Whether a turn that was cut can go on: its next process is given the conversation. An assistant's is in the log. */
+export async function canContinue(log: EventLog, state: SessionState | undefined): Promise<boolean> {
+  if (state === undefined || !canGoOn(state)) return false;
+  return state.kind === 'assistant' || (await conversationOf(log, state.id)) !== undefined;
 }
 
 /** What the session has cost: an agent that takes its conversation up bills the whole of it. */

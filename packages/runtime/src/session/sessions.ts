@@ -37,6 +37,7 @@ import { assistantCapabilities } from '../assistant/assistant-spec.ts';
 import type { Catalog } from '../catalog.ts';
 import type { Clock, Environment, MintId } from '../ports.ts';
 import { knownCapabilities } from './agent-capabilities.ts';
+import { canContinue } from './agent-conversation.ts';
 import { type Answer, type AnswerTarget, giveAnswer } from './give-answer.ts';
 import { planStart } from './plan-start.ts';
 import type { PoolKeeper } from './pool-keeper.ts';
@@ -222,7 +223,9 @@ export class Sessions {
 
   async control(id: string, kind: LifecycleVerb, caller: Caller): Promise<Result<LifecycleAccepted, ServiceRefusal>> {
     const requestId = this.#idFor('c', caller);
-    const executed = await this.#execute(id, caller, { type: 'control', kind, requestId });
+    const isCut = kind === 'resume' && (await canContinue(this.#options.log, await this.#state(id)));
+    const goOn = isCut ? { goOn: this.#idFor('m', caller) } : {};
+    const executed = await this.#execute(id, caller, { type: 'control', kind, requestId, ...goOn });
     if (executed.ok && kind === 'cancel') await this.#cancelOrphans(executed.value, caller);
     return executed.ok ? ok({ status: statusOf(executed.value), requestId }) : executed;
   }

@@ -127,6 +127,28 @@ describe('lifecycle requests', () => {
     expect(new Story().running().control('interrupt', 'i').ack('i').control('resume', 'r').status).toBe('idle');
   });
 
+  test('2.12 resume after a turn that was cut says `continue` first, once, where there is a conversation', () => {
+    const cut = () =>
+      new Story()
+        .running()
+        .question('q1')
+        .send('a')
+        .report({ type: 'claimed', epoch: 2, runner: 'r2', lost: 'the machine is gone' });
+    const story = cut();
+    expect(story.status).toBe('interrupted');
+    expect(story.state.hold?.reason).toBe('the machine is gone; turn 1 was cut, its open request was withdrawn');
+    const goOn = { type: 'control', kind: 'resume', requestId: 'r1', goOn: 'go-on' } as const;
+    story.wish(goOn).wish(goOn);
+    expect(story.state.queue.entries.live.get('go-on')).toMatchObject({ content: 'continue', source: 'system' });
+    expect(
+      cut()
+        .control('resume', 'r1')
+        .records.filter(({ type }) => type === 'message-enqueued'),
+    ).toHaveLength(2);
+    const stopped = new Story().running().control('interrupt', 'i1').ack('i1').wish(goOn);
+    expect(stopped.status).toBe('idle');
+  });
+
   test('2.7 "stop, and do this instead": a message sent while interrupting goes as soon as it has stopped', () => {
     const story = new Story().running().control('interrupt', 'i1').send('instead', 'immediate');
     expect(story.deliveries()).toEqual(['first']);

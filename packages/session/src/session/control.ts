@@ -12,7 +12,7 @@ import {
   pauseTimeoutMs,
   resumeRepeatAfterMs,
 } from './limits.ts';
-import type { Refusal } from './session-command.ts';
+import type { Refusal, Wish } from './session-command.ts';
 import type { SessionState } from './session-state.ts';
 import { confirmControl, endCancelled, withdrawRequests } from './settle.ts';
 import { announces, openRequests, statusOf } from './status.ts';
@@ -34,7 +34,9 @@ function firstDeadlineMs(state: SessionState, kind: LifecycleVerb): number {
 
 type Verdict = { readonly ok: true; readonly value: undefined } | { readonly ok: false; readonly error: Refusal };
 
-export function requestControl(draft: Draft, kind: LifecycleVerb, requestId: string): Verdict {
+type ControlWish = Extract<Wish, { type: 'control' }>;
+
+export function requestControl(draft: Draft, { kind, requestId, goOn }: ControlWish): Verdict {
   const { state } = draft;
   // The same wish again, from a client that lost the answer.
   if (state.control?.requestId === requestId || find(state.settledControls, requestId) !== undefined) {
@@ -48,11 +50,23 @@ export function requestControl(draft: Draft, kind: LifecycleVerb, requestId: str
     const { kind: older, requestId: olderId } = state.control;
     record(draft, { type: 'control-superseded', kind: older, requestId: olderId, by: requestId });
   }
+  if (kind === 'resume' && goOn !== undefined && canGoOn(state)) {
+    const words = { content: goOnText, priority: 'immediate', source: 'system' } as const;
+    record(draft, { type: 'message-enqueued', messageId: goOn, ...words });
+  }
   const deadline = draft.asked.at + firstDeadlineMs(state, kind);
   record(draft, { type: 'control-requested', kind, requestId, epoch: state.owner?.epoch, deadline });
   if (permission === 'direct' || !concernsAgent(state, kind)) confirmHere(draft, kind);
   else askAgent(draft, kind, requestId);
   return ok(undefined);
+}
+
+/** What an agent is told that has its conversation, but not the turn in which it was lost. */
+const goOnText = 'continue';
+
+/** It was lost in the middle of a turn, and nobody has said yet how to go on. */
+export function canGoOn(state: SessionState): boolean {
+  return statusOf(state) === 'interrupted' && state.turn.isCut === true;
 }
 
 function refusalOf(state: SessionState, kind: LifecycleVerb, permission: string): Refusal | undefined {

@@ -33,7 +33,7 @@ export function decide(state: SessionState | undefined, asked: SessionCommand): 
     case 'drop':
       return conclude(draft, decideQueue(draft, asked));
     case 'control':
-      return conclude(draft, requestControl(draft, asked.kind, asked.requestId));
+      return conclude(draft, requestControl(draft, asked));
     case 'answer':
       return conclude(draft, answerRequest(draft, asked));
     case 'pass-request':

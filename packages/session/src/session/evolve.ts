@@ -214,7 +214,7 @@ function evolveTurn(state: SessionState, record: TurnRecord): SessionState {
     case 'turn-ended':
       return {
         ...state,
-        turn: { ...state.turn, active: false, since: record.at },
+        turn: { ...state.turn, active: false, since: record.at, isCut: record.outcome === 'lost' },
         result: record.value ?? state.result,
         error: record.error ?? state.error,
       };

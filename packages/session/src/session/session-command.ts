@@ -77,7 +77,13 @@ export type Wish =
   | { readonly type: 'reorder'; readonly ids: readonly string[]; readonly version: number }
   | { readonly type: 'resend'; readonly messageId: string }
   | { readonly type: 'drop'; readonly messageId: string }
-  | { readonly type: 'control'; readonly kind: LifecycleVerb; readonly requestId: string }
+  | {
+      readonly type: 'control';
+      readonly kind: LifecycleVerb;
+      readonly requestId: string;
+      /** Of a resume, where the agent's conversation can be loaded: the id of the message that lets a cut turn go on. */
+      readonly goOn?: string | undefined;
+    }
   | {
       readonly type: 'answer';
       readonly requestId: string;

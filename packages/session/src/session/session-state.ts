@@ -81,7 +81,13 @@ type OnItsWay = {
   readonly stage: 'offered' | 'kept' | 'sent';
 };
 
-export type Turn = { readonly number: number; readonly active: boolean; readonly since: number };
+export type Turn = {
+  readonly number: number;
+  readonly active: boolean;
+  readonly since: number;
+  /** Its agent was lost in the middle of it. */
+  readonly isCut?: boolean;
+};
 
 type End = {
   readonly status: 'completed' | 'failed' | 'cancelled';

@@ -81,13 +81,15 @@ export function loseProcess(draft: Draft, lost: LostProcess): void {
   const { agentProcess, turn } = draft.state;
   if (agentProcess.kind === 'none') return;
   if (outlives(draft.state, lost.why)) return passOn(draft, { incarnation: agentProcess.incarnation, why: lost.why });
+  const before = draft.state;
   const wasStarting = agentProcess.kind === 'starting';
   const turnLost = turn.active;
   record(draft, { type: 'process-lost', incarnation: agentProcess.incarnation, why: lost.why, error: lost.error });
   const returned = settleInFlight(draft, lost.undelivered ?? []);
   const interrupting = draft.state.control?.kind === 'interrupt';
   endTurn(draft, interrupting ? 'interrupted' : 'lost', wasAsked(draft.state) ? {} : { error: lost.error });
-  const message = lost.error?.message ?? lost.reason ?? lossText[lost.why];
+  const why = lost.error?.message ?? lost.reason ?? lossText[lost.why];
+  const message = changesOwner(lost.why) && turnLost ? `${why}; ${whatWasLost(before, draft.state)}` : why;
   if (!wasAsked(draft.state)) draft.reason ??= message;
 
   const { control } = draft.state;
@@ -107,6 +109,17 @@ export function loseProcess(draft: Draft, lost: LostProcess): void {
   } else if (wasStarting && !changesOwner(lost.why)) {
     startFailed(draft, lost.error ?? { code: 'start_failed', message });
   }
+}
+
+/** For whoever decides how to go on. */
+function whatWasLost({ turn, requests }: SessionState, { queue }: SessionState): string {
+  const open = [...requests.live.values()].filter(({ state }) => state === 'open').length;
+  const uncertain = listedEntries(queue).filter(({ state }) => state === 'uncertain').length;
+  return [
+    `turn ${turn.number} was cut`,
+    ...(open === 0 ? [] : [open === 1 ? 'its open request was withdrawn' : `its ${open} open requests were withdrawn`]),
+    ...(uncertain === 0 ? [] : ['whether its last message was read is not known']),
+  ].join(', ');
 }
 
 /** A program goes on from its journal with the next owner, as long as nobody wants it to end. */
