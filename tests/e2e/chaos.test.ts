@@ -1,0 +1,27 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { expect, test } from 'vitest';
+
+const root = join(import.meta.dirname, '../..');
+const aMachineUnderLoadMs = 300_000;
+
+/** It needs what is built: many processes from source would measure the loader. */
+const isBuilt = process.env.CONCERTO_TEST_BUILT === '1';
+
+test.runIf(isBuilt).each([
+  { store: 'sqlite', faults: 8 },
+  { store: 'redis', faults: 8 },
+])(
+  '$faults random faults on $store, and nothing that must hold is broken',
+  {
+    timeout: aMachineUnderLoadMs,
+  },
+  async ({ store, faults }) => {
+    const args = ['tools/chaos.mjs', '--built', '--store', store, '--faults', String(faults)];
+    const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] });
+    const [said] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+    expect(said).toContain(`${faults} faults: no violation`);
+  },
+);

@@ -1,0 +1,115 @@
+// `npm run chaos -- --store sqlite|redis [--faults N] [--seed S]`: real processes, faults at random, people and readers
+// that check; ends with a verdict. `npm run soak -- [--faults 500] [--agents 20]`: only kills of our own processes,
+// which nothing may survive as lost, doubled, uncertain or orphaned.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { build } from './build.mjs';
+import { Faults } from './chaos/faults.mjs';
+import { Oracle } from './chaos/oracle.mjs';
+import { Random } from './chaos/random.mjs';
+import { Readers } from './chaos/readers.mjs';
+import { People } from './chaos/wishes.mjs';
+import { World } from './chaos/world.mjs';
+import { install } from './install.mjs';
+
+const options = {
+  store: { type: 'string', default: 'sqlite' },
+  faults: { type: 'string' },
+  seed: { type: 'string' },
+  agents: { type: 'string' },
+  soak: { type: 'boolean', default: false },
+  built: { type: 'boolean', default: false },
+};
+const { values } = parseArgs({ options });
+const store = String(values.store);
+const soaks = values.soak;
+const wanted = Number(values.faults ?? (soaks ? 500 : 200));
+const seed = Number(values.seed ?? Date.now() % 1_000_000);
+const agents = Number(values.agents ?? (soaks ? 20 : 8));
+if (!['sqlite', 'redis'].includes(store) || !(wanted > 0) || !(seed >= 0) || !(agents > 0)) {
+  console.error('usage: npm run chaos -- --store sqlite|redis [--faults N] [--seed S] [--agents N]');
+  process.exit(2);
+}
+if (!values.built) {
+  install();
+  build();
+}
+
+const random = new Random(seed);
+const folder = mkdtempSync(join(tmpdir(), 'concerto-chaos-'));
+const name = soaks ? 'soak' : 'chaos';
+const world = new World({ folder, store, slots: agents, steady: soaks });
+const rewound = new Set();
+process.once('exit', () => world.abandon());
+await world.start();
+const most = soaks ? agents : undefined;
+const people = new People({ url: world.url, token: world.token, random, calm: soaks, most });
+const readers = new Readers({ world, people, random, rewound });
+const faults = new Faults({
+  world,
+  random,
+  killsOnly: soaks,
+  rewind: () => {
+    for (const session of people.sessions) rewound.add(session);
+  },
+});
+const oracle = new Oracle({ world, people, readers, rewound, strict: soaks });
+let drawn = 0;
+let isStopped = false;
+process.once('SIGINT', () => {
+  isStopped = true;
+});
+const goesOn = () => drawn < wanted && !isStopped;
+
+console.log(`${name}: ${wanted} faults on ${store}, seed ${seed}, in ${folder}`);
+const lives = Array.from({ length: 4 }, () => people.live(goesOn));
+const follows = Array.from({ length: 3 }, () => readers.follow(goesOn));
+await Promise.all([trouble(), ...lives, ...follows]);
+console.log(`${name}: calm; everything must settle now`);
+faults.calm();
+await world.untilReady();
+const violations = [...(await judged()), ...people.violations, ...readers.violations, ...faults.violations];
+await world.stop();
+report();
+if (violations.length === 0) rmSync(folder, { recursive: true, force: true });
+process.exit(violations.length === 0 ? 0 : 1);
+
+async function trouble() {
+  // There must be something to disturb.
+  while (people.sessions.length < Math.min(4, agents)) await sleep(100);
+  for (; goesOn(); drawn++) {
+    await sleep(random.between(soaks ? 300 : 100, soaks ? 3_000 : 2_500));
+    await faults.next();
+    if ((drawn + 1) % 10 === 0) {
+      const { sessions, asked, repeated } = people;
+      console.log(
+        `${name}: ${drawn + 1} faults, ${sessions.length} sessions, ${asked} calls, ${repeated} repeated, ${readers.read} events read`,
+      );
+    }
+  }
+}
+
+async function judged() {
+  try {
+    return await oracle.judge();
+  } catch (cause) {
+    return [...oracle.violations, `the verdict could not be reached: ${cause.stack}`];
+  }
+}
+
+function report() {
+  const counted = (map) => [...map].map(([what, times]) => `${what} ${times}`).join(', ') || 'none';
+  console.log(`faults ${drawn}: ${counted(faults.counts)}`);
+  console.log(
+    `sessions ${people.sessions.length} (${rewound.size} in a store that was put back), acknowledged wishes ${people.acknowledged.length}, repeated ${people.repeated}, replayed ${people.replayed}`,
+  );
+  console.log(`events read ${readers.read}, lines of agents compared ${oracle.lines}`);
+  console.log(`messages: uncertain ${oracle.uncertain}, written to an agent that was gone ${oracle.unread}`);
+  console.log(`refusals: ${counted(people.refusals)}`);
+  for (const violation of violations) console.log(`VIOLATION ${violation}`);
+  const verdict = violations.length === 0 ? 'no violation' : `${violations.length} violations; kept ${folder}`;
+  console.log(`${name}: seed ${seed}, ${drawn} faults: ${verdict}`);
+}
