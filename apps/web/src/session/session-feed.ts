@@ -1,5 +1,7 @@
 import type { ConcertoClient, ConnectionState, FollowedEvent } from '@concerto/client';
-import { SessionFold, type SessionView } from '@concerto/protocol';
+import { SessionFold, type SessionView, type Turn } from '@concerto/protocol';
+import { breathe } from './breathe.ts';
+import { readEarlier } from './read-earlier.ts';
 
 export type FeedConnection =
   | { readonly kind: 'connecting' | 'live' | 'ended' }
@@ -18,6 +20,12 @@ export type FeedState = {
   readonly connections: number;
   /** Only the end of a long session is shown yet; so many events before it are still being read. */
   readonly earlier: number;
+  /** What was let go and read again, to be shown before the view's own turns. */
+  readonly before: readonly Turn[];
+  /** The position up to which nothing is shown, though there was something. */
+  readonly unshownTo: number;
+  /** More comes than anybody can read. */
+  readonly isBusy: boolean;
 };
 
 /**
@@ -31,9 +39,20 @@ const lookInForMs = 4000;
 /** A page that is not painted has no animation frames; its events are folded after this time. */
 const unseenFoldMs = 250;
 
+/** So many entries of a session are kept, at most twice as many; older ones are read again on demand. */
+const keptEntries = 4000;
+/** Nothing goes under the eyes of whoever reads what is older; but not without end. */
+const heldEntries = 40_000;
+
+/** Work on events stops after so long for whatever else the page has to do. */
+const sliceMs = 8;
+/** So many events in one drawing: the next comes later. Nobody reads as fast. */
+const busyEvents = 25;
+const busyDrawMs = 200;
+
 /** One that is longer is shown from its end at once, while all of it is read behind that. */
 const glimpseFrom = 3000;
-const glimpseEvents = 600;
+const glimpseEvents = 400;
 
 /** Events after which the session's own row may say something else. */
 const changesSession: ReadonlySet<string> = new Set([
@@ -64,7 +83,12 @@ export class SessionFeed {
     connection: { kind: 'connecting' },
     connections: 0,
     earlier: 0,
+    before: [],
+    unshownTo: 0,
+    isBusy: false,
   };
+  #isHeld = false;
+  #isReadingEarlier = false;
   /** The position up to which everything must be read before it takes the place of the glimpse. */
   #glimpsedTo = 0;
   #waiting: FollowedEvent[] = [];
@@ -101,8 +125,28 @@ export class SessionFeed {
     this.#fold();
     const leaving = new AbortController();
     this.#leaving = leaving;
-    void this.#follow(leaving.signal);
-    if (this.#folded.position === 0) void this.#glimpse(leaving.signal);
+    const isNew = this.#folded.position === 0;
+    void this.#follow(leaving.signal, isNew ? this.#glimpse(leaving.signal) : undefined);
+  };
+
+  /** While somebody reads what is older, what stands stays. */
+  readonly hold = (isHeld: boolean): void => {
+    this.#isHeld = isHeld;
+    if (!isHeld && this.#state.before.length > 0) this.#change({ before: [], unshownTo: this.#state.view.forgottenTo });
+  };
+
+  /** Reads some of what was let go. */
+  readonly readEarlier = async (): Promise<void> => {
+    const { before, view, unshownTo: to } = this.#state;
+    if (this.#isReadingEarlier || to === 0) return;
+    this.#isReadingEarlier = true;
+    this.#isHeld = true;
+    try {
+      const { turns, from } = await readEarlier(this.#client, this.#id, { to, next: before[0] ?? view.turns[0] });
+      this.#change({ before: [...turns, ...this.#state.before], unshownTo: from });
+    } finally {
+      this.#isReadingEarlier = false;
+    }
   };
 
   readonly #onVisibility = (): void => {
@@ -126,8 +170,11 @@ export class SessionFeed {
     }, lookInEveryMs);
   }
 
-  async #follow(signal: AbortSignal): Promise<void> {
+  /** Asks for nothing before the glimpse is there: it would come no sooner than all of it. */
+  async #follow(signal: AbortSignal, glimpse: Promise<void> | undefined): Promise<void> {
+    let sliceStart = 0;
     try {
+      await glimpse;
       const after = this.#folded.position;
       const onState = (state: ConnectionState): void => {
         if (!signal.aborted) this.#connection(state);
@@ -136,6 +183,9 @@ export class SessionFeed {
         if (signal.aborted) return;
         this.#waiting.push(event);
         this.#foldSoon();
+        if (performance.now() - sliceStart < sliceMs) continue;
+        await breathe();
+        sliceStart = performance.now();
       }
     } catch (error) {
       if (!signal.aborted) this.#change({ connection: { kind: 'refused', error } });
@@ -173,8 +223,8 @@ export class SessionFeed {
   }
 
   #foldSoon(): void {
-    this.#frame ??= requestAnimationFrame(() => this.#fold());
-    this.#timer ??= setTimeout(() => this.#fold(), unseenFoldMs);
+    if (!this.#state.isBusy) this.#frame ??= requestAnimationFrame(() => this.#fold());
+    this.#timer ??= setTimeout(() => this.#fold(), this.#state.isBusy ? busyDrawMs : unseenFoldMs);
   }
 
   #fold(): void {
@@ -191,8 +241,14 @@ export class SessionFeed {
       if (event.type === 'message') queueRevision = event.seq;
       else if (changesSession.has(event.type)) sessionRevision = event.seq;
     }
-    if (this.#folded.position < this.#glimpsedTo) return;
-    this.#change({ view: this.#folded.view, queueRevision, sessionRevision, earlier: 0 });
+    const isReplay = this.#folded.position < this.#glimpsedTo;
+    if (this.#folded.size > (this.#isHeld && !isReplay ? heldEntries : 2 * keptEntries))
+      this.#folded.forget(keptEntries);
+    if (isReplay) return;
+    const { view } = this.#folded;
+    const unshownTo = this.#state.before.length > 0 ? this.#state.unshownTo : view.forgottenTo;
+    const isBusy = events.length > busyEvents;
+    this.#change({ view, queueRevision, sessionRevision, earlier: 0, unshownTo, isBusy });
   }
 
   #change(change: Partial<FeedState>): void {

@@ -24,8 +24,8 @@ import { useSession } from './use-session.ts';
 /** One session: what happened and happens, what waits, and everything one can say to it. */
 export function SessionPage({ id }: { readonly id: string }): ReactNode {
   const { view, items, session, queue, connection, retry, refusal, ...shown } = useSession(id);
-  const { status, statusSince, hasFailed, isStale, isReplaying, behind, earlier } = shown;
-  const following = useFollowing(items.length);
+  const { status, statusSince, hasFailed, isStale, isReplaying, behind, earlier, unshownTo, readEarlier, hold } = shown;
+  const following = useFollowing({ items, isBusy: shown.isBusy, earlier: { read: readEarlier, hold } });
   useKeepSeen(id, isReplaying ? 0 : view.position);
   const field = useRef<HTMLTextAreaElement>(null);
   const [oldest] = view.requests;
@@ -49,7 +49,14 @@ export function SessionPage({ id }: { readonly id: string }): ReactNode {
       />
       <div className="session-columns">
         <div className="session-main">
-          <Timeline sessionId={id} view={view} items={items} earlier={earlier} following={following} />
+          <Timeline
+            sessionId={id}
+            view={view}
+            items={items}
+            earlier={earlier}
+            unshown={unshownTo}
+            following={following}
+          />
           <WaitingLine session={session} />
           <CutTurn session={session} view={view} />
           <Composer

@@ -10,12 +10,12 @@ import { useSessionFeed } from './use-session-feed.ts';
 
 /** All that the page knows of a session: its events as they come, and beside them what only the server can say. */
 export function useSession(id: string) {
-  const { feed, retry } = useSessionFeed(id);
-  const { view, queueRevision, sessionRevision, connection, connections, earlier } = feed;
+  const { feed, retry, hold, readEarlier } = useSessionFeed(id);
+  const { view, queueRevision, sessionRevision, connection, connections, earlier, before, unshownTo, isBusy } = feed;
   const { turns } = view;
   // oxlint-disable-next-line react/exhaustive-deps -- another session has items of its own
   const timelineItems = useMemo(() => new TimelineItems(), [id]);
-  const items = useMemo(() => timelineItems.of(turns), [timelineItems, turns]);
+  const items = useMemo(() => timelineItems.of([...before, ...turns]), [timelineItems, before, turns]);
   const [head, setHead] = useState<number>();
   const behind = Math.max(0, (head ?? Number.POSITIVE_INFINITY) - view.position);
   const isReplaying = behind > 0;
@@ -45,6 +45,10 @@ export function useSession(id: string) {
     behind: Number.isFinite(behind) ? behind : 0,
     isReplaying,
     earlier,
+    unshownTo,
+    isBusy,
+    hold,
+    readEarlier,
     status: (isReplaying ? session?.status : view.status) ?? session?.status ?? 'queued',
     statusSince: isReplaying ? undefined : view.statusSince,
     hasFailed: turn !== undefined && isFailed(turn),

@@ -49,6 +49,8 @@ export type TimelineItem =
 /** An activity that grows beyond this is continued in another, so that no single one becomes too large to show. */
 export const activityNotesMax = 500;
 
+const activitiesMax = 10_000;
+
 /**
  * What the timeline shows of a session's turns, in order. A turn that has not changed gives the items that it gave
  * before, and so does an activity: what stands is not drawn again.
@@ -58,12 +60,13 @@ export class TimelineItems {
   readonly #activities = new Map<number, ActivityItem>();
 
   of(turns: readonly Turn[]): readonly TimelineItem[] {
-    return turns.flatMap((turn) => {
-      const known = this.#ofTurn.get(turn);
-      if (known !== undefined) return known;
-      const items = this.#items(turn);
-      this.#ofTurn.set(turn, items);
-      return items;
+    // Those that were let go are forgotten here too; those that stand are drawn once more.
+    if (this.#activities.size > activitiesMax) this.#activities.clear();
+    return turns.flatMap((turn, index) => {
+      const known = this.#ofTurn.get(turn) ?? this.#items(turn);
+      this.#ofTurn.set(turn, known);
+      // The prompt of a turn whose beginning is shown too stands there.
+      return index > 0 && turn.isCut && known[0]?.kind === 'prompt' ? known.slice(1) : known;
     });
   }
 

@@ -11,13 +11,15 @@ type Props = {
   readonly items: readonly TimelineItem[];
   /** So many events before the first item are still being read. */
   readonly earlier: number;
+  /** Up to this position nothing is shown: it can be read again. */
+  readonly unshown: number;
   readonly following: Following;
 };
 
-const chunkItems = 50;
+const chunkItems = 25;
 
 /** What has happened, newest at the end. Only the part around the reader is laid out. */
-export function Timeline({ sessionId, view, items, earlier, following }: Props): ReactNode {
+export function Timeline({ sessionId, view, items, earlier, unshown, following }: Props): ReactNode {
   const { turns, status, requests } = view;
   const turn = turns.at(-1);
   const isWorking = turn?.state === 'running' && status === 'running';
@@ -46,9 +48,9 @@ export function Timeline({ sessionId, view, items, earlier, following }: Props):
       >
         <div ref={inner} className="timeline-inner">
           {earlier > 0 && <p className="muted earlier">Reading {earlier.toLocaleString()} earlier events …</p>}
-          {start > 0 && (
+          {(start > 0 || (unshown > 0 && earlier === 0)) && (
             <button type="button" className="button small earlier" onClick={showEarlier}>
-              Show earlier ({start.toLocaleString()} more)
+              Show earlier ({start > 0 ? `${start.toLocaleString()} more` : `${unshown.toLocaleString()} events`})
             </button>
           )}
           {chunks.map((from) => {

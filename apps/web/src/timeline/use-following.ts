@@ -1,9 +1,12 @@
 import { type RefObject, useCallback, useEffect, useEffectEvent, useLayoutEffect, useRef, useState } from 'react';
+import type { TimelineItem } from './timeline-items.ts';
 
 /** Nearer to the end than this counts as being at the end. */
 const nearPx = 60;
 /** How many items are laid out at first, and how many more each time. */
 const windowItems = 300;
+/** While more comes than anybody can read, the last of it are enough. */
+const busyItems = 50;
 
 export type Following = {
   readonly scroller: RefObject<HTMLDivElement | null>;
@@ -18,13 +21,25 @@ export type Following = {
   readonly onTouch: () => void;
 };
 
+type Shown = {
+  readonly items: readonly TimelineItem[];
+  readonly isBusy: boolean;
+  readonly earlier: {
+    readonly read: () => Promise<void>;
+    /** Nothing that stands may go: somebody reads it. */
+    readonly hold: (isHeld: boolean) => void;
+  };
+};
+
 /** Stays at the end while the reader is there, and leaves them alone when they are not. */
-export function useFollowing(total: number): Following {
+export function useFollowing({ items, isBusy, earlier: { read, hold } }: Shown): Following {
+  const total = items.length;
   const scroller = useRef<HTMLDivElement>(null);
   const inner = useRef<HTMLDivElement>(null);
   const [pinned, setPinned] = useState<number>();
   const isFollowing = pinned === undefined;
-  const first = pinned ?? Math.max(0, total - windowItems);
+  const first = pinned ?? Math.max(0, total - (isBusy ? busyItems : windowItems));
+  const firstKey = items[0]?.key;
   const heightBefore = useRef<number>(undefined);
 
   const toEnd = useCallback(() => {
@@ -37,9 +52,11 @@ export function useFollowing(total: number): Following {
     requestAnimationFrame(toEnd);
   }, [toEnd]);
   const showEarlier = (): void => {
+    if (first === 0) void read();
     heightBefore.current = scroller.current?.scrollHeight;
     setPinned(Math.max(0, first - windowItems));
   };
+  useEffect(() => hold(!isFollowing), [hold, isFollowing]);
   const onScroll = (): void => {
     const element = scroller.current;
     if (element === null) return;
@@ -51,9 +68,11 @@ export function useFollowing(total: number): Following {
   useLayoutEffect(() => {
     const element = scroller.current;
     if (element === null || heightBefore.current === undefined) return;
-    element.scrollTop += element.scrollHeight - heightBefore.current;
+    const added = element.scrollHeight - heightBefore.current;
+    if (added <= 0) return;
+    element.scrollTop += added;
     heightBefore.current = undefined;
-  }, [first]);
+  }, [first, firstKey]);
 
   useEffect(() => {
     if (!isFollowing || scroller.current === null || inner.current === null) return undefined;

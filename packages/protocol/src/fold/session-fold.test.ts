@@ -392,3 +392,42 @@ describe('whatever the events', () => {
     );
   });
 });
+
+test('what is let go takes the oldest entries; sums, what is open and where it goes on stay', () => {
+  const log: PublicEvent[] = [
+    { type: 'start', objective: textContent('one', 'user') },
+    { type: 'waitForInput', requestId: 'r1', inputType: 'text', prompt: textContent('Which?') },
+    ...Array.from(
+      { length: 6 },
+      (_, n): PublicEvent => ({
+        type: 'content',
+        content: textContent(`text ${n}`),
+        messageId: `m${n}`,
+      }),
+    ),
+    { type: 'usage', inputTokens: 5, outputTokens: 7 },
+    { type: 'turnComplete', outcome: 'done' },
+    { type: 'start', objective: textContent('two', 'user') },
+    { type: 'content', content: textContent('last'), messageId: 'm9' },
+  ];
+  const fold = new SessionFold();
+  for (const [index, event] of log.entries()) fold.take({ ...event, at, seq: index + 1 });
+  fold.forget(3);
+  const [first, second] = fold.view.turns;
+  expect(first?.entries.map((entry) => (entry.kind === 'text' ? entry.text : entry.kind))).toEqual([
+    'request',
+    'text 4',
+    'text 5',
+  ]);
+  expect(first?.isCut).toBe(true);
+  expect(second?.entries).toHaveLength(1);
+  expect(fold.view).toMatchObject({ forgottenTo: 6, usage: { total: { inputTokens: 5 } }, requests: [{}] });
+  fold.take({ type: 'requestSettled', requestId: 'r1', outcome: 'answered', at, seq: 20 });
+  expect(fold.view.requests).toEqual([]);
+  fold.forget(1);
+  expect(fold.view.turns.map(({ number }) => number)).toEqual([2]);
+  // A part that begins later goes on counting.
+  const part = new SessionFold({ turnsBefore: 4 });
+  part.take({ type: 'start', objective: textContent('five', 'user'), at, seq: 100 });
+  expect(part.view.turns[0]?.number).toBe(5);
+});

@@ -13,7 +13,7 @@ import {
 } from './cells.ts';
 import { emptyQueue, queueAfter } from './queue-fold.ts';
 import type { FoldedEvent, RequestEntry, SessionView, UnknownEvent } from './session-view.ts';
-import { TurnDraft } from './turn-draft.ts';
+import { isTool, TurnDraft } from './turn-draft.ts';
 import { noUsage, usageAfter } from './usage-fold.ts';
 
 type Facts = Omit<SessionView, 'turns' | 'requests' | 'position'>;
@@ -40,9 +40,16 @@ export class SessionFold {
     agent: {},
     end: undefined,
     isFinished: false,
+    forgottenTo: 0,
   };
+  readonly #turnsBefore: number;
   #position = 0;
   #view: SessionView | undefined;
+
+  /** For a part of a log: how many turns began before it. */
+  constructor({ turnsBefore = 0 }: { readonly turnsBefore?: number } = {}) {
+    this.#turnsBefore = turnsBefore;
+  }
 
   get position(): number {
     return this.#position;
@@ -71,6 +78,39 @@ export class SessionFold {
     this.#position = event.seq;
     this.#view = undefined;
     return cell?.entry.key;
+  }
+
+  /** How many entries the turns have. */
+  get size(): number {
+    return this.#turns.reduce((sum, turn) => sum + turn.size, 0);
+  }
+
+  /**
+   * For a reader that looks at the end of a log without end: lets go of the oldest entries until so many are left. Sums,
+   * plan, queue and whatever is still open stay as they are.
+   */
+  forget(kept: number): void {
+    let excess = this.size - kept;
+    for (const [index, turn] of this.#turns.entries()) {
+      if (excess <= 0) break;
+      const count = Math.min(excess, turn.size);
+      excess -= count;
+      const next = turn.keyAt(count) ?? this.#turns[index + 1]?.facts.key ?? this.#position + 1;
+      this.#set({ forgottenTo: Math.max(this.#facts.forgottenTo, next - 1) });
+      for (const cell of turn.forget(count)) {
+        if (cell.entry.kind === 'request') this.#requests.delete(cell.entry.requestId);
+        if (isTool(cell)) this.#forgetTool(cell);
+      }
+    }
+    const last = this.#turns.at(-1);
+    const left = this.#turns.filter((turn) => turn.size > 0 || turn === last);
+    this.#turns.splice(0, this.#turns.length, ...left);
+    this.#view = undefined;
+  }
+
+  #forgetTool({ entry, calls }: ToolCell): void {
+    this.#tools.delete(entry.callId);
+    for (const call of calls) this.#forgetTool(call);
   }
 
   #fold(event: FoldedEvent): Cell | undefined {
@@ -165,7 +205,7 @@ export class SessionFold {
   #turn(place: { readonly seq: number; readonly at: string }): TurnDraft {
     let turn = this.#turns.at(-1);
     if (turn === undefined) {
-      turn = new TurnDraft(0, place, undefined);
+      turn = new TurnDraft(this.#turnsBefore, place, undefined);
       this.#turns.push(turn);
     }
     return turn;
@@ -174,7 +214,7 @@ export class SessionFold {
   #start(event: EventOf<'start'>): undefined {
     this.#end('over', event.at);
     this.#turns.at(-1)?.leaveCalls(event.at);
-    const number = (this.#turns.at(-1)?.facts.number ?? 0) + 1;
+    const number = (this.#turns.at(-1)?.facts.number ?? this.#turnsBefore) + 1;
     this.#turns.push(new TurnDraft(number, event, event.objective));
   }
 

@@ -148,6 +148,8 @@ export type Turn = Common & {
   readonly result: LlmContent | undefined;
   readonly usage: UsageSum;
   readonly entries: readonly Entry[];
+  /** Its first entries were let go. */
+  readonly isCut: boolean;
 };
 
 export type Queue = {
@@ -170,6 +172,8 @@ export type SessionView = {
   readonly statusSince: string | undefined;
   readonly statusReason: string | undefined;
   readonly turns: readonly Turn[];
+  /** What events up to here showed in the turns was let go, apart from what is still open; 0 when all is there. */
+  readonly forgottenTo: number;
   /** Those that wait for an answer, oldest first. */
   readonly requests: readonly RequestEntry[];
   readonly plan: readonly PlanEntry[];

@@ -32,6 +32,7 @@ export class TurnDraft {
       progress: undefined,
       result: undefined,
       usage: noUsage,
+      isCut: false,
     };
   }
 
@@ -55,6 +56,33 @@ export class TurnDraft {
 
   changed(): void {
     this.#shown = undefined;
+  }
+
+  get size(): number {
+    return this.#cells.length;
+  }
+
+  /** Of the entry at an index, as they stand. */
+  keyAt(index: number): number | undefined {
+    return this.#cells[index]?.entry.key;
+  }
+
+  /** Lets go of the first so many cells, but for what is still to be answered or running. Returns what went. */
+  forget(count: number): readonly Cell[] {
+    const first = this.#cells.splice(0, count);
+    const open = first.filter(isOpen);
+    this.#cells.unshift(...open);
+    const gone = first.filter((cell) => !isOpen(cell));
+    for (const { entry } of gone) this.#forgetText(entry);
+    if (gone.length > 0) this.set({ isCut: true });
+    return gone;
+  }
+
+  #forgetText(entry: Entry): void {
+    if (!('messageId' in entry) || entry.messageId === undefined) return;
+    if (entry.kind === 'text') this.#texts.delete(entry.messageId);
+    if (entry.kind === 'thought') this.#thoughts.delete(entry.messageId);
+    if (entry.kind === 'steer') this.#steers.delete(entry.messageId);
   }
 
   push(entry: Entry): Cell {
@@ -150,7 +178,12 @@ function shownEntry(cell: Cell): Entry {
   return isTool(cell) ? shownTool(cell) : cell.entry;
 }
 
-function isTool(cell: Cell): cell is ToolCell {
+function isOpen({ entry }: Cell): boolean {
+  if (entry.kind === 'tool') return entry.state === 'running';
+  return entry.kind === 'request' && entry.settled === undefined;
+}
+
+export function isTool(cell: Cell): cell is ToolCell {
   return 'calls' in cell;
 }
 
