@@ -225,6 +225,7 @@ async function openStage(path: string, runs: boolean): Promise<Stage> {
       endAllOf: nothing,
       end: nothing,
       here: async () => [],
+      isElsewhere: async () => false,
     },
   });
   if (runs) runner.start();

@@ -59,9 +59,11 @@ const faults = new Faults({
 const oracle = new Oracle({ world, people, readers, rewound, strict: soaks });
 let drawn = 0;
 let isStopped = false;
-process.once('SIGINT', () => {
-  isStopped = true;
-});
+for (const signal of ['SIGINT', 'SIGTERM']) {
+  process.once(signal, () => {
+    isStopped = true;
+  });
+}
 const goesOn = () => drawn < wanted && !isStopped;
 
 console.log(`${name}: ${wanted} faults on ${store}, seed ${seed}, in ${folder}`);
@@ -81,6 +83,8 @@ async function trouble() {
   // There must be something to disturb.
   while (people.sessions.length < Math.min(4, agents)) await sleep(100);
   for (; goesOn(); drawn++) {
+    // On a slow machine it would else never come up; but it must come through a fault while it does so, too.
+    if (random.chance(0.85)) await world.untilReady();
     await sleep(random.between(soaks ? 300 : 100, soaks ? 3_000 : 2_500));
     await faults.next();
     if ((drawn + 1) % 10 === 0) {

@@ -1,5 +1,6 @@
 // Notes down all that it is told before it does anything with it, and all that it says before it says it, in a file of
 // its own in the folder argv[2]. Works a little, sometimes asks, sometimes (unless argv[3] is `steady`) leaves.
+import { randomBytes } from 'node:crypto';
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -7,7 +8,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const [, , folder, manner] = process.argv;
 const steady = manner === 'steady';
-const name = `${process.pid}-${Date.now()}`;
+const name = randomBytes(6).toString('hex');
+// In a sandbox its pid is not the one that others see: by this it is known from outside.
+process.title = `chaos-agent.mjs ${folder} ${name}`;
 const note = (entry) => appendFileSync(join(folder, `${name}.jsonl`), `${JSON.stringify(entry)}\n`);
 const say = (message) => process.stdout.write(`${JSON.stringify(message)}\n`);
 const replies = new Map();

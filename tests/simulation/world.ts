@@ -160,6 +160,7 @@ export class World {
       endAllOf: (session) => end((note) => note.session === session),
       end: (one) => end((note) => keyOf(note) === keyOf(one)),
       here: async () => (await notes()).map(({ note }) => note),
+      isElsewhere: async () => false,
     };
   }
 

@@ -82,13 +82,13 @@ export class Faults {
     killAgent: async () => {
       const pid = this.#random.of(this.#world.agents());
       if (pid === undefined) return;
-      this.#world.killed.add(pid);
+      this.#world.kills(pid);
       tryKill(pid, 'SIGKILL');
     },
     killKeeper: async () => {
       const pid = this.#world.keeperPid();
       if (pid === undefined) return;
-      for (const agent of this.#world.agents()) this.#world.killed.add(agent);
+      for (const agent of this.#world.agents()) this.#world.kills(agent);
       this.#world.keeperKills += 1;
       tryKill(pid, 'SIGKILL');
     },
@@ -235,6 +235,6 @@ export function readTraces(folder) {
     const entries = readFileSync(join(folder, file), 'utf8')
       .split('\n')
       .flatMap((line) => (line === '' ? [] : [JSON.parse(line)]));
-    return { pid: Number(file.split('-')[0]), name: file.replace('.jsonl', ''), entries };
+    return { name: file.replace('.jsonl', ''), entries };
   });
 }

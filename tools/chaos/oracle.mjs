@@ -152,14 +152,14 @@ export class Oracle {
     for (const [session, list] of events) {
       for (const event of list) {
         if (event.type !== 'content') continue;
-        for (const [text, name] of JSON.stringify(event.content).matchAll(/T(\d+-\d+)-\d+;/g)) {
+        for (const [text, name] of JSON.stringify(event.content).matchAll(/T([0-9a-f]{12})-\d+;/g)) {
           const of = heard.get(name) ?? { session, texts: [] };
           of.texts.push(text);
           heard.set(name, of);
         }
       }
     }
-    for (const { name, pid, entries } of traces) {
+    for (const { name, entries } of traces) {
       const said = entries.flatMap(({ said: text }) => (text === undefined ? [] : [text]));
       const { session, texts = [] } = heard.get(name) ?? {};
       if (session === undefined || this.#rewound.has(session)) continue;
@@ -168,7 +168,7 @@ export class Oracle {
       if (wanted.join() !== texts.join()) {
         this.violations.push(`agent ${name} of ${session}: the log has ${texts.join('')} of ${said.join('')}`);
       }
-      const excused = this.#world.killed.has(pid) || this.#people.disturbed.has(session) || hasLeft(entries);
+      const excused = this.#world.killed.has(name) || this.#people.disturbed.has(session) || hasLeft(entries);
       if (!excused && texts.length < said.length) {
         this.violations.push(`agent ${name} of ${session}: ${said.length - texts.length} of ${said.length} lines lost`);
       }

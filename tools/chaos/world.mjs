@@ -24,7 +24,7 @@ async function freePort() {
 export class World {
   token = 'chaos-chaos-chaos-chaos';
   parts = {};
-  /** Agents that were killed, by their pid: what they still wanted to say is nobody's loss. */
+  /** Agents that were killed, by the name that they gave themselves: what they still wanted to say is nobody's loss. */
   killed = new Set();
   keeperKills = 0;
 
@@ -88,6 +88,12 @@ export class World {
     const found = spawnSync('pgrep', ['-f', this.folder], { encoding: 'utf8' }).stdout.split('\n');
     const own = new Set([process.pid, this.keeperPid(), ...Object.values(this.parts).map(({ pid }) => pid)]);
     return found.map(Number).filter((pid) => pid > 0 && !own.has(pid) && isAgent(pid));
+  }
+
+  /** What becomes of it from now on is no fault of ours. */
+  kills(pid) {
+    const words = exists(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8')) ?? '';
+    this.killed.add(/([0-9a-f]{12})\0*$/.exec(words)?.[1]);
   }
 
   async stop() {

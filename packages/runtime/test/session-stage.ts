@@ -10,6 +10,7 @@ import {
   ProcessRegister,
   RuleBook,
   Runner,
+  type RunnerOptions,
   SessionStore,
   Sessions,
   systemClock,
@@ -39,11 +40,22 @@ export type StageOptions = {
   readonly log?: EventLog;
   readonly initTimeoutMs?: number;
   readonly clock?: Clock;
+  /** What its machine and its runner are called. */
+  readonly host?: string;
+  readonly keeper?: RunnerOptions['keeper'];
 };
 
 /** The real runtime with real agents, in memory. */
 export function openStage(options: StageOptions): Stage {
-  const { agents, entries = [], environment = {}, log: given, initTimeoutMs = 10_000, clock = systemClock } = options;
+  const {
+    agents,
+    entries = [],
+    environment = {},
+    log: given,
+    initTimeoutMs = 10_000,
+    clock = systemClock,
+    host = 'stage',
+  } = options;
   const log = given ?? memoryEventLog({ now: Date.now });
   const store = new SessionStore(log);
   const complaints: string[] = [];
@@ -71,8 +83,9 @@ export function openStage(options: StageOptions): Stage {
     report,
     environment,
     startAgent,
-    processes: new ProcessRegister(log),
-    name: 'stage',
+    keeper: options.keeper,
+    processes: new ProcessRegister(log, host),
+    name: host,
   });
   runner.start();
   return {

@@ -24,13 +24,15 @@ export type ProcessNote = { readonly session: string; readonly epoch: number };
  */
 export class ProcessRegister {
   readonly #log: EventLog;
+  readonly #host: string;
 
-  constructor(log: EventLog) {
+  constructor(log: EventLog, host = hostname()) {
     this.#log = log;
+    this.#host = host;
   }
 
   async remember(note: ProcessNote, identity: ProcessIdentity): Promise<void> {
-    const value = JSON.stringify({ ...note, host: hostname(), identity });
+    const value = JSON.stringify({ ...note, host: this.#host, identity });
     await this.#log.putDocument({ collection, key: keyOf(note), tag: note.session, value });
   }
 
@@ -44,18 +46,28 @@ export class ProcessRegister {
     for (const older of await this.#list(note.session)) if (older.epoch !== note.epoch) await this.forget(older);
   }
 
+  /** Whether the newest process of the session was started on another machine. */
+  async isElsewhere(session: string): Promise<boolean> {
+    const notes = await this.#list(session);
+    const newest = notes.reduce<(typeof notes)[number] | undefined>(
+      (last, note) => (last === undefined || note.epoch > last.epoch ? note : last),
+      undefined,
+    );
+    return newest !== undefined && newest.host !== this.#host;
+  }
+
   /** Ends whatever runs for the session: its owner is new, so nothing of it can be rightful. */
   async endAllOf(session: string): Promise<void> {
     for (const remembered of await this.#list(session)) {
       // A process on another machine is out of reach; its own runner has lost the lease and ends it.
-      if (remembered.host === hostname()) await endOrphan(remembered.identity);
+      if (remembered.host === this.#host) await endOrphan(remembered.identity);
       await this.forget(remembered);
     }
   }
 
   async end(note: ProcessNote): Promise<void> {
     const notes = await this.#list(note.session);
-    const remembered = notes.find(({ epoch, host }) => epoch === note.epoch && host === hostname());
+    const remembered = notes.find(({ epoch, host }) => epoch === note.epoch && host === this.#host);
     if (remembered === undefined) return;
     await endOrphan(remembered.identity);
     await this.forget(note);
@@ -63,7 +75,7 @@ export class ProcessRegister {
 
   /** The processes on this machine, as far as anybody noted them down. */
   async here(): Promise<readonly ProcessNote[]> {
-    return (await this.#list()).filter(({ host }) => host === hostname());
+    return (await this.#list()).filter(({ host }) => host === this.#host);
   }
 
   async #list(session?: string): Promise<readonly z.infer<typeof Remembered>[]> {

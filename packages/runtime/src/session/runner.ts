@@ -18,6 +18,8 @@ import { readUnfinished } from './unfinished.ts';
 /** With the sweep that finds it expired, less than the ten seconds in which a dead runner's sessions have moved. */
 const leaseTtlMs = 8_000;
 const renewEveryMs = 2_000;
+/** How long a session whose agent a keeper of another machine may hold is left to a runner there. */
+const otherMachineMs = 30_000;
 /** How often we look for sessions that nobody told us about: expired leases, lost wake-ups. */
 const sweepEveryMs = 1_000;
 /** How often we look for agents whose session needs none any more: their runner died before it had ended them. */
@@ -29,7 +31,7 @@ export type RunnerOptions = ActorPorts &
     readonly catalog: Catalog;
     readonly pool: PoolKeeper;
     readonly rules: RuleBook;
-    readonly processes: Pick<ProcessRegister, 'remember' | 'forget' | 'end' | 'here'>;
+    readonly processes: Pick<ProcessRegister, 'remember' | 'forget' | 'end' | 'here' | 'isElsewhere'>;
   };
 
 type Owned = { readonly actor: SessionActor; readonly epoch: number; readonly ended: Promise<void>; renewedAt: number };
@@ -46,6 +48,8 @@ export class Runner {
   readonly #claiming = new Map<string, Promise<void>>();
   /** Sessions that another runner held when we last tried: not worth a try before then. */
   readonly #heldUntil = new Map<string, number>();
+  /** Those that we left to another machine, whose time to take them up again runs. */
+  readonly #leftElsewhere = new Set<string>();
   #stopping = false;
   #cancels: (() => void)[] = [];
 
@@ -203,10 +207,16 @@ export class Runner {
     const lease = leaseOf(session);
     const got = await log.acquireLease({ name: lease, owner: name, ttlMs: leaseTtlMs });
     if (got.kind === 'held') {
+      this.#leftElsewhere.delete(session);
       this.#heldUntil.set(session, clock.elapsed() + Math.min(got.expiresInMs, leaseTtlMs));
       return;
     }
-    if (this.#stopping) return await log.releaseLease({ name: lease, epoch: got.epoch });
+    const isLeft = !this.#leftElsewhere.delete(session) && (await this.#mayBeHeldElsewhere(state));
+    if (isLeft) {
+      this.#leftElsewhere.add(session);
+      this.#heldUntil.set(session, clock.elapsed() + otherMachineMs);
+    }
+    if (this.#stopping || isLeft) return await log.releaseLease({ name: lease, epoch: got.epoch });
     this.#heldUntil.delete(session);
     const { rules, report, processes } = this.#options;
     const tenure = new Tenure({ session, runner: name, fence: { lease, epoch: got.epoch }, clock, report });
@@ -225,6 +235,13 @@ export class Runner {
     });
     const ended = actor.run().then((end) => this.#ended(tenure, end));
     this.#owned.set(session, { actor, epoch: got.epoch, ended, renewedAt: clock.elapsed() });
+  }
+
+  /** Its agent runs on another machine, and a keeper there may hold it: a runner that comes back can take it up. */
+  async #mayBeHeldElsewhere({ id, kind, agentProcess }: SessionState): Promise<boolean> {
+    const { keeper, processes } = this.#options;
+    if (keeper === undefined || kind !== 'agent' || agentProcess.kind === 'none') return false;
+    return await processes.isElsewhere(id);
   }
 
   /** What a session runs: by its name, or as the code of the program that opened it says. */
