@@ -66,7 +66,7 @@ const agents = [
     name: 'Gemini CLI',
     open: openGemini,
     tool: { tool: 'run_shell_command', arguments: { command, description: 'Write out.txt' } },
-    capabilities: ['interrupt', 'cancel'],
+    capabilities: expect.arrayContaining(['interrupt', 'cancel']),
     // It forgets a turn that was interrupted.
     remembers: 'And now?',
     environment: 'mcp_everything_get-env',
@@ -221,7 +221,7 @@ describe.skipIf(openCode === '')('the real OpenCode', () => {
 
   test('an allowed tool runs', { timeout }, async () => {
     const real = await start(openOpenCode, [[{ text: 'I will write a file.' }, tool], 'Written.']);
-    expect([...real.agent.capabilities]).toEqual(['interrupt', 'cancel']);
+    expect([...real.agent.capabilities]).toEqual(expect.arrayContaining(['interrupt', 'cancel']));
     await real.agent.prompt({ text: 'Write out.txt', id: 'm-1' });
     const asked = lastOf(await real.until('approval', 'result'));
     expect(asked.description).toContain(command);

@@ -43,15 +43,18 @@ describe('starting', () => {
       success: true,
       outcomes: { parts: [{ text: 'did: say hello' }] },
     });
-    const objective = {
-      role: 'user',
-      parts: [{ text: 'look at this' }, { inlineData: { mimeType: 'image/png', data: 'aGk=' } }],
-    };
+    const objective = { role: 'user', parts: [{ text: 'look at this' }, { json: { n: 1 } }] };
     const content = await events(await run({ agent: 'puppet', objective }));
     expect(content[0]).toMatchObject({ type: 'start', objective });
     expect(content.find((event) => event.type === 'complete').result.outcomes.parts).toEqual([
-      { text: 'did: look at this' },
+      { text: 'did: look at this\n{"n":1}' },
     ]);
+    // What it cannot take is not left out in silence.
+    const picture = { role: 'user', parts: [{ inlineData: { mimeType: 'image/png', data: 'aGk=' } }] };
+    expect(await api.post('/api/agent/run', { agent: 'puppet', objective: picture })).toMatchObject({
+      status: 422,
+      body: { code: 'part_not_taken', takes: ['text'] },
+    });
   });
 
   test('a proposed runId; the same run again is the same run, another is 409', async () => {

@@ -64,7 +64,7 @@ describe.each(['claude', 'codex'])('a session with an agent of protocol "%s"', (
     const { agents } = (await api.get('/api/agents')).body;
     expect(agents.find(({ name }: { name: string }) => name === agent)).toMatchObject({
       protocol: agent,
-      capabilities: ['steer', 'interrupt', 'cancel'],
+      capabilities: expect.arrayContaining(['steer', 'interrupt', 'cancel']),
     });
   });
 

@@ -7,6 +7,8 @@ import {
   type Line,
   LineError,
   LineSplitter,
+  LlmContent,
+  type Part,
   readDecision,
 } from '@concerto/protocol';
 import {
@@ -22,6 +24,8 @@ import {
 
 export type Prompt = {
   readonly text: string;
+  /** All of it, in order, where it is more than text: a file is `inlineData` with its type and its bytes in base64. */
+  readonly parts?: readonly Part[];
   readonly context?: Json;
   readonly session?: string;
   readonly id?: string;
@@ -35,7 +39,7 @@ export type Answer = string | JsonObject | undefined | void;
  * confirmed when its handler is done and, for `interrupt` and `cancel`, when the prompt's handler has returned too.
  */
 export type CapabilityHandlers = {
-  readonly steer?: (text: string) => void | Promise<void>;
+  readonly steer?: (text: string, parts?: readonly Part[]) => void | Promise<void>;
   readonly interrupt?: () => void | Promise<void>;
   readonly pause?: () => void | Promise<void>;
   readonly resume?: () => void | Promise<void>;
@@ -46,6 +50,8 @@ type Initialised = void | CapabilityHandlers;
 
 export type AgentHandlers = CapabilityHandlers & {
   readonly version?: string;
+  /** What its prompts and steers may hold beside text; without it, a message with a file is refused before it comes here. */
+  readonly takes?: readonly ('images' | 'files')[];
   /**
    * Takes the params of the manifest; what it throws is told to the supervisor and the agent does not start. When
    * what the agent can do depends on them, it returns those handlers, which then replace the others.
@@ -110,7 +116,9 @@ class AgentService {
         this.#respond(command);
         return;
       case 'steer':
-        void this.#confirm(command, () => this.#capabilityHandlers.steer?.(asText(command.text) ?? ''));
+        void this.#confirm(command, () =>
+          this.#capabilityHandlers.steer?.(asText(command.text) ?? '', partsOf(command)),
+        );
         return;
       case 'interrupt':
       case 'cancel':
@@ -159,7 +167,12 @@ class AgentService {
   }
 
   #capabilities(): AgentCapability[] {
-    return agentCapabilities.filter((capability) => this.#capabilityHandlers[capability] !== undefined);
+    const { takes = [] } = this.#handlers;
+    return agentCapabilities.filter((capability) =>
+      capability === 'images' || capability === 'files'
+        ? takes.includes(capability)
+        : this.#capabilityHandlers[capability] !== undefined,
+    );
   }
 
   async #prompt(prompt: Prompt): Promise<void> {
@@ -298,12 +311,19 @@ function parseCommand(line: string): Command {
 function readPrompt(command: JsonObject): Prompt {
   const session = asText(command.session);
   const id = asText(command.id);
+  const parts = partsOf(command);
   return {
     text: asText(command.text) ?? asText(command.prompt) ?? '',
+    ...(parts === undefined ? {} : { parts }),
     ...(command.context === undefined ? {} : { context: command.context }),
     ...(session === undefined ? {} : { session }),
     ...(id === undefined ? {} : { id }),
   };
+}
+
+function partsOf({ parts }: JsonObject): readonly Part[] | undefined {
+  const read = LlmContent.safeParse({ parts });
+  return read.success ? read.data.parts : undefined;
 }
 
 function isObject(value: Json | undefined): value is JsonObject {

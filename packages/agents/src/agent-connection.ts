@@ -6,6 +6,7 @@ import type {
   AgentMessageId,
   InitAckMessage,
   Line,
+  Part,
   Usage,
   UsageSource,
   WorkEvent,
@@ -38,6 +39,8 @@ export type AgentSpec = {
   readonly outputFormat?: 'text' | 'json';
   /** What a line is that is no typed message, before the first typed message: default `result`. */
   readonly plainText?: 'result' | 'log' | 'error';
+  /** Types of files that it takes, such as `image/*`; what its driver or its announcement says unless given. */
+  readonly accepts?: readonly string[];
 };
 
 export type StartOptions = {
@@ -143,10 +146,15 @@ export type AgentOutput =
 
 export type AgentPrompt = {
   readonly text: string;
+  /** All of it, in order, where it is more than text; files have their bytes with them. */
+  readonly parts?: readonly Part[];
   readonly context?: Json;
   readonly session?: string;
   readonly id?: string;
 };
+
+/** Said into a turn. */
+export type AgentSteer = Pick<AgentPrompt, 'text' | 'parts'> & { readonly id: string };
 
 export type AgentReply = {
   /** The type of the message this answers. */
@@ -179,7 +187,7 @@ export type AgentConnection = {
   /** A `response` that is written as one line already, which is sent as it is. */
   replyLine?(line: string): Promise<void>;
   /** Only when announced, else rejects with `not-announced`. The agent's answer comes as an `ack` in the output. */
-  steer(steer: { readonly id: string; readonly text: string }): Promise<void>;
+  steer(steer: AgentSteer): Promise<void>;
   request(verb: AgentVerb, id: string): Promise<void>;
 
   /**

@@ -8,7 +8,7 @@ export function agentSpecOf(name: string, table: unknown, folder: string): Agent
   const read = readAgentTable(table);
   if (!read.ok) throw new AgentError('spawn-failed', `agent "${name}": ${read.error}`);
   const { protocol, command, args, env, working_dir: workingDir, params } = read.value;
-  const { input_format: inputFormat, output_format: outputFormat, plain_text: plainText } = read.value;
+  const { input_format: inputFormat, output_format: outputFormat, plain_text: plainText, accepts } = read.value;
   return {
     name,
     protocol,
@@ -19,6 +19,7 @@ export function agentSpecOf(name: string, table: unknown, folder: string): Agent
     ...(inputFormat === undefined ? {} : { inputFormat }),
     ...(outputFormat === undefined ? {} : { outputFormat }),
     ...(plainText === undefined ? {} : { plainText }),
+    ...(accepts === undefined ? {} : { accepts }),
     ...(params === undefined ? {} : { params }),
   };
 }

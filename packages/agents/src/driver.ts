@@ -16,16 +16,20 @@ export type Conversation = Pick<
 
 /** How an agent of one protocol is started. */
 export type Driver = {
+  /** Types of files that its agents take; undefined where they announce it. */
+  readonly accepts?: readonly string[];
   readonly start: (spec: AgentSpec, options: DriverOptions) => Promise<AgentConnection>;
 };
 
 /** A driver whose params are of a known shape, read before anything is started. */
 export function driver<Params>(row: {
   readonly params: DriverParams<Params>;
+  readonly accepts?: readonly string[];
   readonly start: (spec: AgentSpec, params: Params, options: DriverOptions) => Promise<AgentConnection>;
 }): Driver {
-  const { params, start } = row;
+  const { params, start, accepts } = row;
   return {
+    ...(accepts === undefined ? {} : { accepts }),
     start: async (spec, options) => {
       const read = readDriverParams(params, spec.params ?? {});
       if (!read.ok) throw new AgentError('init-refused', `agent "${spec.name}": ${read.error}`);

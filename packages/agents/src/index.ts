@@ -12,6 +12,7 @@ export type {
   AgentPrompt,
   AgentReply,
   AgentSpec,
+  AgentSteer,
   AgentVerb,
   Kept,
   KeptAgent,
@@ -23,5 +24,6 @@ export { AgentError, type AgentErrorCode } from './agent-error.ts';
 export { AgentKeeper } from './agent-keeper.ts';
 export { type AgentLaunch, agentLaunch } from './agent-launch.ts';
 export { agentSpecOf } from './agent-spec.ts';
+export { acceptedTypes } from './drivers.ts';
 export { probeSandbox, type Sandbox, type SandboxMode, type SandboxUse } from './sandbox.ts';
 export { startAgent } from './start-agent.ts';

@@ -8,6 +8,7 @@ import type {
   AgentPrompt,
   AgentReply,
   AgentSpec,
+  AgentSteer,
   AgentVerb,
   Kept,
   OutputPlace,
@@ -93,7 +94,7 @@ export class KeptConnection implements AgentConnection {
     await this.#ask({ op: 'reply', reply }, () => this.#driver.reply(reply));
   }
 
-  async steer(steer: { readonly id: string; readonly text: string }): Promise<void> {
+  async steer(steer: AgentSteer): Promise<void> {
     await this.#ask({ op: 'steer', steer }, () => this.#driver.steer(steer));
   }
 

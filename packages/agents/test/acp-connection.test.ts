@@ -65,7 +65,7 @@ async function asks(agent: AgentConnection, output: Reader, text: string): Promi
 describe('a turn', () => {
   test('text comes in pieces, and the result has all of it with what it cost', async () => {
     const acp = await startAcp();
-    expect([...acp.agent.capabilities]).toEqual(['interrupt', 'cancel']);
+    expect([...acp.agent.capabilities]).toEqual(['interrupt', 'cancel', 'images']);
     expect(acp.agent.version).toBe('1.2.3');
     const said = await turn(acp, 'hello');
     expect(kinds(said)).toEqual(['partial', 'partial', 'usage', 'result']);
@@ -391,7 +391,7 @@ describe('what it can be asked', () => {
 
   test('steer, where it is announced', async () => {
     const { agent, output } = await startAcp(['steering']);
-    expect([...agent.capabilities]).toEqual(['interrupt', 'cancel', 'steer']);
+    expect([...agent.capabilities]).toEqual(['interrupt', 'cancel', 'steer', 'images']);
     await agent.prompt({ text: 'wait for steering' });
     await output.until('partial');
     await agent.steer({ id: 's1', text: 'in English' });

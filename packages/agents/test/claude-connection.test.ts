@@ -32,7 +32,7 @@ function shownOf(items: readonly AgentOutput[]): unknown[] {
 describe('a turn', () => {
   test('text is partial, then usage and a result with text, cost and turns', async () => {
     const agent = await startClaude();
-    expect([...agent.capabilities]).toEqual(['steer', 'interrupt', 'cancel']);
+    expect([...agent.capabilities]).toEqual(['steer', 'interrupt', 'cancel', 'images']);
     expect(agent.version).toBe('9.9');
     const items = await turn(agent, 'say Hello there');
     expect(items.map(kindOf)).toEqual(['custom', 'log', 'partial', 'usage', 'result']);

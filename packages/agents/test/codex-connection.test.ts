@@ -34,7 +34,7 @@ function textOf(items: readonly AgentOutput[]): string {
 describe('a turn', () => {
   test('text is partial, then usage and a result', async () => {
     const agent = await startCodex();
-    expect([...agent.capabilities]).toEqual(['steer', 'interrupt', 'cancel']);
+    expect([...agent.capabilities]).toEqual(['steer', 'interrupt', 'cancel', 'images']);
     expect(agent.version).toBe('0.9.1');
     const items = await turn(agent, 'say Hello there');
     expect(items.map(kindOf)).toEqual(['custom', 'partial', 'usage', 'result']);

@@ -11,12 +11,47 @@ import {
 import { newKeeper } from './keeper.ts';
 import { kindOf, rawOf, reader, start } from './start.ts';
 
+const data = 'iVBORw0KGgo=';
+const png = { inlineData: { mimeType: 'image/png', data, title: 'cat.png' } };
+const plain = { inlineData: { mimeType: 'text/plain', data: 'cGxhaW4gd29yZHM=' } };
+const words = 'A file:\n\nplain words';
+const acpFiles = [
+  { type: 'text', text: 'look' },
+  { type: 'image', mimeType: 'image/png', data },
+  { type: 'text', text: words },
+];
+const claudeFiles = [
+  { type: 'text', text: 'look' },
+  { type: 'image', source: { type: 'base64', media_type: 'image/png', data } },
+  { type: 'text', text: words },
+];
+const codexFiles = [
+  { type: 'text', text: 'look', text_elements: [] },
+  { type: 'image', url: `data:image/png;base64,${data}` },
+  { type: 'text', text: words, text_elements: [] },
+];
+
 /** How each of the little programs is made to do what every agent does. */
 const drivers = [
-  { protocol: 'ndjson', params: { wire: 1 }, hello: 'hello', permission: 'permission', wait: 'wait', exit: 'exit' },
-  { protocol: 'acp', hello: 'hello', permission: 'permission', wait: 'wait', exit: 'exit' },
-  { protocol: 'claude', hello: 'say Hello there.', permission: 'use ls', wait: 'work', exit: 'die' },
-  { protocol: 'codex', hello: 'say Hello there.', permission: 'use ls', wait: 'work', exit: 'die' },
+  {
+    protocol: 'ndjson',
+    params: { wire: 1 },
+    hello: 'hello',
+    permission: 'permission',
+    wait: 'wait',
+    exit: 'exit',
+    files: [{ text: 'look' }, png, plain],
+  },
+  { protocol: 'acp', hello: 'hello', permission: 'permission', wait: 'wait', exit: 'exit', files: acpFiles },
+  {
+    protocol: 'claude',
+    hello: 'say Hello there.',
+    permission: 'use ls',
+    wait: 'work',
+    exit: 'die',
+    files: claudeFiles,
+  },
+  { protocol: 'codex', hello: 'say Hello there.', permission: 'use ls', wait: 'work', exit: 'die', files: codexFiles },
 ] as const;
 
 const keeper = newKeeper();
@@ -52,6 +87,14 @@ describe.each(cases)('a driver of protocol "$protocol" whose agent $holder', ({ 
       const renamed = messages.filter(({ message, raw }) => message.type !== 'custom' && message.type !== raw.type);
       expect(renamed).toEqual([]);
     }
+  });
+
+  test('files go along in the words of its wire', async () => {
+    const agent = await startOne();
+    const output = reader(agent);
+    await agent.prompt({ text: 'look', parts: [{ text: 'look' }, png, plain] });
+    const { text } = rawOf<{ text: string }>((await untilEnd(output)).at(-1) as AgentOutput);
+    expect(JSON.parse(text)).toEqual(scenes.files);
   });
 
   test('an approval is answered by its id', async () => {

@@ -4,6 +4,7 @@ import {
   AgentList,
   type AnswerRequest,
   Audit,
+  BlobRef,
   EventPage,
   LifecycleAccepted,
   type LifecycleVerb,
@@ -47,6 +48,7 @@ export function concertoClient(options: ClientOptions) {
     ...sessionCalls(calls),
     ...requestCalls(calls),
     ...messageCalls(calls),
+    ...fileCalls(calls),
     ...houseCalls(calls),
     ...peopleCalls(calls),
   };
@@ -186,6 +188,16 @@ function messageCalls(calls: HttpCalls) {
     },
     cancelMessage: (id: string, message: string, call: CallOptions = {}) =>
       calls.call({ ...call, method: 'DELETE', path: at(id, `/messages/${segment(message)}`), answer: Message }),
+  };
+}
+
+function fileCalls(calls: HttpCalls) {
+  return {
+    /** Keeps a file; what it gives is the `storedData` of a part of a message or an answer. */
+    upload: (content: Blob | Uint8Array<ArrayBuffer>, mimeType: string, call: CallOptions = {}) =>
+      calls.call({ ...call, method: 'POST', path: 'blobs', file: { content, mimeType }, answer: BlobRef }),
+    /** Where a file is, for a link or an image of a page that has the cookie. */
+    fileUrl: (handle: string, name?: string) => calls.address(`blobs/${segment(handle)}`, { name }).href,
   };
 }
 

@@ -8,6 +8,8 @@ import { randomId } from './random-id.ts';
 const callTimeoutMs = 30_000;
 /** Of each answer, until it is read: `AbortSignal.any` holds its timeout weakly, and one that is collected never comes. */
 const timeouts = new WeakMap<Response, AbortSignal>();
+/** The same for one that carries a file. */
+const uploadTimeoutMs = 600_000;
 const triesMax = 4;
 /** We wait no longer than this at a server's request. */
 const retryAfterMaxMs = 10_000;
@@ -37,6 +39,8 @@ type Call<T> = CallOptions & {
   readonly path: string;
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
   readonly body?: Json | object;
+  /** The bytes of a file, in place of a JSON body. */
+  readonly file?: { readonly content: Blob | Uint8Array<ArrayBuffer>; readonly mimeType: string };
   /** Undefined when the answer has no body to read. */
   readonly answer: Shape<T>;
 };
@@ -74,7 +78,7 @@ export class HttpCalls {
   /** A response whose body is still to come; `signal` ends it. */
   async open(path: string, query: Call<unknown>['query'], signal: AbortSignal): Promise<Response> {
     const headers = { ...this.#headers(), accept: 'text/event-stream' };
-    const response = await this.#fetch(this.#address(path, query), { headers, signal, cache: 'no-store' });
+    const response = await this.#fetch(this.address(path, query), { headers, signal, cache: 'no-store' });
     if (!response.ok) throw await problemOf(response);
     return response;
   }
@@ -98,15 +102,18 @@ export class HttpCalls {
   }
 
   async #once(call: Call<unknown>, key: string | undefined): Promise<Response> {
-    const timeout = AbortSignal.timeout(callTimeoutMs);
-    const response = await this.#fetch(this.#address(call.path, call.query), {
+    const { file } = call;
+    const timeout = AbortSignal.timeout(file === undefined ? callTimeoutMs : uploadTimeoutMs);
+    const response = await this.#fetch(this.address(call.path, call.query), {
       method: call.method,
       headers: {
         ...this.#headers(),
         ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(file === undefined ? {} : { 'content-type': file.mimeType }),
         ...(key === undefined ? {} : { 'idempotency-key': key }),
       },
       ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
+      ...(file === undefined ? {} : { body: file.content }),
       signal: call.signal === undefined ? timeout : AbortSignal.any([timeout, call.signal]),
     });
     timeouts.set(response, timeout);
@@ -120,7 +127,7 @@ export class HttpCalls {
     };
   }
 
-  #address(path: string, query: Call<unknown>['query'] = {}): URL {
+  address(path: string, query: Call<unknown>['query'] = {}): URL {
     const address = new URL(`api/${path}`, this.#base);
     for (const [name, value] of Object.entries(query)) {
       if (value !== undefined) address.searchParams.set(name, String(value));

@@ -1,3 +1,4 @@
+export { Blobs } from './blobs.ts';
 export { checkStore, type StoreCheck, type StoreProblem } from './check-store.ts';
 export { type CopyOptions, type CopyProgress, type CopyReport, copyStore } from './copy-store.ts';
 export {

@@ -1,4 +1,5 @@
 export { createModels, type Models, type ModelsOptions } from './create-models.ts';
+export type { McpContent } from './mcp/mcp-content.ts';
 export { McpFailure, type McpFailureKind } from './mcp/mcp-failure.ts';
 export { McpServers } from './mcp/mcp-servers.ts';
 export type { McpPlace } from './mcp/mcp-settings.ts';
@@ -6,8 +7,10 @@ export { askMcpSignatures, type McpSignature } from './mcp/mcp-signature.ts';
 export { ModelFailure, type ModelFailureKind } from './model-failure.ts';
 export type {
   FinishReason,
+  ModelFile,
   ModelMessage,
   ModelPart,
+  ModelPiece,
   ModelReply,
   ModelTool,
   ModelToolCall,

@@ -7,8 +7,25 @@ export type ModelToolCall = {
   readonly arguments: Json;
 };
 
+export type ModelFile = {
+  readonly type: 'file';
+  readonly mimeType: string;
+  /** In base64. */
+  readonly data: string;
+  readonly name?: string | undefined;
+};
+
+export type ModelPiece = { readonly type: 'text'; readonly text: string } | ModelFile;
+
 export type ModelMessage =
-  | { readonly role: 'system' | 'user'; readonly content: string }
+  | { readonly role: 'system'; readonly content: string }
+  | {
+      readonly role: 'user';
+      /** All of it in words. */
+      readonly content: string;
+      /** All of it in order, where it is more than words. */
+      readonly pieces?: readonly ModelPiece[];
+    }
   | { readonly role: 'assistant'; readonly content: string; readonly toolCalls?: readonly ModelToolCall[] }
   | {
       readonly role: 'tool';

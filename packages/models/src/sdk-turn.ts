@@ -1,12 +1,20 @@
 import type { JSONSchema7, LanguageModelV3CallOptions } from '@ai-sdk/provider';
 import type { Json } from '@concerto/base';
-import type { LanguageModel, LanguageModelUsage, ProviderMetadata, ModelMessage as SdkMessage, ToolSet } from 'ai';
+import type {
+  FilePart,
+  LanguageModel,
+  LanguageModelUsage,
+  ProviderMetadata,
+  ModelMessage as SdkMessage,
+  TextPart,
+  ToolSet,
+} from 'ai';
 import * as z from 'zod';
 import { type AnswerSchema, answerSchema, schemaInstruction } from './answer-schema.ts';
 import type { CallMetadata } from './call-metadata.ts';
 import type { Connection } from './connection.ts';
 import { ModelFailure } from './model-failure.ts';
-import type { FinishReason, ModelToolCall, ModelTurn, ModelUsage } from './model-turn.ts';
+import type { FinishReason, ModelPiece, ModelToolCall, ModelTurn, ModelUsage } from './model-turn.ts';
 import { COMPATIBLE, openProvider } from './open-provider.ts';
 import { type ToolNames, toolNames } from './tool-names.ts';
 
@@ -181,7 +189,7 @@ function sdkMessages(turn: ModelTurn, names: ToolNames, metadata: CallMetadata<P
       case 'system':
         return [];
       case 'user':
-        return [{ role: 'user', content: message.content }];
+        return [{ role: 'user', content: message.pieces?.map(userPart) ?? message.content }];
       case 'assistant': {
         const calls = (message.toolCalls ?? []).map((call) => {
           const providerOptions = metadata.of(call.id);
@@ -208,6 +216,12 @@ function sdkMessages(turn: ModelTurn, names: ToolNames, metadata: CallMetadata<P
       }
     }
   });
+}
+
+function userPart(piece: ModelPiece): TextPart | FilePart {
+  if (piece.type === 'text') return piece;
+  const { mimeType: mediaType, data, name } = piece;
+  return { type: 'file', mediaType, data, ...(name === undefined ? {} : { filename: name }) };
 }
 
 const callArguments = z.json();

@@ -16,6 +16,7 @@ export const InitializeResult = z.looseObject({
   agentCapabilities: z
     .looseObject({
       loadSession: flag,
+      promptCapabilities: z.looseObject({ image: flag, embeddedContext: flag }).nullish(),
       mcpCapabilities: z.looseObject({ http: flag, sse: flag }).nullish(),
       sessionCapabilities: z.looseObject({ resume: JsonValue.optional() }).nullish(),
     })

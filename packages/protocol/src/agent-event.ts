@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { JsonRecord, JsonValue } from './json-value.ts';
-import { LlmContent } from './llm-content.ts';
+import { LlmContent, Part } from './llm-content.ts';
 
 /**
  * What a client of a session sees: the 21 agent events, and beside them those about the session itself. A released
@@ -243,6 +243,8 @@ export type MessageSource = z.infer<typeof MessageSource>;
 export const Message = z.strictObject({
   id: z.string(),
   content: z.string(),
+  /** All of it, in order, where it is more than text; `content` then has its files in words. */
+  parts: z.array(Part).optional(),
   priority: MessagePriority,
   status: z.enum(['pending', 'delivered', 'cancelled']),
   source: MessageSource,

@@ -12,6 +12,7 @@ const AgentTable = z.looseObject({
   input_format: z.enum(['text', 'json']).optional(),
   output_format: z.enum(['text', 'json']).optional(),
   plain_text: z.enum(['result', 'log', 'error']).optional(),
+  accepts: z.array(z.string()).optional(),
   params: JsonRecord.optional(),
 });
 export type AgentTable = z.infer<typeof AgentTable>;

@@ -2,6 +2,7 @@ import type { Json, JsonObject } from '@concerto/base';
 import * as z from 'zod';
 import { repairedWork, WireChange, WorkMessage, workMessages } from './agent-wire-work.ts';
 import { JsonValue } from './json-value.ts';
+import { Part } from './llm-content.ts';
 
 /**
  * The agent wire: one JSON object a line over stdio. What we write is strict, so that a slip of ours never reaches an
@@ -15,7 +16,8 @@ export type AgentMessageId = z.infer<typeof AgentMessageId>;
 const json: z.ZodType<Json> = JsonValue;
 const jsonObject = z.record(z.string(), json);
 
-export const agentCapabilities = ['steer', 'interrupt', 'pause', 'cancel', 'resume'] as const;
+/** What it can be asked to do, and what it takes beside text: `images`, or `files` of any type. */
+export const agentCapabilities = ['steer', 'interrupt', 'pause', 'cancel', 'resume', 'images', 'files'] as const;
 export type AgentCapability = (typeof agentCapabilities)[number];
 
 // What we send.
@@ -28,6 +30,8 @@ export const PromptCommand = z.strictObject({
   type: z.literal('prompt'),
   text: z.string(),
   prompt: z.string(),
+  /** All of it, in order, where it is more than text; a file is `inlineData`. */
+  parts: z.array(Part).optional(),
   context: json.optional(),
   session: z.string().optional(),
   id: z.string().optional(),
@@ -49,7 +53,13 @@ export const ResponseCommand = z
   });
 export type ResponseCommand = z.infer<typeof ResponseCommand>;
 
-export const SteerCommand = z.strictObject({ type: z.literal('steer'), id: z.string(), text: z.string() });
+export const SteerCommand = z.strictObject({
+  type: z.literal('steer'),
+  id: z.string(),
+  text: z.string(),
+  /** As in `prompt`. */
+  parts: z.array(Part).optional(),
+});
 export type SteerCommand = z.infer<typeof SteerCommand>;
 
 export const InterruptCommand = z.strictObject({ type: z.literal('interrupt'), id: z.string() });

@@ -2,12 +2,20 @@ import * as z from 'zod';
 import { Message, MessagePriority, SessionStatus, SuspendEvent, Usage } from './agent-event.ts';
 import { MessageId, SessionId } from './ids.ts';
 import { JsonValue } from './json-value.ts';
-import { LlmContent } from './llm-content.ts';
+import { LlmContent, Part } from './llm-content.ts';
 
 export const messageLengthMax = 100_000;
 export const titleLengthMax = 200;
 
+/** Of one message. */
+export const messagePartsMax = 100;
+
 const content = z.string().min(1, 'must not be empty').max(messageLengthMax);
+/** What somebody says: a text, or parts, of which any may be a file. */
+const said = z.union([
+  content,
+  LlmContent.extend({ parts: z.array(Part).min(1, 'must not be empty').max(messagePartsMax) }),
+]);
 const name = z.string().min(1).max(100);
 
 /** `tools` is checked by the domain, which reports every fault with its path; here it is only any JSON. */
@@ -20,7 +28,7 @@ const target = {
 
 export const StartSession = z.strictObject({
   ...target,
-  prompt: content.optional(),
+  prompt: said.optional(),
   title: z.string().min(1).max(titleLengthMax).optional(),
   input: JsonValue.optional(),
   tools: JsonValue.optional(),
@@ -88,14 +96,15 @@ export const SessionList = z.strictObject({ sessions: z.array(Session), nextCurs
 export type SessionList = z.infer<typeof SessionList>;
 
 export const SendMessage = z.strictObject({
-  content,
+  content: said,
   priority: MessagePriority.optional(),
   id: MessageId.optional(),
 });
 export type SendMessage = z.infer<typeof SendMessage>;
 
 export const ReviseMessage = z.union([
-  z.strictObject({ content }),
+  /** A text alone leaves the files of the message as they are. */
+  z.strictObject({ content: said }),
   z.strictObject({ priority: z.literal('immediate') }),
   /** What to do with a message whose delivery is uncertain. */
   z.strictObject({ uncertain: z.enum(['resend', 'drop']) }),

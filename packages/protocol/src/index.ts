@@ -72,6 +72,7 @@ export {
   type WireLocation,
 } from './agent-wire-work.ts';
 export { type Decision, readDecision } from './approval-decision.ts';
+export { BlobHead, BlobRef, BlobUpload, blobBytesMax } from './blob.ts';
 export {
   type ClaudeBlock,
   ClaudeIntroduction,
@@ -133,6 +134,7 @@ export {
   LifecycleVerb,
   MessageList,
   messageLengthMax,
+  messagePartsMax,
   OpenRequest,
   OpenRequestList,
   OrderMessages,
@@ -155,7 +157,17 @@ export {
 export { Instant, MessageId, RequestId, SessionId } from './ids.ts';
 export { type JsonRpcError, type JsonRpcFrame, type JsonRpcId, parseJsonRpcFrame } from './json-rpc.ts';
 export { JsonValue } from './json-value.ts';
-export { LlmContent, Part, textContent, textOf } from './llm-content.ts';
+export {
+  type FilePart,
+  fileOf,
+  fileWords,
+  LlmContent,
+  Part,
+  textContent,
+  textOf,
+  withText,
+  wordsOf,
+} from './llm-content.ts';
 export { type Line, LineError, type LineErrorCode, LineSplitter, lineLengthMax } from './ndjson.ts';
 export { OverviewEvent } from './overview-event.ts';
 export { AddToken, Person, PersonName, PersonRecord, Role, TokenAdded, TokenList, TokenRow } from './people.ts';

@@ -217,7 +217,13 @@ const Messages = [
     /** Given to the agent beside the text. */
     context: JsonValue.optional(),
   }),
-  z.strictObject({ ...envelope, type: z.literal('message-edited'), messageId: id, content: z.string() }),
+  z.strictObject({
+    ...envelope,
+    type: z.literal('message-edited'),
+    messageId: id,
+    content: z.string(),
+    objective: LlmContent.optional(),
+  }),
   z.strictObject({ ...envelope, type: z.literal('message-promoted'), messageId: id }),
   z.strictObject({ ...envelope, type: z.literal('messages-reordered'), ids: z.array(id) }),
   z.strictObject({ ...envelope, type: z.literal('message-cancelled'), messageId: id, reason: z.string().optional() }),

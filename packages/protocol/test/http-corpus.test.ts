@@ -3,6 +3,7 @@ import {
   AgentList,
   AnswerRequest,
   Audit,
+  BlobRef,
   ConfigurePool,
   EventPage,
   LifecycleAccepted,
@@ -26,6 +27,7 @@ import { describeCorpus } from './corpus.ts';
 describeCorpus('http', {
   'start-session': StartSession,
   session: Session,
+  'blob-ref': BlobRef,
   'session-list': SessionList,
   'send-message': SendMessage,
   'revise-message': ReviseMessage,

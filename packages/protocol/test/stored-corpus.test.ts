@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import {
   Ack,
   AgentJournalEntry,
+  BlobHead,
   PersonRecord,
   PoolRecord,
   RunnerCommand,
@@ -21,7 +22,7 @@ const unions = {
   'agent-journal': AgentJournalEntry,
 };
 
-describeCorpus('stored', { ...unions, 'tool-config': ToolConfig });
+describeCorpus('stored', { ...unions, 'tool-config': ToolConfig, 'blob-head': BlobHead });
 
 test.each(Object.entries(unions))('%s: every variant has a sample that must stay readable', (name, union) => {
   const folder = join(import.meta.dirname, 'corpus', 'stored', name, 'accepted');

@@ -1,4 +1,13 @@
-import type { AgentOutput, AgentPrompt, AgentReply, AgentVerb, Kept, KeptAgent, OutputPlace } from '@concerto/agents';
+import type {
+  AgentOutput,
+  AgentPrompt,
+  AgentReply,
+  AgentSteer,
+  AgentVerb,
+  Kept,
+  KeptAgent,
+  OutputPlace,
+} from '@concerto/agents';
 import type { SessionError, SessionKind, SuspendEvent } from '@concerto/protocol';
 import type { CatalogEntry } from './catalog.ts';
 import type { OwnerWriter } from './session/owner-writer.ts';
@@ -63,10 +72,11 @@ export type Worker = {
   /** Everything it says, in order, in batches of what is already there. One reader, for whom it waits. */
   readonly output: AsyncIterable<readonly WorkerOutput[]>;
 
+  /** Files among its parts may be where they are kept; whoever needs the bytes reads them. */
   prompt(prompt: AgentPrompt, mark: string): Promise<void>;
   answer(answer: WorkerAnswer, mark: string): Promise<void>;
   /** `heard`: nothing better will be known than that it took it. Otherwise it says itself when it has heard it. */
-  steer(steer: { readonly id: string; readonly text: string }, mark: string): Promise<'heard' | 'taken'>;
+  steer(steer: AgentSteer, mark: string): Promise<'heard' | 'taken'>;
   /** `holds`: it is so already, and no word of the worker will follow. */
   control(control: WorkerControl): 'asked' | 'holds';
   /** Ends it, and whatever it started; `now` without asking. Repeatable. */

@@ -11,6 +11,7 @@ import { tokenRoutes } from './people/token-routes.ts';
 import { ProblemError, problemResponse } from './problem.ts';
 import { discardUnreadBody } from './read-body.ts';
 import { aguiRoutes } from './routes/agui-routes.ts';
+import { blobRoutes } from './routes/blob-routes.ts';
 import { chatRoutes } from './routes/chat-routes.ts';
 import { eventRoutes } from './routes/event-routes.ts';
 import { messageRoutes } from './routes/message-routes.ts';
@@ -68,6 +69,7 @@ export function createApp(
   app.route('/api/sessions', eventRoutes(context));
   app.route('/api/agent', runRoutes(context));
   app.route('/api/agui', aguiRoutes(context));
+  app.route('/api/blobs', blobRoutes(context));
   app.route('/api/chat', chatRoutes(context));
   app.route('/api', overviewRoutes(context));
   app.route('/api', poolRoutes(context));

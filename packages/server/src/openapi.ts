@@ -4,6 +4,7 @@ import {
   AgentList,
   AnswerRequest,
   Audit,
+  BlobRef,
   ConfigurePool,
   EventPage,
   JsonValue,
@@ -48,6 +49,8 @@ type Operation = {
   readonly text?: true;
   /** Who may: that role and those above it. `anyone` needs no token. */
   readonly role: Role | 'anyone';
+  /** Takes, or gives, the bytes of a file of any type. */
+  readonly bytes?: 'taken' | 'given';
 };
 
 const Ok = z.strictObject({ ok: z.literal(true) });
@@ -65,6 +68,7 @@ const named = {
   AgentList,
   AnswerRequest,
   Audit,
+  BlobRef,
   ChatInput,
   ChatMessages,
   ConfigurePool,
@@ -207,6 +211,14 @@ const operations: Readonly<Record<string, Operation>> = {
     body: RunAgentInput,
     stream: true,
   },
+  'post /api/blobs': {
+    role: 'member',
+    summary: 'Keep a file; its type is the `content-type`',
+    bytes: 'taken',
+    status: 201,
+    answer: BlobRef,
+  },
+  'get /api/blobs/{handle}': { role: 'observer', summary: 'A file as it was kept', bytes: 'given', query: ['name'] },
   'post /api/chat': {
     role: 'member',
     summary: 'AI SDK: what was said and answered, then the UI message stream of what follows',
@@ -303,22 +315,14 @@ function describe(method: string, path: string, operation: Operation): object {
     ...(takesKey(method, path) ? ['Idempotency-Key'] : []),
     ...(operation.stream === true ? ['Last-Event-ID'] : []),
   ].map((name) => ({ name, in: 'header', schema: { type: 'string' } }));
-  const { body } = operation;
+  const body = bodyOf(operation);
   return {
     operationId: operationId(method, path),
     summary: operation.summary,
     'x-role': operation.role,
     ...(operation.role === 'anyone' ? { security: [] } : {}),
     parameters: [...inPath, ...inQuery, ...headers],
-    ...(body === undefined
-      ? {}
-      : {
-          requestBody: {
-            // A run begins without being told anything.
-            required: body !== StartRun,
-            content: { 'application/json': { schema: referenceTo(body) } },
-          },
-        }),
+    ...(body === undefined ? {} : { requestBody: body }),
     responses: {
       [String(operation.status ?? 200)]: { description: operation.summary, ...contentOf(operation) },
       default: {
@@ -329,9 +333,18 @@ function describe(method: string, path: string, operation: Operation): object {
   };
 }
 
+const anyBytes = { '*/*': { schema: { type: 'string', format: 'binary' } } };
+
+function bodyOf({ body, bytes }: Operation): object | undefined {
+  if (bytes === 'taken') return { required: true, content: anyBytes };
+  if (body === undefined) return undefined;
+  // A run of a program begins without being told anything.
+  return { required: body !== StartRun, content: { 'application/json': { schema: referenceTo(body) } } };
+}
+
 /** Whatever, done twice, would not be the same as done once. */
 function takesKey(method: string, path: string): boolean {
-  if (path === '/api/tokens') return false;
+  if (path === '/api/tokens' || path === '/api/blobs') return false;
   return method === 'post' || (method !== 'get' && path.startsWith('/api/sessions/'));
 }
 
@@ -341,7 +354,8 @@ function operationId(method: string, path: string): string {
   return method + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
 }
 
-function contentOf({ answer, stream, text }: Operation): object {
+function contentOf({ answer, stream, text, bytes }: Operation): object {
+  if (bytes === 'given') return { content: anyBytes };
   if (text === true) return { content: { 'text/plain': { schema: { type: 'string' } } } };
   const frames = stream === true ? { 'text/event-stream': { schema: { type: 'string' } } } : {};
   if (answer === undefined) return stream === true ? { content: frames } : {};

@@ -6,17 +6,15 @@ import type { OnNode } from './server-context.ts';
 
 type Incoming = OnNode['Bindings']['incoming'];
 
-const bodyBytesMax = 1024 * 1024;
-/** Clients of chat wires send all that was said with every call. */
-export const chatBodyBytesMax = 8 * 1024 * 1024;
+const bodyBytesMax = 8 * 1024 * 1024;
 
 /** The body as the schema's type; every way it can be wrong has its own status and names the place. */
 export async function readBody<S extends z.ZodType>(c: Context<OnNode>, schema: S): Promise<z.output<S>> {
   return parseBody(await readJson(c), schema);
 }
 
-export async function readJson(c: Context<OnNode>, bytesMax = bodyBytesMax): Promise<Json | undefined> {
-  const text = await readText(c, bytesMax);
+export async function readJson(c: Context<OnNode>): Promise<Json | undefined> {
+  const text = await readText(c);
   if (text.trim() === '') return undefined;
   const body = parseJson(text);
   if (isNestedTooDeep(body)) {
@@ -59,29 +57,29 @@ function faultsOf(issue: z.core.$ZodIssue, outer: readonly PropertyKey[]): reado
 }
 
 /** From Node's own request: the same through a web stream took longer than the commit that follows it. */
-async function readText({ env: { incoming } }: Context<OnNode>, bytesMax: number): Promise<string> {
+async function readText({ env: { incoming } }: Context<OnNode>): Promise<string> {
   const declared = Number(incoming.headers['content-length'] ?? '0');
-  if (declared > bytesMax) {
+  if (declared > bodyBytesMax) {
     if (declared <= discardBytesMax) await discardRest(incoming);
-    throw tooLarge(bytesMax);
+    throw tooLarge();
   }
-  const bytes = await readBytes(incoming, bytesMax);
+  const bytes = await readBytes(incoming);
   if (bytes === undefined) {
     await discardRest(incoming);
-    throw tooLarge(bytesMax);
+    throw tooLarge();
   }
   return decodeUtf8(bytes);
 }
 
 /** Undefined as soon as there are too many: a chunked body declares no length, so the limit is kept while reading. */
-async function readBytes(incoming: Incoming, bytesMax: number): Promise<Buffer | undefined> {
+async function readBytes(incoming: Incoming): Promise<Buffer | undefined> {
   return await new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
     const onData = (chunk: Buffer): void => {
       chunks.push(chunk);
       size += chunk.length;
-      if (size > bytesMax) settle(() => resolve(undefined));
+      if (size > bodyBytesMax) settle(() => resolve(undefined));
     };
     const onEnd = (): void => settle(() => resolve(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)));
     const onClose = (): void => settle(() => reject(new ProblemError(400, 'bad_json', 'the body ended too early')));
@@ -129,8 +127,8 @@ function decodeUtf8(bytes: Buffer): string {
   }
 }
 
-function tooLarge(bytesMax: number): ProblemError {
-  return new ProblemError(413, 'body_too_large', `a body has at most ${bytesMax} bytes`, {
+function tooLarge(): ProblemError {
+  return new ProblemError(413, 'body_too_large', `a body has at most ${bodyBytesMax} bytes`, {
     headers: { connection: 'close' },
   });
 }

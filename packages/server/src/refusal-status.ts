@@ -12,6 +12,8 @@ const statuses: Readonly<Record<string, number>> = {
   no_such_assistant: 422,
   assistant_not_ready: 422,
   invalid_content: 422,
+  no_such_blob: 422,
+  part_not_taken: 422,
   invalid_tools: 422,
   invalid_start: 422,
   invalid_template: 422,

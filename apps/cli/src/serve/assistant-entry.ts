@@ -14,7 +14,7 @@ type Surroundings = {
 export function assistantEntry(name: string, { manifest, folder, models, runs }: Surroundings): CatalogEntry {
   const assistant = manifest.assistants[name];
   if (assistant === undefined) throw new Error(`there is no [assistants.${name}]`);
-  const { connection, model, system, mode, temperature, tools, timeout, description } = assistant;
+  const { connection, model, system, mode, temperature, tools, timeout, description, accepts } = assistant;
   const { servers, ...rules } = Array.isArray(tools) ? { servers: tools } : tools;
   const functions = assistant.functions.filter(isFunction);
   const fault = (): string | undefined =>
@@ -35,6 +35,7 @@ export function assistantEntry(name: string, { manifest, folder, models, runs }:
       model,
       system,
       temperature,
+      accepts,
       maxSteps: assistant.max_steps,
       maxTokens: assistant.max_tokens,
     },

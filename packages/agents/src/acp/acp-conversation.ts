@@ -1,14 +1,14 @@
 import type { Json, JsonObject } from '@concerto/base';
 import { type AcpParams, type AgentCapability, type UsageSource, whyNot } from '@concerto/protocol';
 import { knownUpdates, PromptResult, SessionNotification, SessionUpdate, SteeringResult } from '@concerto/protocol/acp';
-import type { AgentPrompt, AgentReply, AgentVerb } from '../agent-connection.ts';
+import type { AgentPrompt, AgentReply, AgentSteer, AgentVerb } from '../agent-connection.ts';
 import { AgentError } from '../agent-error.ts';
 import type { AgentLink } from '../agent-link.ts';
 import type { Conversation } from '../driver.ts';
 import { conversation as namedConversation } from '../driver-output.ts';
 import { type JsonRpcPeer, JsonRpcRefusal, JsonRpcTimeout, type PeerAnswer } from '../json-rpc-peer.ts';
 import { openPeer, refusalText } from '../peer-link.ts';
-import { promptText } from '../prompt-text.ts';
+import { type PromptPiece, promptPieces, type Utterance } from '../prompt-parts.ts';
 import { ToolGuard } from '../tool-guard.ts';
 import { TurnStops } from '../turn-stops.ts';
 import { updateInfo } from './acp-info.ts';
@@ -23,6 +23,7 @@ export type AcpSession = {
   readonly sessionId: string;
   readonly version: string | undefined;
   readonly steers: boolean;
+  readonly takes: readonly ('images' | 'files')[];
   readonly naming: ToolNaming | 'nowhere';
   /** It can be taken up again by another process. */
   readonly isKept: boolean;
@@ -78,6 +79,7 @@ export class AcpConversation implements Conversation {
     this.#paid ??= session.isTakenUp ? spent : 0;
     this.capabilities.add('interrupt').add('cancel');
     if (session.steers) this.capabilities.add('steer');
+    for (const capability of session.takes) this.capabilities.add(capability);
   }
 
   async prompt(prompt: AgentPrompt): Promise<void> {
@@ -97,7 +99,7 @@ export class AcpConversation implements Conversation {
     });
     this.#turn = turn;
     this.#latest = turn;
-    const request = { sessionId, prompt: [textBlock(promptText(prompt))] };
+    const request = { sessionId, prompt: this.#blocks(prompt) };
     try {
       await this.peer.call('session/prompt', request, (answer) => this.#answered(turn, answer));
     } catch (cause) {
@@ -111,15 +113,19 @@ export class AcpConversation implements Conversation {
     this.#requests.reply(reply);
   }
 
+  #blocks(said: Utterance): JsonObject[] {
+    return promptPieces(said).map((piece) => promptBlock(piece, this.capabilities.has('images')));
+  }
+
   /** Refused when no turn is there to take it: it is then a prompt of its own. */
-  async steer({ text }: { readonly id: string; readonly text: string }): Promise<void> {
+  async steer(steer: AgentSteer): Promise<void> {
     if (!this.capabilities.has('steer')) {
       throw new AgentError('not-announced', `agent "${this.#link.spec.name}" has not announced that it can steer`);
     }
     const { sessionId } = this.#opened();
     const request = {
       sessionId,
-      prompt: [textBlock(text)],
+      prompt: this.#blocks(steer),
       // Without this some agents begin a turn of which nobody would hear the end.
       _meta: { steering: { idleBehavior: 'promptRequired' } },
     };
@@ -254,6 +260,13 @@ export class AcpConversation implements Conversation {
   }
 }
 
-function textBlock(text: string): JsonObject {
-  return { type: 'text', text };
+function promptBlock(piece: PromptPiece, takesImages: boolean): JsonObject {
+  if (piece.kind === 'text') return { type: 'text', text: piece.text };
+  const { mimeType, data, name } = piece;
+  if (takesImages && mimeType.startsWith('image/')) return { type: 'image', mimeType, data };
+  if (mimeType.startsWith('audio/')) return { type: 'audio', mimeType, data };
+  return {
+    type: 'resource',
+    resource: { uri: `attachment:${encodeURIComponent(name ?? 'file')}`, mimeType, blob: data },
+  };
 }

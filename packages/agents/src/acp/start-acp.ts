@@ -78,6 +78,10 @@ class Opening {
       version: agent.agentInfo?.version ?? undefined,
       naming,
       steers: agent._meta?.steering?.supported === true,
+      takes: [
+        ...(can?.promptCapabilities?.image === true ? (['images'] as const) : []),
+        ...(can?.promptCapabilities?.embeddedContext === true ? (['files'] as const) : []),
+      ],
       isKept: can?.loadSession === true || can?.sessionCapabilities?.resume != null,
       isTakenUp: sessionId === this.#options.conversation,
       notes: this.#notes,

@@ -1,11 +1,11 @@
 import { type Json, type JsonObject, unreachable } from '@concerto/base';
 import { type AgentCapability, ClaudeIntroduction, type ClaudeParams, readClaudeLine } from '@concerto/protocol';
-import type { AgentPrompt, AgentReply, AgentVerb } from '../agent-connection.ts';
+import type { AgentPrompt, AgentReply, AgentSteer, AgentVerb } from '../agent-connection.ts';
 import { AgentError } from '../agent-error.ts';
 import type { AgentLink } from '../agent-link.ts';
 import { type Conversation, type DriverOptions, withinStart } from '../driver.ts';
 import { agentInfo, conversation, log, said } from '../driver-output.ts';
-import { promptText } from '../prompt-text.ts';
+import { joined, type PromptPiece, promptPieces, type Utterance } from '../prompt-parts.ts';
 import { ToolGuard } from '../tool-guard.ts';
 import { TurnStops } from '../turn-stops.ts';
 import { ClaudeAccount } from './claude-account.ts';
@@ -29,7 +29,12 @@ type Handshake = {
 
 /** The `claude` program in its stream-json mode: one process, one conversation, prompt after prompt. */
 export class ClaudeConversation implements Conversation {
-  readonly capabilities: ReadonlySet<AgentCapability> = new Set<AgentCapability>(['steer', 'interrupt', 'cancel']);
+  readonly capabilities: ReadonlySet<AgentCapability> = new Set<AgentCapability>([
+    'steer',
+    'interrupt',
+    'cancel',
+    'images',
+  ]);
   version: string | undefined;
   readonly #link: AgentLink;
   readonly #params: ClaudeParams;
@@ -43,7 +48,7 @@ export class ClaudeConversation implements Conversation {
   #conversation: string | undefined;
   #onQuiet: (() => void) | undefined;
   /** Messages that came too late for their turn; they go with the next prompt. */
-  #late: string[] = [];
+  #late: Utterance[] = [];
 
   constructor(
     link: AgentLink,
@@ -92,9 +97,14 @@ export class ClaudeConversation implements Conversation {
     this.#turn = this.#newTurn();
     const late = this.#late.splice(0);
     if (late.length > 0) {
-      this.#link.say(log('info', `passed on with this prompt, because the last turn was over: ${late.join(' | ')}`));
+      this.#link.say(
+        log(
+          'info',
+          `passed on with this prompt, because the last turn was over: ${late.map(({ text }) => text).join(' | ')}`,
+        ),
+      );
     }
-    await this.#send(userMessage([...late, promptText(prompt)].join('\n\n')));
+    await this.#send(userMessage(joined([...late, prompt].flatMap(promptPieces))));
   }
 
   async reply({ inReplyToId, ...answered }: AgentReply): Promise<void> {
@@ -105,14 +115,14 @@ export class ClaudeConversation implements Conversation {
     else await this.#respond(step.requestId, { subtype: 'success', response: step.decision });
   }
 
-  async steer({ text }: { readonly id: string; readonly text: string }): Promise<void> {
+  async steer(steer: AgentSteer): Promise<void> {
     if (this.#turn === undefined || this.#stops.isStopping) {
-      this.#late.push(text);
+      this.#late.push(steer);
       return;
     }
     const uuid = this.#link.uuid();
-    this.#turn.steer(uuid, text);
-    await this.#send({ ...userMessage(text), uuid });
+    this.#turn.steer(uuid, steer);
+    await this.#send({ ...userMessage(promptPieces(steer)), uuid });
   }
 
   async request(verb: AgentVerb, id: string): Promise<void> {
@@ -290,9 +300,9 @@ export class ClaudeConversation implements Conversation {
 
   /** It will not be worked on; when nothing else is, the turn is over. */
   #dropped(uuid: string): void {
-    const text = this.#turn?.drop(uuid);
-    if (text === undefined) return;
-    this.#late.push(text);
+    const dropped = this.#turn?.drop(uuid);
+    if (dropped === undefined) return;
+    this.#late.push(dropped);
     this.#settle();
   }
 
@@ -302,7 +312,7 @@ export class ClaudeConversation implements Conversation {
     turn.over();
     this.#requests.clear();
     this.#guard.clear();
-    this.#late.push(...turn.steeredTexts);
+    this.#late.push(...turn.steered);
     if (!this.#stops.isStopping) return this.#tellEnd(turn);
     await this.#stopTasks();
     this.#tellEnd(turn);
@@ -375,6 +385,16 @@ function textAt(value: Json, key: string): string | undefined {
   return typeof found === 'string' ? found : undefined;
 }
 
-function userMessage(content: string): JsonObject {
+function userMessage(pieces: readonly PromptPiece[]): JsonObject {
+  const [first] = pieces;
+  const content = pieces.length === 1 && first?.kind === 'text' ? first.text : pieces.map(contentBlock);
   return { type: 'user', message: { role: 'user', content }, parent_tool_use_id: null, session_id: '' };
+}
+
+function contentBlock(piece: PromptPiece): JsonObject {
+  if (piece.kind === 'text') return { type: 'text', text: piece.text };
+  const { mimeType, data, name } = piece;
+  const source = { type: 'base64', media_type: mimeType, data };
+  if (mimeType.startsWith('image/')) return { type: 'image', source };
+  return { type: 'document', source, ...(name === undefined ? {} : { title: name }) };
 }

@@ -1,3 +1,4 @@
+import type { AgentSteer } from '../agent-connection.ts';
 import type { Alarm } from '../agent-process.ts';
 import { type Said, said } from '../driver-output.ts';
 import type { ClaudeCharge } from './claude-account.ts';
@@ -10,7 +11,7 @@ const goesOnWithinMs = 3_000;
 /** A prompt that is being worked on: one part after another, until nothing of it is left. */
 export class ClaudeTurn {
   /** Messages that steer, by id, and that the program has not taken up yet: its work is not done before. */
-  readonly #steered = new Map<string, string>();
+  readonly #steered = new Map<string, AgentSteer>();
   readonly #parts: ClaudePart[] = [];
   #last: ClaudeEnd | undefined;
   /** It works at a part now, or is about to. */
@@ -41,22 +42,22 @@ export class ClaudeTurn {
     return [...this.#steered.keys()];
   }
 
-  get steeredTexts(): readonly string[] {
+  get steered(): readonly AgentSteer[] {
     return [...this.#steered.values()];
   }
 
-  steer(uuid: string, text: string): void {
-    this.#steered.set(uuid, text);
+  steer(uuid: string, steer: AgentSteer): void {
+    this.#steered.set(uuid, steer);
   }
 
   takenUp(uuid: string): void {
     if (this.#steered.delete(uuid)) this.begun();
   }
 
-  drop(uuid: string): string | undefined {
-    const text = this.#steered.get(uuid);
+  drop(uuid: string): AgentSteer | undefined {
+    const dropped = this.#steered.get(uuid);
     this.#steered.delete(uuid);
-    return text;
+    return dropped;
   }
 
   begun(): void {

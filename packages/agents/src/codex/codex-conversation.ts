@@ -1,7 +1,7 @@
 import { type Json, type JsonObject, unreachable } from '@concerto/base';
 import type { AgentCapability, CodexParams, Usage, UsageSource } from '@concerto/protocol';
 import { CodexRequest, TerminalsResult, TurnResult } from '@concerto/protocol/codex';
-import type { AgentPrompt, AgentReply, AgentVerb } from '../agent-connection.ts';
+import type { AgentPrompt, AgentReply, AgentSteer, AgentVerb } from '../agent-connection.ts';
 import { AgentError } from '../agent-error.ts';
 import type { AgentLink } from '../agent-link.ts';
 import type { Alarm } from '../agent-process.ts';
@@ -10,7 +10,7 @@ import { conversation, log, said, toolOutput } from '../driver-output.ts';
 import { type JsonRpcPeer, JsonRpcRefusal, jsonRpcCodes, type PeerAnswer, type PeerRequest } from '../json-rpc-peer.ts';
 import { OutputPieces } from '../output-pieces.ts';
 import { openPeer } from '../peer-link.ts';
-import { promptText } from '../prompt-text.ts';
+import { joined, type PromptPiece, promptPieces, type Utterance } from '../prompt-parts.ts';
 import { ToolGuard } from '../tool-guard.ts';
 import { TurnStops } from '../turn-stops.ts';
 import { ruleNames } from './codex-items.ts';
@@ -35,7 +35,12 @@ type Turn = {
 
 /** `codex app-server`: JSON-RPC without its version, requests in both directions, one thread. */
 export class CodexConversation implements Conversation {
-  readonly capabilities: ReadonlySet<AgentCapability> = new Set<AgentCapability>(['steer', 'interrupt', 'cancel']);
+  readonly capabilities: ReadonlySet<AgentCapability> = new Set<AgentCapability>([
+    'steer',
+    'interrupt',
+    'cancel',
+    'images',
+  ]);
   readonly peer: JsonRpcPeer;
   version: string | undefined;
   readonly #link: AgentLink;
@@ -49,7 +54,7 @@ export class CodexConversation implements Conversation {
   #isNamed = false;
   #turn: Turn | undefined;
   /** Messages that came too late for their turn; they go with the next prompt. */
-  #late: string[] = [];
+  #late: Utterance[] = [];
 
   constructor(link: AgentLink, params: CodexParams) {
     this.#link = link;
@@ -90,9 +95,14 @@ export class CodexConversation implements Conversation {
     this.#turn = turn;
     const late = this.#late.splice(0);
     if (late.length > 0) {
-      this.#link.say(log('info', `passed on with this prompt, because the last turn was over: ${late.join(' | ')}`));
+      this.#link.say(
+        log(
+          'info',
+          `passed on with this prompt, because the last turn was over: ${late.map(({ text }) => text).join(' | ')}`,
+        ),
+      );
     }
-    const input = inputOf([...late, promptText(prompt)].join('\n\n'));
+    const input = inputOf(joined([...late, prompt].flatMap(promptPieces)));
     const effort = this.#params.effort === undefined ? {} : { effort: this.#params.effort };
     try {
       await this.peer.call('turn/start', { ...this.#about(), input, ...effort }, (answer) => this.#begun(turn, answer));
@@ -108,8 +118,8 @@ export class CodexConversation implements Conversation {
     if (step !== undefined) await this.#take(step);
   }
 
-  async steer({ text }: { readonly id: string; readonly text: string }): Promise<void> {
-    await this.#tell(text, () => this.#late.push(text));
+  async steer(steer: AgentSteer): Promise<void> {
+    await this.#tell(steer, () => this.#late.push(steer));
   }
 
   async request(verb: AgentVerb, id: string): Promise<void> {
@@ -138,12 +148,13 @@ export class CodexConversation implements Conversation {
   }
 
   /** Into the turn that runs, unless it is over or about to be, which only the program knows. */
-  async #tell(text: string, tooLate: () => void): Promise<void> {
+  async #tell(said: Utterance, tooLate: () => void): Promise<void> {
     const expectedTurnId = this.#turn?.id;
     if (expectedTurnId === undefined || this.#stops.isStopping) return tooLate();
-    if (this.#turn?.end !== undefined) return await this.#goOn(this.#turn, text);
+    if (this.#turn?.end !== undefined) return await this.#goOn(this.#turn, said);
+    const input = inputOf(promptPieces(said));
     try {
-      await this.peer.request('turn/steer', { ...this.#about(), expectedTurnId, input: inputOf(text) }, steerWithinMs);
+      await this.peer.request('turn/steer', { ...this.#about(), expectedTurnId, input }, steerWithinMs);
     } catch (cause) {
       if (cause instanceof JsonRpcRefusal) return tooLate();
       if (cause instanceof AgentError) throw cause;
@@ -154,10 +165,10 @@ export class CodexConversation implements Conversation {
   }
 
   /** It waits for its sub-agents; what is said to it then begins a part of the same turn. */
-  async #goOn(turn: Turn, text: string): Promise<void> {
+  async #goOn(turn: Turn, said: Utterance): Promise<void> {
     turn.end = undefined;
     turn.id = undefined;
-    await this.peer.call('turn/start', { ...this.#about(), input: inputOf(text) }, (answer) =>
+    await this.peer.call('turn/start', { ...this.#about(), input: inputOf(promptPieces(said)) }, (answer) =>
       this.#begun(turn, answer),
     );
   }
@@ -206,11 +217,12 @@ export class CodexConversation implements Conversation {
       case 'say':
         return this.#link.say(step.output);
       case 'tell':
-        return await this.#tell(step.text, () => this.#late.push(step.text));
+        return await this.#tell({ text: step.text }, () => this.#late.push({ text: step.text }));
       case 'respond':
         await this.peer.respond(step.requestId, step.result);
         // Its refusals carry no words; what was said beside a no is told as a message.
-        if (step.reason !== undefined) await this.#tell(`The supervisor refused this: ${step.reason}`, () => {});
+        if (step.reason !== undefined)
+          await this.#tell({ text: `The supervisor refused this: ${step.reason}` }, () => {});
         return;
       default:
         unreachable(step);
@@ -381,6 +393,9 @@ function newTurn(): Turn {
   return { id: undefined, used: { input: 0, output: 0 }, end: undefined, waitsFor: '', timer: undefined };
 }
 
-function inputOf(text: string): Json {
-  return [{ type: 'text', text, text_elements: [] }];
+function inputOf(pieces: readonly PromptPiece[]): Json {
+  return pieces.map((piece) => {
+    if (piece.kind === 'text') return { type: 'text', text: piece.text, text_elements: [] };
+    return { type: 'image', url: `data:${piece.mimeType};base64,${piece.data}` };
+  });
 }

@@ -14,6 +14,7 @@ import type {
   AgentPrompt,
   AgentReply,
   AgentSpec,
+  AgentSteer,
   AgentVerb,
   StartOptions,
 } from '../agent-connection.ts';
@@ -77,15 +78,16 @@ class NdjsonConversation implements Conversation {
     }
   }
 
-  async prompt({ text, ...rest }: AgentPrompt): Promise<void> {
-    const isBareLine = this.#takesBareLine(text, rest.context);
+  async prompt({ text, parts, ...rest }: AgentPrompt): Promise<void> {
+    const isBareLine = parts === undefined && this.#takesBareLine(text, rest.context);
     this.#plain.prompted();
     if (isBareLine) {
       const context = rest.context === undefined ? '' : `\\nContext: ${JSON.stringify(rest.context)}`;
       await this.#link.write(`${text}${context}`);
       return;
     }
-    await this.#send({ type: 'prompt', text, prompt: text, ...rest });
+    const all = parts === undefined ? {} : { parts: [...parts] };
+    await this.#send({ type: 'prompt', text, prompt: text, ...all, ...rest });
   }
 
   async reply({ inReplyTo, inReplyToId, ...outcome }: AgentReply): Promise<void> {
@@ -97,9 +99,9 @@ class NdjsonConversation implements Conversation {
     await this.#link.write(line);
   }
 
-  async steer(steer: { readonly id: string; readonly text: string }): Promise<void> {
+  async steer({ id, text, parts }: AgentSteer): Promise<void> {
     this.#checkAnnounced('steer');
-    await this.#send({ type: 'steer', ...steer });
+    await this.#send({ type: 'steer', id, text, ...(parts === undefined ? {} : { parts: [...parts] }) });
   }
 
   async request(verb: AgentVerb, id: string): Promise<void> {

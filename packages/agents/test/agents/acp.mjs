@@ -296,6 +296,7 @@ const methods = {
     return {
       protocolVersion: ways.has('future') ? 2 : 1,
       agentCapabilities: {
+        promptCapabilities: { image: true },
         loadSession: ways.has('load'),
         mcpCapabilities: { http: true },
         sessionCapabilities: ways.has('resume') ? { resume: {} } : {},
@@ -342,6 +343,11 @@ const methods = {
   },
   'session/prompt': async ({ prompt }) => {
     const [{ text }] = prompt;
+    // With files it is several blocks; what came is what is answered.
+    if (prompt.length > 1) {
+      say(JSON.stringify(prompt));
+      return end();
+    }
     if (text === 'opened') {
       say(JSON.stringify(opened));
       return end();

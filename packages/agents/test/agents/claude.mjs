@@ -205,6 +205,8 @@ async function run({ message, uuid }) {
   isBusy = true;
   if (uuid !== undefined) say({ type: 'command_lifecycle', command_uuid: uuid, state: 'started' });
   say({ type: 'system', subtype: 'init', model: 'fake', claude_code_version: '9.9' });
+  // With files it is blocks; what came is what is answered.
+  if (Array.isArray(message.content)) return end({ result: JSON.stringify(message.content) });
   const [what, ...rest] = message.content.split(' ');
   doing = what;
   if (turns[what] === undefined) end({ result: `heard: ${message.content}` });

@@ -251,7 +251,9 @@ const methods = {
       retold();
       tell('turn/started', { turn });
       const [what, ...rest] = text.split(' ');
-      if (prompts[what] === undefined) answer(`heard: ${text}`);
+      // With files it is several; what came is what is answered.
+      if (input.length > 1) answer(JSON.stringify(input));
+      else if (prompts[what] === undefined) answer(`heard: ${text}`);
       else void prompts[what](rest.join(' '));
     });
     return { turn };

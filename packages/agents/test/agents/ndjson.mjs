@@ -12,6 +12,7 @@ createInterface({ input: process.stdin }).on('line', (line) => {
     if (message.type === 'cancel') process.exit(0);
   }
   if (message.type !== 'prompt') return;
+  if (message.parts !== undefined) return say({ type: 'result', text: JSON.stringify(message.parts) });
   if (message.text === 'hello') say({ type: 'result', text: 'Hello there.' });
   if (message.text === 'permission') say({ type: 'approval', id: 'a-1', description: 'rm -r build' });
   if (message.text === 'wait') say({ type: 'partial', text: 'Working.' });

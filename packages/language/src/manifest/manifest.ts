@@ -96,6 +96,11 @@ const answered = {
   model_asks_max: count.optional(),
 };
 
+/** Types of files that can be sent to it; text always can. */
+const accepts = z.array(
+  z.string().regex(/^(text|[\w.+-]+\/[\w.+*-]+|\*\/\*)$/, 'is `text`, or a type such as `image/*`'),
+);
+
 const agent = z
   .strictObject({
     ...answered,
@@ -110,6 +115,7 @@ const agent = z
     output_format: z.enum(['text', 'json']).optional(),
     /** What a line of plain text is before the first typed message. */
     plain_text: z.enum(['result', 'log']).default('result'),
+    accepts: accepts.optional(),
     sandbox: z.enum(['auto', 'require', 'off']).default('auto'),
     /** What it may see of the files that are hidden from agents. */
     sandbox_paths: z.array(z.string()).default([]),
@@ -157,6 +163,7 @@ const tools = z.strictObject({
 
 const assistant = z.strictObject({
   ...answered,
+  accepts: accepts.optional(),
   connection: text,
   model: text.optional(),
   system: z.string().optional(),

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe } from 'vitest';
 import type { Store } from '../store.ts';
 import { appendContract } from './append-contract.ts';
+import { blobContract } from './blob-contract.ts';
 import { documentContract } from './document-contract.ts';
 import { leaseContract } from './lease-contract.ts';
 import { lifetimeContract } from './lifetime-contract.ts';
@@ -38,6 +39,7 @@ export function eventLogContract(name: string, open: () => Promise<ContractSubje
     appendContract(current);
     readContract(current);
     documentContract(current);
+    blobContract(current);
     leaseContract(current);
     lifetimeContract(current);
   });

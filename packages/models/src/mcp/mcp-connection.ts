@@ -7,9 +7,17 @@ import {
   StreamableHTTPClientTransport,
   type Transport,
 } from '@modelcontextprotocol/client';
-import * as z from 'zod';
 import type { ModelTool } from '../model-turn.ts';
 import { redact } from '../redact.ts';
+import {
+  asJson,
+  type CallResult,
+  callResult,
+  contentOf,
+  type McpContent,
+  textOf,
+  valueAndFiles,
+} from './mcp-content.ts';
 import { McpFailure, type McpFailureKind } from './mcp-failure.ts';
 import type { McpSpec } from './mcp-settings.ts';
 import { StdioTransport } from './stdio-transport.ts';
@@ -23,7 +31,6 @@ export type McpTool = ModelTool & { readonly returns: Json | undefined };
 type ConnectionCall = {
   readonly tool: string;
   readonly given: { readonly [name: string]: Json };
-  readonly asText: boolean;
   /** Hears what the server says while it works. */
   readonly onProgress?: ((status: string) => void) | undefined;
 };
@@ -121,9 +128,24 @@ export class McpConnection {
   }
 
   /** What the tool gives back: its structured content, else its one text (as data when it is JSON), else all parts. */
-  async call({ tool, given, asText, onProgress }: ConnectionCall, signal: AbortSignal): Promise<Json> {
+  async call(call: ConnectionCall, signal: AbortSignal): Promise<Json> {
+    return contentOf(await this.#result(call, signal));
+  }
+
+  /** Its text as it came, where it has any. */
+  async callForText(call: ConnectionCall, signal: AbortSignal): Promise<Json> {
+    const result = await this.#result(call, signal);
+    return textOf(result) ?? contentOf(result);
+  }
+
+  /** As `call`, with pictures, sounds and resources apart from what is told in words. */
+  async callForContent(call: ConnectionCall, signal: AbortSignal): Promise<McpContent> {
+    return valueAndFiles(await this.#result(call, signal));
+  }
+
+  async #result({ tool, given, onProgress }: ConnectionCall, signal: AbortSignal): Promise<CallResult> {
     const ms = this.#spec.callTimeoutMs;
-    let result: z.infer<typeof callResult>;
+    let result: CallResult;
     try {
       const answer = await this.#client.callTool(
         { name: tool, arguments: { ...given } },
@@ -147,7 +169,7 @@ export class McpConnection {
       const shown = redact(said.join('\n'), this.#spec.secrets);
       throw new McpFailure('execution', this.#spec.name, `${tool}: ${shown === '' ? 'failed' : shown}`);
     }
-    return (asText ? textOf(result) : undefined) ?? contentOf(result);
+    return result;
   }
 
   /** Never rejects. */
@@ -186,40 +208,8 @@ function writtenName(tool: string): string {
   return tool.replaceAll(/\W/g, '_');
 }
 
-const callResult = z.looseObject({
-  isError: z.boolean().default(false),
-  structuredContent: z.record(z.string(), z.json()).optional(),
-  content: z.array(z.looseObject({ type: z.string() })).default([]),
-});
-
 function progressText(progress: number, total: number | undefined): string {
   return total === undefined ? `${progress}` : `${progress} of ${total}`;
-}
-
-/** Undefined when it has said nothing in words: then only the data can be shown. */
-function textOf({ structuredContent, content }: z.infer<typeof callResult>): string | undefined {
-  const texts = content.flatMap((part) => (typeof part.text === 'string' ? [part.text] : []));
-  if (texts.length > 0) return texts.join('\n');
-  if (structuredContent !== undefined) return JSON.stringify(structuredContent);
-  return content.length === 0 ? '' : undefined;
-}
-
-function contentOf({ structuredContent, content }: z.infer<typeof callResult>): Json {
-  if (structuredContent !== undefined) return structuredContent;
-  const parts = content.map((part) => (typeof part.text === 'string' ? textOrData(part.text) : asJson(part)));
-  return parts.length === 1 ? (parts[0] ?? null) : parts;
-}
-
-function textOrData(text: string): Json {
-  try {
-    return z.json().parse(JSON.parse(text));
-  } catch {
-    return text;
-  }
-}
-
-function asJson(data: unknown): Json {
-  return z.json().parse(JSON.parse(JSON.stringify(data)));
 }
 
 function openTransport({ reach }: McpSpec): Transport {

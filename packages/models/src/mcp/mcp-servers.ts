@@ -1,16 +1,14 @@
 import type { Json } from '@concerto/base';
 import { isTable } from '../json-table.ts';
 import type { McpConnection, McpTool } from './mcp-connection.ts';
+import type { McpContent } from './mcp-content.ts';
 import { McpFailure } from './mcp-failure.ts';
 import { type McpPlace, readMcpSettings } from './mcp-settings.ts';
 import { untilAborted } from './until-aborted.ts';
 
-type McpCall = {
-  readonly tool: string;
-  readonly given: Json;
-  readonly asText: boolean;
-  readonly onProgress?: (status: string) => void;
-};
+type McpCall = { readonly tool: string; readonly given: Json; readonly onProgress?: (status: string) => void };
+type Table = { readonly [name: string]: Json };
+type Ready = { readonly tool: string; readonly given: Table; readonly onProgress?: (status: string) => void };
 
 /** The servers of a program or a session. Each is connected when it is first needed, and again after it has gone. */
 export class McpServers {
@@ -31,22 +29,25 @@ export class McpServers {
 
   /** `given` is a table, or null for none. */
   async call(server: string, tool: string, given: Json, signal?: AbortSignal): Promise<Json> {
-    return this.#call(server, { tool, given, asText: false }, signal);
+    const { connection, call, until } = await this.#prepare(server, { tool, given }, signal);
+    return await connection.call(call, until);
   }
 
   /** The text as it came, even when it is JSON or there is structured content beside it. */
   async callForText(server: string, tool: string, given: Json, signal?: AbortSignal): Promise<Json> {
-    return this.#call(server, { tool, given, asText: true }, signal);
+    const { connection, call, until } = await this.#prepare(server, { tool, given }, signal);
+    return await connection.callForText(call, until);
   }
 
-  /** As `call`; the server is asked to say how far it is. */
+  /** As `call`, with the files apart; the server is asked to say how far it is. */
   async callWatched(
     server: string,
     tool: string,
     given: Json,
     { signal, onProgress }: { readonly signal: AbortSignal; readonly onProgress: (status: string) => void },
-  ): Promise<Json> {
-    return this.#call(server, { tool, given, asText: false, onProgress }, signal);
+  ): Promise<McpContent> {
+    const { connection, call, until } = await this.#prepare(server, { tool, given, onProgress }, signal);
+    return await connection.callForContent(call, until);
   }
 
   /** Ends every server, whatever it is doing. */
@@ -62,7 +63,11 @@ export class McpServers {
     );
   }
 
-  async #call(server: string, { tool, given, ...how }: McpCall, signal: AbortSignal | undefined): Promise<Json> {
+  async #prepare(
+    server: string,
+    { tool, given, ...how }: McpCall,
+    signal: AbortSignal | undefined,
+  ): Promise<{ readonly connection: McpConnection; readonly call: Ready; readonly until: AbortSignal }> {
     if (given !== null && !isTable(given)) {
       throw new McpFailure('refused', server, `${tool}: the arguments are named; pass a map`);
     }
@@ -70,7 +75,7 @@ export class McpServers {
     const until = signal ?? this.#ending.signal;
     // Who watches was offered the tool by its own name.
     const real = how.onProgress === undefined ? await connection.realName(tool, until) : tool;
-    return connection.call({ tool: real, given: given ?? {}, ...how }, until);
+    return { connection, call: { tool: real, given: given ?? {}, ...how }, until };
   }
 
   async #connect(server: string): Promise<McpConnection> {

@@ -364,8 +364,8 @@ export class SessionFold {
     const { message, seq: key, at } = event;
     this.#set({ queue: queueAfter(this.#facts.queue, event) });
     if (message.status !== 'delivered' || message.how !== 'steer') return undefined;
-    const content = textContent(message.content, 'user');
-    const { id: messageId, by } = message;
+    const { id: messageId, by, parts } = message;
+    const content = parts === undefined ? textContent(message.content, 'user') : { role: 'user', parts };
     return this.#turn(event).steer({ kind: 'steer', key, at, messageId, content, by, isHeard: false });
   }
 }

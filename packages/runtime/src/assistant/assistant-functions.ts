@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '@concerto/base';
 import { type AgentEvent, textContent } from '@concerto/protocol';
 import * as z from 'zod';
 import type { Suspend } from '../worker.ts';
-import { isObject } from './assistant-result.ts';
+import { isObject, type WithFiles } from './assistant-result.ts';
 
 /** The functions we bring along. Those about a graph are performed by a client that has one. */
 export const assistantFunctionNames = [
@@ -31,7 +31,7 @@ export type AssistantFunction = {
   /** JSON Schema of the arguments. */
   readonly parameters: Json;
   /** Rejects with an error whose message the model reads. */
-  readonly run: (args: JsonObject, context: CallContext) => Promise<Json>;
+  readonly run: (args: JsonObject, context: CallContext) => Promise<Json | WithFiles>;
 };
 
 const text = z.string().min(1);

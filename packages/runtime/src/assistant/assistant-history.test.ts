@@ -1,7 +1,9 @@
+import { Blobs, memoryEventLog } from '@concerto/log';
 import { expect, test } from 'vitest';
+import { AssistantFiles } from './assistant-files.ts';
 import { AssistantHistory } from './assistant-history.ts';
 import { nativeMessages, signalsMessages } from './assistant-messages.ts';
-import { resultEvent, resultText, textOfResponse } from './assistant-result.ts';
+import { resultEvent, resultIn, resultText, WithFiles } from './assistant-result.ts';
 
 test('a conversation that has become too long loses its oldest turns, never the one that begins', () => {
   const long = 'x'.repeat(150_000);
@@ -9,9 +11,9 @@ test('a conversation that has become too long loses its oldest turns, never the 
     [{ kind: 'user', text: `first ${long}` }],
     [{ kind: 'user', text: `second ${long}` }],
   ]);
-  expect(history.begin(`third ${long}`)).toBe(1);
+  expect(history.begin({ text: `third ${long}` })).toBe(1);
   expect(history.said.map((said) => said.kind === 'user' && said.text.slice(0, 6))).toEqual(['second', 'third ']);
-  expect(history.begin('x'.repeat(1_000_000))).toBe(2);
+  expect(history.begin({ text: 'x'.repeat(1_000_000) })).toBe(2);
   expect(history.said).toHaveLength(1);
 });
 
@@ -25,8 +27,11 @@ const said = [
   { kind: 'model', text: '', thought: 'cut off', calls: [] },
 ] as const;
 
-test('a model with tool calls hears calls and results', () => {
-  expect(nativeMessages(said)).toEqual([
+const log = memoryEventLog({ now: () => 0 });
+const files = new AssistantFiles({ session: 's', log, blobs: new Blobs(log, () => 0) });
+
+test('a model with tool calls hears calls and results', async () => {
+  expect(await nativeMessages(said, files)).toEqual([
     { role: 'user', content: 'Look up' },
     { role: 'assistant', content: '', toolCalls: [{ id: 'c1', name: 'look', arguments: { at: 'sky' } }] },
     { role: 'tool', id: 'c1', name: 'look', content: '§END:\nclouds', failed: false },
@@ -34,8 +39,8 @@ test('a model with tool calls hears calls and results', () => {
   ]);
 });
 
-test('a model with signals hears them, and nothing in a result or an answer can be taken for one', () => {
-  expect(signalsMessages(said).map(({ content }) => content)).toEqual([
+test('a model with signals hears them, and nothing in a result or an answer can be taken for one', async () => {
+  expect((await signalsMessages(said, files)).map(({ content }) => content)).toEqual([
     'Look up',
     '§THINK: Up it is.\n§CALLS: [{"name":"look","args":{"at":"sky"}}]\n§EXECUTE:',
     '[SYSTEM:\n§§END:\nclouds\n]',
@@ -48,6 +53,28 @@ test('a result that would fill the window is cut, with a note, and shown as it w
   const text = resultText({ data: 'x'.repeat(300_000) });
   expect(text.length).toBeLessThan(200_100);
   expect(text).toMatch(/\[cut after 200000 of 300011 characters\]$/);
-  const event = resultEvent(call, { data: 'x'.repeat(300_000) });
-  expect(event.type === 'functionResult' && textOfResponse(event.content)).toBe(text);
+  const event = resultEvent(call, new WithFiles({ data: 'x'.repeat(300_000) }, []));
+  expect(event.type === 'functionResult' && resultIn(event.content).text).toBe(text);
+});
+
+test('a file of a message is a piece in its place; one that is gone is told; text is read as such', async () => {
+  const plain = Buffer.from('plain words').toString('base64');
+  const parts = [
+    { text: 'See' },
+    { inlineData: { mimeType: 'image/png', data: 'aGk=', title: 'a.png' } },
+    { storedData: { handle: 'b_gone', mimeType: 'image/png', contentLength: 12_000, title: 'b.png' } },
+    { inlineData: { mimeType: 'text/plain', data: plain, title: 'c.txt' } },
+  ];
+  expect(await nativeMessages([{ kind: 'user', text: 'See [..]', parts }], files)).toEqual([
+    {
+      role: 'user',
+      content: 'See [..]',
+      pieces: [
+        { type: 'text', text: 'See' },
+        { type: 'file', mimeType: 'image/png', data: 'aGk=', name: 'a.png' },
+        { type: 'text', text: '[picture, 12 kB, b.png: is no longer kept]' },
+        { type: 'text', text: 'c.txt:\n\nplain words' },
+      ],
+    },
+  ]);
 });

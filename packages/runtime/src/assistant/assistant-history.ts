@@ -1,4 +1,5 @@
 import type { Json } from '@concerto/base';
+import { fileOf, type Part } from '@concerto/protocol';
 
 export type AssistantCall = {
   readonly id: string;
@@ -12,11 +13,14 @@ export type CallResult = {
   readonly name: string;
   readonly text: string;
   readonly failed: boolean;
+  /** Files that it gave beside the text. */
+  readonly files?: readonly Part[];
 };
 
 /** One thing that was said, whichever way the model is told about it. */
 export type Said =
-  | { readonly kind: 'user'; readonly text: string }
+  /** `parts`: all of it, in order, where it is more than text. */
+  | { readonly kind: 'user'; readonly text: string; readonly parts?: readonly Part[] }
   | {
       readonly kind: 'model';
       readonly text: string;
@@ -29,6 +33,12 @@ export type Said =
   | { readonly kind: 'results'; readonly results: readonly CallResult[] }
   /** What we tell the model about its own slips. */
   | { readonly kind: 'system'; readonly text: string };
+
+/** What somebody says to the model. */
+export type Utterance = { readonly text: string; readonly parts?: readonly Part[] };
+
+/** A picture is about as much to read as so much text. */
+const fileCharacters = 6_000;
 
 /** About a hundred thousand tokens: room for the answer is left even in the smaller windows of today. */
 const charactersMax = 400_000;
@@ -51,9 +61,9 @@ export class AssistantHistory {
   }
 
   /** Begins a turn; tells how many were left out for it. */
-  begin(text: string): number {
+  begin(said: Utterance): number {
     this.#turns.push({ said: [], characters: 0 });
-    this.add({ kind: 'user', text });
+    this.add({ kind: 'user', ...said });
     let characters = this.#turns.reduce((sum, turn) => sum + turn.characters, 0);
     let left = 0;
     while (characters > charactersMax && this.#turns.length > 1) {
@@ -74,11 +84,16 @@ export class AssistantHistory {
 function sizeOf(said: Said): number {
   switch (said.kind) {
     case 'user':
+      return said.text.length + filesSize(said.parts);
     case 'system':
       return said.text.length;
     case 'model':
       return said.text.length + said.thought.length + JSON.stringify(said.calls).length;
     case 'results':
-      return said.results.reduce((sum, { text }) => sum + text.length, 0);
+      return said.results.reduce((sum, { text, files }) => sum + text.length + filesSize(files), 0);
   }
+}
+
+function filesSize(parts: readonly Part[] = []): number {
+  return parts.filter((part) => fileOf(part) !== undefined).length * fileCharacters;
 }

@@ -1,11 +1,13 @@
 import type { Json } from '@concerto/base';
-import { memoryEventLog } from '@concerto/log';
+import { Blobs, memoryEventLog } from '@concerto/log';
 import type { ModelPart, ModelReply, Models } from '@concerto/models';
-import { type AgentEvent, encodeEvent, type PublicEvent, textContent } from '@concerto/protocol';
+import { type AgentEvent, encodeEvent, type LlmContent, type PublicEvent, textContent } from '@concerto/protocol';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { AssistantHistory } from './assistant-history.ts';
+import { AssistantFiles } from './assistant-files.ts';
+import { AssistantHistory, type Utterance } from './assistant-history.ts';
 import { recallConversation } from './assistant-recall.ts';
+import { WithFiles } from './assistant-result.ts';
 import type { AssistantTool } from './assistant-tools.ts';
 import { runTurn, type Steer } from './assistant-turn.ts';
 
@@ -14,22 +16,28 @@ type Step = {
   readonly pieces: readonly { readonly thought: boolean; readonly text: string }[];
   readonly calls: readonly { readonly name: string; readonly args: Json }[];
   /** Said into the turn while it works. */
-  readonly steers: readonly string[];
+  readonly steers: readonly Utterance[];
   /** The turn is interrupted after so many of its pieces; none when it is not. */
   readonly stopAfter: number | undefined;
 };
+
+const picture = { inlineData: { mimeType: 'image/png', data: 'aGk=', title: 'a.png' } };
+/** Too large for an event. */
+const large = { inlineData: { mimeType: 'image/png', data: Buffer.alloc(1_100_000).toString('base64') } };
+/** As the door has it: its words, and its parts. */
+const shown: Utterance = { text: 'See\n[picture, 2 B, a.png]', parts: [{ text: 'See' }, picture] };
 
 const text = fc.constantFrom('one ', 'two', '\n', '  ', 'a\nb', '§', 'three.');
 const step: fc.Arbitrary<Step> = fc.record({
   pieces: fc.array(fc.record({ thought: fc.boolean(), text }), { maxLength: 4 }),
   calls: fc.array(
     fc.record({
-      name: fc.constantFrom('look', 'fail', 'nothing'),
+      name: fc.constantFrom('look', 'fail', 'nothing', 'draw', 'paint'),
       args: fc.constantFrom<Json>({}, { a: 1 }, 'ls', [1]),
     }),
     { maxLength: 3 },
   ),
-  steers: fc.array(fc.constantFrom('up', 'down'), { maxLength: 2 }),
+  steers: fc.array(fc.constantFrom<Utterance>({ text: 'up' }, shown), { maxLength: 2 }),
   stopAfter: fc.option(fc.nat({ max: 6 }), { nil: undefined, freq: 6 }),
 });
 const signalStep: fc.Arbitrary<Step> = fc.record({
@@ -43,24 +51,35 @@ const signalStep: fc.Arbitrary<Step> = fc.record({
     )
     .map((parts) => parts.map((piece) => ({ thought: false, text: piece }))),
   calls: fc.constant([]),
-  steers: fc.array(fc.constantFrom('up', 'down'), { maxLength: 2 }),
+  steers: fc.array(fc.constantFrom<Utterance>({ text: 'up' }, shown), { maxLength: 2 }),
   stopAfter: fc.option(fc.nat({ max: 3 }), { nil: undefined, freq: 6 }),
 });
 
 const tools: ReadonlyMap<string, AssistantTool> = new Map(
   [
     { name: 'look', run: async () => ({ seen: 'a tree' }) },
+    { name: 'draw', run: async () => new WithFiles('drawn', [picture]) },
+    { name: 'paint', run: async () => new WithFiles('', [large]) },
     { name: 'fail', run: async () => Promise.reject(new Error('it is dark')) },
   ].map((tool) => [tool.name, { ...tool, description: '', parameters: {}, asks: false }]),
 );
 
+function contentOf({ text: words, parts }: Utterance): LlmContent {
+  return parts === undefined ? textContent(words, 'user') : { role: 'user', parts: [...parts] };
+}
+
 /** Plays a turn through the real loop; what it shows goes to the log as a session would write it. */
 async function play(
-  turn: { readonly prompt: string; readonly steps: readonly Step[]; readonly mode: 'native' | 'signals' },
+  turn: {
+    readonly prompt: Utterance;
+    readonly files: AssistantFiles;
+    readonly steps: readonly Step[];
+    readonly mode: 'native' | 'signals';
+  },
   history: AssistantHistory,
   mint: (prefix: string) => string,
 ): Promise<readonly PublicEvent[]> {
-  const events: PublicEvent[] = [{ type: 'start', objective: textContent(turn.prompt, 'user') }];
+  const events: PublicEvent[] = [{ type: 'start', objective: contentOf(turn.prompt) }];
   const stop = new AbortController();
   const steered: Steer[] = [];
   const steps = [...turn.steps];
@@ -77,7 +96,7 @@ async function play(
         stop.signal.throwIfAborted();
         yield piece.thought ? { type: 'thought', text: piece.text } : { type: 'text', text: piece.text };
       }
-      for (const said of steers) steered.push({ id: mint('q'), text: said });
+      for (const said of steers) steered.push({ id: mint('q'), ...said });
       if (stopAfter !== undefined && stopAfter >= pieces.length) queueMicrotask(() => stop.abort());
       const toolCalls = calls.map(({ name, args }, index) => ({ id: `provider-${index}`, name, arguments: args }));
       const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2, cachedInputTokens: 0 };
@@ -90,6 +109,7 @@ async function play(
   await runTurn({
     spec: { models, connection: 'c', mode: turn.mode, functions: [], servers: {}, directory: '.', maxSteps: 20 },
     history,
+    files: turn.files,
     tools,
     voice: {
       show: (...shown: readonly AgentEvent[]) => void events.push(...shown),
@@ -123,8 +143,10 @@ test.each([
         const mint = (prefix: string): string => `${prefix}_${++minted}`;
         const history = new AssistantHistory();
         const log = memoryEventLog({ now: () => 0 });
+        const files = new AssistantFiles({ session: 's', log, blobs: new Blobs(log, () => 0) });
         for (const [index, steps] of turns.entries()) {
-          const events = await play({ prompt: `prompt ${index}`, steps, mode }, history, mint);
+          const prompt = index % 2 === 0 ? { text: `prompt ${index}` } : shown;
+          const events = await play({ prompt, files, steps, mode }, history, mint);
           const entries = events.map((event) => ({
             type: event.type,
             data: encodeEvent(event, '2026-01-01T00:00:00.000Z'),
@@ -134,7 +156,7 @@ test.each([
         const recalled = new AssistantHistory(await recallConversation(log, 's'));
         expect(recalled.said).toEqual(history.said);
       }),
-      { numRuns: 300 },
+      { numRuns: 200 },
     );
   },
 );

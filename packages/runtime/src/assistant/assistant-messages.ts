@@ -1,12 +1,17 @@
 import type { ModelMessage } from '@concerto/models';
+import type { Part } from '@concerto/protocol';
 import { escape } from '@concerto/signals';
+import type { AssistantFiles } from './assistant-files.ts';
 import type { CallResult, Said } from './assistant-history.ts';
 
+type Files = Pick<AssistantFiles, 'pieces'>;
+
 /** The conversation for a model that calls functions by its provider's way. */
-export function nativeMessages(said: readonly Said[]): readonly ModelMessage[] {
-  return said.flatMap((one): ModelMessage[] => {
+export async function nativeMessages(said: readonly Said[], files: Files): Promise<readonly ModelMessage[]> {
+  const messages = said.map(async (one): Promise<readonly ModelMessage[]> => {
     switch (one.kind) {
       case 'user':
+        return [await userMessage(one.text, one.parts, files)];
       case 'system':
         return [{ role: 'user', content: one.text }];
       case 'model': {
@@ -17,17 +22,36 @@ export function nativeMessages(said: readonly Said[]): readonly ModelMessage[] {
         return [{ role: 'assistant', content, ...(toolCalls.length === 0 ? {} : { toolCalls }) }];
       }
       case 'results':
-        return one.results.map(({ id, name, text, failed }) => ({ role: 'tool', id, name, content: text, failed }));
+        return [
+          ...one.results.map(
+            ({ id, name, text, failed }) => ({ role: 'tool', id, name, content: text, failed }) as const,
+          ),
+          // Few providers take files in the result of a call: they are shown right after it.
+          ...(await filesMessage(one.results, files)),
+        ];
     }
   });
+  return (await Promise.all(messages)).flat();
+}
+
+async function userMessage(text: string, parts: readonly Part[] | undefined, files: Files): Promise<ModelMessage> {
+  if (parts === undefined) return { role: 'user', content: text };
+  return { role: 'user', content: text, pieces: await files.pieces(parts) };
+}
+
+async function filesMessage(results: readonly CallResult[], files: Files): Promise<readonly ModelMessage[]> {
+  const given = results.filter((result) => result.files !== undefined && result.files.length > 0);
+  if (given.length === 0) return [];
+  const parts = given.flatMap(({ name, files: own = [] }): Part[] => [{ text: `What ${name} gave:` }, ...own]);
+  return [await userMessage(`[${given.map(({ name }) => `files of ${name}`).join(', ')}]`, parts, files)];
 }
 
 /** The conversation for a model that writes signals. Whatever is not the model's own is escaped: it might hold signals. */
-export function signalsMessages(said: readonly Said[]): readonly ModelMessage[] {
-  return said.flatMap((one): ModelMessage[] => {
+export async function signalsMessages(said: readonly Said[], files: Files): Promise<readonly ModelMessage[]> {
+  const messages = said.map(async (one): Promise<readonly ModelMessage[]> => {
     switch (one.kind) {
       case 'user':
-        return [{ role: 'user', content: one.text }];
+        return [await userMessage(one.text, one.parts, files)];
       case 'system':
         return [{ role: 'user', content: systemText(one.text) }];
       case 'model': {
@@ -35,9 +59,13 @@ export function signalsMessages(said: readonly Said[]): readonly ModelMessage[] 
         return content === '' ? [] : [{ role: 'assistant', content }];
       }
       case 'results':
-        return [{ role: 'user', content: systemText(resultsText(one.results)) }];
+        return [
+          { role: 'user', content: systemText(resultsText(one.results)) },
+          ...(await filesMessage(one.results, files)),
+        ];
     }
   });
+  return (await Promise.all(messages)).flat();
 }
 
 function signalsOf({ thought, text, calls }: Extract<Said, { kind: 'model' }>): string {

@@ -3,7 +3,7 @@ import { type AgentEvent, encodeEvent, type PublicEvent, textContent } from '@co
 import { expect, test } from 'vitest';
 import type { Said } from './assistant-history.ts';
 import { recallConversation } from './assistant-recall.ts';
-import { resultEvent } from './assistant-result.ts';
+import { resultEvent, WithFiles } from './assistant-result.ts';
 
 async function recalled(events: readonly PublicEvent[]): Promise<readonly (readonly Said[])[]> {
   const log = memoryEventLog({ now: () => 0 });
@@ -28,7 +28,7 @@ const call = (id: string, messageId = 'm1'): AgentEvent => ({
   args: { at: id },
   messageId,
 });
-const looked = (id: string): AgentEvent => resultEvent({ id, name: 'look', args: {} }, 'a tree');
+const looked = (id: string): AgentEvent => resultEvent({ id, name: 'look', args: {} }, new WithFiles('a tree', []));
 const end = (text: string, turn = 1, messageId?: string): AgentEvent[] => [
   { type: 'subagentFinish', callId: `turn-${turn}` },
   {

@@ -1,9 +1,18 @@
 import type { Json } from '@concerto/base';
 import type { EventLog } from '@concerto/log';
-import { type Entry, readStoredEvent, SessionFold, type Tool, type Turn, textOf } from '@concerto/protocol';
+import {
+  type Entry,
+  fileOf,
+  type LlmContent,
+  readStoredEvent,
+  SessionFold,
+  type Tool,
+  type Turn,
+  wordsOf,
+} from '@concerto/protocol';
 import * as z from 'zod';
-import type { AssistantCall, CallResult, Said } from './assistant-history.ts';
-import { textOfResponse } from './assistant-result.ts';
+import type { AssistantCall, CallResult, Said, Utterance } from './assistant-history.ts';
+import { resultIn } from './assistant-result.ts';
 
 const pageEntries = 1_000;
 
@@ -43,7 +52,7 @@ type Step = {
 
 /** The steps of a turn, and what was said into it where the model heard it. */
 function saidIn(turn: Turn, args: WrittenArgs): readonly Said[] {
-  const said: Said[] = [{ kind: 'user', text: turn.objective === undefined ? '' : textOf(turn.objective) }];
+  const said: Said[] = [{ kind: 'user', ...utterance(turn.objective ?? { parts: [] }) }];
   let step: Step | undefined;
   const close = (): void => {
     if (step !== undefined) said.push(...saidInStep(step, args));
@@ -71,7 +80,7 @@ function saidIn(turn: Turn, args: WrittenArgs): readonly Said[] {
       case 'steer':
         if (!entry.isHeard) break;
         close();
-        said.push({ kind: 'user', text: textOf(entry.content) });
+        said.push({ kind: 'user', ...utterance(entry.content) });
         break;
       default:
         break;
@@ -79,6 +88,11 @@ function saidIn(turn: Turn, args: WrittenArgs): readonly Said[] {
   }
   close();
   return said;
+}
+
+export function utterance(content: LlmContent): Utterance {
+  const text = wordsOf(content);
+  return content.parts.some((part) => fileOf(part) !== undefined) ? { text, parts: content.parts } : { text };
 }
 
 /** In a log from before messages had ids, the last text of a turn with a result repeats it. */
@@ -105,5 +119,5 @@ function saidInStep({ text, thought, tools, slip }: Step, args: WrittenArgs): re
 /** Nobody knows how a call ended that was under way when its owner was lost. */
 function resultOf({ callId: id, name, state, result }: Tool): CallResult {
   if (result === undefined) return { id, name, text: 'lost: it may or may not have been done', failed: true };
-  return { id, name, text: textOfResponse(result), failed: state !== 'ok' };
+  return { id, name, ...resultIn(result), failed: state !== 'ok' };
 }

@@ -1,9 +1,47 @@
 import type { Json, JsonObject } from '@concerto/base';
-import type { AgentEvent, CallOutcome, LlmContent } from '@concerto/protocol';
+import {
+  type AgentEvent,
+  type CallOutcome,
+  fileOf,
+  fileWords,
+  type LlmContent,
+  type Part,
+  textOf,
+} from '@concerto/protocol';
+import { contentIn } from '../session/session-contents.ts';
 import type { AssistantCall } from './assistant-history.ts';
 
 /** What one function may give the model to read; more is cut, with a note, so that it cannot fill the window. */
 const resultCharactersMax = 200_000;
+
+/** What a function gives back where that is more than data. */
+export class WithFiles {
+  readonly value: Json;
+  readonly files: readonly Part[];
+
+  constructor(value: Json, files: readonly Part[]) {
+    this.value = value;
+    this.files = files;
+  }
+}
+
+/** An answer that is content is its text and its files. */
+export function withFilesOf(value: Json | WithFiles): WithFiles {
+  if (value instanceof WithFiles) return value;
+  const content = contentIn(value);
+  const files = content?.parts.filter((part) => fileOf(part) !== undefined) ?? [];
+  return content === undefined ? new WithFiles(value, []) : new WithFiles(textOf(content), files);
+}
+
+/** With a word for each file, so that the text alone tells that there is one. */
+export function textWithFiles(value: Json, files: readonly Part[]): string {
+  const words = files.flatMap((part) => {
+    const file = fileOf(part);
+    return file === undefined ? [] : `[${fileWords(file)}]`;
+  });
+  const text = resultText(value);
+  return [...(text === '' ? [] : [text]), ...words].join('\n');
+}
 
 export function resultText(value: Json): string {
   const text = wholeText(value);
@@ -11,9 +49,9 @@ export function resultText(value: Json): string {
   return `${text.slice(0, resultCharactersMax)}\n[cut after ${resultCharactersMax} of ${text.length} characters]`;
 }
 
-export function resultEvent({ id, name }: AssistantCall, value: Json): AgentEvent {
+export function resultEvent({ id, name }: AssistantCall, { value, files }: WithFiles): AgentEvent {
   const shown = wholeText(value).length <= resultCharactersMax ? value : resultText(value);
-  return responseEvent(id, { name, outcome: 'ok' }, isObject(shown) ? shown : { result: shown });
+  return responseEvent(id, { name, outcome: 'ok', files }, isObject(shown) ? shown : { result: shown });
 }
 
 export function failureEvents(
@@ -28,7 +66,13 @@ export function failureEvents(
 }
 
 /** The other way round, for a conversation that is read back from its events. */
-export function textOfResponse(content: LlmContent): string {
+export function resultIn(content: LlmContent): { readonly text: string; readonly files?: readonly Part[] } {
+  const files = content.parts.filter((part) => fileOf(part) !== undefined);
+  if (files.length === 0) return { text: textOfResponse(content) };
+  return { text: textWithFiles(textOfResponse(content), files), files };
+}
+
+function textOfResponse(content: LlmContent): string {
   const part = content.parts[0];
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- read from JSON
   const given = (part !== undefined && 'functionResponse' in part ? part.functionResponse : undefined) as
@@ -52,9 +96,13 @@ function wholeText(value: Json): string {
 
 function responseEvent(
   callId: string,
-  { name, outcome }: { readonly name: string; readonly outcome: CallOutcome },
+  {
+    name,
+    outcome,
+    files = [],
+  }: { readonly name: string; readonly outcome: CallOutcome; readonly files?: readonly Part[] },
   response: JsonObject,
 ): AgentEvent {
   const part = { functionResponse: { name, response: { ...response } } };
-  return { type: 'functionResult', callId, content: { role: 'user', parts: [part] }, outcome };
+  return { type: 'functionResult', callId, content: { role: 'user', parts: [part, ...files] }, outcome };
 }

@@ -4,6 +4,9 @@ import type { AssistantFunctionName } from './assistant-functions.ts';
 /** What every assistant can do; known before one has run. */
 export const assistantCapabilities = ['steer', 'interrupt', 'pause', 'resume', 'cancel'] as const;
 
+/** Files that models usually take; one that does not says so. */
+export const assistantAccepts: readonly string[] = ['image/*', 'application/pdf'];
+
 /** A model in our own loop, as `[assistants.NAME]` declares it. */
 export type AssistantSpec = {
   /** Shared by all assistants of a process, so that a connection's rate limit holds for all of them together. */
@@ -13,6 +16,8 @@ export type AssistantSpec = {
   readonly system?: string | undefined;
   /** How the model calls functions: by its provider's tool calls, or by signals in its text. */
   readonly mode: 'native' | 'signals';
+  /** Types of files that the model takes. */
+  readonly accepts?: readonly string[] | undefined;
   readonly functions: readonly AssistantFunctionName[];
   /** Settings of MCP servers by name, in the words of `[mcp.NAME]`. */
   readonly servers: Readonly<Record<string, unknown>>;

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { AgentError, markerVariable } from '@concerto/agents';
 import { assert } from '@concerto/base';
-import type { EventLog } from '@concerto/log';
+import { Blobs, type EventLog } from '@concerto/log';
 import { McpFailure, McpServers, type ModelFailure } from '@concerto/models';
 import type { Clock, Environment, MintId } from '../ports.ts';
 import type { SessionStore } from '../session/session-store.ts';
 import type { StartWorker } from '../worker.ts';
+import { AssistantFiles } from './assistant-files.ts';
 import { AssistantHistory } from './assistant-history.ts';
 import { recallConversation } from './assistant-recall.ts';
 import { openTools, serverSettings } from './assistant-tools.ts';
@@ -57,7 +58,8 @@ export function assistantStarter({
       const signal = AbortSignal.any([ended, late]);
       const tools = await openTools(assistant, ownTools, { names, open: servers, signal });
       const history = new AssistantHistory(await recallConversation(log, session));
-      return new AssistantWorker({ name, assistant, history, tools, close, mintId, clock });
+      const files = new AssistantFiles({ session, log, blobs: new Blobs(log, () => clock.now()) });
+      return new AssistantWorker({ name, assistant, history, files, tools, close, mintId, clock });
     } catch (cause) {
       await close();
       if (!(cause instanceof McpFailure)) throw cause;

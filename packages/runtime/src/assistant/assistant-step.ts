@@ -1,6 +1,7 @@
 import type { FinishReason, ModelMessage, ModelReply, ModelTool, ModelTurn } from '@concerto/models';
 import type { Usage, UsageSource } from '@concerto/protocol';
 import { createSignalParser, type SignalCall, type SignalEvent, signalsSystemPrompt } from '@concerto/signals';
+import type { AssistantFiles } from './assistant-files.ts';
 import type { AssistantCall, Said } from './assistant-history.ts';
 import { nativeMessages, signalsMessages } from './assistant-messages.ts';
 import { isObject } from './assistant-result.ts';
@@ -15,6 +16,7 @@ const babbleCharactersMax = 2_000;
 export type Step = {
   readonly spec: AssistantSpec;
   readonly said: readonly Said[];
+  readonly files: Pick<AssistantFiles, 'pieces'>;
   readonly tools: readonly ModelTool[];
   readonly draft: StepDraft;
   readonly signal: AbortSignal;
@@ -37,7 +39,7 @@ export async function askModel(step: Step): Promise<StepReply> {
 
 async function askNatively(step: Step): Promise<StepReply> {
   const { draft } = step;
-  const messages = nativeMessages(step.said);
+  const messages = await nativeMessages(step.said, step.files);
   let reply: ModelReply | undefined;
   for await (const part of step.spec.models.stream({ ...turnOf(step, messages), tools: step.tools })) {
     await step.unfrozen();
@@ -56,7 +58,7 @@ async function askForSignals(step: Step): Promise<StepReply> {
   const { draft } = step;
   const heard = new SignalHearing(draft);
   const parser = createSignalParser({ preset: 'live' }, (event) => heard.take(event));
-  const messages = signalsMessages(step.said);
+  const messages = await signalsMessages(step.said, step.files);
   let written = '';
   let babble = 0;
   let finish: FinishReason = 'other';

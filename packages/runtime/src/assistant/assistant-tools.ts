@@ -2,7 +2,9 @@ import type { JsonObject } from '@concerto/base';
 import type { McpServers, ModelTool } from '@concerto/models';
 import type { ToolConfig, ToolServer } from '@concerto/protocol';
 import { toolRule } from '@concerto/session';
+import { partsOfFiles } from './assistant-files.ts';
 import { type AssistantFunction, assistantFunctions } from './assistant-functions.ts';
+import { WithFiles } from './assistant-result.ts';
 import type { AssistantSpec } from './assistant-spec.ts';
 
 /** A function the model may call. */
@@ -68,8 +70,10 @@ export async function openTools(
       description: tool.description,
       parameters: tool.parameters,
       asks: rule === 'ask',
-      run: (args, { signal, status }) =>
-        servers.open.callWatched(server, tool.name, args, { signal, onProgress: status }),
+      run: async (args, { signal, status }) => {
+        const given = await servers.open.callWatched(server, tool.name, args, { signal, onProgress: status });
+        return given.files.length === 0 ? given.value : new WithFiles(given.value, partsOfFiles(given.files));
+      },
     });
   }
   return new Map(found.map((tool) => [tool.name, tool]));

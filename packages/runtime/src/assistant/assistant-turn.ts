@@ -1,7 +1,8 @@
 import { type Json, type JsonObject, nearest } from '@concerto/base';
-import { type AgentEvent, textContent } from '@concerto/protocol';
-import type { AssistantCall, AssistantHistory, CallResult } from './assistant-history.ts';
-import { failureEvents, isObject, resultEvent, resultText } from './assistant-result.ts';
+import type { AgentEvent } from '@concerto/protocol';
+import type { AssistantFiles } from './assistant-files.ts';
+import type { AssistantCall, AssistantHistory, CallResult, Utterance } from './assistant-history.ts';
+import { failureEvents, isObject, resultEvent, textWithFiles, WithFiles, withFilesOf } from './assistant-result.ts';
 import type { AssistantSpec } from './assistant-spec.ts';
 import { askModel, type StepReply } from './assistant-step.ts';
 import { type AssistantTool, findTool } from './assistant-tools.ts';
@@ -22,6 +23,7 @@ const shownArgumentsMax = 500;
 export type AssistantTurn = {
   readonly spec: AssistantSpec;
   readonly history: AssistantHistory;
+  readonly files: AssistantFiles;
   readonly tools: ReadonlyMap<string, AssistantTool>;
   readonly voice: AssistantVoice;
   readonly signal: AbortSignal;
@@ -37,7 +39,7 @@ export type AssistantTurn = {
 };
 
 /** What a person said into the turn; the id is the queue's. */
-export type Steer = { readonly id: string; readonly text: string };
+export type Steer = Utterance & { readonly id: string };
 
 /** A turn that cannot come to its end by itself. */
 export class TurnFailure extends Error {
@@ -85,9 +87,10 @@ export async function runTurn(turn: AssistantTurn): Promise<JsonObject> {
 
 /** The place in the conversation at which the model hears it is the place in the log. */
 function hearSteered({ history, takeSteered, voice }: AssistantTurn): void {
-  for (const { id, text } of takeSteered()) {
-    voice.show({ type: 'content', content: textContent(text, 'user'), messageId: id });
-    history.add({ kind: 'user', text });
+  for (const { id, ...said } of takeSteered()) {
+    const parts = [...(said.parts ?? [{ text: said.text }])];
+    voice.show({ type: 'content', content: { role: 'user', parts }, messageId: id });
+    history.add({ kind: 'user', ...said });
   }
 }
 
@@ -103,7 +106,8 @@ async function takeStep(turn: AssistantTurn): Promise<TakenStep> {
       description,
       parameters,
     }));
-    reply = named(turn, await askModel({ spec, said: history.said, tools, draft, signal, used: voice.used, unfrozen }));
+    const asked = { spec, said: history.said, files: turn.files, tools, draft, signal, used: voice.used, unfrozen };
+    reply = named(turn, await askModel(asked));
     return { ...reply, text: draft.text, messageId };
   } finally {
     draft.end();
@@ -161,9 +165,11 @@ async function runCall(turn: AssistantTurn, call: AssistantCall): Promise<CallRe
   const { id, name } = call;
   try {
     await turn.boundary();
-    const value = await perform(turn, call);
-    voice.show(resultEvent(call, value));
-    return { id, name, text: resultText(value), failed: false };
+    const produced = withFilesOf(await perform(turn, call));
+    const files = await turn.files.keep(produced.files);
+    voice.show(resultEvent(call, new WithFiles(produced.value, files)));
+    const text = textWithFiles(produced.value, files);
+    return { id, name, text, failed: false, ...(files.length === 0 ? {} : { files }) };
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
     const message = signal.aborted ? 'the turn was interrupted' : why;
@@ -173,7 +179,7 @@ async function runCall(turn: AssistantTurn, call: AssistantCall): Promise<CallRe
   }
 }
 
-async function perform(turn: AssistantTurn, { id: callId, name, args }: AssistantCall): Promise<Json> {
+async function perform(turn: AssistantTurn, { id: callId, name, args }: AssistantCall): Promise<Json | WithFiles> {
   const { voice, signal, now } = turn;
   let updates = 0;
   const tool = findTool(turn.tools, name);

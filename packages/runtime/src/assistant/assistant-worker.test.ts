@@ -1,10 +1,13 @@
+import { Blobs, memoryEventLog } from '@concerto/log';
 import { ModelFailure, type ModelPart, type ModelTurn } from '@concerto/models';
 import { afterEach, expect, test } from 'vitest';
 import { systemClock } from '../ports.ts';
 import type { WorkerOutput } from '../worker.ts';
+import { AssistantFiles } from './assistant-files.ts';
 import { AssistantHistory } from './assistant-history.ts';
 import { AssistantWorker } from './assistant-worker.ts';
 
+const log = memoryEventLog({ now: () => 0 });
 let worker: AssistantWorker;
 
 afterEach(async () => {
@@ -50,6 +53,7 @@ function openWorker() {
   const execute = () => Promise.reject(new Error('not streamed'));
   worker = new AssistantWorker({
     name: 'helper',
+    files: new AssistantFiles({ session: 's', log, blobs: new Blobs(log, () => 0) }),
     assistant: {
       models: { stream, execute, fault: () => undefined },
       connection: 'c',

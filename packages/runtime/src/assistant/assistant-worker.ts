@@ -4,8 +4,9 @@ import { ModelFailure } from '@concerto/models';
 import type { Clock, MintId } from '../ports.ts';
 import { MessageQueue } from '../session/message-queue.ts';
 import type { Suspend, Worker, WorkerAnswer, WorkerControl, WorkerOutput } from '../worker.ts';
+import type { AssistantFiles } from './assistant-files.ts';
 import { Gate, orAborted } from './assistant-gate.ts';
-import type { AssistantHistory } from './assistant-history.ts';
+import type { AssistantHistory, Utterance } from './assistant-history.ts';
 import { resultText } from './assistant-result.ts';
 import { type AssistantSpec, assistantCapabilities } from './assistant-spec.ts';
 import type { AssistantTool } from './assistant-tools.ts';
@@ -22,6 +23,7 @@ export type AssistantParts = {
   readonly name: string;
   readonly assistant: AssistantSpec;
   readonly history: AssistantHistory;
+  readonly files: AssistantFiles;
   readonly tools: ReadonlyMap<string, AssistantTool>;
   /** Lets go of its servers; called once. */
   readonly close: () => Promise<void>;
@@ -62,22 +64,23 @@ export class AssistantWorker implements Worker {
     };
   }
 
-  async prompt({ text }: AgentPrompt): Promise<void> {
+  async prompt({ text, parts }: AgentPrompt): Promise<void> {
     if (this.#isGone) throw new AgentError('exited', this.#goneBecause);
     await this.#stopTurn();
     const turn = new AbortController();
     this.#turn = turn;
-    this.#finished = this.#run(text, turn.signal).finally(() => this.#turnOver(turn));
+    const said = { text, ...(parts === undefined ? {} : { parts }) };
+    this.#finished = this.#run(said, turn.signal).finally(() => this.#turnOver(turn));
   }
 
   async answer(answer: WorkerAnswer): Promise<void> {
     if ('inReplyTo' in answer) this.#asked.get(String(answer.inReplyToId))?.(answer);
   }
 
-  async steer({ id, text }: Steer): Promise<'taken'> {
+  async steer({ id, text, parts }: Steer): Promise<'taken'> {
     // Refused, it waits for the next turn instead of being lost with the one that has just ended.
     if (this.#turn === undefined) throw new AgentError('not-announced', 'no turn is running');
-    this.#steered.push({ id, text });
+    this.#steered.push({ id, text, ...(parts === undefined ? {} : { parts }) });
     return 'taken';
   }
 
@@ -145,15 +148,16 @@ export class AssistantWorker implements Worker {
   }
 
   /** Never rejects: what goes wrong ends the turn, with an error that says so. */
-  async #run(text: string, signal: AbortSignal): Promise<void> {
-    const { assistant, history, tools, mintId, clock } = this.#parts;
+  async #run(said: Utterance, signal: AbortSignal): Promise<void> {
+    const { assistant, history, files, tools, mintId, clock } = this.#parts;
     try {
-      const left = history.begin(text);
+      const left = history.begin(said);
       if (left > 0)
         this.#voice.note(`the conversation is too long for the model: its ${left} oldest turns are left out`);
       const fields = await runTurn({
         spec: assistant,
         history,
+        files,
         tools,
         voice: this.#voice,
         signal,

@@ -4,15 +4,18 @@ import type {
   AgentPrompt,
   AgentReply,
   AgentSpec,
+  AgentSteer,
   Placed,
   ProcessIdentity,
 } from '@concerto/agents';
-import { AgentError } from '@concerto/agents';
+import { AgentError, acceptedTypes } from '@concerto/agents';
 import { assert, type Json } from '@concerto/base';
-import type { EventLog } from '@concerto/log';
+import { Blobs, type EventLog } from '@concerto/log';
+import { textOf } from '@concerto/protocol';
 import type { Clock, Environment, StartAgent } from '../ports.ts';
 import type { KeptWorker, StartWorker, Worker, WorkerAnswer, WorkerControl, WorkerOutput } from '../worker.ts';
 import { conversationOf, spentBy } from './agent-conversation.ts';
+import { givenAnswer, givenParts } from './given-parts.ts';
 import { type KeepsAgents, keptName } from './kept-agents.ts';
 import type { OwnProcessNotes } from './process-register.ts';
 import { folderOf } from './request-risk.ts';
@@ -62,7 +65,7 @@ export function agentStarter(ports: AgentWorkerPorts): StartWorker {
         },
         onStderr: (text) => journal?.stderr(text),
       });
-      return new AgentWorker(connection, { name, notes, clock });
+      return new AgentWorker(connection, { name, notes, log, clock });
     } catch (cause) {
       if (noted !== undefined && !left.aborted) await notes.forget(noted);
       throw cause;
@@ -72,6 +75,13 @@ export function agentStarter(ports: AgentWorkerPorts): StartWorker {
   };
 }
 
+type AgentPlace = {
+  readonly name: string;
+  readonly notes: OwnProcessNotes;
+  readonly log: EventLog;
+  readonly clock: Clock;
+};
+
 /** An agent's process at work: the only place of a session that knows of pipes, signals and exits. */
 class AgentWorker implements Worker {
   readonly output: AsyncIterable<readonly WorkerOutput[]>;
@@ -79,6 +89,7 @@ class AgentWorker implements Worker {
   readonly kept: KeptWorker | undefined;
   readonly #connection: AgentConnection;
   readonly #notes: OwnProcessNotes;
+  readonly #blobs: Blobs;
   #forgotten: Promise<void> | undefined;
   /** Aborted when the agent has ended its turn: then nothing more is done to its process. */
   #turnSettled: AbortController | undefined;
@@ -88,10 +99,11 @@ class AgentWorker implements Worker {
 
   constructor(
     connection: AgentConnection,
-    { name, notes, clock }: { readonly name: string; readonly notes: OwnProcessNotes; readonly clock: Clock },
+    { name, notes, log, clock }: AgentPlace,
   ) {
     this.#connection = connection;
     this.#notes = notes;
+    this.#blobs = new Blobs(log, () => clock.now());
     this.folder = folderOf(connection.spec);
     this.output = this.#said();
     const spoke = new Promise<void>((resolve) => {
@@ -120,17 +132,31 @@ class AgentWorker implements Worker {
   }
 
   async prompt(prompt: AgentPrompt, mark: string): Promise<void> {
+    const given = await this.#withBytes(prompt);
     this.#mark(mark);
-    await this.#connection.prompt(prompt);
+    await this.#connection.prompt(given);
   }
 
-  async steer(steer: { readonly id: string; readonly text: string }, mark: string): Promise<'heard' | 'taken'> {
+  async steer(steer: AgentSteer, mark: string): Promise<'heard' | 'taken'> {
+    const given = await this.#withBytes(steer);
     this.#mark(mark);
-    await this.#connection.steer(steer);
+    await this.#connection.steer(given);
     return isForeign(this.#connection.spec) ? 'heard' : 'taken';
   }
 
-  async answer(answer: WorkerAnswer, mark: string): Promise<void> {
+  /** With the bytes of its files; the text is then what stands between them. */
+  async #withBytes<Said extends AgentSteer | AgentPrompt>(said: Said): Promise<Said> {
+    const { parts } = said;
+    if (parts === undefined) return said;
+    const { spec, capabilities } = this.#connection;
+    // What those take is known only now.
+    const accepts = spec.protocol === 'acp' ? acceptedTypes(spec, [...capabilities]) : undefined;
+    const given = await givenParts(parts, this.#blobs, accepts);
+    return { ...said, text: textOf({ parts: [...parts] }), parts: given };
+  }
+
+  async answer(given: WorkerAnswer, mark: string): Promise<void> {
+    const answer = 'value' in given ? { ...given, value: await givenAnswer(given.value, this.#blobs) } : given;
     this.#mark(mark);
     const connection = this.#connection;
     const { line } = answer;

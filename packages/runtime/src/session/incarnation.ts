@@ -1,6 +1,14 @@
 import type { AgentReply, KeptAgent, OutputPlace } from '@concerto/agents';
 import { assert, type JsonObject } from '@concerto/base';
-import { type RunnerCommand, type SuspendEvent, textContent, type WorkEvent } from '@concerto/protocol';
+import {
+  fileOf,
+  type LlmContent,
+  type Part,
+  type RunnerCommand,
+  type SuspendEvent,
+  textContent,
+  type WorkEvent,
+} from '@concerto/protocol';
 import { type SessionState, turnCallId } from '@concerto/session';
 import type { LeftWorker, Worker, WorkerAnswer, WorkerControl } from '../worker.ts';
 import { announces, isForeign } from './agent-worker.ts';
@@ -57,7 +65,7 @@ export class Incarnation {
   readonly #questions = new Map<string, Question>();
   readonly #dispatches = new Map<string, 'writing' | 'written'>();
   /** Said into the turn and not yet known to be heard, by the message's id. */
-  readonly #steers = new Map<string, string>();
+  readonly #steers = new Map<string, LlmContent>();
   readonly #asked = new Set<string>();
 
   constructor(parts: IncarnationParts) {
@@ -166,7 +174,7 @@ export class Incarnation {
   }): void {
     if (this.#parts.journal !== undefined) this.#parts.journal.promptedBy = wanted.promptedBy;
     this.#responds = wanted.responds;
-    for (const { messageId, content } of wanted.steers) this.#steers.set(messageId, content);
+    for (const command of wanted.steers) this.#steers.set(command.messageId, contentOf(command));
   }
 
   deliver(command: Deliver): void {
@@ -197,20 +205,21 @@ export class Incarnation {
   }
 
   /** Resolves when it has taken it, with whether that is all that will be known of it. */
-  async #handOver({ content: text, messageId: id, dispatchId, how, context }: Deliver): Promise<boolean> {
+  async #handOver(command: Deliver): Promise<boolean> {
+    const { messageId: id, dispatchId, how, context } = command;
     const worker = this.#worker;
     if (worker === undefined) throw new Error('the agent is not up');
     this.#dispatches.set(dispatchId, 'writing');
     let heard: 'heard' | 'taken' = 'taken';
     try {
       if (how === 'steer') {
-        this.#steers.set(id, text);
-        heard = await worker.steer({ id, text }, dispatchId);
+        this.#steers.set(id, contentOf(command));
+        heard = await worker.steer({ id, ...saidIn(command) }, dispatchId);
       } else {
         const { journal, tenure } = this.#parts;
         if (journal !== undefined) journal.promptedBy = id;
         const beside = context === undefined ? {} : { context };
-        await worker.prompt({ text, session: tenure.session, id, ...beside }, dispatchId);
+        await worker.prompt({ ...saidIn(command), session: tenure.session, id, ...beside }, dispatchId);
       }
       this.#dispatches.set(dispatchId, 'written');
       return heard === 'heard';
@@ -262,9 +271,9 @@ export class Incarnation {
 
   /** It has now heard what was said into its turn; what is shown of that, once. */
   heardSteer(id: string): readonly WorkEvent[] {
-    const text = this.#steers.get(id);
+    const content = this.#steers.get(id);
     this.#steers.delete(id);
-    return text === undefined ? [] : [{ type: 'content', content: textContent(text, 'user'), messageId: id }];
+    return content === undefined ? [] : [{ type: 'content', content, messageId: id }];
   }
 
   turnEnded(): void {
@@ -307,6 +316,16 @@ export class Incarnation {
     });
     this.#recorded = recorded;
   }
+}
+
+function contentOf({ content, objective }: Deliver): LlmContent {
+  return objective ?? textContent(content, 'user');
+}
+
+/** Its words, and all of it where it has files. */
+function saidIn({ content: text, objective }: Deliver): { readonly text: string; readonly parts?: readonly Part[] } {
+  const hasFiles = objective?.parts.some((part) => fileOf(part) !== undefined) === true;
+  return hasFiles ? { text, parts: objective.parts } : { text };
 }
 
 /** The dispatch in flight, if the worker certainly has nothing of it: only we write to it, and we did not. */

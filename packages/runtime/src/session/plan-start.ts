@@ -1,10 +1,12 @@
 import { err, type Json, nearest, ok, type Result } from '@concerto/base';
 import {
+  type LlmContent,
   type SessionKind,
   type StartSession,
   type Template,
   type ToolConfig,
   titleLengthMax,
+  wordsOf,
 } from '@concerto/protocol';
 import { checkToolConfig, mergeToolConfigs, missingSecrets, type ToolFault } from '@concerto/session';
 import type { Catalog } from '../catalog.ts';
@@ -15,7 +17,7 @@ export type StartPlan = {
   readonly kind: SessionKind;
   readonly name: string;
   readonly title: string;
-  readonly prompt: string;
+  readonly prompt: string | LlmContent;
   readonly tools: ToolConfig | undefined;
 };
 
@@ -46,7 +48,7 @@ export function planStart(
   // A program needs nobody to tell it what to do; its run still begins with a prompt.
   const prompt = request.prompt ?? known.template?.prompt ?? (kind === 'program' ? `run ${name}` : undefined);
   if (prompt === undefined) return err(refusal('invalid_start', '`prompt`: is required'));
-  return ok({ kind, name, title: request.title ?? titleOf(prompt), prompt, tools: tools.value });
+  return ok({ kind, name, title: request.title ?? titleOf(prompt, name), prompt, tools: tools.value });
 }
 
 export function targetOf(
@@ -103,7 +105,9 @@ function knownNames(kind: SessionKind, names: readonly string[]): string {
   return names.length === 0 ? `no ${kind} is configured` : `there are ${names.join(', ')}`;
 }
 
-function titleOf(prompt: string): string {
-  const line = prompt.trim().split('\n', 1)[0] ?? '';
+function titleOf(prompt: string | LlmContent, name: string): string {
+  const words = typeof prompt === 'string' ? prompt : wordsOf(prompt);
+  const line = words.trim().split('\n', 1)[0] ?? '';
+  if (line === '') return name;
   return line.length <= 80 ? line : `${line.slice(0, Math.min(79, titleLengthMax - 1))}…`;
 }

@@ -1,5 +1,5 @@
 import { canonicalJson, err, ok, type Result } from '@concerto/base';
-import type { DocumentWrite, EventLog } from '@concerto/log';
+import { Blobs, type DocumentWrite, type EventLog } from '@concerto/log';
 import {
   type AgentInfo,
   type Audit,
@@ -19,6 +19,7 @@ import {
   type SessionStatus,
   type StartSession,
   type Template,
+  wordsOf,
 } from '@concerto/protocol';
 import {
   audit as auditOf,
@@ -39,13 +40,15 @@ import type { Clock, Environment, MintId } from '../ports.ts';
 import { knownCapabilities } from './agent-capabilities.ts';
 import { canContinue } from './agent-conversation.ts';
 import { type Answer, type AnswerTarget, giveAnswer } from './give-answer.ts';
-import { planStart } from './plan-start.ts';
+import { planStart, type StartPlan } from './plan-start.ts';
 import type { PoolKeeper } from './pool-keeper.ts';
 import { readRecords } from './read-records.ts';
 import type { RuleBook } from './rule-book.ts';
 import { ofDomain, refusal, type ServiceRefusal } from './service-refusal.ts';
+import { SessionContents } from './session-contents.ts';
 import { SessionIndex, type SessionQuery } from './session-index.ts';
 import type { SessionStore } from './session-store.ts';
+import type { TakenContent } from './take-content.ts';
 import { Templates } from './templates.ts';
 
 /** Who asks; `key` is the caller's idempotency key, from which ids are made so that a repeat names the same thing. */
@@ -63,6 +66,9 @@ export type SessionsOptions = {
   readonly environment?: Environment;
 };
 
+/** What a run without an objective begins with. */
+const nothing: LlmContent = { role: 'user', parts: [] };
+
 const auditPageEntries = 1_000;
 
 /** 120 bits of the key's digest. */
@@ -74,8 +80,8 @@ const startsCollection = 'starts';
 /** Nobody works in a session that is so. */
 const quietStatuses: ReadonlySet<SessionStatus> = new Set(['idle', 'interrupted', 'completed', 'failed', 'cancelled']);
 
-/** `objective` is the prompt in full, where the caller gave more than text; `messageId` is what the caller calls it. */
-type Start = StartSession & { readonly objective?: LlmContent; readonly messageId?: string };
+/** `messageId` is what the caller calls the prompt. */
+type Start = StartSession & { readonly messageId?: string };
 
 type Refused = Result<never, ServiceRefusal>;
 
@@ -84,12 +90,17 @@ export class Sessions {
   readonly #options: SessionsOptions;
   readonly #templates: Templates;
   readonly #index: SessionIndex;
+  /** Files that messages and answers refer to. */
+  readonly blobs: Blobs;
+  readonly #contents: SessionContents;
   #stopping = false;
 
   constructor(options: SessionsOptions) {
     this.#options = options;
     this.#templates = new Templates(options.log, options.catalog);
     this.#index = new SessionIndex(options.log);
+    this.blobs = new Blobs(options.log, () => options.clock.now());
+    this.#contents = new SessionContents(options, this.blobs);
   }
 
   /** From now on nothing new is taken; what runs is handed over by its runner. */
@@ -98,7 +109,7 @@ export class Sessions {
   }
 
   async start(
-    { objective, messageId = this.#options.mintId('m'), ...request }: Start,
+    { messageId = this.#options.mintId('m'), ...request }: Start,
     caller: Caller,
   ): Promise<Result<Session, ServiceRefusal>> {
     if (this.#stopping) return refusedStopping();
@@ -110,6 +121,9 @@ export class Sessions {
     });
     if (!planned.ok) return planned;
     const plan = planned.value;
+    const said = await this.#saidFirst(plan);
+    if (!said.ok) return said;
+    const { text: content, objective, handles } = said.value;
     const id = request.id ?? SessionId.parse(this.#idFor('s', caller));
     const known = await this.#sameStart(id, request);
     if (known !== undefined) return known;
@@ -127,14 +141,14 @@ export class Sessions {
       title: plan.title,
       // A program that has finished has nothing more to say.
       once: request.once ?? plan.kind === 'program',
-      prompt: { messageId, content: plan.prompt, ...(objective === undefined ? {} : { objective }) },
+      prompt: { messageId, content, ...(objective === undefined ? {} : { objective }) },
       ...(request.template === undefined ? {} : { template: request.template }),
       ...(request.input === undefined ? {} : { input: request.input }),
       ...(plan.tools === undefined ? {} : { tools: plan.tools }),
       slot: slot.value,
     };
-    const remembered = { collection: startsCollection, key: id, value: canonicalJson(request) };
-    const started = await this.#execute(id, caller, wish, [remembered]);
+    const remembered = { collection: startsCollection, key: id, value: startText(request) };
+    const started = await this.#execute(id, caller, wish, [remembered, ...this.blobs.usesOf(id, handles)]);
     if (!started.ok) {
       // Two starts under one id: the slot belongs to the one that was first.
       const first = await this.#sameStart(id, request);
@@ -146,11 +160,18 @@ export class Sessions {
   }
 
   /** The run wire: a session that ends with its first result, with the first agent when none is named. */
-  async startRun(request: Start, caller: Caller): Promise<Result<Session, ServiceRefusal>> {
+  async startRun(request: StartSession, caller: Caller): Promise<Result<Session, ServiceRefusal>> {
     const named = request.agent !== undefined || request.program !== undefined || request.assistant !== undefined;
     const [first] = this.#options.catalog.list();
     const target = named || first === undefined ? request : { ...request, [first.kind]: first.name };
-    return await this.start({ ...target, prompt: target.prompt ?? 'Begin.', once: true }, caller);
+    return await this.start({ ...target, prompt: target.prompt ?? nothing, once: true }, caller);
+  }
+
+  async #saidFirst({ kind, name, prompt }: StartPlan): Promise<Result<TakenContent, ServiceRefusal>> {
+    if (prompt !== nothing) return await this.#contents.take(prompt, { kind, name });
+    if (kind === 'program') return ok({ text: `run ${name}`, handles: [] });
+    if (this.#contents.mayBeginWithoutWords({ kind, name })) return ok({ text: '', objective: nothing, handles: [] });
+    return err(refusal('invalid_start', `\`objective\`: is required; ${kind} ${JSON.stringify(name)} needs a prompt`));
   }
 
   /** Those that nobody opened, or the children of one; `tree` adds to each whatever it opened, right after it. */
@@ -176,14 +197,20 @@ export class Sessions {
     if (this.#stopping) return refusedStopping();
     const target = await this.#listenerOf(id);
     if (!target.ok) return target;
+    const said = await this.#saidTo(target.value, message.content);
+    if (!said.ok) return said;
+    const { text: content, objective, handles } = said.value;
     const messageId = message.id ?? this.#idFor('m', caller);
-    return await this.#onMessage(target.value, messageId, caller, {
-      type: 'enqueue',
-      messageId,
-      content: message.content,
-      priority: message.priority ?? 'queued',
-      source: 'user',
-    });
+    const priority = message.priority ?? 'queued';
+    const wish: Wish = { type: 'enqueue', messageId, content, objective, priority, source: 'user' };
+    return await this.#onMessage({ session: target.value, message: messageId }, caller, wish, handles);
+  }
+
+  async #saidTo(id: string, said: string | LlmContent): Promise<Result<TakenContent, ServiceRefusal>> {
+    const state = typeof said === 'string' ? undefined : await this.#state(id);
+    // What is said to no session is refused for that.
+    if (state === undefined) return ok({ text: typeof said === 'string' ? said : wordsOf(said), handles: [] });
+    return await this.#contents.take(said, { kind: state.kind, name: state.agent }, state);
   }
 
   /** A program at work hears no messages: they go to its one agent that is at work. */
@@ -205,15 +232,19 @@ export class Sessions {
     revision: ReviseMessage,
     caller: Caller,
   ): Promise<Result<Message, ServiceRefusal>> {
-    return await this.#onMessage(target.session, target.message, caller, revisionWish(target.message, revision));
+    if (!('content' in revision)) return await this.#onMessage(target, caller, revisionWish(target.message, revision));
+    const said = await this.#saidTo(target.session, revision.content);
+    if (!said.ok) return said;
+    const { text: content, objective, handles } = said.value;
+    const wish: Wish = { type: 'edit', messageId: target.message, content, objective };
+    return await this.#onMessage(target, caller, wish, handles);
   }
 
   async unsend(
     target: { readonly session: string; readonly message: string },
     caller: Caller,
   ): Promise<Result<Message, ServiceRefusal>> {
-    const { session, message } = target;
-    return await this.#onMessage(session, message, caller, { type: 'cancel-message', messageId: message });
+    return await this.#onMessage(target, caller, { type: 'cancel-message', messageId: target.message });
   }
 
   async order(id: string, order: OrderMessages, caller: Caller): Promise<Result<MessageList, ServiceRefusal>> {
@@ -246,10 +277,14 @@ export class Sessions {
   }
 
   async answer(target: AnswerTarget, answer: Answer, caller: Caller): Promise<Result<void, ServiceRefusal>> {
-    const execute = (wish: Wish): Promise<Result<SessionState, ServiceRefusal>> =>
-      this.#execute(target.session, caller, wish);
     const state = await this.#state(target.session);
-    return await giveAnswer({ ...this.#options, execute }, { target, answer, state, by: caller.actor });
+    const taken = await this.#contents.takeAnswer(answer.response, state);
+    if (!taken.ok) return taken;
+    const { response, handles } = taken.value;
+    const execute = (wish: Wish): Promise<Result<SessionState, ServiceRefusal>> =>
+      this.#execute(target.session, caller, wish, this.blobs.usesOf(target.session, handles));
+    const given = { target, answer: { ...answer, response }, state, by: caller.actor };
+    return await giveAnswer({ ...this.#options, execute }, given);
   }
 
   /** What is answered without a person. */
@@ -318,15 +353,15 @@ export class Sessions {
   }
 
   async #onMessage(
-    id: string,
-    messageId: string,
+    target: { readonly session: string; readonly message: string },
     caller: Caller,
     wish: Wish,
+    handles: readonly string[] = [],
   ): Promise<Result<Message, ServiceRefusal>> {
-    const executed = await this.#execute(id, caller, wish);
+    const executed = await this.#execute(target.session, caller, wish, this.blobs.usesOf(target.session, handles));
     if (!executed.ok) return executed;
-    const message = messageOf(executed.value, messageId);
-    return message === undefined ? noSuchMessage(messageId) : ok(message);
+    const message = messageOf(executed.value, target.message);
+    return message === undefined ? noSuchMessage(target.message) : ok(message);
   }
 
   async #execute(
@@ -366,15 +401,19 @@ export class Sessions {
     const state = await this.#state(id);
     if (state === undefined) return undefined;
     const stored = await this.#options.log.getDocument(startsCollection, id);
-    if (stored?.value === canonicalJson(request)) return ok(await this.#view(id, state));
+    if (stored?.value === startText(request)) return ok(await this.#view(id, state));
     return err(refusal('id_in_use', `the id ${JSON.stringify(id)} belongs to another session`));
   }
 }
 
-function revisionWish(messageId: string, revision: ReviseMessage): Wish {
-  if ('content' in revision) return { type: 'edit', messageId, content: revision.content };
+function revisionWish(messageId: string, revision: Exclude<ReviseMessage, { content: unknown }>): Wish {
   if ('priority' in revision) return { type: 'promote', messageId };
   return { type: revision.uncertain, messageId };
+}
+
+/** The same for the same start, in whatever order its keys were written. */
+function startText(request: StartSession): string {
+  return canonicalJson(JSON.parse(JSON.stringify(request)));
 }
 
 function isSessionId(id: string): boolean {

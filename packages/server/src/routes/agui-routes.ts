@@ -7,7 +7,7 @@ import type * as z from 'zod';
 import { streamHeaders } from '../event-stream.ts';
 import type { LogTail } from '../log-tails.ts';
 import { ProblemError } from '../problem.ts';
-import { chatBodyBytesMax, parseBody, readJson } from '../read-body.ts';
+import { parseBody, readJson } from '../read-body.ts';
 import type { OnNode, ServerContext } from '../server-context.ts';
 import {
   answerFrom,
@@ -37,7 +37,7 @@ export function aguiRoutes(context: ServerContext): Hono<OnNode> {
 }
 
 async function serveRun(context: ServerContext, c: Context<OnNode>, joined: string | undefined): Promise<Response> {
-  const input = parseBody(await readJson(c, chatBodyBytesMax), RunAgentInput);
+  const input = parseBody(await readJson(c), RunAgentInput);
   const session = joined ?? ownId(SessionId, input.threadId);
   const exists = await context.sessions.exists(session);
   if (joined !== undefined && !exists) {

@@ -16,7 +16,7 @@ import { streamHeaders } from '../event-stream.ts';
 import type { LogTail } from '../log-tails.ts';
 import { actorOf } from '../people/check-role.ts';
 import { ProblemError } from '../problem.ts';
-import { chatBodyBytesMax, parseBody, readJson } from '../read-body.ts';
+import { parseBody, readJson } from '../read-body.ts';
 import type { OnNode, ServerContext } from '../server-context.ts';
 import {
   answerFrom,
@@ -41,7 +41,7 @@ export function chatRoutes(context: ServerContext): Hono<OnNode> {
   const routes = new Hono<OnNode>();
 
   routes.post('/', async (c) => {
-    const input = parseBody(await readJson(c, chatBodyBytesMax), ChatInput);
+    const input = parseBody(await readJson(c), ChatInput);
     const session = ownId(SessionId, input.id);
     return await tails.with(session, async (tail) => {
       const place = await takeInput(context, c, { input, session, tail });

@@ -1,4 +1,4 @@
-import { RunInput, StartRun, textOf } from '@concerto/protocol';
+import { RunInput, StartRun } from '@concerto/protocol';
 import { Hono } from 'hono';
 import { idempotently } from '../idempotency.ts';
 import { actorOf } from '../people/check-role.ts';
@@ -19,14 +19,12 @@ export function runRoutes(context: ServerContext): Hono<OnNode> {
     const { objective, runId, run_id: proposed = runId, ...target } = parseBody(body ?? {}, StartRun);
     if (runId !== undefined && proposed !== runId)
       throw new ProblemError(422, 'invalid_body', '`run_id`: is another one than `runId`; propose one');
-    const prompt = typeof objective === 'string' || objective === undefined ? objective : textOf(objective);
     return await idempotently(c, log, body, async ({ key }) => {
       const session = granted(
         await sessions.startRun(
           {
             ...target,
-            ...(prompt === undefined || prompt === '' ? {} : { prompt }),
-            ...(typeof objective === 'object' ? { objective } : {}),
+            ...(isNothing(objective) ? {} : { prompt: objective }),
             ...(proposed === undefined ? {} : { id: proposed }),
           },
           { actor: actorOf(c), key },
@@ -65,4 +63,9 @@ export function runRoutes(context: ServerContext): Hono<OnNode> {
     });
   });
   return routes;
+}
+
+/** An empty objective says as little as none. */
+function isNothing(objective: StartRun['objective']): objective is undefined {
+  return objective === undefined || objective === '' || (typeof objective === 'object' && objective.parts.length === 0);
 }

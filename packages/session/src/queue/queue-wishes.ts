@@ -1,5 +1,5 @@
 import { err, ok } from '@concerto/base';
-import { messageLengthMax } from '@concerto/protocol';
+import { type LlmContent, messageLengthMax, withText, wordsOf } from '@concerto/protocol';
 import { find } from '../archive.ts';
 import { wake } from '../session/advance.ts';
 import { type Draft, record } from '../session/draft.ts';
@@ -43,10 +43,10 @@ function enqueue(draft: Draft, wish: Extract<QueueWish, { type: 'enqueue' }>): V
   const { state } = draft;
   const known = entryOf(state.queue, wish.messageId);
   if (known !== undefined) {
-    const same = known.content === wish.content;
+    const same = known.content === wish.content && isSame(known.objective, wish.objective);
     return same ? done : refuse('id_in_use', `message ${wish.messageId} exists with other content`);
   }
-  const bad = badContent(wish.content) ?? closed(state);
+  const bad = badContent(wish) ?? closed(state);
   if (bad !== undefined) return err(bad);
   if (listedEntries(state.queue).length >= pendingMax) {
     return err({
@@ -55,8 +55,8 @@ function enqueue(draft: Draft, wish: Extract<QueueWish, { type: 'enqueue' }>): V
       message: `${pendingMax} messages are pending, the most there may be`,
     });
   }
-  const { messageId, content, priority, source, context } = wish;
-  const beside = context === undefined ? {} : { context };
+  const { messageId, content, objective, priority, source, context } = wish;
+  const beside = { ...(context === undefined ? {} : { context }), ...(objective === undefined ? {} : { objective }) };
   record(draft, { type: 'message-enqueued', messageId, content, priority, source, ...beside });
   if (draft.state.hold?.kind === 'interrupted') record(draft, { type: 'queue-continued' });
   wake(draft);
@@ -69,8 +69,16 @@ function closed(state: SessionState): Refusal | undefined {
   return { code: 'session_closed', message: `the session is ${status} and takes no messages` };
 }
 
-export function badContent(content: string): Refusal | undefined {
-  if (content.length >= 1 && content.length <= messageLengthMax) return undefined;
+/** Without any words only where that was said in full: a run that was given nothing to do. */
+export function badContent({
+  content,
+  objective,
+}: {
+  readonly content: string;
+  readonly objective?: LlmContent | undefined;
+}): Refusal | undefined {
+  const lengthMin = objective?.parts.length === 0 ? 0 : 1;
+  if (content.length >= lengthMin && content.length <= messageLengthMax) return undefined;
   return { code: 'invalid_content', message: `content must have 1 to ${messageLengthMax} characters` };
 }
 
@@ -90,9 +98,11 @@ function change(draft: Draft, wish: Exclude<QueueWish, { type: 'enqueue' | 'reor
   if (entry === undefined) return refuse('no_such_message', `there is no message ${messageId}`);
   switch (wish.type) {
     case 'edit': {
-      const refusal = badContent(wish.content) ?? notPending(entry);
+      const refusal = badContent(wish) ?? notPending(entry);
       if (refusal !== undefined) return err(refusal);
-      if (entry.content !== wish.content) record(draft, { type: 'message-edited', messageId, content: wish.content });
+      const edited = editedContent(entry, wish);
+      if (entry.content !== edited.content || !isSame(entry.objective, edited.objective))
+        record(draft, { type: 'message-edited', messageId, ...edited });
       return done;
     }
     case 'promote': {
@@ -127,6 +137,19 @@ function change(draft: Draft, wish: Exclude<QueueWish, { type: 'enqueue' | 'reor
       return done;
     }
   }
+}
+
+function isSame(one: LlmContent | undefined, other: LlmContent | undefined): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+/** A text in place of a message with files is a text in place of its text. */
+function editedContent(
+  entry: QueueEntry,
+  { content, objective }: Extract<QueueWish, { type: 'edit' }>,
+): { readonly content: string; readonly objective?: LlmContent } {
+  const edited = objective ?? (entry.objective === undefined ? undefined : withText(entry.objective, content));
+  return edited === undefined ? { content } : { content: wordsOf(edited), objective: edited };
 }
 
 function notPending(entry: QueueEntry): Refusal | undefined {

@@ -156,7 +156,7 @@ type EntryRecord = Exclude<QueueRecord, { type: 'message-enqueued' | 'messages-r
 function evolveEntry(entry: QueueEntry, record: EntryRecord, nextLaneSeq: number): QueueEntry {
   switch (record.type) {
     case 'message-edited':
-      return { ...entry, content: record.content, objective: undefined };
+      return { ...entry, content: record.content, objective: record.objective };
     case 'message-promoted':
       return { ...entry, priority: 'immediate', laneSeq: nextLaneSeq };
     case 'message-cancelled':

@@ -77,7 +77,7 @@ function start(existing: SessionState | undefined, wish: StartCommand & Asked): 
     return err({ code: 'id_in_use', message: `session ${wish.sessionId} exists` });
   }
   const { prompt } = wish;
-  const bad = prompt === undefined ? undefined : badContent(prompt.content);
+  const bad = prompt === undefined ? undefined : badContent(prompt);
   if (bad !== undefined) return err(bad);
   const draft = draftOfNew(wish);
   if (prompt !== undefined) {

@@ -67,11 +67,18 @@ export type Wish =
       readonly type: 'enqueue';
       readonly messageId: string;
       readonly content: string;
+      /** All of it, where it is more than text. */
+      readonly objective?: LlmContent | undefined;
       readonly priority: MessagePriority;
       readonly source: MessageSource;
       readonly context?: Json | undefined;
     }
-  | { readonly type: 'edit'; readonly messageId: string; readonly content: string }
+  | {
+      readonly type: 'edit';
+      readonly messageId: string;
+      readonly content: string;
+      readonly objective?: LlmContent | undefined;
+    }
   | { readonly type: 'promote'; readonly messageId: string }
   | { readonly type: 'cancel-message'; readonly messageId: string }
   | { readonly type: 'reorder'; readonly ids: readonly string[]; readonly version: number }

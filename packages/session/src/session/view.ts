@@ -115,6 +115,7 @@ export function messageView(entry: QueueEntry, state: SessionState): Message {
   return {
     id: entry.id,
     content: entry.content,
+    ...(entry.objective === undefined ? {} : { parts: entry.objective.parts }),
     priority: entry.priority,
     status: publicStatus(entry),
     source: entry.source,

@@ -1,0 +1,87 @@
+import { acceptedTypes } from '@concerto/agents';
+import { type Json, ok, type Result } from '@concerto/base';
+import type { Blobs, EventLog } from '@concerto/log';
+import { LlmContent, type SessionKind, wordsOf } from '@concerto/protocol';
+import type { SessionState } from '@concerto/session';
+import { assistantAccepts } from '../assistant/assistant-spec.ts';
+import type { Catalog } from '../catalog.ts';
+import { knownCapabilities } from './agent-capabilities.ts';
+import type { ServiceRefusal } from './service-refusal.ts';
+import { type Listener, type TakenContent, takeContent } from './take-content.ts';
+
+type Target = { readonly kind: SessionKind; readonly name: string };
+
+/** What is said to sessions, looked at before it is decided upon: what its listener cannot take is refused. */
+export class SessionContents {
+  readonly #log: EventLog;
+  readonly #catalog: Catalog;
+  readonly #blobs: Blobs;
+
+  constructor({ log, catalog }: { readonly log: EventLog; readonly catalog: Catalog }, blobs: Blobs) {
+    this.#log = log;
+    this.#catalog = catalog;
+    this.#blobs = blobs;
+  }
+
+  async take(
+    said: string | LlmContent,
+    target: Target,
+    state?: SessionState,
+  ): Promise<Result<TakenContent, ServiceRefusal>> {
+    if (typeof said === 'string') return ok({ text: said, handles: [] });
+    return await takeContent(said, await this.#listener(target, state), this.#blobs);
+  }
+
+  /** An answer may be content too. Who asked by a wire that has only text for answers gets its words. */
+  async takeAnswer(
+    response: Json,
+    state: SessionState | undefined,
+  ): Promise<Result<{ readonly response: Json; readonly handles: readonly string[] }, ServiceRefusal>> {
+    const content = contentIn(response);
+    if (content === undefined || state === undefined) return ok({ response, handles: [] });
+    const target = { kind: state.kind, name: state.agent };
+    const isWordsOnly = this.#protocolOf(target) !== 'ndjson';
+    const listener = await this.#listener(target, state);
+    const taken = await takeContent(content, isWordsOnly ? { ...listener, accepts: [] } : listener, this.#blobs);
+    if (!taken.ok) return taken;
+    const { text, objective = content, handles } = taken.value;
+    return ok({ response: isWordsOnly ? text : JSON.parse(JSON.stringify(objective)), handles });
+  }
+
+  /** Nobody is told something that nobody said; only who needs no words is started without any. */
+  mayBeginWithoutWords(target: Target): boolean {
+    return target.kind === 'agent' && this.#protocolOf(target) === 'ndjson';
+  }
+
+  #protocolOf({ kind, name }: Target): string {
+    const entry = this.#catalog.find(kind, name);
+    return entry?.kind === 'agent' ? (entry.spec.protocol ?? 'ndjson') : 'ndjson';
+  }
+
+  async #listener({ kind, name }: Target, state: SessionState | undefined): Promise<Listener> {
+    const entry = this.#catalog.find(kind, name);
+    switch (kind) {
+      case 'program':
+        return { kind, name, accepts: [] };
+      case 'assistant': {
+        const declared = entry?.kind === 'assistant' ? entry.spec.accepts : undefined;
+        return { kind, name, accepts: declared ?? assistantAccepts };
+      }
+      case 'agent': {
+        const announced = state?.everReady === true ? state.capabilities : await knownCapabilities(this.#log, name);
+        const spec = entry?.kind === 'agent' ? entry.spec : {};
+        // One of our own wire that has never said what it takes was written for text.
+        const isOurs = this.#protocolOf({ kind, name }) === 'ndjson';
+        const known = announced.length === 0 && !isOurs ? undefined : announced;
+        return { kind, name, accepts: acceptedTypes(spec, known) };
+      }
+    }
+  }
+}
+
+/** Content, or undefined for any other value. */
+export function contentIn(value: Json): LlmContent | undefined {
+  if (typeof value !== 'object' || value === null || !('parts' in value)) return undefined;
+  const read = LlmContent.safeParse(value);
+  return read.success && wordsOf(read.data) !== '' ? read.data : undefined;
+}

@@ -1,0 +1,138 @@
+import { err, ok, type Result } from '@concerto/base';
+import type { Blobs } from '@concerto/log';
+import {
+  type FilePart,
+  fileOf,
+  fileWords,
+  type LlmContent,
+  messageLengthMax,
+  type Part,
+  wordsOf,
+} from '@concerto/protocol';
+import { typeOfBytes } from './file-type.ts';
+import { refusal, type ServiceRefusal } from './service-refusal.ts';
+
+/** Bytes in one event; a file that is larger is kept beside the session. */
+export const inlineBytesMax = 1024 * 1024;
+/** Of all files of one message: agents are given them in one line. */
+const filesBytesMax = 16 * 1024 * 1024;
+
+/** What somebody said, as it is decided upon: in words, and in full where it is more than words. */
+export type TakenContent = {
+  readonly text: string;
+  readonly objective?: LlmContent;
+  /** Of the files that are kept beside the session. */
+  readonly handles: readonly string[];
+};
+
+/** Who is to hear it. */
+export type Listener = {
+  readonly kind: string;
+  readonly name: string;
+  /** Types of files that it takes; undefined where that is not known before it has run. */
+  readonly accepts: readonly string[] | undefined;
+};
+
+/** Looks at every part before anything is written: one that is wrong, gone, or of no use to who hears it is refused. */
+export async function takeContent(
+  said: string | LlmContent,
+  listener: Listener,
+  blobs: Blobs,
+): Promise<Result<TakenContent, ServiceRefusal>> {
+  if (typeof said === 'string') return ok({ text: said, handles: [] });
+  const parts: Part[] = [];
+  const handles: string[] = [];
+  let bytes = 0;
+  for (const [index, part] of said.parts.entries()) {
+    const taken = await takePart(part, listener, blobs);
+    if (!taken.ok) {
+      const { code, message } = taken.error;
+      return err(refusal(code, `\`parts.${index}\`: ${message}`, { ...taken.error.details, part: index }));
+    }
+    parts.push(taken.value);
+    const file = fileOf(taken.value);
+    bytes += file?.bytes ?? 0;
+    if (file?.at.kind === 'stored') handles.push(file.at.handle);
+  }
+  if (bytes > filesBytesMax) {
+    const message = `the files of a message have at most ${filesBytesMax} bytes together, and these have ${bytes}`;
+    return err(refusal('invalid_content', message));
+  }
+  const objective = { ...said, role: said.role ?? 'user', parts };
+  const text = wordsOf(objective);
+  if (text.length === 0 || text.length > messageLengthMax) {
+    return err(refusal('invalid_content', `the texts of a message have 1 to ${messageLengthMax} characters`));
+  }
+  return ok({ text, objective, handles });
+}
+
+async function takePart(part: Part, listener: Listener, blobs: Blobs): Promise<Result<Part, ServiceRefusal>> {
+  if ('text' in part && typeof part.text === 'string') return ok(part);
+  if ('json' in part) return ok(part);
+  const file = fileOf(part);
+  if (file === undefined) {
+    const kind = Object.keys(part)[0] ?? 'nothing';
+    return err(refusal('invalid_content', `is ${JSON.stringify(kind)}; people say \`text\`, \`json\` and files`));
+  }
+  const notTaken = whyNotTaken(file, listener);
+  if (notTaken !== undefined) return err(notTaken);
+  switch (file.at.kind) {
+    case 'link':
+      return ok(part);
+    case 'inline':
+      return await takeInline(part, file, { data: file.at.data, blobs });
+    case 'stored': {
+      const { handle } = file.at;
+      const found = await blobs.find(handle);
+      if (found === undefined) {
+        const message = `there is no file ${JSON.stringify(handle)}; POST /api/blobs keeps one`;
+        return err(refusal('no_such_blob', message));
+      }
+      // Its own type counts: what it is called otherwise was not looked at.
+      const refused = whyNotTaken({ ...file, mimeType: found.mimeType }, listener);
+      return refused === undefined ? ok(storedPart(found, file.title)) : err(refused);
+    }
+  }
+}
+
+async function takeInline(
+  part: Part,
+  { mimeType, title }: FilePart,
+  { data, blobs }: { readonly data: string; readonly blobs: Blobs },
+): Promise<Result<Part, ServiceRefusal>> {
+  const bytes = decodeBase64(data);
+  if (bytes === undefined) return err(refusal('invalid_content', '`inlineData.data` is not base64'));
+  const real = typeOfBytes(bytes);
+  if (mimeType.startsWith('image/') && real !== undefined && real !== mimeType) {
+    return err(refusal('invalid_content', `says that it is ${mimeType} and is ${real}`));
+  }
+  if (bytes.length <= inlineBytesMax) return ok(part);
+  return ok(storedPart(await blobs.put(mimeType, [bytes]), title));
+}
+
+export function storedPart(blob: Awaited<ReturnType<Blobs['put']>>, title: string | undefined): Part {
+  return { storedData: { ...blob, ...(title === undefined ? {} : { title }) } };
+}
+
+/** Undefined for what is not exactly base64. */
+function decodeBase64(data: string): Buffer | undefined {
+  if (data.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(data)) return undefined;
+  return Buffer.from(data, 'base64');
+}
+
+function whyNotTaken(file: FilePart, { kind, name, accepts }: Listener): ServiceRefusal | undefined {
+  if (accepts === undefined || file.at.kind === 'link' || isTaken(file.mimeType, accepts)) return undefined;
+  const takes = ['text', ...accepts];
+  const hint = kind === 'agent' ? `; \`accepts\` in [agents.${name}] says what it takes` : '';
+  const message = `${kind} ${JSON.stringify(name)} takes ${takes.join(', ')}, and this is a ${fileWords(file)}${hint}`;
+  return refusal('part_not_taken', message, { takes });
+}
+
+/** Text is taken by all: it is told as such. */
+export function isTaken(mimeType: string, accepts: readonly string[]): boolean {
+  if (mimeType.startsWith('text/') || mimeType === 'application/json') return true;
+  return accepts.some((pattern) => {
+    if (pattern === '*/*' || pattern === mimeType) return true;
+    return pattern.endsWith('/*') && mimeType.startsWith(pattern.slice(0, -1));
+  });
+}
