@@ -195,39 +195,40 @@ describe('what cannot be taken is refused with the reason, and nothing is lost',
       'a file for who reads text',
       'puppet',
       picture,
-      'part_not_taken',
-      /takes text, and this is a picture, 70 B, dot.png/,
+      ['part_not_taken', /takes text, and this is a picture, 70 B, dot.png/] as const,
     ],
     [
       'a type that is not taken',
       'looker',
       { inlineData: { mimeType: 'audio/wav', data: png } },
-      'part_not_taken',
-      /image\/\*/,
+      ['part_not_taken', /image\/\*/] as const,
     ],
     [
       'base64 that is none',
       'looker',
       { inlineData: { mimeType: 'image/png', data: 'not base64!' } },
-      'invalid_content',
-      /not base64/,
+      ['invalid_content', /not base64/] as const,
     ],
     [
       'an image of another type',
       'looker',
       { inlineData: { mimeType: 'image/jpeg', data: png } },
-      'invalid_content',
-      /is image\/png/,
+      ['invalid_content', /is image\/png/] as const,
     ],
     [
       'a file that is gone',
       'looker',
       { storedData: { handle: 'b_gone', mimeType: 'image/png' } },
-      'no_such_blob',
-      /no file "b_gone"/,
+      ['no_such_blob', /no file "b_gone"/] as const,
     ],
-    ['what nobody says', 'looker', { functionCall: { name: 'f', args: {} } }, 'invalid_content', /functionCall/],
-  ])('%s', async (_what, agent, part, code, detail) => {
+    [
+      'what nobody says',
+      'looker',
+      { functionCall: { name: 'f', args: {} } },
+      ['invalid_content', /functionCall/] as const,
+    ],
+  ])('%s', async (_what, agent, part, refused) => {
+    const [code, detail] = refused;
     const prompt = { parts: [{ text: 'look' }, part] };
     expect(await refusal({ agent, prompt })).toEqual({ status: 422, code, detail: expect.stringMatching(detail) });
     expect((await api.post('/api/agent/run', { agent, objective: prompt })).body.code).toBe(code);

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { encodeAgentCommand, KnownAgentMessage, parseAgentLine } from './agent-wire.ts';
+import { encodeAgentCommand } from './agent-command.ts';
+import { KnownAgentMessage, parseAgentLine } from './agent-wire.ts';
 
 describe('parseAgentLine', () => {
   test('hands over a known message as it was sent, unknown fields included', () => {

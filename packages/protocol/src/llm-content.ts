@@ -80,8 +80,7 @@ export function fileOf(part: Part): FilePart | undefined {
 }
 
 function base64Bytes(data: string): number {
-  const padding = data.endsWith('==') ? 2 : data.endsWith('=') ? 1 : 0;
-  return Math.floor((data.length * 3) / 4) - padding;
+  return Math.floor((data.replace(/={1,2}$/, '').length * 3) / 4);
 }
 
 /** `picture, 12 kB, cat.png`: a file for a reader that can show no more of it. */

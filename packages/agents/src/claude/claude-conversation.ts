@@ -5,10 +5,11 @@ import { AgentError } from '../agent-error.ts';
 import type { AgentLink } from '../agent-link.ts';
 import { type Conversation, type DriverOptions, withinStart } from '../driver.ts';
 import { agentInfo, conversation, log, said } from '../driver-output.ts';
-import { joined, type PromptPiece, promptPieces, type Utterance } from '../prompt-parts.ts';
+import { joined, promptPieces, type Utterance } from '../prompt-parts.ts';
 import { ToolGuard } from '../tool-guard.ts';
 import { TurnStops } from '../turn-stops.ts';
 import { ClaudeAccount } from './claude-account.ts';
+import { userMessage } from './claude-input.ts';
 import { ClaudeRequests } from './claude-requests.ts';
 import { claudeRuleNames, claudeToolRule } from './claude-tool-rule.ts';
 import { type ClaudeEnd, type ClaudeMeaning, type ClaudeRequest, ClaudeTranslator } from './claude-translator.ts';
@@ -383,18 +384,4 @@ function textAt(value: Json, key: string): string | undefined {
   if (typeof value !== 'object' || value === null || !(key in value)) return undefined;
   const found: unknown = Reflect.get(value, key);
   return typeof found === 'string' ? found : undefined;
-}
-
-function userMessage(pieces: readonly PromptPiece[]): JsonObject {
-  const [first] = pieces;
-  const content = pieces.length === 1 && first?.kind === 'text' ? first.text : pieces.map(contentBlock);
-  return { type: 'user', message: { role: 'user', content }, parent_tool_use_id: null, session_id: '' };
-}
-
-function contentBlock(piece: PromptPiece): JsonObject {
-  if (piece.kind === 'text') return { type: 'text', text: piece.text };
-  const { mimeType, data, name } = piece;
-  const source = { type: 'base64', media_type: mimeType, data };
-  if (mimeType.startsWith('image/')) return { type: 'image', source };
-  return { type: 'document', source, ...(name === undefined ? {} : { title: name }) };
 }

@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, unreachable } from '@concerto/base';
+import { type JsonObject, unreachable } from '@concerto/base';
 import type { AgentCapability, CodexParams, Usage, UsageSource } from '@concerto/protocol';
 import { CodexRequest, TerminalsResult, TurnResult } from '@concerto/protocol/codex';
 import type { AgentPrompt, AgentReply, AgentSteer, AgentVerb } from '../agent-connection.ts';
@@ -10,9 +10,10 @@ import { conversation, log, said, toolOutput } from '../driver-output.ts';
 import { type JsonRpcPeer, JsonRpcRefusal, jsonRpcCodes, type PeerAnswer, type PeerRequest } from '../json-rpc-peer.ts';
 import { OutputPieces } from '../output-pieces.ts';
 import { openPeer } from '../peer-link.ts';
-import { joined, type PromptPiece, promptPieces, type Utterance } from '../prompt-parts.ts';
+import { joined, promptPieces, type Utterance } from '../prompt-parts.ts';
 import { ToolGuard } from '../tool-guard.ts';
 import { TurnStops } from '../turn-stops.ts';
+import { inputOf } from './codex-input.ts';
 import { ruleNames } from './codex-items.ts';
 import { CodexRequests, type CodexStep, itemsAsked } from './codex-requests.ts';
 import { type CodexEnd, type CodexMeaning, CodexTranslator } from './codex-translator.ts';
@@ -391,11 +392,4 @@ export class CodexConversation implements Conversation {
 
 function newTurn(): Turn {
   return { id: undefined, used: { input: 0, output: 0 }, end: undefined, waitsFor: '', timer: undefined };
-}
-
-function inputOf(pieces: readonly PromptPiece[]): Json {
-  return pieces.map((piece) => {
-    if (piece.kind === 'text') return { type: 'text', text: piece.text, text_elements: [] };
-    return { type: 'image', url: `data:${piece.mimeType};base64,${piece.data}` };
-  });
 }

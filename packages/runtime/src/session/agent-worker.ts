@@ -97,10 +97,7 @@ class AgentWorker implements Worker {
   readonly #introduced: Promise<void>;
   #introduce: () => void = () => {};
 
-  constructor(
-    connection: AgentConnection,
-    { name, notes, log, clock }: AgentPlace,
-  ) {
+  constructor(connection: AgentConnection, { name, notes, log, clock }: AgentPlace) {
     this.#connection = connection;
     this.#notes = notes;
     this.#blobs = new Blobs(log, () => clock.now());

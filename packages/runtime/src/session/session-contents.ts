@@ -1,13 +1,17 @@
 import { acceptedTypes } from '@concerto/agents';
-import { type Json, ok, type Result } from '@concerto/base';
+import { err, type Json, ok, type Result } from '@concerto/base';
 import type { Blobs, EventLog } from '@concerto/log';
 import { LlmContent, type SessionKind, wordsOf } from '@concerto/protocol';
 import type { SessionState } from '@concerto/session';
 import { assistantAccepts } from '../assistant/assistant-spec.ts';
 import type { Catalog } from '../catalog.ts';
 import { knownCapabilities } from './agent-capabilities.ts';
-import type { ServiceRefusal } from './service-refusal.ts';
+import type { StartPlan } from './plan-start.ts';
+import { refusal, type ServiceRefusal } from './service-refusal.ts';
 import { type Listener, type TakenContent, takeContent } from './take-content.ts';
+
+/** What a run without an objective begins with. */
+export const nothing: LlmContent = { role: 'user', parts: [] };
 
 type Target = { readonly kind: SessionKind; readonly name: string };
 
@@ -23,13 +27,19 @@ export class SessionContents {
     this.#blobs = blobs;
   }
 
-  async take(
-    said: string | LlmContent,
-    target: Target,
-    state?: SessionState,
-  ): Promise<Result<TakenContent, ServiceRefusal>> {
-    if (typeof said === 'string') return ok({ text: said, handles: [] });
-    return await takeContent(said, await this.#listener(target, state), this.#blobs);
+  /** What a session begins with. Nobody is told something that nobody said; only who needs no words begins without. */
+  async first({ kind, name, prompt }: StartPlan): Promise<Result<TakenContent, ServiceRefusal>> {
+    if (prompt !== nothing) return await this.#take(prompt, { kind, name });
+    if (kind === 'program') return ok({ text: `run ${name}`, handles: [] });
+    if (kind === 'agent' && this.#protocolOf({ kind, name }) === 'ndjson')
+      return ok({ text: '', objective: nothing, handles: [] });
+    return err(refusal('invalid_start', `\`objective\`: is required; ${kind} ${JSON.stringify(name)} needs a prompt`));
+  }
+
+  /** What is said to a session; to none it is refused for that. */
+  async to(state: SessionState | undefined, said: string | LlmContent): Promise<Result<TakenContent, ServiceRefusal>> {
+    if (state === undefined) return ok({ text: typeof said === 'string' ? said : wordsOf(said), handles: [] });
+    return await this.#take(said, { kind: state.kind, name: state.agent }, state);
   }
 
   /** An answer may be content too. Who asked by a wire that has only text for answers gets its words. */
@@ -48,9 +58,13 @@ export class SessionContents {
     return ok({ response: isWordsOnly ? text : JSON.parse(JSON.stringify(objective)), handles });
   }
 
-  /** Nobody is told something that nobody said; only who needs no words is started without any. */
-  mayBeginWithoutWords(target: Target): boolean {
-    return target.kind === 'agent' && this.#protocolOf(target) === 'ndjson';
+  async #take(
+    said: string | LlmContent,
+    target: Target,
+    state?: SessionState,
+  ): Promise<Result<TakenContent, ServiceRefusal>> {
+    if (typeof said === 'string') return ok({ text: said, handles: [] });
+    return await takeContent(said, await this.#listener(target, state), this.#blobs);
   }
 
   #protocolOf({ kind, name }: Target): string {

@@ -1,11 +1,10 @@
-import { canonicalJson, err, ok, type Result } from '@concerto/base';
+import { err, ok, type Result } from '@concerto/base';
 import { Blobs, type DocumentWrite, type EventLog } from '@concerto/log';
 import {
   type AgentInfo,
   type Audit,
   type LifecycleAccepted,
   type LifecycleVerb,
-  type LlmContent,
   type Message,
   type MessageList,
   type OpenRequestList,
@@ -19,7 +18,6 @@ import {
   type SessionStatus,
   type StartSession,
   type Template,
-  wordsOf,
 } from '@concerto/protocol';
 import {
   audit as auditOf,
@@ -40,15 +38,22 @@ import type { Clock, Environment, MintId } from '../ports.ts';
 import { knownCapabilities } from './agent-capabilities.ts';
 import { canContinue } from './agent-conversation.ts';
 import { type Answer, type AnswerTarget, giveAnswer } from './give-answer.ts';
-import { planStart, type StartPlan } from './plan-start.ts';
+import { planStart } from './plan-start.ts';
 import type { PoolKeeper } from './pool-keeper.ts';
 import { readRecords } from './read-records.ts';
 import type { RuleBook } from './rule-book.ts';
 import { ofDomain, refusal, type ServiceRefusal } from './service-refusal.ts';
-import { SessionContents } from './session-contents.ts';
+import { nothing, SessionContents } from './session-contents.ts';
 import { SessionIndex, type SessionQuery } from './session-index.ts';
 import type { SessionStore } from './session-store.ts';
-import type { TakenContent } from './take-content.ts';
+import {
+  isSessionId,
+  noSuchMessage,
+  noSuchSession,
+  refusedStopping,
+  revisionWish,
+  startText,
+} from './session-wishes.ts';
 import { Templates } from './templates.ts';
 
 /** Who asks; `key` is the caller's idempotency key, from which ids are made so that a repeat names the same thing. */
@@ -66,9 +71,6 @@ export type SessionsOptions = {
   readonly environment?: Environment;
 };
 
-/** What a run without an objective begins with. */
-const nothing: LlmContent = { role: 'user', parts: [] };
-
 const auditPageEntries = 1_000;
 
 /** 120 bits of the key's digest. */
@@ -82,8 +84,6 @@ const quietStatuses: ReadonlySet<SessionStatus> = new Set(['idle', 'interrupted'
 
 /** `messageId` is what the caller calls the prompt. */
 type Start = StartSession & { readonly messageId?: string };
-
-type Refused = Result<never, ServiceRefusal>;
 
 /** What users can ask of sessions, whoever carries the asking: HTTP, a terminal, a test. */
 export class Sessions {
@@ -121,7 +121,7 @@ export class Sessions {
     });
     if (!planned.ok) return planned;
     const plan = planned.value;
-    const said = await this.#saidFirst(plan);
+    const said = await this.#contents.first(plan);
     if (!said.ok) return said;
     const { text: content, objective, handles } = said.value;
     const id = request.id ?? SessionId.parse(this.#idFor('s', caller));
@@ -167,13 +167,6 @@ export class Sessions {
     return await this.start({ ...target, prompt: target.prompt ?? nothing, once: true }, caller);
   }
 
-  async #saidFirst({ kind, name, prompt }: StartPlan): Promise<Result<TakenContent, ServiceRefusal>> {
-    if (prompt !== nothing) return await this.#contents.take(prompt, { kind, name });
-    if (kind === 'program') return ok({ text: `run ${name}`, handles: [] });
-    if (this.#contents.mayBeginWithoutWords({ kind, name })) return ok({ text: '', objective: nothing, handles: [] });
-    return err(refusal('invalid_start', `\`objective\`: is required; ${kind} ${JSON.stringify(name)} needs a prompt`));
-  }
-
   /** Those that nobody opened, or the children of one; `tree` adds to each whatever it opened, right after it. */
   async list(query: SessionQuery): Promise<SessionList> {
     return await this.#index.list(query);
@@ -197,20 +190,13 @@ export class Sessions {
     if (this.#stopping) return refusedStopping();
     const target = await this.#listenerOf(id);
     if (!target.ok) return target;
-    const said = await this.#saidTo(target.value, message.content);
+    const said = await this.#contents.to(await this.#state(target.value), message.content);
     if (!said.ok) return said;
     const { text: content, objective, handles } = said.value;
     const messageId = message.id ?? this.#idFor('m', caller);
     const priority = message.priority ?? 'queued';
     const wish: Wish = { type: 'enqueue', messageId, content, objective, priority, source: 'user' };
     return await this.#onMessage({ session: target.value, message: messageId }, caller, wish, handles);
-  }
-
-  async #saidTo(id: string, said: string | LlmContent): Promise<Result<TakenContent, ServiceRefusal>> {
-    const state = typeof said === 'string' ? undefined : await this.#state(id);
-    // What is said to no session is refused for that.
-    if (state === undefined) return ok({ text: typeof said === 'string' ? said : wordsOf(said), handles: [] });
-    return await this.#contents.take(said, { kind: state.kind, name: state.agent }, state);
   }
 
   /** A program at work hears no messages: they go to its one agent that is at work. */
@@ -233,7 +219,7 @@ export class Sessions {
     caller: Caller,
   ): Promise<Result<Message, ServiceRefusal>> {
     if (!('content' in revision)) return await this.#onMessage(target, caller, revisionWish(target.message, revision));
-    const said = await this.#saidTo(target.session, revision.content);
+    const said = await this.#contents.to(await this.#state(target.session), revision.content);
     if (!said.ok) return said;
     const { text: content, objective, handles } = said.value;
     const wish: Wish = { type: 'edit', messageId: target.message, content, objective };
@@ -404,30 +390,4 @@ export class Sessions {
     if (stored?.value === startText(request)) return ok(await this.#view(id, state));
     return err(refusal('id_in_use', `the id ${JSON.stringify(id)} belongs to another session`));
   }
-}
-
-function revisionWish(messageId: string, revision: Exclude<ReviseMessage, { content: unknown }>): Wish {
-  if ('priority' in revision) return { type: 'promote', messageId };
-  return { type: revision.uncertain, messageId };
-}
-
-/** The same for the same start, in whatever order its keys were written. */
-function startText(request: StartSession): string {
-  return canonicalJson(JSON.parse(JSON.stringify(request)));
-}
-
-function isSessionId(id: string): boolean {
-  return SessionId.safeParse(id).success;
-}
-
-function noSuchSession(id: string): Refused {
-  return err(refusal('no_such_session', `there is no session ${JSON.stringify(id)}`));
-}
-
-function noSuchMessage(id: string): Refused {
-  return err(refusal('no_such_message', `there is no message ${JSON.stringify(id)}`));
-}
-
-function refusedStopping(): Refused {
-  return err(refusal('stopping', 'the server is stopping; try again in a moment'));
 }

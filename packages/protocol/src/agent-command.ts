@@ -1,0 +1,75 @@
+import type { Json } from '@concerto/base';
+import * as z from 'zod';
+import { JsonValue } from './json-value.ts';
+import { Part } from './llm-content.ts';
+
+/** What we write to an agent of our own wire: strict, so that a slip of ours never reaches it. */
+
+/** Agents choose their own ids; we only echo them. */
+export const AgentMessageId = z.union([z.string(), z.number()]);
+export type AgentMessageId = z.infer<typeof AgentMessageId>;
+
+const json: z.ZodType<Json> = JsonValue;
+const jsonObject = z.record(z.string(), json);
+
+export const InitCommand = z.strictObject({ type: z.literal('init'), params: jsonObject });
+export type InitCommand = z.infer<typeof InitCommand>;
+
+/** The text stands twice because agents were written for either name. */
+export const PromptCommand = z.strictObject({
+  type: z.literal('prompt'),
+  text: z.string(),
+  prompt: z.string(),
+  /** All of it, in order, where it is more than text; a file is `inlineData`. */
+  parts: z.array(Part).optional(),
+  context: json.optional(),
+  session: z.string().optional(),
+  id: z.string().optional(),
+});
+export type PromptCommand = z.infer<typeof PromptCommand>;
+
+export const ResponseCommand = z
+  .strictObject({
+    type: z.literal('response'),
+    in_reply_to: z.string().min(1),
+    in_reply_to_id: AgentMessageId.optional(),
+    value: json.optional(),
+    error: json.optional(),
+    /** Why an approval was refused. */
+    reason: z.string().optional(),
+  })
+  .refine((response) => (response.value === undefined) !== (response.error === undefined), {
+    message: 'exactly one of `value` and `error` is required',
+  });
+export type ResponseCommand = z.infer<typeof ResponseCommand>;
+
+export const SteerCommand = z.strictObject({
+  type: z.literal('steer'),
+  id: z.string(),
+  text: z.string(),
+  /** As in `prompt`. */
+  parts: z.array(Part).optional(),
+});
+export type SteerCommand = z.infer<typeof SteerCommand>;
+
+export const InterruptCommand = z.strictObject({ type: z.literal('interrupt'), id: z.string() });
+export const PauseCommand = z.strictObject({ type: z.literal('pause'), id: z.string() });
+export const ResumeCommand = z.strictObject({ type: z.literal('resume'), id: z.string() });
+export const CancelCommand = z.strictObject({ type: z.literal('cancel'), id: z.string() });
+
+export const AgentCommand = z.discriminatedUnion('type', [
+  InitCommand,
+  PromptCommand,
+  ResponseCommand,
+  SteerCommand,
+  InterruptCommand,
+  PauseCommand,
+  ResumeCommand,
+  CancelCommand,
+]);
+export type AgentCommand = z.infer<typeof AgentCommand>;
+
+/** The line an agent reads, without its LF. */
+export function encodeAgentCommand(command: AgentCommand): string {
+  return JSON.stringify(AgentCommand.parse(command));
+}

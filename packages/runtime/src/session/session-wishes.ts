@@ -1,0 +1,32 @@
+import { canonicalJson, err, type Result } from '@concerto/base';
+import { type ReviseMessage, SessionId, type StartSession } from '@concerto/protocol';
+import type { Wish } from '@concerto/session';
+import { refusal, type ServiceRefusal } from './service-refusal.ts';
+
+type Refused = Result<never, ServiceRefusal>;
+
+export function noSuchSession(id: string): Refused {
+  return err(refusal('no_such_session', `there is no session ${JSON.stringify(id)}`));
+}
+
+export function noSuchMessage(id: string): Refused {
+  return err(refusal('no_such_message', `there is no message ${JSON.stringify(id)}`));
+}
+
+export function refusedStopping(): Refused {
+  return err(refusal('stopping', 'the server is stopping; try again in a moment'));
+}
+
+export function revisionWish(messageId: string, revision: Exclude<ReviseMessage, { content: unknown }>): Wish {
+  if ('priority' in revision) return { type: 'promote', messageId };
+  return { type: revision.uncertain, messageId };
+}
+
+/** The same for the same start, in whatever order its keys were written. */
+export function startText(request: StartSession): string {
+  return canonicalJson(JSON.parse(JSON.stringify(request)));
+}
+
+export function isSessionId(id: string): boolean {
+  return SessionId.safeParse(id).success;
+}
