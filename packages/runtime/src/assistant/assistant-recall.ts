@@ -90,7 +90,7 @@ function saidIn(turn: Turn, args: WrittenArgs): readonly Said[] {
   return said;
 }
 
-export function utterance(content: LlmContent): Utterance {
+function utterance(content: LlmContent): Utterance {
   const text = wordsOf(content);
   return content.parts.some((part) => fileOf(part) !== undefined) ? { text, parts: content.parts } : { text };
 }

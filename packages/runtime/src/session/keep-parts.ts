@@ -5,7 +5,7 @@ import { inlineBytesMax, storedPart } from './take-content.ts';
 type Place = { readonly session: string; readonly log: EventLog; readonly blobs: Blobs };
 
 /** Whether there is a file in it that an event should not hold. */
-export function hasLargePart(parts: readonly Part[]): boolean {
+function hasLargePart(parts: readonly Part[]): boolean {
   return parts.some((part) => {
     const file = fileOf(part);
     return file?.at.kind === 'inline' && (file.bytes ?? 0) > inlineBytesMax;
