@@ -1,6 +1,6 @@
-import { createRequire } from 'node:module';
 import { serveLanguage } from '@concerto/language-server';
 import { defineCommand, parseArguments, UsageError } from './arguments.ts';
+import { ownVersion } from './own-place.ts';
 
 export const spec = defineCommand({
   name: 'lsp',
@@ -17,8 +17,7 @@ export const spec = defineCommand({
 export async function run(argv: string[]): Promise<number> {
   const { values } = parseArguments(spec, argv);
   if (!values.stdio) throw new UsageError('an editor is served over --stdio; there is no other way yet');
-  const version = String(createRequire(import.meta.url)('../package.json').version);
-  serveLanguage({ input: process.stdin, output: process.stdout, version });
+  serveLanguage({ input: process.stdin, output: process.stdout, version: ownVersion() });
   // The protocol says when the process ends, and with which code.
   return new Promise<number>(() => undefined);
 }

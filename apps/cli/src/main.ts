@@ -1,9 +1,9 @@
 import { writeSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { delimiter } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runCommandLine } from './command-line.ts';
 import { commands } from './commands.ts';
+import { ownVersion } from './own-place.ts';
 
 // What we start finds the `concerto` that started it, also where nobody has installed one; an installed one comes first.
 const own = fileURLToPath(new URL('../bin', import.meta.url));
@@ -20,7 +20,7 @@ for (const stream of [process.stdout, process.stderr]) stream.on('error', onOutp
 const exitCode = await runCommandLine(commands, process.argv.slice(2), {
   out: (text) => process.stdout.write(text),
   err: (text) => process.stderr.write(text),
-  version: () => String(createRequire(import.meta.url)('../package.json').version),
+  version: ownVersion,
 });
 
 // Handles that a library left open must not keep the process; what was written must still arrive.

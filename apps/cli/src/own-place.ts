@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -17,4 +18,8 @@ export function ownRoot(): string {
 /** Where the page is, if it was built. */
 export function pageFolder(): string | undefined {
   return [installedPage, resolve(packageFolder, '../web/dist')].find((folder) => existsSync(folder));
+}
+
+export function ownVersion(): string {
+  return String(createRequire(import.meta.url)('../package.json').version);
 }

@@ -1,7 +1,7 @@
 import { hostname, networkInterfaces } from 'node:os';
 import { type RunningServer, serve } from '@concerto/server';
 import { defineCommand, parseArguments, UsageError } from '../arguments.ts';
-import { pageFolder } from '../own-place.ts';
+import { ownVersion, pageFolder } from '../own-place.ts';
 import { forgetServer, rememberServer, type ServerRecord } from '../state/project-state.ts';
 import { checkTrust } from './check-trust.ts';
 import { type Configured, loadCatalog } from './load-catalog.ts';
@@ -82,7 +82,17 @@ export async function run(argv: string[]): Promise<number> {
     const guard = { token, hosts: [...(isWildcard(host) ? ownNames() : [inUrl(host)]), ...hosts], origins };
     const inlineTools = inlineToolsOf(settings);
     const watched = { report, onAnswered: answered };
-    server = await serve({ host, port, sessions, log, guard, inlineTools, version, webRoot: pageFolder(), ...watched });
+    server = await serve({
+      host,
+      port,
+      sessions,
+      log,
+      guard,
+      inlineTools,
+      version: ownVersion(),
+      webRoot: pageFolder(),
+      ...watched,
+    });
   } catch (cause) {
     await runtime.close();
     throw listenError(cause, host, port);
@@ -104,8 +114,6 @@ export async function run(argv: string[]): Promise<number> {
   });
   return 0;
 }
-
-const version = '0.1.0';
 
 /** So that `concerto sessions` and others find it from this folder. */
 function remember(project: string, server: ServerRecord, report: (message: string, cause: unknown) => void): void {
