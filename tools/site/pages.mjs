@@ -16,7 +16,7 @@ const groups = [
   ['Begin', ['README.md', 'docs/guide/server.md', 'docs/guide/agents.md', 'docs/guide/who-answers.md']],
   ['Programs', ['language', 'programs', 'builtins', 'models', 'journal', 'editor', 'error-codes'].map(guide)],
   ['Build with it', [...['assistants', 'middleware', 'runs', 'wires'].map(guide), ...elsewhere]],
-  ['Run it', ['operations'].map(guide).concat('docs/SECURITY.md', 'CHANGELOG.md')],
+  ['Run it', ['operations', 'troubleshooting'].map(guide).concat('docs/SECURITY.md', 'CHANGELOG.md')],
 ];
 
 function guide(name) {
