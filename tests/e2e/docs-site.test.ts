@@ -35,8 +35,9 @@ afterAll(async () => {
 
 test('19.7 every link of the site leads to a page, a place on it, or a picture that is there', () => {
   expect(built).toMatchObject({ status: 0 });
-  const pages = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.html'));
-  const texts = new Map(pages.map((page) => [page, readFileSync(join(folder, page), 'utf8')]));
+  const files: readonly string[] = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  const pages = files.filter((file) => file.endsWith('.html'));
+  const texts = new Map<string, string>(pages.map((page) => [page, readFileSync(join(folder, page), 'utf8')]));
   const broken = [...texts].flatMap(([page, text]) =>
     [...text.matchAll(/(?:href|src)="([^"]*)"/g)].flatMap(([, link = '']) => {
       if (/^[a-z]+:/.test(link)) return [];
