@@ -21,6 +21,7 @@ import { requestRoutes } from './routes/request-routes.ts';
 import { ruleRoutes } from './routes/rule-routes.ts';
 import { runRoutes } from './routes/run-routes.ts';
 import { sessionRoutes } from './routes/session-routes.ts';
+import { streamRoutes } from './routes/stream-routes.ts';
 import type { OnNode, ServerContext } from './server-context.ts';
 import { servePage } from './static-page.ts';
 import { WrongTokens } from './wrong-tokens.ts';
@@ -71,6 +72,7 @@ export function createApp(
   app.route('/api/agui', aguiRoutes(context));
   app.route('/api/blobs', blobRoutes(context));
   app.route('/api/chat', chatRoutes(context));
+  app.route('/api/streams', streamRoutes(context));
   app.route('/api', overviewRoutes(context));
   app.route('/api', poolRoutes(context));
   app.route('/api', ruleRoutes(context));

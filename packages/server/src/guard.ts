@@ -73,8 +73,9 @@ function corsHeaders(origin: string): Readonly<Record<string, string>> {
   return {
     'access-control-allow-origin': origin,
     'access-control-allow-methods': 'GET, POST, PUT, PATCH, DELETE',
-    'access-control-allow-headers': 'authorization, content-type, idempotency-key, last-event-id',
-    'access-control-expose-headers': 'location, retry-after',
+    'access-control-allow-headers': 'authorization, content-type, idempotency-key, if-none-match, last-event-id',
+    'access-control-expose-headers':
+      'etag, location, retry-after, stream-closed, stream-cursor, stream-next-offset, stream-up-to-date',
     'access-control-max-age': '600',
     vary: 'origin',
   };

@@ -60,6 +60,7 @@ const ChatMessages = z.strictObject({
     z.looseObject({ id: z.string(), role: z.string(), parts: z.array(z.looseObject({ type: z.string() })) }),
   ),
 });
+const StreamedEvents = z.array(z.looseObject({ type: z.string(), seq: z.number().int(), at: z.string() }));
 const cursors = ['after', 'format', 'limit'] as const;
 
 /** What is referred to by name, in the document as in the code. */
@@ -96,6 +97,7 @@ const named = {
   SessionList,
   StartRun,
   StartSession,
+  StreamedEvents,
   Template,
   TemplateList,
   TokenAdded,
@@ -241,6 +243,13 @@ const operations: Readonly<Record<string, Operation>> = {
     summary: 'AI SDK: stop what is being said',
     status: 202,
     answer: LifecycleAccepted,
+  },
+  'get /api/streams/sessions/{id}': {
+    role: 'observer',
+    summary: 'Durable Streams: the events from an offset on; `live` waits for more',
+    answer: StreamedEvents,
+    query: ['offset', 'live', 'cursor'],
+    stream: true,
   },
   'get /api/me': { role: 'observer', summary: 'Who you are, and as what', answer: Person },
   'get /api/tokens': { role: 'owner', summary: 'Who may call', answer: TokenList },

@@ -18,6 +18,8 @@ export type ServerContext = {
   readonly people: People;
   readonly inlineTools: InlineTools;
   readonly version: string;
+  /** How long a long poll waits; as long as others' when left out. */
+  readonly longPollMs?: number;
   /** Where the built page is; undefined serves the API alone. */
   readonly webRoot: string | undefined;
   /** Hears of each call when it is answered. */

@@ -5,3 +5,11 @@ export { answerId, ChatFold } from './chat/chat-fold.ts';
 export { ChatTranscript } from './chat/chat-transcript.ts';
 export { isHeardOut, type Narration } from './narration.ts';
 export { cancelledAnswer, type GivenAnswer, readAnswer } from './requests.ts';
+export {
+  controlFrame,
+  dataFrame,
+  nextCursor,
+  placeHeaders,
+  positionOf,
+  type StreamPlace,
+} from './streams/stream-offsets.ts';
