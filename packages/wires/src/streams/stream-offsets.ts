@@ -1,7 +1,7 @@
 /** An offset is the position of the last event that was read, as long as any other, so that they sort as text. */
 const offsetLength = 16;
 
-export function offsetOf(position: number): string {
+function offsetOf(position: number): string {
   return String(position).padStart(offsetLength, '0');
 }
 
