@@ -1,9 +1,5 @@
 import type { Entry, EventLog, Page } from '@concerto/log';
-import { isAgentEventType, SuspendEvent } from '@concerto/protocol';
-import { childRow } from '@concerto/runtime';
-
-/** `session` shows everything, `run` only the 21 agent events, `roots` no rows of sessions that others opened. */
-export type Wire = 'session' | 'run' | 'roots';
+import { type Wire, type WireFold, wires } from './event-wires.ts';
 
 /** Encoded frames that follow a position; shared by every connection that stands there. */
 export type Frames = {
@@ -37,21 +33,18 @@ export class EventFeed {
   readonly followers = new Set<Follower>();
   readonly #log: EventLog;
   readonly #session: string;
-  readonly #wire: Wire;
+  readonly #fold: WireFold;
   #tail: Frames[] = [];
   #tailBytes = 0;
   #pageEntries = firstPageEntries;
   #grown = false;
   #reading = false;
   #head: number | undefined;
-  /** Requests that were settled up to a position: a client of the run wire answers whatever it reads. */
-  readonly #settled = new Set<string>();
-  #settledTo = 0;
 
   constructor(log: EventLog, session: string, wire: Wire) {
     this.#log = log;
     this.#session = session;
-    this.#wire = wire;
+    this.#fold = wires[wire](log, session);
   }
 
   /** Where the shared tail ends; unknown until the first growth that we see. */
@@ -80,8 +73,7 @@ export class EventFeed {
     if (page.entries.length > 0) this.#pageEntries = entriesThatFit(page.entries);
     const missing = gapOf(page, position);
     const gap = missing === undefined ? '' : `id: ${missing.to}\ndata: ${gapEvent(missing)}\n\n`;
-    if (this.#wire === 'run') await this.#noteSettled(page);
-    const { text, taken } = encodeFrames(page.entries, this.#wire, this.#settled);
+    const { text, taken } = encodeFrames(page.entries, await this.#fold.shows(page));
     const last = page.entries[taken - 1];
     const to = last?.position ?? missing?.to;
     if (to === undefined) return undefined;
@@ -91,19 +83,6 @@ export class EventFeed {
       bytes: Buffer.from(gap + text),
       last: last?.type === 'finish',
     };
-  }
-
-  /** Whether what is asked in the page was settled after it, as far as the log goes now. */
-  async #noteSettled({ entries, head }: Page): Promise<void> {
-    if (!entries.some(({ type }) => suspendTypes.has(type))) return;
-    while (this.#settledTo < head) {
-      const after = this.#settledTo;
-      const page = await this.#log.read({ session: this.#session, stream: 'events', after, limit: pageEntriesMax });
-      for (const { type, data } of page.entries) {
-        if (type === 'requestSettled') this.#settled.add(requestIdOf(data));
-      }
-      this.#settledTo = page.entries.at(-1)?.position ?? head;
-    }
   }
 
   /** Called on every growth of the session; reads what is new once, then tells everybody in the same tick. */
@@ -163,28 +142,17 @@ export class EventFeed {
   }
 }
 
-const suspendTypes: ReadonlySet<string> = new Set(SuspendEvent.options.map(({ shape }) => shape.type.value));
-
-function requestIdOf(data: string): string {
-  const { requestId }: { readonly requestId?: string } = JSON.parse(data);
-  return requestId ?? '';
-}
-
 /** As many entries as fit, but at least one. */
 function encodeFrames(
   entries: readonly Entry[],
-  wire: Wire,
-  settled: ReadonlySet<string>,
+  isShown: (entry: Entry) => boolean,
 ): { readonly text: string; readonly taken: number } {
   let text = '';
   let taken = 0;
   for (const entry of entries) {
     if (taken > 0 && text.length + entry.data.length > frameBytesMax) break;
     taken++;
-    if (wire === 'run' && !isAgentEventType(entry.type)) continue;
-    if (wire === 'roots' && entry.type === childRow) continue;
-    if (suspendTypes.has(entry.type) && settled.has(requestIdOf(entry.data))) continue;
-    text += `id: ${entry.position}\ndata: ${entry.data}\n\n`;
+    if (isShown(entry)) text += `id: ${entry.position}\ndata: ${entry.data}\n\n`;
   }
   return { text, taken };
 }

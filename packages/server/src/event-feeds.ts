@@ -1,5 +1,6 @@
 import type { EventLog } from '@concerto/log';
-import { EventFeed, type Wire } from './event-feed.ts';
+import { EventFeed } from './event-feed.ts';
+import type { Wire } from './event-wires.ts';
 import type { KnownPerson } from './people/people.ts';
 
 const pingEveryMs = 15_000;

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
-import type { EventFeed, Frames, Wire } from './event-feed.ts';
+import type { EventFeed, Frames } from './event-feed.ts';
 import type { EventFeeds } from './event-feeds.ts';
+import type { Wire } from './event-wires.ts';
 import type { KnownPerson } from './people/people.ts';
 
 /** A reader that takes nothing for this long is cut off; it comes back with its cursor and loses nothing. */

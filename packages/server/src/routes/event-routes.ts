@@ -1,10 +1,10 @@
 import type { Entry, EventLog, Page } from '@concerto/log';
-import { isAgentEventType } from '@concerto/protocol';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { type Context, Hono } from 'hono';
 import { checkCursor, readCursor, readLimit } from '../cursor.ts';
-import { entriesThatFit, firstPageEntries, gapEvent, gapOf, type Wire } from '../event-feed.ts';
+import { entriesThatFit, firstPageEntries, gapEvent, gapOf } from '../event-feed.ts';
 import { endedStream, streamEvents, streamHeaders } from '../event-stream.ts';
+import { type Wire, wires } from '../event-wires.ts';
 import type { OnNode, ServerContext } from '../server-context.ts';
 import { found } from './session-routes.ts';
 
@@ -72,7 +72,8 @@ async function page(
 ): Promise<Response> {
   const limit = readLimit(c, { fallback: 500, max: 5_000 });
   const read = await readPage(log, target, limit);
-  const entries = target.wire === 'run' ? read.entries.filter((entry) => isAgentEventType(entry.type)) : read.entries;
+  const isShown = await wires[target.wire](log, target.session).shows(read);
+  const entries = read.entries.filter(isShown);
   const missing = gapOf(read, target.after);
   const position = read.entries.at(-1)?.position ?? missing?.to ?? target.after;
   const more = position < read.head;
