@@ -3,6 +3,7 @@ import type { Result } from '@concerto/base';
 import type { IrModule } from '@concerto/ir';
 import type { OnTimeout, Rule, SessionKind } from '@concerto/protocol';
 import type { AssistantSpec } from './assistant/assistant-spec.ts';
+import type { ProgramLimits } from './program/program-limits.ts';
 
 /** A program that is ready to run, as the manifest names it. */
 export type LoadedProgram = {
@@ -10,6 +11,8 @@ export type LoadedProgram = {
   readonly projectDirectory: string;
   /** Every model answers with the offline mock. */
   readonly mockModels?: boolean;
+  /** Where the manifest says other than what is usual. */
+  readonly limits?: Partial<ProgramLimits>;
 };
 
 /** Something a session can be started with, as the manifest (or the demo) declares it. */

@@ -1,7 +1,7 @@
 import { ok } from '@concerto/base';
 import { buildProgram } from '@concerto/language';
 import { afterEach, expect, test } from 'vitest';
-import type { CatalogEntry } from '../src/index.ts';
+import type { CatalogEntry, LoadedProgram } from '../src/index.ts';
 import { openStage, type Stage } from './session-stage.ts';
 
 let stage: Stage | undefined;
@@ -10,13 +10,16 @@ afterEach(async () => {
   stage = undefined;
 });
 
-function program(name: string, source: string): CatalogEntry {
+type Limits = NonNullable<LoadedProgram['limits']>;
+
+function program(name: string, source: string, limits: Limits = {}): CatalogEntry {
   const { module, diagnostics } = buildProgram({ entry: 'main.conc', readFile: () => source });
   if (module === undefined) throw new Error(diagnostics.map(({ message }) => message).join('\n'));
-  return { kind: 'program', name, load: () => ok({ module, projectDirectory: process.cwd() }) };
+  return { kind: 'program', name, load: () => ok({ module, projectDirectory: process.cwd(), limits }) };
 }
 
-const endless = program('endless', 'fn main() {\n    let mut n = 0;\n    while true {\n        n = n + 1;\n    }\n}\n');
+const loop = 'fn main() {\n    let mut n = 0;\n    while true {\n        n = n + 1;\n    }\n}\n';
+const endless = program('endless', loop, { steps: 10_000_000 });
 const chatty = program('chatty', 'fn main() {\n    while true { emit("again", "and again"); }\n}\n');
 const plain = program('plain', 'fn main() -> Result<String, String> { Ok("plain") }\n');
 
@@ -30,11 +33,11 @@ test('an endless loop ends with an error that names the line, and others go on b
   timeout: 120_000,
 }, async () => {
   stage = openStage({ agents: [], entries: [endless, plain] });
-  const loop = await started('endless');
+  const forever = await started('endless');
   const beside = await started('plain');
   await stage.until(beside, (event) => event.type === 'complete');
-  const error = await stage.until(loop, (event) => event.type === 'error');
-  expect(error.message).toMatch(/more than 100000000 steps.*main\.conc:[345]/);
+  const error = await stage.until(forever, (event) => event.type === 'error');
+  expect(error.message).toMatch(/more than 10000000 steps.*main\.conc:[345]/);
 });
 
 test('a program that emits without end is held by the log’s pace, and can be cancelled', {
@@ -48,4 +51,39 @@ test('a program that emits without end is held by the log’s pace, and can be c
   const cancelled = await stage.sessions.control(id, 'cancel', { actor: 'user', key: undefined });
   expect(cancelled.ok).toBe(true);
   await stage.until(id, (event) => event.type === 'finish');
+});
+
+test.each<[string, string, Limits, RegExp]>([
+  [
+    'memory',
+    'let mut all = [];\n    while true { all.push("x".repeat(1000)); emit("more", 1); }',
+    { memory: 1_000_000 },
+    /values take more than 1000000 bytes.*main\.conc:/,
+  ],
+  ['depth', 'deeper(1);', { depth: 100 }, /recursion deeper than 100 calls/],
+  ['stream', 'while true { emit("again", "and again"); }', { stream: 10_000 }, /said and heard more than 10000 bytes/],
+  ['steps', 'while true { }', { steps: 1_000 }, /more than 1000 steps without an effect/],
+])('a program that passes its limit `%s` fails and says so', { timeout: 60_000 }, async (name, body, limits, says) => {
+  const source = `fn deeper(n: Int) -> Int { deeper(n + 1) + 1 }\nfn main() {\n    ${body}\n}\n`;
+  stage = openStage({ agents: [], entries: [program(name, source, limits)] });
+  const id = await started(name);
+  const error = await stage.until(id, (event) => event.type === 'error');
+  expect(error.message).toMatch(says);
+});
+
+test('no more programs work at once than may; the next one has its turn when one ends', {
+  timeout: 60_000,
+}, async () => {
+  const asks = program('asks', 'async fn main() -> Result<String, String> { Ok(await emit("ask", "Who?")) }\n');
+  stage = openStage({ agents: [], entries: [asks, plain], programsMax: 1 });
+  const first = await started('asks');
+  const { requestId } = await stage.until(first, (event) => event.type === 'waitForInput');
+  const second = await started('plain');
+  expect(await stage.sessions.get(second)).toMatchObject({ status: 'starting' });
+  await stage.sessions.answer(
+    { session: first, request: String(requestId) },
+    { response: 'Ada' },
+    { actor: 'user', key: undefined },
+  );
+  await stage.until(second, (event) => event.type === 'complete');
 });

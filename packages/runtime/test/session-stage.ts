@@ -43,6 +43,7 @@ export type StageOptions = {
   /** What its machine and its runner are called. */
   readonly host?: string;
   readonly keeper?: RunnerOptions['keeper'];
+  readonly programsMax?: number;
 };
 
 /** The real runtime with real agents, in memory. */
@@ -86,6 +87,7 @@ export function openStage(options: StageOptions): Stage {
     keeper: options.keeper,
     processes: new ProcessRegister(log, host),
     name: host,
+    ...(options.programsMax === undefined ? {} : { programsMax: options.programsMax }),
   });
   runner.start();
   return {

@@ -21,6 +21,7 @@ import type { ServerTable } from './server-settings.ts';
 export type Configured = {
   readonly catalog: Catalog;
   readonly poolMax: number;
+  readonly programsMax?: number | undefined;
   readonly templates: readonly Template[];
   /** Undefined without a manifest. */
   readonly server: ServerTable | undefined;
@@ -60,6 +61,7 @@ export function loadCatalog(options: CatalogOptions): Configured | undefined {
   return {
     catalog: catalogOf(entriesOf(manifest, folder, options), manifest.rules.map(ruleOf)),
     poolMax: manifest.pool.max_sessions,
+    programsMax: manifest.pool.max_programs,
     templates: Object.entries(manifest.templates).map(([name, { title: _title, ...template }]) => ({
       name,
       ...template,
@@ -77,7 +79,7 @@ export function entriesOf(manifest: Manifest, folder: string, options: CatalogOp
       ([name, program]): CatalogEntry => ({
         kind: 'program',
         name,
-        load: () => loadProgram(resolve(folder, program.entry), mock),
+        load: () => loadProgram(resolve(folder, program.entry), mock, limitsOf(program)),
         ...answeredBy(program),
         ...(program.description === undefined ? {} : { description: program.description }),
       }),
@@ -148,9 +150,25 @@ function demoEntry({ description, ...spec }: ReturnType<typeof demoAgents>[numbe
   return { kind: 'agent', name: spec.name, spec, description };
 }
 
-function loadProgram(entry: string, mockModels: boolean): Result<LoadedProgram, string> {
+type Limits = NonNullable<LoadedProgram['limits']>;
+
+function limitsOf({ limits }: Manifest['programs'][string]): Limits | undefined {
+  if (limits === undefined) return undefined;
+  const { memory, stream, ...counts } = limits;
+  const inBytes = { memory: bytesOf(memory), stream: bytesOf(stream) };
+  return Object.fromEntries(Object.entries({ ...counts, ...inBytes }).filter(([, limit]) => limit !== undefined));
+}
+
+const byteUnits = { KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 } as const;
+
+function bytesOf(text: string | undefined): number | undefined {
+  const [, number, unit] = /^(\d+)(KiB|MiB|GiB)$/.exec(text ?? '') ?? [];
+  return unit === 'KiB' || unit === 'MiB' || unit === 'GiB' ? Number(number) * byteUnits[unit] : undefined;
+}
+
+function loadProgram(entry: string, mockModels: boolean, limits: Limits | undefined): Result<LoadedProgram, string> {
   const compiled = compileTarget(entry);
   return compiled === undefined
     ? err(`${entry} has errors; \`concerto check ${entry}\` shows them`)
-    : ok({ ...compiled, mockModels });
+    : ok({ ...compiled, mockModels, ...(limits === undefined ? {} : { limits }) });
 }

@@ -41,6 +41,7 @@ export type RuntimeOptions = {
   readonly store: string;
   readonly catalog: Catalog;
   readonly poolMax: number;
+  readonly programsMax?: number | undefined;
   readonly runs: boolean;
   readonly report: Report;
   /** How long an agent may go on without a server; as the manifest says it. */
@@ -77,6 +78,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
         catalog: options.catalog,
         clock,
         mintId,
+        ...(options.programsMax === undefined ? {} : { programsMax: options.programsMax }),
         startAgent: (spec, more) => startAgent(hiding(spec, ownFiles(options.store)), more),
         keeper,
         processes: new ProcessRegister(log),

@@ -145,10 +145,27 @@ const mcpServer = z
   .refine((value) => value.transport !== 'stdio' || value.command !== undefined, 'stdio needs `command`')
   .refine((value) => value.transport === 'stdio' || value.url !== undefined, 'http and sse need `url`');
 
+const bytes = z
+  .string()
+  .regex(/^[1-9]\d*(KiB|MiB|GiB)$/, 'is a number of KiB, MiB or GiB, such as "256MiB"')
+  .optional();
+
 const program = z.strictObject({
   ...answered,
   entry: text,
   description: z.string().optional(),
+  /** What one run of it may use; what is usual where it is absent. */
+  limits: z
+    .strictObject({
+      steps: count.optional(),
+      memory: bytes,
+      depth: count.optional(),
+      size: count.optional(),
+      at_once: count.optional(),
+      children: count.optional(),
+      stream: bytes,
+    })
+    .optional(),
 });
 
 /** Which tools an assistant may use. The lists hold names such as `server.tool`, where `*` stands for any text. */
@@ -196,7 +213,7 @@ const template = z
     'names exactly one of `agent`, `program` and `assistant`',
   );
 
-const pool = z.strictObject({ max_sessions: count.default(20) });
+const pool = z.strictObject({ max_sessions: count.default(20), max_programs: count.optional() });
 
 const server = z.strictObject({
   /** How long an agent may go on without a server or runner before it is ended; default one hour. */

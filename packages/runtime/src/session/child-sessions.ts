@@ -10,9 +10,6 @@ import { readRecords } from './read-records.ts';
 import { ofDomain, refusal, type ServiceRefusal } from './service-refusal.ts';
 import type { SessionStore } from './session-store.ts';
 
-/** How many sessions one program may open in its life. */
-const childrenMax = 1_000;
-
 export type ChildPorts = {
   readonly log: EventLog;
   readonly store: SessionStore;
@@ -30,6 +27,8 @@ export type ParentRun = {
   readonly run: string;
   readonly epoch: number;
   readonly writer: OwnerWriter;
+  /** How many sessions the program may open in its life. */
+  readonly childrenMax: number;
 };
 
 /**
@@ -59,11 +58,14 @@ export class ChildSessions {
   /** Opens it, or finds it open. */
   async open(id: string, agent: string): Promise<ServiceRefusal | undefined> {
     const { store, pool } = this.#ports;
-    const { session: parent, root, code, writer, epoch } = this.#run;
+    const { session: parent, root, code, writer, epoch, childrenMax } = this.#run;
     if ((await store.state(id)) === undefined) {
       const own = await store.state(parent);
       if ((own?.children.size ?? 0) >= childrenMax) {
-        return refusal('too_many_children', `a program may open ${childrenMax} sessions, and this one has`);
+        return refusal(
+          'too_many_children',
+          `a program may open ${childrenMax} sessions (its limit \`children\`), and this one has`,
+        );
       }
       // On record first: whoever ends the program must find it.
       await writer.tell({ type: 'child-opened', epoch, child: id });

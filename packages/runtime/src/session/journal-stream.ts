@@ -4,8 +4,6 @@ import { JournalError, type JournalTape } from '../program/journal-file.ts';
 import type { OwnerWriter } from './owner-writer.ts';
 
 const pageEntries = 1_000;
-/** Of one run; a longer one is not read back, since it is held in memory while it is replayed. */
-const runBytesMax = 256 * 1024 * 1024;
 
 const Begin = z.strictObject({ run: z.string() });
 
@@ -17,6 +15,8 @@ export type JournalOf = {
   readonly run: string;
   /** What is being said is on record, and every line that was appended with it. */
   readonly written: () => Promise<void>;
+  /** Of one run; a longer one is not read back, since it is held in memory while it is replayed. */
+  readonly bytesMax: number;
 };
 
 /**
@@ -36,6 +36,7 @@ export class JournalStream implements JournalTape {
     this.#of = of;
     this.#lines = lines;
     this.#isBegun = isBegun;
+    for (const line of lines) this.#bytes += line.length;
   }
 
   static async open(of: JournalOf): Promise<JournalStream> {
@@ -79,9 +80,10 @@ export class JournalStream implements JournalTape {
       this.#bytes += data.length;
       writer.keep({ type: 'line', data });
     }
-    if (this.#bytes > runBytesMax) {
-      throw new JournalError('unwritable', `the program has said and heard more than ${runBytesMax / 1024 / 1024} MiB`);
-    }
+    const { bytesMax } = this.#of;
+    if (this.#bytes <= bytesMax) return;
+    const most = bytesMax >= 1024 * 1024 ? `${Math.floor(bytesMax / 1024 / 1024)} MiB` : `${bytesMax} bytes`;
+    throw new JournalError('unwritable', `the program has said and heard more than ${most}, its limit \`stream\``);
   }
 
   async sync(): Promise<void> {

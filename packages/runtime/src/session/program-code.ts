@@ -5,6 +5,7 @@ import * as z from 'zod';
 import type { CatalogEntry, LoadedProgram } from '../catalog.ts';
 import { agentSpec } from '../program/agent-spec.ts';
 import { callSeconds, initSeconds } from '../program/program-agent.ts';
+import { ProgramLimits } from '../program/program-limits.ts';
 import { WorldFailure } from '../program/program-world.ts';
 
 const collection = 'code';
@@ -62,13 +63,19 @@ const Stored = z.looseObject({
   module: z.unknown(),
   projectDirectory: z.string(),
   mockModels: z.boolean().optional(),
+  limits: ProgramLimits.optional(),
 });
 
 function readProgram(data: unknown): LoadedProgram {
-  const { module, projectDirectory, mockModels } = Stored.parse(data);
+  const { module, projectDirectory, mockModels, limits } = Stored.parse(data);
   const checked = checkModule(module);
   if (!checked.ok) throw new Error(`a stored program cannot be read: ${checked.error}`);
-  return { module: checked.value, projectDirectory, ...(mockModels === undefined ? {} : { mockModels }) };
+  return {
+    module: checked.value,
+    projectDirectory,
+    ...(mockModels === undefined ? {} : { mockModels }),
+    ...(limits === undefined ? {} : { limits }),
+  };
 }
 
 const digestLength = 32;

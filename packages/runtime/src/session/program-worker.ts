@@ -5,6 +5,7 @@ import { display } from '@concerto/vm';
 import type { LoadedProgram } from '../catalog.ts';
 import type { LeftAgent } from '../program/program-agent.ts';
 import { ProgramJournal } from '../program/program-journal.ts';
+import { defaultLimits, type ProgramLimits } from '../program/program-limits.ts';
 import type { ProgramWorld } from '../program/program-world.ts';
 import { runProgram } from '../program/run-program.ts';
 import type { StartWorker, Worker, WorkerAnswer, WorkerControl, WorkerOutput } from '../worker.ts';
@@ -17,8 +18,6 @@ import { ModelCalls } from './program-calls.ts';
 import type { ProgramCode } from './program-code.ts';
 import { asked, emitted, failureText, type ProgramWord, resultOf } from './program-words.ts';
 
-/** Calls and loop turns without a word to the world: some seconds of them. */
-const stepsBetweenEffects = 100_000_000;
 /** Words that the log does not have yet; then the program waits for it. */
 const wordsAheadMax = 1_000;
 
@@ -69,6 +68,7 @@ class ProgramWorker implements Worker {
   readonly version: string;
   readonly output = new MessageQueue<WorkerOutput>();
   readonly #start: ProgramStart;
+  readonly #limits: ProgramLimits;
   readonly #asked = new Map<string, (answer: Json) => void>();
   readonly #agents = new Set<ChildAgent>();
   readonly #models = new ModelCalls((output) => this.#push(output));
@@ -81,6 +81,7 @@ class ProgramWorker implements Worker {
 
   constructor(start: ProgramStart) {
     this.version = start.code;
+    this.#limits = { ...defaultLimits, ...start.program.limits };
     this.#start = start;
     if (start.cutShort !== undefined) this.#begin(start.cutShort);
   }
@@ -92,7 +93,8 @@ class ProgramWorker implements Worker {
   #begin(prompt: AgentPrompt): void {
     this.#running = new AbortController();
     const { session, root, code, ports, writer, epoch } = this.#start;
-    const children = new ChildSessions(ports, { session, root, code, run: prompt.id ?? 'run', writer, epoch });
+    const run = { session, root, code, run: prompt.id ?? 'run', writer, epoch };
+    const children = new ChildSessions(ports, { ...run, childrenMax: this.#limits.children });
     this.#children = children;
     this.#finished = this.#run(prompt, children, this.#running.signal).catch((cause: unknown) => {
       this.#fail(cause instanceof Error ? cause.message : String(cause));
@@ -191,8 +193,10 @@ class ProgramWorker implements Worker {
     const { program, ports, writer, session } = this.#start;
     const world = this.#world(prompt, children);
     const written = (): Promise<void> => this.output.read();
+    const { steps, memory, depth, size, at_once: fibers, stream } = this.#limits;
+    const limits = { steps, memory, depth, size, fibers };
     const run = prompt.id ?? 'run';
-    const tape = await JournalStream.open({ log: ports.log, writer, session, run, written });
+    const tape = await JournalStream.open({ log: ports.log, writer, session, run, written, bytesMax: stream });
     const journal = new ProgramJournal(program.module, {
       tape,
       digest: this.version,
@@ -201,7 +205,6 @@ class ProgramWorker implements Worker {
       arguments: {},
       environment: world.environment,
     });
-    const limits = { steps: stepsBetweenEffects };
     const outcome = await runProgram(program.module, world, { entry: 'main', signal, journal, limits });
     if (!this.#isDetached) await children.finishAll();
     if (signal.aborted) return;

@@ -1,3 +1,4 @@
+import type { SessionKind } from '@concerto/protocol';
 import type { SessionState } from '@concerto/session';
 import { Answering } from '../answer/answering.ts';
 import { assistantStarter } from '../assistant/assistant-start.ts';
@@ -22,6 +23,7 @@ const renewEveryMs = 2_000;
 const otherMachineMs = 30_000;
 /** How often we look for sessions that nobody told us about: expired leases, lost wake-ups. */
 const sweepEveryMs = 1_000;
+const programsMaxDefault = 1_000;
 /** How often we look for agents whose session needs none any more: their runner died before it had ended them. */
 const orphansEveryMs = 30_000;
 
@@ -31,10 +33,18 @@ export type RunnerOptions = ActorPorts &
     readonly catalog: Catalog;
     readonly pool: PoolKeeper;
     readonly rules: RuleBook;
+    /** Programs at work here at the same time; more wait until one rests or ends. */
+    readonly programsMax?: number;
     readonly processes: Pick<ProcessRegister, 'remember' | 'forget' | 'end' | 'here' | 'isElsewhere'>;
   };
 
-type Owned = { readonly actor: SessionActor; readonly epoch: number; readonly ended: Promise<void>; renewedAt: number };
+type Owned = {
+  readonly actor: SessionActor;
+  readonly kind: SessionKind;
+  readonly epoch: number;
+  readonly ended: Promise<void>;
+  renewedAt: number;
+};
 
 /**
  * Owns sessions: claims those that need an owner, keeps their leases, and gives them up when told to stop. Several
@@ -203,7 +213,7 @@ export class Runner {
     if (state === undefined || !needsOwner(state)) return;
     const entry = await this.#entryOf(state);
     // Another runner may know it; when none does, the session says that it waits for one.
-    if (entry === undefined) return;
+    if (entry === undefined || (entry.kind === 'program' && !this.#hasRoomForProgram())) return;
     const lease = leaseOf(session);
     const got = await log.acquireLease({ name: lease, owner: name, ttlMs: leaseTtlMs });
     if (got.kind === 'held') {
@@ -234,7 +244,15 @@ export class Runner {
       route: isChild ? undefined : routeFor({ rules, entry, report, session: () => store.known(session) }),
     });
     const ended = actor.run().then((end) => this.#ended(tenure, end));
-    this.#owned.set(session, { actor, epoch: got.epoch, ended, renewedAt: clock.elapsed() });
+    this.#owned.set(session, { actor, kind: entry.kind, epoch: got.epoch, ended, renewedAt: clock.elapsed() });
+  }
+
+  /** One that finds none is found again by the sweep. */
+  #hasRoomForProgram(): boolean {
+    const { programsMax = programsMaxDefault } = this.#options;
+    let programs = 0;
+    for (const { kind } of this.#owned.values()) if (kind === 'program') programs++;
+    return programs < programsMax;
   }
 
   /** Its agent runs on another machine, and a keeper there may hold it: a runner that comes back can take it up. */
