@@ -65,7 +65,14 @@ const Lifecycle = [
     /** How long this agent may take to come up, where that is more than usual. */
     startWithinMs: z.number().int().positive().optional(),
   }),
-  z.strictObject({ ...envelope, type: z.literal('released'), epoch, reason: z.string() }),
+  z.strictObject({
+    ...envelope,
+    type: z.literal('released'),
+    epoch,
+    reason: z.string(),
+    /** It only waits: nobody need own it until something is asked of it, or until then. */
+    rests: z.strictObject({ until: z.number().int().optional() }).optional(),
+  }),
   z.strictObject({ ...envelope, type: z.literal('start-requested'), incarnation, epoch, deadline }),
   z.strictObject({
     ...envelope,

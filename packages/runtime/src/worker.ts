@@ -32,6 +32,8 @@ export type WorkerOutput = {
   | (Extract<AgentOutput, { kind: 'message' }> & { readonly requestId?: string })
   /** Answered by an answer to `id`. */
   | { readonly kind: 'suspend'; readonly id: string; readonly event: Suspend }
+  /** It only waits now, as `rests` of the worker says, and may be put away. */
+  | { readonly kind: 'rests' }
   /** It broke the rules of its wire. When `fatal`, its turn cannot be trusted to end. */
   | { readonly kind: 'violation'; readonly error: SessionError; readonly fatal: boolean }
   /** Always the last; `words` are what whoever opened the session hears of it. */
@@ -68,6 +70,8 @@ export type Worker = {
   /** Where it works: what the paths that it names are relative to. */
   readonly folder?: string | undefined;
   readonly kept?: KeptWorker | undefined;
+  /** Of one that only waits, for people or for a time: ended and started again it is where it was. */
+  readonly rests?: { readonly until?: number } | undefined;
 
   /** Everything it says, in order, in batches of what is already there. One reader, for whom it waits. */
   readonly output: AsyncIterable<readonly WorkerOutput[]>;

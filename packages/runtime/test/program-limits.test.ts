@@ -56,9 +56,9 @@ test('a program that emits without end is held by the log’s pace, and can be c
 test.each<[string, string, Limits, RegExp]>([
   [
     'memory',
-    'let mut text = "x";\n    while true { text = text + text; }',
-    { memory: 1_000_000 },
-    /values take more than 1000000 bytes.*main\.conc:/,
+    'let mut all = []; while true { all.push(1); }',
+    { memory: 4 * 1024 * 1024 },
+    /values take more than 4 MiB.*main\.conc:/,
   ],
   ['depth', 'deeper(1);', { depth: 100 }, /recursion deeper than 100 calls/],
   ['stream', 'while true { emit("again", "and again"); }', { stream: 10_000 }, /said and heard more than 10000 bytes/],

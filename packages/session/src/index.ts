@@ -16,7 +16,7 @@ export { type Dispatch, type Queue, type QueueEntry } from './queue/queue.ts';
 export { answerStanding, withdrawnRefusal } from './session/answer.ts';
 export { audit, messageHistory } from './session/audit.ts';
 export { canGoOn } from './session/control.ts';
-export { nextDeadline } from './session/deadlines.ts';
+export { nextDeadline, restsUntil } from './session/deadlines.ts';
 export { decide } from './session/decide.ts';
 export { evolve, fold } from './session/evolve.ts';
 export { isoTime } from './session/iso-time.ts';

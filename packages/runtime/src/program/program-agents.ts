@@ -36,6 +36,11 @@ export class ProgramAgents {
     this.#events = events;
   }
 
+  /** No call of an agent is under way. */
+  get isIdle(): boolean {
+    return this.#sessions.size === 0;
+  }
+
   async open(request: AgentOpenRequest & { readonly id: number }, signal: AbortSignal): Promise<Json> {
     const agent = this.#declared(request.agent);
     const timeoutSeconds = callSeconds(agent, request.timeoutSeconds);

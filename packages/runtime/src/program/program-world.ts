@@ -3,6 +3,9 @@ import type { Answer, Request, Value } from '@concerto/vm';
 import type { LeftAgent, StartProgramAgent } from './program-agent.ts';
 
 /** What a program's effects are performed with. The command line and a session of the server each bring their own. */
+/** That a program waits for people or for a time alone, and until when; for ever unless given. */
+export type Rests = { readonly until?: number };
+
 export type ProgramWorld = {
   /** Emits, and the language's own events (`system`), in order. */
   readonly emit: (channel: string, payload: Value, system: boolean) => void;
@@ -26,6 +29,8 @@ export type ProgramWorld = {
   /** Resolves when the program may go on; without it, always. */
   readonly held?: () => Promise<void>;
   /** The agents that an earlier process of the run has left, and that go on. */
+  /** The program waits now, for people or for a time alone where it is told until when; undefined: for something else, or no more. */
+  readonly waits?: (rests: Rests | undefined) => void;
   readonly agentsLeft?: () => Promise<readonly LeftAgent[]>;
   /** How its agents are started; without it each is a process of our own. */
   readonly startAgent?: StartProgramAgent;

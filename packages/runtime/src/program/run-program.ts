@@ -23,7 +23,7 @@ import type { StartProgramAgent } from './program-agent.ts';
 import { ProgramAgents } from './program-agents.ts';
 import type { ProgramJournal } from './program-journal.ts';
 import { ProgramModels } from './program-models.ts';
-import { type ProgramRequest, type ProgramWorld, TURN_STEPS, WorldFailure } from './program-world.ts';
+import { type ProgramRequest, type ProgramWorld, type Rests, TURN_STEPS, WorldFailure } from './program-world.ts';
 
 export type RunOptions = {
   readonly entry: VmOptions['entry'];
@@ -78,7 +78,11 @@ export async function runProgram(module: IrModule, world: ProgramWorld, options:
       }
       // Timers, signals and answers get their turn even while a program only computes.
       if (result.status === 'running') await setImmediate();
-      else if (!desk.hasInput) await desk.someInput();
+      else if (!desk.hasInput) {
+        world.waits?.(written === undefined ? undefined : desk.rests);
+        await desk.someInput();
+        world.waits?.(undefined);
+      }
       const inputs = desk.inputs();
       const safe = written?.got(result.status, inputs);
       if (safe !== undefined) await safe;
@@ -133,7 +137,7 @@ function give(vm: Vm, inputs: readonly Input[]): void {
 /** Requests under way, and the answers that have come in. */
 class RequestDesk {
   readonly #world: ProgramWorld;
-  readonly #open = new Map<number, { abort(): void }>();
+  readonly #open = new Map<number, OpenRequest>();
   readonly #agents: ProgramAgents;
   readonly #models: ProgramModels;
   /** Begun before this process: made again once it is known which of them somebody still waits for. */
@@ -196,7 +200,7 @@ class RequestDesk {
     }
     const controller = new AbortController();
     if (!this.#repeated.has(request.id)) this.#world.watch?.(request);
-    this.#open.set(request.id, controller);
+    this.#open.set(request.id, { abort: () => controller.abort(), rests: restsWith(request) });
     const rooms = { world: this.#world, agents: this.#agents, models: this.#models };
     this.#await(request.id, performRequest(request, rooms, controller.signal), request);
   }
@@ -221,6 +225,17 @@ class RequestDesk {
     if (request !== undefined) this.#world.watch?.(request, answer);
     this.#arrived.push({ kind: 'answer', id, answer });
     this.wake();
+  }
+
+  /** Until when nothing but people can want something of it; undefined where anything else may come. */
+  get rests(): Rests | undefined {
+    if (!this.#agents.isIdle) return undefined;
+    let until = Number.POSITIVE_INFINITY;
+    for (const { rests } of this.#open.values()) {
+      if (rests === undefined) return undefined;
+      until = Math.min(until, rests.until ?? until);
+    }
+    return until === Number.POSITIVE_INFINITY ? {} : { until };
   }
 
   wake(): void {
@@ -269,6 +284,14 @@ class RequestDesk {
     this.#open.clear();
     await Promise.all([this.#agents.end(), this.#models.close()]);
   }
+}
+
+type OpenRequest = { abort(): void; readonly rests?: Rests | undefined };
+
+/** How long it takes where only a person or the time can answer it; undefined for anything else. */
+function restsWith(request: ProgramRequest): Rests | undefined {
+  if (request.kind === 'ask') return {};
+  return request.kind === 'sleep' && request.limit !== true ? { until: Date.now() + request.ms } : undefined;
 }
 
 function asWorldError(cause: unknown): {

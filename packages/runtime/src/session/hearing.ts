@@ -50,15 +50,18 @@ export class Hearing {
     this.#ids = new MessageIds(worker?.kept === undefined ? String(speaker.epoch) : `p${number}`);
   }
 
-  /** When its word does not count any more, it is read to its end all the same, so that it can go. */
-  async listen(output: Worker['output']): Promise<void> {
+  /** When its word does not count any more, it is read to its end all the same, so that it can go; unless it `rests`. */
+  async listen(output: Worker['output']): Promise<Worker['rests']> {
     const { incarnation, clock } = this.#parts;
     for await (const batch of output) {
       const { recorded } = incarnation;
       // What it answers comes after our own words to it.
       if (recorded !== undefined) await Promise.race([recorded, pause(clock, writeConfirmMs)]);
       if (incarnation.counts) await this.#hear(batch);
+      const rests = batch.at(-1)?.kind === 'rests' ? incarnation.worker?.rests : undefined;
+      if (rests !== undefined) return rests;
     }
+    return undefined;
   }
 
   /** Events of a batch go together; what changes the session carries those before it along. */
@@ -121,6 +124,8 @@ export class Hearing {
     const { mintId, incarnation } = this.#parts;
     const newId = (): string => (this.#at === undefined ? mintId('req') : incarnation.requestAt(this.#at));
     switch (output.kind) {
+      case 'rests':
+        return { shown: [] };
       case 'events':
         return { shown: output.events };
       case 'message': {

@@ -6,7 +6,7 @@ import type { LoadedProgram } from '../catalog.ts';
 import type { LeftAgent } from '../program/program-agent.ts';
 import { ProgramJournal } from '../program/program-journal.ts';
 import { defaultLimits, type ProgramLimits } from '../program/program-limits.ts';
-import type { ProgramWorld } from '../program/program-world.ts';
+import type { ProgramWorld, Rests } from '../program/program-world.ts';
 import { runProgram } from '../program/run-program.ts';
 import type { StartWorker, Worker, WorkerAnswer, WorkerControl, WorkerOutput } from '../worker.ts';
 import { ChildAgent } from './child-agent.ts';
@@ -20,6 +20,9 @@ import { asked, emitted, failureText, type ProgramWord, resultOf } from './progr
 
 /** Words that the log does not have yet; then the program waits for it. */
 const wordsAheadMax = 1_000;
+
+/** So long it has only waited when it is put away; one that goes on sooner by itself is not. */
+const restAfterMs = 3_000;
 
 /** So long a pause waits for the program's agents to hold; they go on holding after it. */
 const childrenHoldMs = 15_000;
@@ -78,6 +81,8 @@ class ProgramWorker implements Worker {
   #finished: Promise<void> = Promise.resolve();
   #isDetached = false;
   #isGone = false;
+  #rests: Rests | undefined;
+  #stayUp: () => void = () => {};
 
   constructor(start: ProgramStart) {
     this.version = start.code;
@@ -141,6 +146,7 @@ class ProgramWorker implements Worker {
     const state = await this.#start.ports.store.state(this.#start.session);
     this.#isDetached = state !== undefined && state.end === undefined && state.turn.active;
     if (this.#isDetached) for (const agent of this.#agents) agent.detach();
+    this.#stayUp();
     await this.#stopRunning();
     if (this.#isGone) return;
     this.#isGone = true;
@@ -233,6 +239,7 @@ class ProgramWorker implements Worker {
       },
       watch: (request, answer) => this.#models.watch(request, answer),
       held: async () => await this.#held?.until,
+      waits: (rests) => this.#waits(rests),
       startAgent: async ({ name: agent }, { name, signal }) => {
         const child = this.#childOf(children, { id: children.idOf('s', name), agent, call: name });
         await child.start(signal);
@@ -244,6 +251,20 @@ class ProgramWorker implements Worker {
       projectDirectory,
       mockModels,
     };
+  }
+
+  get rests(): Rests | undefined {
+    return this.#held === undefined && !this.#isGone ? this.#rests : undefined;
+  }
+
+  #waits(rests: Rests | undefined): void {
+    this.#rests = rests;
+    this.#stayUp();
+    this.#stayUp = () => {};
+    const { clock } = this.#start.ports;
+    const now = clock.now();
+    if (rests === undefined || (rests.until ?? Number.POSITIVE_INFINITY) < now + 2 * restAfterMs) return;
+    this.#stayUp = clock.at(now + restAfterMs, () => this.#push({ kind: 'rests' }));
   }
 
   #childOf(

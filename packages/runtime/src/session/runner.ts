@@ -1,5 +1,5 @@
 import type { SessionKind } from '@concerto/protocol';
-import type { SessionState } from '@concerto/session';
+import { restsUntil, type SessionState } from '@concerto/session';
 import { Answering } from '../answer/answering.ts';
 import { assistantStarter } from '../assistant/assistant-start.ts';
 import type { Catalog, CatalogEntry } from '../catalog.ts';
@@ -146,11 +146,12 @@ export class Runner {
   async #sweep(): Promise<void> {
     const unfinished = await readUnfinished(this.#options.log);
     for (const session of this.#heldUntil.keys()) if (!unfinished.has(session)) this.#heldUntil.delete(session);
-    for (const [session, { slot, parent }] of unfinished) {
+    const now = this.#options.clock.now();
+    for (const [session, { slot, parent, restsUntil: until = 0 }] of unfinished) {
       if (this.#stopping) return;
       if (parent !== undefined && !unfinished.has(parent)) await this.#endChild(session, parent);
       const heldUntil = this.#heldUntil.get(session) ?? 0;
-      const worthTrying = slot === 'held' && heldUntil <= this.#options.clock.elapsed();
+      const worthTrying = slot === 'held' && until <= now && heldUntil <= this.#options.clock.elapsed();
       if (worthTrying && !this.#owned.has(session)) await this.#consider(session);
     }
     await this.#options.pool.reconcile();
@@ -185,12 +186,12 @@ export class Runner {
 
   /** One of an owner that was superseded is rightful nowhere; one that nobody needs may just be ending in good order. */
   async #endIfOrphan(note: ProcessNote): Promise<void> {
-    const { log, store, name, processes } = this.#options;
+    const { log, store, name, processes, clock } = this.#options;
     const state = await store.state(note.session);
     if (state === undefined) return;
     if (note.epoch < state.epoch) return await processes.end(note);
     // Where an owner is needed, its claim does it.
-    if (needsOwner(state)) return;
+    if (needsOwner(state, clock.now())) return;
     const lease = leaseOf(note.session);
     const got = await log.acquireLease({ name: lease, owner: `${name}/orphans`, ttlMs: leaseTtlMs });
     if (got.kind === 'held') return;
@@ -210,7 +211,7 @@ export class Runner {
   async #claimIfNeeded(session: string): Promise<void> {
     const { log, store, name, clock } = this.#options;
     const state = await store.state(session);
-    if (state === undefined || !needsOwner(state)) return;
+    if (state === undefined || !needsOwner(state, clock.now())) return;
     const entry = await this.#entryOf(state);
     // Another runner may know it; when none does, the session says that it waits for one.
     if (entry === undefined || (entry.kind === 'program' && !this.#hasRoomForProgram())) return;
@@ -296,6 +297,7 @@ function leaseOf(session: string): string {
   return `session:${session}`;
 }
 
-function needsOwner(state: SessionState): boolean {
+function needsOwner(state: SessionState, now: number): boolean {
+  if ((restsUntil(state) ?? 0) > now) return false;
   return state.slot.kind === 'held' && (state.end === undefined || state.agentProcess.kind !== 'none');
 }

@@ -130,10 +130,14 @@ export class SessionActor {
    * without us; any other ends. Gives one that goes on.
    */
   readonly release = (reason: string, keeps: boolean): Promise<LeftWorker | undefined> =>
-    this.#leave(reason, 'released', keeps);
+    this.#leave(reason, 'released', { keeps });
 
   /** The worker first: whoever comes next must not find two. Its end is ours, so it is not reported as its own. */
-  async #leave(reason: string, end: TenureEnd, keeps = false): Promise<LeftWorker | undefined> {
+  async #leave(
+    reason: string,
+    end: TenureEnd,
+    { keeps = false, rests }: { readonly keeps?: boolean; readonly rests?: Worker['rests'] } = {},
+  ): Promise<LeftWorker | undefined> {
     const tenure = this.#tenure;
     if (tenure.isOver || this.#leaving) return undefined;
     this.#leaving = true;
@@ -153,6 +157,7 @@ export class SessionActor {
         type: 'released',
         epoch: tenure.epoch,
         reason,
+        rests,
         ...(stays ? { kept: live.number } : { undelivered: undelivered(state, live) }),
       })),
     );
@@ -280,9 +285,9 @@ export class SessionActor {
     const { mintId, clock } = this.#ports;
     const { entry, route } = this.#owned;
     const parts = { writer, timeouts: this.#timeouts, journal: this.#journal, mintId, clock, entry, route };
-    await new Hearing({ ...parts, incarnation: live, heard: before.heard }).listen(
-      weighed(worker.output, { agent: entry.name, folder: worker.folder }),
-    );
+    const hearing = new Hearing({ ...parts, incarnation: live, heard: before.heard });
+    const rests = await hearing.listen(weighed(worker.output, { agent: entry.name, folder: worker.folder }));
+    if (rests !== undefined) await this.#leave('nothing is to be done until it is called', 'done', { rests });
   }
 
   /** Undefined when there is none, which is told. */

@@ -6,6 +6,7 @@ import {
   decide,
   evolve,
   type Refusal,
+  restsUntil,
   type SessionCommand,
   type SessionState,
   sessionView,
@@ -286,8 +287,11 @@ function eventEntry(event: PublicEvent, at: string): NewEntry {
 }
 
 /** A program runs without a place of the pool. */
-function unfinishedRow({ kind, slot, parent }: SessionState): JsonObject {
+function unfinishedRow(state: SessionState): JsonObject {
+  const { kind, slot, parent } = state;
+  const until = restsUntil(state);
   return {
+    ...(until === undefined ? {} : { restsUntil: until }),
     slot: slot.kind,
     ...(kind === 'program' ? { unpooled: true } : {}),
     ...(parent === undefined ? {} : { parent }),
@@ -297,7 +301,7 @@ function unfinishedRow({ kind, slot, parent }: SessionState): JsonObject {
 /** The list's row, and what runners look through; the latter only when it says something new, since every page counts. */
 function indexDocuments(id: string, before: SessionState | undefined, state: SessionState): readonly DocumentWrite[] {
   const view = sessionView(state, 0);
-  const same = before?.slot.kind === state.slot.kind && before.end === state.end;
+  const same = before?.slot.kind === state.slot.kind && before.end === state.end && before.rests === state.rests;
   const row: DocumentWrite = {
     collection: state.parent === undefined ? sessionsCollection : childrenCollection,
     key: id,

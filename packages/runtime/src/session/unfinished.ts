@@ -7,6 +7,8 @@ const Unfinished = z.looseObject({
   /** It runs without a place of the pool. */
   unpooled: z.boolean().optional(),
   parent: z.string().optional(),
+  /** Nobody need own it before then. */
+  restsUntil: z.number().optional(),
 });
 type Unfinished = z.infer<typeof Unfinished>;
 const pageDocuments = 500;

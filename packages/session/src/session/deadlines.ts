@@ -67,6 +67,12 @@ function earliest(state: SessionState): Deadline | undefined {
   );
 }
 
+/** Until when nobody need own it, in milliseconds since the epoch; undefined when it does not rest. */
+export function restsUntil(state: SessionState): number | undefined {
+  if (state.rests === undefined) return undefined;
+  return Math.min(state.rests.until ?? Number.MAX_SAFE_INTEGER, nextDeadline(state) ?? Number.MAX_SAFE_INTEGER);
+}
+
 /** When to send `expire`, in milliseconds since the epoch, or undefined when nothing is awaited. */
 export function nextDeadline(state: SessionState): number | undefined {
   return earliest(state)?.at;

@@ -27,6 +27,7 @@ export function evolveSession(state: SessionState, record: SessionRecord): Sessi
     : apply(state, record);
   return {
     ...next,
+    rests: record.type === 'released' ? record.rests : undefined,
     updatedAt: Math.max(state.updatedAt, record.at),
     activeAt: bookkeeping.has(record.type) ? state.activeAt : Math.max(state.activeAt, record.at),
   };

@@ -1,7 +1,7 @@
 import { unreachable } from '@concerto/base';
 import type { LifecycleVerb } from '@concerto/protocol';
 import { find } from '../archive.ts';
-import { flyingEntry } from '../queue/queue.ts';
+import { flyingEntry, hasPending } from '../queue/queue.ts';
 import { advance } from './advance.ts';
 import { command, type Draft, record } from './draft.ts';
 import { dispatchAttemptsMax, openRequestsMax, resumeRepeatAfterMs } from './limits.ts';
@@ -59,7 +59,7 @@ function obey(draft: Draft, report: Report): void {
       if (!goesOn(draft.state, report.kept)) {
         loseProcess(draft, { why: 'handed-over', undelivered: report.undelivered });
       }
-      record(draft, { type: 'released', epoch: report.epoch, reason: report.reason });
+      record(draft, { type: 'released', epoch: report.epoch, reason: report.reason, ...restsIn(draft.state, report) });
       return;
     case 'agent-ready':
       return ready(draft, report);
@@ -94,6 +94,14 @@ function obey(draft: Draft, report: Report): void {
     default:
       return unreachable(report);
   }
+}
+
+/** Not where something came for it in the last moment: the next owner has that to do. */
+function restsIn(state: SessionState, { rests }: ReportOf<'released'>): Pick<ReportOf<'released'>, 'rests'> {
+  const { control, hold, queue, requests, turn } = state;
+  const isAnswered = [...requests.live.values()].some(({ answer }) => answer !== undefined);
+  const isWanted = control !== undefined || hold !== undefined || hasPending(queue) || isAnswered;
+  return rests === undefined || isWanted || !turn.active ? {} : { rests };
 }
 
 function goesOn({ agentProcess }: SessionState, kept: number | undefined): boolean {

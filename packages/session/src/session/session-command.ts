@@ -167,6 +167,8 @@ export type Report =
   /** The owner gives the session up, its process ended or left to the next. */
   | (Reported & {
       readonly type: 'released';
+      /** It only waits, for people or for a time: it rests until then, if nothing was asked of it meanwhile. */
+      readonly rests?: { readonly until?: number | undefined } | undefined;
       /** The incarnation that goes on without an owner. */
       readonly kept?: number | undefined;
       readonly reason: string;

@@ -127,6 +127,8 @@ export type SessionState = {
     /** The session that needed its place. */
     readonly madeRoomFor?: string | undefined;
   };
+  /** It only waits, for people or for a time, and nobody need own it until then or until something is asked of it. */
+  readonly rests?: { readonly until?: number | undefined } | undefined;
   readonly owner?:
     | { readonly epoch: number; readonly runner: string; readonly startWithinMs?: number | undefined }
     | undefined;
