@@ -26,7 +26,8 @@ describeCorpus('stored', { ...unions, 'tool-config': ToolConfig, 'blob-head': Bl
 
 test.each(Object.entries(unions))('%s: every variant has a sample that must stay readable', (name, union) => {
   const folder = join(import.meta.dirname, 'corpus', 'stored', name, 'accepted');
-  const samples = readdirSync(folder).map((file) => file.replace(/\.json$/, ''));
+  // `released.resting.json` is a second one of `released`, for a field that came later.
+  const samples = [...new Set(readdirSync(folder).map((file) => file.replace(/\..*$/, '')))];
   const variants = union.options.map((option) => option.shape.type.value);
   expect(samples.toSorted()).toEqual(variants.toSorted());
 });
