@@ -22,6 +22,7 @@ export {
   type StreamName,
 } from './event-log.ts';
 export { type FollowRequest, follow } from './follow.ts';
+export { type LogMeasures, type MeasuredLog, measuredLog } from './measured-log.ts';
 export { memoryEventLog } from './memory/memory-event-log.ts';
 export { backupStore, openEventLog, type StoreOptions } from './open-event-log.ts';
 export type { RedisFacts } from './redis/redis-server-check.ts';

@@ -1,4 +1,4 @@
-import type { EventLog } from '@concerto/log';
+import type { EventLog, LogMeasures } from '@concerto/log';
 import type { Sessions } from '@concerto/runtime';
 import type { HttpBindings } from '@hono/node-server';
 import type { AnsweredCall } from './call-log.ts';
@@ -22,6 +22,8 @@ export type ServerContext = {
   readonly longPollMs?: number;
   /** Where the built page is; undefined serves the API alone. */
   readonly webRoot: string | undefined;
+  /** What this process has measured of its store. */
+  readonly measures?: (() => LogMeasures) | undefined;
   /** Hears of each call when it is answered. */
   readonly onAnswered?: ((call: AnsweredCall) => void) | undefined;
 };

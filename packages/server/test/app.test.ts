@@ -119,6 +119,8 @@ describe('calls that are no part of the API', () => {
     expect(response.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
     const text = await response.text();
     expect(text).toMatch(/^concerto_pool_max 1$/m);
+    expect(text).toMatch(/^concerto_sessions\{status="running"\} 0$/m);
+    expect(text).toMatch(/^concerto_request_oldest_seconds 0$/m);
     expect(text).toMatch(/^concerto_http_responses_total\{class="4xx"\} 1$/m);
   });
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { probeSandbox, startAgent } from '@concerto/agents';
-import { type EventLog, LogError, openEventLog } from '@concerto/log';
+import { type EventLog, LogError, type LogMeasures, measuredLog, openEventLog } from '@concerto/log';
 import {
   type Catalog,
   Overview,
@@ -21,6 +21,7 @@ import { hiding, ownFiles } from './own-files.ts';
 
 export type Runtime = {
   readonly log: EventLog;
+  readonly measures: () => LogMeasures;
   readonly sessions: Sessions;
   /** Undefined when sessions are run by other processes. */
   readonly runner: Runner | undefined;
@@ -60,7 +61,7 @@ async function openStore({ store, report }: RuntimeOptions): Promise<EventLog> {
 
 /** The one place where the parts are put together. */
 export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
-  const log = await openStore(options);
+  const { log, measures } = measuredLog(await openStore(options), systemClock.elapsed);
   const store = new SessionStore(log);
   const clock = systemClock;
   const mintId = idMint();
@@ -91,6 +92,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   if (options.runs) void warnWithoutSandbox(options.report);
   return {
     log,
+    measures,
     sessions,
     runner,
     close: async (leaving) => {

@@ -81,7 +81,7 @@ export async function run(argv: string[]): Promise<number> {
     const { allowed_hosts: hosts = [], allowed_origins: origins = [] } = settings?.table ?? {};
     const guard = { token, hosts: [...(isWildcard(host) ? ownNames() : [inUrl(host)]), ...hosts], origins };
     const inlineTools = inlineToolsOf(settings);
-    const watched = { report, onAnswered: answered };
+    const watched = { report, onAnswered: answered, measures: runtime.measures };
     server = await serve({
       host,
       port,
