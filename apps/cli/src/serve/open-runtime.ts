@@ -61,7 +61,7 @@ async function openStore({ store, report }: RuntimeOptions): Promise<EventLog> {
 
 /** The one place where the parts are put together. */
 export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
-  const { log, measures } = measuredLog(await openStore(options), systemClock.elapsed);
+  const { log, measures } = measuredLog(await openStore(options), () => systemClock.elapsed());
   const store = new SessionStore(log);
   const clock = systemClock;
   const mintId = idMint();
