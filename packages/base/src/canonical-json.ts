@@ -1,7 +1,7 @@
 import type { Json } from './json.ts';
 
 /** What `JSON.stringify` takes: members that are undefined are left out. */
-type Written = Json | { readonly [key: string]: Json | undefined };
+type Written = Json | readonly Written[] | { readonly [key: string]: Written | undefined };
 
 /** JSON text that does not depend on the order in which keys were written: equal values have equal texts. */
 export function canonicalJson(value: Written): string {

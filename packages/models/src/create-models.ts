@@ -4,7 +4,7 @@ import { type Connection, modelName, readConnection } from './connection.ts';
 import { mockPieces, mockReply } from './mock-model.ts';
 import { ModelFailure } from './model-failure.ts';
 import type { ModelPart, ModelReply, ModelTurn } from './model-turn.ts';
-import { costOf } from './prices.ts';
+import { costOf, type Prices } from './prices.ts';
 import { type Clock, RateLimit, realClock } from './rate-limit.ts';
 import { NO_RETRY, pause, retryDelay } from './retry.ts';
 import type { SdkAnswer, SdkPart, SdkRequest } from './sdk-turn.ts';
@@ -19,6 +19,8 @@ export type ModelsOptions = {
   readonly environment: Environment;
   /** Every model answers with the offline mock. */
   readonly mock?: boolean;
+  /** What tokens cost, over the list prices. */
+  readonly prices?: Prices;
   readonly clock?: Clock;
 };
 
@@ -36,12 +38,14 @@ type OpenConnection = {
   readonly connection: Connection;
   readonly limit: RateLimit;
   readonly metadata: CallMetadata<ProviderMetadata>;
+  readonly prices: Prices;
   nativeSchema: boolean;
 };
 
 type Call = (request: SdkRequest) => AsyncGenerator<SdkPart>;
 
-export function createModels({ connections, environment, mock, clock = realClock }: ModelsOptions): Models {
+export function createModels(options: ModelsOptions): Models {
+  const { connections, environment, mock, prices = {}, clock = realClock } = options;
   const open = new Map<string, OpenConnection>();
 
   const tableOf = (name: string): unknown => (Object.hasOwn(connections, name) ? connections[name] : undefined);
@@ -54,6 +58,7 @@ export function createModels({ connections, environment, mock, clock = realClock
       connection,
       limit: new RateLimit(connection.settings.rate_limit ?? {}, clock),
       metadata: new CallMetadata(),
+      prices,
       nativeSchema: true,
     };
     open.set(name, opened);
@@ -139,7 +144,7 @@ async function* takeTurn(
         }
         tokens = part.answer.usage.totalTokens;
         const latencyMs = Math.round(clock.now() - started);
-        yield { type: 'reply', reply: asReply(part.answer, connection, { latencyMs, attempts: attempt }) };
+        yield { type: 'reply', reply: asReply(part.answer, open, { latencyMs, attempts: attempt }) };
         return;
       }
       failure = await fail(new ModelFailure('network', 'the answer broke off'));
@@ -171,10 +176,10 @@ function refusesSchema({ code }: ModelFailure, turn: ModelTurn, { connection, na
 
 function asReply(
   answer: SdkAnswer,
-  { provider }: Connection,
+  { connection: { provider }, prices }: OpenConnection,
   counted: { readonly latencyMs: number; readonly attempts: number },
 ): ModelReply {
-  return { ...answer, ...counted, provider, cost: costOf(provider, answer.model, answer.usage) };
+  return { ...answer, ...counted, provider, cost: costOf(provider, answer.model, answer.usage, prices) };
 }
 
 function isMock(table: unknown): boolean {

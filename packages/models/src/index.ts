@@ -17,5 +17,5 @@ export type {
   ModelTurn,
   ModelUsage,
 } from './model-turn.ts';
-export { estimatedCost } from './prices.ts';
+export { estimatedCost, type Prices, readPrices } from './prices.ts';
 export type { Environment } from './variables.ts';

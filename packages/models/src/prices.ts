@@ -1,3 +1,4 @@
+import * as z from 'zod';
 import type { ModelUsage } from './model-turn.ts';
 
 /** US dollars for a million tokens. */
@@ -54,10 +55,13 @@ const TOKENS = 1_000_000;
 /** `gpt-4o-2024-08-06`, `claude-haiku-4-5-20251001`: the same model, dated. */
 const DATE_SUFFIX = /-(\d{8}|\d{4}-\d{2}-\d{2})$/;
 
+/** By the name of the model; they count before the list prices. */
+export type Prices = Readonly<Record<string, Price>>;
+
 /** Undefined when the price of the model, or of tokens from the cache, is not known. */
-export function costOf(provider: string, model: string, usage: ModelUsage): number | undefined {
+export function costOf(provider: string, model: string, usage: ModelUsage, own: Prices = {}): number | undefined {
   const table = PRICES[provider === 'openai-responses' ? 'openai' : provider];
-  const price = table?.[model] ?? table?.[model.replace(DATE_SUFFIX, '')];
+  const price = priceIn(own, model) ?? priceIn(table, model);
   if (price === undefined) return undefined;
   const { cachedInputTokens: cached, inputTokens, outputTokens } = usage;
   if (cached > 0 && price.cachedInput === undefined) return undefined;
@@ -66,11 +70,38 @@ export function costOf(provider: string, model: string, usage: ModelUsage): numb
   return (input + outputTokens * price.output) / TOKENS;
 }
 
+function priceIn(table: Prices | undefined, model: string): Price | undefined {
+  const known = (name: string): Price | undefined =>
+    table !== undefined && Object.hasOwn(table, name) ? table[name] : undefined;
+  return known(model) ?? known(model.replace(DATE_SUFFIX, ''));
+}
+
+const Table = z.record(
+  z.string(),
+  z.object({ input: z.number(), output: z.number(), cached_input: z.number().optional() }),
+);
+
+/** `[prices]` of a manifest, as it is or as a compiled program has it; what is none has no price. */
+export function readPrices(table: unknown): Prices {
+  const parsed = Table.safeParse(table);
+  if (!parsed.success) return {};
+  return Object.fromEntries(
+    Object.entries(parsed.data).map(([model, { cached_input: cachedInput, ...price }]) => [
+      model,
+      { ...price, ...(cachedInput === undefined ? {} : { cachedInput }) },
+    ]),
+  );
+}
+
 /** The same for a model whose provider nobody tells, as agents do not. */
-export function estimatedCost(model: string, usage: Omit<ModelUsage, 'totalTokens'>): number | undefined {
+export function estimatedCost(
+  model: string,
+  usage: Omit<ModelUsage, 'totalTokens'>,
+  own: Prices = {},
+): number | undefined {
   const whole = { ...usage, totalTokens: usage.inputTokens + usage.outputTokens };
   for (const provider of Object.keys(PRICES)) {
-    const cost = costOf(provider, model, whole);
+    const cost = costOf(provider, model, whole, own);
     if (cost !== undefined) return cost;
   }
   return undefined;

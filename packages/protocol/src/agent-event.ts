@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { BudgetEvent } from './budget.ts';
 import { JsonRecord, JsonValue } from './json-value.ts';
 import { LlmContent, Part } from './llm-content.ts';
 
@@ -353,6 +354,7 @@ export const SessionEvent = z.discriminatedUnion('type', [
     reason: z.string().optional(),
     expiresAt: z.string().optional(),
   }),
+  BudgetEvent,
   z.strictObject({ type: z.literal('gap'), from: z.number().int(), to: z.number().int() }),
   /** A suspend that no longer waits: answered by someone, or withdrawn with the reason. */
   z.strictObject({

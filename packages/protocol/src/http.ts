@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { Message, MessagePriority, SessionStatus, SuspendEvent, Usage } from './agent-event.ts';
+import { Budget, BudgetView } from './budget.ts';
 import { MessageId, SessionId } from './ids.ts';
 import { JsonValue } from './json-value.ts';
 import { LlmContent, Part } from './llm-content.ts';
@@ -34,6 +35,8 @@ export const StartSession = z.strictObject({
   tools: JsonValue.optional(),
   ifFull: z.enum(['reject', 'queue']).optional(),
   once: z.boolean().optional(),
+  /** What it may use; a unit that is not here is as the manifest says. */
+  budget: Budget.optional(),
   id: SessionId.optional(),
 });
 export type StartSession = z.infer<typeof StartSession>;
@@ -82,6 +85,7 @@ export const Session = z.strictObject({
   /** The session that opened it, and the top of their tree. */
   parent: z.string().optional(),
   root: z.string().optional(),
+  budget: BudgetView.optional(),
   /** How many sessions it opened. */
   children: z.number().int().nonnegative().optional(),
   /** The program that answers for it, and everybody its requests are put before, in this order. */

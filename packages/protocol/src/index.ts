@@ -75,6 +75,7 @@ export {
 } from './agent-wire-work.ts';
 export { type Decision, readDecision } from './approval-decision.ts';
 export { BlobHead, BlobRef, BlobUpload, blobBytesMax } from './blob.ts';
+export { Budget, BudgetAnswer, type BudgetUnit, BudgetView, budgetUnits, type Spent } from './budget.ts';
 export {
   type ClaudeBlock,
   ClaudeIntroduction,

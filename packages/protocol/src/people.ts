@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** `observer` reads; `member` starts, sends, answers and controls; `owner` also sets how things are done. */
 export const Role = z.enum(['observer', 'member', 'owner']);

@@ -8,6 +8,7 @@ import {
   Usage,
   UsageSource,
 } from './agent-event.ts';
+import { Budget, BudgetUnit } from './budget.ts';
 import { LifecycleVerb, SessionError, SessionKind } from './http.ts';
 import { JsonValue } from './json-value.ts';
 import { LlmContent } from './llm-content.ts';
@@ -51,6 +52,8 @@ const Lifecycle = [
     code: id.optional(),
     /** The program that answers for it. */
     supervisor: z.string().min(1).optional(),
+    /** What it may use, children included. */
+    budget: Budget.optional(),
     slot: z.enum(['held', 'wanted']),
   }),
   z.strictObject({ ...envelope, type: z.literal('slot-granted') }),
@@ -110,6 +113,8 @@ const Lifecycle = [
   }),
 ] as const;
 
+const answerers = z.array(z.strictObject({ to: z.string().min(1), withinMs: z.number().int().positive().optional() }));
+
 const Requests = [
   z.strictObject({
     ...envelope,
@@ -120,9 +125,7 @@ const Requests = [
     answerWithinMs: z.number().int().positive().optional(),
     onTimeout: OnTimeout.optional(),
     /** Whom it is put before, in this order; only a person may take for ever. */
-    answerers: z
-      .array(z.strictObject({ to: z.string().min(1), withinMs: z.number().int().positive().optional() }))
-      .optional(),
+    answerers: answerers.optional(),
   }),
   /** Who is asked now: `rules`, `model:NAME`, `supervisor:NAME`, `program:ID`, `person`. */
   z.strictObject({
@@ -131,6 +134,10 @@ const Requests = [
     requestId: id,
     to: z.string().min(1),
     reason: z.string().optional(),
+    /** Of what the session itself asks: as of a request that is opened. */
+    answerWithinMs: z.number().int().positive().optional(),
+    onTimeout: OnTimeout.optional(),
+    answerers: answerers.optional(),
   }),
   /** Whoever was asked does not decide. */
   z.strictObject({
@@ -144,7 +151,7 @@ const Requests = [
   z.strictObject({ ...envelope, type: z.literal('supervisor-set'), supervisor: z.string().min(1).optional() }),
   /** Nobody answered in the time there was. */
   z.strictObject({ ...envelope, type: z.literal('request-timed-out'), requestId: id, asked: z.string() }),
-  /** `held`: not handed over yet. Only records of older versions say no: their answer went to the agent at once. */
+  /** `held`: not handed over yet. Not so for what the session itself asked, and in records of older versions. */
   z.strictObject({
     ...envelope,
     type: z.literal('request-answered'),
@@ -281,6 +288,27 @@ const Children = [
   z.strictObject({ ...envelope, type: z.literal('responded'), line: z.string() }),
 ] as const;
 
+const Budgets = [
+  /** It was told that a budget comes near its end, or has come to it. */
+  z.strictObject({
+    ...envelope,
+    type: z.literal('budget-told'),
+    level: z.enum(['near', 'reached']),
+    what: z.array(BudgetUnit),
+  }),
+  /** What it may use from now on, all in all. */
+  z.strictObject({ ...envelope, type: z.literal('budget-raised'), limits: Budget }),
+  /** All that a session which it opened has used up to now. */
+  z.strictObject({
+    ...envelope,
+    type: z.literal('child-used'),
+    child: id,
+    usage: Usage,
+    turns: z.number().int().nonnegative(),
+    isEstimate: z.literal(true).optional(),
+  }),
+] as const;
+
 const Facts = [
   z.strictObject({ ...envelope, type: z.literal('usage-reported'), usage: Usage, source: UsageSource.optional() }),
   /** A report that could not be obeyed: late, of an older owner, or about something that is over. */
@@ -301,6 +329,7 @@ export const SessionRecord = z.discriminatedUnion('type', [
   ...Control,
   ...Messages,
   ...Children,
+  ...Budgets,
   ...Facts,
 ]);
 export type SessionRecord = z.infer<typeof SessionRecord>;

@@ -1,7 +1,8 @@
 import type { AgentSpec } from '@concerto/agents';
 import type { Result } from '@concerto/base';
 import type { IrModule } from '@concerto/ir';
-import type { OnTimeout, Rule, SessionKind } from '@concerto/protocol';
+import type { Prices } from '@concerto/models';
+import type { Budget, OnTimeout, Rule, SessionKind } from '@concerto/protocol';
 import type { AssistantSpec } from './assistant/assistant-spec.ts';
 import type { ProgramLimits } from './program/program-limits.ts';
 
@@ -29,6 +30,10 @@ export type CatalogEntry = {
   readonly askWithinMs?: number;
   /** How often models may be asked for one session. */
   readonly modelAsksMax?: number;
+  /** What each session of it may use. */
+  readonly budget?: Budget;
+  /** What tokens cost, over the list prices. */
+  readonly prices?: Prices;
 } & (
   | {
       readonly kind: 'agent';

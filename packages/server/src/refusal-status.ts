@@ -19,6 +19,7 @@ const statuses: Readonly<Record<string, number>> = {
   invalid_template: 422,
   invalid_rules: 422,
   cannot_remember: 422,
+  invalid_answer: 422,
   key_reused: 422,
   stopping: 503,
 };

@@ -15,6 +15,7 @@ export {
 export { type Dispatch, type Queue, type QueueEntry } from './queue/queue.ts';
 export { answerStanding, withdrawnRefusal } from './session/answer.ts';
 export { audit, messageHistory } from './session/audit.ts';
+export { isBudgetRequest, isOverBudget } from './session/budget.ts';
 export { canGoOn } from './session/control.ts';
 export { nextDeadline, restsUntil } from './session/deadlines.ts';
 export { decide } from './session/decide.ts';

@@ -2,6 +2,7 @@
 import {
   Ack,
   AgentEvent,
+  type Budget,
   type LifecycleVerb,
   type MessagePriority,
   type PublicEvent,
@@ -39,6 +40,7 @@ export type StoryOptions = {
   readonly capabilities?: readonly string[];
   readonly slot?: 'held' | 'wanted';
   readonly prompt?: string;
+  readonly budget?: Budget;
 };
 
 export const everything = ['steer', 'interrupt', 'pause', 'cancel', 'resume'];
@@ -101,7 +103,9 @@ export class Story {
   /** A report of the current owner and its current process, unless told otherwise. */
   report(report: ReportBody): this {
     const { epoch, incarnations } = this.state;
-    const ofOwner = ['claimed', 'released', 'usage', 'child-opened'].includes(report.type);
+    const ofOwner = ['claimed', 'released', 'usage', 'child-opened', 'child-used', 'request-routing'].includes(
+      report.type,
+    );
     const spoke = ofOwner ? {} : { incarnation: Math.max(1, incarnations) };
     const filled = { epoch, ...spoke, ...report } as Report;
     expect(this.ask(filled, 'runner:r1')).toBeUndefined();
@@ -114,7 +118,7 @@ export class Story {
   }
 
   start(options: StoryOptions = {}): this {
-    const { kind = 'agent', once = false, slot = 'held', prompt = 'first' } = options;
+    const { kind = 'agent', once = false, slot = 'held', prompt = 'first', budget } = options;
     const start: StartCommand = {
       type: 'start',
       sessionId: 's1',
@@ -123,6 +127,7 @@ export class Story {
       title: 'A task',
       once,
       slot,
+      budget,
       prompt: { messageId: 'first', content: prompt },
     };
     return this.wish(start);

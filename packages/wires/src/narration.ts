@@ -154,6 +154,7 @@ export class Narration {
         this.#isOver = true;
         this.#isBusy = false;
         return [...this.#close(), { tell: 'over', end: this.#end }];
+      case 'budget':
       case 'gap':
       case 'sendRequest':
       case 'graphEdit':

@@ -10,8 +10,8 @@ import {
   renderDiagnostic,
 } from '@concerto/language';
 import { demoAgents } from '@concerto/middleware-scripted';
-import { createModels } from '@concerto/models';
-import { Rule, type Template } from '@concerto/protocol';
+import { createModels, readPrices } from '@concerto/models';
+import { Budget, Rule, type Template } from '@concerto/protocol';
 import { type Catalog, type CatalogEntry, catalogOf, type LoadedProgram } from '@concerto/runtime';
 import { compileTarget } from '../language/compile-target.ts';
 import { showsColour } from '../terminal/paint.ts';
@@ -72,9 +72,10 @@ export function loadCatalog(options: CatalogOptions): Configured | undefined {
 
 export function entriesOf(manifest: Manifest, folder: string, options: CatalogOptions): readonly CatalogEntry[] {
   const { mock } = options;
-  const models = createModels({ connections: manifest.connections, environment: process.env, mock });
+  const prices = readPrices(manifest.prices);
+  const models = createModels({ connections: manifest.connections, environment: process.env, mock, prices });
   return [
-    ...Object.entries(manifest.agents).map(([name, agent]) => agentEntry(name, agent, folder)),
+    ...Object.entries(manifest.agents).map(([name, agent]) => ({ ...agentEntry(name, agent, folder), prices })),
     ...Object.entries(manifest.programs).map(
       ([name, program]): CatalogEntry => ({
         kind: 'program',
@@ -120,9 +121,10 @@ function answeredBy({
   on_timeout: onTimeout,
   ask_within: askWithin,
   model_asks_max: modelAsksMax,
-}: Pick<ManifestAgent, 'rules' | 'answer_within' | 'on_timeout' | 'ask_within' | 'model_asks_max'>): Pick<
+  budget,
+}: Pick<ManifestAgent, 'rules' | 'answer_within' | 'on_timeout' | 'ask_within' | 'model_asks_max' | 'budget'>): Pick<
   CatalogEntry,
-  'rules' | 'answerWithinMs' | 'onTimeout' | 'askWithinMs' | 'modelAsksMax'
+  'rules' | 'answerWithinMs' | 'onTimeout' | 'askWithinMs' | 'modelAsksMax' | 'budget'
 > {
   return {
     ...(rules.length === 0 ? {} : { rules: rules.map(ruleOf) }),
@@ -130,6 +132,7 @@ function answeredBy({
     ...(onTimeout === undefined ? {} : { onTimeout }),
     ...(askWithin === undefined ? {} : { askWithinMs: spanMs(askWithin) }),
     ...(modelAsksMax === undefined ? {} : { modelAsksMax }),
+    ...(budget === undefined ? {} : { budget: Budget.parse(budget) }),
   };
 }
 

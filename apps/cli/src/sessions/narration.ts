@@ -11,6 +11,7 @@ import {
 } from '@concerto/protocol';
 import { paint } from '../terminal/paint.ts';
 import { answerText, fieldsOf } from './audit-detail.ts';
+import { budgetText } from './budget-words.ts';
 import { changeText } from './change-text.ts';
 import { usageText } from './show.ts';
 
@@ -97,6 +98,8 @@ export class Narration {
         const who = event.by === undefined || !wished.has(event.status) ? '' : ` by ${event.by}`;
         return this.#progress(`[${event.status}]${reason}${who}`);
       }
+      case 'budget':
+        return paint(event.level === 'raised' ? 'dim' : 'yellow', `  budget ${event.level}: ${budgetText(event)}`);
       case 'gap':
         return paint('dim', `  (what came before ${event.to} is not kept any more)`);
       case 'error':

@@ -1,5 +1,5 @@
 import { type SuspendEvent, textContent } from '@concerto/protocol';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { rememberedIn, responseOf } from './response-of.ts';
 
 const choices = ['red', 'green', 'blue'].map((text, index) => ({
@@ -43,4 +43,17 @@ test.each([
 ] as const)('an approval answered with %j', (line, given, remember) => {
   expect(rememberedIn(consent, line)).toEqual({ given, remember });
   expect(rememberedIn(choice('single'), line)).toEqual({ given: line, remember: {} });
+});
+
+describe('a budget', () => {
+  const event: SuspendEvent = { type: 'queryConsent', requestId: 'r', consentType: 'budget', scope: {}, graphUrl: '' };
+  test.each([
+    ['y', 'more'],
+    ['stop', 'stop'],
+    ['tokens=500', { more: { tokens: 500 } }],
+    ['more usd=0.5, turns=2', { more: { usd: 0.5, turns: 2 } }],
+    ['later', 'later'],
+  ])('%s', (given, response) => {
+    expect(responseOf(event, given)).toEqual(response);
+  });
 });

@@ -3,6 +3,7 @@ import { type AnswerRequest, type Choice, type SuspendEvent, textOf } from '@con
 
 /** What stands before the answer. */
 export function promptOf(event: SuspendEvent): string {
+  if (isBudget(event)) return 'more? [y: as much again, n: stop, or tokens=1000] ';
   if (event.type === 'queryConsent') return 'approve? [y/n, or why not] ';
   if (event.type !== 'waitForChoice') return 'your answer: ';
   return event.selectionMode === 'multiple'
@@ -22,6 +23,7 @@ export function rememberedIn(
 
 /** What a person typed, in the form that the question wants. */
 export function responseOf(event: SuspendEvent, given: string): Json {
+  if (isBudget(event)) return moreOf(given);
   if (event.type === 'queryConsent') {
     if (/^(y|yes|true|1)$/i.test(given)) return true;
     const chosen = (event.options ?? []).find(({ id, label }) => isSame(id, given) || isSame(label, given));
@@ -35,6 +37,23 @@ export function responseOf(event: SuspendEvent, given: string): Json {
     if (chosen.every((choice) => choice !== undefined)) return { selected: chosen.map(({ id }) => id) };
   }
   return { input: { role: 'user', parts: [{ text: given }] } };
+}
+
+function isBudget(event: SuspendEvent): boolean {
+  return event.type === 'queryConsent' && event.consentType === 'budget';
+}
+
+/** What is no answer goes as it is: the server says what would be. */
+function moreOf(given: string): Json {
+  if (/^(y|yes|more)$/i.test(given)) return 'more';
+  if (/^(n|no|stop)$/i.test(given)) return 'stop';
+  const amounts = given
+    .replace(/^more\s+/i, '')
+    .split(',')
+    .map((part) => part.trim());
+  const pairs = amounts.map((part) => /^(usd|tokens|turns|minutes)\s*=\s*([\d.]+)$/.exec(part));
+  if (pairs.some((pair) => pair === null)) return given;
+  return { more: Object.fromEntries(pairs.map((pair) => [pair?.[1] ?? '', Number(pair?.[2])])) };
 }
 
 function choiceOf(choices: readonly Choice[], given: string): Choice | undefined {

@@ -5,6 +5,7 @@ import { type CommandSpec, defineCommand, parseArguments, UsageError } from '../
 import { paint } from '../terminal/paint.ts';
 import { print, printError, printJson } from '../terminal/print.ts';
 import { attach } from './attach.ts';
+import { readBudget } from './budget-words.ts';
 import { addressOf, connect, connectionOptions, hintFor } from './connect.ts';
 import { idMeant } from './id-meant.ts';
 import { responseOf } from './response-of.ts';
@@ -26,6 +27,7 @@ type Options = {
   readonly assistant: string | undefined;
   readonly program: string | undefined;
   readonly template: string | undefined;
+  readonly budget: string | undefined;
   readonly once: boolean;
   readonly wait: boolean;
   readonly attach: boolean;
@@ -85,14 +87,15 @@ const verbs: Readonly<Record<string, Verb>> = {
     },
   },
   start: {
-    usage: 'AGENT PROMPT|- [--title T] [--once] [--wait] [--attach]',
+    usage: 'AGENT PROMPT|- [--title T] [--budget B] [--once] [--wait] [--attach]',
     summary: 'start a session; - reads the prompt from stdin; --assistant, --program or --template NAME for AGENT',
     arguments: { min: 0, max: 2 },
     run: async (client, args, options) => {
-      const { json, title, once, wait, attach: follows } = options;
+      const { json, title, budget, once, wait, attach: follows } = options;
       const session = await client.start({
         ...(await startTarget(args, options)),
         ...(title === undefined ? {} : { title }),
+        ...(budget === undefined ? {} : { budget: readBudget(budget) }),
         ...(once ? { once } : {}),
         ...(wait ? { ifFull: 'queue' as const } : {}),
       });
@@ -217,6 +220,7 @@ export const spec = defineCommand({
     program: { type: 'string', value: 'NAME', help: 'start: a program instead of an agent' },
     template: { type: 'string', value: 'NAME', help: 'start: from a template' },
     title: { type: 'string', value: 'T', help: 'start: a title; default the first line of the prompt' },
+    budget: { type: 'string', value: 'B', help: 'for `start`: what it may use, such as tokens=100000,usd=0.5' },
     once: { type: 'boolean', help: 'start: the session ends with its first result' },
     wait: { type: 'boolean', help: 'start: wait for a slot when the pool is full' },
     attach: { type: 'boolean', help: 'start: follow it at once' },

@@ -12,6 +12,7 @@ import type {
 import { paint, type Style } from '../terminal/paint.ts';
 import { type Cell, cut, heading, table, terminalWidth } from '../terminal/table.ts';
 import { auditDetail } from './audit-detail.ts';
+import { budgetText } from './budget-words.ts';
 
 /** What needs somebody is seen first. */
 const styles: Readonly<Partial<Record<SessionStatus, Style>>> = {
@@ -100,6 +101,7 @@ export function sessionDetail(session: Session): string {
     ['pending', String(session.pending)],
     ['tokens', tokensText(session.usage)],
     ['cost', costText(session.usage) ?? 'not told by the agent'],
+    ...(session.budget === undefined ? [] : [['budget', budgetText(session.budget)] as const]),
   ];
   const texts = [
     ...(waiting === undefined ? [] : [[`waits for ${waiting.for}`, waitingText(waiting)]]),

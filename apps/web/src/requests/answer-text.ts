@@ -11,6 +11,7 @@ export function textAnswer(text: string): Json {
 /** Whether an answer to an approval was a no. */
 export function isRefusal(event: SuspendEvent, response: Json): boolean {
   if (event.type !== 'queryConsent') return false;
+  if (event.consentType === 'budget') return isStop(response);
   const option = lastingOptions(event).find(({ id }) => id === response);
   return option === undefined ? !readDecision(response).isApproved : option.kind.startsWith('reject');
 }
@@ -26,11 +27,16 @@ export function answerText(event: SuspendEvent, response: Json): string {
 }
 
 function consentText(event: Extract<SuspendEvent, { type: 'queryConsent' }>, response: Json): string {
+  if (event.consentType === 'budget') return isStop(response) ? 'Stopped' : 'More';
   const option = lastingOptions(event).find(({ id }) => id === response);
   if (option !== undefined) return option.label;
   const { isApproved, reason } = readDecision(response);
   if (isApproved) return 'Approved';
   return reason === undefined ? 'Denied' : `Denied: ${reason}`;
+}
+
+function isStop(response: Json): boolean {
+  return response === 'stop' || response === false || response === 'no';
 }
 
 function choiceText(event: Extract<SuspendEvent, { type: 'waitForChoice' }>, id: unknown): string {

@@ -6,6 +6,7 @@ import { failureOf } from '../fetching/failure.ts';
 import { Icon, type IconName } from '../shell/icon.tsx';
 import { Lasting, Remaining } from '../time/moment.tsx';
 import { ApprovalForm } from './approval-form.tsx';
+import { BudgetForm } from './budget-form.tsx';
 import { ChoiceForm } from './choice-form.tsx';
 import { JsonForm } from './json-form.tsx';
 import { QuestionForm } from './question-form.tsx';
@@ -96,7 +97,11 @@ function Form(props: FormProps): ReactNode {
     case 'waitForChoice':
       return <ChoiceForm event={event} {...rest} />;
     case 'queryConsent':
-      return <ApprovalForm event={event} {...rest} />;
+      return event.consentType === 'budget' ? (
+        <BudgetForm event={event} {...rest} />
+      ) : (
+        <ApprovalForm event={event} {...rest} />
+      );
     case 'readGraph':
     case 'inspectNode':
     case 'applyEdits':
@@ -107,7 +112,9 @@ function Form(props: FormProps): ReactNode {
 }
 
 function looksOf(event: SuspendEvent): { readonly icon: IconName; readonly title: string } {
-  if (event.type === 'queryConsent') return { icon: 'shield', title: 'Approval' };
+  if (event.type === 'queryConsent') {
+    return { icon: 'shield', title: event.consentType === 'budget' ? 'Budget' : 'Approval' };
+  }
   if (event.type === 'waitForChoice') return { icon: 'question', title: 'Choice' };
   return { icon: 'question', title: event.type === 'waitForInput' ? 'Question' : 'Request' };
 }

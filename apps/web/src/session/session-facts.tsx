@@ -1,6 +1,7 @@
 import type { Session, SessionView } from '@concerto/protocol';
 import type { ReactNode } from 'react';
 import { Age } from '../time/moment.tsx';
+import { BudgetMeter } from '../usage/budget-meter.tsx';
 import { ContextMeter } from '../usage/context-meter.tsx';
 import { dollarsText, usageText } from '../usage/usage-text.ts';
 
@@ -25,6 +26,11 @@ export function SessionFacts({ session, view }: Props): ReactNode {
         </Fact>
         <Fact name="events">{view.position.toLocaleString()}</Fact>
         <UsageFacts session={session} view={view} />
+        {session.budget !== undefined && (
+          <Fact name="budget">
+            <BudgetMeter budget={session.budget} />
+          </Fact>
+        )}
         <Fact name="can">
           {capabilities === undefined || capabilities.length === 0 ? 'nothing announced' : capabilities.join(', ')}
         </Fact>

@@ -41,7 +41,12 @@ export function compileProgram({ program, facts, manifest }: CompileInput): IrMo
   for (const test of facts.tests) declareTest(builder, test);
   if (facts.main !== undefined) builder.module.main = builder.functionIndex(facts.main);
   const connections = { ...manifest?.connections, ...sourceConnections(builder) };
-  if (Object.keys(connections).length > 0) builder.module.manifest = { connections: plainJson(connections) };
+  const prices = manifest?.prices ?? {};
+  const tables = {
+    ...(Object.keys(connections).length === 0 ? {} : { connections: plainJson(connections) }),
+    ...(Object.keys(prices).length === 0 ? {} : { prices: plainJson(prices) }),
+  };
+  if (Object.keys(tables).length > 0) builder.module.manifest = tables;
   return builder.module;
 }
 

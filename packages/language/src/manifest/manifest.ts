@@ -81,6 +81,17 @@ const rule = z.strictObject({
   reason: z.string().optional(),
 });
 
+/** What each session may use; at the end of it somebody is asked for more. */
+const budget = z
+  .strictObject({
+    usd: z.number().positive().optional(),
+    tokens: count.optional(),
+    turns: count.optional(),
+    /** At work: neither paused nor waiting for anybody. */
+    minutes: z.number().positive().optional(),
+  })
+  .refine((value) => Object.keys(value).length > 0, 'names at least one of `usd`, `tokens`, `turns`, `minutes`');
+
 /** Who answers for it, and for how long a person may think. */
 const answered = {
   /** The first that matches decides. */
@@ -94,12 +105,20 @@ const answered = {
   ask_within: span.optional(),
   /** How often models may be asked for one session. */
   model_asks_max: count.optional(),
+  budget: budget.optional(),
 };
 
 /** Types of files that can be sent to it; text always can. */
 const accepts = z.array(
   z.string().regex(/^(text|[\w.+-]+\/[\w.+*-]+|\*\/\*)$/, 'is `text`, or a type such as `image/*`'),
 );
+
+/** US dollars for a million tokens. */
+const price = z.strictObject({
+  input: z.number().min(0),
+  output: z.number().min(0),
+  cached_input: z.number().min(0).optional(),
+});
 
 const agent = z
   .strictObject({
@@ -246,6 +265,8 @@ export const manifestSchema = z.strictObject({
   templates: z.record(z.string(), template).default({}),
   /** For all, after their own. */
   rules: z.array(rule).default([]),
+  /** By the name of the model, over the list prices that are built in. */
+  prices: z.record(z.string(), price).default({}),
   pool: pool.default({ max_sessions: 20 }),
   server: server.default({ allowed_hosts: [], allowed_origins: [], inline_tools: 'off' }),
 });

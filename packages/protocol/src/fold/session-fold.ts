@@ -36,6 +36,7 @@ export class SessionFold {
     plan: [],
     usage: noUsage,
     context: undefined,
+    budget: undefined,
     queue: emptyQueue,
     agent: {},
     end: undefined,
@@ -166,7 +167,9 @@ export class SessionFold {
   }
 
   #aboutSession(
-    event: UnknownEvent | EventOf<'status' | 'complete' | 'error' | 'finish' | 'gap' | 'sendRequest' | 'graphEdit'>,
+    event:
+      | UnknownEvent
+      | EventOf<'status' | 'complete' | 'error' | 'finish' | 'gap' | 'sendRequest' | 'graphEdit' | 'budget'>,
   ): Cell | undefined {
     const { seq: key, at } = event;
     switch (event.type) {
@@ -184,6 +187,12 @@ export class SessionFold {
       case 'finish':
         this.#set({ isFinished: true });
         return undefined;
+      case 'budget': {
+        const { type: _type, seq: _seq, at: _at, level, what = [], ...budget } = event;
+        this.#set({ budget });
+        const data = { level, what, spent: { ...budget.spent }, limits: { ...budget.limits } };
+        return this.#turn(event).push({ kind: 'raw', key, at, title: `budget ${level}`, data });
+      }
       case 'gap':
         return this.#turn(event).push({ kind: 'gap', key, at, from: event.from, to: event.to });
       case 'sendRequest':

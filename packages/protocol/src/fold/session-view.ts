@@ -13,6 +13,7 @@ import type {
   TurnOutcome,
   Usage,
 } from '../agent-event.ts';
+import type { BudgetView } from '../budget.ts';
 import type { LlmContent, Part } from '../llm-content.ts';
 
 /** From a newer server: shown as it is. */
@@ -180,6 +181,8 @@ export type SessionView = {
   readonly usage: UsageSum;
   /** How full the model's window is. */
   readonly context: { readonly used: number; readonly size: number } | undefined;
+  /** As it was last told of; undefined before that. */
+  readonly budget: BudgetView | undefined;
   readonly queue: Queue;
   readonly agent: AgentDetails;
   readonly end: SessionEnd | undefined;

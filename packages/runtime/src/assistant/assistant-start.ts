@@ -3,6 +3,7 @@ import { AgentError, markerVariable } from '@concerto/agents';
 import { assert } from '@concerto/base';
 import { Blobs, type EventLog } from '@concerto/log';
 import { McpFailure, McpServers, type ModelFailure } from '@concerto/models';
+import { isOverBudget, type SessionState } from '@concerto/session';
 import type { Clock, Environment, MintId } from '../ports.ts';
 import type { SessionStore } from '../session/session-store.ts';
 import type { StartWorker } from '../worker.ts';
@@ -59,13 +60,22 @@ export function assistantStarter({
       const tools = await openTools(assistant, ownTools, { names, open: servers, signal });
       const history = new AssistantHistory(await recallConversation(log, session));
       const files = new AssistantFiles({ session, log, blobs: new Blobs(log, () => clock.now()) });
-      return new AssistantWorker({ name, assistant, history, files, tools, close, mintId, clock });
+      const parts = { name, assistant, history, files, tools, close, mintId, clock };
+      const isLimited = store.known(session)?.budget !== undefined;
+      return new AssistantWorker({
+        ...parts,
+        ...(isLimited ? { isOverBudget: () => isOver(store.known(session)) } : {}),
+      });
     } catch (cause) {
       await close();
       if (!(cause instanceof McpFailure)) throw cause;
       throw startError(name, late.aborted ? lateServer(cause) : cause);
     }
   };
+}
+
+function isOver(state: SessionState | undefined): boolean {
+  return state !== undefined && isOverBudget(state);
 }
 
 function startError(name: string, cause: ModelFailure | McpFailure): AgentError {

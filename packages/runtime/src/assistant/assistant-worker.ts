@@ -29,6 +29,7 @@ export type AssistantParts = {
   readonly close: () => Promise<void>;
   readonly mintId: MintId;
   readonly clock: Clock;
+  readonly isOverBudget?: () => boolean;
 };
 
 /**
@@ -49,6 +50,8 @@ export class AssistantWorker implements Worker {
   #turn: AbortController | undefined;
   #finished: Promise<void> = Promise.resolve();
   #questions = 0;
+  /** How many of its works stand at a boundary. */
+  #standing = 0;
   #isGone = false;
   #closed: Promise<void> | undefined;
 
@@ -91,7 +94,7 @@ export class AssistantWorker implements Worker {
         this.#pausing = force ? undefined : id;
         if (force) this.#frozen.close();
         // Who waits for a person, or for nothing, stands at a boundary already.
-        else if (this.#turn === undefined || this.#asked.size > 0) this.#confirmPause();
+        else if (this.#turn === undefined || this.#asked.size > 0 || this.#standing > 0) this.#confirmPause();
         return force ? 'holds' : 'asked';
       case 'resume':
         this.#goOn();
@@ -163,10 +166,7 @@ export class AssistantWorker implements Worker {
         signal,
         mintId,
         now: () => clock.now(),
-        boundary: async () => {
-          if (this.#paused.isClosed) this.#confirmPause();
-          await this.#paused.pass(signal);
-        },
+        boundary: () => this.#boundary(signal),
         unfrozen: async () => {
           if (this.output.size > unreadMax) await this.#voice.recorded(signal);
           await this.#frozen.pass(signal);
@@ -183,6 +183,20 @@ export class AssistantWorker implements Worker {
       this.#turn = undefined;
       if (!signal.aborted) this.#say({ type: 'error', ...failureOf(cause) });
     }
+  }
+
+  /** A budget that is used up holds it before the next step, also when the word to pause has not come yet. */
+  async #boundary(signal: AbortSignal): Promise<void> {
+    const { isOverBudget } = this.#parts;
+    if (isOverBudget !== undefined) {
+      await this.#voice.recorded(signal);
+      if (isOverBudget()) this.#paused.close();
+    }
+    if (this.#paused.isClosed) this.#confirmPause();
+    this.#standing += 1;
+    await this.#paused.pass(signal).finally(() => {
+      this.#standing -= 1;
+    });
   }
 
   async #ask(event: Suspend, signal: AbortSignal): Promise<Json> {

@@ -99,12 +99,13 @@ export class ProgramModels {
 
   async #open(): Promise<Models> {
     if (this.#models !== undefined) return this.#models;
-    const { createModels } = await import('@concerto/models');
-    const connections = this.#module.manifest?.connections;
+    const { createModels, readPrices } = await import('@concerto/models');
+    const { connections, prices } = this.#module.manifest ?? {};
     this.#models ??= createModels({
       connections: isTable(connections) ? connections : {},
       environment: this.#world.environment,
       mock: this.#world.mockModels,
+      prices: readPrices(prices),
     });
     return this.#models;
   }

@@ -20,7 +20,7 @@ const writeConfirmMs = 1_000;
 
 export type HearingParts = {
   readonly incarnation: Incarnation;
-  readonly entry: Pick<CatalogEntry, 'name'>;
+  readonly entry: Pick<CatalogEntry, 'name' | 'prices'>;
   readonly writer: OwnerWriter;
   readonly timeouts: TurnTimeouts;
   readonly journal: WorkerJournal | undefined;
@@ -139,7 +139,10 @@ export class Hearing {
       case 'suspend':
         return asked({ ...output.event, requestId: newId() });
       case 'usage':
-        return { shown: [], told: { type: 'usage', ...estimatedUsage(output.usage, output.source) } };
+        return {
+          shown: [],
+          told: { type: 'usage', ...estimatedUsage(output.usage, output.source, this.#parts.entry.prices) },
+        };
       case 'withdrawn': {
         const requestId = incarnation.withdraws(output.id);
         if (requestId === undefined) return { shown: [] };

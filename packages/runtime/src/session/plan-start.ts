@@ -1,5 +1,6 @@
 import { err, type Json, nearest, ok, type Result } from '@concerto/base';
 import {
+  type Budget,
   type LlmContent,
   type SessionKind,
   type StartSession,
@@ -19,6 +20,7 @@ export type StartPlan = {
   readonly title: string;
   readonly prompt: string | LlmContent;
   readonly tools: ToolConfig | undefined;
+  readonly budget: Budget | undefined;
 };
 
 const kinds = ['agent', 'program', 'assistant'] as const;
@@ -48,7 +50,10 @@ export function planStart(
   // A program needs nobody to tell it what to do; its run still begins with a prompt.
   const prompt = request.prompt ?? known.template?.prompt ?? (kind === 'program' ? `run ${name}` : undefined);
   if (prompt === undefined) return err(refusal('invalid_start', '`prompt`: is required'));
-  return ok({ kind, name, title: request.title ?? titleOf(prompt, name), prompt, tools: tools.value });
+  // What the start names counts for that, the manifest for the rest.
+  const limits = { ...entry.budget, ...request.budget };
+  const budget = Object.keys(limits).length === 0 ? undefined : limits;
+  return ok({ kind, name, title: request.title ?? titleOf(prompt, name), prompt, tools: tools.value, budget });
 }
 
 export function targetOf(

@@ -14,6 +14,7 @@ import { type ChildPorts, ChildSessions } from './child-sessions.ts';
 import { JournalStream } from './journal-stream.ts';
 import { MessageQueue } from './message-queue.ts';
 import type { OwnerWriter } from './owner-writer.ts';
+import { ProgramBudget } from './program-budget.ts';
 import { ModelCalls } from './program-calls.ts';
 import type { ProgramCode } from './program-code.ts';
 import { asked, emitted, failureText, type ProgramWord, resultOf } from './program-words.ts';
@@ -76,6 +77,7 @@ class ProgramWorker implements Worker {
   readonly #agents = new Set<ChildAgent>();
   readonly #models = new ModelCalls((output) => this.#push(output));
   #children: ChildSessions | undefined;
+  #budget: ProgramBudget | undefined;
   #held: { readonly until: Promise<void>; readonly goOn: () => void } | undefined;
   #running = new AbortController();
   #finished: Promise<void> = Promise.resolve();
@@ -101,6 +103,17 @@ class ProgramWorker implements Worker {
     const run = { session, root, code, run: prompt.id ?? 'run', writer, epoch };
     const children = new ChildSessions(ports, { ...run, childrenMax: this.#limits.children });
     this.#children = children;
+    this.#budget?.close();
+    const { log, store } = ports;
+    this.#budget = new ProgramBudget({
+      log,
+      store,
+      writer,
+      session,
+      epoch,
+      written: () => this.output.read(),
+      hold: () => this.#hold(),
+    });
     this.#finished = this.#run(prompt, children, this.#running.signal).catch((cause: unknown) => {
       this.#fail(cause instanceof Error ? cause.message : String(cause));
     });
@@ -191,6 +204,7 @@ class ProgramWorker implements Worker {
 
   async #stopRunning(): Promise<void> {
     this.#running.abort();
+    this.#budget?.close();
     this.#goOn();
     await this.#finished;
   }
@@ -238,7 +252,10 @@ class ProgramWorker implements Worker {
         return this.#ask(id, asked(channel, payload, id), signal);
       },
       watch: (request, answer) => this.#models.watch(request, answer),
-      held: async () => await this.#held?.until,
+      held: async () => {
+        await this.#budget?.settle();
+        await this.#held?.until;
+      },
       waits: (rests) => this.#waits(rests),
       startAgent: async ({ name: agent }, { name, signal }) => {
         const child = this.#childOf(children, { id: children.idOf('s', name), agent, call: name });

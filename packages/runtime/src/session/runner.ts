@@ -5,6 +5,7 @@ import { assistantStarter } from '../assistant/assistant-start.ts';
 import type { Catalog, CatalogEntry } from '../catalog.ts';
 import type { LeftWorker, StartWorkers } from '../worker.ts';
 import { type AgentWorkerPorts, agentStarter } from './agent-worker.ts';
+import { BudgetRouting } from './budget-routing.ts';
 import { readKeptName } from './kept-agents.ts';
 import type { PoolKeeper } from './pool-keeper.ts';
 import { OwnProcessNotes, type ProcessNote, type ProcessRegister } from './process-register.ts';
@@ -233,6 +234,8 @@ export class Runner {
     const tenure = new Tenure({ session, runner: name, fence: { lease, epoch: got.epoch }, clock, report });
     const isChild = state.parent !== undefined;
     const answering = new Answering({ ...this.#options, tenure });
+    // What a program asked is its to answer first.
+    const route = isChild ? undefined : routeFor({ rules, entry, report, session: () => store.known(session) });
     const actor = new SessionActor(this.#options, {
       tenure,
       answering,
@@ -241,8 +244,8 @@ export class Runner {
       notes: new OwnProcessNotes(processes, tenure),
       once: state.once,
       isChild,
-      // What a program asked is its to answer first.
-      route: isChild ? undefined : routeFor({ rules, entry, report, session: () => store.known(session) }),
+      budget: new BudgetRouting({ store, clock, tenure, route, report }),
+      route,
     });
     const ended = actor.run().then((end) => this.#ended(tenure, end));
     this.#owned.set(session, { actor, kind: entry.kind, epoch: got.epoch, ended, renewedAt: clock.elapsed() });

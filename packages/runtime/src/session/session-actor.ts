@@ -7,6 +7,7 @@ import type { CatalogEntry } from '../catalog.ts';
 import type { Clock, MintId, Report } from '../ports.ts';
 import type { LeftWorker, StartWorker, Worker } from '../worker.ts';
 import { rememberCapabilities } from './agent-capabilities.ts';
+import type { BudgetRouting } from './budget-routing.ts';
 import { CommandFollowing } from './command-following.ts';
 import { atNextDeadline, startWithin } from './deadline-watch.ts';
 import { Hearing } from './hearing.ts';
@@ -40,6 +41,8 @@ export type Owned = {
   readonly notes: OwnProcessNotes;
   /** Asks the models that its requests are put before. */
   readonly answering: Answering;
+  /** Puts what the session itself asks before whoever may answer it. */
+  readonly budget: BudgetRouting;
   readonly once: boolean;
   /** Another session opened it, and hears it. */
   readonly isChild: boolean;
@@ -325,6 +328,7 @@ export class SessionActor {
     if (state === this.#followed || this.#tenure.isOver) return;
     this.#followed = state;
     this.#owned.answering.stands(state);
+    this.#owned.budget.stands(state);
     this.#cancelDeadline();
     if (this.#capabilities !== undefined && this.#capabilities !== state.capabilities) {
       rememberCapabilities(this.#ports, this.#owned.entry.name, state.capabilities);

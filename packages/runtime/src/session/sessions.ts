@@ -145,6 +145,7 @@ export class Sessions {
       ...(request.template === undefined ? {} : { template: request.template }),
       ...(request.input === undefined ? {} : { input: request.input }),
       ...(plan.tools === undefined ? {} : { tools: plan.tools }),
+      ...(plan.budget === undefined ? {} : { budget: plan.budget }),
       slot: slot.value,
     };
     const remembered = { collection: startsCollection, key: id, value: startText(request) };

@@ -1,4 +1,5 @@
 import { pendingEntries, type QueueEntry } from '../queue/queue.ts';
+import { isOverBudget } from './budget.ts';
 import { command, type Draft, record } from './draft.ts';
 import { deliveryTimeoutMs, startTimeoutMs } from './limits.ts';
 import type { SessionState } from './session-state.ts';
@@ -12,7 +13,7 @@ export function advance(draft: Draft): void {
   const { state } = draft;
   if (state.end !== undefined) return;
   takeAnswers(draft);
-  if (state.control !== undefined || state.hold !== undefined) return;
+  if (state.control !== undefined || state.hold !== undefined || isOverBudget(state)) return;
   if (needsProcess(draft.state)) {
     startProcess(draft);
     return;
@@ -45,7 +46,7 @@ function wantSlot(draft: Draft): void {
 /** Hands over what was answered, or keeps it while the session is held: either way a living owner has it. */
 function takeAnswers(draft: Draft): void {
   const { agentProcess, control, hold } = draft.state;
-  const goesOn = control === undefined && hold?.kind !== 'paused';
+  const goesOn = control === undefined && hold?.kind !== 'paused' && !isOverBudget(draft.state);
   for (const { requestId, answer } of draft.state.requests.live.values()) {
     if (answer === undefined || answer.stage === 'sent') continue;
     if (goesOn && agentProcess.kind === 'ready') {

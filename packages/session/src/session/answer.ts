@@ -1,6 +1,8 @@
 import { canonicalJson, err, type Json, ok } from '@concerto/base';
 import { find } from '../archive.ts';
 import { wake } from './advance.ts';
+import { answerBudget } from './answer-budget.ts';
+import { isBudgetRequest } from './budget.ts';
 import { type Draft, record } from './draft.ts';
 import type { Refusal, Wish } from './session-command.ts';
 import type { SessionState } from './session-state.ts';
@@ -22,6 +24,7 @@ export function answerRequest(draft: Draft, wish: Extract<Wish, { type: 'answer'
   if (request.state === 'withdrawn') {
     return err(withdrawnRefusal(requestId, request.reason ?? 'withdrawn'));
   }
+  if (isBudgetRequest(request)) return answerBudget(draft, request, wish);
   const { line, because, reason, rule } = wish;
   const exact = line === undefined ? {} : { line };
   record(draft, { type: 'request-answered', requestId, response, held: true, ...exact, because, reason });

@@ -18,6 +18,7 @@ const inward: ReadonlySet<SessionRecord['type']> = new Set([
   'answer-sent',
   'responded',
   'child-opened',
+  'budget-raised',
   'control-requested',
   'control-escalated',
   'control-superseded',

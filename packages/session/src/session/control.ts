@@ -2,6 +2,7 @@ import { err, ok } from '@concerto/base';
 import type { LifecycleVerb } from '@concerto/protocol';
 import { find } from '../archive.ts';
 import { wake } from './advance.ts';
+import { budgetRequestOf, isBudgetRequest } from './budget.ts';
 import { command, type Draft, record } from './draft.ts';
 import { isoTime } from './iso-time.ts';
 import { lifecycleMatrix } from './lifecycle-matrix.ts';
@@ -74,6 +75,10 @@ function refusalOf(state: SessionState, kind: LifecycleVerb, permission: string)
   if (permission === 'wrong') {
     return { code: 'wrong_status', status, message: `a session that is ${status} cannot be asked to ${kind}` };
   }
+  if (kind === 'resume' && budgetRequestOf(state) !== undefined) {
+    const message = 'the budget is used up: answer its request with "more" or "stop"';
+    return { code: 'over_budget', message };
+  }
   if (permission !== 'busy' || state.control === undefined) return undefined;
   const { kind: running, since, requestId } = state.control;
   return {
@@ -96,7 +101,7 @@ function concernsAgent(state: SessionState, kind: LifecycleVerb): boolean {
       return true;
     case 'pause':
       // An agent that cannot pause is already held while it waits for an answer.
-      return state.turn.active && (announces(state, 'pause') || openRequests(state).length === 0);
+      return state.turn.active && (announces(state, 'pause') || openRequests(state).every(isBudgetRequest));
     case 'resume':
       return state.hold?.agentHolds === true;
   }

@@ -1,6 +1,8 @@
 import { unreachable } from '@concerto/base';
 import { flyingEntry, pendingEntries, type QueueEntry } from '../queue/queue.ts';
 import { advance } from './advance.ts';
+import { budgetUnanswered } from './answer-budget.ts';
+import { budgetDeadline, budgetRequestOf, isBudgetRequest } from './budget.ts';
 import { command, type Draft, record } from './draft.ts';
 import {
   cancelKillAfterMs,
@@ -14,6 +16,7 @@ import {
   resumeTimeoutMs,
   starvationNoticeAfterMs,
 } from './limits.ts';
+import { mindBudget } from './mind-budget.ts';
 import { askedOf, passOn } from './route.ts';
 import type { SessionState } from './session-state.ts';
 import { confirmControl, endCancelled, endTurn, loseProcess } from './settle.ts';
@@ -21,7 +24,7 @@ import { needsProcess, openRequests, statusOf } from './status.ts';
 import { madeRoomText } from './view.ts';
 
 type Deadline = { readonly at: number } & (
-  | { readonly kind: 'control' | 'start' | 'park' }
+  | { readonly kind: 'control' | 'start' | 'park' | 'budget' }
   | { readonly kind: 'delivery' | 'starvation'; readonly entry: QueueEntry }
   | { readonly kind: 'question' | 'answer'; readonly requestId: string }
 );
@@ -48,6 +51,15 @@ function deadlines(state: SessionState): readonly Deadline[] {
       if (answer?.stage !== 'sent') continue;
       all.push({ kind: 'answer', at: waitsSince + deliveryTimeoutMs * deliveryAttemptsMax, requestId });
     }
+  }
+  const spent = budgetDeadline(state);
+  if (spent !== undefined) all.push({ kind: 'budget', at: spent });
+  // It is asked because the session is held, so that is no reason to wait.
+  const request = budgetRequestOf(state);
+  const { withinMs } = request === undefined ? {} : askedOf(request);
+  if (request !== undefined && withinMs !== undefined) {
+    const { requestId, waitsSince } = request;
+    all.push({ kind: 'question', at: waitsSince + withinMs, requestId });
   }
   if (isQuiet(state)) all.push({ kind: 'park', at: state.activeAt + parkAfterMs });
   return all;
@@ -112,6 +124,8 @@ function passed(draft: Draft, due: Deadline): void {
       kill(draft, 'the agent took no answer');
       loseProcess(draft, { why: 'unresponsive' });
       return advance(draft);
+    case 'budget':
+      return mindBudget(draft);
     case 'park':
       return park(draft, { reason: 'nothing to do' });
     default:
@@ -236,6 +250,7 @@ function questionPassed(draft: Draft, requestId: string): void {
   if (onTimeout === 'keep') return;
   const reason = `nobody answered within ${spanText(answerWithinMs)}`;
   draft.reason = reason;
+  if (isBudgetRequest(request)) return budgetUnanswered(draft, request, reason);
   if (onTimeout === 'fail') {
     kill(draft, reason);
     loseProcess(draft, { why: 'forced', error: { code: 'unanswered', message: reason } });

@@ -8,6 +8,7 @@ import { expire, makeRoom, yieldSlot } from './deadlines.ts';
 import { command, type Draft, draftOf, notBefore, record } from './draft.ts';
 import { created } from './evolve.ts';
 import { isoTime } from './iso-time.ts';
+import { mindBudget } from './mind-budget.ts';
 import { publicEvents } from './public-events.ts';
 import { decideReport } from './reports.ts';
 import { passRequest, supervise } from './route.ts';
@@ -89,10 +90,11 @@ function start(existing: SessionState | undefined, wish: StartCommand & Asked): 
 }
 
 function draftOfNew(wish: StartCommand & Asked): Draft {
-  const { sessionId, kind, agent, title, once, template, input, tools, parent, root, code, supervisor, slot } = wish;
+  const { sessionId, kind, agent, title, once, template, input, tools, slot } = wish;
   const asked = notBefore(undefined, wish);
   const { at, actor, cause } = asked;
-  const tree = { parent, root, code, supervisor };
+  const { parent, root, code, supervisor, budget } = wish;
+  const tree = { parent, root, code, supervisor, budget };
   const body = { sessionId, kind, agent, title, once, template, input, tools, ...tree, slot };
   const first = { type: 'created', ...body, at, actor, cause } as const;
   return { state: created(first), before: undefined, asked, records: [first], commands: [], acks: [], observed: [] };
@@ -132,7 +134,10 @@ function admit(draft: Draft): void {
 }
 
 function decision(draft: Draft): Decision {
-  if (draft.records.length > 0) yieldSlot(draft);
+  if (draft.records.length > 0) {
+    mindBudget(draft);
+    yieldSlot(draft);
+  }
   const { state, before, records, commands, acks, observed, asked, reason } = draft;
   const { openCalls = [], actor } = asked;
   const events = publicEvents({ before, after: state, records, observed, openCalls, reason, actor });

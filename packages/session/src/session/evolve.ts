@@ -1,7 +1,9 @@
 import { unreachable } from '@concerto/base';
 import { addUsage, type SessionRecord } from '@concerto/protocol';
-import { type Archive, close, emptyArchive, keep } from '../archive.ts';
+import { type Archive, close, emptyArchive } from '../archive.ts';
 import { closeQueue, emptyQueue, evolveQueue, isQueueRecord } from '../queue/queue.ts';
+import { budgetOf, evolveBudget, workedOn } from './budget.ts';
+import { evolveRequests, supervisedBy } from './evolve-requests.ts';
 import type { Hold, Request, SessionState } from './session-state.ts';
 import { wasAsked } from './status.ts';
 
@@ -28,6 +30,7 @@ export function evolveSession(state: SessionState, record: SessionRecord): Sessi
   return {
     ...next,
     rests: record.type === 'released' ? record.rests : undefined,
+    ...workedOn(state, next, record.at),
     updatedAt: Math.max(state.updatedAt, record.at),
     activeAt: bookkeeping.has(record.type) ? state.activeAt : Math.max(state.activeAt, record.at),
   };
@@ -35,6 +38,8 @@ export function evolveSession(state: SessionState, record: SessionRecord): Sessi
 
 const bookkeeping: ReadonlySet<SessionRecord['type']> = new Set([
   'usage-reported',
+  'child-used',
+  'budget-told',
   'report-ignored',
   'message-starved',
   'claimed',
@@ -62,6 +67,7 @@ export function created(record: RecordOf<'created'>): SessionState {
     supervisor: record.supervisor,
     supervisions: 0,
     modelAsks: 0,
+    budget: record.budget === undefined ? undefined : budgetOf(record.budget),
     children: new Set(),
     createdAt: record.at,
     updatedAt: record.at,
@@ -93,7 +99,11 @@ function apply(state: SessionState, record: ApartFromMessages): SessionState {
     case 'child-opened':
       return { ...state, children: new Set([...state.children, record.child]) };
     case 'usage-reported':
-      return { ...state, usage: addUsage(state.usage, record.usage) };
+      return { ...state, usage: addUsage(state.usage, record.usage), ...estimated(record) };
+    case 'budget-told':
+    case 'budget-raised':
+    case 'child-used':
+      return { ...state, budget: evolveBudget(state.budget, record) };
     case 'rule-added':
       return { ...state, rules: [...state.rules, record.rule] };
     case 'supervisor-set':
@@ -137,6 +147,10 @@ function apply(state: SessionState, record: ApartFromMessages): SessionState {
     default:
       return unreachable(record);
   }
+}
+
+function estimated({ source }: RecordOf<'usage-reported'>): { readonly isEstimate?: true } {
+  return source?.isEstimate === true ? { isEstimate: true } : {};
 }
 
 type OwnershipRecord = RecordOf<
@@ -305,6 +319,7 @@ function holdAfter(hold: Hold | undefined, record: RecordOf<'control-confirmed'>
     case 'pause':
       return {
         kind: 'paused',
+        requestId: record.requestId,
         since: record.at,
         reason,
         agentHolds: record.by === 'ack' || record.by === 'forced',
@@ -315,83 +330,4 @@ function holdAfter(hold: Hold | undefined, record: RecordOf<'control-confirmed'>
     case 'cancel':
       return hold;
   }
-}
-
-type RequestRecord = RecordOf<
-  | 'request-opened'
-  | 'request-routed'
-  | 'request-passed'
-  | 'request-timed-out'
-  | 'request-answered'
-  | 'answer-kept'
-  | 'answer-sent'
-  | 'answer-delivered'
-  | 'answer-returned'
-  | 'request-withdrawn'
->;
-
-function evolveRequests(requests: Archive<Request>, record: RequestRecord): Archive<Request> {
-  const { requestId } = record;
-  if (record.type === 'request-opened') {
-    const { event, at, answerWithinMs, onTimeout, answerers = [] } = record;
-    const asked = { requestId, event, since: at, routedSince: at, waitsSince: at, state: 'open' as const };
-    return keep(requests, requestId, { ...asked, answerWithinMs, onTimeout, answerers });
-  }
-  const request = requests.live.get(requestId);
-  if (request === undefined) return requests;
-  switch (record.type) {
-    case 'request-routed':
-      return keep(requests, requestId, {
-        ...request,
-        routedTo: record.to,
-        routedSince: record.at,
-        waitsSince: record.at,
-      });
-    case 'request-passed':
-      return requests;
-    case 'request-timed-out':
-      // Whoever else was asked is followed by the next.
-      return record.asked === 'person'
-        ? keep(requests, requestId, { ...request, answerWithinMs: undefined })
-        : requests;
-    case 'request-answered': {
-      const answered = { ...request, state: 'answered' as const, answeredBy: record.cause, given: record.response };
-      if (!record.held) return close(requests, requestId, answered);
-      const { response, by = record.actor, line, because, reason } = record;
-      const answer = { response, by, line, because, reason, stage: 'offered' as const };
-      return keep(requests, requestId, { ...answered, answer });
-    }
-    case 'answer-kept':
-    case 'answer-sent': {
-      if (request.answer === undefined) return requests;
-      const stage = record.type === 'answer-kept' ? 'kept' : 'sent';
-      const answer = { ...request.answer, stage } as const;
-      return keep(requests, requestId, { ...request, answer, waitsSince: record.at });
-    }
-    case 'answer-delivered':
-      return close(requests, requestId, { ...request, answer: undefined });
-    case 'answer-returned': {
-      const { answer: _, answeredBy: __, given: ___, ...open } = request;
-      return keep(requests, requestId, { ...open, state: 'open' });
-    }
-    case 'request-withdrawn':
-      return close(requests, requestId, { ...request, state: 'withdrawn', reason: record.reason, answer: undefined });
-    default:
-      return unreachable(record);
-  }
-}
-
-/** What waits for a supervisor, now or later, waits for the new one; without one it is left out. */
-function supervisedBy(state: SessionState, supervisor: string | undefined): SessionState {
-  const live = new Map(
-    [...state.requests.live].map(([id, request]) => {
-      const answerers = request.answerers.flatMap((answerer) => {
-        if (!answerer.to.startsWith('supervisor:')) return [answerer];
-        return supervisor === undefined ? [] : [{ ...answerer, to: `supervisor:${supervisor}` }];
-      });
-      return [id, { ...request, answerers }] as const;
-    }),
-  );
-  const supervisions = state.supervisions + 1;
-  return { ...state, supervisor, supervisions, requests: { ...state.requests, live } };
 }

@@ -1,5 +1,6 @@
 import type { PublicEvent, SessionRecord, SuspendEvent } from '@concerto/protocol';
 import { entryOf, listedEntries } from '../queue/queue.ts';
+import { budgetView } from './budget.ts';
 import type { OpenCall } from './session-command.ts';
 import type { SessionState } from './session-state.ts';
 import { statusOf } from './status.ts';
@@ -30,6 +31,7 @@ export function publicEvents(told: Told): readonly PublicEvent[] {
     ...records.flatMap((record) => settledRequest({ before, after }, record)),
     ...turnClosing({ before, after }, records, { openCalls, reason }),
     ...records.flatMap((record) => usageEvent(after, record)),
+    ...records.flatMap((record) => budgetEvent(after, record)),
     ...changedMessages(records).flatMap((id): PublicEvent[] => {
       const entry = entryOf(after.queue, id);
       if (entry === undefined) return [];
@@ -61,6 +63,12 @@ function settledRequest({ before, after }: Change, record: SessionRecord): Publi
     const why = reason === undefined ? {} : { reason };
     return [{ type: 'requestSettled', requestId, outcome: 'answered', by, ...why, ...decided, ...told }];
   }
+  // Nobody had to be told but the session itself.
+  if (record.type === 'request-answered' && !record.held) {
+    const { requestId, response, by = record.actor, reason } = record;
+    const why = reason === undefined ? {} : { reason };
+    return [{ type: 'requestSettled', requestId, outcome: 'answered', by, ...why, response }];
+  }
   if (record.type === 'request-routed') return [routedEvent(after, record)];
   // A request is settled once: an answer that was shown and then did not arrive is told in the status and the audit.
   const shown = before?.requests.live.get(record.type === 'request-withdrawn' ? record.requestId : '')?.answer?.stage;
@@ -87,6 +95,14 @@ function routedEvent(after: SessionState, record: Extract<SessionRecord, { type:
 function usageEvent(after: SessionState, record: SessionRecord): PublicEvent[] {
   if (record.type !== 'usage-reported' || after.end !== undefined) return [];
   return [{ type: 'usage', ...record.usage, ...record.source, turn: after.turn.number }];
+}
+
+function budgetEvent(after: SessionState, record: SessionRecord): PublicEvent[] {
+  const { budget } = after;
+  if (budget === undefined || (record.type !== 'budget-told' && record.type !== 'budget-raised')) return [];
+  const told =
+    record.type === 'budget-told' ? { level: record.level, what: record.what } : { level: 'raised' as const };
+  return [{ type: 'budget', ...told, ...budgetView(after, budget) }];
 }
 
 /** A reorder moves many at once: the first of the lane carries the order of all. */

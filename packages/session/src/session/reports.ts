@@ -3,6 +3,7 @@ import type { LifecycleVerb } from '@concerto/protocol';
 import { find } from '../archive.ts';
 import { flyingEntry, hasPending } from '../queue/queue.ts';
 import { advance } from './advance.ts';
+import { routeBudget } from './answer-budget.ts';
 import { command, type Draft, record } from './draft.ts';
 import { dispatchAttemptsMax, openRequestsMax, resumeRepeatAfterMs } from './limits.ts';
 import { routeOpened } from './route.ts';
@@ -88,6 +89,13 @@ function obey(draft: Draft, report: Report): void {
     case 'child-opened':
       if (!draft.state.children.has(report.child)) record(draft, { type: 'child-opened', child: report.child });
       return;
+    case 'request-routing':
+      return routeBudget(draft, report.requestId, report.routing);
+    case 'child-used': {
+      const { child, usage, turns, isEstimate } = report;
+      record(draft, { type: 'child-used', child, usage, turns, isEstimate });
+      return;
+    }
     case 'usage':
       record(draft, { type: 'usage-reported', usage: report.usage, source: report.source });
       return;

@@ -3,6 +3,7 @@ import type {
   Ack,
   AgentResult,
   Because,
+  Budget,
   LifecycleVerb,
   LlmContent,
   MessagePriority,
@@ -56,6 +57,8 @@ export type StartCommand = {
   readonly code?: string | undefined;
   /** The program that answers for it. */
   readonly supervisor?: string | undefined;
+  /** What it may use, children included. */
+  readonly budget?: Budget | undefined;
   /** What the pool said: a slot, or a place on the waiting list. */
   readonly slot: 'held' | 'wanted';
 };
@@ -223,6 +226,16 @@ export type Report =
   | (FromAgent & { readonly type: 'control-acked'; readonly requestId: string })
   | (FromAgent & { readonly type: 'control-refused'; readonly requestId: string; readonly reason: string })
   | (Reported & { readonly type: 'child-opened'; readonly child: string })
+  /** Who answers what the session itself asks; what the agent asks comes with it. */
+  | (Reported & { readonly type: 'request-routing'; readonly requestId: string; readonly routing: Routing })
+  /** All that a session which it opened has used up to now. */
+  | (Reported & {
+      readonly type: 'child-used';
+      readonly child: string;
+      readonly usage: Usage;
+      readonly turns: number;
+      readonly isEstimate?: true | undefined;
+    })
   /** What was used since the last report. */
   | (Reported & { readonly type: 'usage'; readonly usage: Usage; readonly source?: UsageSource | undefined });
 
@@ -244,6 +257,8 @@ export type Refusal = { readonly message: string } & (
         | 'uncertain'
         | 'invalid_content'
         | 'no_such_request'
+        | 'invalid_answer'
+        | 'over_budget'
         | 'already_answered'
         | 'not_asked';
     }

@@ -1,6 +1,8 @@
 import type { Json } from '@concerto/base';
 import type {
   Because,
+  Budget,
+  BudgetUnit,
   LifecycleVerb,
   OnTimeout,
   Rule,
@@ -34,6 +36,8 @@ export type Hold = {
   readonly kind: 'interrupted' | 'paused';
   readonly since: number;
   readonly reason?: string | undefined;
+  /** The lifecycle request by which it is held. */
+  readonly requestId?: string | undefined;
   /** The agent itself holds, so it must be told to go on. */
   readonly agentHolds: boolean;
   /** Its process was stopped by force. */
@@ -88,6 +92,22 @@ export type Turn = {
   /** Its agent was lost in the middle of it. */
   readonly isCut?: boolean;
 };
+/** What it may use and what that is compared with, beside its own usage and turns. */
+export type BudgetState = {
+  /** As they stand. */
+  readonly limits: Budget;
+  /** As it was given: "more" is so much again. */
+  readonly amount: Budget;
+  readonly workedMs: number;
+  /** All that each session which it opened has used. */
+  readonly children: ReadonlyMap<string, ChildUse>;
+  /** Of which it was told that they come near their end. */
+  readonly near: ReadonlySet<BudgetUnit>;
+  /** How often somebody was asked for more. */
+  readonly asks: number;
+};
+
+type ChildUse = { readonly usage: Usage; readonly turns: number; readonly isEstimate?: true | undefined };
 
 type End = {
   readonly status: 'completed' | 'failed' | 'cancelled';
@@ -152,6 +172,9 @@ export type SessionState = {
   readonly settledControls: Archive<LifecycleVerb>;
 
   readonly usage: Usage;
+  /** Some of it nobody told. */
+  readonly isEstimate?: true | undefined;
+  readonly budget?: BudgetState | undefined;
   readonly result?: Json | undefined;
   readonly error?: SessionError | undefined;
   readonly end?: End | undefined;

@@ -1,5 +1,6 @@
 import type { AgentResult, LifecycleVerb, SessionError, SessionRecord } from '@concerto/protocol';
 import { flyingEntry, listedEntries } from '../queue/queue.ts';
+import { isBudgetRequest, isBudgetsControl } from './budget.ts';
 import { command, type Draft, record } from './draft.ts';
 import { dispatchAttemptsMax } from './limits.ts';
 import type { SessionState } from './session-state.ts';
@@ -29,8 +30,10 @@ export function confirmControl(draft: Draft, by: Confirmation): void {
 /** Closes what waits for an answer, and answers that were never handed over. One that was still gets its confirmation. */
 export function withdrawRequests(draft: Draft, reason: string): readonly string[] {
   const withdrawn: string[] = [];
-  for (const { requestId, answer } of draft.state.requests.live.values()) {
-    if (answer?.stage === 'sent') continue;
+  for (const request of draft.state.requests.live.values()) {
+    const { requestId, answer } = request;
+    // What the session itself asks outlives the turn and the process.
+    if (answer?.stage === 'sent' || isBudgetRequest(request)) continue;
     record(draft, { type: 'request-withdrawn', requestId, reason });
     withdrawn.push(requestId);
   }
@@ -176,8 +179,10 @@ function settleInFlight(draft: Draft, undelivered: readonly string[]): boolean {
 }
 
 export function endCancelled(draft: Draft, by: Confirmation): void {
+  const own = by === 'forced' ? 'forced' : 'cancelled';
+  const reason = isBudgetsControl(draft.state.control?.requestId) ? 'budget' : own;
   confirmControl(draft, by);
-  endSession(draft, { status: 'cancelled', reason: by === 'forced' ? 'forced' : 'cancelled' });
+  endSession(draft, { status: 'cancelled', reason });
 }
 
 export function endFailed(draft: Draft, error: SessionError): void {
@@ -195,6 +200,9 @@ export type Ending = {
 export function endSession(draft: Draft, ending: Ending): void {
   const { agentProcess, control, owner } = draft.state;
   endTurn(draft, ending.status === 'cancelled' ? 'cancelled' : 'lost', { error: ending.error });
+  for (const { requestId } of draft.state.requests.live.values()) {
+    record(draft, { type: 'request-withdrawn', requestId, reason: `the session is ${ending.status}` });
+  }
   for (const entry of listedEntries(draft.state.queue)) {
     const messageId = entry.id;
     const mayHaveIt = entry.state !== 'pending';

@@ -2,6 +2,7 @@ import type { Json } from '@concerto/base';
 import type { Message, MessageList, Session, SuspendEvent, Waiting } from '@concerto/protocol';
 import { textOf } from '@concerto/protocol';
 import { entryOf, listedEntries, pendingEntries, type QueueEntry, settledEntries } from '../queue/queue.ts';
+import { budgetView, isBudgetRequest } from './budget.ts';
 import { isoTime } from './iso-time.ts';
 import { answerersOf, askedOf, comesAfter } from './route.ts';
 import type { Request, SessionState } from './session-state.ts';
@@ -32,6 +33,7 @@ export function sessionView(state: SessionState, position: number): Session {
     ...(state.everReady ? { capabilities: [...state.capabilities] } : {}),
     ...(state.parent === undefined ? {} : { parent: state.parent }),
     ...(state.root === undefined ? {} : { root: state.root }),
+    ...(state.budget === undefined ? {} : { budget: budgetView(state, state.budget) }),
     children: state.children.size,
     ...(state.supervisor === undefined ? {} : { supervisor: state.supervisor }),
     answerers: answerersOf(state),
@@ -52,8 +54,8 @@ export const smallerPool = '@pool';
 /** Why the session does not move, and what would make it. Undefined while it works, is idle or is over. */
 export function waitingOf(state: SessionState): Waiting | undefined {
   if (state.end !== undefined || state.control !== undefined) return undefined;
-  if (state.hold !== undefined) return heldWaiting(state);
-  const [question] = openRequests(state);
+  const [question] = openRequests(state).filter((one) => state.hold === undefined || isBudgetRequest(one));
+  if (state.hold !== undefined && question === undefined) return heldWaiting(state);
   if (question !== undefined) {
     const { requestId, routedSince, event } = question;
     const what = waitingStatus(event) === 'waitingForApproval' ? 'approval' : 'input';

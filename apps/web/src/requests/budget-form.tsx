@@ -1,0 +1,35 @@
+import type { SuspendEvent } from '@concerto/protocol';
+import type { ReactNode } from 'react';
+import { Icon } from '../shell/icon.tsx';
+import type { FormProps } from './request-card.tsx';
+import { useCardKeys } from './use-card-keys.ts';
+
+/** The session has used what it may: as much again, or its end. */
+export function BudgetForm({
+  isSending,
+  onAnswer,
+}: FormProps<Extract<SuspendEvent, { type: 'queryConsent' }>>): ReactNode {
+  const answer = (response: 'more' | 'stop'): void => {
+    if (!isSending) onAnswer(response);
+  };
+  const keys = useCardKeys((key) => {
+    if (key === 'y') answer('more');
+    else if (key === 'n') answer('stop');
+    else return false;
+    return true;
+  });
+  return (
+    <fieldset className="approval" ref={keys} tabIndex={-1} data-answer-field aria-label="Decision">
+      <button type="button" className="button approve" disabled={isSending} onClick={() => answer('more')}>
+        <Icon name="check" />
+        As much again
+        <kbd aria-hidden="true">y</kbd>
+      </button>
+      <button type="button" className="button deny" disabled={isSending} onClick={() => answer('stop')}>
+        <Icon name="close" />
+        Stop the session
+        <kbd aria-hidden="true">n</kbd>
+      </button>
+    </fieldset>
+  );
+}

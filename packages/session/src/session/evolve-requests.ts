@@ -1,0 +1,88 @@
+import { unreachable } from '@concerto/base';
+import type { SessionRecord } from '@concerto/protocol';
+import { type Archive, close, keep } from '../archive.ts';
+import type { Request, SessionState } from './session-state.ts';
+
+type RecordOf<Type extends SessionRecord['type']> = Extract<SessionRecord, { type: Type }>;
+
+type RequestRecord = RecordOf<
+  | 'request-opened'
+  | 'request-routed'
+  | 'request-passed'
+  | 'request-timed-out'
+  | 'request-answered'
+  | 'answer-kept'
+  | 'answer-sent'
+  | 'answer-delivered'
+  | 'answer-returned'
+  | 'request-withdrawn'
+>;
+
+export function evolveRequests(requests: Archive<Request>, record: RequestRecord): Archive<Request> {
+  const { requestId } = record;
+  if (record.type === 'request-opened') {
+    const { event, at, answerWithinMs, onTimeout, answerers = [] } = record;
+    const asked = { requestId, event, since: at, routedSince: at, waitsSince: at, state: 'open' as const };
+    return keep(requests, requestId, { ...asked, answerWithinMs, onTimeout, answerers });
+  }
+  const request = requests.live.get(requestId);
+  if (request === undefined) return requests;
+  switch (record.type) {
+    case 'request-routed':
+      return keep(requests, requestId, {
+        ...request,
+        routedTo: record.to,
+        routedSince: record.at,
+        waitsSince: record.at,
+        answerers: record.answerers ?? request.answerers,
+        answerWithinMs: record.answerWithinMs ?? request.answerWithinMs,
+        onTimeout: record.onTimeout ?? request.onTimeout,
+      });
+    case 'request-passed':
+      return requests;
+    case 'request-timed-out':
+      // Whoever else was asked is followed by the next.
+      return record.asked === 'person'
+        ? keep(requests, requestId, { ...request, answerWithinMs: undefined })
+        : requests;
+    case 'request-answered': {
+      const answered = { ...request, state: 'answered' as const, answeredBy: record.cause, given: record.response };
+      if (!record.held) return close(requests, requestId, answered);
+      const { response, by = record.actor, line, because, reason } = record;
+      const answer = { response, by, line, because, reason, stage: 'offered' as const };
+      return keep(requests, requestId, { ...answered, answer });
+    }
+    case 'answer-kept':
+    case 'answer-sent': {
+      if (request.answer === undefined) return requests;
+      const stage = record.type === 'answer-kept' ? 'kept' : 'sent';
+      const answer = { ...request.answer, stage } as const;
+      return keep(requests, requestId, { ...request, answer, waitsSince: record.at });
+    }
+    case 'answer-delivered':
+      return close(requests, requestId, { ...request, answer: undefined });
+    case 'answer-returned': {
+      const { answer: _, answeredBy: __, given: ___, ...open } = request;
+      return keep(requests, requestId, { ...open, state: 'open' });
+    }
+    case 'request-withdrawn':
+      return close(requests, requestId, { ...request, state: 'withdrawn', reason: record.reason, answer: undefined });
+    default:
+      return unreachable(record);
+  }
+}
+
+/** What waits for a supervisor, now or later, waits for the new one; without one it is left out. */
+export function supervisedBy(state: SessionState, supervisor: string | undefined): SessionState {
+  const live = new Map(
+    [...state.requests.live].map(([id, request]) => {
+      const answerers = request.answerers.flatMap((answerer) => {
+        if (!answerer.to.startsWith('supervisor:')) return [answerer];
+        return supervisor === undefined ? [] : [{ ...answerer, to: `supervisor:${supervisor}` }];
+      });
+      return [id, { ...request, answerers }] as const;
+    }),
+  );
+  const supervisions = state.supervisions + 1;
+  return { ...state, supervisor, supervisions, requests: { ...state.requests, live } };
+}
