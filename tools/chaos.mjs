@@ -72,7 +72,7 @@ const follows = Array.from({ length: 3 }, () => readers.follow(goesOn));
 await Promise.all([trouble(), ...lives, ...follows]);
 console.log(`${name}: calm; everything must settle now`);
 faults.calm();
-await world.untilReady();
+await ready();
 const violations = [...(await judged()), ...people.violations, ...readers.violations, ...faults.violations];
 await world.stop();
 report();
@@ -84,7 +84,7 @@ async function trouble() {
   while (people.sessions.length < Math.min(4, agents)) await sleep(100);
   for (; goesOn(); drawn++) {
     // On a slow machine it would else never come up; but it must come through a fault while it does so, too.
-    if (random.chance(0.85)) await world.untilReady();
+    if (random.chance(0.85)) await ready();
     await sleep(random.between(soaks ? 300 : 100, soaks ? 3_000 : 2_500));
     await faults.next();
     if ((drawn + 1) % 10 === 0) {
@@ -94,6 +94,14 @@ async function trouble() {
       );
     }
   }
+}
+
+/** One that never comes up again is what we look for. */
+async function ready() {
+  await world.untilReady().catch((cause) => {
+    faults.violations.push(cause.message);
+    isStopped = true;
+  });
 }
 
 async function judged() {

@@ -11,6 +11,9 @@ export const concertoCommand: readonly string[] = isBuilt
   ? [join(root, 'apps/cli/bin/concerto.js')]
   : [...fromSource, join(root, 'apps/cli/src/main.ts')];
 
+/** Other files than those that `npm test` starts: to a server that runs, a new version. */
+export const otherVersion: readonly string[] = [...fromSource, join(root, 'apps/cli/src/main.ts')];
+
 /** The same for the middleware that plays scripts. */
 export const scriptedCommand: readonly string[] = isBuilt
   ? [join(root, 'middleware/scripted/dist/main.js')]

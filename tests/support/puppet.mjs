@@ -1,7 +1,8 @@
 // An agent that does what its prompt says. A prompt that is a JSON array is a list of steps; any other is answered
 // with `did: PROMPT`. Flags: `--can a,b` announces, `--deaf a,b` announces and never confirms, `--stubborn` ignores
-// SIGINT and SIGTERM, `--asleep` never reads.
-import { existsSync } from 'node:fs';
+// SIGINT and SIGTERM, `--asleep` never reads, `--trace=FILE` writes down every line in (`<`) and out (`>`),
+// `--dozes=FILE` reads nothing until there is that file.
+import { appendFileSync, existsSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 const flag = (name) => process.argv.find((argument) => argument.startsWith(`--${name}=`))?.slice(name.length + 3);
@@ -11,7 +12,12 @@ const deaf = list('deaf');
 const waiters = [];
 const responses = [];
 
-const write = (text) => new Promise((resolve) => process.stdout.write(text, resolve));
+const trace = flag('trace');
+const noted = (way, text) => trace !== undefined && appendFileSync(trace, `${way} ${text.trimEnd()}\n`);
+const write = (text) => {
+  noted('>', text);
+  return new Promise((resolve) => process.stdout.write(text, resolve));
+};
 const send = (message) => write(`${JSON.stringify(message)}\n`);
 const delay = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -77,8 +83,12 @@ async function play(prompt) {
 
 if (process.argv.includes('--asleep')) await new Promise(() => setInterval(() => {}, 1000));
 
+const bed = flag('dozes');
+while (bed !== undefined && !existsSync(bed)) await delay(15);
+
 createInterface({ input: process.stdin })
   .on('line', (line) => {
+    noted('<', line);
     const message = JSON.parse(line);
     switch (message.type) {
       case 'init':

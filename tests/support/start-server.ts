@@ -13,6 +13,8 @@ export type StartOptions = {
   readonly env?: Readonly<Record<string, string>>;
   /** Where it runs; a new folder that goes with it when left out. */
   readonly folder?: string;
+  /** Node's arguments for another version of the command. */
+  readonly command?: readonly string[];
 };
 
 export type StartedServer = {
@@ -36,7 +38,8 @@ export type StartedServer = {
 const token = 'e2e-token';
 
 /** The real server as a process of its own. */
-export async function startServer({ args = [], env = {}, folder }: StartOptions = {}): Promise<StartedServer> {
+export async function startServer(options: StartOptions = {}): Promise<StartedServer> {
+  const { args = [], env = {}, folder, command = concertoCommand } = options;
   const own = folder ?? (await mkdtemp(join(tmpdir(), 'concerto-e2e-')));
   const given = (flag: string): boolean => args.includes(flag);
   // Its keeper goes with the folder.
@@ -44,7 +47,7 @@ export async function startServer({ args = [], env = {}, folder }: StartOptions 
   const child = spawn(
     process.execPath,
     [
-      ...concertoCommand,
+      ...command,
       'serve',
       '--token',
       token,
