@@ -4,7 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const answerWithinMs = 8_000;
 const giveUpAfterMs = 180_000;
-const sessionsMax = 150;
+/** So many are lived in at a time; older ones are ended once they rest, so that others get their places. */
+const livelyMax = 30;
+const final = new Set(['completed', 'failed', 'cancelled']);
+const resting = new Set(['idle', 'interrupted', 'paused']);
 
 export class People {
   sessions = [];
@@ -17,6 +20,7 @@ export class People {
   replayed = 0;
   /** Sessions of whom somebody wanted an interrupt, a pause or an end. */
   disturbed = new Set();
+  #retired = new Set();
   #url;
   #token;
   #random;
@@ -28,7 +32,7 @@ export class People {
     this.#token = token;
     this.#random = random;
     this.#calm = calm;
-    this.#most = most ?? sessionsMax;
+    this.#most = most;
   }
 
   /** Until there is an answer that is not about the server's own state. */
@@ -78,9 +82,10 @@ export class People {
   }
 
   async #step() {
-    const session = this.#random.of(this.sessions);
-    const few = this.sessions.length < this.#most;
+    const session = this.#random.of(this.sessions.slice(-livelyMax));
+    const few = this.#most === undefined || this.sessions.length < this.#most;
     if (session === undefined || (few && this.#random.chance(this.#calm ? 0.3 : 0.06))) return await this.#start();
+    if (this.#most === undefined && this.#random.chance(0.15)) return await this.#retire();
     const acts = this.#calm
       ? { send: 5, answer: 5 }
       : { send: 8, edit: 1, unsend: 2, answer: 7, interrupt: 0.5, pause: 0.4, resume: 1.6, cancel: 0.25 };
@@ -97,6 +102,17 @@ export class People {
       default:
         return await this.#control(session, act);
     }
+  }
+
+  /** Ends one that is older and rests: nothing that it said can be lost by that. */
+  async #retire() {
+    const old = this.sessions.slice(0, -livelyMax).filter((session) => !this.#retired.has(session));
+    const session = this.#random.of(old.slice(0, 10));
+    if (session === undefined) return;
+    const { status, body } = await this.call('GET', `/api/sessions/${session}`);
+    if (status === 404 || final.has(body.status)) this.#retired.add(session);
+    else if (resting.has(body.status)) await this.#control(session, 'cancel', true);
+    else await this.#answer(session);
   }
 
   /** Asks, notes what was granted, and now and then asks the very same again. */
@@ -210,8 +226,8 @@ export class People {
     });
   }
 
-  async #control(session, verb) {
-    this.disturbed.add(session);
+  async #control(session, verb, rests = false) {
+    if (!rests) this.disturbed.add(session);
     await this.#wish({
       method: 'POST',
       path: `/api/sessions/${session}/${verb}`,
