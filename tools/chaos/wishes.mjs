@@ -21,6 +21,7 @@ export class People {
   /** Sessions of whom somebody wanted an interrupt, a pause or an end. */
   disturbed = new Set();
   #retired = new Set();
+  #starting = 0;
   #url;
   #token;
   #random;
@@ -83,8 +84,9 @@ export class People {
 
   async #step() {
     const session = this.#random.of(this.sessions.slice(-livelyMax));
-    const few = this.#most === undefined || this.sessions.length < this.#most;
-    if (session === undefined || (few && this.#random.chance(this.#calm ? 0.3 : 0.06))) return await this.#start();
+    const few = this.#most === undefined || this.sessions.length + this.#starting < this.#most;
+    if (few && (session === undefined || this.#random.chance(this.#calm ? 0.3 : 0.06))) return await this.#start();
+    if (session === undefined) return;
     if (this.#most === undefined && this.#random.chance(0.15)) return await this.#retire();
     const acts = this.#calm
       ? { send: 5, answer: 5 }
@@ -151,6 +153,7 @@ export class People {
           { assistant: 'mock' },
           { agent: 'absent' },
         ]);
+    this.#starting += 1;
     const prompt = who.program === undefined ? { prompt: this.#words(who.agent) } : {};
     const started = await this.#wish({
       method: 'POST',
@@ -160,6 +163,7 @@ export class People {
       what: (id) => ({ what: 'created', session: id }),
       idOf: ({ id }) => id,
     });
+    this.#starting -= 1;
     if (started !== undefined) this.sessions.push(started.id);
   }
 
