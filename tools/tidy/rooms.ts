@@ -51,13 +51,18 @@ export const rooms: Readonly<Record<string, Room>> = {
     kind: 'node',
   },
   'packages/client': { rooms: bottom, packages: [], kind: 'browser' },
+  'packages/mcp': {
+    rooms: [...bottom, 'wires', 'client'],
+    packages: ['@modelcontextprotocol/server', 'zod'],
+    kind: 'node',
+  },
   'apps/web': {
     rooms: ['base', 'protocol', 'client'],
     packages: ['react', 'react-dom', 'marked', 'lowlight', 'highlight.js', 'diff', 'vite', '@vitejs/*'],
     kind: 'browser',
   },
   'apps/cli': {
-    rooms: [...below, 'runtime', 'server', 'client', 'language-server', 'middleware-scripted'],
+    rooms: [...below, 'wires', 'runtime', 'server', 'client', 'mcp', 'language-server', 'middleware-scripted'],
     packages: ['pino', 'zod'],
     kind: 'node',
   },

@@ -78,6 +78,9 @@ export function createApp(
   app.route('/api', ruleRoutes(context));
   app.route('/api', tokenRoutes(context));
 
+  const { mcp } = context;
+  if (mcp !== undefined) app.all('/mcp', ...known, (c) => mcp(c.req.raw, c.req.header('authorization')));
+
   app.get('*', acceptTokenInUrl(doors), servePage(context, whoCalls));
   app.notFound(otherCall);
   return app;

@@ -61,6 +61,7 @@ const ChatMessages = z.strictObject({
   ),
 });
 const StreamedEvents = z.array(z.looseObject({ type: z.string(), seq: z.number().int(), at: z.string() }));
+const McpMessage = z.looseObject({ jsonrpc: z.literal('2.0') });
 const cursors = ['after', 'format', 'limit'] as const;
 
 /** What is referred to by name, in the document as in the code. */
@@ -76,6 +77,7 @@ const named = {
   EventPage,
   Json: JsonValue,
   LifecycleAccepted,
+  McpMessage,
   Message,
   MessageList,
   Ok,
@@ -261,6 +263,15 @@ const operations: Readonly<Record<string, Operation>> = {
     answer: TokenAdded,
   },
   'delete /api/tokens/{name}': { role: 'owner', summary: 'Revoke a token, and end what it has open', status: 204 },
+  'post /mcp': {
+    role: 'observer',
+    summary: 'Model Context Protocol: a message of its streamable HTTP transport',
+    body: McpMessage,
+    answer: McpMessage,
+    stream: true,
+  },
+  'get /mcp': { role: 'observer', summary: 'Model Context Protocol: what the server says by itself', stream: true },
+  'delete /mcp': { role: 'observer', summary: 'Model Context Protocol: the end of a connection' },
   'get /metrics': { role: 'observer', summary: 'What an operator watches, for Prometheus', text: true },
   'get /healthz': { summary: 'The server answers', answer: Ok, role: 'anyone' },
   'get /readyz': { summary: 'The store answers too', answer: Ok, role: 'anyone' },

@@ -17,6 +17,8 @@ export type ServerContext = {
   readonly guard: Guard;
   readonly people: People;
   readonly inlineTools: InlineTools;
+  /** One call of the Model Context Protocol, with the caller's own token; undefined serves none. */
+  readonly mcp?: (request: Request, authorization: string | undefined) => Promise<Response>;
   readonly version: string;
   /** How long a long poll waits; as long as others' when left out. */
   readonly longPollMs?: number;

@@ -1,10 +1,12 @@
+export { AcpFold, chosenAnswer, permissionOf } from './acp/acp-fold.ts';
 export { type AguiMessage, RunAgentInput, userText } from './agui/agui-events.ts';
 export { AguiFold, type AguiRun } from './agui/agui-fold.ts';
 export { type ChatAnswer, ChatInput, chatAnswers, chatText, heardTo, isTransient } from './chat/chat-chunks.ts';
 export { answerId, ChatFold } from './chat/chat-fold.ts';
 export { ChatTranscript } from './chat/chat-transcript.ts';
 export { isHeardOut, type Narration } from './narration.ts';
-export { cancelledAnswer, type GivenAnswer, readAnswer } from './requests.ts';
+export { ProseFold } from './prose.ts';
+export { cancelledAnswer, type GivenAnswer, questionOf, readAnswer } from './requests.ts';
 export {
   controlFrame,
   dataFrame,
@@ -13,3 +15,4 @@ export {
   positionOf,
   type StreamPlace,
 } from './streams/stream-offsets.ts';
+export type { Told } from './told.ts';

@@ -1,4 +1,5 @@
 import { hostname, networkInterfaces } from 'node:os';
+import { mcpOverHttp } from '@concerto/mcp';
 import { type RunningServer, serve } from '@concerto/server';
 import { defineCommand, parseArguments, UsageError } from '../arguments.ts';
 import { ownVersion, pageFolder } from '../own-place.ts';
@@ -75,6 +76,8 @@ export async function run(argv: string[]): Promise<number> {
   const keepAgents = settings?.table.keep_agents;
   const runtime = await openRuntime({ store, ...configured, runs, report, keepAgents });
   let server: RunningServer;
+  let here = '';
+  const mcp = mcpOverHttp({ version: ownVersion(), url: () => here });
   try {
     const { sessions, log } = runtime;
     for (const template of configured.templates) await sessions.putTemplate(template.name, template);
@@ -89,6 +92,7 @@ export async function run(argv: string[]): Promise<number> {
       log,
       guard,
       inlineTools,
+      mcp: mcp.answer,
       version: ownVersion(),
       webRoot: pageFolder(),
       ...watched,
@@ -98,7 +102,7 @@ export async function run(argv: string[]): Promise<number> {
     throw listenError(cause, host, port);
   }
   const url = `http://${inUrl(host)}:${server.port}`;
-  const here = isWildcard(host) ? `http://127.0.0.1:${server.port}` : url;
+  here = isWildcard(host) ? `http://127.0.0.1:${server.port}` : url;
   const pid = process.pid;
   remember(project, { url: here, pid, token: kept?.source ?? 'none' }, report);
   process.stdout.write(`listening on ${url}\n`);
@@ -109,6 +113,7 @@ export async function run(argv: string[]): Promise<number> {
   await stopWithWord(stopping, report, async () => {
     forgetServer(project, pid);
     runtime.sessions.stopTaking();
+    await mcp.close();
     await runtime.close(leaving(stopping));
     await server.close();
   });

@@ -1,0 +1,186 @@
+import { randomUUID } from 'node:crypto';
+import type { Json } from '@concerto/base';
+import { ClientError, type ConcertoClient, type StartRequest } from '@concerto/client';
+import type { SuspendEvent } from '@concerto/protocol';
+import { AcpFold, chosenAnswer, permissionOf, questionOf, type Told } from '@concerto/wires';
+import * as z from 'zod';
+import { AcpError, type AcpWire, internalError } from './acp-wire.ts';
+
+const Chosen = z.object({
+  outcome: z.union([
+    z.object({ outcome: z.literal('selected'), optionId: z.string() }),
+    z.object({ outcome: z.literal('cancelled') }),
+  ]),
+});
+
+type StopReason = 'end_turn' | 'cancelled';
+type Turn = {
+  readonly messageId: string;
+  readonly resolve: (reason: StopReason) => void;
+  readonly reject: (error: Error) => void;
+};
+
+/** One session as an editor has it: everything that happens in it is told, whoever makes it happen. */
+export class AcpSession {
+  readonly id: string;
+  readonly #client: ConcertoClient;
+  readonly #wire: AcpWire;
+  readonly #fold = new AcpFold();
+  readonly #left = new AbortController();
+  /** Permissions that the editor is asked for now. */
+  readonly #asked = new Map<string, AbortController>();
+  readonly #turns: Turn[] = [];
+  #following: Promise<void> | undefined;
+  /** Undefined once it is started. */
+  #start: StartRequest | undefined;
+
+  constructor(wire: AcpWire, client: ConcertoClient, session: { readonly id: string; readonly start?: StartRequest }) {
+    this.#wire = wire;
+    this.#client = client;
+    this.id = session.id;
+    this.#start = session.start;
+  }
+
+  /** Tells all that was said; resolves when that is told. */
+  async load(isReplayed: boolean): Promise<void> {
+    const { position } = await this.#client.get(this.id);
+    await new Promise<void>((resolve, reject) => {
+      this.#following = this.#follow({ caughtUp: position, tellsPast: isReplayed, onCaughtUp: resolve });
+      this.#following.then(resolve, reject);
+    });
+  }
+
+  async prompt(text: string): Promise<StopReason> {
+    const question = this.#fold.narration.waiting.find((event) => permissionOf(event, undefined) === undefined);
+    // What needs words was asked as text; the next words answer it.
+    if (question !== undefined) await this.#client.answer(this.id, question.requestId, text);
+    const messageId = question === undefined ? randomUUID() : '';
+    this.#fold.know(messageId);
+    const ended = new Promise<StopReason>((resolve, reject) => {
+      this.#turns.push({ messageId, resolve, reject });
+    });
+    if (question === undefined) await this.#send(messageId, text);
+    this.#following ??= this.#follow({ caughtUp: 0, tellsPast: true, onCaughtUp: () => undefined });
+    return await ended;
+  }
+
+  async cancel(): Promise<void> {
+    for (const asking of this.#asked.values()) asking.abort();
+    await this.#client.interrupt(this.id).catch((error: unknown) => {
+      // Nothing runs: then there is nothing to stop.
+      if (!(error instanceof ClientError)) throw error;
+    });
+  }
+
+  leave(): void {
+    this.#left.abort();
+  }
+
+  async #send(id: string, content: string): Promise<void> {
+    const start = this.#start;
+    if (start === undefined) {
+      await this.#client.send(this.id, { id, content });
+      return;
+    }
+    this.#start = undefined;
+    try {
+      await this.#client.start({ ...start, id: this.id, prompt: content, ifFull: 'queue' });
+    } catch (error) {
+      this.#start = start;
+      this.#turns.pop();
+      throw error;
+    }
+  }
+
+  async #follow(past: {
+    readonly caughtUp: number;
+    readonly tellsPast: boolean;
+    readonly onCaughtUp: () => void;
+  }): Promise<void> {
+    const { signal } = this.#left;
+    if (past.caughtUp === 0) past.onCaughtUp();
+    try {
+      for await (const event of this.#client.follow(this.id, { signal })) {
+        // The prompt that a session is started with has no id of ours: it is the first that there is.
+        if (event.type === 'message' && this.#fold.narration.firstMessage === undefined && past.caughtUp === 0) {
+          this.#begunWith(event.message.id);
+        }
+        const { updates, told } = this.#fold.take(event);
+        if (past.tellsPast || event.seq > past.caughtUp) {
+          for (const update of updates) this.#wire.notify('session/update', { sessionId: this.id, update });
+        }
+        for (const each of told) this.#heard(each);
+        if (event.seq === past.caughtUp) past.onCaughtUp();
+        if (event.seq >= past.caughtUp) this.#askAll();
+      }
+      this.#endAll('the session is over');
+    } catch (error) {
+      this.#endAll(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  #begunWith(messageId: string): void {
+    const [first] = this.#turns;
+    if (first === undefined) return;
+    this.#fold.know(messageId);
+    this.#turns[0] = { ...first, messageId };
+  }
+
+  #heard(told: Told): void {
+    if (told.tell === 'settled') {
+      this.#asked.get(told.request.requestId)?.abort();
+      this.#asked.delete(told.request.requestId);
+    }
+    if (told.tell === 'turn-ended') this.#turnEnded(told);
+  }
+
+  #turnEnded({ outcome, reason }: Extract<Told, { tell: 'turn-ended' }>): void {
+    const { narration } = this.#fold;
+    const isHeard = ({ messageId }: Turn): boolean =>
+      messageId === '' || (narration.hasHeard(messageId) && !narration.isPending(messageId));
+    for (const turn of this.#turns.filter(isHeard)) {
+      this.#turns.splice(this.#turns.indexOf(turn), 1);
+      if (outcome === 'done') turn.resolve('end_turn');
+      else if (outcome === 'interrupted' || outcome === 'cancelled') turn.resolve('cancelled');
+      else turn.reject(new AcpError(internalError, reason ?? `the turn is ${outcome}`));
+    }
+  }
+
+  #endAll(why: string): void {
+    for (const turn of this.#turns.splice(0)) turn.reject(new AcpError(internalError, why));
+  }
+
+  /** Everything that waits for a person is put before the one at the editor. */
+  #askAll(): void {
+    for (const event of this.#fold.narration.waiting) {
+      if (this.#asked.has(event.requestId)) continue;
+      const asking = new AbortController();
+      this.#asked.set(event.requestId, asking);
+      void this.#ask(event, asking.signal);
+    }
+  }
+
+  async #ask(event: SuspendEvent, signal: AbortSignal): Promise<void> {
+    const call = event.callId === undefined ? undefined : this.#fold.narration.calls.get(event.callId)?.call;
+    const asked = permissionOf(event, call);
+    if (asked === undefined) {
+      this.#say(`${questionOf(event)}\n`);
+      this.#turns.shift()?.resolve('end_turn');
+      return;
+    }
+    try {
+      const answer = await this.#wire.ask('session/request_permission', { sessionId: this.id, ...asked }, signal);
+      const { outcome } = Chosen.parse(answer);
+      if (outcome.outcome === 'cancelled') return;
+      const { response, ...more } = chosenAnswer(event, outcome.optionId);
+      await this.#client.answer(this.id, event.requestId, response satisfies Json, more);
+    } catch {
+      // Settled by somebody else, or the editor has no answer: the question stays open for whoever has.
+    }
+  }
+
+  #say(text: string): void {
+    const update = { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text } };
+    this.#wire.notify('session/update', { sessionId: this.id, update });
+  }
+}

@@ -1,0 +1,1 @@
+export { type McpDoor, mcpOverHttp, mcpOverStdio } from './serve-mcp.ts';

@@ -1,0 +1,248 @@
+import { ClientError, type ConcertoClient } from '@concerto/client';
+import { LifecycleVerb, type Session, type SuspendEvent } from '@concerto/protocol';
+import { isHeardOut, questionOf, readAnswer } from '@concerto/wires';
+import {
+  type CallToolResult,
+  type InputRequiredResult,
+  inputRequired,
+  inputResponse,
+  type McpServer,
+  type ServerContext,
+} from '@modelcontextprotocol/server';
+import * as z from 'zod';
+import { readSession } from './session-resources.ts';
+
+const waitSecondsMax = 600;
+const session = z.string().min(1).describe('the id of a session');
+const Json = z.json();
+
+type Answered = CallToolResult | InputRequiredResult;
+
+/** What a model can do to sessions. */
+export function registerTools(server: McpServer, client: ConcertoClient): void {
+  registerStarts(server, client);
+  registerWaits(server, client);
+  registerWords(server, client);
+}
+
+function registerStarts(server: McpServer, client: ConcertoClient): void {
+  server.registerTool(
+    'list_agents',
+    { description: 'What sessions can be started with', annotations: { readOnlyHint: true } },
+    () => told(async () => await client.agents()),
+  );
+  server.registerTool(
+    'list_sessions',
+    {
+      description: 'Sessions, the newest first',
+      inputSchema: z.object({ parent: session.optional(), limit: z.number().int().min(1).max(200).optional() }),
+      annotations: { readOnlyHint: true },
+    },
+    ({ parent, limit }) =>
+      told(async () => {
+        const query = { limit: limit ?? 50, ...(parent === undefined ? {} : { parent }) };
+        return { sessions: (await client.list(query)).sessions.map(rowOf) };
+      }),
+  );
+  server.registerTool(
+    'start_session',
+    {
+      description: 'Start an agent, an assistant or a program with a prompt; returns at once',
+      inputSchema: z.object({
+        agent: z.string().optional().describe('name of an agent; `list_agents` tells them'),
+        assistant: z.string().optional(),
+        program: z.string().optional(),
+        template: z.string().optional(),
+        prompt: z.string().min(1),
+        title: z.string().optional(),
+        once: z.boolean().optional().describe('end with the first result'),
+      }),
+    },
+    (request) => told(async () => rowOf(await client.start({ ...request, ifFull: 'queue' }))),
+  );
+}
+
+function registerWaits(server: McpServer, client: ConcertoClient): void {
+  server.registerTool(
+    'follow_session',
+    {
+      description: 'What was said and done in a session after a position, as text; returns at once',
+      inputSchema: z.object({
+        session,
+        after: z.number().int().min(0).optional().describe('the last position that was read'),
+      }),
+      annotations: { readOnlyHint: true },
+    },
+    ({ session: id, after }) => told(async () => await standing(client, id, after ?? 0)),
+  );
+  server.registerTool(
+    'wait_for_session',
+    {
+      description:
+        'Wait until a session has nothing more to do for now, asks something, or the time is over; then what was said after the position. With `ask_user` what it asks is put before the user.',
+      inputSchema: z.object({
+        session,
+        after: z.number().int().min(0).optional(),
+        seconds: z.number().min(0).max(waitSecondsMax).optional().describe('at most; default 60'),
+        ask_user: z.boolean().optional(),
+      }),
+    },
+    async ({ session: id, after = 0, seconds = 60, ask_user: asksUser = false }, context) =>
+      await refused(async () => {
+        if (asksUser) await takeAnswers(client, id, context);
+        await waitFor(client, id, { seconds, context });
+        const { requests } = await client.requests(id);
+        const questions = requests.filter(({ routedTo }) => routedTo === undefined || routedTo === 'person');
+        if (asksUser && questions.length > 0) return ask(questions.map(({ event }) => event));
+        return answer(await standing(client, id, after));
+      }),
+  );
+}
+
+function registerWords(server: McpServer, client: ConcertoClient): void {
+  server.registerTool(
+    'send_message',
+    {
+      description:
+        'Say something to a session; it is delivered when the agent is free, or with `steer` into the running turn',
+      inputSchema: z.object({ session, content: z.string().min(1), steer: z.boolean().optional() }),
+    },
+    ({ session: id, content, steer }) =>
+      told(async () => await client.send(id, { content, priority: steer === true ? 'immediate' : 'queued' })),
+  );
+  server.registerTool(
+    'answer_request',
+    {
+      description: 'Answer what a session asks: true or false for an approval, a text, or the ids of choices',
+      inputSchema: z.object({ session, request: z.string().min(1), response: Json, reason: z.string().optional() }),
+    },
+    ({ session: id, request, response, reason }) =>
+      told(async () => {
+        const open = (await client.requests(id)).requests.find(({ requestId }) => requestId === request);
+        const given = open === undefined ? { response } : readAnswer(open.event, response);
+        await client.answer(id, request, given.response, reason === undefined ? {} : { reason });
+        return { ok: true };
+      }),
+  );
+  server.registerTool(
+    'control_session',
+    {
+      description: 'Interrupt the running turn, pause, resume, or cancel the session for good',
+      inputSchema: z.object({ session, verb: LifecycleVerb }),
+      annotations: { destructiveHint: true },
+    },
+    ({ session: id, verb }) => told(async () => await client[verb](id)),
+  );
+}
+
+type Row = Pick<Session, 'id' | 'title' | 'agent' | 'status' | 'pending'> &
+  Partial<Pick<Session, 'waiting' | 'parent'>>;
+
+function rowOf({ id, title, agent, status, pending, waiting, parent }: Session): Row {
+  return {
+    id,
+    title,
+    agent,
+    status,
+    pending,
+    ...(waiting === undefined ? {} : { waiting }),
+    ...(parent === undefined ? {} : { parent }),
+  };
+}
+
+async function standing(client: ConcertoClient, id: string, after: number): Promise<object> {
+  const { text, fold } = await readSession(client, id, after);
+  const { narration } = fold;
+  const requests = narration.waiting.map((event) => ({
+    request: event.requestId,
+    type: event.type,
+    question: questionOf(event),
+  }));
+  return { ...rowOf(await client.get(id)), position: narration.position, requests, text };
+}
+
+/** Until it is heard out; the caller hears that we are still there. */
+async function waitFor(
+  client: ConcertoClient,
+  id: string,
+  { seconds, context }: { readonly seconds: number; readonly context: ServerContext },
+): Promise<void> {
+  const late = AbortSignal.timeout(seconds * 1_000);
+  const signal = AbortSignal.any([late, context.mcpReq.signal]);
+  const { fold } = await readSession(client, id, 0);
+  const { narration } = fold;
+  const first = narration.firstMessage;
+  const isOver = (): boolean =>
+    isHeardOut(narration, first === undefined ? [] : [first]) && narration.standing.queue.pending.length === 0;
+  const token = context.mcpReq._meta?.progressToken;
+  if (isOver() || narration.waiting.length > 0) return;
+  try {
+    for await (const event of client.follow(id, { after: narration.position, signal })) {
+      fold.take(event);
+      if (token !== undefined && event.type === 'status') {
+        const params = { progressToken: token, progress: event.seq, message: event.status };
+        await context.mcpReq.notify({ method: 'notifications/progress', params }).catch(() => undefined);
+      }
+      if (isOver() || narration.waiting.length > 0) return;
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}
+
+/** A form for each question; its fields are what an answer consists of. */
+function ask(events: readonly SuspendEvent[]): InputRequiredResult {
+  const inputRequests = Object.fromEntries(
+    events.map((event) => [
+      event.requestId,
+      inputRequired.elicit({ message: questionOf(event), requestedSchema: formOf(event) }),
+    ]),
+  );
+  return inputRequired({ inputRequests });
+}
+
+function formOf(event: SuspendEvent) {
+  if (event.type === 'queryConsent') {
+    return z.object({ approved: z.boolean().describe('allow it'), reason: z.string().optional() });
+  }
+  if (event.type === 'waitForChoice') {
+    return z.object({ selected: z.enum(event.choices.map(({ id }) => id)).describe(questionOf(event)) });
+  }
+  return z.object({ text: z.string() });
+}
+
+async function takeAnswers(client: ConcertoClient, id: string, context: ServerContext): Promise<void> {
+  const { inputResponses } = context.mcpReq;
+  if (inputResponses === undefined) return;
+  const { requests } = await client.requests(id);
+  for (const { requestId, event } of requests) {
+    const given = inputResponse(inputResponses, requestId);
+    if (given.kind !== 'elicit') continue;
+    const content = Json.safeParse(given.content);
+    if (given.action === 'accept' && content.success) {
+      const payload = event.type === 'waitForChoice' ? Reflect.get(Object(content.data), 'selected') : content.data;
+      const { response, reason } = readAnswer(event, Json.parse(payload));
+      await client.answer(id, requestId, response, reason === undefined ? {} : { reason });
+    } else if (given.action === 'decline' && event.type === 'queryConsent') {
+      await client.answer(id, requestId, false, { reason: 'declined' });
+    }
+  }
+}
+
+function answer(value: object): CallToolResult {
+  return { content: [{ type: 'text', text: JSON.stringify(value, undefined, 1) }] };
+}
+
+async function told(act: () => Promise<object>): Promise<Answered> {
+  return await refused(async () => answer(await act()));
+}
+
+/** A refusal of the server is for the model to read; it can mend what it asked for. */
+async function refused(act: () => Promise<Answered>): Promise<Answered> {
+  try {
+    return await act();
+  } catch (error) {
+    if (!(error instanceof ClientError)) throw error;
+    return { isError: true, content: [{ type: 'text', text: `${error.code}: ${error.message}` }] };
+  }
+}

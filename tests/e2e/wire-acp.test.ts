@@ -1,0 +1,167 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { Readable, Writable } from 'node:stream';
+import {
+  type Client,
+  ClientSideConnection,
+  ndJsonStream,
+  type RequestPermissionRequest,
+  type SessionNotification,
+} from 'acp-example-agent';
+import { afterAll, describe, expect, test } from 'vitest';
+import { concertoCommand } from '../support/concerto-command.ts';
+import { startRoomyPuppetServer, steps } from '../support/puppets.ts';
+
+const puppets = await startRoomyPuppetServer('[server]\ninline_tools = "any"\n');
+const { api } = puppets;
+const children: ChildProcess[] = [];
+afterAll(async () => {
+  for (const child of children) child.stdin?.end();
+  await puppets.close();
+});
+
+type Editor = {
+  readonly agent: ClientSideConnection;
+  readonly updates: SessionNotification['update'][];
+  readonly asked: RequestPermissionRequest[];
+};
+
+/** Their client, with `concerto acp` as its agent. `choose` picks an option; undefined leaves the question open. */
+function openEditor(
+  choose: (asked: RequestPermissionRequest) => string | undefined,
+  flags = ['--agent', 'able'],
+): Editor {
+  const args = [...concertoCommand, 'acp', ...flags, '--url', api.url, '--token', api.token];
+  const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+  children.push(child);
+  const updates: SessionNotification['update'][] = [];
+  const asked: RequestPermissionRequest[] = [];
+  const client: Client = {
+    sessionUpdate: async ({ update }) => void updates.push(update),
+    requestPermission: async (request) => {
+      asked.push(request);
+      const optionId = choose(request);
+      if (optionId === undefined) return await new Promise(() => undefined);
+      return { outcome: { outcome: 'selected', optionId } };
+    },
+  };
+  const stream = ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(child.stdout) as ReadableStream<Uint8Array>);
+  return { agent: new ClientSideConnection(() => client, stream), updates, asked };
+}
+
+const textOf = (updates: Editor['updates'], kind: string): string =>
+  updates
+    .flatMap((update) => ('content' in update && update.sessionUpdate === kind ? [update.content] : []))
+    .map((content) => (content !== null && content !== undefined && 'text' in content ? content.text : ''))
+    .join('');
+
+const prompt = (text: string) => [{ type: 'text' as const, text }];
+
+const work = steps(
+  { say: { type: 'thought', text: 'Let me see.' } },
+  { say: { type: 'plan', entries: [{ content: 'look', status: 'in_progress' }] } },
+  { say: { type: 'partial', text: 'I will.' } },
+  {
+    say: {
+      type: 'tool_call',
+      id: 't1',
+      name: 'Edit',
+      args: { path: 'a.txt' },
+      kind: 'edit',
+      locations: [{ path: 'a.txt', line: 1 }],
+      changes: [{ path: 'a.txt', kind: 'edit', old: 'hello\n', new: 'bye\n' }],
+    },
+  },
+  { ask: { type: 'approval', id: 'a1', description: 'Edit a.txt', call: 't1' } },
+  { say: { type: 'tool_result', id: 't1', content: 'done' } },
+  { ask: { type: 'question', id: 'q1', question: 'Which?', options: ['red', 'blue'] } },
+  { tell: 'answer' },
+);
+
+describe('concerto acp', () => {
+  test('an editor drives a session: plan, thoughts, tools, permissions, choices; the page sees the same', async () => {
+    const editor = openEditor(
+      ({ options }) => options.find(({ name }) => name === 'blue' || name === 'Allow')?.optionId,
+    );
+    const introduction = await editor.agent.initialize({ protocolVersion: 1, clientCapabilities: {} });
+    expect(introduction).toMatchObject({ protocolVersion: 1, agentCapabilities: { loadSession: true } });
+    const { sessionId } = await editor.agent.newSession({ cwd: puppets.folder, mcpServers: [] });
+    expect(await editor.agent.prompt({ sessionId, prompt: prompt(work) })).toEqual({ stopReason: 'end_turn' });
+    expect(textOf(editor.updates, 'agent_thought_chunk')).toBe('Let me see.');
+    expect(textOf(editor.updates, 'agent_message_chunk')).toContain('I will.');
+    expect(textOf(editor.updates, 'agent_message_chunk')).toContain('blue');
+    expect(editor.updates).toContainEqual(
+      expect.objectContaining({ sessionUpdate: 'plan', entries: [expect.objectContaining({ content: 'look' })] }),
+    );
+    expect(editor.updates).toContainEqual(
+      expect.objectContaining({ sessionUpdate: 'tool_call', toolCallId: 't1', kind: 'edit', title: 'Edit' }),
+    );
+    expect(editor.updates).toContainEqual(
+      expect.objectContaining({ sessionUpdate: 'tool_call_update', toolCallId: 't1', status: 'completed' }),
+    );
+    expect(editor.asked.map(({ toolCall }) => toolCall.title)).toEqual(['Edit a.txt', 'Which?']);
+    expect((await api.get(`/api/sessions/${sessionId}`)).body).toMatchObject({ status: 'idle', agent: 'able' });
+
+    // Somebody else says something in it: the editor hears that too, and another editor loads all of it.
+    await api.post(`/api/sessions/${sessionId}/messages`, { content: 'from the page' });
+    await expect.poll(() => textOf(editor.updates, 'agent_message_chunk')).toContain('did: from the page');
+    expect(textOf(editor.updates, 'user_message_chunk')).toBe('from the page');
+    const other = openEditor(() => undefined);
+    await other.agent.initialize({ protocolVersion: 1, clientCapabilities: {} });
+    const { sessions } = await other.agent.listSessions({});
+    expect(sessions.map((listed) => listed.sessionId)).toContain(sessionId);
+    await other.agent.loadSession({ sessionId, cwd: puppets.folder, mcpServers: [] });
+    expect(textOf(other.updates, 'agent_message_chunk')).toBe(textOf(editor.updates, 'agent_message_chunk'));
+    expect(textOf(other.updates, 'user_message_chunk')).toBe(`${work}from the page`);
+  });
+
+  test('what the page answers is settled in the editor; what needs words is answered by the next prompt', async () => {
+    const editor = openEditor(() => undefined);
+    await editor.agent.initialize({ protocolVersion: 1, clientCapabilities: {} });
+    const { sessionId } = await editor.agent.newSession({ cwd: puppets.folder, mcpServers: [] });
+    const asking = steps(
+      { ask: { type: 'approval', id: 'a', description: 'sure?' } },
+      { ask: { type: 'question', id: 'q', question: 'What name?' } },
+      { tell: 'answer' },
+    );
+    const asked = editor.agent.prompt({ sessionId, prompt: prompt(asking) });
+    await expect.poll(() => editor.asked.length, { timeout: 20_000 }).toBe(1);
+    const { requests } = (await api.get(`/api/sessions/${sessionId}/requests`)).body;
+    await api.post(`/api/sessions/${sessionId}/requests/${requests[0].requestId}`, { response: true });
+    expect(await asked).toEqual({ stopReason: 'end_turn' });
+    expect(textOf(editor.updates, 'agent_message_chunk')).toBe('What name?\n');
+    expect(await editor.agent.prompt({ sessionId, prompt: prompt('Ann') })).toEqual({ stopReason: 'end_turn' });
+    expect(textOf(editor.updates, 'agent_message_chunk')).toContain('Ann');
+  });
+
+  test('cancel stops the turn; a failing one is an error; what cannot be taken is refused', async () => {
+    const editor = openEditor(() => undefined);
+    await editor.agent.initialize({ protocolVersion: 1, clientCapabilities: {} });
+    const { sessionId } = await editor.agent.newSession({ cwd: puppets.folder, mcpServers: [] });
+    const hanging = steps({ say: { type: 'partial', text: 'on and on' } }, { hang: true });
+    const running = editor.agent.prompt({ sessionId, prompt: prompt(hanging) });
+    await expect.poll(() => textOf(editor.updates, 'agent_message_chunk'), { timeout: 20_000 }).toBe('on and on');
+    await editor.agent.cancel({ sessionId });
+    expect(await running).toEqual({ stopReason: 'cancelled' });
+    const failing = steps({ say: { type: 'error', message: 'it broke' } });
+    await expect(editor.agent.prompt({ sessionId, prompt: prompt(failing) })).rejects.toMatchObject({
+      message: expect.stringContaining('it broke'),
+    });
+    await expect(
+      editor.agent.prompt({ sessionId, prompt: [{ type: 'image', data: '', mimeType: 'image/png' }] }),
+    ).rejects.toMatchObject({ code: -32602 });
+    await expect(editor.agent.prompt({ sessionId: 'nobody', prompt: prompt('x') })).rejects.toMatchObject({
+      code: -32602,
+    });
+  });
+
+  test('tool servers of the editor are handed on', async () => {
+    const editor = openEditor(() => undefined, ['--agent', 'tuned']);
+    await editor.agent.initialize({ protocolVersion: 1, clientCapabilities: {} });
+    const server = { name: 'files', command: 'serve-files', args: ['/srv'], env: [{ name: 'LEVEL', value: '2' }] };
+    const { sessionId } = await editor.agent.newSession({ cwd: puppets.folder, mcpServers: [server] });
+    expect(await editor.agent.prompt({ sessionId, prompt: prompt('hello') })).toEqual({ stopReason: 'end_turn' });
+    const { events } = (await api.get(`/api/sessions/${sessionId}/events?format=json`)).body;
+    const heard = events.find(({ title }: { title?: string }) => title === 'heard');
+    expect(JSON.stringify(heard)).toContain('serve-files');
+  });
+});
