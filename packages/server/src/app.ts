@@ -78,12 +78,16 @@ export function createApp(
   app.route('/api', ruleRoutes(context));
   app.route('/api', tokenRoutes(context));
 
-  const { mcp } = context;
-  if (mcp !== undefined) app.all('/mcp', ...known, (c) => mcp(c.req.raw, c.req.header('authorization')));
+  const mcp = context.mcp ?? noMcp;
+  app.all('/mcp', ...known, (c) => mcp(c.req.raw, c.req.header('authorization')));
 
   app.get('*', acceptTokenInUrl(doors), servePage(context, whoCalls));
   app.notFound(otherCall);
   return app;
+}
+
+function noMcp(): never {
+  throw new ProblemError(404, 'no_such_call', 'this server does not speak the Model Context Protocol');
 }
 
 /** Nobody took it: the path is unknown, or it is known and the method is not. */

@@ -20,7 +20,6 @@ import {
   Problem,
   PutRules,
   ReviseMessage,
-  type Role,
   RuleList,
   RulesTried,
   RunInput,
@@ -35,49 +34,26 @@ import {
   TokenList,
   TryRules,
 } from '@concerto/protocol';
-import { ChatInput, RunAgentInput } from '@concerto/wires';
 import * as z from 'zod';
-
-type Operation = {
-  readonly summary: string;
-  readonly body?: z.ZodType;
-  readonly status?: number;
-  readonly answer?: z.ZodType;
-  readonly query?: readonly string[];
-  readonly stream?: true;
-  /** Answers with plain text. */
-  readonly text?: true;
-  /** Who may: that role and those above it. `anyone` needs no token. */
-  readonly role: Role | 'anyone';
-  /** Takes, or gives, the bytes of a file of any type. */
-  readonly bytes?: 'taken' | 'given';
-};
+import type { Operation } from './openapi-operation.ts';
+import { wireOperations, wireSchemas } from './openapi-wires.ts';
 
 const Ok = z.strictObject({ ok: z.literal(true) });
 const RunStarted = z.strictObject({ run_id: z.string(), runId: z.string() });
-const ChatMessages = z.strictObject({
-  messages: z.array(
-    z.looseObject({ id: z.string(), role: z.string(), parts: z.array(z.looseObject({ type: z.string() })) }),
-  ),
-});
-const StreamedEvents = z.array(z.looseObject({ type: z.string(), seq: z.number().int(), at: z.string() }));
-const McpMessage = z.looseObject({ jsonrpc: z.literal('2.0') });
 const cursors = ['after', 'format', 'limit'] as const;
 
 /** What is referred to by name, in the document as in the code. */
 const named = {
+  ...wireSchemas,
   AddToken,
   AgentList,
   AnswerRequest,
   Audit,
   BlobRef,
-  ChatInput,
-  ChatMessages,
   ConfigurePool,
   EventPage,
   Json: JsonValue,
   LifecycleAccepted,
-  McpMessage,
   Message,
   MessageList,
   Ok,
@@ -91,7 +67,6 @@ const named = {
   ReviseMessage,
   RuleList,
   RulesTried,
-  RunAgentInput,
   RunInput,
   RunStarted,
   SendMessage,
@@ -99,7 +74,6 @@ const named = {
   SessionList,
   StartRun,
   StartSession,
-  StreamedEvents,
   Template,
   TemplateList,
   TokenAdded,
@@ -202,19 +176,6 @@ const operations: Readonly<Record<string, Operation>> = {
   },
   'post /api/agent/{id}/input': { role: 'member', summary: 'Answer a run', body: RunInput, answer: Ok },
   'post /api/agent/{id}/abort': { role: 'member', summary: 'Abort a run', answer: Ok },
-  'post /api/agui': {
-    role: 'observer',
-    summary: 'AG-UI: a run of the session that the thread is, which it begins if there is none',
-    body: RunAgentInput,
-    query: ['agent', 'program', 'assistant', 'template'],
-    stream: true,
-  },
-  'post /api/agui/{id}': {
-    role: 'observer',
-    summary: 'AG-UI: a run of this session',
-    body: RunAgentInput,
-    stream: true,
-  },
   'post /api/blobs': {
     role: 'member',
     summary: 'Keep a file; its type is the `content-type`',
@@ -223,36 +184,6 @@ const operations: Readonly<Record<string, Operation>> = {
     answer: BlobRef,
   },
   'get /api/blobs/{handle}': { role: 'observer', summary: 'A file as it was kept', bytes: 'given', query: ['name'] },
-  'post /api/chat': {
-    role: 'member',
-    summary: 'AI SDK: what was said and answered, then the UI message stream of what follows',
-    body: ChatInput,
-    query: ['agent', 'program', 'assistant', 'template'],
-    stream: true,
-  },
-  'get /api/chat/{id}/stream': {
-    role: 'observer',
-    summary: 'AI SDK: the message that is being said, from its beginning; 204 when there is none',
-    stream: true,
-  },
-  'get /api/chat/{id}/messages': {
-    role: 'observer',
-    summary: 'AI SDK: the messages so far',
-    answer: ChatMessages,
-  },
-  'post /api/chat/{id}/stop': {
-    role: 'member',
-    summary: 'AI SDK: stop what is being said',
-    status: 202,
-    answer: LifecycleAccepted,
-  },
-  'get /api/streams/sessions/{id}': {
-    role: 'observer',
-    summary: 'Durable Streams: the events from an offset on; `live` waits for more',
-    answer: StreamedEvents,
-    query: ['offset', 'live', 'cursor'],
-    stream: true,
-  },
   'get /api/me': { role: 'observer', summary: 'Who you are, and as what', answer: Person },
   'get /api/tokens': { role: 'owner', summary: 'Who may call', answer: TokenList },
   'post /api/tokens': {
@@ -263,15 +194,7 @@ const operations: Readonly<Record<string, Operation>> = {
     answer: TokenAdded,
   },
   'delete /api/tokens/{name}': { role: 'owner', summary: 'Revoke a token, and end what it has open', status: 204 },
-  'post /mcp': {
-    role: 'observer',
-    summary: 'Model Context Protocol: a message of its streamable HTTP transport',
-    body: McpMessage,
-    answer: McpMessage,
-    stream: true,
-  },
-  'get /mcp': { role: 'observer', summary: 'Model Context Protocol: what the server says by itself', stream: true },
-  'delete /mcp': { role: 'observer', summary: 'Model Context Protocol: the end of a connection' },
+  ...wireOperations,
   'get /metrics': { role: 'observer', summary: 'What an operator watches, for Prometheus', text: true },
   'get /healthz': { summary: 'The server answers', answer: Ok, role: 'anyone' },
   'get /readyz': { summary: 'The store answers too', answer: Ok, role: 'anyone' },

@@ -85,18 +85,8 @@ export async function run(argv: string[]): Promise<number> {
     const guard = { token, hosts: [...(isWildcard(host) ? ownNames() : [inUrl(host)]), ...hosts], origins };
     const inlineTools = inlineToolsOf(settings);
     const watched = { report, onAnswered: answered, measures: runtime.measures };
-    server = await serve({
-      host,
-      port,
-      sessions,
-      log,
-      guard,
-      inlineTools,
-      mcp: mcp.answer,
-      version: ownVersion(),
-      webRoot: pageFolder(),
-      ...watched,
-    });
+    const about = { version: ownVersion(), webRoot: pageFolder(), mcp: mcp.answer };
+    server = await serve({ host, port, sessions, log, guard, inlineTools, ...about, ...watched });
   } catch (cause) {
     await runtime.close();
     throw listenError(cause, host, port);
