@@ -95,6 +95,10 @@ function sessionCalls(calls: HttpCalls) {
     resume: control('resume'),
     cancel: control('cancel'),
 
+    /** Who answers for it from now on; null: nobody does. */
+    supervise: (id: string, supervisor: string | null, call: CallOptions = {}) =>
+      calls.call({ ...call, method: 'PUT', path: at(id, '/supervisor'), body: { supervisor }, answer: Session }),
+
     /** Everything that was asked and confirmed, or what became of one message. */
     audit: async (id: string, query: { readonly message?: string } = {}, call: CallOptions = {}) => {
       const entries: Audit['entries'] = [];

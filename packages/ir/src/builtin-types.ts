@@ -116,6 +116,7 @@ export const BUILTIN_TYPES = {
   Builder: 0,
   ModelRef: 0,
   AgentRef: 0,
+  Session: 0,
   PipelineRef: 0,
   SchemaRef: 0,
   McpRef: 0,

@@ -88,6 +88,30 @@ export const WORLD_METHODS = {
     help: 'The version it announced at its start; starts it when it was not started yet',
   },
   'AgentRef.shutdown': { signature: 'fn(self: AgentRef) -> Nil', effect: true, help: 'Ends the agent’s process' },
+  'AgentRef.session': {
+    signature: 'fn(self: AgentRef) -> Session',
+    help: 'The session that it works in, in a server',
+  },
+
+  'Session.id': { signature: 'fn(self: Session) -> String', effect: true, help: 'Its id' },
+  'Session.status': {
+    signature: 'fn(self: Session) -> String',
+    effect: true,
+    help: 'What it does: `running`, `idle`, …',
+  },
+  'Session.usage': {
+    signature: 'fn(self: Session) -> Map<String, Any>',
+    effect: true,
+    help: 'What it has used: `input_tokens`, `output_tokens`, and `cost_usd` where it is known',
+  },
+  'Session.steer': {
+    signature: 'fn(self: Session, text: String) -> Nil',
+    effect: true,
+    help: 'Says something to the agent while it works',
+  },
+  'Session.pause': { signature: 'fn(self: Session) -> Nil', effect: true, help: 'Holds it until it is resumed' },
+  'Session.resume': { signature: 'fn(self: Session) -> Nil', effect: true, help: 'Lets it go on' },
+  'Session.interrupt': { signature: 'fn(self: Session) -> Nil', effect: true, help: 'Ends the turn that runs' },
 
   'Builder.execute': {
     signature: 'fn(self: Builder, prompt: Any) -> Result<Any, Any>',

@@ -31,9 +31,11 @@ export {
   type IrModule,
   type IrPipeline,
   type IrStruct,
+  type IrSupervisor,
   type IrTest,
   type IrTool,
   parseModule,
+  SUPERVISED,
 } from './module.ts';
 export {
   type Instruction,

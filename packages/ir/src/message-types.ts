@@ -78,6 +78,11 @@ export const MESSAGE_TYPES = {
     help: 'What it used since the last one',
   },
   message: { fields: { type: 'String', 'id?': 'Any', text: 'String' }, help: 'What it says, whole: `text`' },
+  turn: {
+    fields: { type: 'String', outcome: 'String', 'text?': 'Any' },
+    help: 'Of a session that is supervised: a turn has ended',
+  },
+  status: { fields: { type: 'String', status: 'String' }, help: 'Of a session that is supervised: what it does now' },
   result: {
     type: 'AgentResult',
     fields: { type: 'String', 'text?': 'Any', 'message?': 'Any' },

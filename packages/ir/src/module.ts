@@ -20,7 +20,7 @@ const constant = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('function'), index }),
   z.strictObject({ kind: z.literal('builtin'), name }),
   z.strictObject({
-    kind: z.enum(['model', 'agent', 'pipeline', 'schema', 'hashmap', 'ledger', 'memory', 'mcp']),
+    kind: z.enum(['model', 'agent', 'pipeline', 'schema', 'hashmap', 'ledger', 'memory', 'mcp', 'session']),
     /** The declared name; the VM finds the declaration by it. */
     name,
   }),
@@ -201,6 +201,9 @@ const testSchema = z.strictObject({
   expectFail: z.strictObject({ message: z.string().optional() }).optional(),
 });
 
+/** A function with `@supervisor`; `function` takes nothing and calls it with the session that is supervised. */
+const supervisorSchema = z.strictObject({ name, function: index });
+
 const moduleSchema = z.strictObject({
   format: z.literal('conc-ir'),
   version: z.literal(IR_VERSION),
@@ -233,6 +236,7 @@ const moduleSchema = z.strictObject({
   listens: z.array(listenSchema),
   pipelines: z.array(pipelineSchema),
   tests: z.array(testSchema),
+  supervisors: z.array(supervisorSchema).optional(),
   /** `[connections.*]` and whatever else of the manifest the runtime needs, without secrets. */
   manifest: z.record(z.string(), json).optional(),
 });
@@ -250,7 +254,11 @@ export type IrAgent = z.infer<typeof agentSchema>;
 export type IrMcp = z.infer<typeof mcpSchema>;
 export type IrListen = z.infer<typeof listenSchema>;
 export type IrPipeline = z.infer<typeof pipelineSchema>;
+export type IrSupervisor = z.infer<typeof supervisorSchema>;
 export type IrTest = z.infer<typeof testSchema>;
+
+/** The name of the session that a supervisor answers for; nothing that a program declares has it. */
+export const SUPERVISED = ':session';
 
 /** A module with every table empty, for builders. */
 export function emptyModule(moduleName: string): IrModule {

@@ -38,6 +38,8 @@ export const StartSession = z.strictObject({
   /** What it may use; a unit that is not here is as the manifest says. */
   budget: Budget.optional(),
   id: SessionId.optional(),
+  /** The program that answers for it, instead of what the manifest or the template says; null: none. */
+  supervisor: name.nullable().optional(),
 });
 export type StartSession = z.infer<typeof StartSession>;
 
@@ -90,6 +92,8 @@ export const Session = z.strictObject({
   children: z.number().int().nonnegative().optional(),
   /** The program that answers for it, and everybody its requests are put before, in this order. */
   supervisor: z.string().optional(),
+  /** The session that it answers for. */
+  supervises: z.string().optional(),
   answerers: z.array(z.string()).optional(),
   /** Of the worker: what an agent says of itself, for a program the digest of the code that it runs. */
   version: z.string().optional(),
@@ -98,6 +102,10 @@ export type Session = z.infer<typeof Session>;
 
 export const SessionList = z.strictObject({ sessions: z.array(Session), nextCursor: z.string().optional() });
 export type SessionList = z.infer<typeof SessionList>;
+
+/** Who answers for a session from now on; null: nobody does. */
+export const SetSupervisor = z.strictObject({ supervisor: name.nullable() });
+export type SetSupervisor = z.infer<typeof SetSupervisor>;
 
 export const SendMessage = z.strictObject({
   content: said,
@@ -189,6 +197,8 @@ export const Template = z.strictObject({
   assistant: name.optional(),
   prompt: content.optional(),
   tools: JsonValue.optional(),
+  /** The program that answers for its sessions. */
+  supervisor: name.optional(),
 });
 export type Template = z.infer<typeof Template>;
 

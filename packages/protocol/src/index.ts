@@ -150,6 +150,7 @@ export {
   SessionError,
   SessionKind,
   SessionList,
+  SetSupervisor,
   StartRun,
   StartSession,
   Template,

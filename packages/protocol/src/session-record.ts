@@ -54,6 +54,8 @@ const Lifecycle = [
     supervisor: z.string().min(1).optional(),
     /** What it may use, children included. */
     budget: Budget.optional(),
+    /** The session that it answers for. */
+    supervises: id.optional(),
     slot: z.enum(['held', 'wanted']),
   }),
   z.strictObject({ ...envelope, type: z.literal('slot-granted') }),

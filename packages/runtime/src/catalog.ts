@@ -26,6 +26,8 @@ export type CatalogEntry = {
   /** How long a person may take to answer, and what happens then; for ever unless given. */
   readonly answerWithinMs?: number;
   readonly onTimeout?: OnTimeout;
+  /** The program that answers for its sessions. */
+  readonly supervisor?: string;
   /** How long a model or a supervisor may take before the next is asked. */
   readonly askWithinMs?: number;
   /** How often models may be asked for one session. */

@@ -26,6 +26,7 @@ import {
   SendMessage,
   Session,
   SessionList,
+  SetSupervisor,
   StartRun,
   StartSession,
   Template,
@@ -72,6 +73,7 @@ const named = {
   SendMessage,
   Session,
   SessionList,
+  SetSupervisor,
   StartRun,
   StartSession,
   Template,
@@ -97,6 +99,12 @@ const operations: Readonly<Record<string, Operation>> = {
     query: ['status', 'parent', 'tree', 'cursor', 'limit'],
   },
   'get /api/sessions/{id}': { role: 'observer', summary: 'One session', answer: Session },
+  'put /api/sessions/{id}/supervisor': {
+    role: 'member',
+    summary: 'Set, replace or take away the program that answers for it',
+    body: SetSupervisor,
+    answer: Session,
+  },
   'get /api/sessions/{id}/events': {
     role: 'observer',
     summary: 'Replay, then live events',

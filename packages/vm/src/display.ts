@@ -172,4 +172,5 @@ const REF_TYPES = {
   pipeline: 'PipelineRef',
   schema: 'SchemaRef',
   mcp: 'McpRef',
+  session: 'Session',
 } as const;

@@ -56,7 +56,11 @@ export type Request =
   | { readonly kind: 'agent_next'; readonly session: string }
   /** What the agent announced when it was last started, which it is when it never was. Answer: `{capabilities, version}`. */
   | { readonly kind: 'agent_about'; readonly agent: string }
-  | { readonly kind: 'agent_shutdown'; readonly agent: string };
+  | { readonly kind: 'agent_shutdown'; readonly agent: string }
+  /** Of an agent by its name, or the one that is supervised. Answer: for `usage`, `status` and `id` what was asked for. */
+  | { readonly kind: 'session'; readonly session: string; readonly verb: SessionVerb; readonly text?: string };
+
+export type SessionVerb = 'steer' | 'pause' | 'resume' | 'interrupt' | 'usage' | 'status' | 'id';
 
 export type FileRequest =
   | { readonly kind: 'file'; readonly op: 'read' | 'exists' | 'list' | 'remove' | 'size'; readonly path: string }
@@ -136,6 +140,8 @@ export interface AgentOpenRequest {
   readonly listen: boolean;
   /** Lines on stderr are wanted as `{observed: "stderr", text}` among the messages. */
   readonly stderr: boolean;
+  /** Of a session that is supervised: the types of messages that there are handlers for; `_` for all. */
+  readonly wants?: readonly string[];
 }
 
 export type Effect = Notice | (Request & { readonly id: number });

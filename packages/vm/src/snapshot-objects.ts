@@ -256,6 +256,7 @@ function refKind(kind: string): RefValue['of'] {
     case 'pipeline':
     case 'schema':
     case 'mcp':
+    case 'session':
       return kind;
     default:
       throw new SnapshotError('a damaged reference');

@@ -114,7 +114,7 @@ export interface BuiltinValue {
 /** Something declared: a model, an agent … */
 export interface RefValue {
   readonly kind: 'ref';
-  readonly of: 'model' | 'agent' | 'pipeline' | 'schema' | 'mcp';
+  readonly of: 'model' | 'agent' | 'pipeline' | 'schema' | 'mcp' | 'session';
   readonly name: string;
 }
 /** A hashmap, ledger or memory: identity, not a value. */

@@ -28,6 +28,7 @@ export const stack = (...items: Value[]): Value => ({ kind: 'stack', items, shar
 export const range = (start: number, end: number): Value => ({ kind: 'range', start, end, inclusive: false });
 export const model: Value = { kind: 'ref', of: 'model', name: 'M' };
 export const agent: Value = { kind: 'ref', of: 'agent', name: 'A' };
+export const session: Value = { kind: 'ref', of: 'session', name: 'A' };
 export const server: Value = { kind: 'ref', of: 'mcp', name: 'S' };
 export const builder: Value = { kind: 'builder', target: { kind: 'ref', of: 'model', name: 'M' }, options: {} };
 export const memory = (): Value => {

@@ -15,6 +15,7 @@ import {
   type RawRow,
   row,
   server,
+  session,
   type,
 } from './builtin-values.ts';
 
@@ -131,6 +132,16 @@ export const WORLD: readonly RawRow[] = [
     answer: ok({ capabilities: [], version: '2.1' }),
     asks: { kind: 'agent_about', agent: 'A' },
   }),
+  row('AgentRef.session', [agent], '<session A>'),
+  ...(['steer', 'pause', 'resume', 'interrupt'] as const).map((verb) =>
+    row(`Session.${verb}`, verb === 'steer' ? [session, 'mind it'] : [session], 'nil', {
+      answer: ok(null),
+      asks: { kind: 'session', session: 'A', verb, ...(verb === 'steer' ? { text: 'mind it' } : {}) },
+    }),
+  ),
+  row('Session.id', [session], 's_1', { answer: ok('s_1'), asks: { verb: 'id' } }),
+  row('Session.status', [session], 'idle', { answer: ok('idle'), asks: { verb: 'status' } }),
+  row('Session.usage', [session], '{"input_tokens": 3}', { answer: ok({ input_tokens: 3 }), asks: { verb: 'usage' } }),
   row('AgentRef.shutdown', [agent], 'nil', { answer: ok(null), asks: { kind: 'agent_shutdown', agent: 'A' } }),
 ];
 

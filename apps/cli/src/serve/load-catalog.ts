@@ -114,6 +114,8 @@ function startWithin({ protocol, init_timeout: seconds }: ManifestAgent): { read
   return protocol === 'ndjson' ? {} : { initTimeoutMs: foreignStartMs };
 }
 
+type AnsweredKey = 'rules' | 'answer_within' | 'on_timeout' | 'ask_within' | 'model_asks_max' | 'budget' | 'supervisor';
+
 /** Who answers for it before a person does, and for how long a person may think. */
 function answeredBy({
   rules,
@@ -122,9 +124,10 @@ function answeredBy({
   ask_within: askWithin,
   model_asks_max: modelAsksMax,
   budget,
-}: Pick<ManifestAgent, 'rules' | 'answer_within' | 'on_timeout' | 'ask_within' | 'model_asks_max' | 'budget'>): Pick<
+  supervisor,
+}: Pick<ManifestAgent, AnsweredKey>): Pick<
   CatalogEntry,
-  'rules' | 'answerWithinMs' | 'onTimeout' | 'askWithinMs' | 'modelAsksMax' | 'budget'
+  'rules' | 'answerWithinMs' | 'onTimeout' | 'askWithinMs' | 'modelAsksMax' | 'budget' | 'supervisor'
 > {
   return {
     ...(rules.length === 0 ? {} : { rules: rules.map(ruleOf) }),
@@ -133,6 +136,7 @@ function answeredBy({
     ...(askWithin === undefined ? {} : { askWithinMs: spanMs(askWithin) }),
     ...(modelAsksMax === undefined ? {} : { modelAsksMax }),
     ...(budget === undefined ? {} : { budget: Budget.parse(budget) }),
+    ...(supervisor === undefined ? {} : { supervisor }),
   };
 }
 

@@ -28,6 +28,7 @@ type Options = {
   readonly program: string | undefined;
   readonly template: string | undefined;
   readonly budget: string | undefined;
+  readonly supervisor: string | undefined;
   readonly once: boolean;
   readonly wait: boolean;
   readonly attach: boolean;
@@ -87,16 +88,17 @@ const verbs: Readonly<Record<string, Verb>> = {
     },
   },
   start: {
-    usage: 'AGENT PROMPT|- [--title T] [--budget B] [--once] [--wait] [--attach]',
+    usage: 'AGENT PROMPT|- [--title T] [--budget B] [--supervisor PROGRAM] [--once] [--wait] [--attach]',
     summary: 'start a session; - reads the prompt from stdin; --assistant, --program or --template NAME for AGENT',
     arguments: { min: 0, max: 2 },
     run: async (client, args, options) => {
-      const { json, title, budget, once, wait, attach: follows } = options;
+      const { json, title, budget, supervisor, once, wait, attach: follows } = options;
       const session = await client.start({
         ...(await startTarget(args, options)),
         ...(title === undefined ? {} : { title }),
         ...(budget === undefined ? {} : { budget: readBudget(budget) }),
         ...(once ? { once } : {}),
+        ...(supervisor === undefined ? {} : { supervisor: supervisor === 'none' ? null : supervisor }),
         ...(wait ? { ifFull: 'queue' as const } : {}),
       });
       if (follows) {
@@ -186,6 +188,17 @@ const verbs: Readonly<Record<string, Verb>> = {
       return 0;
     },
   },
+  supervise: {
+    usage: 'ID PROGRAM|none',
+    summary: 'let a program answer for it from now on, or none',
+    arguments: { min: 2, max: 2 },
+    run: async (client, [id = '', name = ''], { json }) => {
+      const session = await client.supervise(id, name === 'none' ? null : name);
+      if (json) printJson(session);
+      else print(session.supervisor === undefined ? 'nobody supervises it' : `${session.supervisor} supervises it`);
+      return 0;
+    },
+  },
   interrupt: lifecycle('interrupt', 'stop the current turn'),
   pause: lifecycle('pause', 'hold at the next boundary'),
   resume: lifecycle('resume', 'go on'),
@@ -219,6 +232,7 @@ export const spec = defineCommand({
     assistant: { type: 'string', value: 'NAME', help: 'start: an assistant instead of an agent' },
     program: { type: 'string', value: 'NAME', help: 'start: a program instead of an agent' },
     template: { type: 'string', value: 'NAME', help: 'start: from a template' },
+    supervisor: { type: 'string', value: 'PROGRAM', help: 'start: the program that answers for it, or none' },
     title: { type: 'string', value: 'T', help: 'start: a title; default the first line of the prompt' },
     budget: { type: 'string', value: 'B', help: 'for `start`: what it may use, such as tokens=100000,usd=0.5' },
     once: { type: 'boolean', help: 'start: the session ends with its first result' },

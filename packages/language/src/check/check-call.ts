@@ -135,6 +135,7 @@ function callResolved(body: Body, call: Call, callee: NameExpression | PathExpre
     case 'local':
     case 'variable':
     case 'constant':
+    case 'session':
     case 'broken': {
       const type = typeOfValue(body, callee, value);
       body.cx.facts.types.set(callee.id, type);

@@ -16,6 +16,7 @@ interface DecoratorRule {
 
 const DECORATORS: Readonly<Record<string, DecoratorRule>> = {
   test: { labels: ['description', 'name'], values: 1 },
+  supervisor: { labels: [], values: 0 },
   expect_fail: { labels: ['message'], values: 1 },
   describe: { labels: ['text', 'description'], values: 1 },
   param: { labels: ['name', 'text', 'description'], values: 2 },
@@ -37,6 +38,7 @@ type DecoratedNode = ItemNode & { readonly kind: string };
 
 /** Where decorators that change how something runs do so. */
 const WORKS_ON: Readonly<Record<string, { readonly kinds: readonly string[]; readonly what: string }>> = {
+  supervisor: { kinds: ['FunctionItem'], what: 'functions' },
   retry: { kinds: ['ModelItem', 'FunctionStage', 'ValueStage'], what: 'models and stages of pipelines' },
   timeout: { kinds: ['ModelItem', 'FunctionStage', 'ValueStage'], what: 'models and stages of pipelines' },
   log: { kinds: ['ModelItem'], what: 'models' },

@@ -4,6 +4,7 @@ import { checkStatements } from './check-block.ts';
 import { declareParameter, errorOf, failureOf, recordFunction } from './check-closure.ts';
 import { checkExpression } from './check-expression.ts';
 import { CODE } from './codes.ts';
+import { isSupervisor } from './collect-items.ts';
 import type { Body, Context, FunctionBody, TypeScope } from './context.ts';
 import { ANY, CON, isCon, NIL, prune, type Signature, showType, type Type, type TypeParam } from './types.ts';
 import { assign } from './unify.ts';
@@ -172,10 +173,23 @@ function checkShape(cx: Context, job: FunctionBody): void {
     seen.add(name);
   }
   checkMain(cx, job);
+  checkSupervisor(cx, job);
 }
 
 function checkMain(cx: Context, job: FunctionBody): void {
   const { item } = job;
   if (cx.facts.main?.item !== item || item.parameters.length === 0) return;
   cx.report.error(CODE.argumentCount, item.parameters[0]?.span ?? item.span, '`main` takes no parameters');
+}
+
+/** `@supervisor fn guard(session: Session)`: it is called with the session that it answers for. */
+function checkSupervisor(cx: Context, job: FunctionBody): void {
+  const { item } = job;
+  if (!isSupervisor(item)) return;
+  const [first, ...others] = item.parameters;
+  const isSession = first?.type?.kind === 'NamedType' && first.type.path.segments.at(-1)?.text === 'Session';
+  if (isSession && others.length === 0 && job.self === undefined) return;
+  cx.report.error(CODE.decoratorPlace, first?.span ?? item.name.span, 'a supervisor takes one parameter: the session', {
+    help: `write \`@supervisor fn ${item.name.text}(session: Session) { … }\``,
+  });
 }

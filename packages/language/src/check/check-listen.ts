@@ -19,6 +19,7 @@ const OBSERVED = new Set(['result', 'error', 'exit', 'stderr']);
 
 export function checkListen(body: Body, node: ListenExpression): Type {
   const result = checkSession(body, node);
+  const isSupervised = listensToSession(body, node);
   const seen = new Map<string, Span>();
   for (const handler of node.handlers) {
     for (const { key, span } of handlerKeys(handler)) {
@@ -31,7 +32,7 @@ export function checkListen(body: Body, node: ListenExpression): Type {
     }
     for (const { value, span } of handler.messages) checkMessageName(body, value, span);
     checkOptions(body, handler);
-    checkHandler(body, handler, result);
+    checkHandler(body, handler, { result, isSupervised });
   }
   const error = body.cx.builtins.types.get('AgentError');
   return resultOf(result, error === undefined ? ANY : applied(error));
@@ -89,6 +90,7 @@ function checkCall(body: Body, call: Expression): void {
     });
     return;
   }
+  if (method === undefined && kind === 'Session') return;
   const isModel = kind === 'ModelRef';
   body.cx.report.error(
     CODE.listen,
@@ -102,6 +104,12 @@ function checkCall(body: Body, call: Expression): void {
   );
 }
 
+/** `listen session { … }`, of a session that was opened by somebody else. */
+function listensToSession(body: Body, node: ListenExpression): boolean {
+  const { call } = sessionOf(node.call);
+  return kindOf(prune(body.cx.facts.types.get(call.id) ?? ANY)) === 'Session';
+}
+
 /** What `X.with_memory(m).with_context(c)` was built from, where that can be seen. */
 function builtFrom(body: Body, builder: Expression | undefined): string {
   let node = builder;
@@ -111,7 +119,11 @@ function builtFrom(body: Body, builder: Expression | undefined): string {
 }
 
 /** A handler is a closure of its own: `return`, `?` and `throw` end it, not the function around it. */
-function checkHandler(body: Body, handler: ListenHandler, sessionResult: Type): void {
+function checkHandler(
+  body: Body,
+  handler: ListenHandler,
+  { result: sessionResult, isSupervised }: { readonly result: Type; readonly isSupervised: boolean },
+): void {
   const declared = handler.returnType === undefined ? undefined : readType(body, handler.returnType);
   const fn = functionScope({
     id: handler.id,
@@ -144,7 +156,7 @@ function checkHandler(body: Body, handler: ListenHandler, sessionResult: Type): 
     // Anything can be an answer, so branches may differ: `if ok { "yes" } else { Err("no") }`.
     const type =
       declared === undefined ? body.check(handler.body, ANY) : checkReturned(body, handler.body, 'handler result');
-    lintHandler(body, handler, prune(type));
+    lintHandler(body, handler, prune(type), isSupervised);
   });
   recordFunction(body, fn, 'value');
 }
@@ -226,7 +238,7 @@ function handlerKeys(handler: ListenHandler): { readonly key: string; readonly s
   return handler.messages.map((message) => ({ key: message.value, span: message.span }));
 }
 
-function lintHandler(body: Body, handler: ListenHandler, type: Type): void {
+function lintHandler(body: Body, handler: ListenHandler, type: Type, isSupervised: boolean): void {
   const gives = !(isCon(type, CON.Nil) || type.kind === 'never' || isDynamic(type));
   for (const { value, span } of handler.messages) {
     if (OBSERVED.has(value) && gives) {
@@ -239,7 +251,8 @@ function lintHandler(body: Body, handler: ListenHandler, type: Type): void {
         },
       );
     }
-    if (NEEDS_ANSWER.has(value) && isCon(type, CON.Nil) && !body.diverges) {
+    // A supervisor that says nothing leaves it to the next.
+    if (NEEDS_ANSWER.has(value) && isCon(type, CON.Nil) && !body.diverges && !isSupervised) {
       body.cx.report.warning(
         CODE.silentHandler,
         span,

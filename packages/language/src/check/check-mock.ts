@@ -2,13 +2,15 @@ import type { MockStatement } from '../syntax/statement.ts';
 import { CODE } from './codes.ts';
 import type { Body } from './context.ts';
 import { didYouMean, lookupName } from './resolve-path.ts';
+import { applied, builtinName } from './types.ts';
 
 const MOCK_FIELDS = {
   model: ['response', 'responses', 'error', 'tool_calls'],
+  session: ['script', 'id', 'status', 'usage'],
   agent: ['script', 'response', 'responses', 'error', 'result', 'capabilities', 'version'],
 } as const;
 
-/** `mock Name { … }`: only in tests, only for models and agents. */
+/** `mock Name { … }`: only in tests, only for models, agents and `Session`. */
 export function checkMock(body: Body, node: MockStatement): void {
   const { cx } = body;
   for (const field of node.fields) body.check(field.value);
@@ -26,18 +28,27 @@ export function checkMock(body: Body, node: MockStatement): void {
   }
   const { meaning } = entry;
   if (meaning.kind === 'broken') return;
+  if (meaning.kind === 'type' && builtinName(applied(meaning.con)) === 'Session') {
+    cx.facts.names.set(node.id, { kind: 'session' });
+    checkFields(body, node, 'session');
+    return;
+  }
   if (meaning.kind !== 'resource' || (meaning.ref.kind !== 'model' && meaning.ref.kind !== 'agent')) {
     cx.report.error(CODE.mock, node.target.span, `\`${name}\` is not a model or an agent, so it cannot be mocked`);
     return;
   }
   cx.facts.names.set(node.id, { kind: 'resource', resource: meaning.ref });
-  const known: readonly string[] = MOCK_FIELDS[meaning.ref.kind];
+  checkFields(body, node, meaning.ref.kind);
+}
+
+function checkFields(body: Body, node: MockStatement, kind: keyof typeof MOCK_FIELDS): void {
+  const known: readonly string[] = MOCK_FIELDS[kind];
   for (const field of node.fields) {
     if (field.name.text === '' || known.includes(field.name.text)) continue;
-    cx.report.error(
+    body.cx.report.error(
       CODE.unknownConfig,
       field.name.span,
-      `a mock of a ${meaning.ref.kind} has no field \`${field.name.text}\``,
+      `a mock of a ${kind} has no field \`${field.name.text}\``,
       {
         help: didYouMean(field.name.text, known) ?? `it has ${known.map((one) => `\`${one}\``).join(', ')}`,
       },
@@ -45,7 +56,7 @@ export function checkMock(body: Body, node: MockStatement): void {
   }
 }
 
-function isInTest(body: Body): boolean {
+export function isInTest(body: Body): boolean {
   for (let fn: Body['fn'] | undefined = body.fn; fn !== undefined; fn = fn.parent) if (fn.kind === 'test') return true;
   return false;
 }

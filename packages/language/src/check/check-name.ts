@@ -43,6 +43,8 @@ export function typeOfValue(body: Body, node: NameExpression | PathExpression, v
       return optionOf(freshVar());
     case 'resource':
       return value.meaning.type;
+    case 'session':
+      return applied(value.con);
     case 'schema': {
       const con = body.cx.builtins.types.get('SchemaRef');
       return con === undefined ? ERROR : applied(con);

@@ -172,6 +172,10 @@ export function isTest(item: FunctionItem): boolean {
   return item.decorators.some((decorator) => decorator.name.text === 'test');
 }
 
+export function isSupervisor(item: FunctionItem): boolean {
+  return item.decorators.some((decorator) => decorator.name.text === 'supervisor');
+}
+
 function collectFunction(cx: Context, module: ModuleScope, item: FunctionItem): void {
   const ref: FunctionRef = {
     path: uniquePath(cx, join(module.path, item.name.text)),
@@ -184,6 +188,7 @@ function collectFunction(cx: Context, module: ModuleScope, item: FunctionItem): 
   const test = isTest(item);
   (test ? cx.facts.tests : cx.facts.declaredFunctions).push(ref);
   if (module === cx.root && item.name.text === 'main' && !test) cx.facts.main ??= ref;
+  if (isSupervisor(item) && !test) cx.facts.supervisors.push(ref);
   declare(cx, module, item, { kind: 'function', ref, item, isTest: test, signature: UNKNOWN_SIGNATURE });
 }
 

@@ -67,6 +67,8 @@ export interface Facts {
   readonly tests: FunctionRef[];
   readonly declaredConstants: ConstantRef[];
   /** Models, agents, tools, mcp servers, stores, pipelines, old connections; each with its unique path. */
+  /** Functions with `@supervisor`. */
+  readonly supervisors: FunctionRef[];
   readonly resources: ResourceRef[];
   /** By `mcp` block, the tools that its server has and the block does not declare. */
   readonly askedTools: Map<McpItem, readonly McpToolShape[]>;
@@ -180,6 +182,8 @@ export type ResolvedName =
   /** `print`, `Ok`, `None`, `ToolError::new`, `Memory::new`, `std::json::parse`, `std::collections::Set::from`. */
   | { readonly kind: 'builtin'; readonly name: string }
   | { readonly kind: 'resource'; readonly resource: ResourceRef }
+  /** `Session` in a test: the session of `mock Session`. */
+  | { readonly kind: 'session' }
   /** A bare word that names something outside the program: `provider: local`, `connector: echo`. */
   | { readonly kind: 'external'; readonly name: string }
   | { readonly kind: 'unresolved' };
@@ -314,6 +318,7 @@ export function createFacts(size = 0): Facts {
     traitsOf: new Map(),
     tests: [],
     declaredConstants: [],
+    supervisors: [],
     resources: [],
     askedTools: new Map(),
     mcpResults: new Map(),

@@ -1,6 +1,7 @@
 import type { NameExpression, PathExpression } from '../syntax/expression.ts';
 import { localNames, lookupLocal } from './body.ts';
 import { associatedBuiltin, type BuiltinFunction } from './builtins.ts';
+import { isInTest } from './check-mock.ts';
 import { CODE } from './codes.ts';
 import type { Body } from './context.ts';
 import type { ConstantRef, Local, ModuleVariable, ResolvedName, VariantRef } from './facts.ts';
@@ -22,7 +23,7 @@ import {
   reportMissing,
   resolvePath,
 } from './resolve-path.ts';
-import type { MethodInfo, Type, TypeCon, VariantInfo } from './types.ts';
+import { applied, builtinName, type MethodInfo, type Type, type TypeCon, type VariantInfo } from './types.ts';
 
 /** What a name or path in an expression stands for, before it is called or used as a value. */
 export type ResolvedValue =
@@ -34,6 +35,8 @@ export type ResolvedValue =
   | { readonly kind: 'builtin'; readonly builtin: BuiltinFunction }
   | { readonly kind: 'none' }
   | { readonly kind: 'resource'; readonly meaning: ResourceMeaning }
+  /** `Session` in a test. */
+  | { readonly kind: 'session'; readonly con: TypeCon }
   | { readonly kind: 'schema'; readonly con: TypeCon }
   /** `Type::function`; `resource` when the type is a tool or model. */
   | {
@@ -141,6 +144,8 @@ function valueOfEntry(body: Body, entry: Entry, node: NameExpression | PathExpre
     }
     case 'type':
       if (meaning.con.family === 'schema') return { kind: 'schema', con: meaning.con };
+      if (builtinName(applied(meaning.con)) === 'Session' && isInTest(body))
+        return { kind: 'session', con: meaning.con };
       return notAValue(body, node, entry.name, 'a type');
     case 'alias':
       return notAValue(body, node, entry.name, 'a type');
@@ -277,6 +282,8 @@ function describe(value: ResolvedValue): ResolvedName {
         name: value.con.name,
         fields: [...(value.con.fields?.keys() ?? [])],
       };
+    case 'session':
+      return { kind: 'session' };
     case 'associated':
       return value.method.ref === undefined ? { kind: 'unresolved' } : { kind: 'function', function: value.method.ref };
     case 'broken':

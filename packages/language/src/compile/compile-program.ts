@@ -7,9 +7,11 @@ import { declareResources, plainJson } from './declare-resources.ts';
 import { declareMethods, declareTypes } from './declare-types.ts';
 import { configJson } from './decorators.ts';
 import { EXPRESSIONS } from './expressions.ts';
+import { Frame } from './frame.ts';
 import { captureForFibers } from './free-variables.ts';
 import { compileInit } from './init.ts';
 import { ModuleBuilder } from './module-builder.ts';
+import { loadSession } from './names.ts';
 import { compilePipeline } from './pipelines.ts';
 
 export interface CompileInput {
@@ -39,6 +41,7 @@ export function compileProgram({ program, facts, manifest }: CompileInput): IrMo
     if (resource.item.kind === 'PipelineItem') compilePipeline(builder, resource, resource.item);
   }
   for (const test of facts.tests) declareTest(builder, test);
+  for (const supervisor of facts.supervisors) declareSupervisor(builder, supervisor);
   if (facts.main !== undefined) builder.module.main = builder.functionIndex(facts.main);
   const connections = { ...manifest?.connections, ...sourceConnections(builder) };
   const prices = manifest?.prices ?? {};
@@ -79,6 +82,19 @@ function declareTest(builder: ModuleBuilder, test: FunctionRef): void {
       ? {}
       : { expectFail: expectFail.text === undefined ? {} : { message: expectFail.text } }),
   });
+}
+
+/** Called without anything: the session is what it always is. */
+function declareSupervisor(builder: ModuleBuilder, { item, file, ...ref }: FunctionRef): void {
+  const index = builder.reserveFunction();
+  const name = `supervise ${item.name.text}`;
+  const frame = new Frame(builder, { name, file, failure: 'raise' });
+  const window = frame.reserve();
+  loadSession(frame, window);
+  frame.emit('Call', window, builder.functionIndex({ item, file, ...ref }), window, 1);
+  frame.emit('Return', window);
+  builder.setFunction(index, { name, params: [], captures: 0, ...frame.finish() });
+  (builder.module.supervisors ??= []).push({ name: item.name.text, function: index });
 }
 
 /** The old `connect NAME { … }`. */

@@ -1,4 +1,5 @@
 import { assert, unreachable } from '@concerto/base';
+import { SUPERVISED } from '@concerto/ir';
 import type { ConstantRef, Local, ResourceRef, VariantRef } from '../check/facts.ts';
 import type { Expression, NameExpression, PathExpression } from '../syntax/expression.ts';
 import { applyCoercion } from './coercions.ts';
@@ -50,6 +51,8 @@ export function loadName(frame: Frame, expression: NameExpression | PathExpressi
       return frame.emit('LoadConst', dst, builder.constant({ kind: 'builtin', name: resolved.name }));
     case 'resource':
       return loadResource(frame, resolved.resource, dst);
+    case 'session':
+      return loadSession(frame, dst);
     case 'external':
       return frame.emit('LoadConst', dst, builder.text(resolved.name));
     case 'unresolved':
@@ -57,6 +60,11 @@ export function loadName(frame: Frame, expression: NameExpression | PathExpressi
     default:
       return unreachable(resolved);
   }
+}
+
+/** The session that is supervised: whoever runs the program knows which. */
+export function loadSession(frame: Frame, dst: number): void {
+  frame.emit('LoadConst', dst, frame.builder.constant({ kind: 'session', name: SUPERVISED }));
 }
 
 export function loadResource(frame: Frame, resource: ResourceRef, dst: number): void {

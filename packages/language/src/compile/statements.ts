@@ -4,7 +4,7 @@ import { directTarget } from './binding.ts';
 import { loadText } from './constants.ts';
 import { effect, operand, temporary, value } from './evaluate.ts';
 import { type Frame, livesInCell } from './frame.ts';
-import { loadResource } from './names.ts';
+import { loadResource, loadSession } from './names.ts';
 import { bindOrRaise } from './patterns.ts';
 import { raiseWhenErr } from './throwing.ts';
 
@@ -58,10 +58,11 @@ function declareEmpty(frame: Frame, statement: LetStatement): void {
 /** `mock Model { response: … }` */
 function compileMock(frame: Frame, statement: MockStatement): void {
   const resolved = frame.facts.names.get(statement.id);
-  assert(resolved?.kind === 'resource', 'a mock names a model or an agent');
+  assert(resolved?.kind === 'resource' || resolved?.kind === 'session', 'a mock names a model, an agent or `Session`');
   frame.scoped(() => {
     const window = frame.reserve(2);
-    loadResource(frame, resolved.resource, window);
+    if (resolved.kind === 'session') loadSession(frame, window);
+    else loadResource(frame, resolved.resource, window);
     frame.scoped(() => {
       const first = frame.reserve(statement.fields.length * 2);
       statement.fields.forEach((field, index) => {

@@ -101,6 +101,8 @@ const answered = {
     .string()
     .regex(/^(deny|keep|fail|answer:[\s\S]+)$/, 'is one of "deny", "keep", "fail", "answer:VALUE"')
     .optional(),
+  /** The `[programs.NAME]` that answers for its sessions. */
+  supervisor: text.optional(),
   /** How long a model or a supervisor may take before the next is asked; a minute unless given. */
   ask_within: span.optional(),
   /** How often models may be asked for one session. */
@@ -226,6 +228,8 @@ const template = z
     title: z.string().optional(),
     /** As `POST /api/sessions` takes it; the session says what is wrong with it. */
     tools: z.json().optional(),
+    /** The `[programs.NAME]` that answers for its sessions. */
+    supervisor: text.optional(),
   })
   .refine(
     ({ agent: a, program: b, assistant: c }) => [a, b, c].filter((name) => name !== undefined).length === 1,

@@ -30,20 +30,28 @@ export function missingNames(manifest: Manifest): readonly MissingName[] {
 
 type Found = Pick<MissingName, 'path' | 'message'>;
 
-function ofAnswerers({ agents, programs, assistants, rules }: Manifest): readonly Found[] {
-  const known = Object.keys(assistants);
+type Answered = { readonly rules: Manifest['rules']; readonly supervisor?: string | undefined };
+
+function ofAnswerers({ agents, programs, assistants, templates, rules }: Manifest): readonly Found[] {
+  const models = Object.keys(assistants);
   const inRules = (some: Manifest['rules'], place: readonly string[]): readonly Found[] =>
     some.flatMap(({ decide }, index) =>
       decide.startsWith('model:')
-        ? missing('assistants', decide.slice('model:'.length), known, [...place, 'rules', String(index), 'decide'])
+        ? missing('assistants', decide.slice('model:'.length), models, [...place, 'rules', String(index), 'decide'])
         : [],
     );
-  const ofEntries = (table: string, entries: Readonly<Record<string, { rules: Manifest['rules'] }>>) =>
-    Object.entries(entries).flatMap(([name, entry]) => inRules(entry.rules, [table, name]));
+  const supervised = (name: string | undefined, place: readonly string[]): readonly Found[] =>
+    name === undefined ? [] : missing('programs', name, Object.keys(programs), [...place, 'supervisor']);
+  const inTable = (table: string, entries: Readonly<Record<string, Answered>>): readonly Found[] =>
+    Object.entries(entries).flatMap(([name, entry]) => [
+      ...inRules(entry.rules, [table, name]),
+      ...supervised(entry.supervisor, [table, name]),
+    ]);
   return [
-    ...ofEntries('agents', agents),
-    ...ofEntries('programs', programs),
-    ...ofEntries('assistants', assistants),
+    ...inTable('agents', agents),
+    ...inTable('programs', programs),
+    ...inTable('assistants', assistants),
+    ...Object.entries(templates).flatMap(([name, { supervisor }]) => supervised(supervisor, ['templates', name])),
     ...inRules(rules, []),
   ];
 }

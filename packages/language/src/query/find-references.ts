@@ -1,6 +1,5 @@
 import type { CheckResult } from '../check/check-program.ts';
-import type { ResolvedName, ResolvedPattern, VariantRef } from '../check/facts.ts';
-import { typeOf } from '../check/facts.ts';
+import { type ResolvedName, type ResolvedPattern, typeOf, type VariantRef } from '../check/facts.ts';
 import { findMethod } from '../check/find-method.ts';
 import type { Meaning, ModuleScope } from '../check/module-scope.ts';
 import { resolvePath } from '../check/resolve-path.ts';
@@ -202,6 +201,7 @@ class Walk {
         return symbols.builtin('function', resolved.name);
       case 'resource':
         return symbols.of(resolved.resource.item.id);
+      case 'session':
       case 'external':
       case 'unresolved':
         return undefined;

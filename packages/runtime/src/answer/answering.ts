@@ -7,31 +7,22 @@ import {
   type SessionState,
   type Wish,
 } from '@concerto/session';
-import type { Catalog } from '../catalog.ts';
-import type { Clock, Report } from '../ports.ts';
-import type { SessionStore } from '../session/session-store.ts';
-import type { Tenure } from '../session/tenure.ts';
 import { askForVerdict, type ModelAnswer } from './ask-model.ts';
-
-export type AnsweringOptions = {
-  readonly store: SessionStore;
-  readonly clock: Clock;
-  readonly catalog: Catalog;
-  readonly report: Report;
-  readonly tenure: Tenure;
-};
+import { Supervision, type SupervisionOptions } from './supervision.ts';
 
 /**
- * Asks the models that a session's requests are put before. It follows the state and keeps nothing of its own: whoever owns the
+ * Asks the models that a session's requests are put before, and keeps its supervisor. It follows the state and keeps nothing of its own: whoever owns the
  * session after a crash sees the same request with the same answerer, and asks it.
  */
 export class Answering {
-  readonly #options: AnsweringOptions;
+  readonly #options: SupervisionOptions;
+  readonly #supervision: Supervision;
   /** By the request that a model is asked about. */
   readonly #asking = new Map<string, AbortController>();
 
-  constructor(options: AnsweringOptions) {
+  constructor(options: SupervisionOptions) {
     this.#options = options;
+    this.#supervision = new Supervision(options);
     // The session is somebody else's then, or nobody's.
     const leave = (): void => {
       for (const asking of this.#asking.values()) asking.abort();
@@ -41,6 +32,7 @@ export class Answering {
 
   /** Where the session stands now. */
   stands(state: SessionState): void {
+    this.#supervision.stands(state);
     const open = new Map(openRequests(state).map((request) => [request.requestId, request]));
     for (const [requestId, asking] of this.#asking) {
       // Somebody was quicker, or its time is up.

@@ -5,7 +5,7 @@ import { performHttp } from './perform-http.ts';
 import { performRandom } from './perform-random.ts';
 import type { ProgramAgents } from './program-agents.ts';
 import type { ProgramModels } from './program-models.ts';
-import type { ProgramRequest, ProgramWorld } from './program-world.ts';
+import { type ProgramRequest, type ProgramWorld, WorldFailure } from './program-world.ts';
 
 /** What lives longer than one request. */
 export type RequestRooms = {
@@ -53,6 +53,11 @@ export async function performRequest(
     case 'agent_shutdown':
       await agents.shutdown(request.agent);
       return null;
+    case 'session':
+      if (world.session === undefined) {
+        throw new WorldFailure('unsupported', 'a session can be seen and steered in a server: `concerto serve`');
+      }
+      return await world.session(request);
     default:
       return unreachable(request);
   }

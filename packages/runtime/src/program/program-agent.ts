@@ -26,7 +26,12 @@ export type ProgramAgentOutput =
   | { readonly kind: 'announced' | 'events' | 'usage' | 'withdrawn' };
 
 /** A call as the program made it: its name is unique in the run, and the same when the run is repeated. */
-export type ProgramCall = { readonly name: string; readonly listens: boolean };
+export type ProgramCall = {
+  readonly name: string;
+  readonly listens: boolean;
+  /** Of a session that is supervised: the types of messages that there are handlers for. */
+  readonly wants?: readonly string[] | undefined;
+};
 
 /** An agent that a program calls: a process of its own on the command line, a session in a server. */
 export type ProgramAgent = {

@@ -1,6 +1,6 @@
 import type { AgentError, AgentExit } from '@concerto/agents';
 import type { Json } from '@concerto/base';
-import type { IrAgent, IrModule } from '@concerto/ir';
+import { type IrAgent, type IrModule, SUPERVISED } from '@concerto/ir';
 import type { AgentOpenRequest, Overtaken } from '@concerto/vm';
 import { AgentSession, EARLY_STDERR_LIMIT, LiveAgent } from './agent-session.ts';
 import type { OpenCall } from './open-work.ts';
@@ -10,6 +10,7 @@ import {
   type LeftAgent,
   type Message,
   type ProgramAgent,
+  type ProgramCall,
   type StartProgramAgent,
   secondsOf,
 } from './program-agent.ts';
@@ -68,6 +69,7 @@ export class ProgramAgents {
   }
 
   #declared(name: string): IrAgent {
+    if (name === SUPERVISED) return { name, connector: '', config: {}, decorators: [] };
     const agent = this.#module.agents.find((candidate) => candidate.name === name);
     if (agent === undefined) throw new WorldFailure('spawn', `agent ${name} is not declared`);
     return agent;
@@ -96,7 +98,7 @@ export class ProgramAgents {
     const { signal } = new AbortController();
     const session = this.#sessionOf(id, live, { agent, request, timeoutSeconds, signal });
     session.goOn();
-    await live.connection.takeUp?.({ name: id, listens: request.listen }, place, replies);
+    await live.connection.takeUp?.(callOf(id, request), place, replies);
   }
 
   async #begin(id: string, opening: Opening): Promise<void> {
@@ -136,7 +138,7 @@ export class ProgramAgents {
     const { request } = opening;
     const session = this.#sessionOf(id, live, opening);
     try {
-      await session.prompt(request.prompt, request.context, { name: id, listens: request.listen });
+      await session.prompt(request.prompt, request.context, callOf(id, request));
     } catch (cause) {
       const isLost = session.isLost(cause);
       this.#sessions.delete(id);
@@ -279,6 +281,10 @@ export class ProgramAgents {
       throw asStartFailure(cause);
     }
   }
+}
+
+function callOf(name: string, { listen: listens, wants }: AgentOpenRequest): ProgramCall {
+  return { name, listens, wants };
 }
 
 function nobodyWaits(): WorldFailure {

@@ -371,6 +371,8 @@ function isOutward(effect: Effect): boolean {
     case 'agent_open':
     case 'agent_reply':
       return true;
+    case 'session':
+      return effect.verb !== 'usage' && effect.verb !== 'status' && effect.verb !== 'id';
     case 'file':
       return effect.op === 'write' || effect.op === 'append' || effect.op === 'replace' || effect.op === 'remove';
     default:

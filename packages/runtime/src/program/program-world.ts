@@ -32,6 +32,8 @@ export type ProgramWorld = {
   /** The program waits now, for people or for a time alone where it is told until when; undefined: for something else, or no more. */
   readonly waits?: (rests: Rests | undefined) => void;
   readonly agentsLeft?: () => Promise<readonly LeftAgent[]>;
+  /** Of the session of an agent, or of the one that is supervised; without it there is none. */
+  readonly session?: (request: Extract<ProgramRequest, { kind: 'session' }>) => Promise<Json>;
   /** How its agents are started; without it each is a process of our own. */
   readonly startAgent?: StartProgramAgent;
 };

@@ -1,4 +1,7 @@
 import type { EventLog } from '@concerto/log';
+import type { AgentInfo } from '@concerto/protocol';
+import { assistantCapabilities } from '../assistant/assistant-spec.ts';
+import type { Catalog } from '../catalog.ts';
 import type { Report } from '../ports.ts';
 
 const collection = 'capabilities';
@@ -19,4 +22,17 @@ export async function knownCapabilities(log: EventLog, agent: string): Promise<s
   const stored = await log.getDocument(collection, agent);
   const parsed: unknown = stored === undefined ? [] : JSON.parse(stored.value);
   return Array.isArray(parsed) ? parsed.map(String) : [];
+}
+
+/** Whatever can be started, and what it can do. */
+export async function agentInfos(log: EventLog, catalog: Catalog): Promise<readonly AgentInfo[]> {
+  return await Promise.all(
+    catalog.list().map(async (entry) => ({
+      name: entry.name,
+      kind: entry.kind,
+      capabilities: entry.kind === 'assistant' ? [...assistantCapabilities] : await knownCapabilities(log, entry.name),
+      ...(entry.description === undefined ? {} : { description: entry.description }),
+      ...(entry.kind === 'agent' ? { command: entry.spec.command, protocol: entry.spec.protocol ?? 'ndjson' } : {}),
+    })),
+  );
 }

@@ -104,8 +104,13 @@ export class ChildSessions {
 
   /** `cause` names the wish, so that it is not granted twice. */
   async ask(id: string, wish: Wish, cause?: string): Promise<ServiceRefusal | undefined> {
+    return await this.askAs(this.actor, id, wish, cause);
+  }
+
+  /** As `ask`, of a program that is somebody else there. */
+  async askAs(actor: string, id: string, wish: Wish, cause?: string): Promise<ServiceRefusal | undefined> {
     const { store, clock } = this.#ports;
-    const envelope = { at: clock.now(), actor: this.actor, ...(cause === undefined ? {} : { cause }) };
+    const envelope = { at: clock.now(), actor, ...(cause === undefined ? {} : { cause }) };
     const executed = await this.#run.writer.patiently(() => store.execute(id, { ...envelope, ...wish }));
     if (executed.ok) return undefined;
     return 'code' in executed.error
@@ -115,7 +120,15 @@ export class ChildSessions {
 
   /** A page of what its agent said. */
   async journalOf(id: string, after: number, limit: number): Promise<readonly Entry[]> {
-    const request = { session: id, stream: 'journal', after, limit } as const;
+    return await this.#page({ session: id, stream: 'journal', after, limit });
+  }
+
+  /** A page of what it shows. */
+  async eventsOf(id: string, after: number, limit: number): Promise<readonly Entry[]> {
+    return await this.#page({ session: id, stream: 'events', after, limit });
+  }
+
+  async #page(request: Parameters<EventLog['read']>[0]): Promise<readonly Entry[]> {
     return (await this.#run.writer.patiently(() => this.log.read(request))).entries;
   }
 
@@ -144,6 +157,11 @@ export class ChildSessions {
 
   async stateOf(id: string): Promise<SessionState | undefined> {
     return await this.#run.writer.patiently(() => this.store.state(id));
+  }
+
+  /** Of the program itself. */
+  async ownState(): Promise<SessionState | undefined> {
+    return await this.stateOf(this.#run.session);
   }
 
   get actor(): string {

@@ -10,7 +10,7 @@ import {
   wordsOf,
 } from '@concerto/protocol';
 import { checkToolConfig, mergeToolConfigs, missingSecrets, type ToolFault } from '@concerto/session';
-import type { Catalog } from '../catalog.ts';
+import type { Catalog, CatalogEntry } from '../catalog.ts';
 import type { Environment } from '../ports.ts';
 import { refusal, type ServiceRefusal } from './service-refusal.ts';
 
@@ -21,6 +21,8 @@ export type StartPlan = {
   readonly prompt: string | LlmContent;
   readonly tools: ToolConfig | undefined;
   readonly budget: Budget | undefined;
+  /** The program that answers for it. */
+  readonly supervisor: string | undefined;
 };
 
 const kinds = ['agent', 'program', 'assistant'] as const;
@@ -53,7 +55,24 @@ export function planStart(
   // What the start names counts for that, the manifest for the rest.
   const limits = { ...entry.budget, ...request.budget };
   const budget = Object.keys(limits).length === 0 ? undefined : limits;
-  return ok({ kind, name, title: request.title ?? titleOf(prompt, name), prompt, tools: tools.value, budget });
+  const supervisor = supervisorOf(request, { ...known, entry });
+  if (!supervisor.ok) return supervisor;
+  const title = request.title ?? titleOf(prompt, name);
+  return ok({ kind, name, title, prompt, tools: tools.value, budget, supervisor: supervisor.value });
+}
+
+/** What the start says counts, then its template, then the manifest. */
+function supervisorOf(
+  request: StartSession,
+  known: { readonly template: Template | undefined; readonly catalog: Catalog; readonly entry: CatalogEntry },
+): Result<string | undefined, ServiceRefusal> {
+  if (request.supervisor === null) return ok(undefined);
+  const name = request.supervisor ?? known.template?.supervisor ?? known.entry.supervisor;
+  return name === undefined ? ok(name) : knownSupervisor(name, known.catalog);
+}
+
+export function knownSupervisor(name: string, catalog: Catalog): Result<string, ServiceRefusal> {
+  return catalog.find('program', name) === undefined ? err(unknownTarget('program', name, catalog)) : ok(name);
 }
 
 export function targetOf(

@@ -1,12 +1,14 @@
 import { AgentError, type AgentPrompt, type AgentVerb } from '@concerto/agents';
 import { assert, type Json, ok } from '@concerto/base';
-import { runningPrompt } from '@concerto/session';
+import { SUPERVISED } from '@concerto/ir';
+import { runningPrompt, type SessionState } from '@concerto/session';
 import { display } from '@concerto/vm';
+import { SupervisedSession } from '../answer/supervised-session.ts';
 import type { LoadedProgram } from '../catalog.ts';
 import type { LeftAgent } from '../program/program-agent.ts';
 import { ProgramJournal } from '../program/program-journal.ts';
 import { defaultLimits, type ProgramLimits } from '../program/program-limits.ts';
-import type { ProgramWorld, Rests } from '../program/program-world.ts';
+import { type ProgramWorld, type Rests, WorldFailure } from '../program/program-world.ts';
 import { runProgram } from '../program/run-program.ts';
 import type { StartWorker, Worker, WorkerAnswer, WorkerControl, WorkerOutput } from '../worker.ts';
 import { ChildAgent } from './child-agent.ts';
@@ -17,6 +19,7 @@ import type { OwnerWriter } from './owner-writer.ts';
 import { ProgramBudget } from './program-budget.ts';
 import { ModelCalls } from './program-calls.ts';
 import type { ProgramCode } from './program-code.ts';
+import { askOfSession, entryOf, type Supervises } from './program-sessions.ts';
 import { asked, emitted, failureText, type ProgramWord, resultOf } from './program-words.ts';
 
 /** Words that the log does not have yet; then the program waits for it. */
@@ -44,8 +47,14 @@ export function programStarter(ports: ProgramPorts): StartWorker {
     const prompt = state === undefined ? undefined : runningPrompt(state);
     const cutShort = prompt === undefined ? undefined : { id: prompt.id, text: prompt.content };
     const run = { session, root: state?.root ?? session, code, writer, epoch };
-    return new ProgramWorker({ name: entry.name, program, ports, cutShort, ...run });
+    const supervises = supervisesOf(entry.name, state);
+    return new ProgramWorker({ name: entry.name, program, ports, cutShort, supervises, ...run });
   };
+}
+
+function supervisesOf(name: string, state: SessionState | undefined): Supervises | undefined {
+  const session = state?.supervises;
+  return session === undefined ? undefined : { session, name, as: `supervisor:${name}` };
 }
 
 type ProgramStart = {
@@ -58,6 +67,8 @@ type ProgramStart = {
   readonly ports: ChildPorts;
   readonly writer: OwnerWriter;
   readonly epoch: number;
+  /** The session that it answers for, and as whom: then its supervisor is run, not `main`. */
+  readonly supervises: Supervises | undefined;
   /** What an earlier owner had begun: it goes on where the journal ends. */
   readonly cutShort: AgentPrompt | undefined;
 };
@@ -225,7 +236,8 @@ class ProgramWorker implements Worker {
       arguments: {},
       environment: world.environment,
     });
-    const outcome = await runProgram(program.module, world, { entry: 'main', signal, journal, limits });
+    const entry = entryOf(program.module, this.#start.supervises);
+    const outcome = await runProgram(program.module, world, { entry, signal, journal, limits });
     if (!this.#isDetached) await children.finishAll();
     if (signal.aborted) return;
     if (outcome.status === 'failed') return this.#fail(failureText(outcome.failure));
@@ -257,7 +269,9 @@ class ProgramWorker implements Worker {
         await this.#held?.until;
       },
       waits: (rests) => this.#waits(rests),
+      session: async (request) => await askOfSession(children, request, this.#start.supervises),
       startAgent: async ({ name: agent }, { name, signal }) => {
+        if (agent === SUPERVISED) return this.#supervised(children);
         const child = this.#childOf(children, { id: children.idOf('s', name), agent, call: name });
         await child.start(signal);
         return child;
@@ -302,10 +316,18 @@ class ProgramWorker implements Worker {
     return opened;
   }
 
-  /** Those that an earlier owner had opened, and that are not over. */
+  #supervised(children: ChildSessions): SupervisedSession {
+    const { supervises } = this.#start;
+    if (supervises === undefined) throw new WorldFailure('spawn', 'nobody asked this program to supervise a session');
+    const written = (): Promise<void> => this.output.read();
+    return new SupervisedSession({ children, session: supervises.session, name: supervises.as, written });
+  }
+
+  /** Those that an earlier owner had opened, and that are not over; the session that it supervises goes on by itself. */
   async #agentsLeft(children: ChildSessions): Promise<readonly LeftAgent[]> {
     const own = await children.stateOf(this.#start.session);
-    const left: LeftAgent[] = [];
+    const left: LeftAgent[] =
+      this.#start.supervises === undefined ? [] : [{ name: SUPERVISED, agent: this.#supervised(children) }];
     for (const id of own?.children ?? []) {
       const state = await children.stateOf(id);
       if (state === undefined || state.end !== undefined) continue;

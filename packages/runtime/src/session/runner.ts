@@ -232,7 +232,8 @@ export class Runner {
     this.#heldUntil.delete(session);
     const { rules, report, processes } = this.#options;
     const tenure = new Tenure({ session, runner: name, fence: { lease, epoch: got.epoch }, clock, report });
-    const isChild = state.parent !== undefined;
+    // A supervisor is opened for a session, and heard by nobody.
+    const isChild = state.parent !== undefined && state.supervises === undefined;
     const answering = new Answering({ ...this.#options, tenure });
     // What a program asked is its to answer first.
     const route = isChild ? undefined : routeFor({ rules, entry, report, session: () => store.known(session) });

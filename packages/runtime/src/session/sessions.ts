@@ -16,6 +16,7 @@ import {
   SessionId,
   type SessionList,
   type SessionStatus,
+  type SetSupervisor,
   type StartSession,
   type Template,
 } from '@concerto/protocol';
@@ -32,13 +33,12 @@ import {
   statusOf,
   type Wish,
 } from '@concerto/session';
-import { assistantCapabilities } from '../assistant/assistant-spec.ts';
 import type { Catalog } from '../catalog.ts';
 import type { Clock, Environment, MintId } from '../ports.ts';
-import { knownCapabilities } from './agent-capabilities.ts';
+import { agentInfos } from './agent-capabilities.ts';
 import { canContinue } from './agent-conversation.ts';
 import { type Answer, type AnswerTarget, giveAnswer } from './give-answer.ts';
-import { planStart } from './plan-start.ts';
+import { knownSupervisor, planStart } from './plan-start.ts';
 import type { PoolKeeper } from './pool-keeper.ts';
 import { readRecords } from './read-records.ts';
 import type { RuleBook } from './rule-book.ts';
@@ -146,6 +146,7 @@ export class Sessions {
       ...(request.input === undefined ? {} : { input: request.input }),
       ...(plan.tools === undefined ? {} : { tools: plan.tools }),
       ...(plan.budget === undefined ? {} : { budget: plan.budget }),
+      ...(plan.supervisor === undefined ? {} : { supervisor: plan.supervisor }),
       slot: slot.value,
     };
     const remembered = { collection: startsCollection, key: id, value: startText(request) };
@@ -248,6 +249,14 @@ export class Sessions {
     return executed.ok ? ok({ status: statusOf(executed.value), requestId }) : executed;
   }
 
+  /** Another program answers for it from now on, or none does. */
+  async supervise(id: string, { supervisor }: SetSupervisor, caller: Caller): Promise<Result<Session, ServiceRefusal>> {
+    const known = supervisor === null ? ok(undefined) : knownSupervisor(supervisor, this.#options.catalog);
+    if (!known.ok) return known;
+    const executed = await this.#execute(id, caller, { type: 'supervise', supervisor: known.value });
+    return executed.ok ? ok(await this.#view(id, executed.value)) : executed;
+  }
+
   /** A program that runs ends its agents itself; one that was cancelled while nobody ran it cannot. */
   async #cancelOrphans({ end, children }: SessionState, caller: Caller): Promise<void> {
     if (end === undefined) return;
@@ -300,18 +309,7 @@ export class Sessions {
   }
 
   async agents(): Promise<readonly AgentInfo[]> {
-    return await Promise.all(
-      this.#options.catalog.list().map(async (entry) => ({
-        name: entry.name,
-        kind: entry.kind,
-        capabilities:
-          entry.kind === 'assistant'
-            ? [...assistantCapabilities]
-            : await knownCapabilities(this.#options.log, entry.name),
-        ...(entry.description === undefined ? {} : { description: entry.description }),
-        ...(entry.kind === 'agent' ? { command: entry.spec.command, protocol: entry.spec.protocol ?? 'ndjson' } : {}),
-      })),
-    );
+    return await agentInfos(this.#options.log, this.#options.catalog);
   }
 
   async templates(): Promise<readonly Template[]> {

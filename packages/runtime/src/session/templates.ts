@@ -2,7 +2,7 @@ import { err, ok, type Result } from '@concerto/base';
 import type { EventLog } from '@concerto/log';
 import { readStored, Template } from '@concerto/protocol';
 import type { Catalog } from '../catalog.ts';
-import { targetOf, toolsOf } from './plan-start.ts';
+import { knownSupervisor, targetOf, toolsOf } from './plan-start.ts';
 import { refusal, type ServiceRefusal } from './service-refusal.ts';
 
 const collection = 'templates';
@@ -69,6 +69,8 @@ export class Templates {
         `there is no ${target.value.kind} ${JSON.stringify(target.value.name)}`,
       );
     }
+    const supervisor = template.supervisor === undefined ? ok('') : knownSupervisor(template.supervisor, this.#catalog);
+    if (!supervisor.ok) return supervisor.error;
     const tools = toolsOf(template.tools);
     return tools.ok ? undefined : tools.error;
   }

@@ -1,5 +1,5 @@
 import type { Result } from '@concerto/base';
-import { LifecycleVerb, SessionStatus, StartSession } from '@concerto/protocol';
+import { LifecycleVerb, SessionStatus, SetSupervisor, StartSession } from '@concerto/protocol';
 import type { ServiceRefusal } from '@concerto/runtime';
 import { type Context, Hono } from 'hono';
 import { readLimit, readPage } from '../cursor.ts';
@@ -53,6 +53,12 @@ export function sessionRoutes({ sessions, log, inlineTools }: ServerContext): Ho
     return c.json(
       found(await sessions.audit(c.req.param('id'), { ...page, ...(message === undefined ? {} : { message }) }), c),
     );
+  });
+
+  routes.put('/:id/supervisor', async (c) => {
+    const body = parseBody(await readJson(c), SetSupervisor);
+    const caller = { actor: actorOf(c), key: undefined };
+    return c.json(granted(await sessions.supervise(c.req.param('id'), body, caller)));
   });
 
   for (const verb of LifecycleVerb.options) {

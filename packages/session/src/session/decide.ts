@@ -93,8 +93,8 @@ function draftOfNew(wish: StartCommand & Asked): Draft {
   const { sessionId, kind, agent, title, once, template, input, tools, slot } = wish;
   const asked = notBefore(undefined, wish);
   const { at, actor, cause } = asked;
-  const { parent, root, code, supervisor, budget } = wish;
-  const tree = { parent, root, code, supervisor, budget };
+  const { parent, root, code, supervisor, supervises, budget } = wish;
+  const tree = { parent, root, code, supervisor, supervises, budget };
   const body = { sessionId, kind, agent, title, once, template, input, tools, ...tree, slot };
   const first = { type: 'created', ...body, at, actor, cause } as const;
   return { state: created(first), before: undefined, asked, records: [first], commands: [], acks: [], observed: [] };

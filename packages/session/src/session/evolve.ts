@@ -66,6 +66,7 @@ export function created(record: RecordOf<'created'>): SessionState {
     code: record.code,
     supervisor: record.supervisor,
     supervisions: 0,
+    supervises: record.supervises,
     modelAsks: 0,
     budget: record.budget === undefined ? undefined : budgetOf(record.budget),
     children: new Set(),

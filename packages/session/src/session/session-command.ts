@@ -59,6 +59,8 @@ export type StartCommand = {
   readonly supervisor?: string | undefined;
   /** What it may use, children included. */
   readonly budget?: Budget | undefined;
+  /** The session that it answers for. */
+  readonly supervises?: string | undefined;
   /** What the pool said: a slot, or a place on the waiting list. */
   readonly slot: 'held' | 'wanted';
 };

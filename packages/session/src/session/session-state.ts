@@ -131,6 +131,8 @@ export type SessionState = {
   /** The program that answers for it, and how often that was changed: each time it is another run of it. */
   readonly supervisor?: string | undefined;
   readonly supervisions: number;
+  /** The session that it answers for itself. */
+  readonly supervises?: string | undefined;
   /** How often a model was asked to answer for it. */
   readonly modelAsks: number;
   /** The sessions that it opened. */

@@ -36,6 +36,7 @@ export function sessionView(state: SessionState, position: number): Session {
     ...(state.budget === undefined ? {} : { budget: budgetView(state, state.budget) }),
     children: state.children.size,
     ...(state.supervisor === undefined ? {} : { supervisor: state.supervisor }),
+    ...(state.supervises === undefined ? {} : { supervises: state.supervises }),
     answerers: answerersOf(state),
     ...(state.version === undefined ? {} : { version: state.version }),
   };

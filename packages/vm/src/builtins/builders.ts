@@ -2,6 +2,7 @@ import { share } from '../copy-on-write.ts';
 import { AGENT_ROWS } from '../internals/agent-session.ts';
 import { toolName } from '../internals/model-request.ts';
 import { targetOf } from '../internals/model-target.ts';
+import { SESSION_ROWS } from '../internals/sessions.ts';
 import type { Native } from '../machine.ts';
 import type { BuilderOptions, Value } from '../value.ts';
 import { integer, list, numeric, text } from './arguments.ts';
@@ -33,6 +34,7 @@ const withTimeout = build((stack, at) => ({ timeout: integer(stack[at + 1], 'the
 
 export const BUILDERS = {
   ...AGENT_ROWS,
+  ...SESSION_ROWS,
   'ModelRef.execute': 'prelude',
   'ModelRef.chat': 'prelude',
   'ModelRef.stream': 'prelude',

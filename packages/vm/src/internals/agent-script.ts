@@ -1,3 +1,4 @@
+import { SUPERVISED } from '@concerto/ir';
 import { share } from '../copy-on-write.ts';
 import { display } from '../display.ts';
 import { errorValue } from '../fault.ts';
@@ -33,6 +34,8 @@ export function nextScripted(state: State, mock: Mock): Value {
     const result = only(mock, number(state, 'turn'));
     if (result !== undefined) return scriptedMessage(result);
   }
+  // A session that is supervised ends by itself.
+  if (agent === SUPERVISED) return record({ type: 'result', status: 'completed' });
   return errValue(errorValue('AgentError', 'agent exited without result', { kind: 'exited', agent }));
 }
 

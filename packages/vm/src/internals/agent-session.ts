@@ -1,12 +1,22 @@
 import { assert } from '@concerto/base';
-import type { IrAgent, IrListen } from '@concerto/ir';
+import { type IrAgent, type IrListen, SUPERVISED } from '@concerto/ir';
 import { mockName } from '../builtins/functions.ts';
 import { display } from '../display.ts';
 import type { WorldError } from '../effects.ts';
 import { type ErrorParts, errorValue, Fault, fault } from '../fault.ts';
 import { fromJson, toJson } from '../json.ts';
 import type { Native, RequestFinish, RequestStart, Vm } from '../machine.ts';
-import { array, errValue, type MapValue, NONE, record, type StructValue, some, type Value } from '../value.ts';
+import {
+  array,
+  errValue,
+  type MapValue,
+  NONE,
+  type RefValue,
+  record,
+  type StructValue,
+  some,
+  type Value,
+} from '../value.ts';
 import { beginScript, nextScripted } from './agent-script.ts';
 import { targetOf } from './model-target.ts';
 import { get, number, type State, stateOf, textOf } from './state.ts';
@@ -14,15 +24,19 @@ import { get, number, type State, stateOf, textOf } from './state.ts';
 /** A session with an agent, or with the script of a mock: opening it and taking the next message. */
 
 export function agentOf(vm: Vm, name: string): IrAgent {
+  if (name === SUPERVISED) return SUPERVISED_AGENT;
   const agent = vm.program.module.agents.find((candidate) => candidate.name === name);
   assert(agent !== undefined, `an agent called ${name}`);
   return agent;
 }
 
+/** A session that somebody else opened: it has no declaration, and what does not fit a handler does not end it. */
+const SUPERVISED_AGENT: IrAgent = { name: SUPERVISED, connector: '', config: { on_invalid: 'skip' }, decorators: [] };
+
 /** target, listen index (-1 for execute), type, prompt → state. */
 export const beginSession: Native = (stack, at, _count, vm) => {
   const { ref } = targetOf(stack[at]);
-  if (ref.of !== 'agent') {
+  if (ref.of !== 'agent' && !isSupervised(ref)) {
     throw fault(
       'TypeError',
       `listen needs an agent, and ${ref.name} is a ${ref.of}: use ${ref.name}.execute(…) without listen`,
@@ -50,6 +64,10 @@ export const beginSession: Native = (stack, at, _count, vm) => {
     settled: false,
   });
 };
+
+function isSupervised({ of, name }: RefValue): boolean {
+  return of === 'session' && name === SUPERVISED;
+}
 
 function promptText(value: Value): string {
   if (typeof value === 'object' && value !== null && value.kind === 'struct' && value.type.name === 'Prompt') {
@@ -99,6 +117,7 @@ export const startOpen: RequestStart = ([value], vm) => {
       timeoutSeconds: options.timeout ?? null,
       listen: isListen(state),
       stderr: listenOf(vm, state)?.handlers.some(({ keys }) => keys.includes('stderr')) ?? false,
+      ...(agent.name === SUPERVISED ? { wants: listenOf(vm, state)?.handlers.flatMap(({ keys }) => keys) ?? [] } : {}),
     },
   };
 };

@@ -1,5 +1,5 @@
 import { assert } from '@concerto/base';
-import { type IrListen, parseType } from '@concerto/ir';
+import { type IrListen, parseType, SUPERVISED } from '@concerto/ir';
 import { wrong } from '../builtins/arguments.ts';
 import { mockName, systemEvent } from '../builtins/functions.ts';
 import { share } from '../copy-on-write.ts';
@@ -7,9 +7,10 @@ import { display } from '../display.ts';
 import { errorValue, field } from '../fault.ts';
 import { stringify } from '../json.ts';
 import type { Native, Vm } from '../machine.ts';
-import { conform, extractJson } from '../schema.ts';
+import { conform } from '../schema.ts';
 import { remember } from '../stores.ts';
 import { array, emptyMap, errValue, type MapValue, okValue, record, type Value } from '../value.ts';
+import { answerOf, type ResultType, resultText, typedResult } from './agent-result.ts';
 import { isClosure, SCRIPT_INTERNALS } from './agent-script.ts';
 import {
   agentOf,
@@ -172,8 +173,17 @@ function expectsReply(message: MapValue): boolean {
 }
 
 function unhandled(vm: Vm, state: State, message: MapValue): void {
-  systemEvent(vm, isListen(state) ? 'listen:unhandled' : 'listen:log', message);
-  if (expectsReply(message)) reply(vm, state, message, { error: 'unhandled' });
+  if (!isSupervised(state)) systemEvent(vm, isListen(state) ? 'listen:unhandled' : 'listen:log', message);
+  if (expectsReply(message)) reply(vm, state, message, unanswered(state));
+}
+
+/** Of a session that somebody else opened: what is not answered is left to the next who may. */
+function isSupervised(state: State): boolean {
+  return textOf(state, 'agent') === SUPERVISED;
+}
+
+function unanswered(state: State): Readonly<Record<string, Value>> {
+  return isSupervised(state) ? { passed: true } : { error: 'unhandled' };
 }
 
 /** Once an agent has ended its work it waits for no answer; the next prompt must not find one. */
@@ -243,8 +253,6 @@ function terminal(vm: Vm, state: State): Value {
   return declared === undefined ? okValue(payload) : typedResult(vm, agent, payload, declared);
 }
 
-type ResultType = Extract<Value, { kind: 'type' }>;
-
 /** Of `listen … as T` or `execute_with_schema<T>`. */
 function declaredResult(vm: Vm, state: State): ResultType | undefined {
   const text = listenOf(vm, state)?.result;
@@ -262,24 +270,6 @@ function broken(vm: Vm, state: State, value: Value): number {
     state,
     declared === undefined ? okValue(given) : typedResult(vm, textOf(state, 'agent'), given, declared),
   );
-}
-
-/** The text field when it is a string, else all fields as JSON; text that is no message is itself. */
-function resultText(payload: Value): string {
-  if (typeof payload === 'string') return payload;
-  const text = isMap(payload) ? get(payload, 'text') : undefined;
-  return typeof text === 'string' ? text : stringify(payload);
-}
-
-/** The fields themselves, or the JSON in the text. */
-function typedResult(vm: Vm, agent: string, payload: Value, type: ResultType): Value {
-  const direct = conform(vm, payload, type.type);
-  if (direct.ok) return okValue(direct.value);
-  const parsed = extractJson(resultText(payload));
-  const inner = parsed.ok ? conform(vm, parsed.value, type.type) : direct;
-  if (inner.ok) return okValue(inner.value);
-  const text = `the result does not fit ${type.text}: ${inner.error.join('; ')}`;
-  return errValue(errorValue('AgentError', text, { kind: 'schema', agent, details: array([...inner.error]) }));
 }
 
 function finish(vm: Vm, state: State, result: Value): number {
@@ -312,30 +302,29 @@ const replied: Native = (stack, at, _count, vm) => {
   if (failed) reply(vm, state, message, { error: typeof value === 'string' ? value : display(value) });
   else if (value !== null) reply(vm, state, message, { value });
   else if (expectsReply(message)) {
-    systemEvent(vm, 'listen:unhandled', message);
-    reply(vm, state, message, { error: 'unhandled' });
+    if (!isSupervised(state)) systemEvent(vm, 'listen:unhandled', message);
+    reply(vm, state, message, unanswered(state));
   }
   return ROUTE.again;
 };
 
-/** `Ok(v)` and `Some(v)` are v, `None` is nothing, however deep; `Err(e)` is an answer too. */
-function answerOf(given: Value): { readonly value: Value; readonly failed: boolean } {
-  let value = given ?? null;
-  while (typeof value === 'object' && value !== null) {
-    if (value.kind === 'none') return { value: null, failed: false };
-    if (value.kind === 'err') return { value: value.value ?? null, failed: true };
-    if (value.kind !== 'some' && value.kind !== 'ok') break;
-    value = value.value ?? null;
-  }
-  return { value, failed: false };
-}
-
 /** state, error → ROUTE.finished: an uncaught error in a handler ends the session. */
 const handlerFailed: Native = (stack, at, _count, vm) => {
   const state = stateOf(stack[at]);
+  const cause = stack[at + 1] ?? null;
+  if (isSupervised(state)) return supervisorFailed(vm, state, cause);
   close(vm, state, 'handler');
-  return finish(vm, state, handlerError(state, stack[at + 1] ?? null));
+  return finish(vm, state, handlerError(state, cause));
 };
+
+/** The session goes on without its word about this one, and asks it the next. */
+function supervisorFailed(vm: Vm, state: State, cause: Value): number {
+  const message = stateOf(get(state, 'message'));
+  const error = display(cause);
+  systemEvent(vm, 'listen:error', record({ message, error }));
+  if (expectsReply(message)) reply(vm, state, message, { error });
+  return ROUTE.again;
+}
 
 function handlerError(state: State, cause: Value): Value {
   const type = textOf(stateOf(get(state, 'message')), 'type');

@@ -84,6 +84,7 @@ function session(f: Body): void {
   f.emit('Borrow', WINDOW, STATE);
   f.emit('Borrow', WINDOW + 1, ERROR);
   f.builtin(INDEX, '$listen_failed', WINDOW, 2);
+  f.emit('JumpIfEqInt', INDEX, ROUTE.again, loop);
   f.place(finished);
   f.builtin(INDEX, '$tasks_cancel', WINDOW, 0);
   f.emit('LoadNil', SESSION);
