@@ -57,8 +57,18 @@ export const rooms: Readonly<Record<string, Room>> = {
     kind: 'node',
   },
   'apps/web': {
-    rooms: ['base', 'protocol', 'client'],
-    packages: ['react', 'react-dom', 'marked', 'lowlight', 'highlight.js', 'diff', 'vite', '@vitejs/*'],
+    rooms: ['base', 'protocol', 'client', 'language'],
+    packages: [
+      '@codemirror/*',
+      'react',
+      'react-dom',
+      'marked',
+      'lowlight',
+      'highlight.js',
+      'diff',
+      'vite',
+      '@vitejs/*',
+    ],
     kind: 'browser',
   },
   'apps/cli': {

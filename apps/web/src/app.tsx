@@ -1,5 +1,6 @@
-import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
 import { overview } from './live/use-overview.ts';
+import { ProgramListPage } from './programs/program-list-page.tsx';
 import { Link } from './routing/link.tsx';
 import { routeOf, sessionPath } from './routing/route.ts';
 import { navigate, useLocation } from './routing/use-location.ts';
@@ -13,6 +14,9 @@ import { useShortcuts } from './shell/use-shortcuts.ts';
 import { WhoAmI } from './shell/who-am-i.tsx';
 import { NotifyButton } from './waiting/notify-button.tsx';
 import { nextWaiting, WaitingButton } from './waiting/waiting-button.tsx';
+
+/** With an editor and the whole checker: only for who goes there. */
+const ProgramPage = lazy(async () => ({ default: (await import('./programs/program-page.tsx')).ProgramPage }));
 
 export function App(): ReactNode {
   const { path } = useLocation();
@@ -29,6 +33,7 @@ export function App(): ReactNode {
   useShortcuts({
     '?': () => setHelpOpen(true),
     g: () => navigate('/'),
+    p: () => navigate('/programs'),
     t: changeTheme,
     w: () => {
       const next = nextWaiting(overview.state().waiting, current);
@@ -45,6 +50,10 @@ export function App(): ReactNode {
       </TopBar>
       {route.page === 'list' && <SessionListPage />}
       {route.page === 'session' && <SessionPage key={route.id} id={route.id} />}
+      <Suspense fallback={<main className="plain-page" tabIndex={-1} aria-busy="true" />}>
+        {route.page === 'programs' && <ProgramListPage />}
+        {route.page === 'program' && <ProgramPage key={route.name} name={route.name} />}
+      </Suspense>
       {route.page === 'unknown' && (
         <main className="stop-page">
           <h1>There is nothing here</h1>

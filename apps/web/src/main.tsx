@@ -1,4 +1,3 @@
-import './without-eval.ts';
 import './style/tokens.css';
 import './style/base.css';
 import './style/shell.css';
@@ -9,6 +8,7 @@ import './style/diff.css';
 import './style/timeline.css';
 import './style/requests.css';
 import './style/queue.css';
+import './style/programs.css';
 import { assert } from '@concerto/base';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';

@@ -14,6 +14,10 @@ import {
   OpenRequestList,
   Person,
   PoolState,
+  ProgramFile,
+  ProgramList,
+  ProgramSource,
+  type PutProgramFile,
   type PutRules,
   type ReviseMessage,
   RuleList,
@@ -219,6 +223,12 @@ function houseCalls(calls: HttpCalls) {
       calls.call({ ...call, method: 'PUT', path: 'rules', body: rules, answer: RuleList }),
     tryRules: (tried: TryRules, call: CallOptions = {}) =>
       calls.call({ ...call, method: 'POST', path: 'rules/try', body: tried, answer: RulesTried }),
+
+    programs: (call: CallOptions = {}) => calls.call({ ...call, method: 'GET', path: 'programs', answer: ProgramList }),
+    program: (name: string, call: CallOptions = {}) =>
+      calls.call({ ...call, method: 'GET', path: `programs/${segment(name)}`, answer: ProgramSource }),
+    putProgramFile: (name: string, file: PutProgramFile, call: CallOptions = {}) =>
+      calls.call({ ...call, method: 'PUT', path: `programs/${segment(name)}`, body: file, answer: ProgramFile }),
 
     templates: (call: CallOptions = {}) =>
       calls.call({ ...call, method: 'GET', path: 'templates', answer: TemplateList }),

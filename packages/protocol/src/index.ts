@@ -176,6 +176,7 @@ export { type Line, LineError, type LineErrorCode, LineSplitter, lineLengthMax }
 export { OverviewEvent } from './overview-event.ts';
 export { AddToken, Person, PersonName, PersonRecord, Role, TokenAdded, TokenList, TokenRow } from './people.ts';
 export { PoolRecord } from './pool-record.ts';
+export { ProgramFile, ProgramInfo, ProgramList, ProgramSource, PutProgramFile } from './programs.ts';
 export { readStored } from './read-stored.ts';
 export { readStoredEvent } from './read-stored-event.ts';
 export {

@@ -17,6 +17,7 @@ import { eventRoutes } from './routes/event-routes.ts';
 import { messageRoutes } from './routes/message-routes.ts';
 import { overviewRoutes } from './routes/overview-routes.ts';
 import { poolRoutes } from './routes/pool-routes.ts';
+import { programRoutes } from './routes/program-routes.ts';
 import { requestRoutes } from './routes/request-routes.ts';
 import { ruleRoutes } from './routes/rule-routes.ts';
 import { runRoutes } from './routes/run-routes.ts';
@@ -76,6 +77,7 @@ export function createApp(
   app.route('/api', overviewRoutes(context));
   app.route('/api', poolRoutes(context));
   app.route('/api', ruleRoutes(context));
+  app.route('/api', programRoutes(context));
   app.route('/api', tokenRoutes(context));
 
   const mcp = context.mcp ?? noMcp;

@@ -7,6 +7,7 @@ import type { Guard } from './guard.ts';
 import type { InlineTools } from './inline-tools.ts';
 import type { LogTails } from './log-tails.ts';
 import type { KnownPerson, People } from './people/people.ts';
+import type { ProgramShelf } from './program-shelf.ts';
 
 /** What the routes need; made once by the app. */
 export type ServerContext = {
@@ -19,6 +20,7 @@ export type ServerContext = {
   readonly inlineTools: InlineTools;
   /** One call of the Model Context Protocol, with the caller's own token; undefined serves none. */
   readonly mcp?: (request: Request, authorization: string | undefined) => Promise<Response>;
+  readonly programs: ProgramShelf;
   readonly version: string;
   /** How long a long poll waits; as long as others' when left out. */
   readonly longPollMs?: number;

@@ -23,4 +23,4 @@ export { snapshot } from './snapshot.ts';
 export { SnapshotError } from './snapshot-data.ts';
 export { staleMessage } from './stale-message.ts';
 export type { Value } from './value.ts';
-export { cancel, createVm, pendingRequests, type RunStatus, resume, run, type VmOptions } from './vm.ts';
+export { cancel, createVm, pendingRequests, type RunStatus, resume, run, type VmOptions, waitingPlaces } from './vm.ts';

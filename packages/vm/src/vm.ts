@@ -5,7 +5,7 @@ import { errorValue, Fault, fault } from './fault.ts';
 import { cancelFiber, childFinished, deadlinePassed, failFiber, raise, spawn } from './group.ts';
 import { implementation } from './implementations.ts';
 import { interpret } from './interpreter.ts';
-import type { Fiber, Limits, Outcome, Vm } from './machine.ts';
+import type { Fiber, Limits, Outcome, TraceEntry, Vm } from './machine.ts';
 import { account, firstMeasure } from './memory.ts';
 import { PRELUDE } from './prelude/prelude.ts';
 import { at, link } from './program.ts';
@@ -191,6 +191,14 @@ export function resume(vm: Vm, id: number, answer: Answer): boolean {
 /** What the program waits for: after `restore`, ask the world again. */
 export function pendingRequests(vm: Vm): readonly (Request & { readonly id: number })[] {
   return [...vm.pending].map(([id, { request }]) => ({ ...request, id }));
+}
+
+/** Where in the source whatever waits for the world stands. */
+export function waitingPlaces(vm: Vm): readonly TraceEntry[] {
+  return [...vm.pending.values()].flatMap(({ fiber }) => {
+    const waiting = vm.fibers.get(fiber);
+    return waiting === undefined ? [] : trace(waiting).slice(0, 1);
+  });
 }
 
 /** Ends the program from outside; what it waited for is cancelled with the next `run`. */

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { basename, dirname, resolve } from 'node:path';
 import { agentSpecOf } from '@concerto/agents';
 import { err, ok, type Result } from '@concerto/base';
 import {
@@ -16,6 +16,7 @@ import { type Catalog, type CatalogEntry, catalogOf, type LoadedProgram } from '
 import { compileTarget } from '../language/compile-target.ts';
 import { showsColour } from '../terminal/paint.ts';
 import { assistantEntry } from './assistant-entry.ts';
+import type { NamedPrograms } from './program-shelf.ts';
 import type { ServerTable } from './server-settings.ts';
 
 export type Configured = {
@@ -23,6 +24,8 @@ export type Configured = {
   readonly poolMax: number;
   readonly programsMax?: number | undefined;
   readonly templates: readonly Template[];
+  /** Undefined without a manifest. */
+  readonly programs: NamedPrograms | undefined;
   /** Undefined without a manifest. */
   readonly server: ServerTable | undefined;
 };
@@ -48,6 +51,7 @@ export function loadCatalog(options: CatalogOptions): Configured | undefined {
       catalog: catalogOf(demoAgents().map(demoEntry)),
       poolMax: poolMaxDefault,
       templates: [],
+      programs: undefined,
       server: undefined,
     };
   }
@@ -66,6 +70,7 @@ export function loadCatalog(options: CatalogOptions): Configured | undefined {
       name,
       ...template,
     })),
+    programs: { folder, manifest: basename(file), entries: manifest.programs },
     server: { table: manifest.server, folder },
   };
 }

@@ -9,6 +9,7 @@ import { type Configured, loadCatalog } from './load-catalog.ts';
 import { openRuntime } from './open-runtime.ts';
 import { logOptions, logSettings, operatorLog } from './operator-log.ts';
 import { prepareOwnStore } from './own-store.ts';
+import { programShelf } from './program-shelf.ts';
 import { defaultPort, defaultStore, hostOf, inlineToolsOf, isLoopback, portOf, storeOf } from './server-settings.ts';
 import { serverToken } from './server-token.ts';
 import { leaving, stopWithWord, untilStopped } from './until-stopped.ts';
@@ -85,7 +86,8 @@ export async function run(argv: string[]): Promise<number> {
     const guard = { token, hosts: [...(isWildcard(host) ? ownNames() : [inUrl(host)]), ...hosts], origins };
     const inlineTools = inlineToolsOf(settings);
     const watched = { report, onAnswered: answered, measures: runtime.measures };
-    const about = { version: ownVersion(), webRoot: pageFolder(), mcp: mcp.answer };
+    const programs = programShelf(configured.programs, isLoopback(host));
+    const about = { programs, version: ownVersion(), webRoot: pageFolder(), mcp: mcp.answer };
     server = await serve({ host, port, sessions, log, guard, inlineTools, ...about, ...watched });
   } catch (cause) {
     await runtime.close();

@@ -1,16 +1,25 @@
 export type Route =
   | { readonly page: 'list' }
   | { readonly page: 'session'; readonly id: string }
+  | { readonly page: 'programs' }
+  | { readonly page: 'program'; readonly name: string }
   | { readonly page: 'unknown' };
 
 export function routeOf(path: string): Route {
   if (path === '/' || path === '') return { page: 'list' };
+  if (/^\/programs\/?$/.test(path)) return { page: 'programs' };
+  const name = /^\/programs\/([^/]+)\/?$/.exec(path)?.[1];
+  if (name !== undefined) return { page: 'program', name: decoded(name) };
   const id = /^\/sessions\/([^/]+)\/?$/.exec(path)?.[1];
   return id === undefined ? { page: 'unknown' } : { page: 'session', id: decoded(id) };
 }
 
 export function sessionPath(id: string): string {
   return `/sessions/${encodeURIComponent(id)}`;
+}
+
+export function programPath(name: string): string {
+  return `/programs/${encodeURIComponent(name)}`;
 }
 
 function decoded(text: string): string {

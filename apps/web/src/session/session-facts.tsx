@@ -1,5 +1,7 @@
 import type { Session, SessionView } from '@concerto/protocol';
 import type { ReactNode } from 'react';
+import { Link } from '../routing/link.tsx';
+import { programPath } from '../routing/route.ts';
 import { Age } from '../time/moment.tsx';
 import { BudgetMeter } from '../usage/budget-meter.tsx';
 import { ContextMeter } from '../usage/context-meter.tsx';
@@ -14,7 +16,13 @@ export function SessionFacts({ session, view }: Props): ReactNode {
     <section className="panel" aria-labelledby="facts-title">
       <h2 id="facts-title">Session</h2>
       <dl className="facts">
-        <Fact name={kind}>{version === undefined ? agent : `${agent} ${version}`}</Fact>
+        <Fact name={kind}>
+          {kind === 'program' ? (
+            <Link href={`${programPath(agent)}?run=${encodeURIComponent(id)}`}>{agent}, its source</Link>
+          ) : (
+            `${agent} ${version ?? ''}`.trim()
+          )}
+        </Fact>
         {model !== undefined && <Fact name="model">{model}</Fact>}
         {mode !== undefined && <Fact name="mode">{mode}</Fact>}
         <Fact name="started">

@@ -67,6 +67,19 @@ const changesSession: ReadonlySet<string> = new Set([
   'finish',
 ]);
 
+/** Before anything was read. */
+export const emptyFeed: FeedState = {
+  view: new SessionFold().view,
+  queueRevision: 0,
+  sessionRevision: 0,
+  connection: { kind: 'connecting' },
+  connections: 0,
+  earlier: 0,
+  before: [],
+  unshownTo: 0,
+  isBusy: false,
+};
+
 /**
  * The events of a session, folded as they come, for as long as somebody looks. However fast they come, the page is
  * asked to draw once a frame.
@@ -76,17 +89,7 @@ export class SessionFeed {
   readonly #id: string;
   readonly #listeners = new Set<() => void>();
   readonly #folded = new SessionFold();
-  #state: FeedState = {
-    view: this.#folded.view,
-    queueRevision: 0,
-    sessionRevision: 0,
-    connection: { kind: 'connecting' },
-    connections: 0,
-    earlier: 0,
-    before: [],
-    unshownTo: 0,
-    isBusy: false,
-  };
+  #state: FeedState = { ...emptyFeed, view: this.#folded.view };
   #isHeld = false;
   #isReadingEarlier = false;
   /** The position up to which everything must be read before it takes the place of the glimpse. */

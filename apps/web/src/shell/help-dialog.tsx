@@ -7,6 +7,7 @@ const groups: readonly { readonly title: string; readonly keys: readonly (readon
     keys: [
       ['?', 'This help'],
       ['g', 'All sessions'],
+      ['p', 'Programs'],
       ['n', 'New session'],
       ['w', 'The next session that waits for you'],
       ['t', 'Theme: system, light, dark'],

@@ -21,6 +21,9 @@ export function TopBar({ theme, onTheme, onHelp, children }: Props): ReactNode {
         </svg>
         Concerto
       </Link>
+      <nav className="top-bar-nav" aria-label="Pages">
+        <Link href="/programs">Programs</Link>
+      </nav>
       <div className="top-bar-middle">{children}</div>
       <button
         type="button"

@@ -1,5 +1,5 @@
 import { type GapEntry, type StatusEntry, type SteerEntry, type TextEntry, textContent } from '@concerto/protocol';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useContext, useState } from 'react';
 import { JsonView } from '../json/json-view.tsx';
 import { whoText } from '../requests/who-text.ts';
 import { Icon } from '../shell/icon.tsx';
@@ -11,6 +11,7 @@ import { ClockTime } from '../time/moment.tsx';
 import { usageText } from '../usage/usage-text.ts';
 import { BlockList } from './block-list.tsx';
 import { blocksOf } from './blocks.ts';
+import { NestedIn } from './nested-in.ts';
 import type { FailureItem, PromptItem, ResultItem } from './timeline-items.ts';
 
 export function PromptEntry({ item }: { readonly item: PromptItem | SteerEntry }): ReactNode {
@@ -37,11 +38,13 @@ type SaidProps = {
 };
 
 export function Said({ entry, result, isCurrent }: SaidProps): ReactNode {
+  const owner = useContext(NestedIn);
+  const whose = owner === '' ? '' : ` of ${owner}`;
   return (
     <section
       className={result === undefined ? 'said' : 'said result'}
       data-current={isCurrent}
-      aria-label={result === undefined ? undefined : `Result of turn ${result.number}`}
+      aria-label={result === undefined ? undefined : `Result of turn ${result.number}${whose}`}
     >
       {entry !== undefined && entry.text !== '' && <Markdown text={entry.text} />}
       {entry !== undefined && entry.parts.length > 0 && (

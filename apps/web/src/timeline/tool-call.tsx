@@ -1,8 +1,9 @@
 import type { Tool } from '@concerto/protocol';
-import { type ReactNode, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useState } from 'react';
 import { Counts, DiffView } from '../diff/diff-view.tsx';
 import { JsonView } from '../json/json-view.tsx';
 import { lineOf } from '../json/line-of.ts';
+import { useRow } from '../live/use-overview.ts';
 import { Link } from '../routing/link.tsx';
 import { sessionPath } from '../routing/route.ts';
 import { Icon, type IconName } from '../shell/icon.tsx';
@@ -10,8 +11,14 @@ import { TerminalView } from '../terminal/terminal-view.tsx';
 import { CommandLine } from '../text/command-line.tsx';
 import { durationText } from '../time/duration.ts';
 import { ClockTime } from '../time/moment.tsx';
+import { answerOf } from './answer-of.ts';
 import { commandOf } from './command-of.ts';
 import { ToolResult } from './tool-result.tsx';
+
+/** A timeline in a timeline: it can hold calls as well, so it is not loaded before one is opened. */
+const SessionTimeline = lazy(async () => ({
+  default: (await import('../session/session-timeline.tsx')).SessionTimeline,
+}));
 
 /** A change of so many lines is shown without being asked for. */
 const openLinesMax = 40;
@@ -32,7 +39,7 @@ export function ToolCall({ item }: { readonly item: Tool }): ReactNode {
       <summary>
         <Icon name={iconOf(item)} />
         <span className="tool-name">{item.title ?? item.name}</span>
-        <code className="json-line">{item.status ?? subjectOf(item)}</code>
+        <Subject item={item} />
         {changes.length > 0 && <Counts added={sum(changes, 'added')} removed={sum(changes, 'removed')} />}
         {calls.length > 0 && <span className="time">{calls.length === 1 ? '1 call' : `${calls.length} calls`}</span>}
         <span className="tool-outcome">{outcomes[state]}</span>
@@ -40,6 +47,20 @@ export function ToolCall({ item }: { readonly item: Tool }): ReactNode {
       </summary>
       {isOpen && <ToolBody item={item} onUse={() => setChosen(true)} />}
     </details>
+  );
+}
+
+/** What it was done on; of a model or an agent that a program asked, what it answered and what that took. */
+function Subject({ item }: { readonly item: Tool }): ReactNode {
+  const row = useRow(item.childSession ?? '');
+  const answer = answerOf(item);
+  if (answer === undefined) return <code className="json-line">{item.status ?? subjectOf(item)}</code>;
+  const tokens = row === undefined ? answer.tokens : row.usage.inputTokens + row.usage.outputTokens;
+  return (
+    <span className="json-line">
+      answered <strong>{answer.text}</strong>
+      {tokens > 0 && `, ${tokens.toLocaleString()} tokens`}
+    </span>
   );
 }
 
@@ -57,10 +78,15 @@ function ToolBody({ item, onUse }: BodyProps): ReactNode {
     <div className="tool-body" onFocusCapture={onUse}>
       {command !== undefined && <CommandLine command={command} />}
       {childSession !== undefined && (
-        <Link href={sessionPath(childSession)} className="child-link">
-          <Icon name="back" />
-          Open its session
-        </Link>
+        <>
+          <Link href={sessionPath(childSession)} className="child-link">
+            <Icon name="back" />
+            Open its session
+          </Link>
+          <Suspense>
+            <SessionTimeline id={childSession} />
+          </Suspense>
+        </>
       )}
       {changes.length > 0 && <DiffView changes={changes} />}
       {Object.keys(rest).length > 0 && <JsonView title="Arguments" data={rest} />}

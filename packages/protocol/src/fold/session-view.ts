@@ -145,6 +145,8 @@ export type Turn = Common & {
   readonly endedAt: string | undefined;
   /** What it is doing now, in words. */
   readonly progress: string | undefined;
+  /** Where it is now: a program, in its source. */
+  readonly locations: readonly Location[];
   /** What the agent handed over at the end, all fields. */
   readonly result: LlmContent | undefined;
   readonly usage: UsageSum;

@@ -30,6 +30,7 @@ export class TurnDraft {
       reason: undefined,
       endedAt: undefined,
       progress: undefined,
+      locations: [],
       result: undefined,
       usage: noUsage,
       isCut: false,
@@ -154,7 +155,7 @@ export class TurnDraft {
 
   end(state: 'over' | TurnOutcome, at: string, reason?: string): void {
     this.leaveCalls(at);
-    this.set({ state, endedAt: at, progress: undefined, reason: reason ?? this.#facts.reason });
+    this.set({ state, endedAt: at, progress: undefined, locations: [], reason: reason ?? this.#facts.reason });
   }
 
   #textCell(kind: 'text' | 'thought', { seq, at }: Place, messageId: string | undefined): Cell<TextEntry> {

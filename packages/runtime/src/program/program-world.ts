@@ -1,5 +1,5 @@
 import type { Json } from '@concerto/base';
-import type { Answer, Request, Value } from '@concerto/vm';
+import type { Answer, Request, TraceEntry, Value } from '@concerto/vm';
 import type { LeftAgent, StartProgramAgent } from './program-agent.ts';
 
 /** What a program's effects are performed with. The command line and a session of the server each bring their own. */
@@ -26,6 +26,8 @@ export type ProgramWorld = {
   readonly mockModels: boolean;
   /** Sees what is asked of models, and what came of it. */
   readonly watch?: (request: ProgramRequest, answer?: Answer) => void;
+  /** Where it stands while it waits. */
+  readonly stands?: (places: readonly TraceEntry[]) => void;
   /** Resolves when the program may go on; without it, always. */
   readonly held?: () => Promise<void>;
   /** The agents that an earlier process of the run has left, and that go on. */

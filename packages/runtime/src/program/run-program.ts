@@ -15,6 +15,7 @@ import {
   staleMessage,
   type Vm,
   type VmOptions,
+  waitingPlaces,
 } from '@concerto/vm';
 import { agentSpec } from './agent-spec.ts';
 import type { CachedAnswer, Input, Recovery } from './open-work.ts';
@@ -79,6 +80,7 @@ export async function runProgram(module: IrModule, world: ProgramWorld, options:
       // Timers, signals and answers get their turn even while a program only computes.
       if (result.status === 'running') await setImmediate();
       else if (!desk.hasInput) {
+        world.stands?.(waitingPlaces(vm));
         world.waits?.(written === undefined ? undefined : desk.rests);
         await desk.someInput();
         world.waits?.(undefined);

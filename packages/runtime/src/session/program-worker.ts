@@ -19,6 +19,7 @@ import type { OwnerWriter } from './owner-writer.ts';
 import { ProgramBudget } from './program-budget.ts';
 import { ModelCalls } from './program-calls.ts';
 import type { ProgramCode } from './program-code.ts';
+import { ProgramPlace } from './program-place.ts';
 import { askOfSession, entryOf, type Supervises } from './program-sessions.ts';
 import { asked, emitted, failureText, type ProgramWord, resultOf } from './program-words.ts';
 
@@ -222,7 +223,9 @@ class ProgramWorker implements Worker {
 
   async #run(prompt: AgentPrompt, children: ChildSessions, signal: AbortSignal): Promise<void> {
     const { program, ports, writer, session } = this.#start;
-    const world = this.#world(prompt, children);
+    const turn = (await ports.store.state(session))?.turn.number ?? 0;
+    const place = new ProgramPlace(turn, (output) => this.#push(output));
+    const world = { ...this.#world(prompt, children), stands: place.stands.bind(place) };
     const written = (): Promise<void> => this.output.read();
     const { steps, memory, depth, size, at_once: fibers, stream } = this.#limits;
     const limits = { steps, memory, depth, size, fibers };
@@ -238,6 +241,7 @@ class ProgramWorker implements Worker {
     });
     const entry = entryOf(program.module, this.#start.supervises);
     const outcome = await runProgram(program.module, world, { entry, signal, journal, limits });
+    place.end();
     if (!this.#isDetached) await children.finishAll();
     if (signal.aborted) return;
     if (outcome.status === 'failed') return this.#fail(failureText(outcome.failure));

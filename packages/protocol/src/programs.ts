@@ -1,0 +1,38 @@
+import { z } from 'zod';
+
+/** The longest source that is written by a call. */
+export const sourceLengthMax = 1_000_000;
+
+export const ProgramInfo = z.strictObject({
+  name: z.string(),
+  /** From the manifest's folder. */
+  entry: z.string(),
+  description: z.string().optional(),
+});
+export type ProgramInfo = z.infer<typeof ProgramInfo>;
+
+export const ProgramList = z.strictObject({ programs: z.array(ProgramInfo) });
+export type ProgramList = z.infer<typeof ProgramList>;
+
+/** `version` changes with the text. */
+export const ProgramFile = z.strictObject({ path: z.string(), text: z.string(), version: z.string() });
+export type ProgramFile = z.infer<typeof ProgramFile>;
+
+export const ProgramSource = z.strictObject({
+  name: z.string(),
+  entry: z.string(),
+  /** The entry first, then the modules that it names. */
+  files: z.array(ProgramFile),
+  manifest: ProgramFile.optional(),
+  /** Whether this server writes sources: only one that listens on its own machine alone does. */
+  mayWrite: z.boolean(),
+});
+export type ProgramSource = z.infer<typeof ProgramSource>;
+
+/** With the version that was read: what somebody else changed meanwhile is not overwritten. */
+export const PutProgramFile = z.strictObject({
+  path: z.string().min(1).max(1_000),
+  text: z.string().max(sourceLengthMax),
+  version: z.string(),
+});
+export type PutProgramFile = z.infer<typeof PutProgramFile>;

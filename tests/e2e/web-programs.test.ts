@@ -1,0 +1,123 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openBrowser, pictures, visit } from '../support/open-browser.ts';
+import { accessFaults } from '../support/page-faults.ts';
+import { type PuppetServer, startPuppetServer } from '../support/puppets.ts';
+
+const program = `/// Paints what it is told to.
+agent Worker { connector: asker }
+
+fn main() -> Result<String, AgentError> {
+    let done = Worker.execute("paint")?;
+    Ok(done)
+}
+`;
+const asker = join(import.meta.dirname, '../vectors/lang/_kit/agents/ask.mjs');
+const manifest = `
+[programs.painter]
+entry = "main.conc"
+description = "Has a worker paint."
+[agents.asker]
+command = ${JSON.stringify(process.execPath)}
+args = [${JSON.stringify(asker)}]
+`;
+
+let folder: string;
+let puppets: PuppetServer;
+let browser: Browser;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'concerto-programs-'));
+  await writeFile(join(folder, 'main.conc'), program);
+  [puppets, browser] = await Promise.all([startPuppetServer({ folder, manifest }), openBrowser()]);
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await puppets?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+test('17.5 sources are read by all, written only as they were read, and nothing but sources', async () => {
+  const { body } = await puppets.api.get('/api/programs');
+  expect(body).toEqual({ programs: [{ name: 'painter', entry: 'main.conc', description: 'Has a worker paint.' }] });
+  const { body: source } = await puppets.api.get('/api/programs/painter');
+  expect(source).toMatchObject({ entry: 'main.conc', mayWrite: true, files: [{ path: 'main.conc', text: program }] });
+  expect((await puppets.api.get('/api/programs/nobody')).status).toBe(404);
+  const [{ version }] = source.files;
+  const put = (file: object) => puppets.api.call('PUT', '/api/programs/painter', file);
+  expect((await put({ path: 'main.conc', text: 'x', version: 'old' })).body.code).toBe('stale_file');
+  expect((await put({ path: '../main.conc', text: 'x', version })).body.code).toBe('no_such_file');
+  expect((await put({ path: 'Concerto.toml', text: 'x', version })).body.code).toBe('no_such_file');
+  expect(await readFile(join(folder, 'main.conc'), 'utf8')).toBe(program);
+});
+
+test('17.5 a program is read, checked, written and run on its page, which shows where the run stands', async () => {
+  await writeFile(join(folder, 'main.conc'), program);
+  const { context, page, problems } = await visit(browser, puppets.server.entrance);
+  await page.getByRole('heading', { name: 'Sessions', exact: true }).waitFor();
+  await page.keyboard.press('p');
+  await page.getByRole('link', { name: 'painter' }).click();
+  const source = page.getByRole('textbox', { name: 'Source' });
+  await page.getByText('Nothing is wrong.').waitFor();
+  await page.locator('.code-keyword', { hasText: 'agent' }).first().waitFor();
+  expect(await accessFaults(page)).toEqual([]);
+
+  // What a name means, by pointing at it.
+  await page.locator('.cm-line', { hasText: 'Worker.execute' }).getByText('Worker').first().hover();
+  await page.locator('.code-hover', { hasText: 'agent Worker' }).waitFor();
+  await page.mouse.move(0, 0);
+
+  // What is wrong is said at once, and by completion it is not written wrong.
+  await source.press('ControlOrMeta+End');
+  await page.keyboard.type('fn more() -> String { Wrk }');
+  await page.getByRole('list', { name: 'What the checker says' }).getByText('main.conc:8').first().waitFor();
+  await page.locator('.cm-lint-marker-error').first().waitFor();
+  expect(await accessFaults(page)).toEqual([]);
+  await page.screenshot({ path: `${pictures}/program-source-light.png` });
+  for (let back = 0; back < 5; back++) await page.keyboard.press('Backspace');
+  await page.keyboard.type('Wor');
+  await page.locator('.cm-tooltip-autocomplete').getByText('Worker').first().waitFor();
+  await page.keyboard.press('Escape');
+  await source.press('ControlOrMeta+End');
+  await source.press('Shift+ArrowUp');
+  await page.keyboard.press('Backspace');
+  await page.keyboard.type('\n// It is blue.\n');
+  await page.keyboard.press('ControlOrMeta+s');
+  await page.getByText('Saved.').waitFor();
+  expect(await readFile(join(folder, 'main.conc'), 'utf8')).toContain('// It is blue.');
+
+  await page.getByLabel('Input, as JSON').fill('{');
+  await page.getByRole('button', { name: 'Run' }).click();
+  await page.getByText('The input is no JSON').waitFor();
+  await page.getByLabel('Input, as JSON').fill('');
+  await page.getByRole('button', { name: 'Run' }).click();
+  await page.waitForURL('**/programs/painter?run=*');
+  await page.locator('.runs-here', { hasText: 'Worker.execute' }).waitFor();
+  // A run that is followed is seen so by whoever comes later, too.
+  await page.reload();
+  await page.locator('.runs-here', { hasText: 'Worker.execute' }).waitFor();
+  await page.screenshot({ path: `${pictures}/program-run-light.png` });
+  await page.getByRole('link', { name: '1 waiting' }).click();
+  await page.getByText('Answers: Which color?').waitFor();
+  await page.getByLabel('Message', { exact: true }).fill('blue');
+  await page.keyboard.press('Enter');
+  await page.getByRole('link', { name: 'the session that opened it' }).click();
+  // The decision in a line; what the agent did, in its place.
+  const call = page.locator('.tool', { hasText: 'answered painted blue' });
+  await call.locator('summary').first().click();
+  await call.locator('.run-timeline .settled', { hasText: 'blue' }).waitFor();
+  expect(await accessFaults(page)).toEqual([]);
+  await page.getByRole('link', { name: 'painter, its source' }).click();
+  await page.getByRole('complementary', { name: 'Runs' }).getByText('Completed').waitFor();
+  expect(await page.locator('.runs-here').count()).toBe(0);
+
+  await page.setViewportSize({ width: 360, height: 740 });
+  await page.getByRole('button', { name: 'Run' }).scrollIntoViewIfNeeded();
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
+  expect(problems).toEqual([]);
+  await context.close();
+}, 120_000);
