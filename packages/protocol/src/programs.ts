@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** The longest source that is written by a call. */
-export const sourceLengthMax = 1_000_000;
+const sourceLengthMax = 1_000_000;
 
 export const ProgramInfo = z.strictObject({
   name: z.string(),
