@@ -209,6 +209,7 @@ async function serveLog(log: EventLog): Promise<Awaited<ReturnType<typeof serve>
     port: 0,
     sessions,
     log,
+    programs: { list: () => [], source: () => undefined },
     inlineTools: { mode: 'off' },
     guard: { token, hosts: [] },
     version: 'bench',

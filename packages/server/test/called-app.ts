@@ -84,6 +84,7 @@ export function callApp(
     inlineTools: options.inlineTools ?? { mode: 'off' },
     guard: { token, hosts: [], ...options.guard },
     people: new People(log, options.instance ?? 'one'),
+    programs: { list: () => [], source: () => undefined },
     version: '1.2.3',
     webRoot: options.webRoot,
     onAnswered: (answered) => void calls.push(answered),
