@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openBrowser, pictures, startSession, statusBadge, visit } from '../support/open-browser.ts';
+import { accessFaults } from '../support/page-faults.ts';
 import { type StartedServer, startServer } from '../support/start-server.ts';
 
 const scripted = join(import.meta.dirname, '../../packages/agents/test/agents/acp.mjs');
@@ -41,5 +42,18 @@ test('a person sees what an agent of protocol acp does, and chooses one of its o
   const choice = page.getByRole('region', { name: 'Choice, waits for your answer' });
   await choice.getByRole('button', { name: 'Redis' }).click();
   await page.getByRole('region', { name: 'Result of turn 2' }).getByText('"question_0":"Redis"').waitFor();
+
+  // What the agent understands after a slash is offered as one writes it.
+  const field = page.getByRole('textbox', { name: 'Message' });
+  await field.fill('commands');
+  await page.keyboard.press('Enter');
+  await page.getByRole('region', { name: 'Result of turn 3' }).waitFor();
+  await field.fill('/co');
+  const offered = page.getByRole('list', { name: 'Commands of the agent' });
+  await offered.getByText('What it took so far').waitFor();
+  expect(await accessFaults(page)).toEqual([]);
+  await field.press('Tab');
+  expect(await field.inputValue()).toBe('/compact ');
+  expect(await offered.count()).toBe(0);
   expect(problems).toEqual([]);
-});
+}, 60_000);

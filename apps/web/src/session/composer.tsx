@@ -1,10 +1,11 @@
-import type { SessionStatus, SuspendEvent } from '@concerto/protocol';
+import type { SessionStatus, SessionView, SuspendEvent } from '@concerto/protocol';
 import { messageLengthMax } from '@concerto/protocol';
 import type { KeyboardEvent, ReactNode, Ref } from 'react';
 import { GrowingField } from '../shell/growing-field.tsx';
 import { Icon } from '../shell/icon.tsx';
 import { type Addressee, addresseeOf } from './addressee.ts';
 import { isOver } from './lifecycle-table.ts';
+import { commandsFor, SlashCommands } from './slash-commands.tsx';
 import { type SendWay, useSender } from './use-sender.ts';
 
 type Props = {
@@ -15,16 +16,19 @@ type Props = {
   readonly open: SuspendEvent | undefined;
   readonly fieldRef: Ref<HTMLTextAreaElement | null>;
   readonly onSent: () => void;
+  /** What the agent understands after a slash. */
+  readonly commands: SessionView['agent']['commands'];
   /** What stands in its place once nothing can be said any more. */
   readonly whenOver: ReactNode;
 };
 
 /** Says something to the agent: the answer that it waits for, now into what it does, or later as its next task. */
-export function Composer({ id, status, canSteer, open, fieldRef, onSent, whenOver }: Props): ReactNode {
+export function Composer({ id, status, canSteer, open, fieldRef, onSent, commands, whenOver }: Props): ReactNode {
   const { text, problem, write, send } = useSender(id, onSent);
   // Between two turns there is nothing to steer and nothing to queue behind.
   const isBetween = status === 'idle' || status === 'interrupted';
   const addressee = addresseeOf(open, text);
+  const offered = commandsFor(text, commands);
   const sendBy = (way: SendWay | undefined): void => {
     if (way === undefined && addressee !== undefined)
       return send({ answer: addressee.response, to: addressee.requestId });
@@ -32,6 +36,11 @@ export function Composer({ id, status, canSteer, open, fieldRef, onSent, whenOve
   };
   const press = (event: KeyboardEvent<HTMLTextAreaElement>): void => {
     if (event.key === 'Escape') event.currentTarget.blur();
+    const [first] = offered;
+    if (event.key === 'Tab' && !event.shiftKey && first !== undefined) {
+      event.preventDefault();
+      return write(`/${first.name} `);
+    }
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
     event.preventDefault();
     if ((event.ctrlKey || event.metaKey) && !isBetween) return sendBy('immediate');
@@ -53,6 +62,7 @@ export function Composer({ id, status, canSteer, open, fieldRef, onSent, whenOve
           </span>
         </p>
       )}
+      <SlashCommands commands={offered} onPick={(name) => write(`/${name} `)} />
       <GrowingField
         fieldRef={fieldRef}
         value={text}

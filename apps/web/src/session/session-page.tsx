@@ -67,6 +67,7 @@ export function SessionPage({ id }: { readonly id: string }): ReactNode {
             canSteer={session?.capabilities === undefined || session.capabilities.includes('steer')}
             fieldRef={field}
             onSent={following.follow}
+            commands={view.agent.commands}
             whenOver={<RunAgain session={session} view={view} />}
           />
         </div>

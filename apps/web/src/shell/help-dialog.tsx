@@ -8,6 +8,7 @@ const groups: readonly { readonly title: string; readonly keys: readonly (readon
       ['?', 'This help'],
       ['g', 'All sessions'],
       ['p', 'Programs'],
+      ['s', 'Settings'],
       ['n', 'New session'],
       ['w', 'The next session that waits for you'],
       ['t', 'Theme: system, light, dark'],

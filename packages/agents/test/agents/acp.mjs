@@ -206,6 +206,15 @@ const scenes = {
     say('After.');
     return end();
   },
+  async commands() {
+    const availableCommands = [
+      { name: 'compact', description: 'Make the conversation shorter' },
+      { name: 'cost', description: 'What it took so far' },
+    ];
+    update({ sessionUpdate: 'available_commands_update', availableCommands });
+    say('Told.');
+    return end();
+  },
   async odd() {
     send({ method: '_vendor/news', params: { a: 1 } });
     update({ sessionUpdate: 'available_commands_update', availableCommands: [] });

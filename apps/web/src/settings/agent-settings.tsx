@@ -1,0 +1,40 @@
+import type { ReactNode } from 'react';
+import { client } from '../client.ts';
+import { useFetched } from '../fetching/use-fetched.ts';
+
+/** What sessions can be started with, and what each said that it can. */
+export function AgentSettings(): ReactNode {
+  const { value } = useFetched((signal) => client.agents({ signal }), { key: 'agents' });
+  return (
+    <section aria-labelledby="agents-title">
+      <h2 id="agents-title">Agents, assistants, programs</h2>
+      <ul className="plain-list">
+        {value?.agents.map(({ kind, name, protocol, command, description, capabilities }) => (
+          <li key={`${kind} ${name}`}>
+            <strong>{name}</strong>{' '}
+            <span className="muted">
+              {kind}
+              {protocol !== undefined && ` · ${protocol}`}
+            </span>
+            {command !== undefined && (
+              <>
+                {' '}
+                <code>{command}</code>
+              </>
+            )}
+            {description !== undefined && <p className="muted">{description}</p>}
+            <p className="muted">
+              {capabilities.length > 0
+                ? `Can ${capabilities.join(', ')}`
+                : 'Has not said yet what it can: it has not run.'}
+            </p>
+          </li>
+        ))}
+      </ul>
+      <p className="muted">
+        They are declared in the server's Concerto.toml. <code>concerto doctor</code> starts each and says what is
+        wrong.
+      </p>
+    </section>
+  );
+}

@@ -1,0 +1,82 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openBrowser, pictures, visit } from '../support/open-browser.ts';
+import { accessFaults } from '../support/page-faults.ts';
+import { type PuppetServer, startPuppetServer } from '../support/puppets.ts';
+
+const manifest = `
+[[rules]]
+tool = "Read"
+decide = "allow"
+reason = "Reading is free."
+[templates.review]
+agent = "able"
+prompt = "Review the last commit"
+`;
+
+let puppets: PuppetServer;
+let browser: Browser;
+
+beforeAll(async () => {
+  [puppets, browser] = await Promise.all([startPuppetServer({ manifest }), openBrowser()]);
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await puppets?.close();
+});
+
+test('17.7 settings: agents, pool, rules to try and revoke, templates, tokens', async () => {
+  const { version } = (await puppets.api.get('/api/rules')).body;
+  const stored = { id: 'r1', agent: 'able', tool: 'Bash', command: 'npm test', decide: 'allow' };
+  await puppets.api.call('PUT', '/api/rules', { rules: [stored], version });
+  const { context, page, problems } = await visit(browser, puppets.server.entrance);
+  await page.getByRole('heading', { name: 'Sessions', exact: true }).waitFor();
+  await page.keyboard.press('s');
+  const part = (name: string) => page.getByRole('region', { name });
+  await page.getByText('You are owner').waitFor();
+  await part('Agents, assistants, programs').getByText('deaf-pause').waitFor();
+  await part('Rules').getByText('tool = Read').waitFor();
+  await part('Tokens').getByText("None beside the server's own.").waitFor();
+  expect(await accessFaults(page)).toEqual([]);
+  await page.screenshot({ path: `${pictures}/settings-light.png`, fullPage: true });
+
+  const tried = page.getByRole('form', { name: 'Try the rules' });
+  await tried.getByLabel('Agent').fill('able');
+  await tried.getByLabel('Command').fill('npm test');
+  await tried.getByRole('button', { name: 'Try' }).click();
+  await tried.getByText('allow by rule:store.r1').waitFor();
+  await part('Rules').getByRole('button', { name: 'Revoke' }).click();
+  await page.getByText('The rule is gone').waitFor();
+  await tried.getByRole('button', { name: 'Try' }).click();
+  await tried.getByText('no rule decides').waitFor();
+  expect((await puppets.api.get('/api/rules')).body.rules).toHaveLength(1);
+
+  await part('Pool').getByLabel('Slots', { exact: true }).fill('7');
+  await part('Pool').getByRole('button', { name: 'Change' }).click();
+  await part('Pool').getByText('of 7 slots').waitFor();
+
+  await part('Templates').getByRole('button', { name: 'Delete template review' }).click();
+  await part('Templates').getByText('None.').waitFor();
+
+  const add = page.getByRole('form', { name: 'Add a token' });
+  await add.getByLabel('Name').fill('ada');
+  await add.getByLabel('Role').selectOption('observer');
+  await add.getByRole('button', { name: 'Add' }).click();
+  const token = (await part('Tokens').locator('.told-once code').textContent()) ?? '';
+  expect(await accessFaults(page)).toEqual([]);
+
+  // Who may only look sees what there is, and no button that would be refused.
+  const { page: hers, context: other } = await visit(browser, `${puppets.server.url}/settings?token=${token}`);
+  await hers.getByText('You are ada').waitFor();
+  await hers.getByText('tool = Read').waitFor();
+  expect(await hers.getByRole('button', { name: /Revoke|Change|Delete/ }).count()).toBe(0);
+  await other.close();
+  await part('Tokens').getByRole('button', { name: 'Revoke the token of ada' }).click();
+  await part('Tokens').getByText("None beside the server's own.").waitFor();
+
+  await page.setViewportSize({ width: 360, height: 740 });
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
+  expect(problems).toEqual([]);
+  await context.close();
+}, 90_000);
