@@ -300,9 +300,9 @@ export class SessionFold {
   ): Cell | undefined {
     switch (event.type) {
       case 'functionCallUpdate':
-        turn.set({
-          ...(event.locations === undefined ? { progress: event.status ?? undefined } : { locations: event.locations }),
-        });
+        turn.set(
+          event.locations === undefined ? { progress: event.status ?? undefined } : { locations: event.locations },
+        );
         return undefined;
       case 'functionResult':
         turn.endText();
