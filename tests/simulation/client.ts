@@ -102,6 +102,15 @@ export class Client {
     });
   }
 
+  startProgram(program: string): Promise<void> {
+    return this.#ask(async (sessions, caller) => {
+      const started = await sessions.start({ program, prompt: 'begin' }, caller);
+      if (!started.ok) return started;
+      if (!this.sessions.includes(started.value.id)) this.sessions.push(started.value.id);
+      return { ok: true, value: { what: 'start', session: started.value.id } };
+    });
+  }
+
   configure(max: number): Promise<void> {
     return this.#ask(async (sessions) => {
       await sessions.configurePool(max, 'user');

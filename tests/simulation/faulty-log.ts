@@ -138,6 +138,8 @@ export function logBehind(gate: PortGate, log: EventLog): EventLog {
 
 /** Trouble by chance, in the measure of the weather. */
 export class Weather implements Fate {
+  /** At each of them the world may end. */
+  calls = 0;
   /** Calls fail while it is away. */
   away = false;
   crashes = 0;
@@ -157,6 +159,7 @@ export class Weather implements Fate {
   }
 
   next(): Fault {
+    this.calls += 1;
     if (this.away) return 'fail-before';
     const drawn = this.#random.next();
     if (drawn < this.crashes) return this.#random.chance(0.5) ? 'crash-before' : 'crash-after';

@@ -26,10 +26,13 @@ async function all(log: EventLog, session: string, stream: StreamName): Promise<
 export async function checkSession(world: World, client: Client, session: string): Promise<SessionState> {
   const records = await recordsOf(world.log, session);
   const state = checkRecords(records);
-  checkDelivery(world, client, { session, records });
-  checkAcknowledged(client, session, records);
+  // A program takes its prompt itself; its agents are sessions like any other.
+  if (state.kind === 'agent') checkDelivery(world, client, { session, records });
+  // What is said to a program goes to its agent.
+  checkAcknowledged(client, session, await withFamily(world.log, state, records));
   checkTimes(records, world.clock.now());
   checkEvents(await all(world.log, session, 'events'), state);
+  if (state.kind === 'program' && state.end !== undefined) await checkFamily(world.log, state);
   return state;
 }
 
@@ -121,6 +124,26 @@ function checkAcknowledged(client: Client, session: string, records: readonly Se
   }
 }
 
+async function withFamily(
+  log: EventLog,
+  { children }: SessionState,
+  own: readonly SessionRecord[],
+): Promise<readonly SessionRecord[]> {
+  const of = await Promise.all([...children].map((child) => recordsOf(log, child)));
+  return [...own, ...of.flat().filter(({ type }) => type !== 'created')];
+}
+
+/** Nothing that a program opened is left when it is over. */
+async function checkFamily(log: EventLog, { id, children }: SessionState): Promise<void> {
+  for (const child of children) {
+    const records = await recordsOf(log, child);
+    // Its place in the tree is on record before it is opened.
+    if (records.length === 0) continue;
+    const state = checkRecords(records);
+    must(state.end !== undefined, `${child} outlives ${id}, which opened it`);
+  }
+}
+
 function checkTimes(records: readonly SessionRecord[], now: number): void {
   const open = new Map<string, { readonly at: number; readonly within: number }>();
   const close = (key: string, at: number): void => {
@@ -162,7 +185,7 @@ function checkEvents(stored: readonly string[], state: SessionState): void {
   let latest = 0;
   stored.forEach((data, index) => {
     const event: { type: string; seq: number; status?: string; previous?: string } = JSON.parse(data);
-    if (event.type === 'functionCallUpdate') {
+    if (event.type === 'functionCallUpdate' && state.kind === 'agent') {
       must(!steps.has(event.status ?? ''), `step ${event.status} is shown twice`);
       steps.add(event.status ?? '');
       const speaker = Number((event.status ?? '').split(' ')[0]);
@@ -231,5 +254,7 @@ export function checkSettled(state: SessionState, pool: { readonly active: numbe
     must(pool.active >= pool.max, 'a session waits for a slot only while none is free');
     return;
   }
+  // A program runs as long as its agents do, which may wait for a person or for a place.
+  if (state.kind === 'program' && status === 'running') return;
   must(stable.has(status), `${state.id} stays ${status} (${JSON.stringify(waiting)})`);
 }

@@ -21,7 +21,7 @@ type Happening =
   | 'kill-agent'
   | 'store-away';
 
-const happenings: Readonly<Record<Happening, number>> = {
+export const happenings: Readonly<Record<Happening, number>> = {
   user: 60,
   moment: 50,
   while: 6,
@@ -52,7 +52,7 @@ const wishes = {
 };
 
 /** Servers and runners, each of which may die and come back. */
-class Cluster {
+export class Cluster {
   server: Process | undefined;
   readonly runners: (Process | undefined)[];
   readonly #world: World;
@@ -101,7 +101,7 @@ export async function simulate(seed: number): Promise<void> {
   await conclude(world, cluster, client);
 }
 
-type Scene = {
+export type Scene = {
   readonly random: Random;
   readonly world: World;
   readonly weather: Weather;
@@ -109,7 +109,7 @@ type Scene = {
   readonly client: Client;
 };
 
-async function happen(what: Happening, scene: Scene): Promise<void> {
+export async function happen(what: Happening, scene: Scene): Promise<void> {
   const { random, world, weather, cluster } = scene;
   switch (what) {
     case 'user':
@@ -179,7 +179,7 @@ function wish({ random, client }: Scene): void {
 }
 
 /** Calm, and time enough: everything settles. Then all is cancelled, and nothing is left behind. */
-async function conclude(world: World, cluster: Cluster, client: Client): Promise<void> {
+export async function conclude(world: World, cluster: Cluster, client: Client): Promise<void> {
   world.calm = true;
   cluster.raise();
   await world.pass(120_000);
@@ -210,13 +210,14 @@ async function conclude(world: World, cluster: Cluster, client: Client): Promise
 async function allRest(world: World, client: Client): Promise<boolean> {
   for (const session of client.sessions) {
     const state = fold(await recordsOf(world.log, session));
-    if (state !== undefined && ['starting', 'running'].includes(statusOf(state))) return false;
+    if (state === undefined || state.kind === 'program') continue;
+    if (['starting', 'running'].includes(statusOf(state))) return false;
   }
   return true;
 }
 
 /** Ends the process at one call, counted from the beginning, before or after it has its effect. */
-class Doom implements Fate {
+export class Doom implements Fate {
   calls = 0;
   readonly #at: number;
   readonly #kind: 'crash-before' | 'crash-after';

@@ -1,6 +1,7 @@
 import type { AgentConnection, AgentSpec, ProcessIdentity } from '@concerto/agents';
 import { type EventLog, memoryEventLog } from '@concerto/log';
 import {
+  type CatalogEntry,
   catalogOf,
   PoolKeeper,
   type ProcessNote,
@@ -41,13 +42,15 @@ export class World {
   readonly complaints: string[] = [];
   calm = false;
   readonly #random: Random;
+  readonly #programs: readonly CatalogEntry[];
   readonly #agents = new Map<number, FakeAgent>();
   #pids = 0;
   #names = 0;
   #minted = 0;
 
-  constructor(random: Random) {
+  constructor(random: Random, programs: readonly CatalogEntry[] = []) {
     this.#random = random;
+    this.#programs = programs;
   }
 
   mint(prefix: string): string {
@@ -68,7 +71,8 @@ export class World {
     };
     const store = new SessionStore(log);
     const mintId = (prefix: string): string => this.mint(prefix);
-    const catalog = catalogOf(agentNames.map((name) => ({ kind: 'agent', name, spec: { name, command: name } })));
+    const agents = agentNames.map((name): CatalogEntry => ({ kind: 'agent', name, spec: { name, command: name } }));
+    const catalog = catalogOf([...agents, ...this.#programs]);
     const pool = new PoolKeeper({ log, store, clock, report, initialMax: 3 });
     const rules = new RuleBook({ log, catalog, mintId });
     const sessions = new Sessions({ log, store, pool, rules, catalog, clock, mintId, environment: {} });

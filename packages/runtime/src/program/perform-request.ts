@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Json, unreachable } from '@concerto/base';
+import type { Clock } from '../ports.ts';
 import { performFile } from './perform-file.ts';
 import { performHttp } from './perform-http.ts';
 import { performRandom } from './perform-random.ts';
@@ -26,10 +27,10 @@ export async function performRequest(
     case 'flush':
       return null;
     case 'sleep':
-      await sleep(Math.max(0, request.ms), undefined, { signal });
+      await slept(Math.max(0, request.ms), world.clock, signal);
       return null;
     case 'now':
-      return Date.now();
+      return world.clock?.now() ?? Date.now();
     case 'random':
       return performRandom(request);
     case 'env':
@@ -67,4 +68,12 @@ function definedVariables(environment: Readonly<Record<string, string | undefine
   return Object.fromEntries(
     Object.entries(environment).flatMap(([name, text]) => (text === undefined ? [] : [[name, text]])),
   );
+}
+
+async function slept(ms: number, clock: Clock | undefined, signal: AbortSignal): Promise<void> {
+  if (clock === undefined) return await sleep(ms, undefined, { signal });
+  await new Promise<void>((resolve) => {
+    const cancel = clock.at(clock.now() + ms, resolve);
+    signal.addEventListener('abort', cancel, { once: true });
+  });
 }

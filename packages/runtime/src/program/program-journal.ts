@@ -23,6 +23,8 @@ export type JournalOptions = {
   /** What the program was called with, as far as it matters to what it does. */
   readonly arguments: JsonObject;
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** The system's time unless given. */
+  readonly now?: () => number;
   /** Sees what the program said when it said it first. */
   readonly onReplayed?: (effect: Effect) => void;
   /** The end of the journal is reached: of what was in it, and what is now done again. */
@@ -199,7 +201,7 @@ export class ProgramJournal {
     }
     if (this.#mode === 'replaying') this.#leave();
     this.#mode = 'live';
-    const recovery = this.#open.recover(Date.now(), { keepsAgents: this.#options.keepsAgents === true });
+    const recovery = this.#open.recover(this.#now(), { keepsAgents: this.#options.keepsAgents === true });
     this.#told({ lostSessions: recovery.lostSessions, askedAgain: recovery.repeated.size });
     void this.got(status, recovery.inputs);
     return { inputs: recovery.inputs, recovery, secured: this.#file.sync() };
@@ -311,7 +313,7 @@ export class ProgramJournal {
       if (replayOnly) throw new JournalError('unfinished', `the journal ${path} is empty`);
       this.#file.startWriting();
       const first = { journal: 'concerto', version: JOURNAL_VERSION, module, arguments: this.#options.arguments };
-      this.#file.append([this.#secrets.strike(JSON.stringify({ ...first, turn_steps: TURN_STEPS, at: Date.now() }))]);
+      this.#file.append([this.#secrets.strike(JSON.stringify({ ...first, turn_steps: TURN_STEPS, at: this.#now() }))]);
       return TURN_STEPS;
     }
     const found = this.#parse(text, header);
@@ -334,8 +336,12 @@ export class ProgramJournal {
   }
 
   #write(parts: readonly string[]): void {
-    const at = Date.now();
+    const at = this.#now();
     this.#file.append(parts.map((part) => this.#secrets.strike(`{"at":${at},"turn":${this.#turn},${part}}`)));
+  }
+
+  #now(): number {
+    return this.#options.now?.() ?? Date.now();
   }
 
   #told(found: Partial<ReplaySummary>): void {

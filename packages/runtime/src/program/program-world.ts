@@ -1,5 +1,6 @@
 import type { Json } from '@concerto/base';
 import type { Answer, Request, TraceEntry, Value } from '@concerto/vm';
+import type { Clock } from '../ports.ts';
 import type { LeftAgent, StartProgramAgent } from './program-agent.ts';
 
 /** What a program's effects are performed with. The command line and a session of the server each bring their own. */
@@ -7,6 +8,8 @@ import type { LeftAgent, StartProgramAgent } from './program-agent.ts';
 export type Rests = { readonly until?: number };
 
 export type ProgramWorld = {
+  /** The system's unless given. */
+  readonly clock?: Clock;
   /** Emits, and the language's own events (`system`), in order. */
   readonly emit: (channel: string, payload: Value, system: boolean) => void;
   readonly print: (text: string) => void;

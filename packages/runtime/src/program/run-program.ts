@@ -202,7 +202,10 @@ class RequestDesk {
     }
     const controller = new AbortController();
     if (!this.#repeated.has(request.id)) this.#world.watch?.(request);
-    this.#open.set(request.id, { abort: () => controller.abort(), rests: restsWith(request) });
+    this.#open.set(request.id, {
+      abort: () => controller.abort(),
+      rests: restsWith(request, this.#world.clock?.now() ?? Date.now()),
+    });
     const rooms = { world: this.#world, agents: this.#agents, models: this.#models };
     this.#await(request.id, performRequest(request, rooms, controller.signal), request);
   }
@@ -291,9 +294,9 @@ class RequestDesk {
 type OpenRequest = { abort(): void; readonly rests?: Rests | undefined };
 
 /** How long it takes where only a person or the time can answer it; undefined for anything else. */
-function restsWith(request: ProgramRequest): Rests | undefined {
+function restsWith(request: ProgramRequest, now: number): Rests | undefined {
   if (request.kind === 'ask') return {};
-  return request.kind === 'sleep' && request.limit !== true ? { until: Date.now() + request.ms } : undefined;
+  return request.kind === 'sleep' && request.limit !== true ? { until: now + request.ms } : undefined;
 }
 
 function asWorldError(cause: unknown): {

@@ -22,6 +22,7 @@ import type { ProgramCode } from './program-code.ts';
 import { ProgramPlace } from './program-place.ts';
 import { askOfSession, entryOf, type Supervises } from './program-sessions.ts';
 import { asked, emitted, failureText, type ProgramWord, resultOf } from './program-words.ts';
+import { pause } from './store-patience.ts';
 
 /** Words that the log does not have yet; then the program waits for it. */
 const wordsAheadMax = 1_000;
@@ -186,9 +187,7 @@ class ProgramWorker implements Worker {
     if (children === undefined) return;
     const agents = [...this.#agents];
     await Promise.all(agents.map(async (agent) => children.control(agent.id, 'pause', `${id}-${agent.id}`)));
-    const late = new Promise<void>((resolve) => {
-      setTimeout(resolve, childrenHoldMs).unref();
-    });
+    const late = pause(this.#start.ports.clock, childrenHoldMs);
     await Promise.race([Promise.all(agents.map(async (agent) => agent.holds())), late]);
   }
 
@@ -238,6 +237,7 @@ class ProgramWorker implements Worker {
       replayOnly: false,
       arguments: {},
       environment: world.environment,
+      now: () => ports.clock.now(),
     });
     const entry = entryOf(program.module, this.#start.supervises);
     const outcome = await runProgram(program.module, world, { entry, signal, journal, limits });
@@ -272,6 +272,7 @@ class ProgramWorker implements Worker {
         await this.#budget?.settle();
         await this.#held?.until;
       },
+      clock: this.#start.ports.clock,
       waits: (rests) => this.#waits(rests),
       session: async (request) => await askOfSession(children, request, this.#start.supervises),
       startAgent: async ({ name: agent }, { name, signal }) => {

@@ -293,8 +293,10 @@ export function makeRoom(draft: Draft, madeRoomFor: string): void {
 
 /** Without a process, and without anything for which it would start one, a session holds no slot. */
 export function yieldSlot(draft: Draft): void {
-  const { end, agentProcess, slot, hold } = draft.state;
+  const { end, agentProcess, slot, hold, kind, turn } = draft.state;
   if (end !== undefined || slot.kind !== 'held' || agentProcess.kind !== 'none') return;
+  // A program in its turn takes no place of the pool, and somebody must own it to take what it is answered while it is held.
+  if (kind === 'program' && turn.active) return;
   if (needsProcess(draft.state) && hold === undefined) return;
   record(draft, { type: 'parked', reason: 'it has no process' });
 }
