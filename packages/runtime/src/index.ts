@@ -1,6 +1,8 @@
 export { type AssistantFunctionName, assistantFunctionNames } from './assistant/assistant-functions.ts';
 export type { AssistantSpec } from './assistant/assistant-spec.ts';
 export { type Catalog, type CatalogEntry, catalogOf, type LoadedProgram } from './catalog.ts';
+export { type NoticeKind, noticeKinds } from './notify/notice-book.ts';
+export { Notifier, type NotifierOptions } from './notify/notifier.ts';
 export { type Clock, type Environment, type MintId, type Report, type StartAgent, systemClock } from './ports.ts';
 export { childRow, Overview, overviewStream } from './session/overview.ts';
 export { PoolKeeper } from './session/pool-keeper.ts';

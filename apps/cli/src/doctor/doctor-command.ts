@@ -20,6 +20,7 @@ import {
   loadConfig,
 } from './check-manifest.ts';
 import { mcpTasks } from './check-mcp-servers.ts';
+import { checkNotify } from './check-notify.ts';
 import { checkStore } from './check-store.ts';
 import { reportChecks } from './doctor-report.ts';
 import { type CheckTask, type Finding, failed, messageOf, passed } from './finding.ts';
@@ -174,6 +175,7 @@ function configTasks(config: LoadedConfig, { values, timeoutMs, calledOff }: Pla
     ...mcpTasks(manifest.mcp, { folder, calledOff }),
     { name: 'assistants', run: async () => assistants.flatMap((entry) => checkAssistant(entry, config)) },
     { name: 'programs', run: async () => checkPrograms(config) },
+    { name: 'notify', run: () => checkNotify({ table: manifest.notify, folder }) },
     { name: 'templates', run: async () => checkTemplates(config) },
   ];
 }

@@ -16,8 +16,10 @@ import { type Catalog, type CatalogEntry, catalogOf, type LoadedProgram } from '
 import { compileTarget } from '../language/compile-target.ts';
 import { showsColour } from '../terminal/paint.ts';
 import { assistantEntry } from './assistant-entry.ts';
+import type { NotifyTable } from './notify-settings.ts';
 import type { NamedPrograms } from './program-shelf.ts';
 import type { ServerTable } from './server-settings.ts';
+import { spanMs } from './span-ms.ts';
 
 export type Configured = {
   readonly catalog: Catalog;
@@ -28,6 +30,7 @@ export type Configured = {
   readonly programs: NamedPrograms | undefined;
   /** Undefined without a manifest. */
   readonly server: ServerTable | undefined;
+  readonly notify?: NotifyTable;
 };
 
 const poolMaxDefault = 20;
@@ -72,6 +75,7 @@ export function loadCatalog(options: CatalogOptions): Configured | undefined {
     })),
     programs: { folder, manifest: basename(file), entries: manifest.programs },
     server: { table: manifest.server, folder },
+    notify: { table: manifest.notify, folder },
   };
 }
 
@@ -147,15 +151,6 @@ function answeredBy({
 
 function ruleOf(rule: ManifestRule): Rule {
   return Rule.parse(rule);
-}
-
-const units: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-
-/** Seconds, or a number with its unit. */
-function spanMs(span: number | string): number {
-  if (typeof span === 'number') return Math.max(1, Math.round(span * 1_000));
-  const [, count = '0', unit = 's'] = /^([\d.]+)([a-z]+)$/.exec(span) ?? [];
-  return Math.max(1, Math.round(Number(count) * (units[unit] ?? 1_000)));
 }
 
 function demoEntry({ description, ...spec }: ReturnType<typeof demoAgents>[number]): CatalogEntry {

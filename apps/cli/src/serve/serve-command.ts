@@ -1,11 +1,13 @@
 import { hostname, networkInterfaces } from 'node:os';
 import { mcpOverHttp } from '@concerto/mcp';
+import { Notifier, systemClock } from '@concerto/runtime';
 import { type RunningServer, serve } from '@concerto/server';
 import { defineCommand, parseArguments, UsageError } from '../arguments.ts';
 import { ownVersion, pageFolder } from '../own-place.ts';
 import { forgetServer, rememberServer, type ServerRecord } from '../state/project-state.ts';
 import { checkTrust } from './check-trust.ts';
 import { type Configured, loadCatalog } from './load-catalog.ts';
+import { notifyOf } from './notify-settings.ts';
 import { openRuntime } from './open-runtime.ts';
 import { logOptions, logSettings, operatorLog } from './operator-log.ts';
 import { prepareOwnStore } from './own-store.ts';
@@ -75,6 +77,8 @@ export async function run(argv: string[]): Promise<number> {
   const store = named ?? defaultStore;
   tellWhatIsOffered(configured, report);
   const keepAgents = settings?.table.keep_agents;
+  // Before anything begins: what cannot be signed is told at the start.
+  const notify = configured.notify === undefined ? undefined : notifyOf(configured.notify, process.env);
   const runtime = await openRuntime({ store, ...configured, runs, report, keepAgents });
   let server: RunningServer;
   let here = '';
@@ -97,6 +101,11 @@ export async function run(argv: string[]): Promise<number> {
   here = isWildcard(host) ? `http://127.0.0.1:${server.port}` : url;
   const pid = process.pid;
   remember(project, { url: here, pid, token: kept?.source ?? 'none' }, report);
+  const name = `${hostname()}-${pid}`;
+  const notifier =
+    notify === undefined
+      ? undefined
+      : new Notifier({ ...notify, log: runtime.log, clock: systemClock, report, name, address: here });
   process.stdout.write(`listening on ${url}\n`);
   // What a service prints is kept, and the token must not be in it: `concerto token --url` tells the address.
   const isKept = logging.format === 'json' || token === undefined;
@@ -106,6 +115,7 @@ export async function run(argv: string[]): Promise<number> {
     forgetServer(project, pid);
     runtime.sessions.stopTaking();
     await mcp.close();
+    await notifier?.close();
     await runtime.close(leaving(stopping));
     await server.close();
   });

@@ -236,6 +236,23 @@ const template = z
     'names exactly one of `agent`, `program` and `assistant`',
   );
 
+/** Who is told elsewhere that somebody is needed. */
+const notify = z.strictObject({
+  /** How long a request waits for a person before anybody is told. */
+  after: span.default('1m'),
+  on: z.array(z.enum(['request', 'failed', 'budget'])).default(['request', 'failed', 'budget']),
+  webhook: z
+    .strictObject({
+      url: z.url({ protocol: /^https?$/, error: 'is the address of a server, with http or https' }),
+      /** Name of the environment variable that holds the secret with which what is sent is signed. */
+      secret_env: text,
+      /** Private hosts to which the webhook may send us on. */
+      allow_private: z.array(text).default([]),
+    })
+    .optional(),
+  command: z.strictObject({ command: text, args: z.array(z.string()).default([]) }).optional(),
+});
+
 const pool = z.strictObject({ max_sessions: count.default(20), max_programs: count.optional() });
 
 const server = z.strictObject({
@@ -272,6 +289,7 @@ export const manifestSchema = z.strictObject({
   /** By the name of the model, over the list prices that are built in. */
   prices: z.record(z.string(), price).default({}),
   pool: pool.default({ max_sessions: 20 }),
+  notify: notify.optional(),
   server: server.default({ allowed_hosts: [], allowed_origins: [], inline_tools: 'off' }),
 });
 
