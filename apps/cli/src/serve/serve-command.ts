@@ -1,13 +1,12 @@
 import { hostname, networkInterfaces } from 'node:os';
 import { mcpOverHttp } from '@concerto/mcp';
-import { Notifier, systemClock } from '@concerto/runtime';
 import { type RunningServer, serve } from '@concerto/server';
 import { defineCommand, parseArguments, UsageError } from '../arguments.ts';
 import { ownVersion, pageFolder } from '../own-place.ts';
 import { forgetServer, rememberServer, type ServerRecord } from '../state/project-state.ts';
 import { checkTrust } from './check-trust.ts';
 import { type Configured, loadCatalog } from './load-catalog.ts';
-import { notifyOf } from './notify-settings.ts';
+import { notifyOf, startNotifier } from './notify-settings.ts';
 import { openRuntime } from './open-runtime.ts';
 import { logOptions, logSettings, operatorLog } from './operator-log.ts';
 import { prepareOwnStore } from './own-store.ts';
@@ -101,15 +100,9 @@ export async function run(argv: string[]): Promise<number> {
   here = isWildcard(host) ? `http://127.0.0.1:${server.port}` : url;
   const pid = process.pid;
   remember(project, { url: here, pid, token: kept?.source ?? 'none' }, report);
-  const name = `${hostname()}-${pid}`;
-  const notifier =
-    notify === undefined
-      ? undefined
-      : new Notifier({ ...notify, log: runtime.log, clock: systemClock, report, name, address: here });
+  const notifier = startNotifier(notify, { log: runtime.log, report, address: here });
   process.stdout.write(`listening on ${url}\n`);
-  // What a service prints is kept, and the token must not be in it: `concerto token --url` tells the address.
-  const isKept = logging.format === 'json' || token === undefined;
-  process.stdout.write(isKept ? `open ${here}/\n` : `open ${here}/?token=${encodeURIComponent(token)}\n`);
+  tellAddress(here, logging.format === 'json' ? undefined : token);
   const stopping = await stopped;
   await stopWithWord(stopping, report, async () => {
     forgetServer(project, pid);
@@ -120,6 +113,11 @@ export async function run(argv: string[]): Promise<number> {
     await server.close();
   });
   return 0;
+}
+
+/** What a service prints is kept, and the token must not be in it: `concerto token --url` tells the address. */
+function tellAddress(here: string, token: string | undefined): void {
+  process.stdout.write(token === undefined ? `open ${here}/\n` : `open ${here}/?token=${encodeURIComponent(token)}\n`);
 }
 
 /** So that `concerto sessions` and others find it from this folder. */
