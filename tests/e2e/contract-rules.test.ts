@@ -111,3 +111,21 @@ test('the terminal shows them, and which decides', async () => {
   const wrong = await runConcerto(['rules', 'try', file, ...at]).ended;
   expect(wrong.code).toBe(2);
 });
+
+test('a policy is tried on the past: which answers differ, by whom then and why now; 1 if any does', async () => {
+  const ask = { type: 'approval', id: 1, description: 'x', tool: 'Bash', command: 'make all' };
+  const { id } = await api.start({ agent: 'puppet', prompt: steps({ ask }, { tell: 'answer' }) });
+  const [asked] = (await api.until(id, (event) => event.type === 'queryConsent')).slice(-1);
+  await api.post(`/api/sessions/${id}/requests/${asked.requestId}`, { response: true });
+  await api.until(id, (event) => event.type === 'requestSettled');
+  const policy = join(puppets.folder, 'policy.toml');
+  await writeFile(policy, '[[rules]]\ncommand = "make *"\ndecide = "deny"\nreason = "not here"\n');
+  const env = { CONCERTO_TOKEN: api.token, CONCERTO_URL: api.url };
+  const replay = (...args: string[]) => runConcerto(['sessions', 'replay', ...args, '--rules', policy], env).ended;
+  const [one, all] = await Promise.all([replay(id), replay('--since', '1d', '--json')]);
+  expect(one.code).toBe(1);
+  expect(one.out).toContain('then  allow by user:owner');
+  expect(one.out).toContain('now   deny by rule:all.1 (not here)');
+  expect(all.code).toBe(1);
+  expect(JSON.parse(all.out).requests).toContainEqual(expect.objectContaining({ session: id, outcome: 'differs' }));
+}, 120_000);

@@ -8,6 +8,7 @@ import { attach } from './attach.ts';
 import { readBudget } from './budget-words.ts';
 import { addressOf, connect, connectionOptions, hintFor } from './connect.ts';
 import { idMeant } from './id-meant.ts';
+import { replay } from './replay.ts';
 import { responseOf } from './response-of.ts';
 import { auditTable, messageTable, offerTable, sessionDetail, sessionTable } from './show.ts';
 import { textOrStdin } from './text-or-stdin.ts';
@@ -28,6 +29,8 @@ type Options = {
   readonly program: string | undefined;
   readonly template: string | undefined;
   readonly budget: string | undefined;
+  readonly rules: string | undefined;
+  readonly since: string | undefined;
   readonly supervisor: string | undefined;
   readonly once: boolean;
   readonly wait: boolean;
@@ -218,6 +221,12 @@ const verbs: Readonly<Record<string, Verb>> = {
       return 0;
     },
   },
+  replay: {
+    usage: 'ID --rules FILE',
+    summary: 'put what was asked before another policy; 1 if an answer differs; --since 7d instead of ID: all',
+    arguments: { min: 0, max: 1 },
+    run: (client, [id], options) => replay(client, id, options),
+  },
 };
 
 export const subcommands = Object.keys(verbs);
@@ -234,7 +243,9 @@ export const spec = defineCommand({
     template: { type: 'string', value: 'NAME', help: 'start: from a template' },
     supervisor: { type: 'string', value: 'PROGRAM', help: 'start: the program that answers for it, or none' },
     title: { type: 'string', value: 'T', help: 'start: a title; default the first line of the prompt' },
-    budget: { type: 'string', value: 'B', help: 'for `start`: what it may use, such as tokens=100000,usd=0.5' },
+    budget: { type: 'string', value: 'B', help: 'start: what it may use, such as tokens=100000,usd=0.5' },
+    rules: { type: 'string', value: 'FILE', help: 'replay: the policy: a manifest, or JSON with rules' },
+    since: { type: 'string', value: 'TIME', help: 'replay: all sessions of so long, such as 7d' },
     once: { type: 'boolean', help: 'start: the session ends with its first result' },
     wait: { type: 'boolean', help: 'start: wait for a slot when the pool is full' },
     attach: { type: 'boolean', help: 'start: follow it at once' },

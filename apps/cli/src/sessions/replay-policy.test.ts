@@ -1,0 +1,73 @@
+import type { SuspendEvent } from '@concerto/protocol';
+import { RuleSet } from '@concerto/rules';
+import { expect, test } from 'vitest';
+import { pastRequests, replayed } from './replay-policy.ts';
+
+const whose = { id: 's1', agent: 'claude' };
+const approval = (requestId: string, command: string): SuspendEvent => ({
+  type: 'queryConsent',
+  requestId,
+  consentType: 'approval',
+  scope: { tool: 'Bash', kind: 'execute', command },
+  graphUrl: '',
+});
+const settled = (requestId: string, by: string, response: unknown) => ({
+  type: 'requestSettled',
+  requestId,
+  outcome: 'answered',
+  by,
+  response,
+});
+
+const rules = new RuleSet([
+  { id: 'all.1', rule: { command: 'git push*', decide: 'deny', reason: 'not from here' } },
+  { id: 'all.2', rule: { command: 'ls*', decide: 'allow' } },
+]);
+
+function outcomes(...events: readonly { readonly type: string }[]) {
+  return pastRequests(whose, events).map((past) => replayed(rules, past));
+}
+
+test.each([
+  [
+    'another answer',
+    'git push',
+    'user:ann',
+    true,
+    'differs',
+    { decision: 'deny', by: 'rule:all.1', reason: 'not from here' },
+  ],
+  ['the same answer without a person', 'ls', 'user:ann', true, 'same', { decision: 'allow', by: 'rule:all.2' }],
+  ['a person is asked, as then', 'make', 'user:ann', true, 'same', { decision: 'ask', by: 'person' }],
+  ['a person is asked where a rule decided', 'make', 'rule:all.9', true, 'differs', { decision: 'ask', by: 'person' }],
+  ['a no stays a no', 'git push', 'user:ann', { approved: false, reason: 'no' }, 'same', { decision: 'deny' }],
+])('%s', (_name, command, by, response, outcome, now) => {
+  expect(outcomes(approval('r1', command), settled('r1', by, response))).toMatchObject([{ outcome, now }]);
+});
+
+test('what nobody decided is compared with nothing; a withdrawal is no decision', () => {
+  const withdrawn = { type: 'requestSettled', requestId: 'r2', outcome: 'withdrawn' };
+  expect(outcomes(approval('r1', 'ls'), approval('r2', 'ls'), withdrawn).map(({ outcome }) => outcome)).toEqual([
+    'open',
+    'open',
+  ]);
+});
+
+test('a budget is decided by rules for budgets alone', () => {
+  const event: SuspendEvent = {
+    type: 'queryConsent',
+    requestId: 'budget-1',
+    consentType: 'budget',
+    scope: {},
+    graphUrl: '',
+  };
+  const [past] = pastRequests(whose, [event, settled('budget-1', 'user:ann', 'more')]);
+  const set = new RuleSet([
+    { id: 'all.1', rule: { decide: 'deny' } },
+    { id: 'all.2', rule: { kind: 'budget', decide: 'deny' } },
+  ]);
+  expect(past === undefined ? undefined : replayed(set, past)).toMatchObject({
+    outcome: 'differs',
+    now: { decision: 'stop', by: 'rule:all.2' },
+  });
+});

@@ -1,0 +1,137 @@
+import { readFileSync } from 'node:fs';
+import { harmlessLine, parseDuration } from '@concerto/base';
+import type { ConcertoClient } from '@concerto/client';
+import { readManifest, renderDiagnostic } from '@concerto/language';
+import { Rule } from '@concerto/protocol';
+import { type NamedRule, RuleSet } from '@concerto/rules';
+import * as z from 'zod';
+import { UsageError } from '../arguments.ts';
+import { paint, showsColour } from '../terminal/paint.ts';
+import { print, printJson } from '../terminal/print.ts';
+import { pastRequests, type Replayed, replayed } from './replay-policy.ts';
+
+const pageEvents = 2_000;
+const pageSessions = 200;
+
+export type ReplayOptions = {
+  readonly rules: string | undefined;
+  readonly since: string | undefined;
+  readonly json: boolean;
+};
+
+/** Puts recorded requests before a new policy; 1 when an answer would be another one. */
+export async function replay(client: ConcertoClient, id: string | undefined, options: ReplayOptions): Promise<number> {
+  const { rules: file, since, json } = options;
+  if (file === undefined) throw new UsageError('name the policy: --rules FILE');
+  if ((id === undefined) === (since === undefined))
+    throw new UsageError('name a session, or say since when: --since 7d');
+  const policy = readPolicy(file);
+  const sessions = id === undefined ? await sessionsSince(client, since ?? '') : [await client.get(id)];
+  const all: Replayed[] = [];
+  for (const session of sessions) {
+    const rules = policy(session.agent);
+    for (const past of pastRequests(session, await eventsOf(client, session.id))) all.push(replayed(rules, past));
+  }
+  const differs = all.filter(({ outcome }) => outcome === 'differs');
+  if (json) printJson({ requests: all, differs: differs.length });
+  else tell(all, sessions.length);
+  return differs.length === 0 ? 0 : 1;
+}
+
+/** A manifest, or a part of one with `[[rules]]`, or JSON: the rules that count for an agent, in their order. */
+function readPolicy(file: string): (agent: string) => RuleSet {
+  const text = readText(file);
+  if (file.endsWith('.json')) {
+    const set = new RuleSet(named('all', readJsonRules(file, text)));
+    return () => set;
+  }
+  const { manifest, diagnostics, file: source } = readManifest(text, file);
+  for (const diagnostic of diagnostics)
+    process.stderr.write(renderDiagnostic(diagnostic, () => source, { color: showsColour(process.stderr) }));
+  if (manifest === undefined) throw new UsageError(`${file} has errors`);
+  const tables = { ...manifest.programs, ...manifest.assistants, ...manifest.agents };
+  const forAll = named(
+    'all',
+    manifest.rules.map((rule) => Rule.parse(rule)),
+  );
+  return (agent) => {
+    const own = Object.hasOwn(tables, agent) ? (tables[agent]?.rules ?? []) : [];
+    return new RuleSet([
+      ...named(
+        `agents.${agent}`,
+        own.map((rule) => Rule.parse(rule)),
+      ),
+      ...forAll,
+    ]);
+  };
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (cause) {
+    throw new UsageError(`${file} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`);
+  }
+}
+
+const RuleFile = z.union([z.array(Rule), z.object({ rules: z.array(Rule) }).transform(({ rules }) => rules)]);
+
+function readJsonRules(file: string, text: string): readonly Rule[] {
+  try {
+    return RuleFile.parse(JSON.parse(text));
+  } catch (cause) {
+    const why = cause instanceof z.ZodError ? z.prettifyError(cause) : String(cause);
+    throw new UsageError(`${file} is no list of rules: ${why}`);
+  }
+}
+
+function named(place: string, rules: readonly Rule[]): readonly NamedRule[] {
+  return rules.map((rule, index) => ({ id: `${place}.${index + 1}`, rule }));
+}
+
+async function eventsOf(client: ConcertoClient, id: string): Promise<readonly { readonly type: string }[]> {
+  const events: { readonly type: string }[] = [];
+  for (let after = 0; ; ) {
+    const page = await client.events(id, { after, limit: pageEvents });
+    events.push(...page.events);
+    after = page.position;
+    if (!page.more) return events;
+  }
+}
+
+type Whose = { readonly id: string; readonly agent: string };
+
+/** Those that changed since then, with whatever they opened. */
+async function sessionsSince(client: ConcertoClient, since: string): Promise<readonly Whose[]> {
+  const ms = parseDuration(since);
+  if (ms === undefined) throw new UsageError('--since is a length of time, such as 7d or 12h');
+  const from = Date.now() - ms;
+  const found: Whose[] = [];
+  for (let cursor: string | undefined; ; ) {
+    const page = await client.list({ tree: true, limit: pageSessions, ...(cursor === undefined ? {} : { cursor }) });
+    found.push(...page.sessions.filter(({ updatedAt }) => Date.parse(updatedAt) >= from));
+    cursor = page.nextCursor;
+    if (cursor === undefined) return found;
+  }
+}
+
+function tell(all: readonly Replayed[], sessions: number): void {
+  for (const { session, requestId, what, before, now, outcome } of all) {
+    if (outcome !== 'differs' || before === undefined) continue;
+    print(`${paint('yellow', '≠')} ${session} ${requestId}  ${harmlessLine(what)}`);
+    print(`    then  ${harmlessLine(before.decision)} by ${before.by}`);
+    print(
+      `    now   ${harmlessLine(now.decision)} by ${now.by}${now.reason === undefined ? '' : ` (${harmlessLine(now.reason)})`}`,
+    );
+  }
+  const count = (outcome: Replayed['outcome']): number => all.filter((one) => one.outcome === outcome).length;
+  const spared = all.filter(
+    ({ outcome, before, now }) =>
+      outcome === 'same' && before?.by.startsWith('user:') === true && now.decision !== 'ask',
+  );
+  const open = count('open') === 0 ? '' : `, ${count('open')} were never decided`;
+  print(
+    `${all.length} requests of ${sessions} sessions: ${count('differs')} differ, ${count('same')} are the same${open}`,
+  );
+  if (spared.length > 0) print(`${spared.length} that a person answered would be answered the same without one`);
+}
