@@ -41,7 +41,8 @@ test.each([
   ['a person is asked, as then', 'make', 'user:ann', true, 'same', { decision: 'ask', by: 'person' }],
   ['a person is asked where a rule decided', 'make', 'rule:all.9', true, 'differs', { decision: 'ask', by: 'person' }],
   ['a no stays a no', 'git push', 'user:ann', { approved: false, reason: 'no' }, 'same', { decision: 'deny' }],
-])('%s', (_name, command, by, response, outcome, now) => {
+] as const)('%s', (...row) => {
+  const [, command, by, response, outcome, now] = row;
   expect(outcomes(approval('r1', command), settled('r1', by, response))).toMatchObject([{ outcome, now }]);
 });
 
