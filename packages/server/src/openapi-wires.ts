@@ -1,6 +1,7 @@
 import { LifecycleAccepted } from '@concerto/protocol';
 import { ChatInput, RunAgentInput } from '@concerto/wires';
 import * as z from 'zod';
+import { Event } from './openapi-events.ts';
 import type { Operation } from './openapi-operation.ts';
 
 const ChatMessages = z.strictObject({
@@ -8,7 +9,7 @@ const ChatMessages = z.strictObject({
     z.looseObject({ id: z.string(), role: z.string(), parts: z.array(z.looseObject({ type: z.string() })) }),
   ),
 });
-const StreamedEvents = z.array(z.looseObject({ type: z.string(), seq: z.number().int(), at: z.string() }));
+const StreamedEvents = z.array(Event);
 const McpMessage = z.looseObject({ jsonrpc: z.literal('2.0') });
 
 /** What the calls of other wires take and give, by the names that the document has for it. */

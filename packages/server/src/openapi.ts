@@ -6,7 +6,6 @@ import {
   Audit,
   BlobRef,
   ConfigurePool,
-  EventPage,
   JsonValue,
   LifecycleAccepted,
   LifecycleVerb,
@@ -40,6 +39,7 @@ import {
   TryRules,
 } from '@concerto/protocol';
 import * as z from 'zod';
+import { EventPage, eventSchemas } from './openapi-events.ts';
 import type { Operation } from './openapi-operation.ts';
 import { wireOperations, wireSchemas } from './openapi-wires.ts';
 
@@ -49,6 +49,7 @@ const cursors = ['after', 'format', 'limit'] as const;
 
 /** What is referred to by name, in the document as in the code. */
 const named = {
+  ...eventSchemas,
   ...wireSchemas,
   AddToken,
   AgentList,
@@ -260,7 +261,10 @@ export function openApiDocument(version: string): object {
       title: 'Concerto',
       version,
       description: 'Supervise live agents. Errors are RFC 9457 with a stable `code`.',
+      license: { name: 'Apache 2.0', identifier: 'Apache-2.0' },
     },
+    // Whatever serves the document serves the calls.
+    servers: [{ url: '/' }],
     security: [{ bearer: [] }],
     components: {
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
@@ -292,12 +296,14 @@ function describe(method: string, path: string, operation: Operation): object {
     ...(body === undefined ? {} : { requestBody: body }),
     responses: {
       [String(operation.status ?? 200)]: { description: operation.summary, ...contentOf(operation) },
-      default: {
-        description: 'Refused or failed',
-        content: { 'application/problem+json': { schema: referenceTo(Problem) } },
-      },
+      '4XX': { description: 'Refused', ...problemContent() },
+      default: { description: 'Failed', ...problemContent() },
     },
   };
+}
+
+function problemContent(): object {
+  return { content: { 'application/problem+json': { schema: referenceTo(Problem) } } };
 }
 
 const anyBytes = { '*/*': { schema: { type: 'string', format: 'binary' } } };
@@ -351,5 +357,6 @@ function components(): object {
     delete schema.$id;
     delete schema.$schema;
   }
-  return schemas;
+  // Any JSON holds any JSON: said so, generators make types of it that refer to themselves.
+  return { ...schemas, Json: { description: 'Any JSON value' } };
 }
