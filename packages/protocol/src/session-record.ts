@@ -232,6 +232,8 @@ const Messages = [
     source: MessageSource,
     /** Given to the agent beside the text. */
     context: JsonValue.optional(),
+    /** Whoever sent it answers what is asked in its turn, before anybody else. */
+    listens: z.literal(true).optional(),
   }),
   z.strictObject({
     ...envelope,

@@ -40,6 +40,8 @@ export type CatalogEntry = {
   | {
       readonly kind: 'agent';
       readonly spec: AgentSpec;
+      /** Of a program: the agent of the manifest that it is, whose rules count. */
+      readonly connector?: string;
       /** Why it cannot be started, where that is known. */
       readonly fault?: string;
       /** Of a turn, or of the whole of a `once` session; undefined means none. */

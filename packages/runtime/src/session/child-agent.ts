@@ -16,6 +16,8 @@ export type ChildAgentOptions = {
   readonly children: ChildSessions;
   readonly id: string;
   readonly agent: string;
+  /** Who answers for it before people do. */
+  readonly supervisor?: string | undefined;
   /** Whether somebody beside the program may answer what the agent asks. */
   readonly peopleAnswer: boolean;
   /** It waits for a place in the pool. */
@@ -96,11 +98,11 @@ export class ChildAgent implements ProgramAgent {
 
   /** Resolves when its agent is up; rejects with how that failed. */
   async start(signal: AbortSignal): Promise<void> {
-    const { children, id, agent, onQueued } = this.#options;
+    const { children, id, agent, supervisor, onQueued } = this.#options;
     const onAbort = (): void => this.#signal();
     signal.addEventListener('abort', onAbort, { once: true });
     try {
-      const refused = await children.open(id, agent);
+      const refused = await children.open(id, agent, supervisor);
       if (refused !== undefined) throw new WorldFailure('spawn', `agent ${agent}: ${refused.message}`);
       let isTold = false;
       for (;;) {
@@ -138,6 +140,7 @@ export class ChildAgent implements ProgramAgent {
       content: text,
       priority: 'queued',
       source: 'program',
+      ...(call.listens ? { listens: true as const } : {}),
       ...(context === undefined ? {} : { context }),
     });
     if (refused !== undefined) throw new WorldFailure('exited', `agent ${agent}: ${refused.message}`);

@@ -56,7 +56,7 @@ export class ChildSessions {
   }
 
   /** Opens it, or finds it open. */
-  async open(id: string, agent: string): Promise<ServiceRefusal | undefined> {
+  async open(id: string, agent: string, supervisor?: string): Promise<ServiceRefusal | undefined> {
     const { store, pool } = this.#ports;
     const { session: parent, root, code, writer, epoch, childrenMax } = this.#run;
     if ((await store.state(id)) === undefined) {
@@ -81,6 +81,7 @@ export class ChildSessions {
         parent,
         root,
         code,
+        supervisor,
         slot: slot.value,
       });
       if (refused !== undefined) return refused;

@@ -43,7 +43,13 @@ export class ProgramCode {
     const agent = program?.module.agents.find((candidate) => candidate.name === name);
     if (program === undefined || agent === undefined) return undefined;
     const { projectDirectory } = program;
-    const entry = { kind: 'agent', name, initTimeoutMs: initSeconds(agent, callSeconds(agent, null)) * 1000 } as const;
+    const { connector } = agent;
+    const entry = {
+      kind: 'agent',
+      name,
+      connector,
+      initTimeoutMs: initSeconds(agent, callSeconds(agent, null)) * 1000,
+    } as const;
     try {
       const spec = await agentSpec(agent, { projectDirectory, directory: projectDirectory, log: () => {} });
       return { ...entry, spec };

@@ -4,7 +4,7 @@ import { SUPERVISED } from '@concerto/ir';
 import { runningPrompt, type SessionState } from '@concerto/session';
 import { display } from '@concerto/vm';
 import { SupervisedSession } from '../answer/supervised-session.ts';
-import type { LoadedProgram } from '../catalog.ts';
+import type { Catalog, LoadedProgram } from '../catalog.ts';
 import type { LeftAgent } from '../program/program-agent.ts';
 import { ProgramJournal } from '../program/program-journal.ts';
 import { defaultLimits, type ProgramLimits } from '../program/program-limits.ts';
@@ -33,7 +33,7 @@ const restAfterMs = 3_000;
 /** So long a pause waits for the program's agents to hold; they go on holding after it. */
 const childrenHoldMs = 15_000;
 
-export type ProgramPorts = ChildPorts & { readonly code: ProgramCode };
+export type ProgramPorts = ChildPorts & { readonly code: ProgramCode; readonly catalog: Catalog };
 
 /** Runs a program in a session. What it runs stays as it was when it first ran, whatever became of the files. */
 export function programStarter(ports: ProgramPorts): StartWorker {
@@ -66,7 +66,7 @@ type ProgramStart = {
   readonly code: string;
   readonly session: string;
   readonly root: string;
-  readonly ports: ChildPorts;
+  readonly ports: ChildPorts & { readonly catalog: Catalog };
   readonly writer: OwnerWriter;
   readonly epoch: number;
   /** The session that it answers for, and as whom: then its supervisor is run, not `main`. */
@@ -312,6 +312,7 @@ class ProgramWorker implements Worker {
       children,
       id,
       agent,
+      supervisor: this.#supervisorOf(agent),
       peopleAnswer: true,
       written: () => this.output.read(),
       onQueued: () => this.#push(queued(call, agent)),
@@ -319,6 +320,13 @@ class ProgramWorker implements Worker {
     this.#agents.add(opened);
     void opened.exited.then(() => this.#agents.delete(opened));
     return opened;
+  }
+
+  /** As the manifest says of the agent that is declared so. */
+  #supervisorOf(agent: string): string | undefined {
+    const { program, ports } = this.#start;
+    const declared = program.module.agents.find(({ name }) => name === agent);
+    return declared === undefined ? undefined : ports.catalog.find('agent', declared.connector)?.supervisor;
   }
 
   #supervised(children: ChildSessions): SupervisedSession {

@@ -1,9 +1,9 @@
 import type { Json } from '@concerto/base';
 import type { SuspendEvent } from '@concerto/protocol';
 import { requestOf, type Verdict } from '@concerto/rules';
-import type { Answerer, Routing, SessionState } from '@concerto/session';
+import { type Answerer, type Routing, runningPrompt, type SessionState } from '@concerto/session';
 import { verdictResponse } from '../answer/answering.ts';
-import type { CatalogEntry } from '../catalog.ts';
+import type { Catalog, CatalogEntry } from '../catalog.ts';
 import type { Report } from '../ports.ts';
 import { folderOf, resolvedPaths } from './request-risk.ts';
 import type { RuleBook } from './rule-book.ts';
@@ -13,6 +13,7 @@ export type Route = (event: SuspendEvent) => Promise<Routing | undefined>;
 
 export type RouteOptions = {
   readonly rules: RuleBook;
+  readonly catalog: Catalog;
   readonly entry: CatalogEntry;
   /** The session as it stands. */
   readonly session: () => SessionState | undefined;
@@ -23,8 +24,10 @@ export type RouteOptions = {
 const askWithinMsDefault = 60_000;
 const modelAsksMaxDefault = 200;
 
-export function routeFor({ rules, entry, session, report }: RouteOptions): Route {
-  const { name: agent, answerWithinMs, onTimeout, askWithinMs = askWithinMsDefault } = entry;
+export function routeFor({ rules, catalog, entry, session, report }: RouteOptions): Route {
+  const { connector } = entry.kind === 'agent' ? entry : {};
+  const declared = (connector === undefined ? undefined : catalog.find('agent', connector)) ?? entry;
+  const { name: agent, answerWithinMs, onTimeout, askWithinMs = askWithinMsDefault } = declared;
   const limits = {
     ...(answerWithinMs === undefined ? {} : { answerWithinMs }),
     ...(onTimeout === undefined ? {} : { onTimeout }),
@@ -32,16 +35,18 @@ export function routeFor({ rules, entry, session, report }: RouteOptions): Route
   const folder = entry.kind === 'agent' ? folderOf(entry.spec) : undefined;
   return async (event) => {
     const state = session();
+    if (state !== undefined && isListenedTo(state, event))
+      return { answerers: [{ to: `program:${state.parent}` }, person] };
     const answerers: readonly Answerer[] = [
       ...(state?.supervisor === undefined ? [] : [{ to: `supervisor:${state.supervisor}`, withinMs: askWithinMs }]),
-      { to: 'person' },
+      person,
     ];
     try {
       const set = await rules.setFor(agent, state?.rules ?? []);
       if (set.isEmpty && answerers.length === 1 && Object.keys(limits).length === 0) return undefined;
       const asked = requestOf(event, { agent, template: state?.template, folder });
       const resolved = await resolvedPaths(folder, asked.paths);
-      const way = { answerers, withinMs: askWithinMs, noModel: noModel(entry, state) };
+      const way = { answerers, withinMs: askWithinMs, noModel: noModel(declared, state) };
       return { ...outcomeOf(set.decide({ ...asked, resolved }), event, way), ...limits };
     } catch (cause) {
       // A person is never left out because rules could not be read.
@@ -49,6 +54,14 @@ export function routeFor({ rules, entry, session, report }: RouteOptions): Route
       return { reason: 'the rules could not be read', ...limits };
     }
   };
+}
+
+const person: Answerer = { to: 'person' };
+
+/** The program that began the turn answers first: it has handlers for what is asked. */
+function isListenedTo(state: SessionState, event: SuspendEvent): boolean {
+  const isBudget = event.type === 'queryConsent' && event.consentType === 'budget';
+  return !isBudget && state.parent !== undefined && runningPrompt(state)?.listens === true;
 }
 
 /** Why models are not asked any more in this session. */

@@ -230,13 +230,12 @@ export class Runner {
     }
     if (this.#stopping || isLeft) return await log.releaseLease({ name: lease, epoch: got.epoch });
     this.#heldUntil.delete(session);
-    const { rules, report, processes } = this.#options;
+    const { rules, catalog, report, processes } = this.#options;
     const tenure = new Tenure({ session, runner: name, fence: { lease, epoch: got.epoch }, clock, report });
     // A supervisor is opened for a session, and heard by nobody.
     const isChild = state.parent !== undefined && state.supervises === undefined;
     const answering = new Answering({ ...this.#options, tenure });
-    // What a program asked is its to answer first.
-    const route = isChild ? undefined : routeFor({ rules, entry, report, session: () => store.known(session) });
+    const route = routeFor({ rules, catalog, entry, report, session: () => store.known(session) });
     const actor = new SessionActor(this.#options, {
       tenure,
       answering,

@@ -7,6 +7,7 @@ import type { CatalogEntry } from '../catalog.ts';
 import type { Clock, MintId, Report } from '../ports.ts';
 import type { LeftWorker, StartWorker, Worker } from '../worker.ts';
 import { rememberCapabilities } from './agent-capabilities.ts';
+import { aboutCalls } from './approval-call.ts';
 import type { BudgetRouting } from './budget-routing.ts';
 import { CommandFollowing } from './command-following.ts';
 import { atNextDeadline, startWithin } from './deadline-watch.ts';
@@ -289,7 +290,9 @@ export class SessionActor {
     const { entry, route } = this.#owned;
     const parts = { writer, timeouts: this.#timeouts, journal: this.#journal, mintId, clock, entry, route };
     const hearing = new Hearing({ ...parts, incarnation: live, heard: before.heard });
-    const rests = await hearing.listen(weighed(worker.output, { agent: entry.name, folder: worker.folder }));
+    const rests = await hearing.listen(
+      weighed(aboutCalls(worker.output), { agent: entry.name, folder: worker.folder }),
+    );
     if (rests !== undefined) await this.#leave('nothing is to be done until it is called', 'done', { rests });
   }
 

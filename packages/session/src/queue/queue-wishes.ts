@@ -55,9 +55,9 @@ function enqueue(draft: Draft, wish: Extract<QueueWish, { type: 'enqueue' }>): V
       message: `${pendingMax} messages are pending, the most there may be`,
     });
   }
-  const { messageId, content, objective, priority, source, context } = wish;
+  const { messageId, content, objective, priority, source, context, listens } = wish;
   const beside = { ...(context === undefined ? {} : { context }), ...(objective === undefined ? {} : { objective }) };
-  record(draft, { type: 'message-enqueued', messageId, content, priority, source, ...beside });
+  record(draft, { type: 'message-enqueued', messageId, content, priority, source, ...beside, listens });
   if (draft.state.hold?.kind === 'interrupted') record(draft, { type: 'queue-continued' });
   wake(draft);
   return done;

@@ -22,6 +22,8 @@ export type QueueEntry = {
   readonly context?: Json | undefined;
   readonly priority: MessagePriority;
   readonly source: Message['source'];
+  /** Whoever sent it answers what is asked in its turn, before anybody else. */
+  readonly listens?: true | undefined;
   /** Who sent it. */
   readonly by: string;
   readonly createdAt: number;
@@ -124,6 +126,7 @@ function enqueue(queue: Queue, record: Extract<QueueRecord, { type: 'message-enq
     context: record.context,
     priority: record.priority,
     source: record.source,
+    listens: record.listens,
     by: record.actor,
     createdAt: record.at,
     laneSeq: queue.nextLaneSeq,

@@ -77,6 +77,8 @@ export type Wish =
       readonly priority: MessagePriority;
       readonly source: MessageSource;
       readonly context?: Json | undefined;
+      /** Whoever sends it answers what is asked in its turn, before anybody else. */
+      readonly listens?: true | undefined;
     }
   | {
       readonly type: 'edit';

@@ -1,0 +1,54 @@
+import type { JsonObject } from '@concerto/base';
+import { expect, test } from 'vitest';
+import { aboutCalls } from './approval-call.ts';
+
+type Raw = JsonObject & { readonly type: string };
+
+async function heard(...said: readonly Raw[]): Promise<readonly JsonObject[]> {
+  async function* words() {
+    for (const raw of said) yield [{ kind: 'message', raw, message: raw }];
+  }
+  const all: JsonObject[] = [];
+  for await (const batch of aboutCalls(words())) {
+    for (const { raw, message } of batch) {
+      expect(message).toEqual(raw);
+      all.push(raw);
+    }
+  }
+  return all;
+}
+
+const call: Raw = {
+  type: 'tool_call',
+  id: 'c1',
+  name: 'Bash',
+  kind: 'execute',
+  args: { command: 'rm -rf b' },
+  locations: [{ path: 'b' }],
+};
+
+test('what an approval leaves out is taken from the call that it names', async () => {
+  const [, asked] = await heard(call, { type: 'approval', description: 'May I?', call: 'c1' });
+  expect(asked).toEqual({
+    type: 'approval',
+    description: 'May I?',
+    call: 'c1',
+    tool: 'Bash',
+    kind: 'execute',
+    command: 'rm -rf b',
+    paths: ['b'],
+  });
+});
+
+test('what it says itself counts, and what names no call is as it was', async () => {
+  const own: Raw = { type: 'approval', description: 'x', call: 'c1', tool: 'Shell', command: 'ls' };
+  const [, asked, other, none] = await heard(
+    call,
+    own,
+    { type: 'approval', description: 'y', call: 'c2' },
+    { type: 'approval', description: 'z' },
+  );
+  expect(asked).toMatchObject({ tool: 'Shell', command: 'ls', kind: 'execute' });
+  expect(other).toEqual({ type: 'approval', description: 'y', call: 'c2' });
+  expect(none).toEqual({ type: 'approval', description: 'z' });
+});
