@@ -358,7 +358,7 @@ export class ChildAgent implements ProgramAgent {
     const { error } = state;
     if (error === undefined) return await this.#failure(state);
     return new AgentError(
-      startCodes.find((known) => known === error.code) ?? 'spawn-failed',
+      codes.find((known) => known === error.code) ?? 'spawn-failed',
       error.message,
       error.stderr === undefined ? {} : { stderr: error.stderr },
     );
@@ -392,10 +392,4 @@ export class ChildAgent implements ProgramAgent {
 
 const goneExit: AgentExit = { code: null, signal: null, stderr: '' };
 
-const startCodes: readonly AgentErrorCode[] = [
-  'spawn-failed',
-  'missing-variable',
-  'init-timeout',
-  'init-refused',
-  'exited',
-];
+const codes: readonly AgentErrorCode[] = ['spawn-failed', 'missing-variable', 'init-timeout', 'init-refused', 'exited'];
