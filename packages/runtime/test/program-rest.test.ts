@@ -67,7 +67,12 @@ test('a program that waits for a person is put away, is seen to wait, and goes o
     result: { outcomes: { parts: [{ text: 'Ada Bob' }] } },
   });
   const { entries } = await stage.log.read({ session: id, stream: 'events', after: 0, limit: 1_000 });
-  expect(entries.filter(({ type }) => type === 'functionCallUpdate')).toHaveLength(2);
+  // What it said before it was put away is not said again.
+  for (const word of ['before', 'between']) {
+    expect(entries.filter(({ data }) => data.includes(`"title":"progress","data":{"message":"${word}"}`))).toHaveLength(
+      1,
+    );
+  }
 });
 
 test('one that sleeps is put away and wakes in time, under another owner too; one that rests can be paused and cancelled', {
