@@ -5,6 +5,7 @@ import {
   type AnswerRequest,
   Audit,
   BlobRef,
+  type DescribeSession,
   EventPage,
   LifecycleAccepted,
   type LifecycleVerb,
@@ -73,12 +74,22 @@ function sessionCalls(calls: HttpCalls) {
         readonly parent?: string;
         /** Each with whatever it opened, right after it. */
         readonly tree?: boolean;
+        /** Those that were put away instead of the others. */
+        readonly archived?: boolean;
         readonly cursor?: string;
         readonly limit?: number;
       } = {},
       call: CallOptions = {},
     ) => calls.call({ ...call, method: 'GET', path: 'sessions', query, answer: SessionList }),
     get: (id: string, call: CallOptions = {}) => calls.call({ ...call, method: 'GET', path: at(id), answer: Session }),
+
+    /** Its title, and whether it is put away. */
+    describe: (id: string, change: DescribeSession, call: CallOptions = {}) =>
+      calls.call({ ...call, method: 'PATCH', path: at(id), body: change, answer: Session }),
+    /** One that is over, with all it holds and opened. */
+    delete: async (id: string, call: CallOptions = {}): Promise<void> => {
+      await calls.call({ ...call, method: 'DELETE', path: at(id), answer: done });
+    },
 
     /** See `followSession`: each event once and in order, over any number of connections. */
     follow: (id: string, follow: FollowOptions = {}): AsyncGenerator<FollowedEvent, void> =>

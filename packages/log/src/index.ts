@@ -20,6 +20,7 @@ export {
   type StoredDocument,
   type StreamAppend,
   type StreamName,
+  streamNames,
 } from './event-log.ts';
 export { type FollowRequest, follow } from './follow.ts';
 export { type LogMeasures, type MeasuredLog, measuredLog } from './measured-log.ts';

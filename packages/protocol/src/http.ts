@@ -97,8 +97,18 @@ export const Session = z.strictObject({
   answerers: z.array(z.string()).optional(),
   /** Of the worker: what an agent says of itself, for a program the digest of the code that it runs. */
   version: z.string().optional(),
+  /** Put away: lists leave it out unless they are asked for it. */
+  archived: z.literal(true).optional(),
 });
 export type Session = z.infer<typeof Session>;
+
+/** What people may change about a session that is not its work. */
+export const DescribeSession = z
+  .strictObject({ title: z.string().trim().min(1).max(200).optional(), archived: z.boolean().optional() })
+  .refine(({ title, archived }) => title !== undefined || archived !== undefined, {
+    error: 'say what is to change: title or archived',
+  });
+export type DescribeSession = z.infer<typeof DescribeSession>;
 
 export const SessionList = z.strictObject({ sessions: z.array(Session), nextCursor: z.string().optional() });
 export type SessionList = z.infer<typeof SessionList>;

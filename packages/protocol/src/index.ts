@@ -132,6 +132,7 @@ export {
   Audit,
   AuditEntry,
   ConfigurePool,
+  DescribeSession,
   EventPage,
   LifecycleAccepted,
   LifecycleVerb,

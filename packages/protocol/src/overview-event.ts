@@ -14,6 +14,8 @@ const about = {
 export const OverviewEvent = z.discriminatedUnion('type', [
   /** A row of the overview changed; of sessions that nobody opened. */
   z.strictObject({ type: z.literal('session'), summary: Session }),
+  /** It is no more, with all that it opened. */
+  z.strictObject({ type: z.literal('sessionDeleted'), session: z.string() }),
   /** A person is asked. */
   z.strictObject({ type: z.literal('request'), ...about, request: SuspendEvent }),
   z.strictObject({

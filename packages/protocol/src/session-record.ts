@@ -288,6 +288,14 @@ const Messages = [
 const Children = [
   /** A session was opened for a call of this one. */
   z.strictObject({ ...envelope, type: z.literal('child-opened'), child: id }),
+  z.strictObject({
+    ...envelope,
+    type: z.literal('described'),
+    title: z.string().min(1).optional(),
+    archived: z.boolean().optional(),
+  }),
+  /** The last there will be of it: everything before it is removed from the store. */
+  z.strictObject({ ...envelope, type: z.literal('deleted') }),
   /** A line for the agent that answers no request, in reply to something that it said. */
   z.strictObject({ ...envelope, type: z.literal('responded'), line: z.string() }),
 ] as const;

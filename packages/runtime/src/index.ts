@@ -7,6 +7,7 @@ export { type Clock, type Environment, type MintId, type Report, type StartAgent
 export { childRow, Overview, overviewStream } from './session/overview.ts';
 export { PoolKeeper } from './session/pool-keeper.ts';
 export { type ProcessNote, ProcessRegister } from './session/process-register.ts';
+export { Retention, type RetentionRules } from './session/retention.ts';
 export { RuleBook } from './session/rule-book.ts';
 export { Runner, type RunnerOptions } from './session/runner.ts';
 export type { ServiceRefusal } from './session/service-refusal.ts';

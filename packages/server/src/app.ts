@@ -14,6 +14,7 @@ import { aguiRoutes } from './routes/agui-routes.ts';
 import { blobRoutes } from './routes/blob-routes.ts';
 import { chatRoutes } from './routes/chat-routes.ts';
 import { eventRoutes } from './routes/event-routes.ts';
+import { keepingRoutes } from './routes/keeping-routes.ts';
 import { messageRoutes } from './routes/message-routes.ts';
 import { overviewRoutes } from './routes/overview-routes.ts';
 import { poolRoutes } from './routes/pool-routes.ts';
@@ -66,6 +67,7 @@ export function createApp(
 
   app.use('/api/*', ...known);
   app.route('/api/sessions', sessionRoutes(context));
+  app.route('/api/sessions', keepingRoutes(context));
   app.route('/api/sessions', messageRoutes(context));
   app.route('/api/sessions', requestRoutes(context));
   app.route('/api/sessions', eventRoutes(context));

@@ -6,6 +6,7 @@ import {
   Audit,
   BlobRef,
   ConfigurePool,
+  DescribeSession,
   JsonValue,
   LifecycleAccepted,
   LifecycleVerb,
@@ -57,6 +58,7 @@ const named = {
   Audit,
   BlobRef,
   ConfigurePool,
+  DescribeSession,
   EventPage,
   Json: JsonValue,
   LifecycleAccepted,
@@ -105,7 +107,7 @@ const operations: Readonly<Record<string, Operation>> = {
     role: 'observer',
     summary: 'List sessions',
     answer: SessionList,
-    query: ['status', 'parent', 'tree', 'cursor', 'limit'],
+    query: ['status', 'parent', 'tree', 'archived', 'cursor', 'limit'],
   },
   'get /api/sessions/{id}': { role: 'observer', summary: 'One session', answer: Session },
   'put /api/sessions/{id}/supervisor': {
@@ -113,6 +115,17 @@ const operations: Readonly<Record<string, Operation>> = {
     summary: 'Set, replace or take away the program that answers for it',
     body: SetSupervisor,
     answer: Session,
+  },
+  'patch /api/sessions/{id}': {
+    role: 'member',
+    summary: 'Give it a title, put it away or take it out again',
+    body: DescribeSession,
+    answer: Session,
+  },
+  'delete /api/sessions/{id}': {
+    role: 'member',
+    summary: 'Delete a session that is over, with all it holds and opened',
+    answer: Ok,
   },
   'get /api/sessions/{id}/events': {
     role: 'observer',

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { agentSpecOf } from '@concerto/agents';
-import { err, ok, type Result } from '@concerto/base';
+import { err, ok, parseDuration, type Result } from '@concerto/base';
 import {
   type Manifest,
   type ManifestAgent,
@@ -12,7 +12,7 @@ import {
 import { demoAgents } from '@concerto/middleware-scripted';
 import { createModels, readPrices } from '@concerto/models';
 import { Budget, Rule, type Template } from '@concerto/protocol';
-import { type Catalog, type CatalogEntry, catalogOf, type LoadedProgram } from '@concerto/runtime';
+import { type Catalog, type CatalogEntry, catalogOf, type LoadedProgram, type RetentionRules } from '@concerto/runtime';
 import { compileTarget } from '../language/compile-target.ts';
 import { showsColour } from '../terminal/paint.ts';
 import { assistantEntry } from './assistant-entry.ts';
@@ -31,6 +31,7 @@ export type Configured = {
   /** Undefined without a manifest. */
   readonly server: ServerTable | undefined;
   readonly notify?: NotifyTable;
+  readonly retention: RetentionRules;
 };
 
 const poolMaxDefault = 20;
@@ -56,6 +57,7 @@ export function loadCatalog(options: CatalogOptions): Configured | undefined {
       templates: [],
       programs: undefined,
       server: undefined,
+      retention: {},
     };
   }
   const text = readFileSync(file, 'utf8');
@@ -76,6 +78,7 @@ export function loadCatalog(options: CatalogOptions): Configured | undefined {
     programs: { folder, manifest: basename(file), entries: manifest.programs },
     server: { table: manifest.server, folder },
     notify: { table: manifest.notify, folder },
+    retention: retentionOf(manifest.retention),
   };
 }
 
@@ -178,4 +181,13 @@ function loadProgram(entry: string, mockModels: boolean, limits: Limits | undefi
   return compiled === undefined
     ? err(`${entry} has errors; \`concerto check ${entry}\` shows them`)
     : ok({ ...compiled, mockModels, ...(limits === undefined ? {} : { limits }) });
+}
+
+function retentionOf(table: Manifest['retention']): RetentionRules {
+  const ms = (age: string | undefined): number | undefined => (age === undefined ? undefined : parseDuration(age));
+  return {
+    archiveAfterMs: ms(table?.archive_after),
+    deleteAfterMs: ms(table?.delete_after),
+    keepSessions: table?.keep_sessions,
+  };
 }

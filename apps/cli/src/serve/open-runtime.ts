@@ -8,6 +8,8 @@ import {
   PoolKeeper,
   ProcessRegister,
   type Report,
+  Retention,
+  type RetentionRules,
   RuleBook,
   Runner,
   SessionIndex,
@@ -45,6 +47,7 @@ export type RuntimeOptions = {
   readonly programsMax?: number | undefined;
   readonly runs: boolean;
   readonly report: Report;
+  readonly retention: RetentionRules;
   /** How long an agent may go on without a server; as the manifest says it. */
   readonly keepAgents?: string | undefined;
 };
@@ -87,6 +90,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
         name: `${hostname()}-${process.pid}-${randomBytes(4).toString('hex')}`,
       })
     : undefined;
+  const retention = new Retention({ log, sessions, rules: options.retention, clock, report: options.report });
   await overview.begin();
   runner?.start();
   if (options.runs) void warnWithoutSandbox(options.report);
@@ -100,6 +104,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
       const left = (await runner?.stop('the server is stopping', keeps)) ?? [];
       if (left.length > 0) await leaving?.stayed(left.map(({ pid }) => pid));
       if (leaving?.endsAll.aborted === true) for (const { name } of left) await keeper?.end(name);
+      await retention.close();
       await overview.close();
       await log.close();
     },

@@ -1,6 +1,6 @@
 import { nearest } from '@concerto/base';
 import { ClientError, type ConcertoClient, type StartRequest } from '@concerto/client';
-import { SessionStatus } from '@concerto/protocol';
+import { type DescribeSession, SessionStatus } from '@concerto/protocol';
 import { type CommandSpec, defineCommand, parseArguments, UsageError } from '../arguments.ts';
 import { paint } from '../terminal/paint.ts';
 import { print, printError, printJson } from '../terminal/print.ts';
@@ -36,6 +36,7 @@ type Options = {
   readonly wait: boolean;
   readonly attach: boolean;
   readonly all: boolean;
+  readonly archived: boolean;
   readonly request: string | undefined;
 };
 
@@ -50,6 +51,18 @@ const lifecycle = (verb: 'interrupt' | 'pause' | 'resume' | 'cancel', summary: s
     return 0;
   },
 });
+
+async function describing(
+  client: ConcertoClient,
+  id: string,
+  change: DescribeSession,
+  { json }: Pick<Options, 'json'>,
+): Promise<number> {
+  const session = await client.describe(id, change);
+  if (json) printJson(session);
+  else print(`${session.id} ${session.archived === true ? 'archived' : session.title}`);
+  return 0;
+}
 
 const sending = (priority: 'queued' | 'immediate', summary: string): Verb => ({
   usage: 'ID TEXT|-',
@@ -66,13 +79,13 @@ const sending = (priority: 'queued' | 'immediate', summary: string): Verb => ({
 
 const verbs: Readonly<Record<string, Verb>> = {
   ls: {
-    usage: '[--status STATUS]',
+    usage: '[--status STATUS] [--archived]',
     summary: 'list sessions, newest first',
     arguments: { min: 0, max: 0 },
-    run: async (client, _args, { json, status }) => {
+    run: async (client, _args, { json, status, archived }) => {
       const wanted = status === undefined ? undefined : SessionStatus.safeParse(status);
       if (wanted?.success === false) throw new UsageError(`--status is one of ${SessionStatus.options.join(', ')}`);
-      const list = await client.list(wanted === undefined ? {} : { status: wanted.data });
+      const list = await client.list({ archived, ...(wanted === undefined ? {} : { status: wanted.data }) });
       if (json) printJson(list);
       else print(sessionTable(list.sessions));
       if (!json && list.nextCursor !== undefined) print(`(the newest ${list.sessions.length}; there are older ones)`);
@@ -206,6 +219,35 @@ const verbs: Readonly<Record<string, Verb>> = {
   pause: lifecycle('pause', 'hold at the next boundary'),
   resume: lifecycle('resume', 'go on'),
   cancel: lifecycle('cancel', 'end the session'),
+  rename: {
+    usage: 'ID TITLE',
+    summary: 'give it another title',
+    arguments: { min: 2, max: 2 },
+    run: (client, [id = '', title = ''], options) => describing(client, id, { title }, options),
+  },
+  archive: {
+    usage: 'ID',
+    summary: 'put it away: lists leave it out, `ls --archived` shows it',
+    arguments: { min: 1, max: 1 },
+    run: (client, [id = ''], options) => describing(client, id, { archived: true }, options),
+  },
+  unarchive: {
+    usage: 'ID',
+    summary: 'take it out again',
+    arguments: { min: 1, max: 1 },
+    run: (client, [id = ''], options) => describing(client, id, { archived: false }, options),
+  },
+  delete: {
+    usage: 'ID',
+    summary: 'delete one that is over, with all it holds and opened; nothing brings it back',
+    arguments: { min: 1, max: 1 },
+    run: async (client, [id = ''], { json }) => {
+      await client.delete(id);
+      if (json) printJson({ ok: true });
+      else print(`${id} deleted`);
+      return 0;
+    },
+  },
   audit: {
     usage: 'ID [MESSAGE]',
     summary: 'who asked what, what was confirmed, how long it took; of one message, its whole history',
@@ -238,6 +280,7 @@ export const spec = defineCommand({
   options: {
     ...connectionOptions,
     status: { type: 'string', value: 'STATUS', help: 'ls: only sessions with this status' },
+    archived: { type: 'boolean', help: 'ls: those that were put away' },
     assistant: { type: 'string', value: 'NAME', help: 'start: an assistant instead of an agent' },
     program: { type: 'string', value: 'NAME', help: 'start: a program instead of an agent' },
     template: { type: 'string', value: 'NAME', help: 'start: from a template' },

@@ -51,6 +51,10 @@ export class WatchBoard {
       case 'requestSettled':
         this.#waiting.delete(event.requestId);
         return undefined;
+      case 'sessionDeleted':
+        this.#sessions.delete(event.session);
+        this.#forget(event.session);
+        return undefined;
     }
   }
 
@@ -118,6 +122,8 @@ export function watchLine(event: OverviewEvent): string {
     }
     case 'request':
       return `${event.session} ${harmlessLine(textOfQuestion(event.request))}`;
+    case 'sessionDeleted':
+      return `${event.session} deleted`;
     case 'requestSettled':
       return `${event.session} → ${event.outcome}${event.by === undefined ? '' : ` by ${harmlessLine(event.by)}`}`;
   }

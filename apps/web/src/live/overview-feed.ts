@@ -112,11 +112,18 @@ export class OverviewFeed {
         return;
       case 'event':
         this.#cursor = told.event.seq;
-        if (told.event.type === 'session') this.#take(told.event.summary);
+        if (told.event.type === 'session' && told.event.summary.archived !== true) this.#take(told.event.summary);
+        else if (told.event.type === 'session' || told.event.type === 'sessionDeleted') this.#without();
         return;
       default:
         unreachable(told);
     }
+  }
+
+  /** A row went: all are read again. */
+  #without(): void {
+    this.#isAnew = true;
+    void this.#list();
   }
 
   #take(session: Session): void {

@@ -255,6 +255,16 @@ const notify = z.strictObject({
 
 const pool = z.strictObject({ max_sessions: count.default(20), max_programs: count.optional() });
 
+const age = z.string().regex(/^[1-9]\d*[hdw]$/, 'is a number of h, d or w, such as "90d"');
+
+/** Of sessions that are over. */
+const retention = z.strictObject({
+  archive_after: age.optional(),
+  delete_after: age.optional(),
+  /** Of more than these the oldest are deleted. */
+  keep_sessions: count.optional(),
+});
+
 const server = z.strictObject({
   /** How long an agent may go on without a server or runner before it is ended; default one hour. */
   keep_agents: z
@@ -290,6 +300,7 @@ export const manifestSchema = z.strictObject({
   prices: z.record(z.string(), price).default({}),
   pool: pool.default({ max_sessions: 20 }),
   notify: notify.optional(),
+  retention: retention.optional(),
   server: server.default({ allowed_hosts: [], allowed_origins: [], inline_tools: 'off' }),
 });
 

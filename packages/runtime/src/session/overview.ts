@@ -106,6 +106,7 @@ export class Overview {
   }
 
   async #summary(state: SessionState): Promise<OverviewEvent> {
+    if (state.deleted === true) return { type: 'sessionDeleted', session: state.id };
     const position = await this.#options.log.head(state.id, 'events');
     return { type: 'session', summary: sessionView(state, position) };
   }

@@ -9,6 +9,8 @@ export type SessionQuery = {
   readonly status?: SessionStatus;
   readonly parent?: string;
   readonly tree?: boolean;
+  /** Those that were put away, and no others; without it the others. */
+  readonly archived?: boolean;
   readonly cursor?: string;
   readonly limit: number;
 };
@@ -31,7 +33,10 @@ export class SessionIndex {
       ...(cursor === undefined ? {} : { cursor }),
     });
     const listed = await Promise.all(page.documents.map((document) => this.#row(document)));
-    const fitting = listed.filter((session) => status === undefined || session.status === status);
+    const isWanted = (session: Session): boolean =>
+      (parent !== undefined || (session.archived === true) === (query.archived === true)) &&
+      (status === undefined || session.status === status);
+    const fitting = listed.filter(isWanted);
     const sessions = query.tree === true ? await this.#withChildren(fitting) : fitting;
     return { sessions, ...(page.nextCursor === undefined ? {} : { nextCursor: page.nextCursor }) };
   }

@@ -47,7 +47,13 @@ export type ExecuteOptions = {
   readonly journal?: readonly NewEntry[];
 };
 
-type Cached = { state: SessionState | undefined; position: number; busy: Promise<unknown> };
+type Cached = {
+  state: SessionState | undefined;
+  position: number;
+  busy: Promise<unknown>;
+  /** It was deleted: only its last record is left. */
+  gone: boolean;
+};
 
 /**
  * Load, decide, append. The state is kept beside its position: a decision is made on what we know and appended on
@@ -82,7 +88,7 @@ export class SessionStore {
     const cached = this.#cached(id);
     await this.#refresh(id, cached);
     if (cached.state === undefined) this.#cache.delete(id);
-    return cached.state;
+    return cached.state?.deleted === true ? undefined : cached.state;
   }
 
   /** What is known without reading; for owners, who are told of everything that happens to their sessions. */
@@ -146,6 +152,8 @@ export class SessionStore {
     for (let attempt = 0; attempt < conflictsMax; attempt++) {
       const owner = options.fence === undefined ? this.#owners.get(id) : undefined;
       const asked = typeof command === 'function' ? command(cached.state) : command;
+      if (cached.gone && asked.type === 'start')
+        return err({ code: 'id_in_use', message: `session ${id} was deleted, and its id is not given again` });
       const decided = decide(cached.state, owner === undefined ? asked : inPlaceOf(owner, asked));
       if (!decided.ok || (isEmpty(decided.value) && (options.journal ?? []).length === 0)) {
         if (fresh) return decided;
@@ -189,6 +197,7 @@ export class SessionStore {
   async #refresh(id: string, cached: Cached): Promise<void> {
     for (;;) {
       const page = await this.#log.read({ session: id, stream: 'domain', after: cached.position, limit: pageEntries });
+      cached.gone = cached.position === 0 && page.head > 0 && page.oldest > 1;
       if (page.head < cached.position) {
         // The store has less than it acknowledged: what it holds now is what is true.
         cached.state = undefined;
@@ -213,7 +222,7 @@ export class SessionStore {
       this.#cache.set(id, known);
       return known;
     }
-    const fresh: Cached = { state: undefined, position: 0, busy: Promise.resolve() };
+    const fresh: Cached = { state: undefined, position: 0, busy: Promise.resolve(), gone: false };
     this.#cache.set(id, fresh);
     if (this.#cache.size > cachedSessionsMax) {
       const oldest = this.#cache.keys().next();
@@ -306,7 +315,7 @@ function indexDocuments(id: string, before: SessionState | undefined, state: Ses
   const row: DocumentWrite = {
     collection: state.parent === undefined ? sessionsCollection : childrenCollection,
     key: id,
-    value: JSON.stringify(view),
+    value: state.deleted === true ? undefined : JSON.stringify(view),
     sort: state.createdAt,
     tag: state.parent ?? view.status,
   };

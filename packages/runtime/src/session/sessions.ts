@@ -3,6 +3,7 @@ import { Blobs, type DocumentWrite, type EventLog } from '@concerto/log';
 import {
   type AgentInfo,
   type Audit,
+  type DescribeSession,
   type LifecycleAccepted,
   type LifecycleVerb,
   type Message,
@@ -21,8 +22,6 @@ import {
   type Template,
 } from '@concerto/protocol';
 import {
-  audit as auditOf,
-  messageHistory,
   messageListView,
   messageOf,
   type PageOf,
@@ -37,10 +36,11 @@ import type { Catalog } from '../catalog.ts';
 import type { Clock, Environment, MintId } from '../ports.ts';
 import { agentInfos } from './agent-capabilities.ts';
 import { canContinue } from './agent-conversation.ts';
+import { type AuditQuery, auditPage } from './audit-page.ts';
+import { type Deciding, deleteSession } from './delete-session.ts';
 import { type Answer, type AnswerTarget, giveAnswer } from './give-answer.ts';
 import { knownSupervisor, planStart } from './plan-start.ts';
 import type { PoolKeeper } from './pool-keeper.ts';
-import { readRecords } from './read-records.ts';
 import type { RuleBook } from './rule-book.ts';
 import { ofDomain, refusal, type ServiceRefusal } from './service-refusal.ts';
 import { nothing, SessionContents } from './session-contents.ts';
@@ -70,8 +70,6 @@ export type SessionsOptions = {
   /** Where secrets are looked up; our own variables unless given. */
   readonly environment?: Environment;
 };
-
-const auditPageEntries = 1_000;
 
 /** 120 bits of the key's digest. */
 const keyedIdLength = 20;
@@ -267,6 +265,19 @@ export class Sessions {
     }
   }
 
+  /** Its title, and whether it is put away. */
+  async describe(id: string, change: DescribeSession, caller: Caller): Promise<Result<Session, ServiceRefusal>> {
+    const executed = await this.#execute(id, caller, { type: 'describe', ...change });
+    return executed.ok ? ok(await this.#view(id, executed.value)) : executed;
+  }
+
+  /** Really: of a session that is over, and of those that it opened, nothing is left but who deleted it. */
+  async delete(id: string, caller: Caller): Promise<Result<void, ServiceRefusal>> {
+    const decide: Deciding = (session, documents) => this.#execute(session, caller, { type: 'delete' }, documents);
+    const { log, store } = this.#options;
+    return isSessionId(id) ? await deleteSession(id, { log, store, blobs: this.blobs, decide }) : noSuchSession(id);
+  }
+
   async requests(id: string): Promise<OpenRequestList | undefined> {
     const state = await this.#state(id);
     return state === undefined ? undefined : { requests: [...requestsView(state)] };
@@ -289,15 +300,8 @@ export class Sessions {
   }
 
   /** A page of everything, or of what became of one message. */
-  async audit(
-    id: string,
-    { message, after = 0, limit = auditPageEntries }: Partial<PageOf> & { readonly message?: string } = {},
-  ): Promise<Audit | undefined> {
-    if (!(await this.exists(id))) return undefined;
-    const records = await readRecords(this.#options.log, id);
-    const all = message === undefined ? auditOf(records) : messageHistory(records, message);
-    const entries = all.slice(after, after + limit);
-    return { entries, position: after + entries.length, more: all.length > after + limit };
+  async audit(id: string, query: AuditQuery = {}): Promise<Audit | undefined> {
+    return (await this.exists(id)) ? await auditPage(this.#options.log, id, query) : undefined;
   }
 
   async pool(): Promise<PoolState> {

@@ -41,6 +41,7 @@ export function sessionRoutes({ sessions, log, inlineTools }: ServerContext): Ho
         ...(parsed === undefined ? {} : { status: parsed.data }),
         ...(parent === undefined ? {} : { parent }),
         tree: c.req.query('tree') === 'true',
+        archived: c.req.query('archived') === 'true',
         ...(cursor === undefined ? {} : { cursor }),
       }),
     );

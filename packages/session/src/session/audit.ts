@@ -13,6 +13,8 @@ const inward: ReadonlySet<SessionRecord['type']> = new Set([
   'request-passed',
   'request-timed-out',
   'supervisor-set',
+  'described',
+  'deleted',
   'rule-added',
   'answer-kept',
   'answer-sent',

@@ -1,4 +1,5 @@
 import { err, ok } from '@concerto/base';
+import type { DescribeSession } from '@concerto/protocol';
 import { entryOf } from '../queue/queue.ts';
 import { badContent, decideQueue } from '../queue/queue-wishes.ts';
 import { advance, wake } from './advance.ts';
@@ -22,7 +23,9 @@ import { endFailed, endSession } from './settle.ts';
  */
 export function decide(state: SessionState | undefined, asked: SessionCommand): Decided {
   if (asked.type === 'start') return start(state, asked);
-  if (state === undefined) return err({ code: 'no_such_session', message: 'there is no such session' });
+  if (state === undefined || state.deleted === true) {
+    return err({ code: 'no_such_session', message: 'there is no such session' });
+  }
   const draft = draftOf(state, asked);
   switch (asked.type) {
     case 'enqueue':
@@ -41,6 +44,14 @@ export function decide(state: SessionState | undefined, asked: SessionCommand): 
       return conclude(draft, passRequest(draft, asked));
     case 'supervise':
       return conclude(draft, supervise(draft, asked.supervisor));
+    case 'describe':
+      describe(draft, asked);
+      return ok(decision(draft));
+    case 'delete':
+      if (state.end === undefined)
+        return err({ code: 'not_over', message: 'the session is not over; cancel it first' });
+      record(draft, { type: 'deleted' });
+      return ok(decision(draft));
     case 'take-back-answer':
       takeBackAnswer(draft, asked.requestId);
       return ok(decision(draft));
@@ -109,6 +120,13 @@ function sameStart(state: SessionState, wish: StartCommand): boolean {
   const { id, ...is } = state;
   const exists = [id, is.kind, is.agent, is.title, is.once, is.template, is.input, is.tools, is.parent];
   return JSON.stringify(wished) === JSON.stringify(exists);
+}
+
+function describe(draft: Draft, { title, archived }: Pick<DescribeSession, 'title' | 'archived'>): void {
+  const { state } = draft;
+  const isSame =
+    (title ?? state.title) === state.title && (archived ?? state.archived === true) === (state.archived === true);
+  if (!isSame) record(draft, { type: 'described', title, archived });
 }
 
 function respond(draft: Draft, line: string): void {

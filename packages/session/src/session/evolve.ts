@@ -24,6 +24,8 @@ export function fold(records: Iterable<SessionRecord>): SessionState | undefined
 }
 
 export function evolveSession(state: SessionState, record: SessionRecord): SessionState {
+  // Nothing happened in it: what is old stays so, what rests goes on resting.
+  if (record.type === 'described') return apply(state, record);
   const next = isQueueRecord(record)
     ? { ...state, queue: evolveQueue(state.queue, record), ...messageSince(state, record) }
     : apply(state, record);
@@ -105,6 +107,12 @@ function apply(state: SessionState, record: ApartFromMessages): SessionState {
     case 'budget-raised':
     case 'child-used':
       return { ...state, budget: evolveBudget(state.budget, record) };
+    case 'described': {
+      const { title = state.title, archived = state.archived === true } = record;
+      return { ...state, title, archived: archived ? true : undefined };
+    }
+    case 'deleted':
+      return { ...state, deleted: true };
     case 'rule-added':
       return { ...state, rules: [...state.rules, record.rule] };
     case 'supervisor-set':

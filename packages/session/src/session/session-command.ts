@@ -118,6 +118,10 @@ export type Wish =
       readonly by: string;
       readonly reason?: string | undefined;
     }
+  /** What it is called, and whether it is put away; also when it is over. */
+  | { readonly type: 'describe'; readonly title?: string | undefined; readonly archived?: boolean | undefined }
+  /** Only when it is over. */
+  | { readonly type: 'delete' }
   /** Who answers for the session from now on. */
   | { readonly type: 'supervise'; readonly supervisor?: string | undefined }
   /** Nobody took the answer in time; nothing when somebody did. */
@@ -251,6 +255,7 @@ export type Refusal = { readonly message: string } & (
       readonly code:
         | 'no_such_session'
         | 'id_in_use'
+        | 'not_over'
         | 'session_closed'
         | 'no_such_message'
         | 'already_delivered'

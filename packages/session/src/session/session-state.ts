@@ -130,6 +130,9 @@ export type SessionState = {
   readonly code?: string | undefined;
   /** The program that answers for it, and how often that was changed: each time it is another run of it. */
   readonly supervisor?: string | undefined;
+  readonly archived?: true | undefined;
+  /** Nothing is left of it but this. */
+  readonly deleted?: true | undefined;
   readonly supervisions: number;
   /** The session that it answers for itself. */
   readonly supervises?: string | undefined;

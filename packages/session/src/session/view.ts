@@ -39,6 +39,7 @@ export function sessionView(state: SessionState, position: number): Session {
     ...(state.supervises === undefined ? {} : { supervises: state.supervises }),
     answerers: answerersOf(state),
     ...(state.version === undefined ? {} : { version: state.version }),
+    ...(state.archived === undefined ? {} : { archived: state.archived }),
   };
 }
 

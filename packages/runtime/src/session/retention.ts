@@ -1,0 +1,92 @@
+import type { EventLog } from '@concerto/log';
+import { finalStatuses, type Session } from '@concerto/protocol';
+import type { Clock, Report } from '../ports.ts';
+import { removeLeftContents } from './delete-session.ts';
+import type { Sessions } from './sessions.ts';
+
+/** How long what is over is kept; nothing happens to sessions that are not. */
+export type RetentionRules = {
+  readonly archiveAfterMs?: number | undefined;
+  readonly deleteAfterMs?: number | undefined;
+  /** Of more that are over, the oldest are deleted. */
+  readonly keepSessions?: number | undefined;
+};
+
+export type RetentionOptions = {
+  readonly log: EventLog;
+  readonly sessions: Sessions;
+  readonly rules: RetentionRules;
+  readonly clock: Clock;
+  readonly report: Report;
+};
+
+const everyMs = 60 * 60 * 1_000;
+/** Not at once: a server that starts has better things to do. */
+const firstAfterMs = 60_000;
+const pageRows = 200;
+const caller = { actor: 'retention', key: undefined };
+
+/** Puts away and deletes what is old, and finishes what a crash left of deletions. Any number of servers may do so. */
+export class Retention {
+  readonly #options: RetentionOptions;
+  #cancel: () => void;
+  #busy: Promise<void> = Promise.resolve();
+  #isClosed = false;
+
+  constructor(options: RetentionOptions) {
+    this.#options = options;
+    this.#cancel = this.#in(firstAfterMs);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#cancel();
+    await this.#busy;
+  }
+
+  #in(ms: number): () => void {
+    const { clock, report } = this.#options;
+    return clock.at(clock.now() + ms, () => {
+      this.#busy = this.sweep()
+        .catch((cause: unknown) => report('old sessions are kept for now: the store could not be reached', cause))
+        .then(() => {
+          if (!this.#isClosed) this.#cancel = this.#in(everyMs);
+        });
+    });
+  }
+
+  async sweep(): Promise<void> {
+    const { log, sessions, rules, clock } = this.#options;
+    await removeLeftContents(log, sessions.blobs);
+    const { archiveAfterMs, deleteAfterMs, keepSessions } = rules;
+    if (archiveAfterMs === undefined && deleteAfterMs === undefined && keepSessions === undefined) return;
+    const over = await this.#over();
+    const now = clock.now();
+    for (const [index, session] of over.entries()) {
+      if (this.#isClosed) return;
+      const age = now - Date.parse(session.updatedAt);
+      const isTooMany = keepSessions !== undefined && index >= keepSessions;
+      // One whose children are not over yet is deleted the next time.
+      if (isTooMany || age >= (deleteAfterMs ?? Number.POSITIVE_INFINITY)) await sessions.delete(session.id, caller);
+      else if (session.archived !== true && age >= (archiveAfterMs ?? Number.POSITIVE_INFINITY))
+        await sessions.describe(session.id, { archived: true }, caller);
+    }
+  }
+
+  /** The newest first. */
+  async #over(): Promise<readonly Session[]> {
+    const rows: Session[] = [];
+    for (const status of finalStatuses) {
+      for (const archived of [false, true]) {
+        for (let cursor: string | undefined; ; ) {
+          const query = { status, archived, limit: pageRows, ...(cursor === undefined ? {} : { cursor }) };
+          const page = await this.#options.sessions.list(query);
+          rows.push(...page.sessions);
+          cursor = page.nextCursor;
+          if (cursor === undefined) break;
+        }
+      }
+    }
+    return rows.toSorted((a, b) => (a.updatedAt < b.updatedAt ? 1 : -1));
+  }
+}
