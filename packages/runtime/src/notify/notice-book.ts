@@ -68,6 +68,8 @@ function after(state: NoticeState, event: OverviewEvent, at: string): NoticeStat
     }
     case 'requestSettled':
       return without(state, (notice) => notice.session === event.session && notice.requestId === event.requestId);
+    case 'sessionDeleted':
+      return without(state, (notice) => notice.session === event.session);
   }
 }
 
