@@ -207,6 +207,43 @@ test('`concerto agents` shows who is kept, `concerto stop` stops the server and 
   expect(await concerto('stop', ...store)).toMatchObject({ code: 1, err: expect.stringContaining('no server runs') });
 });
 
+test('a server that is named by --url tells of its agents, ends one, and stops with the others', {
+  timeout: aMachineUnderLoadMs,
+}, async () => {
+  const api = await start();
+  const { url = '', token = '' } = server ?? {};
+  const env = { XDG_STATE_HOME: join(folder, 'elsewhere'), HOME: folder };
+  const concerto = async (...args: string[]) =>
+    await runConcerto([...args, '--url', url, '--token', token], env, tmpdir()).ended;
+  const ids: string[] = [];
+  for (const _ of [1, 2]) {
+    const { id } = await api.start({ agent: 'puppet', prompt: steps({ hang: true }) });
+    await api.until(id, (event) => event.type === 'functionCall');
+    ids.push(id);
+  }
+  const [first = '', second = ''] = ids;
+  const listed: { session: string; pid: number }[] = JSON.parse((await concerto('agents', 'ls', '--json')).out);
+  expect(listed.map(({ session }) => session).sort()).toEqual([...ids].sort());
+  expect((await concerto('agents', 'end', first)).out).toBe('1 agent ended\n');
+  await api.untilStatus(first, 'interrupted');
+  const stopped = await concerto('stop', '--agents');
+  expect(stopped).toMatchObject({ code: 0, out: expect.stringMatching(/has stopped, and its agents have ended/) });
+  const pid = listed.find(({ session }) => session === second)?.pid ?? 0;
+  await expect
+    .poll(
+      () => {
+        try {
+          return process.kill(pid, 0);
+        } catch {
+          return false;
+        }
+      },
+      { timeout: 20_000 },
+    )
+    .toBe(false);
+  expect((await concerto('agents', 'ls')).code).toBe(1);
+});
+
 test('when the keeper is killed too, sessions are interrupted, and the reason says so', {
   timeout: aMachineUnderLoadMs,
 }, async () => {

@@ -7,6 +7,7 @@ import {
   BlobRef,
   type DescribeSession,
   EventPage,
+  KeptAgentList,
   LifecycleAccepted,
   type LifecycleVerb,
   Message,
@@ -27,6 +28,7 @@ import {
   SessionList,
   type SessionStatus,
   type StartSession,
+  type StopServer,
   Template,
   TemplateList,
   TokenAdded,
@@ -56,6 +58,7 @@ export function concertoClient(options: ClientOptions) {
     ...fileCalls(calls),
     ...houseCalls(calls),
     ...peopleCalls(calls),
+    ...upkeepCalls(calls),
   };
 }
 
@@ -257,6 +260,21 @@ function houseCalls(calls: HttpCalls) {
       }),
     deleteTemplate: async (name: string, call: CallOptions = {}): Promise<void> => {
       await calls.call({ ...call, method: 'DELETE', path: `templates/${segment(name)}`, answer: done });
+    },
+  };
+}
+
+/** What an operator does. */
+function upkeepCalls(calls: HttpCalls) {
+  return {
+    /** Agents that outlive the server. */
+    kept: (call: CallOptions = {}) => calls.call({ ...call, method: 'GET', path: 'kept', answer: KeptAgentList }),
+    endKept: async (session: string, call: CallOptions = {}): Promise<void> => {
+      await calls.call({ ...call, method: 'DELETE', path: `kept/${segment(session)}`, answer: done });
+    },
+    /** The server; its agents go on, unless they are to end too. */
+    stopServer: async (wanted: StopServer = {}, call: CallOptions = {}): Promise<void> => {
+      await calls.call({ ...call, method: 'POST', path: 'stop', body: wanted, answer: done });
     },
   };
 }

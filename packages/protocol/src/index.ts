@@ -162,6 +162,7 @@ export {
 export { Instant, MessageId, RequestId, SessionId } from './ids.ts';
 export { type JsonRpcError, type JsonRpcFrame, type JsonRpcId, parseJsonRpcFrame } from './json-rpc.ts';
 export { JsonValue } from './json-value.ts';
+export { KeptAgentList, KeptAgentRow, StopServer } from './kept.ts';
 export {
   type FilePart,
   fileOf,

@@ -24,6 +24,7 @@ import { ruleRoutes } from './routes/rule-routes.ts';
 import { runRoutes } from './routes/run-routes.ts';
 import { sessionRoutes } from './routes/session-routes.ts';
 import { streamRoutes } from './routes/stream-routes.ts';
+import { upkeepRoutes } from './routes/upkeep-routes.ts';
 import type { OnNode, ServerContext } from './server-context.ts';
 import { servePage } from './static-page.ts';
 import { WrongTokens } from './wrong-tokens.ts';
@@ -81,6 +82,7 @@ export function createApp(
   app.route('/api', ruleRoutes(context));
   app.route('/api', programRoutes(context));
   app.route('/api', tokenRoutes(context));
+  app.route('/api', upkeepRoutes(context));
 
   const mcp = context.mcp ?? noMcp;
   app.all('/mcp', ...known, (c) => mcp(c.req.raw, c.req.header('authorization')));

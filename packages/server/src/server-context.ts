@@ -1,4 +1,5 @@
 import type { EventLog, LogMeasures } from '@concerto/log';
+import type { KeptAgentRow } from '@concerto/protocol';
 import type { Sessions } from '@concerto/runtime';
 import type { HttpBindings } from '@hono/node-server';
 import type { AnsweredCall } from './call-log.ts';
@@ -8,6 +9,15 @@ import type { InlineTools } from './inline-tools.ts';
 import type { LogTails } from './log-tails.ts';
 import type { KnownPerson, People } from './people/people.ts';
 import type { ProgramShelf } from './program-shelf.ts';
+
+/** What the process that serves can do about itself and the agents of its machine. */
+export type Upkeep = {
+  readonly kept: () => Promise<readonly KeptAgentRow[]>;
+  /** Whether there was one. */
+  readonly end: (session: string) => Promise<boolean>;
+  /** Returns at once; the answer still goes out. */
+  readonly stop: (agentsToo: boolean) => void;
+};
 
 /** What the routes need; made once by the app. */
 export type ServerContext = {
@@ -21,6 +31,8 @@ export type ServerContext = {
   /** One call of the Model Context Protocol, with the caller's own token; undefined serves none. */
   readonly mcp?: (request: Request, authorization: string | undefined) => Promise<Response>;
   readonly programs: ProgramShelf;
+  /** Absent where nothing is kept and nobody may stop it. */
+  readonly upkeep?: Upkeep | undefined;
   readonly version: string;
   /** How long a long poll waits; as long as others' when left out. */
   readonly longPollMs?: number;

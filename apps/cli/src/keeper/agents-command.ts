@@ -1,7 +1,9 @@
-import type { ListedAgent } from '@concerto/keeper';
+import type { KeptAgentRow } from '@concerto/protocol';
 import { defineCommand, parseArguments, UsageError } from '../arguments.ts';
+import { connect, orHint } from '../sessions/connect.ts';
 import { print, printError, printJson } from '../terminal/print.ts';
-import { endAll, keeperHere, keeperOptions, memoryOf, sessionOf } from './kept-here.ts';
+import { isNamed, keeperHere, keeperOptions } from './kept-here.ts';
+import { upkeepOf } from './upkeep.ts';
 
 export const spec = defineCommand({
   name: 'agents',
@@ -21,51 +23,53 @@ export const spec = defineCommand({
 
 export async function run(argv: string[]): Promise<number> {
   const { values, positionals } = parseArguments(spec, argv);
+  return await orHint(values, () => obey(values, positionals));
+}
+
+type Values = ReturnType<typeof parseArguments<typeof spec.options>>['values'];
+
+async function obey(values: Values, positionals: readonly string[]): Promise<number> {
   const [verb, ...names] = positionals;
-  const keeper = keeperHere(values);
-  if (verb === 'ls' && names.length === 0) {
-    await list((await keeper?.list()) ?? [], values.json);
+  if (verb !== 'ls' && verb !== 'end') throw new UsageError('`concerto agents ls` or `concerto agents end SESSION...`');
+  if (verb === 'ls' && names.length > 0) throw new UsageError('`concerto agents ls` takes no names');
+  if (verb === 'end' && values.all === names.length > 0) throw new UsageError('name sessions or pids, or give --all');
+  const { rows, end } = isNamed(values) ? await there(values) : await here(values);
+  if (verb === 'ls') {
+    list(rows, values.json);
     return 0;
   }
-  if (verb !== 'end') throw new UsageError('`concerto agents ls` or `concerto agents end SESSION...`');
-  if (values.all === names.length > 0) throw new UsageError('name sessions or pids, or give --all');
-  if (values.all) {
-    print(ended(keeper === undefined ? 0 : await endAll(keeper)));
-    return 0;
-  }
-  const agents = (await keeper?.list()) ?? [];
-  const chosen = names.map((name) => agents.filter((agent) => sessionOf(agent) === name || String(agent.pid) === name));
-  const unknown = names.filter((_, index) => chosen[index]?.length === 0);
+  const chosen = rows.filter(
+    ({ session, pid }) => values.all || names.includes(session) || names.includes(String(pid)),
+  );
+  const unknown = names.filter((name) => !chosen.some(({ session, pid }) => session === name || String(pid) === name));
   if (unknown.length > 0) {
     printError(`no agent of ${unknown.join(', ')} is kept here; \`concerto agents ls\` shows those that are`);
     return 1;
   }
-  const all = chosen.flat();
-  await Promise.all(all.map(({ agent }) => keeper?.end(agent) ?? Promise.resolve(false)));
-  print(ended(all.length));
+  await Promise.all(chosen.map(({ session }) => end(session)));
+  print(ended(chosen.length));
   return 0;
+}
+
+type Kept = { readonly rows: readonly KeptAgentRow[]; readonly end: (session: string) => Promise<unknown> };
+
+/** Of the keeper of a store on this machine. */
+async function here(values: Parameters<typeof keeperHere>[0]): Promise<Kept> {
+  const upkeep = upkeepOf(keeperHere(values));
+  return { rows: await upkeep.kept(), end: upkeep.end };
+}
+
+/** Of a server that is named, wherever it is. */
+async function there(values: Parameters<typeof connect>[0]): Promise<Kept> {
+  const client = connect(values);
+  return { rows: (await client.kept()).agents, end: (session) => client.endKept(session) };
 }
 
 function ended(count: number): string {
   return count === 1 ? '1 agent ended' : `${count} agents ended`;
 }
 
-function stateOf({ running, owned }: ListedAgent): string {
-  if (!running) return 'ended, its last words wait';
-  return owned ? 'owned' : 'waits for a server';
-}
-
-async function list(agents: readonly ListedAgent[], json: boolean): Promise<void> {
-  const rows = await Promise.all(
-    agents.map(async (agent) => ({
-      pid: agent.pid,
-      session: sessionOf(agent),
-      since: new Date(agent.since).toISOString(),
-      memory: agent.running ? await memoryOf(agent) : 0,
-      state: stateOf(agent),
-      ...(agent.endsAt === undefined ? {} : { endsAt: new Date(agent.endsAt).toISOString() }),
-    })),
-  );
+function list(rows: readonly KeptAgentRow[], json: boolean): void {
   if (json) return printJson(rows);
   if (rows.length === 0) return print('no agents are kept here');
   const texts = rows.map(({ pid, session, since, memory, state }) => [

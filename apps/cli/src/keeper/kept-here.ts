@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { KeeperClient, type ListedAgent } from '@concerto/keeper';
+import type { KeptAgentRow } from '@concerto/protocol';
 import { keeperFolder } from '../serve/keeper-of.ts';
 import { loadCatalog } from '../serve/load-catalog.ts';
 import { defaultStore, storeOf } from '../serve/server-settings.ts';
@@ -9,7 +10,18 @@ import { defaultStore, storeOf } from '../serve/server-settings.ts';
 export const keeperOptions = {
   store: { type: 'string', value: 'URL', help: `the store; default ${defaultStore}, CONCERTO_STORE or the manifest's` },
   config: { type: 'string', value: 'FILE', help: 'manifest; default ./Concerto.toml' },
+  url: {
+    type: 'string',
+    value: 'URL',
+    help: 'a server elsewhere, in place of the one of this folder; or CONCERTO_URL',
+  },
+  token: { type: 'string', value: 'T', help: 'its token; or CONCERTO_TOKEN' },
 } as const;
+
+/** Somebody means a server and not the store of this folder. */
+export function isNamed({ url }: { readonly url: string | undefined }): boolean {
+  return url !== undefined || process.env.CONCERTO_URL !== undefined;
+}
 
 /** Undefined for a store in memory, whose agents end with the server. */
 export function keeperHere(values: {
@@ -29,11 +41,33 @@ export function sessionOf({ agent }: ListedAgent): string {
 }
 
 /** Resident memory of a process and all in its group, in bytes; undefined where nobody tells. */
-export async function memoryOf({ pid }: ListedAgent): Promise<number | undefined> {
+async function memoryOf({ pid }: ListedAgent): Promise<number | undefined> {
   const listed = await promisify(execFile)('ps', ['-A', '-o', 'pgid=,rss=']).catch(() => undefined);
   if (listed === undefined) return undefined;
   const rows = listed.stdout.split('\n').map((line) => line.trim().split(/\s+/).map(Number));
   return rows.reduce((sum, [group, kilobytes = 0]) => (group === pid ? sum + kilobytes * 1024 : sum), 0);
+}
+
+/** As commands and the server tell of them. */
+export async function keptRows(agents: readonly ListedAgent[]): Promise<readonly KeptAgentRow[]> {
+  return await Promise.all(
+    agents.map(async (agent) => {
+      const memory = agent.running ? await memoryOf(agent) : 0;
+      return {
+        pid: agent.pid,
+        session: sessionOf(agent),
+        since: new Date(agent.since).toISOString(),
+        ...(memory === undefined ? {} : { memory }),
+        state: stateOf(agent),
+        ...(agent.endsAt === undefined ? {} : { endsAt: new Date(agent.endsAt).toISOString() }),
+      };
+    }),
+  );
+}
+
+function stateOf({ running, owned }: ListedAgent): string {
+  if (!running) return 'ended, its last words wait';
+  return owned ? 'owned' : 'waits for a server';
 }
 
 /** Ends all that a keeper holds; gives how many there were. */

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describeProcess } from '@concerto/keeper';
 import { defineCommand, parseArguments } from '../arguments.ts';
+import { addressOf, connect, orHint } from '../sessions/connect.ts';
 import { runningServer } from '../state/project-state.ts';
 import { print, printError } from '../terminal/print.ts';
-import { endAll, keeperHere, keeperOptions } from './kept-here.ts';
+import { endAll, isNamed, keeperHere, keeperOptions } from './kept-here.ts';
 
 const stopsWithinMs = 60_000;
 const pollMs = 50;
@@ -21,6 +22,7 @@ export const spec = defineCommand({
 
 export async function run(argv: string[]): Promise<number> {
   const { values } = parseArguments(spec, argv);
+  if (isNamed(values)) return await orHint(values, () => stopThere(values));
   const running = runningServer(process.cwd());
   if (running === undefined && !values.agents) {
     printError('no server runs for this folder');
@@ -44,6 +46,35 @@ export async function run(argv: string[]): Promise<number> {
     print(`${who} at work; \`concerto agents ls\` shows, \`concerto stop --agents\` ends`);
   }
   return 0;
+}
+
+/** A server that is named is asked, and is gone when nobody answers there any more. */
+async function stopThere(values: {
+  readonly url: string | undefined;
+  readonly token: string | undefined;
+  readonly agents: boolean;
+}): Promise<number> {
+  const client = connect(values);
+  const url = addressOf(values);
+  const kept = (await client.kept()).agents.length;
+  await client.stopServer({ agents: values.agents });
+  const until = Date.now() + stopsWithinMs;
+  while (await answers(url)) {
+    if (Date.now() > until) {
+      printError(`the server on ${url} does not stop`);
+      return 1;
+    }
+    await sleep(pollMs);
+  }
+  print(`the server on ${url} has stopped${values.agents && kept > 0 ? ', and its agents have ended' : ''}`);
+  return 0;
+}
+
+async function answers(url: string): Promise<boolean> {
+  return await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(stopsWithinMs) }).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** The second signal says that nobody need wait for a second thought. */

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { probeSandbox, startAgent } from '@concerto/agents';
+import type { KeeperClient } from '@concerto/keeper';
 import { type EventLog, LogError, type LogMeasures, measuredLog, openEventLog } from '@concerto/log';
 import {
   type Catalog,
@@ -27,6 +28,8 @@ export type Runtime = {
   readonly sessions: Sessions;
   /** Undefined when sessions are run by other processes. */
   readonly runner: Runner | undefined;
+  /** Of the agents of this machine, where sessions are run here and one can be. */
+  readonly keeper: KeeperClient | undefined;
   /**
    * Gives up the sessions, then the store. Agents at work stay with their keeper, which `stayed` is told, unless
    * `endsAll` aborts before this resolves.
@@ -72,7 +75,8 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   const overview = new Overview({ log, store, index: new SessionIndex(log), clock, report: options.report });
   const rules = new RuleBook({ log, catalog: options.catalog, mintId });
   const sessions = new Sessions({ log, store, pool, rules, catalog: options.catalog, clock, mintId });
-  const keeper = options.runs ? keeperOf(options.store, options.keepAgents, options.report)?.agents : undefined;
+  const held = options.runs ? keeperOf(options.store, options.keepAgents, options.report) : undefined;
+  const keeper = held?.agents;
   const runner = options.runs
     ? new Runner({
         log,
@@ -99,6 +103,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     measures,
     sessions,
     runner,
+    keeper: held?.client,
     close: async (leaving) => {
       const keeps = leaving !== undefined && !leaving.endsAll.aborted;
       const left = (await runner?.stop('the server is stopping', keeps)) ?? [];

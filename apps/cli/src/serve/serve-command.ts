@@ -2,6 +2,7 @@ import { hostname, networkInterfaces } from 'node:os';
 import { mcpOverHttp } from '@concerto/mcp';
 import { type RunningServer, serve } from '@concerto/server';
 import { defineCommand, parseArguments, UsageError } from '../arguments.ts';
+import { upkeepOf } from '../keeper/upkeep.ts';
 import { ownVersion, pageFolder } from '../own-place.ts';
 import { forgetServer, rememberServer, type ServerRecord } from '../state/project-state.ts';
 import { checkTrust } from './check-trust.ts';
@@ -90,7 +91,13 @@ export async function run(argv: string[]): Promise<number> {
     const inlineTools = inlineToolsOf(settings);
     const watched = { report, onAnswered: answered, measures: runtime.measures };
     const programs = programShelf(configured.programs, isLoopback(host));
-    const about = { programs, version: ownVersion(), webRoot: pageFolder(), mcp: mcp.answer };
+    const about = {
+      programs,
+      version: ownVersion(),
+      webRoot: pageFolder(),
+      mcp: mcp.answer,
+      upkeep: upkeepOf(runtime.keeper),
+    };
     server = await serve({ host, port, sessions, log, guard, inlineTools, ...about, ...watched });
   } catch (cause) {
     await runtime.close();

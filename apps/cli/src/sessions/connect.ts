@@ -1,6 +1,7 @@
-import { type ClientError, type ConcertoClient, concertoClient } from '@concerto/client';
+import { ClientError, type ConcertoClient, concertoClient } from '@concerto/client';
 import { UsageError } from '../arguments.ts';
 import { keptToken, runningServer } from '../state/project-state.ts';
+import { printError } from '../terminal/print.ts';
 
 export const connectionOptions = {
   url: { type: 'string', value: 'URL', help: 'server; default CONCERTO_URL, or the one of this folder' },
@@ -18,6 +19,20 @@ export function connect(values: {
     throw new UsageError(`${JSON.stringify(url)} is not the URL of a server, such as http://127.0.0.1:4242`);
   const token = values.token ?? process.env.CONCERTO_TOKEN ?? tokenKeptFor(url);
   return concertoClient({ url, ...(token === undefined ? {} : { token }) });
+}
+
+/** What a server refuses, or that it is not there, is told with what to do about it; exit code 1. */
+export async function orHint(
+  values: { readonly url: string | undefined },
+  work: () => Promise<number>,
+): Promise<number> {
+  try {
+    return await work();
+  } catch (cause) {
+    if (!(cause instanceof ClientError)) throw cause;
+    printError(`${cause.message}${hintFor(cause, values)}`);
+    return 1;
+  }
 }
 
 /** What a person can do about it, if anything. */
