@@ -112,12 +112,15 @@ test('17.5 a program is read, checked, written and run on its page, which shows 
   await call.locator('.run-timeline .settled', { hasText: 'blue' }).waitFor();
   expect(await accessFaults(page)).toEqual([]);
   await page.getByRole('link', { name: 'painter, its source' }).click();
-  await page.getByRole('complementary', { name: 'Runs' }).getByText('Completed').waitFor();
-  expect(await page.locator('.runs-here').count()).toBe(0);
+  const runs = page.getByRole('complementary', { name: 'Runs' });
+  await runs.locator('.badge', { hasText: 'Completed' }).first().waitFor();
+  await page.locator('.runs-here').waitFor({ state: 'detached' });
 
   await page.setViewportSize({ width: 360, height: 740 });
   await page.getByRole('button', { name: 'Run' }).scrollIntoViewIfNeeded();
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
+  const help = await page.getByRole('button', { name: 'Keyboard help' }).boundingBox();
+  expect((help?.x ?? 999) + (help?.width ?? 0)).toBeLessThanOrEqual(360);
   expect(problems).toEqual([]);
   await context.close();
 }, 120_000);

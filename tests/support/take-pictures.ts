@@ -19,6 +19,7 @@ type Sessions = {
   readonly done: string;
   readonly question: string;
   readonly failed: string;
+  readonly program: string;
 };
 type Scene = { readonly name: string; readonly show: (page: Page, url: string, sessions: Sessions) => Promise<void> };
 
@@ -76,6 +77,26 @@ const scenes: readonly Scene[] = [
     },
   },
   {
+    name: 'program',
+    show: async (page, url, { program }) => {
+      await page.goto(`${url}/programs/release?run=${program}`);
+      await page.locator('.runs-here').waitFor();
+      await page.locator('.code-keyword').first().waitFor();
+    },
+  },
+  {
+    name: 'settings',
+    show: async (page, url) => {
+      // Where Node is installed is nobody's business.
+      await page.route('**/api/agents', async (route) => {
+        const response = await route.fetch();
+        await route.fulfill({ response, body: (await response.text()).replaceAll(process.execPath, 'node') });
+      });
+      await page.goto(`${url}/settings`);
+      await page.getByText("None beside the server's own.").waitFor();
+    },
+  },
+  {
     name: 'keyboard',
     show: async (page, url) => {
       await page.goto(`${url}/`);
@@ -112,20 +133,33 @@ async function startSessions(api: Api): Promise<Sessions> {
   const { body } = await api.get(`/api/sessions/${done}/requests`);
   await api.post(`/api/sessions/${done}/requests/${body.requests[0].requestId}`, { response: true });
   await api.untilStatus(done, 'idle');
+  const { id: program } = await api.start({ program: 'release', title: 'Release 2.1' });
   return {
     done,
+    program,
     failed: await start('Publish 2.0', 'Publish it; this will fail.', 'idle'),
     question: await start('Move the invoices', 'Move them, and ask me your question.', 'waitingForInput'),
     approval: await start('Sign tokens with a key pair', task, 'waitingForApproval'),
   };
 }
 
+const release = `/// Changes what is left to change, then says what it has done.
+agent Builder { connector: builder }
+
+fn main() -> Result<String, AgentError> {
+    let changed = Builder.execute("Sign the login tokens with a key pair instead of the shared secret.")?;
+    Ok(changed)
+}
+`;
+/** Only these, where any is named. */
+const wanted = process.argv.slice(2);
 const folder = await mkdtemp(join(tmpdir(), 'concerto-pictures-'));
 const agent = join(import.meta.dirname, 'picture-agent.mjs');
 await writeFile(
   join(folder, 'Concerto.toml'),
-  `[agents.builder]\ncommand = ${JSON.stringify(process.execPath)}\nargs = [${JSON.stringify(agent)}]\ndescription = "Changes code, and asks before it does"\n`,
+  `[agents.builder]\ncommand = ${JSON.stringify(process.execPath)}\nargs = [${JSON.stringify(agent)}]\ndescription = "Changes code, and asks before it does"\ninput_format = "json"\n[programs.release]\nentry = "release.conc"\n`,
 );
+await writeFile(join(folder, 'release.conc'), release);
 const [server, browser] = await Promise.all([startServer({ folder }), openBrowser()]);
 const faults: string[] = [];
 try {
@@ -134,6 +168,7 @@ try {
   for (const colorScheme of themes) {
     for (const { name: size, width, height } of sizes) {
       for (const { name, show } of scenes) {
+        if (wanted.length > 0 && !wanted.includes(name)) continue;
         const { context, page } = await visit(browser, server.entrance, { colorScheme, width });
         await page.setViewportSize({ width, height });
         await show(page, server.url, sessions);

@@ -70,12 +70,13 @@ export function editorExtensions(ports: EditorPorts, isReadOnly: boolean): Exten
       ...defaultKeymap,
       ...historyKeymap,
       ...lintKeymap,
-      // Tab leaves the editor for whoever comes by keyboard; Escape, then Tab does not: the code is indented by it.
+      // Tab leaves the editor, for whoever comes by keyboard.
       { ...indentWithTab, key: 'Ctrl-]' },
     ]),
     EditorState.tabSize.of(4),
     EditorState.readOnly.of(isReadOnly),
-    EditorView.contentAttributes.of({ 'aria-label': 'Source' }),
+    EditorView.lineWrapping,
+    EditorView.contentAttributes.of({ 'aria-label': 'Source', tabindex: '0' }),
     EditorView.updateListener.of((update) => {
       if (update.docChanged) ports.onText(update.state.doc.toString());
     }),
