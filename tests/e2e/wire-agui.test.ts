@@ -1,8 +1,11 @@
+import { join } from 'node:path';
 import { HttpAgent, type Interrupt, type Message } from '@ag-ui/client';
 import { afterAll, describe, expect, test } from 'vitest';
 import { startRoomyPuppetServer, steps } from '../support/puppets.ts';
 
-const puppets = await startRoomyPuppetServer();
+const puppet = JSON.stringify(join(import.meta.dirname, '../support/puppet.mjs'));
+const seeing = `[agents.seeing]\ncommand = ${JSON.stringify(process.execPath)}\nargs = [${puppet}]\naccepts = ["text", "image/*"]\n`;
+const puppets = await startRoomyPuppetServer(seeing);
 const { api } = puppets;
 afterAll(() => puppets.close());
 
@@ -130,6 +133,24 @@ describe('AG-UI', () => {
     await api.post('/api/sessions/agui-thread-4/interrupt');
     expect(await running).toMatchObject({ outcome: 'cancelled' });
     expect(texts(stopped.messages)).toEqual(['on and on']);
+  });
+
+  test('a picture goes to an agent that takes pictures, and is there for whoever comes later', async () => {
+    const image = {
+      type: 'image' as const,
+      source: { type: 'data' as const, value: 'iVBORw0KGgo=', mimeType: 'image/png' },
+    };
+    const content = [{ type: 'text' as const, text: 'look' }, image];
+    const agent = agentOf('/api/agui?agent=seeing', 'agui-thread-5');
+    agent.addMessage({ id: 'u1', role: 'user', content });
+    expect(await run(agent)).toMatchObject({ outcome: 'success' });
+    const later = agentOf('/api/agui/agui-thread-5');
+    await run(later);
+    expect(later.messages[0]).toMatchObject({ id: 'u1', role: 'user', content: [{ type: 'text' }, { type: 'image' }] });
+    const { messages } = (await api.get('/api/chat/agui-thread-5/messages')).body;
+    expect(messages[0].parts).toContainEqual(expect.objectContaining({ type: 'file', mediaType: 'image/png' }));
+    const blind = { threadId: 'agui-thread-6', runId: 'r', messages: [{ id: 'u', role: 'user', content }] };
+    expect(await api.post('/api/agui?agent=able', blind)).toMatchObject({ status: 422 });
   });
 
   test('what cannot be served is refused, and says why', async () => {

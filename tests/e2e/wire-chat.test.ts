@@ -143,7 +143,11 @@ describe('their transport', () => {
   });
 
   test('what cannot be served is refused, and says why', async () => {
-    const file = { id: 'u', role: 'user', parts: [{ type: 'file', mediaType: 'image/png', url: 'data:,' }] };
+    const file = {
+      id: 'u',
+      role: 'user',
+      parts: [{ type: 'file', mediaType: 'image/png', url: 'https://elsewhere.example/a.png' }],
+    };
     expect(await api.post('/api/chat', {})).toMatchObject({ status: 422 });
     expect(await api.post('/api/chat', { id: 'x', messages: [file] })).toMatchObject({
       status: 422,

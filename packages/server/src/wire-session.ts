@@ -2,8 +2,10 @@ import { createHash } from 'node:crypto';
 import type { Json } from '@concerto/base';
 import {
   type FoldedEvent,
+  type LlmContent,
   MessageId,
   type MessagePriority,
+  type Part,
   SessionId,
   type StartSession,
   type SuspendEvent,
@@ -34,7 +36,7 @@ export function speakerOf({ sessions }: ServerContext, c: Context<OnNode>): Spea
 }
 
 /** Something that a user said, by the id under which the session's queue knows it. */
-export type Word = { readonly id: string; readonly content: string };
+export type Word = { readonly id: string; readonly content: string | LlmContent };
 
 /** Puts everything that there is into a fold. */
 export async function readTo(
@@ -107,8 +109,14 @@ export async function startWith(
   return first.id;
 }
 
-export function wholePrompt(words: readonly Word[]): string {
-  return words.map(({ content }) => content).join('\n\n');
+/** Several words as one. */
+function wholePrompt(words: readonly Word[]): string | LlmContent {
+  const contents = words.map(({ content }) => content);
+  if (contents.every((content) => typeof content === 'string')) return contents.join('\n\n');
+  const parts = contents.flatMap((content): Part[] =>
+    typeof content === 'string' ? [{ text: content }] : content.parts,
+  );
+  return { role: 'user', parts };
 }
 
 /** A client's own id where it can be ours too, else one that is made from it. */
@@ -117,17 +125,19 @@ export function ownId(schema: typeof SessionId | typeof MessageId, id: string): 
   return `w_${createHash('sha256').update(id).digest('base64url').slice(0, 24)}`;
 }
 
-/** Something that a user said, as text; `text` is undefined when there is more in it than that. */
-export function wordOf(id: string, text: string | undefined): Word {
-  if (text === undefined) {
+/** Something that a user said; `content` is undefined when there is something in it that cannot be taken. */
+export function wordOf(id: string, content: string | LlmContent | undefined): Word {
+  if (content === undefined) {
     throw new ProblemError(
       422,
       'unsupported_content',
-      'a message of the user is text; other parts cannot be taken yet',
+      'a message of the user is text and files; other parts cannot be taken',
     );
   }
-  if (text.trim() === '') throw new ProblemError(422, 'invalid_content', 'a message of the user must not be empty');
-  return { id: ownId(MessageId, id), content: text };
+  if (content === '' || (typeof content === 'string' && content.trim() === '')) {
+    throw new ProblemError(422, 'invalid_content', 'a message of the user must not be empty');
+  }
+  return { id: ownId(MessageId, id), content };
 }
 
 /** It was read from JSON. */

@@ -1,7 +1,7 @@
 export { AcpFold, chosenAnswer, permissionOf } from './acp/acp-fold.ts';
-export { type AguiMessage, RunAgentInput, userText } from './agui/agui-events.ts';
+export { type AguiMessage, RunAgentInput, userContent } from './agui/agui-events.ts';
 export { AguiFold, type AguiRun } from './agui/agui-fold.ts';
-export { type ChatAnswer, ChatInput, chatAnswers, chatText, heardTo, isTransient } from './chat/chat-chunks.ts';
+export { type ChatAnswer, ChatInput, chatAnswers, chatContent, heardTo, isTransient } from './chat/chat-chunks.ts';
 export { answerId, ChatFold } from './chat/chat-fold.ts';
 export { ChatTranscript } from './chat/chat-transcript.ts';
 export { isHeardOut, type Narration } from './narration.ts';

@@ -190,7 +190,8 @@ export class Narration {
     this.#firstMessage ??= message.id;
     const told = this.#stands({ queue: queueAfter(this.#standing.queue, event) }, 'queue');
     if (message.status !== 'delivered') return told;
-    return [...told, ...this.#user(message.id, { role: 'user', parts: [{ text: message.content }] }, message.how)];
+    const parts = message.parts ?? [{ text: message.content }];
+    return [...told, ...this.#user(message.id, { role: 'user', parts }, message.how)];
   }
 
   #user(id: string, content: LlmContent, how: 'steer' | 'prompt' | undefined): readonly Told[] {

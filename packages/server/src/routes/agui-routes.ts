@@ -1,6 +1,6 @@
 import type { Json } from '@concerto/base';
-import { MessagePriority, SessionId } from '@concerto/protocol';
-import { AguiFold, type AguiMessage, type AguiRun, isHeardOut, RunAgentInput, userText } from '@concerto/wires';
+import { MessageId, MessagePriority, SessionId } from '@concerto/protocol';
+import { AguiFold, type AguiMessage, type AguiRun, isHeardOut, RunAgentInput, userContent } from '@concerto/wires';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { type Context, Hono } from 'hono';
 import type * as z from 'zod';
@@ -19,7 +19,6 @@ import {
   startWith,
   Target,
   type Word,
-  wholePrompt,
   wordOf,
 } from '../wire-session.ts';
 import { writeStream } from '../wire-stream.ts';
@@ -106,13 +105,14 @@ function frames(events: readonly object[]): string {
 
 function runOf(input: RunAgentInput, session: string, exists: boolean): AguiRun {
   const { threadId, runId, parentRunId, tools, context } = input;
-  const words = newWords(input);
-  const [first] = words;
   const carried: AguiMessage[] = input.messages.flatMap(({ id, role, content }): AguiMessage[] =>
     role === 'system' || role === 'developer' ? [{ id, role, content }] : [],
   );
+  const said = saidLast(input);
+  const [first] = said;
   // Several words that begin a session are one prompt there.
-  const own = exists || first === undefined ? words : [{ ...first, content: wholePrompt(words) }];
+  const own = exists || first === undefined ? said : [{ ...first, content: said.flatMap(({ content }) => content) }];
+  const isOne = own.length === 1 && said.length === 1;
   const ignored = [
     ...((tools ?? []).length > 0 ? ['tools'] : []),
     ...((context ?? []).length > 0 ? ['context'] : []),
@@ -124,16 +124,22 @@ function runOf(input: RunAgentInput, session: string, exists: boolean): AguiRun 
     runId,
     ...(parentRunId === undefined || parentRunId === null ? {} : { parentRunId }),
     session,
-    carried: [...carried, ...own.map(({ id, content }) => ({ id, role: 'user' as const, content }))],
+    carried: [
+      ...carried,
+      ...(isOne ? said : own).map(({ id, content }) => ({ id: ownId(MessageId, id), role: 'user' as const, content })),
+    ],
     state: isObject(input.state) ? input.state : {},
     ignored,
   };
 }
 
 /** What the user said after everything else; what came before was sent with an earlier run. */
-function newWords({ messages }: RunAgentInput): readonly Word[] {
-  const after = messages.findLastIndex(({ role }) => role !== 'user');
-  return messages.slice(after + 1).map(({ id, content }) => wordOf(id, userText(content)));
+function saidLast({ messages }: RunAgentInput): RunAgentInput['messages'] {
+  return messages.slice(messages.findLastIndex(({ role }) => role !== 'user') + 1);
+}
+
+function newWords(input: RunAgentInput): readonly Word[] {
+  return saidLast(input).map(({ id, content }) => wordOf(id, userContent(content)));
 }
 
 function wishesOf(forwarded: unknown): Wishes {

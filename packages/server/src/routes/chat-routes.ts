@@ -5,7 +5,7 @@ import {
   ChatInput,
   ChatTranscript,
   chatAnswers,
-  chatText,
+  chatContent,
   heardTo,
   isHeardOut,
   isTransient,
@@ -132,7 +132,7 @@ function readerOf(fold: ChatFold) {
 
 function newWords({ messages }: ChatInput): readonly Word[] {
   const after = messages.findLastIndex(({ role }) => role !== 'user');
-  return messages.slice(after + 1).map((message) => wordOf(message.id, chatText(message)));
+  return messages.slice(after + 1).map((message) => wordOf(message.id, chatContent(message)));
 }
 
 async function stream(

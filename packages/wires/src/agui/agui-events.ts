@@ -1,9 +1,17 @@
+import type { LlmContent, Part } from '@concerto/protocol';
 import * as z from 'zod';
+import { fileIn, plainOr } from '../files.ts';
 
 /** The version of AG-UI that is spoken here. */
 export const aguiVersion = '1.0';
 
-const UserContent = z.union([z.string(), z.array(z.looseObject({ type: z.string(), text: z.string().optional() }))]);
+/** A file that stands in the message; one that is only named nobody would fetch. */
+const Source = z.looseObject({ type: z.literal('data'), value: z.string(), mimeType: z.string() });
+const UserPart = z.union([
+  z.looseObject({ type: z.literal('text'), text: z.string() }),
+  z.looseObject({ type: z.enum(['image', 'audio', 'video', 'document']), source: Source }),
+]);
+const UserContent = z.union([z.string(), z.array(UserPart).min(1)]);
 
 /** What a client sends: as loose as the protocol, which lets producers add what they like. */
 export const RunAgentInput = z.looseObject({
@@ -35,13 +43,32 @@ export const RunAgentInput = z.looseObject({
 });
 export type RunAgentInput = z.infer<typeof RunAgentInput>;
 
-/** The words of a user message; undefined when there is something in it that is no text. */
-export function userText(content: unknown): string | undefined {
+/** What a user says, in our words; undefined when it cannot be taken. */
+export function userContent(content: unknown): string | LlmContent | undefined {
   const parsed = UserContent.safeParse(content);
   if (!parsed.success) return undefined;
   if (typeof parsed.data === 'string') return parsed.data;
-  if (parsed.data.some(({ type, text }) => type !== 'text' || text === undefined)) return undefined;
-  return parsed.data.map(({ text }) => text ?? '').join('\n');
+  return plainOr({ role: 'user', parts: parsed.data.map(partOf) });
+}
+
+function partOf(part: z.infer<typeof UserPart>): Part {
+  if (part.type === 'text') return { text: part.text };
+  const { source } = part;
+  return { inlineData: { mimeType: source.mimeType, data: source.value } };
+}
+
+/** And back: what others said, for the client. */
+export function aguiContent({ parts }: LlmContent): readonly object[] {
+  return parts.map((part) => {
+    const file = fileIn(part);
+    if (file === undefined) return { type: 'text', text: 'text' in part ? part.text : JSON.stringify(part) };
+    const kind = /^(image|audio|video)\//.exec(file.mimeType)?.[1] ?? 'document';
+    const source =
+      file.data === undefined
+        ? { type: 'url', value: file.url, mimeType: file.mimeType }
+        : { type: 'data', value: file.data, mimeType: file.mimeType };
+    return { type: kind, source };
+  });
 }
 
 type ToolCall = { id: string; type: 'function'; function: { name: string; arguments: string }; metadata?: object };

@@ -1,8 +1,9 @@
 import { type JsonObject, unreachable } from '@concerto/base';
 import { type FoldedEvent, noUsage, textOf, type UsageSum, usageAfter } from '@concerto/protocol';
+import { plainOr } from '../files.ts';
 import { Narration } from '../narration.ts';
 import { type Call, resultText, resultValue, type Told } from '../told.ts';
-import { type AguiEvent, type AguiMessage, type AguiOutcome, aguiVersion } from './agui-events.ts';
+import { type AguiEvent, type AguiMessage, type AguiOutcome, aguiContent, aguiVersion } from './agui-events.ts';
 import { AguiTranscript } from './agui-transcript.ts';
 import {
   closing,
@@ -276,6 +277,11 @@ export class AguiFold {
   }
 
   #user({ id, content }: Extract<Told, { tell: 'user' }>): readonly AguiEvent[] {
+    if (typeof plainOr(content) !== 'string') {
+      // Files cannot be told piece by piece.
+      this.#transcript.addUser(id, aguiContent(content));
+      return this.#carried.has(id) ? [] : this.#snapshot();
+    }
     const said = [
       { type: 'TEXT_MESSAGE_START', messageId: id, role: 'user' },
       { type: 'TEXT_MESSAGE_CONTENT', messageId: id, delta: textOf(content) },

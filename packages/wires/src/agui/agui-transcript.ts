@@ -59,6 +59,11 @@ export class AguiTranscript {
     }
   }
 
+  /** What somebody said that is more than text. */
+  addUser(id: string, content: unknown): void {
+    if (!this.#byId.has(id)) this.#push({ id, role: 'user', content });
+  }
+
   /** What was said under an id no longer counts. */
   replaceText(id: string, text: string): void {
     const message = this.#byId.get(id);

@@ -1,4 +1,6 @@
+import type { LlmContent, Part } from '@concerto/protocol';
 import * as z from 'zod';
+import { filePart, plainOr } from '../files.ts';
 
 /** What `DefaultChatTransport` sends, as far as it is looked at. */
 export const ChatInput = z.looseObject({
@@ -27,10 +29,27 @@ const AnsweredTool = z.looseObject({
   approval: Approval.optional().catch(undefined),
 });
 
-/** The words of a user message; undefined when there is something in it that is no text. */
-export function chatText({ parts }: InputMessage): string | undefined {
-  const texts = parts.map(({ type, text }) => (type === 'text' && typeof text === 'string' ? text : undefined));
-  return texts.some((text) => text === undefined) ? undefined : texts.join('\n');
+const InputFile = z.looseObject({
+  type: z.literal('file'),
+  mediaType: z.string(),
+  url: z.string(),
+  filename: z.string().optional(),
+});
+
+/** What a user says, in our words; undefined when it cannot be taken. */
+export function chatContent({ parts }: InputMessage): string | LlmContent | undefined {
+  const taken: Part[] = [];
+  for (const part of parts) {
+    if (part.type === 'text' && typeof part.text === 'string') {
+      taken.push({ text: part.text });
+      continue;
+    }
+    const { success, data } = InputFile.safeParse(part);
+    const file = success ? filePart(data.url, data.mediaType, data.filename) : undefined;
+    if (file === undefined) return undefined;
+    taken.push(file);
+  }
+  return plainOr({ role: 'user', parts: taken });
 }
 
 /** Up to where the client had heard, as it was told with the message that it heard last. */

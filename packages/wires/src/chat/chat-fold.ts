@@ -1,5 +1,6 @@
 import { unreachable } from '@concerto/base';
 import { type FoldedEvent, type Part, type SuspendEvent, textOf } from '@concerto/protocol';
+import { fileIn } from '../files.ts';
 import { Narration } from '../narration.ts';
 import { answerSchemaOf, questionOf } from '../requests.ts';
 import { type Call, resultText, resultValue, type Told } from '../told.ts';
@@ -114,7 +115,10 @@ export class ChatFold {
   #user({ id, content, isSteer }: Extract<Told, { tell: 'user' }>): readonly ChatChunk[] {
     const begun = isSteer ? [] : this.#begin(answerId(id));
     if (this.#known.has(id)) return begun;
-    const data = { text: textOf(content), ...(isSteer ? { isSteer } : {}) };
+    const files = content.parts
+      .flatMap((part) => fileIn(part) ?? [])
+      .map(({ mimeType, url }) => ({ mediaType: mimeType, url }));
+    const data = { text: textOf(content), ...(files.length === 0 ? {} : { files }), ...(isSteer ? { isSteer } : {}) };
     const chunk = { type: 'data-user', id, data } as const;
     return isSteer ? this.#in(undefined, chunk) : [...begun, chunk];
   }
@@ -276,25 +280,7 @@ function resultChunk({ call, content, outcome }: Extract<Told, { tell: 'call-res
 }
 
 function partChunk(part: Part): ChatChunk {
-  const inline = inlineOf(part);
-  if (inline !== undefined) {
-    return { type: 'file', mediaType: inline.mimeType, url: `data:${inline.mimeType};base64,${inline.data}` };
-  }
-  const file = fileOf(part);
-  if (file !== undefined) return { type: 'file', mediaType: file.mimeType, url: file.fileUri };
-  return { type: 'data-part', data: part };
-}
-
-function inlineOf(part: Part): { readonly mimeType: string; readonly data: string } | undefined {
-  const value: unknown = Reflect.get(part, 'inlineData');
-  return hasText(value, 'mimeType') && hasText(value, 'data') ? value : undefined;
-}
-
-function fileOf(part: Part): { readonly mimeType: string; readonly fileUri: string } | undefined {
-  const value: unknown = Reflect.get(part, 'fileData');
-  return hasText(value, 'mimeType') && hasText(value, 'fileUri') ? value : undefined;
-}
-
-function hasText<Key extends string>(value: unknown, key: Key): value is Record<Key, string> {
-  return typeof value === 'object' && value !== null && typeof Reflect.get(value, key) === 'string';
+  const file = fileIn(part);
+  if (file === undefined) return { type: 'data-part', data: part };
+  return { type: 'file', mediaType: file.mimeType, url: file.url };
 }

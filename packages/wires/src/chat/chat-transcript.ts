@@ -60,12 +60,14 @@ export class ChatTranscript {
 
   /** What begins a turn is a message of its own; what was said into it stands in it. */
   #user(message: ChatMessage, { id, data }: Extract<ChatChunk, { type: `data-${string}` }>): void {
-    const { text, isSteer } = { text: '', isSteer: false, ...(typeof data === 'object' ? data : {}) };
+    const said = { text: '', isSteer: false, files: [], ...(typeof data === 'object' ? data : {}) };
+    const { text, isSteer } = said;
     if (isSteer) {
       message.parts.push({ type: 'data-user', id, data });
       return;
     }
-    this.messages.splice(-1, 0, { id: id ?? '', role: 'user', parts: [{ type: 'text', text }] });
+    const files = said.files.map((file: object) => ({ type: 'file', ...file }));
+    this.messages.splice(-1, 0, { id: id ?? '', role: 'user', parts: [...files, { type: 'text', text }] });
   }
 }
 
