@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -264,6 +264,117 @@ describe('what cannot be taken is refused with the reason, and nothing is lost',
       body: { code: 'invalid_start' },
     });
   });
+});
+
+/** As `toMatchObject` compares: what is not named does not count. */
+function within(fields: object): Record<string, unknown> {
+  const inner = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(inner);
+    if (typeof value !== 'object' || value === null || 'asymmetricMatch' in value) return value;
+    return expect.objectContaining(within(value));
+  };
+  return Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, inner(value)]));
+}
+
+/** What an agent says that is wrong, what is seen of it, and in which kind of event. */
+const slips = [
+  {
+    what: 'a patch of megabytes',
+    says: [
+      {
+        type: 'tool_call',
+        id: 'c',
+        name: 'edit',
+        kind: 'edit',
+        changes: [{ path: 'a', patch: `@@\n${'+x\n'.repeat(1_000_000)}` }],
+      },
+      { type: 'tool_result', id: 'c', content: 'done' },
+    ],
+    seen: {
+      type: 'functionCall',
+      changes: [{ path: 'a', added: 1_000_000, patch: expect.stringMatching(/\[cut after/) }],
+    },
+  },
+  {
+    what: 'a binary edit',
+    says: [
+      {
+        type: 'tool_call',
+        id: 'c',
+        name: 'edit',
+        changes: [{ path: 'a.png', patch: 'Binary files a.png and a.png differ\n' }],
+      },
+      { type: 'tool_result', id: 'c' },
+    ],
+    seen: { type: 'functionCall', changes: [{ path: 'a.png', added: 0, removed: 0 }] },
+  },
+  {
+    what: 'a path with newlines',
+    says: [
+      { type: 'tool_call', id: 'c', name: 'read', locations: [{ path: 'a\nb' }] },
+      { type: 'tool_result', id: 'c' },
+    ],
+    seen: { type: 'functionCall', locations: [{ path: 'a\nb' }] },
+  },
+  {
+    what: 'a result without its call',
+    says: [{ type: 'tool_result', id: 'nobody', content: 'here' }],
+    seen: { type: 'subagentAddJson', callId: 'nobody', title: 'result without its call' },
+  },
+  {
+    what: 'two results for one call',
+    says: [
+      { type: 'tool_call', id: 'c', name: 'look' },
+      { type: 'tool_result', id: 'c', content: 'first' },
+      { type: 'tool_result', id: 'c', content: 'second' },
+    ],
+    seen: { type: 'subagentAddJson', callId: 'c', title: 'result without its call' },
+  },
+  {
+    what: 'a message id that is used twice',
+    says: [
+      { type: 'message', id: 'm', text: 'one' },
+      { type: 'message', id: 'm', text: 'two' },
+    ],
+    seen: { type: 'content', messageId: 'm', whole: true, content: { parts: [{ text: 'two' }] } },
+  },
+  {
+    what: 'base64 that is none, under a type that is none',
+    says: [
+      { type: 'tool_call', id: 'c', name: 'look' },
+      {
+        type: 'tool_result',
+        id: 'c',
+        content: { parts: [{ inlineData: { mimeType: 'image/nothing', data: '%%%' } }] },
+      },
+    ],
+    seen: { type: 'functionResult', callId: 'c' },
+  },
+  {
+    what: 'a file that is gone',
+    says: [
+      { type: 'tool_call', id: 'c', name: 'look' },
+      {
+        type: 'tool_result',
+        id: 'c',
+        content: { parts: [{ storedData: { handle: 'b_gone', mimeType: 'image/png' } }] },
+      },
+    ],
+    seen: { type: 'functionResult', callId: 'c' },
+  },
+];
+
+test.each(slips)('an agent that slips is shown as it is, and the session goes on: $what', async ({ says, seen }) => {
+  const scene = steps(...says.map((say) => ({ say })), { say: { type: 'result', text: 'over' } });
+  const file = join(folder, 'scene.json');
+  await writeFile(file, scene);
+  const { id } = await api.start({ agent: 'looker', prompt: steps({ play: file }) });
+  const events = await api.until(id, isTurnOver);
+  const { type, ...fields } = seen;
+  expect(events.filter((event) => event.type === type)).toContainEqual(expect.objectContaining(within(fields)));
+  expect(events.at(-1)).toMatchObject({ type: 'turnComplete', outcome: 'done' });
+  await api.post(`/api/sessions/${id}/messages`, { content: 'next' });
+  await api.until(id, (event) => event.type === 'content' && event.content.parts[0]?.text === 'did: next');
 });
 
 test('a model sees pictures: of a message, of a tool, of an answer, also after a restart', async () => {

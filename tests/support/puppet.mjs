@@ -2,7 +2,7 @@
 // with `did: PROMPT`. Flags: `--can a,b` announces, `--deaf a,b` announces and never confirms, `--stubborn` ignores
 // SIGINT and SIGTERM, `--asleep` never reads, `--trace=FILE` writes down every line in (`<`) and out (`>`),
 // `--dozes=FILE` reads nothing until there is that file.
-import { appendFileSync, existsSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 const flag = (name) => process.argv.find((argument) => argument.startsWith(`--${name}=`))?.slice(name.length + 3);
@@ -37,6 +37,11 @@ function nextResponse() {
 
 async function perform(step, turn) {
   if (step.say !== undefined) return send(step.say);
+  // More steps than a prompt holds, from a file.
+  if (step.play !== undefined) {
+    for (const inner of JSON.parse(readFileSync(step.play, 'utf8'))) await perform(inner, turn);
+    return;
+  }
   if (step.raw !== undefined) return write(step.raw);
   if (step.many !== undefined) {
     for (let i = 0; i < step.many; i++) {

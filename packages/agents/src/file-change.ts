@@ -6,6 +6,9 @@ import { createTwoFilesPatch } from 'diff';
 /** Larger files are not read for a diff, and a longer patch is cut: it is for reading. */
 const fileBytesMax = 256 * 1024;
 const patchCharactersMax = 64_000;
+/** Of both texts; and how long is looked for their difference. */
+const comparedCharactersMax = 4_000_000;
+const comparedWithinMs = 500;
 
 export type Hunk = {
   readonly oldStart: number;
@@ -18,10 +21,38 @@ export type Hunk = {
 /** What becomes of a file: without `before` it is made, without `after` it is gone. */
 export function changeOf(path: string, before: string | undefined, after: string | undefined): FileChange {
   const kind = kindOf(before, after);
-  const [from, to] = [before === undefined ? '/dev/null' : path, after === undefined ? '/dev/null' : path];
-  const patch = createTwoFilesPatch(from, to, before ?? '', after ?? '', undefined, undefined, { context: 3 });
-  // Its first line is a rule, which says nothing.
-  return changeOfPatch(path, kind, patch.replace(/^=+\n/, ''));
+  const from = before === undefined ? '/dev/null' : headPath(path);
+  const to = after === undefined ? '/dev/null' : headPath(path);
+  if (isBinary(before) || isBinary(after)) return changeOfPatch(path, kind, `Binary files ${from} and ${to} differ\n`);
+  const head = `--- ${from}\n+++ ${to}\n`;
+  const hunks = compared(before ?? '', after ?? '');
+  if (hunks !== undefined) return changeOfPatch(path, kind, `${head}${hunks}`);
+  const counts = { added: lineCount(after), removed: lineCount(before) };
+  const note = `[too large to compare: ${counts.removed} lines before, ${counts.added} after]`;
+  return { ...changeOfPatch(path, kind, `${head}${note}\n`), ...counts };
+}
+
+/** Undefined when finding the difference would take longer than anybody waits. */
+function compared(before: string, after: string): string | undefined {
+  if (before.length + after.length > comparedCharactersMax) return undefined;
+  const limits = { context: 3, timeout: comparedWithinMs };
+  // The names are ours to write: this would spread one with a line end over several lines.
+  const patch = createTwoFilesPatch('before', 'after', before, after, undefined, undefined, limits);
+  return patch?.replace(/^[^@]*/, '');
+}
+
+/** As `git` writes it, where a line of its own would be taken for another. */
+function headPath(path: string): string {
+  // oxlint-disable-next-line no-control-regex -- they are what is looked for
+  return /[\u0000-\u001f"\\]/.test(path) ? JSON.stringify(path) : path;
+}
+
+function isBinary(text: string | undefined): boolean {
+  return text?.includes('\u0000') === true;
+}
+
+function lineCount(text: string | undefined): number {
+  return text === undefined || text === '' ? 0 : text.split('\n').length;
 }
 
 function kindOf(before: string | undefined, after: string | undefined): FileChange['kind'] {
@@ -32,7 +63,8 @@ function kindOf(before: string | undefined, after: string | undefined): FileChan
 /** A patch that an agent has made itself, with or without its head. */
 export function changeOfPatch(path: string, kind: FileChange['kind'], patch: string, movedTo?: string): FileChange {
   const body = patch.replace(/^Index: .*\n=+\n/, '');
-  const whole = /^--- /m.test(body) ? body : `--- ${path}\n+++ ${movedTo ?? path}\n${body}`;
+  const isWhole = /^(?:--- |Binary files |GIT binary patch)/m.test(body);
+  const whole = isWhole ? body : `--- ${headPath(path)}\n+++ ${headPath(movedTo ?? path)}\n${body}`;
   return {
     path,
     kind,

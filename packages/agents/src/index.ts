@@ -2,6 +2,7 @@ export {
   type DescribedProcess,
   describeProcess,
   endOrphan,
+  GroupProcess,
   markerVariable,
   type ProcessIdentity,
 } from '@concerto/keeper';

@@ -10,6 +10,7 @@ import {
   KeptAgentList,
   LifecycleAccepted,
   type LifecycleVerb,
+  type LlmContent,
   Message,
   MessageList,
   type MessagePriority,
@@ -159,7 +160,7 @@ function requestCalls(calls: HttpCalls) {
 function messageCalls(calls: HttpCalls) {
   const send = (
     id: string,
-    message: { readonly content: string; readonly priority?: MessagePriority; readonly id?: string },
+    message: { readonly content: string | LlmContent; readonly priority?: MessagePriority; readonly id?: string },
     call: CallOptions = {},
   ): Promise<Message> =>
     calls.call({ ...call, method: 'POST', path: at(id, '/messages'), body: message, answer: Message });
@@ -176,7 +177,8 @@ function messageCalls(calls: HttpCalls) {
     /** Puts a message into the queue; it is delivered when the agent is free. */
     send,
     /** Says it to the agent at once, or as soon as the agent allows. */
-    steer: (id: string, content: string, call: CallOptions = {}) => send(id, { content, priority: 'immediate' }, call),
+    steer: (id: string, content: string | LlmContent, call: CallOptions = {}) =>
+      send(id, { content, priority: 'immediate' }, call),
     /** With `all` also everything that has left the queue. */
     messages: async (
       id: string,
@@ -194,7 +196,7 @@ function messageCalls(calls: HttpCalls) {
         if (page.more !== true) return { pending, version, ...(page.history === undefined ? {} : { history }) };
       }
     },
-    editMessage: (id: string, message: string, content: string, call: CallOptions = {}) =>
+    editMessage: (id: string, message: string, content: string | LlmContent, call: CallOptions = {}) =>
       revise(id, message, { content }, call),
     promoteMessage: (id: string, message: string, call: CallOptions = {}) =>
       revise(id, message, { priority: 'immediate' }, call),

@@ -73,7 +73,7 @@ export class GroupProcess {
   /** Rejects with the reason of the system when it cannot be started. `onSpawn` may listen to its pipes at once. */
   static async start(
     { command, args, cwd, env, marker }: Launch,
-    options: GroupOptions & { readonly onSpawn?: (child: Pick<Child, 'stderr'>) => void } = {},
+    options: GroupOptions & { readonly onSpawn?: (child: Pick<Child, 'stdout' | 'stderr'>) => void } = {},
   ): Promise<GroupProcess> {
     const child = spawn(command, [...args], {
       cwd,

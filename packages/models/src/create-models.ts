@@ -158,9 +158,12 @@ async function* takeTurn(
       open.nativeSchema = false;
       continue;
     }
-    const wait = delivered ? undefined : retryDelay(connection.settings.retry ?? NO_RETRY, attempt, failure);
+    const settings = connection.settings.retry ?? turn.retry ?? NO_RETRY;
+    const wait = delivered ? undefined : retryDelay(settings, attempt, failure);
     if (wait === undefined)
       throw new ModelFailure(failure.code, failure.message, { ...failure.facts, attempts: attempt });
+    const { message } = failure;
+    turn.onRetry?.({ message, waitMs: wait, attempt: attempt + 1, attempts: settings.max_attempts });
     try {
       await pause(wait, clock, signal);
     } catch (cause) {

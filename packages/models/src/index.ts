@@ -11,6 +11,7 @@ export type {
   ModelMessage,
   ModelPart,
   ModelPiece,
+  ModelReasoning,
   ModelReply,
   ModelTool,
   ModelToolCall,

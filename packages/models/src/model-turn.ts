@@ -1,11 +1,17 @@
 import type { Json } from '@concerto/base';
+import type { RetrySettings } from './retry.ts';
 
 export type ModelToolCall = {
   readonly id: string;
   /** As in `ModelTool`; what the provider calls it stays in this room. */
   readonly name: string;
   readonly arguments: Json;
+  /** What its provider wants back with it, such as a signature. */
+  readonly metadata?: Json | undefined;
 };
+
+/** What a model thought, with what its provider wants back to believe that it did. */
+export type ModelReasoning = { readonly text: string; readonly metadata: Json };
 
 export type ModelFile = {
   readonly type: 'file';
@@ -26,7 +32,12 @@ export type ModelMessage =
       /** All of it in order, where it is more than words. */
       readonly pieces?: readonly ModelPiece[];
     }
-  | { readonly role: 'assistant'; readonly content: string; readonly toolCalls?: readonly ModelToolCall[] }
+  | {
+      readonly role: 'assistant';
+      readonly content: string;
+      readonly toolCalls?: readonly ModelToolCall[];
+      readonly reasoning?: readonly ModelReasoning[];
+    }
   | {
       readonly role: 'tool';
       readonly id: string;
@@ -64,6 +75,19 @@ export type ModelTurn = {
   /** For the whole turn with its retries, from the moment the rate limit lets it go. */
   readonly timeoutMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** How often a request that failed for a while is made again, where the connection says nothing. */
+  readonly retry?: RetrySettings | undefined;
+  /** Hears that a request failed and when it is made again. */
+  readonly onRetry?: ((retry: ModelRetry) => void) | undefined;
+};
+
+export type ModelRetry = {
+  /** Why; without secrets. */
+  readonly message: string;
+  readonly waitMs: number;
+  /** Which attempt is to come, and how many there are at most. */
+  readonly attempt: number;
+  readonly attempts: number;
 };
 
 export type ModelUsage = {
@@ -78,6 +102,8 @@ export type FinishReason = 'stop' | 'length' | 'tool-calls' | 'other';
 
 export type ModelReply = {
   readonly text: string;
+  /** Where the provider wants it back. */
+  readonly reasoning?: readonly ModelReasoning[] | undefined;
   readonly toolCalls: readonly ModelToolCall[];
   readonly finishReason: FinishReason;
   readonly usage: ModelUsage;

@@ -14,7 +14,7 @@ import { type AnswerSchema, answerSchema, schemaInstruction } from './answer-sch
 import type { CallMetadata } from './call-metadata.ts';
 import type { Connection } from './connection.ts';
 import { ModelFailure } from './model-failure.ts';
-import type { FinishReason, ModelPiece, ModelToolCall, ModelTurn, ModelUsage } from './model-turn.ts';
+import type { FinishReason, ModelPiece, ModelReasoning, ModelToolCall, ModelTurn, ModelUsage } from './model-turn.ts';
 import { COMPATIBLE, openProvider } from './open-provider.ts';
 import { type ToolNames, toolNames } from './tool-names.ts';
 
@@ -32,6 +32,7 @@ export type SdkRequest = {
 export type SdkAnswer = {
   readonly text: string;
   readonly toolCalls: readonly ModelToolCall[];
+  readonly reasoning?: readonly ModelReasoning[];
   readonly finishReason: FinishReason;
   readonly usage: ModelUsage;
   readonly model: string;
@@ -45,8 +46,8 @@ export type SdkPart =
 export async function generateAnswer(request: SdkRequest): Promise<SdkAnswer> {
   const prepared = await prepare(request);
   const result = await prepared.sdk.generateText(prepared.options);
-  const { text, finishReason, usage, response, toolCalls } = result;
-  return finish(request, prepared, { text, finishReason, usage, model: response.modelId, toolCalls });
+  const { text, finishReason, usage, response, toolCalls, reasoning } = result;
+  return finish(request, prepared, { text, finishReason, usage, model: response.modelId, toolCalls, reasoning });
 }
 
 /** Ends the request when whoever reads it stops. */
@@ -57,19 +58,31 @@ export async function* streamAnswer(request: SdkRequest): AsyncGenerator<SdkPart
   const { fullStream } = prepared.sdk.streamText({ ...prepared.options, onError: () => undefined });
   let text = '';
   const toolCalls: SdkToolCall[] = [];
+  const reasoning = new Map<string, SdkReasoning>();
   try {
     for await (const part of fullStream) {
       if (part.type === 'text-delta') {
         text += part.text;
         if (part.text !== '') yield { type: 'text', text: part.text };
-      } else if (part.type === 'reasoning-delta') {
-        if (request.turn.thoughts === true && part.text !== '') yield { type: 'thought', text: part.text };
+      } else if (part.type === 'reasoning-start' || part.type === 'reasoning-delta' || part.type === 'reasoning-end') {
+        const piece = part.type === 'reasoning-delta' ? part.text : '';
+        const before = reasoning.get(part.id);
+        const providerMetadata = part.providerMetadata ?? before?.providerMetadata;
+        reasoning.set(part.id, { text: (before?.text ?? '') + piece, providerMetadata });
+        if (request.turn.thoughts === true && piece !== '') yield { type: 'thought', text: piece };
       } else if (part.type === 'tool-call') toolCalls.push(part);
       else if (part.type === 'error') throw part.error;
       else if (part.type === 'abort') throw signal.reason;
       else if (part.type === 'finish-step') {
         const { finishReason, usage, response } = part;
-        const ended = { text, finishReason, usage, model: response.modelId, toolCalls };
+        const ended = {
+          text,
+          finishReason,
+          usage,
+          model: response.modelId,
+          toolCalls,
+          reasoning: [...reasoning.values()],
+        };
         yield { type: 'answer', answer: finish(request, prepared, ended) };
         return;
       }
@@ -86,8 +99,11 @@ type SdkToolCall = {
   readonly providerMetadata?: ProviderMetadata | undefined;
 };
 
+type SdkReasoning = { readonly text: string; readonly providerMetadata?: ProviderMetadata | undefined };
+
 type Ended = {
   readonly text: string;
+  readonly reasoning: readonly SdkReasoning[];
   readonly finishReason: string;
   readonly usage: LanguageModelUsage;
   readonly model: string;
@@ -192,7 +208,7 @@ function sdkMessages(turn: ModelTurn, names: ToolNames, metadata: CallMetadata<P
         return [{ role: 'user', content: message.pieces?.map(userPart) ?? message.content }];
       case 'assistant': {
         const calls = (message.toolCalls ?? []).map((call) => {
-          const providerOptions = metadata.of(call.id);
+          const providerOptions = providerMetadata(call.metadata) ?? metadata.of(call.id);
           return {
             type: 'tool-call' as const,
             toolCallId: call.id,
@@ -202,7 +218,11 @@ function sdkMessages(turn: ModelTurn, names: ToolNames, metadata: CallMetadata<P
           };
         });
         const text = message.content === '' ? [] : [{ type: 'text' as const, text: message.content }];
-        return [{ role: 'assistant', content: [...text, ...calls] }];
+        const thoughts = (message.reasoning ?? []).flatMap(({ text: thought, metadata: own }) => {
+          const providerOptions = providerMetadata(own);
+          return providerOptions === undefined ? [] : [{ type: 'reasoning' as const, text: thought, providerOptions }];
+        });
+        return [{ role: 'assistant', content: [...thoughts, ...text, ...calls] }];
       }
       case 'tool': {
         const output = { type: message.failed ? ('error-text' as const) : ('text' as const), value: message.content };
@@ -224,6 +244,13 @@ function userPart(piece: ModelPiece): TextPart | FilePart {
   return { type: 'file', mediaType, data, ...(name === undefined ? {} : { filename: name }) };
 }
 
+/** As it was kept; what is no such table is nothing that a provider gave. */
+function providerMetadata(kept: Json | undefined): ProviderMetadata | undefined {
+  const read = z.record(z.string(), z.record(z.string(), z.json())).safeParse(kept);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- JSON, by the line before
+  return read.success ? (read.data as ProviderMetadata) : undefined;
+}
+
 const callArguments = z.json();
 
 function finish(request: SdkRequest, { names, schema }: Prepared, ended: Ended): SdkAnswer {
@@ -237,19 +264,31 @@ function finish(request: SdkRequest, { names, schema }: Prepared, ended: Ended):
   const toolCalls = ended.toolCalls.map((call): ModelToolCall => {
     request.metadata.keep(call.toolCallId, call.providerMetadata);
     const parsed = callArguments.safeParse(call.input);
+    const kept = callArguments.safeParse(call.providerMetadata);
     return {
       id: call.toolCallId,
       name: names.fromWire(call.toolName),
       arguments: parsed.success ? parsed.data : null,
+      ...(kept.success ? { metadata: kept.data } : {}),
     };
   });
   return {
     text: schema === undefined ? ended.text : schema.unwrap(ended.text),
     toolCalls,
+    ...signedThoughts(ended.reasoning),
     finishReason: isFinishReason(finishReason) ? finishReason : 'other',
     usage: readUsage(ended.usage),
     model: ended.model,
   };
+}
+
+/** Only what its provider wants back. */
+function signedThoughts(thoughts: readonly SdkReasoning[]): { readonly reasoning?: readonly ModelReasoning[] } {
+  const reasoning = thoughts.flatMap(({ text, providerMetadata: own }) => {
+    const kept = callArguments.safeParse(own);
+    return kept.success ? [{ text, metadata: kept.data }] : [];
+  });
+  return reasoning.length === 0 ? {} : { reasoning };
 }
 
 function isFinishReason(reason: string): reason is FinishReason {

@@ -14,7 +14,8 @@ const time = { tool: 'current_time', arguments: {} };
 const functions = ['current_time'] as const;
 
 async function heard(session: string, text: string): Promise<void> {
-  await expect.poll(async () => textsOf(await stage.events(session)).join('')).toContain(text);
+  const said = async (): Promise<string> => textsOf(await stage.events(session)).join('');
+  await expect.poll(said, { timeout: 10_000 }).toContain(text);
 }
 
 test('an interrupt ends the answer at once, the model is left, and what was said stays said', async () => {

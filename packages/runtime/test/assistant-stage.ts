@@ -34,7 +34,8 @@ const user = { actor: 'user', key: undefined };
 export async function openAssistantStage(script: Script, options: AssistantStageOptions = {}): Promise<AssistantStage> {
   const model = await startScriptedModelServer(script);
   const { log, environment = {}, connections, provider = 'custom', timeoutMs, ...spec } = options;
-  const local = { provider, base_url: model.url, default_model: 'scripted' };
+  const retry = { max_attempts: 1, backoff: 'none' };
+  const local = { provider, base_url: model.url, default_model: 'scripted', retry };
   const models = createModels({ connections: connections ?? { local }, environment });
   const entry: CatalogEntry = {
     kind: 'assistant',

@@ -1,4 +1,5 @@
 import { memoryEventLog } from '@concerto/log';
+import { type Script, startScriptedModelServer } from '@concerto/models/testing';
 import { afterEach, expect, test } from 'vitest';
 import { type AssistantStage, openAssistantStage, saidIn } from './assistant-stage.ts';
 
@@ -142,4 +143,45 @@ test('an assistant that is not configured is refused by name', async () => {
   expect(await stage.sessions.agents()).toMatchObject([
     { name: 'helper', kind: 'assistant', capabilities: expect.arrayContaining(['pause', 'steer']) },
   ]);
+});
+
+test('a provider that is busy is asked again when it says so, and the session shows it', async () => {
+  const busy = { error: { status: 429, message: 'slow down', headers: { 'retry-after-ms': '30' } } };
+  const trouble = { error: { status: 529, message: 'overloaded', headers: { 'retry-after-ms': '20' } } };
+  const model = await startScriptedModelServer([[busy], [trouble], 'At last.']);
+  stage = await openAssistantStage([], {
+    connections: { local: { provider: 'custom', base_url: model.url, default_model: 'scripted' } },
+  });
+  const events = await stage.afterTurns(await stage.begin('Hello'), 1);
+  expect(events.filter(({ title }) => title === 'log')).toMatchObject([
+    { data: { message: expect.stringMatching(/429: slow down; asked again in 1 s \(2 of 4\)$/) } },
+    { data: { message: expect.stringMatching(/529: overloaded; asked again in 2 s \(3 of 4\)$/) } },
+  ]);
+  expect(events.filter(({ type }) => type === 'turnComplete')).toMatchObject([{ outcome: 'done' }]);
+  expect(model.requests).toHaveLength(3);
+  await model.close();
+});
+
+test('a conversation that outgrows the window is summed up, also within a turn, and the next turn knows the first task', async () => {
+  const call = { tool: 'current_time', arguments: { why: 'x'.repeat(1_500) } };
+  const bodies: string[] = [];
+  const script: Script = ({ body }) => {
+    const asked = JSON.stringify(body.messages);
+    bodies.push(asked);
+    if (asked.includes('You shorten')) return 'Looked at the clock thrice.';
+    if (asked.endsWith('"content":"Next"}]')) return 'Still here.';
+    return bodies.length < 6 ? [call] : 'Done.';
+  };
+  stage = await openAssistantStage(script, { functions: ['current_time'], contextTokens: 1_200 });
+  const id = await stage.begin('Watch the clock');
+  const first = await stage.afterTurns(id, 1);
+  const [note] = first.filter(({ data }) => JSON.stringify(data ?? '').includes('"compacted"'));
+  expect(note).toMatchObject({ data: { message: expect.stringMatching(/too long for the model/) } });
+  const shown = JSON.stringify(note);
+  expect(shown).toContain('The first task:\\nWatch the clock');
+  expect(shown).toContain('Looked at the clock thrice.');
+  await stage.say(id, 'Next');
+  await stage.afterTurns(id, 2);
+  expect(bodies.at(-1)).toContain('Watch the clock');
+  expect(bodies.at(-1)?.length).toBeLessThan(8_000);
 });

@@ -36,6 +36,7 @@ export function assistantEntry(name: string, { manifest, folder, models, runs }:
       system,
       temperature,
       accepts,
+      contextTokens: assistant.context_tokens,
       maxSteps: assistant.max_steps,
       maxTokens: assistant.max_tokens,
     },

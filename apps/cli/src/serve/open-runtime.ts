@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { probeSandbox, startAgent } from '@concerto/agents';
 import type { KeeperClient } from '@concerto/keeper';
-import { type EventLog, LogError, type LogMeasures, measuredLog, openEventLog } from '@concerto/log';
+import { type Blobs, type EventLog, LogError, type LogMeasures, measuredLog, openEventLog } from '@concerto/log';
 import {
   type Catalog,
   Overview,
@@ -98,6 +98,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   await overview.begin();
   runner?.start();
   if (options.runs) void warnWithoutSandbox(options.report);
+  const collecting = collectFiles(sessions.blobs, options.report);
   return {
     log,
     measures,
@@ -110,10 +111,24 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
       if (left.length > 0) await leaving?.stayed(left.map(({ pid }) => pid));
       if (leaving?.endsAll.aborted === true) for (const { name } of left) await keeper?.end(name);
       await retention.close();
+      clearInterval(collecting);
       await overview.close();
       await log.close();
     },
   };
+}
+
+const dayMs = 24 * 60 * 60 * 1_000;
+const collectEveryMs = 60 * 60 * 1_000;
+
+/** Files that were uploaded and that no session came to use are let go a day later. */
+function collectFiles(blobs: Blobs, report: Report): NodeJS.Timeout {
+  const collect = (): void => {
+    blobs
+      .collect(Date.now() - dayMs)
+      .catch((cause: unknown) => report('files that nobody uses could not be removed', cause));
+  };
+  return setInterval(collect, collectEveryMs).unref();
 }
 
 async function warnWithoutSandbox(report: Report): Promise<void> {

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '@concerto/base';
+import { wordsOf as contentWords, LlmContent } from '@concerto/protocol';
 
 const longest = 60;
 
@@ -42,13 +43,18 @@ export function answerText(response: Json | undefined): string | undefined {
   if (typeof response === 'boolean') return response ? 'yes' : 'no';
   const fields = fieldsOf(response);
   if (Array.isArray(fields?.selected)) return fields.selected.join(', ');
-  return partsText(fields?.input) ?? (typeof response === 'string' ? response : JSON.stringify(response));
+  return (
+    partsText(fields?.input) ??
+    partsText(response) ??
+    (typeof response === 'string' ? response : JSON.stringify(response))
+  );
 }
 
 function partsText(content: Json | undefined): string | undefined {
   const parts = fieldsOf(content)?.parts;
   if (!Array.isArray(parts)) return undefined;
-  return parts.flatMap((part) => textsOf(fieldsOf(part)?.text)).join(' ');
+  const read = LlmContent.safeParse({ parts });
+  return read.success ? contentWords(read.data) : parts.flatMap((part) => textsOf(fieldsOf(part)?.text)).join(' ');
 }
 
 export function fieldsOf(value: Json | undefined): JsonObject | undefined {

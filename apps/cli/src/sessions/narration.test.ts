@@ -151,3 +151,17 @@ test('what a turn used is told at its end, and a plan as the list it is', () => 
     '▶ Hi\n  ☑ Read\n  ▸ Write\n  1200 in, 30 out · $0.0120\n',
   );
 });
+
+test('files are told in words: of a prompt, of a tool, of an answer', () => {
+  const dot = { inlineData: { mimeType: 'image/png', data: 'AAAA', title: 'dot.png' } };
+  const sheet = { storedData: { handle: 'b', mimeType: 'application/pdf', contentLength: 12_300 } };
+  const text = told(
+    { type: 'start', objective: { role: 'user', parts: [{ text: 'Look' }, dot] } },
+    call(),
+    { type: 'functionResult', callId: 'c', content: { parts: [sheet] }, outcome: 'ok' },
+    { type: 'content', content: { role: 'model', parts: [dot] }, messageId: 'm' },
+  );
+  expect(text).toContain('▶ Look\n[picture, 3 B, dot.png]');
+  expect(text).toContain('[file (application/pdf), 12 kB]');
+  expect(text).toMatch(/\n\[picture, 3 B, dot\.png\]$/);
+});

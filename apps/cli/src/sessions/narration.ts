@@ -2,12 +2,15 @@ import { harmless, harmlessDeep, type Json, withoutStyles } from '@concerto/base
 import type { FollowedEvent } from '@concerto/client';
 import {
   type Choice,
+  fileOf,
+  fileWords,
   SessionFold,
   type Settlement,
   type SuspendEvent,
   type Tool,
   textOf,
   type Usage,
+  wordsOf,
 } from '@concerto/protocol';
 import { paint } from '../terminal/paint.ts';
 import { answerText, fieldsOf } from './audit-detail.ts';
@@ -57,9 +60,9 @@ export class Narration {
       case 'start':
         this.#hasFailed = false;
         this.#saying = undefined;
-        return `${paint('dim', '▶')} ${textOf(event.objective)}`;
+        return `${paint('dim', '▶')} ${wordsOf(event.objective)}`;
       case 'content':
-        return paint('cyan', `» ${textOf(event.content)}`);
+        return paint('cyan', `» ${wordsOf(event.content)}`);
       case 'thought':
         return paint('dim', `  ${event.text.trim()}`);
       case 'functionCall':
@@ -116,7 +119,7 @@ export class Narration {
 
   /** A message in pieces; one that stands whole here replaces what its pieces said. */
   #say({ content, messageId, whole }: EventOf<'content'>): void {
-    const text = textOf(content) || JSON.stringify(content.parts);
+    const text = wordsOf(content) || JSON.stringify(content.parts);
     if (this.#saying === undefined || this.#saying.id !== messageId || messageId === undefined) {
       if (this.#saying?.id !== messageId || whole === true) this.#endLine();
       this.#saying = { id: messageId, text: '' };
@@ -142,6 +145,7 @@ export class Narration {
     const parts = [
       ...(tool.changes.length === 0 || tool.state !== 'ok' ? [] : [changeText(harmlessDeep(tool.changes))]),
       ...outputText(tool),
+      ...filesText(tool),
       ...outcomeText(tool),
     ];
     return parts.length === 0 ? undefined : parts.join('\n');
@@ -214,6 +218,14 @@ function outputText({ output, toolKind }: Tool): readonly string[] {
   const shown = lines.slice(-outputLinesMax).map((line) => paint('dim', `    ${line}`));
   const hidden = lines.length - shown.length;
   return hidden === 0 ? shown : [paint('dim', `    … ${hidden} lines before`), ...shown];
+}
+
+/** What it gave that no terminal shows. */
+function filesText({ result }: Tool): readonly string[] {
+  return (result?.parts ?? []).flatMap((part) => {
+    const file = fileOf(part);
+    return file === undefined ? [] : [paint('dim', `    [${harmless(fileWords(file))}]`)];
+  });
 }
 
 function outcomeText({ state, name, error, result }: Tool): readonly string[] {

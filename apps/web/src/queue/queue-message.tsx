@@ -1,4 +1,4 @@
-import type { Message } from '@concerto/protocol';
+import { type Message, textOf } from '@concerto/protocol';
 import { type KeyboardEvent, type ReactNode, useState } from 'react';
 import { Icon, type IconName } from '../shell/icon.tsx';
 import type { QueueActions } from './use-queue.ts';
@@ -20,7 +20,7 @@ export function QueueMessage(props: Props): ReactNode {
     <li className="queue-message" data-state={stateOf(message)} aria-busy={isBusy}>
       {isEditing && isFree ? (
         <EditForm
-          content={message.content}
+          content={message.parts === undefined ? message.content : textOf({ parts: message.parts })}
           onCancel={() => setEditing(false)}
           onSave={async (content) => {
             if (content === message.content || (await actions.edit(message.id, content))) setEditing(false);

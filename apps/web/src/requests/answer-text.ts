@@ -1,5 +1,5 @@
 import type { Json } from '@concerto/base';
-import { readDecision, type SuspendEvent, textOf } from '@concerto/protocol';
+import { LlmContent, readDecision, type SuspendEvent, textOf, wordsOf } from '@concerto/protocol';
 import { isJsonObject } from '../json/json-object.ts';
 import { lastingOptions } from './consent-options.ts';
 
@@ -46,9 +46,6 @@ function choiceText(event: Extract<SuspendEvent, { type: 'waitForChoice' }>, id:
 
 function inputText(response: Json): string | undefined {
   const input = isJsonObject(response) ? response.input : undefined;
-  const parts = isJsonObject(input) ? input.parts : undefined;
-  if (!Array.isArray(parts)) return undefined;
-  return parts
-    .map((part: unknown) => (isJsonObject(part) && typeof part.text === 'string' ? part.text : ''))
-    .join('\n');
+  const content = LlmContent.safeParse(input ?? response);
+  return content.success ? wordsOf(content.data) : undefined;
 }

@@ -4,6 +4,7 @@ import type { KeyboardEvent, ReactNode, Ref } from 'react';
 import { GrowingField } from '../shell/growing-field.tsx';
 import { Icon } from '../shell/icon.tsx';
 import { type Addressee, addresseeOf } from './addressee.ts';
+import { AttachButton, AttachmentList, useAttachments } from './attachments.tsx';
 import { isOver } from './lifecycle-table.ts';
 import { commandsFor, SlashCommands } from './slash-commands.tsx';
 import { type SendWay, useSender } from './use-sender.ts';
@@ -25,14 +26,17 @@ type Props = {
 /** Says something to the agent: the answer that it waits for, now into what it does, or later as its next task. */
 export function Composer({ id, status, canSteer, open, fieldRef, onSent, commands, whenOver }: Props): ReactNode {
   const { text, problem, write, send } = useSender(id, onSent);
+  const files = useAttachments();
+  const isEmpty = (text.trim() === '' && files.parts.length === 0) || !files.isReady;
   // Between two turns there is nothing to steer and nothing to queue behind.
   const isBetween = status === 'idle' || status === 'interrupted';
   const addressee = addresseeOf(open, text);
   const offered = commandsFor(text, commands);
   const sendBy = (way: SendWay | undefined): void => {
+    if (isEmpty) return;
     if (way === undefined && addressee !== undefined)
-      return send({ answer: addressee.response, to: addressee.requestId });
-    send(way ?? 'queued');
+      send({ answer: addressee.response, to: addressee.requestId }, files.parts, files.take());
+    else send(way ?? 'queued', files.parts, files.take());
   };
   const press = (event: KeyboardEvent<HTMLTextAreaElement>): void => {
     if (event.key === 'Escape') event.currentTarget.blur();
@@ -63,6 +67,7 @@ export function Composer({ id, status, canSteer, open, fieldRef, onSent, command
         </p>
       )}
       <SlashCommands commands={offered} onPick={(name) => write(`/${name} `)} />
+      <AttachmentList attached={files.attached} onRemove={files.remove} />
       <GrowingField
         fieldRef={fieldRef}
         value={text}
@@ -71,13 +76,20 @@ export function Composer({ id, status, canSteer, open, fieldRef, onSent, command
         placeholder={placeholderOf(isBetween, addressee)}
         onChange={(event) => write(event.target.value)}
         onKeyDown={press}
+        onPaste={(event) => files.add(event.clipboardData.files)}
+        onDrop={(event) => {
+          if (event.dataTransfer.files.length === 0) return;
+          event.preventDefault();
+          files.add(event.dataTransfer.files);
+        }}
       />
       <Actions
         hint={hintOf(status, canSteer, addressee)}
         isBetween={isBetween}
-        isEmpty={text.trim() === ''}
+        isEmpty={isEmpty}
         addressee={addressee}
         onSend={sendBy}
+        onFiles={files.add}
       />
     </form>
   );
@@ -89,11 +101,13 @@ type ActionsProps = {
   readonly isEmpty: boolean;
   readonly addressee: Addressee | undefined;
   readonly onSend: (way: SendWay | undefined) => void;
+  readonly onFiles: (files: Iterable<File>) => void;
 };
 
-function Actions({ hint, isBetween, isEmpty, addressee, onSend }: ActionsProps): ReactNode {
+function Actions({ hint, isBetween, isEmpty, addressee, onSend, onFiles }: ActionsProps): ReactNode {
   return (
     <div className="composer-actions">
+      <AttachButton onFiles={onFiles} />
       <p className="hint">{hint}</p>
       {!isBetween && (
         <button

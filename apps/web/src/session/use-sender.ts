@@ -1,5 +1,5 @@
 import type { Json } from '@concerto/base';
-import type { MessagePriority } from '@concerto/protocol';
+import type { LlmContent, MessagePriority, Part } from '@concerto/protocol';
 import { useRef, useState } from 'react';
 import { client } from '../client.ts';
 import { failureOf } from '../fetching/failure.ts';
@@ -20,23 +20,33 @@ export function useSender(id: string, onSent: () => void) {
     setText(next);
     keepDraft(id, next);
   };
-  const send = (way: SendWay): void => {
+  const send = (way: SendWay, files: readonly Part[], bringBack: () => void): void => {
     const content = text.trim();
-    if (content === '') return;
+    if (content === '' && files.length === 0) return;
     setText('');
     setProblem(undefined);
     before.current = before.current.then(async () => {
       try {
-        if (typeof way === 'string') await client.send(id, { content, priority: way });
-        else await client.answer(id, way.to, way.answer);
+        if (typeof way === 'string') await client.send(id, { content: saidWith(content, files), priority: way });
+        else await client.answer(id, way.to, files.length === 0 ? way.answer : jsonOf(saidWith(content, files)));
         // Unless something else is being written by now.
         if (keptDraft(id).trim() === content) forgetDraft(id);
         onSent();
       } catch (cause) {
         setProblem(failureOf(cause).text);
         setText((now) => (now === '' ? content : `${content}\n${now}`));
+        bringBack();
       }
     });
   };
   return { text, problem, write, send };
+}
+
+function saidWith(text: string, files: readonly Part[]): string | LlmContent {
+  if (files.length === 0) return text;
+  return { role: 'user', parts: [...(text === '' ? [] : [{ text }]), ...files] };
+}
+
+function jsonOf(content: string | LlmContent): Json {
+  return JSON.parse(JSON.stringify(content));
 }

@@ -1,9 +1,10 @@
-import type { Part } from '@concerto/protocol';
+import { fileOf, type Part } from '@concerto/protocol';
 import type { ReactNode } from 'react';
 import { isJsonObject } from '../json/json-object.ts';
 import { JsonView } from '../json/json-view.tsx';
 import { Markdown } from '../text/markdown.tsx';
 import type { Block } from './blocks.ts';
+import { FileView } from './file-view.tsx';
 
 type Props = { readonly blocks: readonly Block[] };
 
@@ -22,18 +23,9 @@ export function BlockList({ blocks }: Props): ReactNode {
   });
 }
 
-const imageTypes = /^image\/(png|jpeg|gif|webp|avif)$/;
-
 function PartView({ part }: { readonly part: Part }): ReactNode {
-  if ('inlineData' in part && isInlineData(part.inlineData)) {
-    const { mimeType, data, title } = part.inlineData;
-    if (imageTypes.test(mimeType)) {
-      return (
-        <img className="inline-image" src={`data:${mimeType};base64,${data}`} alt={title ?? 'Image from the agent'} />
-      );
-    }
-    return <JsonView title={title ?? mimeType} data={{ mimeType, characters: data.length }} />;
-  }
+  const file = fileOf(part);
+  if (file !== undefined) return <FileView file={file} />;
   if ('functionResponse' in part) return <JsonView title="Result" data={resultOf(part.functionResponse)} isOpen />;
   if ('json' in part) return <JsonView title="Data" data={part.json} isOpen />;
   return <JsonView title={Object.keys(part)[0] ?? 'part'} data={part} />;
@@ -45,8 +37,4 @@ function resultOf(given: unknown): unknown {
   if (!isJsonObject(response)) return response;
   const [only, ...more] = Object.keys(response);
   return only === 'result' && more.length === 0 ? response.result : response;
-}
-
-function isInlineData(value: unknown): value is { mimeType: string; data: string; title?: string } {
-  return value !== null && typeof value === 'object' && 'mimeType' in value && 'data' in value;
 }

@@ -57,6 +57,7 @@ export const MANIFEST_DOCS: Readonly<Record<string, string>> = {
   'assistants.*.mode': 'Whether tools are called the provider’s way (`native`) or by § signals in its text.',
   'assistants.*.functions': 'Built-in functions it may call.',
   'assistants.*.tools': 'Names of `[mcp]` servers, or a table with `servers`, `allow`, `deny` and `ask`.',
+  'assistants.*.context_tokens': 'How much the model can hear at once; a conversation that comes near is summed up.',
   'assistants.*.accepts': 'Types of files that can be sent to it: `image/*` and `application/pdf` when absent.',
   'assistants.*.max_steps': 'How often the model may be asked in one turn.',
   templates: 'Sessions that can be started by a name.',

@@ -202,6 +202,7 @@ const tools = z.strictObject({
 const assistant = z.strictObject({
   ...answered,
   accepts: accepts.optional(),
+  context_tokens: z.number().int().min(1_000).optional(),
   connection: text,
   model: text.optional(),
   system: z.string().optional(),

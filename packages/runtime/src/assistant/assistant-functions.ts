@@ -2,7 +2,8 @@ import type { Json, JsonObject } from '@concerto/base';
 import { type AgentEvent, textContent } from '@concerto/protocol';
 import * as z from 'zod';
 import type { Suspend } from '../worker.ts';
-import { isObject, type WithFiles } from './assistant-result.ts';
+import { isObject, WithFiles } from './assistant-result.ts';
+import { fetchText, listFolder, readAsFile, runCommand, type World, writeText } from './assistant-world.ts';
 
 /** The functions we bring along. Those about a graph are performed by a client that has one. */
 export const assistantFunctionNames = [
@@ -12,6 +13,11 @@ export const assistantFunctionNames = [
   'inspect_node',
   'apply_edits',
   'edit_graph',
+  'read_file',
+  'list_files',
+  'write_file',
+  'fetch_url',
+  'run_command',
 ] as const;
 export type AssistantFunctionName = (typeof assistantFunctionNames)[number];
 
@@ -24,12 +30,15 @@ type CallContext = {
   /** What the function is doing now, in words. */
   readonly status: (text: string) => void;
   readonly now: () => number;
+  readonly world: World;
 };
 
 export type AssistantFunction = {
   readonly description: string;
   /** JSON Schema of the arguments. */
   readonly parameters: Json;
+  /** For one that is not run without leave: what it would do, in the words of rules. */
+  readonly leave?: ((args: JsonObject) => JsonObject) | undefined;
   /** Rejects with an error whose message the model reads. */
   readonly run: (args: JsonObject, context: CallContext) => Promise<Json | WithFiles>;
 };
@@ -64,25 +73,52 @@ export const assistantFunctions: Readonly<Record<AssistantFunctionName, Assistan
     show({ type: 'graphEdit', ...args });
     return { ok: true };
   }),
+  read_file: define('Read a file of the folder: its text, or a picture.', { path: text }, ({ path }, { world }) =>
+    readAsFile(path, world),
+  ),
+  list_files: define('The names in a folder; folders end with /.', { path: text.default('.') }, ({ path }, { world }) =>
+    listFolder(path, world),
+  ),
+  write_file: define(
+    'Write a file of the folder. A person or a rule decides about each call.',
+    { path: text, content: z.string() },
+    ({ path, content }, { world }) => writeText(path, content, world),
+    ({ path }) => ({ kind: 'edit', paths: [path ?? ''] }),
+  ),
+  fetch_url: define(
+    'Fetch a web address. A person or a rule decides about each call.',
+    { url: z.url({ protocol: /^https?$/ }) },
+    ({ url }, { signal }) => fetchText(url, signal),
+    ({ url }) => ({ kind: 'fetch', url: url ?? '' }),
+  ),
+  run_command: define(
+    'Run a program in the folder, without a shell: its name and its arguments. A person or a rule decides about each call.',
+    { command: z.array(z.string()).min(1) },
+    ({ command }, { world, signal }) => runCommand(command, world, signal),
+    ({ command }) => ({ kind: 'execute', command: command ?? [] }),
+  ),
 };
 
 /** A client that could not do it says so in its answer. */
-async function withoutError(answer: Promise<Json>): Promise<Json> {
+async function withoutError(answer: Promise<Json | WithFiles>): Promise<Json | WithFiles> {
   const given = await answer;
-  if (isObject(given) && typeof given.$error === 'string') throw new Error(given.$error);
+  if (!(given instanceof WithFiles) && isObject(given) && typeof given.$error === 'string')
+    throw new Error(given.$error);
   return given;
 }
 
 function define<Shape extends z.ZodRawShape>(
   description: string,
   shape: Shape,
-  run: (args: z.infer<z.ZodObject<Shape>>, context: CallContext) => Promise<Json>,
+  run: (args: z.infer<z.ZodObject<Shape>>, context: CallContext) => Promise<Json | WithFiles>,
+  leave?: (args: JsonObject) => JsonObject,
 ): AssistantFunction {
   const schema = z.object(shape);
   const parameters = z.json().parse(z.toJSONSchema(schema));
   return {
     description,
     parameters,
+    leave,
     run: async (args, context) => {
       const parsed = schema.safeParse(args);
       if (!parsed.success) {

@@ -5,16 +5,20 @@ import { AssistantHistory } from './assistant-history.ts';
 import { nativeMessages, signalsMessages } from './assistant-messages.ts';
 import { resultEvent, resultIn, resultText, WithFiles } from './assistant-result.ts';
 
-test('a conversation that has become too long loses its oldest turns, never the one that begins', () => {
-  const long = 'x'.repeat(150_000);
-  const history = new AssistantHistory([
-    [{ kind: 'user', text: `first ${long}` }],
-    [{ kind: 'user', text: `second ${long}` }],
-  ]);
-  expect(history.begin({ text: `third ${long}` })).toBe(1);
-  expect(history.said.map((said) => said.kind === 'user' && said.text.slice(0, 6))).toEqual(['second', 'third ']);
-  expect(history.begin({ text: 'x'.repeat(1_000_000) })).toBe(2);
-  expect(history.said).toHaveLength(1);
+test('a conversation that has become too long is summed up from its beginning; results stay with their calls', () => {
+  const long = 'x'.repeat(900);
+  const model = (id: string) =>
+    ({ kind: 'model', text: '', thought: '', calls: [{ id, name: 'look', args: {} }] }) as const;
+  const results = (id: string) =>
+    ({ kind: 'results', results: [{ id, name: 'look', text: long, failed: false }] }) as const;
+  const history = new AssistantHistory([{ kind: 'user', text: 'The task' }], 1_000);
+  for (const id of ['a', 'b', 'c']) for (const one of [model(id), results(id)]) history.add(one);
+  expect(history.tooLong).toBeUndefined();
+  for (const one of [model('d'), results('d')]) history.add(one);
+  expect(history.tooLong).toMatchObject({ older: { length: 7 }, kept: 2 });
+  history.compact('summary', 2);
+  expect(history.said).toEqual([{ kind: 'user', text: 'summary' }, model('d'), results('d')]);
+  expect(history.tooLong).toBeUndefined();
 });
 
 const call = { id: 'c1', name: 'look', args: { at: 'sky' } };

@@ -1,4 +1,5 @@
 import type { Json } from '@concerto/base';
+import type { ModelReasoning } from '@concerto/models';
 import { fileOf, type Part } from '@concerto/protocol';
 
 export type AssistantCall = {
@@ -6,6 +7,8 @@ export type AssistantCall = {
   readonly name: string;
   /** As the model wrote them; anything but an object is its slip. */
   readonly args: Json;
+  /** What its provider wants back with it. */
+  readonly metadata?: Json;
 };
 
 export type CallResult = {
@@ -26,6 +29,8 @@ export type Said =
       readonly text: string;
       readonly thought: string;
       readonly calls: readonly AssistantCall[];
+      /** What its provider wants back of its thoughts. */
+      readonly reasoning?: readonly ModelReasoning[];
       /** What it wrote, where that was no good and it should see its own slip. */
       readonly slip?: string;
     }
@@ -42,47 +47,66 @@ const fileCharacters = 6_000;
 
 /** About a hundred thousand tokens: room for the answer is left even in the smaller windows of today. */
 const charactersMax = 400_000;
+/** So much text is a token, at least. */
+const charactersPerToken = 3;
+/** Of what there may be, so much of the end is left as it was when the rest becomes a summary. */
+const keptShare = 0.25;
 
-type Turn = { readonly said: Said[]; characters: number };
-
-/** The conversation as the model hears it again with each step; the oldest turns go when it becomes too long. */
+/** The conversation as the model hears it again with each step; when it becomes too long, its beginning is summed up. */
 export class AssistantHistory {
-  readonly #turns: Turn[];
+  #said: Said[];
+  #characters: number;
+  readonly #max: number;
 
-  constructor(turns: readonly (readonly Said[])[] = []) {
-    this.#turns = turns.map((said) => ({
-      said: [...said],
-      characters: said.reduce((sum, one) => sum + sizeOf(one), 0),
-    }));
+  constructor(said: readonly Said[] = [], contextTokens?: number) {
+    this.#said = [...said];
+    this.#characters = sizeOfAll(said);
+    this.#max = contextTokens === undefined ? charactersMax : contextTokens * charactersPerToken;
   }
 
   get said(): readonly Said[] {
-    return this.#turns.flatMap((turn) => turn.said);
-  }
-
-  /** Begins a turn; tells how many were left out for it. */
-  begin(said: Utterance): number {
-    this.#turns.push({ said: [], characters: 0 });
-    this.add({ kind: 'user', ...said });
-    let characters = this.#turns.reduce((sum, turn) => sum + turn.characters, 0);
-    let left = 0;
-    while (characters > charactersMax && this.#turns.length > 1) {
-      characters -= this.#turns.shift()?.characters ?? 0;
-      left += 1;
-    }
-    return left;
+    return this.#said;
   }
 
   add(one: Said): void {
-    const turn = this.#turns.at(-1);
-    if (turn === undefined) return;
-    turn.said.push(one);
-    turn.characters += sizeOf(one);
+    this.#said.push(one);
+    this.#characters += sizeOf(one);
+  }
+
+  /** What has to become a summary now, and how many stay after it; undefined while there is room. */
+  get tooLong(): { readonly older: readonly Said[]; readonly kept: number } | undefined {
+    if (this.#characters <= this.#max) return undefined;
+    const room = this.#max * keptShare;
+    let first = this.#said.length - 1;
+    for (let size = sizeOf(this.#said[first]); first > 0; first--) {
+      size += sizeOf(this.#said[first - 1]);
+      if (size > room) break;
+    }
+    // Results go with their calls: without them no provider takes them.
+    while (first > 0 && this.#said[first]?.kind === 'results') first--;
+    const older = this.#said.slice(0, first);
+    return older.length <= 1 ? undefined : { older, kept: this.#said.length - first };
+  }
+
+  compact(summary: string, kept: number): void {
+    this.#said = compacted(this.#said, summary, kept);
+    this.#characters = sizeOfAll(this.#said);
   }
 }
 
-function sizeOf(said: Said): number {
-  switch (said.kind) {
+/** The summary in place of all but the last so many. */
+export function compacted(said: readonly Said[], summary: string, kept: number): Said[] {
+  return [{ kind: 'user', text: summary }, ...said.slice(said.length - kept)];
+}
+
+function sizeOfAll(said: readonly Said[]): number {
+  return said.reduce((sum, one) => sum + sizeOf(one), 0);
+}
+
+function sizeOf(said: Said | undefined): number {
+  switch (said?.kind) {
+    case undefined:
+      return 0;
     case 'user':
       return said.text.length + filesSize(said.parts);
     case 'system':

@@ -98,18 +98,31 @@ async function play(
       }
       for (const said of steers) steered.push({ id: mint('q'), ...said });
       if (stopAfter !== undefined && stopAfter >= pieces.length) queueMicrotask(() => stop.abort());
-      const toolCalls = calls.map(({ name, args }, index) => ({ id: `provider-${index}`, name, arguments: args }));
+      const metadata = { google: { thoughtSignature: `signed ${calls.length}` } };
+      const toolCalls = calls.map(({ name, args }, index) => ({
+        id: `provider-${index}`,
+        name,
+        arguments: args,
+        ...(index === 0 ? { metadata } : {}),
+      }));
+      const reasoning =
+        calls.length === 2 ? { reasoning: [{ text: 'Hm.', metadata: { anthropic: { signature: 's' } } }] } : {};
       const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2, cachedInputTokens: 0 };
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the loop reads no more of a reply
-      yield { type: 'reply', reply: { toolCalls, usage, finishReason: 'stop' } as unknown as ModelReply };
+      yield { type: 'reply', reply: { toolCalls, usage, finishReason: 'stop', ...reasoning } as unknown as ModelReply };
     },
+    execute: async () => ({
+      text: `summed up ${mint('s')}`,
+      usage: { inputTokens: 1, outputTokens: 1, cachedInputTokens: 0 },
+    }),
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the loop asks for nothing else
   } as unknown as Models;
-  history.begin(turn.prompt);
+  history.add({ kind: 'user', ...turn.prompt });
   await runTurn({
     spec: { models, connection: 'c', mode: turn.mode, functions: [], servers: {}, directory: '.', maxSteps: 20 },
     history,
     files: turn.files,
+    marker: 'm',
     tools,
     voice: {
       show: (...shown: readonly AgentEvent[]) => void events.push(...shown),
@@ -135,13 +148,13 @@ test.each([
   ['native', step],
   ['signals', signalStep],
 ] as const)(
-  '%s: whatever was said, called, steered and cut off, the conversation read back is the one that was',
+  '%s: whatever was said, called, steered, cut off and summed up, the conversation read back is the one that was',
   async (mode, some) => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.array(some, { maxLength: 4 }), { minLength: 1, maxLength: 3 }), async (turns) => {
         let minted = 0;
         const mint = (prefix: string): string => `${prefix}_${++minted}`;
-        const history = new AssistantHistory();
+        const history = new AssistantHistory([], 60);
         const log = memoryEventLog({ now: () => 0 });
         const files = new AssistantFiles({ session: 's', log, blobs: new Blobs(log, () => 0) });
         for (const [index, steps] of turns.entries()) {

@@ -18,8 +18,18 @@ export async function nativeMessages(said: readonly Said[], files: Files): Promi
         // A text of nothing but spaces is refused by some.
         const content = one.text.trim() === '' ? '' : one.text;
         if (content === '' && one.calls.length === 0) return [];
-        const toolCalls = one.calls.map(({ id, name, args }) => ({ id, name, arguments: args }));
-        return [{ role: 'assistant', content, ...(toolCalls.length === 0 ? {} : { toolCalls }) }];
+        const { reasoning } = one;
+        const toolCalls = one.calls.map(({ id, name, args, metadata }) => ({
+          id,
+          name,
+          arguments: args,
+          ...(metadata === undefined ? {} : { metadata }),
+        }));
+        const beside = {
+          ...(toolCalls.length === 0 ? {} : { toolCalls }),
+          ...(reasoning === undefined ? {} : { reasoning }),
+        };
+        return [{ role: 'assistant', content, ...beside }];
       }
       case 'results':
         return [

@@ -5,7 +5,7 @@ import type { Said } from './assistant-history.ts';
 import { recallConversation } from './assistant-recall.ts';
 import { resultEvent, WithFiles } from './assistant-result.ts';
 
-async function recalled(events: readonly PublicEvent[]): Promise<readonly (readonly Said[])[]> {
+async function recalled(events: readonly PublicEvent[]): Promise<readonly Said[]> {
   const log = memoryEventLog({ now: () => 0 });
   const entries = events.map((event) => ({ type: event.type, data: encodeEvent(event, '2026-01-01T00:00:00.000Z') }));
   await log.append({ session: 's', streams: [{ stream: 'events', entries }] });
@@ -45,11 +45,9 @@ test('nothing was said yet', async () => {
 });
 
 const hello = [
-  [
-    { kind: 'user', text: 'Hi' },
-    { kind: 'model', text: 'Hello', thought: '', calls: [] },
-  ],
-  [{ kind: 'user', text: 'And?' }],
+  { kind: 'user', text: 'Hi' },
+  { kind: 'model', text: 'Hello', thought: '', calls: [] },
+  { kind: 'user', text: 'And?' },
 ];
 
 test('a result that names the message it repeats is not said again', async () => {
@@ -66,12 +64,11 @@ test('nor is it in a log from before messages had ids', async () => {
 test('what was said into the turn stands where the model heard it, not where it was accepted', async () => {
   const up: AgentEvent = { type: 'content', content: textContent('Up!', 'user'), messageId: 'q1' };
   const events = [...begin('Look'), say('I look.', 'm1'), call('c1'), looked('c1'), up, say('A tree.', 'm2')];
-  expect((await recalled(events))[0]?.map(({ kind }) => kind)).toEqual(['user', 'model', 'results', 'user', 'model']);
+  expect((await recalled(events)).map(({ kind }) => kind)).toEqual(['user', 'model', 'results', 'user', 'model']);
 });
 
 test('a call that was under way when everything ended is lost, and known to be', async () => {
-  const [turn] = await recalled([...begin('Look'), call('c1')]);
-  expect(turn?.at(-1)).toEqual({
+  expect((await recalled([...begin('Look'), call('c1')])).at(-1)).toEqual({
     kind: 'results',
     results: [{ id: 'c1', name: 'look', text: 'lost: it may or may not have been done', failed: true }],
   });
@@ -79,6 +76,6 @@ test('a call that was under way when everything ended is lost, and known to be',
 
 test('a log whose beginning is gone begins with its first whole turn', async () => {
   expect(await recalled([say('…the end.', 'm0'), call('c1'), looked('c1'), ...begin('Next')])).toEqual([
-    [{ kind: 'user', text: 'Next' }],
+    { kind: 'user', text: 'Next' },
   ]);
 });

@@ -1,7 +1,9 @@
 import type { Json } from '@concerto/base';
 import type { EventLog } from '@concerto/log';
+import type { ModelReasoning } from '@concerto/models';
 import {
   type Entry,
+  type FoldedEvent,
   fileOf,
   type LlmContent,
   readStoredEvent,
@@ -11,36 +13,57 @@ import {
   wordsOf,
 } from '@concerto/protocol';
 import * as z from 'zod';
-import type { AssistantCall, CallResult, Said, Utterance } from './assistant-history.ts';
+import { type AssistantCall, type CallResult, compacted, type Said, type Utterance } from './assistant-history.ts';
 import { resultIn } from './assistant-result.ts';
 
 const pageEntries = 1_000;
 
 /** What was said in the session before now, turn by turn: its events hold all of it, whoever ran it then. */
-export async function recallConversation(log: EventLog, session: string): Promise<readonly (readonly Said[])[]> {
+export async function recallConversation(log: EventLog, session: string): Promise<readonly Said[]> {
   const fold = new SessionFold();
-  const args = new Map<string, Json>();
+  const kept: Kept = { args: new Map(), metadata: new Map(), reasoning: new Map() };
   for (let after = 0; ; ) {
     const page = await log.read({ session, stream: 'events', after, limit: pageEntries });
     for (const { data } of page.entries) {
       const event = readStoredEvent(data);
       if (event === undefined) continue;
       fold.take(event);
-      if (event.type === 'functionCall' && event.extra?.args !== undefined) args.set(event.callId, event.extra.args);
+      keep(kept, event);
     }
     const last = page.entries.at(-1)?.position;
     if (last === undefined || last >= page.head) break;
     after = last;
   }
   // What stands before the first prompt that is still kept belongs to no turn.
-  return fold.view.turns.filter(({ number }) => number > 0).map((turn) => saidIn(turn, args));
+  const said: Said[] = [];
+  for (const turn of fold.view.turns) if (turn.number > 0) recallTurn(turn, kept, said);
+  return said;
 }
 
 /** What is noted of a step in which the model wrote signals that are none. */
 const Slip = z.object({ slip: z.string(), message: z.string(), written: z.string() });
 
-/** Arguments as the model wrote them, where that was no object, by call. */
-type WrittenArgs = ReadonlyMap<string, Json>;
+/** What is noted where the beginning became a summary. */
+const Compacted = z.object({ compacted: z.object({ summary: z.string(), kept: z.number().int().nonnegative() }) });
+
+/** What stands beside the events: arguments that were no object and what a provider wants back, by call and message. */
+type Kept = {
+  readonly args: Map<string, Json>;
+  readonly metadata: Map<string, Json>;
+  readonly reasoning: Map<string, readonly ModelReasoning[]>;
+};
+
+const Reasoning = z.array(z.object({ text: z.string(), metadata: z.json() }));
+
+function keep({ args, metadata, reasoning }: Kept, event: FoldedEvent): void {
+  if (event.type === 'functionCall') {
+    if (event.extra?.args !== undefined) args.set(event.callId, event.extra.args);
+    if (event.extra?.metadata !== undefined) metadata.set(event.callId, event.extra.metadata);
+  }
+  if (event.type !== 'thought' || event.messageId === undefined) return;
+  const read = Reasoning.safeParse(event.extra?.reasoning);
+  if (read.success) reasoning.set(event.messageId, read.data);
+}
 
 type Step = {
   readonly messageId: string | undefined;
@@ -50,12 +73,12 @@ type Step = {
   slip?: z.infer<typeof Slip>;
 };
 
-/** The steps of a turn, and what was said into it where the model heard it. */
-function saidIn(turn: Turn, args: WrittenArgs): readonly Said[] {
-  const said: Said[] = [{ kind: 'user', ...utterance(turn.objective ?? { parts: [] }) }];
+/** The steps of a turn, and what was said into it where the model heard it; added to what was said before it. */
+function recallTurn(turn: Turn, kept: Kept, said: Said[]): void {
+  said.push({ kind: 'user', ...utterance(turn.objective ?? { parts: [] }) });
   let step: Step | undefined;
   const close = (): void => {
-    if (step !== undefined) said.push(...saidInStep(step, args));
+    if (step !== undefined) said.push(...saidInStep(step, kept));
     step = undefined;
   };
   const stepOf = (messageId: string | undefined): Step => {
@@ -75,6 +98,11 @@ function saidIn(turn: Turn, args: WrittenArgs): readonly Said[] {
       case 'note': {
         const slip = Slip.safeParse(entry.data);
         if (slip.success) stepOf(slip.data.slip).slip = slip.data;
+        const note = Compacted.safeParse(entry.data);
+        if (!note.success) break;
+        close();
+        const { summary, kept: last } = note.data.compacted;
+        said.splice(0, said.length, ...compacted(said, summary, last));
         break;
       }
       case 'steer':
@@ -87,7 +115,6 @@ function saidIn(turn: Turn, args: WrittenArgs): readonly Said[] {
     }
   }
   close();
-  return said;
 }
 
 function utterance(content: LlmContent): Utterance {
@@ -103,12 +130,17 @@ function spoken({ entries, result }: Turn): readonly Entry[] {
   return repeats ? entries.filter((entry) => entry !== last) : entries;
 }
 
-function saidInStep({ text, thought, tools, slip }: Step, args: WrittenArgs): readonly Said[] {
+function saidInStep({ messageId, text, thought, tools, slip }: Step, kept: Kept): readonly Said[] {
   if (text === '' && tools.length === 0 && slip === undefined) return [];
-  const calls = tools.map(
-    (tool): AssistantCall => ({ id: tool.callId, name: tool.name, args: args.get(tool.callId) ?? tool.args }),
-  );
-  const written = slip === undefined ? {} : { slip: slip.written };
+  const calls = tools.map(({ callId: id, name, args }): AssistantCall => {
+    const metadata = kept.metadata.get(id);
+    return { id, name, args: kept.args.get(id) ?? args, ...(metadata === undefined ? {} : { metadata }) };
+  });
+  const reasoning = messageId === undefined ? undefined : kept.reasoning.get(messageId);
+  const written = {
+    ...(reasoning === undefined ? {} : { reasoning }),
+    ...(slip === undefined ? {} : { slip: slip.written }),
+  };
   return [
     { kind: 'model', text, thought, calls, ...written },
     ...(slip === undefined ? [] : [{ kind: 'system' as const, text: slip.message }]),

@@ -32,4 +32,6 @@ export type AssistantSpec = {
   readonly maxSteps?: number | undefined;
   readonly temperature?: number | undefined;
   readonly maxTokens?: number | undefined;
+  /** How much the model can hear at once; a conversation that comes near is summed up. */
+  readonly contextTokens?: number | undefined;
 };

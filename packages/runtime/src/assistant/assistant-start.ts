@@ -44,7 +44,8 @@ export function assistantStarter({
     const names = Object.keys(settings);
     // The servers are our processes and carry this mark: should we be killed, whoever comes next finds and ends them.
     const identity = { pid: 0, startTime: 'in-process', marker: randomUUID() };
-    if (names.length > 0) await notes.remember(identity);
+    const startsProcesses = names.length > 0 || assistant.functions.includes('run_command');
+    if (startsProcesses) await notes.remember(identity);
     const servers = new McpServers(settings, {
       environment,
       directory: assistant.directory,
@@ -52,18 +53,19 @@ export function assistantStarter({
     });
     const close = async (): Promise<void> => {
       await servers.close();
-      if (names.length > 0) await notes.forget(identity);
+      if (startsProcesses) await notes.forget(identity);
     };
     const late = AbortSignal.timeout(serversTimeoutMs);
     try {
       const signal = AbortSignal.any([ended, late]);
       const tools = await openTools(assistant, ownTools, { names, open: servers, signal });
-      const history = new AssistantHistory(await recallConversation(log, session));
+      const history = new AssistantHistory(await recallConversation(log, session), assistant.contextTokens);
       const files = new AssistantFiles({ session, log, blobs: new Blobs(log, () => clock.now()) });
       const parts = { name, assistant, history, files, tools, close, mintId, clock };
       const isLimited = store.known(session)?.budget !== undefined;
       return new AssistantWorker({
         ...parts,
+        marker: identity.marker,
         ...(isLimited ? { isOverBudget: () => isOver(store.known(session)) } : {}),
       });
     } catch (cause) {

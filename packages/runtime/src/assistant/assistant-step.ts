@@ -1,4 +1,4 @@
-import type { FinishReason, ModelMessage, ModelReply, ModelTool, ModelTurn } from '@concerto/models';
+import type { FinishReason, ModelMessage, ModelReasoning, ModelReply, ModelTool, ModelTurn } from '@concerto/models';
 import type { Usage, UsageSource } from '@concerto/protocol';
 import { createSignalParser, type SignalCall, type SignalEvent, signalsSystemPrompt } from '@concerto/signals';
 import type { AssistantFiles } from './assistant-files.ts';
@@ -21,6 +21,8 @@ export type Step = {
   readonly draft: StepDraft;
   readonly signal: AbortSignal;
   readonly used: (usage: Usage, source: UsageSource) => void;
+  /** A line about the step that is neither the model's nor a function's. */
+  readonly note: (message: string) => void;
   /** Resolves when the next piece may be taken. */
   readonly unfrozen: () => Promise<void>;
 };
@@ -28,6 +30,8 @@ export type Step = {
 export type StepReply = {
   readonly calls: readonly AssistantCall[];
   readonly finish: FinishReason;
+  /** What its provider wants back of its thoughts. */
+  readonly reasoning?: readonly ModelReasoning[];
   /** What the model did wrong and has to hear, with what it wrote. */
   readonly slip?: { readonly told: string; readonly written: string };
 };
@@ -49,8 +53,14 @@ async function askNatively(step: Step): Promise<StepReply> {
   }
   draft.end();
   if (reply !== undefined) step.used(usageOf(reply), { model: reply.model });
-  const calls = (reply?.toolCalls ?? []).map(({ id, name, arguments: args }) => ({ id, name, args }));
-  return { calls, finish: reply?.finishReason ?? 'other' };
+  const calls = (reply?.toolCalls ?? []).map(({ id, name, arguments: args, metadata }) => ({
+    id,
+    name,
+    args,
+    ...(metadata === undefined ? {} : { metadata }),
+  }));
+  const reasoning = reply?.reasoning === undefined ? {} : { reasoning: reply.reasoning };
+  return { calls, finish: reply?.finishReason ?? 'other', ...reasoning };
 }
 
 /** The model's text is its signals; nothing runs before the signal to execute, and nothing it writes after it counts. */
@@ -132,7 +142,10 @@ class SignalHearing {
   }
 }
 
-function turnOf({ spec, tools, signal }: Step, messages: readonly ModelMessage[]): ModelTurn {
+/** A provider that is busy or in trouble is asked again, when it says so itself or ever more seldom. */
+const patience = { max_attempts: 4, backoff: 'exponential', initial_delay_ms: 1_000, max_delay_ms: 60_000 } as const;
+
+function turnOf({ spec, tools, signal, note }: Step, messages: readonly ModelMessage[]): ModelTurn {
   const system = spec.mode === 'signals' ? signalsSystemPrompt(tools.map(signalFunction)) : '';
   const instructions = [spec.system ?? '', system].filter((text) => text !== '').join('\n\n');
   return {
@@ -143,6 +156,9 @@ function turnOf({ spec, tools, signal }: Step, messages: readonly ModelMessage[]
     maxTokens: spec.maxTokens,
     thoughts: true,
     signal,
+    retry: patience,
+    onRetry: ({ message, waitMs, attempt, attempts }) =>
+      note(`${message}; asked again in ${Math.round(waitMs / 100) / 10} s (${attempt} of ${attempts})`),
   };
 }
 

@@ -12,6 +12,7 @@ export type AssistantTool = ModelTool & {
   /** Whether a person is asked before each call. */
   readonly asks: boolean;
   readonly run: AssistantFunction['run'];
+  readonly leave?: AssistantFunction['leave'];
 };
 
 type Rules = Pick<AssistantSpec, 'allow' | 'deny' | 'ask'>;
@@ -55,7 +56,8 @@ export async function openTools(
   const found: AssistantTool[] = [];
   for (const name of spec.functions) {
     const rule = ruleOf(spec, tools, { tool: name });
-    if (rule !== 'deny') found.push({ name, ...assistantFunctions[name], asks: rule === 'ask' });
+    const known = assistantFunctions[name];
+    if (rule !== 'deny') found.push({ name, ...known, asks: rule === 'ask' || known.leave !== undefined });
   }
   const lists = await Promise.all(
     servers.names.map(async (server) =>

@@ -5,6 +5,7 @@ import type { AssistantCall, AssistantHistory, CallResult, Utterance } from './a
 import { failureEvents, isObject, resultEvent, textWithFiles, WithFiles, withFilesOf } from './assistant-result.ts';
 import type { AssistantSpec } from './assistant-spec.ts';
 import { askModel, type StepReply } from './assistant-step.ts';
+import { summaryOf } from './assistant-summary.ts';
 import { type AssistantTool, findTool } from './assistant-tools.ts';
 import { type AssistantVoice, StepDraft } from './assistant-voice.ts';
 
@@ -24,6 +25,8 @@ export type AssistantTurn = {
   readonly spec: AssistantSpec;
   readonly history: AssistantHistory;
   readonly files: AssistantFiles;
+  /** What processes of its functions carry. */
+  readonly marker: string;
   readonly tools: ReadonlyMap<string, AssistantTool>;
   readonly voice: AssistantVoice;
   readonly signal: AbortSignal;
@@ -60,6 +63,7 @@ export async function runTurn(turn: AssistantTurn): Promise<JsonObject> {
     for (let steps = 0, slips = 0; steps < limit; steps++) {
       await turn.boundary();
       hearSteered(turn);
+      await compact(turn);
       const step = await takeStep(turn);
       const { text, calls, slip, finish, messageId } = step;
       slips = slip === undefined ? 0 : slips + 1;
@@ -85,6 +89,17 @@ export async function runTurn(turn: AssistantTurn): Promise<JsonObject> {
   }
 }
 
+/** Before the model's window is full. What was said stays in the log; the summary stands there too, where it was made. */
+async function compact({ history, spec, signal, voice }: AssistantTurn): Promise<void> {
+  const { tooLong } = history;
+  if (tooLong === undefined) return;
+  const { older, kept } = tooLong;
+  const summary = await summaryOf(older, { spec, signal, used: voice.used });
+  const message = `the conversation became too long for the model: ${older.length} of its entries are now a summary`;
+  voice.note(message, { compacted: { summary, kept } });
+  history.compact(summary, kept);
+}
+
 /** The place in the conversation at which the model hears it is the place in the log. */
 function hearSteered({ history, takeSteered, voice }: AssistantTurn): void {
   for (const { id, ...said } of takeSteered()) {
@@ -106,15 +121,23 @@ async function takeStep(turn: AssistantTurn): Promise<TakenStep> {
       description,
       parameters,
     }));
-    const asked = { spec, said: history.said, files: turn.files, tools, draft, signal, used: voice.used, unfrozen };
+    const heard = { used: voice.used, note: (message: string) => voice.note(message) };
+    const asked = { spec, said: history.said, files: turn.files, tools, draft, signal, ...heard, unfrozen };
     reply = named(turn, await askModel(asked));
     return { ...reply, text: draft.text, messageId };
   } finally {
     draft.end();
     const { text, thought } = draft;
-    const { calls = [], slip } = reply ?? {};
+    const { calls = [], slip, reasoning } = reply ?? {};
+    // A conversation that is read back has the signatures from here.
+    if (reasoning !== undefined)
+      voice.show({ type: 'thought', text: '', messageId, extra: { reasoning: reasoning.map((one) => ({ ...one })) } });
     if (text !== '' || calls.length > 0 || slip !== undefined) {
-      history.add({ kind: 'model', text, thought, calls, ...(slip === undefined ? {} : { slip: slip.written }) });
+      const beside = {
+        ...(reasoning === undefined ? {} : { reasoning }),
+        ...(slip === undefined ? {} : { slip: slip.written }),
+      };
+      history.add({ kind: 'model', text, thought, calls, ...beside });
     }
   }
 }
@@ -123,10 +146,10 @@ type TakenStep = StepReply & { readonly text: string; readonly messageId: string
 
 /** By ids and names of ours, as the log has them: what is read back is what was said. */
 function named(turn: AssistantTurn, reply: StepReply): StepReply {
-  const calls = reply.calls.map(({ name, args }) => ({
+  const calls = reply.calls.map(({ name, ...call }) => ({
+    ...call,
     id: turn.mintId('call'),
     name: findTool(turn.tools, name)?.name ?? name,
-    args,
   }));
   return { ...reply, calls };
 }
@@ -154,9 +177,11 @@ async function runCalls(turn: AssistantTurn, { calls, messageId }: TakenStep): P
 }
 
 /** Arguments that are no object are the model's slip; they stand beside, for the conversation. */
-function callEvent({ id: callId, name, args }: AssistantCall, messageId: string): AgentEvent {
+function callEvent({ id: callId, name, args, metadata }: AssistantCall, messageId: string): AgentEvent {
   const call = { type: 'functionCall', callId, name, messageId } as const;
-  return isObject(args) ? { ...call, args: { ...args } } : { ...call, args: {}, extra: { args } };
+  const extra = { ...(isObject(args) ? {} : { args }), ...(metadata === undefined ? {} : { metadata }) };
+  const shown = { ...call, args: isObject(args) ? { ...args } : {} };
+  return Object.keys(extra).length === 0 ? shown : { ...shown, extra };
 }
 
 /** Rejects only when the turn is over before it began. */
@@ -185,8 +210,9 @@ async function perform(turn: AssistantTurn, { id: callId, name, args }: Assistan
   const tool = findTool(turn.tools, name);
   if (tool === undefined) throw new Error(noSuchFunction(name, [...turn.tools.keys()]));
   if (!isObject(args)) throw new Error('the arguments are not an object');
-  if (tool.asks) await askLeave(turn, { callId, name: tool.name }, args);
+  if (tool.asks) await askLeave(turn, { callId, name: tool.name, about: tool.leave?.(args) ?? {} }, args);
   return await tool.run(args, {
+    world: { directory: turn.spec.directory, marker: turn.marker },
     signal,
     now,
     ask: (event) => voice.ask({ ...event, callId }, signal),
@@ -203,12 +229,17 @@ class NotAllowed extends Error {
   override readonly name = 'NotAllowed';
 }
 
-type Asking = { readonly callId: string; readonly name: string };
+/** `about`: what the call would do, in the words of rules. */
+type Asking = { readonly callId: string; readonly name: string; readonly about: JsonObject };
 
-async function askLeave({ voice, signal }: AssistantTurn, { callId, name }: Asking, args: JsonObject): Promise<void> {
+async function askLeave(
+  { voice, signal }: AssistantTurn,
+  { callId, name, about }: Asking,
+  args: JsonObject,
+): Promise<void> {
   const written = JSON.stringify(args);
   const shown = written.length <= shownArgumentsMax ? written : `${written.slice(0, shownArgumentsMax)}…`;
-  const scope = { description: `Call ${name} with ${shown}`, tool: name, args };
+  const scope = { description: `Call ${name} with ${shown}`, tool: name, args, ...about };
   const consent = { type: 'queryConsent', consentType: 'approval', scope, graphUrl: '', callId } as const;
   const answer = await voice.ask(consent, signal);
   if (answer === 'yes') return;

@@ -53,6 +53,7 @@ function openWorker() {
   const execute = () => Promise.reject(new Error('not streamed'));
   worker = new AssistantWorker({
     name: 'helper',
+    marker: 'm',
     files: new AssistantFiles({ session: 's', log, blobs: new Blobs(log, () => 0) }),
     assistant: {
       models: { stream, execute, fault: () => undefined },

@@ -24,6 +24,8 @@ export type AssistantParts = {
   readonly assistant: AssistantSpec;
   readonly history: AssistantHistory;
   readonly files: AssistantFiles;
+  /** What processes of its functions carry. */
+  readonly marker: string;
   readonly tools: ReadonlyMap<string, AssistantTool>;
   /** Lets go of its servers; called once. */
   readonly close: () => Promise<void>;
@@ -152,15 +154,14 @@ export class AssistantWorker implements Worker {
 
   /** Never rejects: what goes wrong ends the turn, with an error that says so. */
   async #run(said: Utterance, signal: AbortSignal): Promise<void> {
-    const { assistant, history, files, tools, mintId, clock } = this.#parts;
+    const { assistant, history, files, marker, tools, mintId, clock } = this.#parts;
     try {
-      const left = history.begin(said);
-      if (left > 0)
-        this.#voice.note(`the conversation is too long for the model: its ${left} oldest turns are left out`);
+      history.add({ kind: 'user', ...said });
       const fields = await runTurn({
         spec: assistant,
         history,
         files,
+        marker,
         tools,
         voice: this.#voice,
         signal,

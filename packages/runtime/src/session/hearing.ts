@@ -6,6 +6,7 @@ import type { Clock, MintId } from '../ports.ts';
 import type { Worker, WorkerOutput } from '../worker.ts';
 import { estimatedUsage } from './estimated-usage.ts';
 import { type Incarnation, undelivered } from './incarnation.ts';
+import { type KeepingPlace, keepLargeFiles } from './keep-parts.ts';
 import { isHeard } from './kept-agents.ts';
 import { MessageIds } from './message-ids.ts';
 import type { OwnerWriter } from './owner-writer.ts';
@@ -28,6 +29,8 @@ export type HearingParts = {
   readonly clock: Clock;
   /** Who answers before a person does; undefined leaves it to people. */
   readonly route: Route | undefined;
+  /** Where files are kept that are too large for an event. */
+  readonly files: KeepingPlace;
   /** So much of what it says is on record already: a worker that was taken up says all of it again. */
   readonly heard: OutputPlace | undefined;
 };
@@ -79,7 +82,7 @@ export class Hearing {
         this.#recall(output, told);
         continue;
       }
-      observed.push(...shown);
+      observed.push(...(await keepLargeFiles(shown, this.#parts.files)));
       // Of one that we have ended only what it showed counts.
       const isMoot = incarnation.isDismissed && told?.type === 'turn-ended' && told.outcome === 'error';
       if (told === undefined || isMoot) continue;

@@ -1,8 +1,8 @@
 import type { Blobs, EventLog } from '@concerto/log';
-import { fileOf, type Part } from '@concerto/protocol';
+import { fileOf, type LlmContent, type Part, type WorkEvent } from '@concerto/protocol';
 import { inlineBytesMax, storedPart } from './take-content.ts';
 
-type Place = { readonly session: string; readonly log: EventLog; readonly blobs: Blobs };
+export type KeepingPlace = { readonly session: string; readonly log: EventLog; readonly blobs: Blobs };
 
 /** Whether there is a file in it that an event should not hold. */
 function hasLargePart(parts: readonly Part[]): boolean {
@@ -13,7 +13,10 @@ function hasLargePart(parts: readonly Part[]): boolean {
 }
 
 /** The parts of an event that is about to be written: what is large is kept beside the session. */
-export async function keepLargeParts(parts: readonly Part[], { session, log, blobs }: Place): Promise<readonly Part[]> {
+export async function keepLargeParts(
+  parts: readonly Part[],
+  { session, log, blobs }: KeepingPlace,
+): Promise<readonly Part[]> {
   if (!hasLargePart(parts)) return parts;
   return await Promise.all(
     parts.map(async (part) => {
@@ -24,4 +27,20 @@ export async function keepLargeParts(parts: readonly Part[], { session, log, blo
       return storedPart(blob, file.title);
     }),
   );
+}
+
+/** What a worker shows, as it goes into the log; at once where nothing in it is large. */
+export async function keepLargeFiles(events: readonly WorkEvent[], place: KeepingPlace): Promise<readonly WorkEvent[]> {
+  if (!events.some((event) => hasLargePart(contentOf(event)?.parts ?? []))) return events;
+  return await Promise.all(
+    events.map(async (event) => {
+      const content = contentOf(event);
+      if (content === undefined || !hasLargePart(content.parts)) return event;
+      return { ...event, content: { ...content, parts: [...(await keepLargeParts(content.parts, place))] } };
+    }),
+  );
+}
+
+function contentOf(event: WorkEvent): LlmContent | undefined {
+  return event.type === 'content' || event.type === 'functionResult' ? event.content : undefined;
 }

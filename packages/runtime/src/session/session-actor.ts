@@ -1,5 +1,5 @@
 import type { KeptAgent, OutputPlace } from '@concerto/agents';
-import { type EventLog, LogError } from '@concerto/log';
+import { Blobs, type EventLog, LogError } from '@concerto/log';
 import type { RunnerCommand } from '@concerto/protocol';
 import { type SessionState, statusOf } from '@concerto/session';
 import type { Answering } from '../answer/answering.ts';
@@ -286,10 +286,11 @@ export class SessionActor {
       if (state?.turn.active === true) live.turn = state.turn.number;
     }
     writer.hears(live.number);
-    const { mintId, clock } = this.#ports;
+    const { mintId, clock, log } = this.#ports;
     const { entry, route } = this.#owned;
     const parts = { writer, timeouts: this.#timeouts, journal: this.#journal, mintId, clock, entry, route };
-    const hearing = new Hearing({ ...parts, incarnation: live, heard: before.heard });
+    const files = { session: this.#tenure.session, log, blobs: new Blobs(log, () => clock.now()) };
+    const hearing = new Hearing({ ...parts, incarnation: live, heard: before.heard, files });
     const rests = await hearing.listen(
       weighed(aboutCalls(worker.output), { agent: entry.name, folder: worker.folder }),
     );

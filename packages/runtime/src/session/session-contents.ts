@@ -1,7 +1,7 @@
 import { acceptedTypes } from '@concerto/agents';
 import { err, type Json, ok, type Result } from '@concerto/base';
 import type { Blobs, EventLog } from '@concerto/log';
-import { LlmContent, type SessionKind, wordsOf } from '@concerto/protocol';
+import { fileOf, LlmContent, type SessionKind, wordsOf } from '@concerto/protocol';
 import type { SessionState } from '@concerto/session';
 import { assistantAccepts } from '../assistant/assistant-spec.ts';
 import type { Catalog } from '../catalog.ts';
@@ -42,7 +42,7 @@ export class SessionContents {
     return await this.#take(said, { kind: state.kind, name: state.agent }, state);
   }
 
-  /** An answer may be content too. Who asked by a wire that has only text for answers gets its words. */
+  /** An answer may have files too; those who ask by a wire that has only words for answers are told no others. */
   async takeAnswer(
     response: Json,
     state: SessionState | undefined,
@@ -50,12 +50,14 @@ export class SessionContents {
     const content = contentIn(response);
     if (content === undefined || state === undefined) return ok({ response, handles: [] });
     const target = { kind: state.kind, name: state.agent };
-    const isWordsOnly = this.#protocolOf(target) !== 'ndjson';
-    const listener = await this.#listener(target, state);
-    const taken = await takeContent(content, isWordsOnly ? { ...listener, accepts: [] } : listener, this.#blobs);
+    if (this.#protocolOf(target) !== 'ndjson') {
+      const message = `agent ${JSON.stringify(state.agent)} takes answers in words, and this one has files; send them as a message`;
+      return err(refusal('part_not_taken', message, { takes: ['text'] }));
+    }
+    const taken = await this.#take(content, target, state);
     if (!taken.ok) return taken;
-    const { text, objective = content, handles } = taken.value;
-    return ok({ response: isWordsOnly ? text : JSON.parse(JSON.stringify(objective)), handles });
+    const { objective = content, handles } = taken.value;
+    return ok({ response: JSON.parse(JSON.stringify(objective)), handles });
   }
 
   async #take(
@@ -93,9 +95,9 @@ export class SessionContents {
   }
 }
 
-/** Content, or undefined for any other value. */
+/** Content with files in it, also as the `input` of an answer; undefined for any other value. */
 export function contentIn(value: Json): LlmContent | undefined {
-  if (typeof value !== 'object' || value === null || !('parts' in value)) return undefined;
-  const read = LlmContent.safeParse(value);
-  return read.success && wordsOf(read.data) !== '' ? read.data : undefined;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  const read = LlmContent.safeParse('parts' in value ? value : Reflect.get(value, 'input'));
+  return read.success && read.data.parts.some((part) => fileOf(part) !== undefined) ? read.data : undefined;
 }

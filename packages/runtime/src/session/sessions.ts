@@ -106,10 +106,7 @@ export class Sessions {
     this.#stopping = true;
   }
 
-  async start(
-    { messageId = this.#options.mintId('m'), ...request }: Start,
-    caller: Caller,
-  ): Promise<Result<Session, ServiceRefusal>> {
+  async start({ messageId: proposed, ...request }: Start, caller: Caller): Promise<Result<Session, ServiceRefusal>> {
     if (this.#stopping) return refusedStopping();
     const template = request.template === undefined ? undefined : await this.#templates.get(request.template);
     const planned = planStart(request, {
@@ -131,6 +128,7 @@ export class Sessions {
         ? ok('held' as const)
         : await this.#options.pool.reserve(id, { ifFull: request.ifFull ?? 'reject', actor: caller.actor });
     if (!slot.ok) return slot;
+    const messageId = proposed ?? this.#options.mintId('m');
     const wish: Wish = {
       type: 'start',
       sessionId: id,

@@ -1,0 +1,92 @@
+import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { type AssistantStage, openAssistantStage } from './assistant-stage.ts';
+
+const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+const functions = ['read_file', 'list_files', 'write_file', 'fetch_url', 'run_command'] as const;
+let directory: string;
+let stage: AssistantStage;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'concerto-world-'));
+  await writeFile(join(directory, 'note.txt'), 'a note');
+  await writeFile(join(directory, 'dot.png'), Buffer.from(png, 'base64'));
+  await symlink('/etc', join(directory, 'out'));
+});
+afterEach(() => stage.close());
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+const call = (tool: string, args: object) => ({ tool, arguments: JSON.parse(JSON.stringify(args)) });
+/** In the order of the calls, whichever ended first. */
+const results = (events: Awaited<ReturnType<AssistantStage['events']>>) =>
+  events
+    .filter((event) => event.type === 'functionCall' && event.isTurn !== true)
+    .map(({ callId }) => events.find((event) => event.type === 'functionResult' && event.callId === callId));
+const answering = (response: object, ...files: readonly object[]) => ({
+  content: { parts: [{ functionResponse: { response } }, ...files] },
+});
+
+test('files of the folder are read and listed without leave, pictures are seen, and nothing outside is reached', async () => {
+  const calls = [
+    call('read_file', { path: 'note.txt' }),
+    call('read_file', { path: 'dot.png' }),
+    call('list_files', {}),
+    call('read_file', { path: '../../etc/passwd' }),
+    call('read_file', { path: 'out/passwd' }),
+  ];
+  stage = await openAssistantStage([calls, 'Seen.'], { functions, directory });
+  const events = await stage.afterTurns(await stage.begin('Look'), 1);
+  const outside = answering({ error: expect.stringContaining('is outside of the folder') });
+  expect(results(events)).toMatchObject([
+    answering({ result: 'a note' }),
+    answering({ result: '' }, { inlineData: { mimeType: 'image/png', data: png, title: 'dot.png' } }),
+    answering({ result: ['dot.png', 'note.txt', 'out'] }),
+    outside,
+    outside,
+  ]);
+});
+
+test('writing, running and fetching wait for leave, and say what they would do in the words of rules', async () => {
+  const server = createServer((_request, response) => void response.end('from the web'));
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it listens on a port
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const script = ['sh', '-c', 'echo out; echo err >&2; exit 3'];
+  const steps = [
+    [call('write_file', { path: 'new.txt', content: 'made' })],
+    [call('run_command', { command: script })],
+    [call('fetch_url', { url })],
+    [call('run_command', { command: ['touch', 'never'] })],
+  ];
+  stage = await openAssistantStage([...steps, 'Done.'], { functions, directory });
+  const id = await stage.begin('Work');
+  const asked: unknown[] = [];
+  const waiting = async () => (await stage.sessions.requests(id))?.requests ?? [];
+  for (const response of [true, true, true, false]) {
+    await expect.poll(async () => (await waiting()).length, { timeout: 10_000 }).toBe(1);
+    asked.push((await waiting())[0]?.event);
+    await stage.answer(id, response);
+  }
+  const events = await stage.afterTurns(id, 1);
+  server.close();
+  expect(asked).toMatchObject([
+    { scope: { kind: 'edit', paths: ['new.txt'] } },
+    { scope: { kind: 'execute', command: script } },
+    { scope: { kind: 'fetch', url } },
+    { scope: { kind: 'execute', command: ['touch', 'never'] } },
+  ]);
+  expect(results(events)).toMatchObject([
+    answering({ written: 4 }),
+    answering({ exit_code: 3, output: expect.stringMatching(/out[^]*err|err[^]*out/) }),
+    answering({ status: 200, body: 'from the web' }),
+    answering({ error: expect.stringContaining('did not allow') }),
+  ]);
+  expect(await readFile(join(directory, 'new.txt'), 'utf8')).toBe('made');
+  await expect(readFile(join(directory, 'never'))).rejects.toThrow('ENOENT');
+});
