@@ -81,7 +81,7 @@ export type ModelTurn = {
   readonly onRetry?: ((retry: ModelRetry) => void) | undefined;
 };
 
-export type ModelRetry = {
+type ModelRetry = {
   /** Why; without secrets. */
   readonly message: string;
   readonly waitMs: number;
