@@ -1,7 +1,8 @@
 import type { Risk, Rule } from '@concerto/protocol';
 import { type Glob, globMatches, globOf } from './glob.ts';
 import { isPlain, skeleton } from './look-alike.ts';
-import { type PathPattern, type Place, pathMatches, pathPatternOf, placeOf } from './path-pattern.ts';
+import { type PathPattern, pathMatches, pathPatternOf } from './path-pattern.ts';
+import type { RequestReading } from './request-reading.ts';
 import type { RuleRequest } from './rule-request.ts';
 
 /** A rule made ready: every pattern is read once. */
@@ -90,62 +91,44 @@ function fits({ names, permits }: ReadyRule, name: Named, value: string | undefi
 }
 
 /** Whether it decides about the request, given that it may concern it. */
-export function matches(rule: ReadyRule, request: RuleRequest, risk: Risk): boolean {
+export function matches(rule: ReadyRule, reading: RequestReading, risk: Risk): boolean {
+  const { request } = reading;
   if (rule.kind !== undefined && (request.kind === undefined || !rule.kind.includes(request.kind))) return false;
   if (rule.risk !== undefined && !rule.risk.includes(risk)) return false;
   if (!fits(rule, 'text', request.text)) return false;
-  if (rule.path !== undefined && !pathFits(rule.path, rule.permits, request)) return false;
-  return commandFits(rule, request);
+  if (rule.path !== undefined && !pathFits(rule.path, rule.permits, reading)) return false;
+  return commandFits(rule, reading);
 }
 
-function commandFits({ command: globs, permits }: ReadyRule, { command }: RuleRequest): boolean {
+function commandFits({ command: globs, permits }: ReadyRule, reading: RequestReading): boolean {
+  const { command } = reading.request;
   if (command === undefined) return globs === undefined;
   const { text, line } = command;
-  if (!permits) return globs === undefined || forbids(globs, text, line);
+  if (!permits) return globs === undefined || forbids(globs, reading.forbidden);
   // Somebody has seen this very text and said yes to it.
   if (globs?.some((glob) => glob.isExact && globMatches(glob, text)) === true) return true;
   if (line.unclear !== undefined || line.parts.length === 0) return false;
   if (globs === undefined) return true;
-  return line.parts.every(
-    ({ words, writes }) => !writes && isPlain(text) && globs.some((glob) => wordsFit(glob, words)),
-  );
+  const { permitted } = reading;
+  return permitted !== 'never' && permitted.every((texts) => anyFits(globs, texts));
 }
 
-/** `rm *` is also `rm` alone. */
-function wordsFit(glob: Glob, words: readonly string[]): boolean {
-  const text = words.join(' ');
-  return globMatches(glob, text) || globMatches(glob, `${text} `);
+function anyFits(globs: readonly Glob[], texts: readonly string[]): boolean {
+  return globs.some((glob) => texts.some((text) => globMatches(glob, text)));
 }
 
-type Line = NonNullable<RuleRequest['command']>['line'];
-
-/** What has more words and cannot be told apart is not looked through: a rule that forbids some of it forbids it. */
-const wordsMax = 500;
-
-/** Any part is enough, under any path to the program; of what is unclear any beginning within it. */
-function forbids(globs: readonly Glob[], text: string, { parts, unclear }: Line): boolean {
-  const seen = parts.map(({ words }) => words.map(skeleton));
-  const short = seen.map(([program = '', ...rest]) => [program.slice(program.lastIndexOf('/') + 1), ...rest]);
-  const whole = skeleton(text);
-  const raw = unclear === undefined ? [] : whole.split(/[\s;&|()<>"'`$]+/);
-  if (raw.length > wordsMax) return true;
-  const rests = raw.map((_, index) => raw.slice(index));
-  return globs.some(
-    (glob) => globMatches(glob, whole) || [...seen, ...short, ...rests].some((words) => wordsFit(glob, words)),
-  );
+function forbids(globs: readonly Glob[], texts: readonly string[] | 'too-many'): boolean {
+  return texts === 'too-many' || anyFits(globs, texts);
 }
 
 /** What permits must hold for every path, as it is written and as it leads; what forbids for any. */
-function pathFits(patterns: readonly PathPattern[], permits: boolean, request: RuleRequest): boolean {
-  const { paths, resolved, folder } = request;
-  const inside = (place: Place | undefined): boolean =>
-    place !== undefined && patterns.some((pattern) => pathMatches(pattern, place, folder));
+function pathFits(patterns: readonly PathPattern[], permits: boolean, reading: RequestReading): boolean {
+  const { folder } = reading.request;
   if (!permits) {
-    const seen = [...paths, ...(resolved ?? [])].map((path) => placeOf(skeleton(path), folder?.toLowerCase()));
-    return seen.some(
-      (place) => place !== undefined && patterns.some((pattern) => pathMatches(pattern, place, folder?.toLowerCase())),
-    );
+    const seen = folder?.toLowerCase();
+    return reading.seenPlaces.some((place) => patterns.some((pattern) => pathMatches(pattern, place, seen)));
   }
-  if (paths.length === 0 || (resolved !== undefined && resolved.length < paths.length)) return false;
-  return [...paths, ...(resolved ?? [])].every((path) => isPlain(path) && inside(placeOf(path, folder)));
+  const { truePlaces } = reading;
+  if (truePlaces === 'never') return false;
+  return truePlaces.every((place) => patterns.some((pattern) => pathMatches(pattern, place, folder)));
 }

@@ -53,7 +53,12 @@ export function pathMatches(pattern: PathPattern, place: Place, folder: string |
     const names = place.isInside ? [...namesOf(folder ?? '/'), ...place.names] : place.names;
     return partsMatch(pattern.parts, names);
   }
-  return place.isInside && partsMatch(pattern.parts, place.names);
+  return place.isInside && beginsLike(pattern.parts[0], place.names[0]) && partsMatch(pattern.parts, place.names);
+}
+
+/** Most patterns are about another folder, which their first name tells. */
+function beginsLike(part: Glob | 'any' | undefined, name: string | undefined): boolean {
+  return part === undefined || part === 'any' || name === undefined || globMatches(part, name);
 }
 
 /** Row by row, so that no pattern takes more than parts times names. */

@@ -1,5 +1,6 @@
 import type { Risk, Rule } from '@concerto/protocol';
 import { matches, mayConcern, type ReadyRule, readyRule } from './match-rule.ts';
+import { RequestReading } from './request-reading.ts';
 import { riskOf } from './risk.ts';
 import type { RuleRequest } from './rule-request.ts';
 
@@ -37,14 +38,16 @@ export class RuleSet {
 
   decide(request: RuleRequest): Verdict {
     const risk = riskOf(request);
-    const found = this.#concerning(request).find((rule) => matches(rule, request, risk));
+    const reading = new RequestReading(request);
+    const found = this.#concerning(request).find((rule) => matches(rule, reading, risk));
     return found === undefined ? { decide: 'pass' } : verdictOf(found);
   }
 
   /** The same, with what else would have matched. */
   explain(request: RuleRequest): Explained {
     const risk = riskOf(request);
-    const [first, ...others] = this.#concerning(request).filter((rule) => matches(rule, request, risk));
+    const reading = new RequestReading(request);
+    const [first, ...others] = this.#concerning(request).filter((rule) => matches(rule, reading, risk));
     const unparsed = request.command?.line.unclear;
     return {
       ...(first === undefined ? { decide: 'pass' } : verdictOf(first)),
