@@ -2,8 +2,9 @@
 // which it installs into a folder of its own. They are too large (a GB) for everybody's `npm install`. No key is needed: a
 // scripted model on loopback answers.
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { writeAgentTable } from './agent-table.mjs';
 import { build } from './build.mjs';
 import { install } from './install.mjs';
 import { root } from './root.mjs';
@@ -41,15 +42,26 @@ install();
 build();
 const env = { ...process.env };
 for (const [variable, agent] of Object.entries(programs)) env[variable] = program(agent);
+const chosen = process.argv.slice(2);
+const results = join(root, 'node_modules', '.cache', 'agents', 'results.json');
+const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${results}`];
 const tested = spawnSync(
   join(root, 'node_modules', '.bin', 'vitest'),
-  ['run', ...(process.argv.length > 2 ? process.argv.slice(2) : ['tests/agents'])],
+  ['run', ...reporters, ...(chosen.length > 0 ? chosen : ['tests/agents'])],
   { cwd: root, stdio: 'inherit', env },
 );
+// Only all of them together say what each program can do.
+if (chosen.length === 0 && existsSync(results)) {
+  const versions = Object.fromEntries(Object.entries(programs).map(([variable, { version }]) => [variable, version]));
+  const changed = writeAgentTable(JSON.parse(readFileSync(results, 'utf8')), versions);
+  if (changed.length > 0) console.log(`concerto: docs/guide/agents.md has changed:\n${changed.join('\n')}`);
+}
 process.exit(tested.status ?? 1);
 
 /** The path of the program, installed if it is not there yet. */
-function program({ name, version, bin, options = [] }) {
+function program({ name, version: pinned, bin, options = [] }) {
+  // `CONCERTO_AGENTS=latest` shows what a new version changes.
+  const version = process.env.CONCERTO_AGENTS ?? pinned;
   const folder = join(root, 'node_modules', '.cache', 'agents', `${name.replaceAll('/', '-')}-${version}`);
   const path = join(folder, 'node_modules', '.bin', bin);
   if (!runs(path)) {

@@ -77,7 +77,7 @@ export const rooms: Readonly<Record<string, Room>> = {
     kind: 'node',
   },
   'middleware/scripted': { rooms: ['base', 'protocol', 'agent-kit'], packages: ['zod'], kind: 'node' },
-  'middleware/claude-code': { rooms: ['base', 'protocol', 'agent-kit'], packages: ['zod'], kind: 'node' },
+  'middleware/claude-code': { rooms: ['base', 'agents'], packages: [], kind: 'node' },
 };
 
 /** What a pure room must not name: the clock, chance, ids, the console, timers, the network. */

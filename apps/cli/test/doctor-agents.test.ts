@@ -388,3 +388,22 @@ setInterval(() => {}, 1000);`,
   const pid = Number(readFileSync(join(folder, 'pid'), 'utf8'));
   expect(() => process.kill(pid, 0)).toThrow('ESRCH');
 });
+
+describe('a program of another protocol', () => {
+  const claude = fileURLToPath(new URL('../../../packages/agents/test/agents/claude.mjs', import.meta.url));
+  const driven = (env: string): string =>
+    manifest(
+      `[agents.it]\nprotocol = "claude"\ncommand = ${JSON.stringify(process.execPath)}\nargs = [${JSON.stringify(claude)}]\n${env}`,
+    );
+
+  test('is named with its version', async () => {
+    const { of } = await examine(driven(''), '--no-prompt');
+    expect(of('program')).toMatchObject([{ status: 'ok', message: expect.stringContaining('version 9.9') }]);
+  });
+
+  test('without a login fails with what to run, and is not asked anything', async () => {
+    const { code, statuses, of } = await examine(driven('env = { STRANGER = "1" }\n'), 'it');
+    expect([code, statuses.login, statuses.turn]).toEqual([1, 'fail', undefined]);
+    expect(of('login')).toMatchObject([{ help: expect.stringContaining('run `claude` in a terminal and log in') }]);
+  });
+});

@@ -1,27 +1,20 @@
 import process from 'node:process';
-import { serveAgent } from '@concerto/agent-kit';
-import * as z from 'zod';
-import { ClaudeAgent } from './claude-agent.ts';
-import { ClaudeError } from './claude-process.ts';
-import { Params } from './params.ts';
+import { createInterface } from 'node:readline';
+import { Bridge } from './bridge.ts';
 
-let agent = new ClaudeAgent({});
+const bridge = new Bridge({
+  say: (message) => void process.stdout.write(`${JSON.stringify(message)}\n`),
+  environment: process.env,
+});
 
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
-  process.on(signal, () => void agent.end().finally(() => process.exit(0)));
+  process.on(signal, () => void bridge.end().finally(() => process.exit(0)));
 }
 
-await serveAgent({
-  version: '0.1.0',
-  async init(given) {
-    const params = Params.safeParse(given);
-    if (!params.success) throw new ClaudeError('params', `params of Claude Code: ${z.prettifyError(params.error)}`);
-    agent = new ClaudeAgent(params.data);
-    await agent.start();
-    return agent.handlers;
-  },
-  prompt: (prompt, turn) => agent.prompt(prompt, turn),
-  // Without params there is no `init`; what the agent can do is the same.
-  ...agent.handlers,
-});
-await agent.end();
+for await (const line of createInterface({ input: process.stdin })) {
+  if (line.trim() === '') continue;
+  const message = line.startsWith('{') ? JSON.parse(line) : { type: 'prompt', text: line };
+  // An answer may be needed for what was asked before to end.
+  void bridge.take(message);
+}
+await bridge.end();

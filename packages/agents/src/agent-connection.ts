@@ -6,6 +6,7 @@ import type {
   AgentMessageId,
   InitAckMessage,
   Line,
+  LiveSetting,
   Part,
   Usage,
   UsageSource,
@@ -162,6 +163,8 @@ export type AgentReply = {
   readonly inReplyToId?: AgentMessageId;
 } & ({ readonly value: Json /** Why it is a no. */; readonly reason?: string } | { readonly error: Json });
 
+export type AgentSettings = Readonly<Partial<Record<LiveSetting, string>>>;
+
 export type AgentVerb = 'interrupt' | 'pause' | 'resume' | 'cancel';
 
 /**
@@ -189,6 +192,8 @@ export type AgentConnection = {
   /** Only when announced, else rejects with `not-announced`. The agent's answer comes as an `ack` in the output. */
   steer(steer: AgentSteer): Promise<void>;
   request(verb: AgentVerb, id: string): Promise<void>;
+  /** Switches what can be switched while it runs; resolves when the agent has done so, and rejects with why not. */
+  configure?(settings: AgentSettings): Promise<void>;
 
   /**
    * For an agent without the capability: SIGINT, then SIGTERM, then SIGKILL to the process group. Stops climbing when

@@ -12,6 +12,7 @@ import {
   type WorkEvent,
 } from '@concerto/protocol';
 import type { AgentOutput } from './agent-connection.ts';
+import { wireChange } from './file-change.ts';
 
 /** What one call may show of its input or its output; a whole file or picture is the agent's business. */
 const shownCharactersMax = 32_000;
@@ -38,6 +39,12 @@ export function saidCustom(name: string, fields: JsonObject, shown?: readonly Wo
 
 export function log(level: 'debug' | 'info' | 'warn', message: string, fields: JsonObject = {}): Said {
   return said({ type: 'log', level, message, ...fields });
+}
+
+/** Messages that came too late for their turn go with the next prompt, and a log says so. */
+export function passedOn(late: readonly { readonly text: string }[]): Said {
+  const words = late.map(({ text }) => text).join(' | ');
+  return log('info', `passed on with this prompt, because the last turn was over: ${words}`);
 }
 
 /** `messageId`: the model's message that it belongs to, where the agent names it. */
@@ -68,10 +75,17 @@ export type ToolCall = {
   readonly extra?: JsonObject;
 };
 
-/** A program hears of progress; a session shows the call itself. */
+/** A program hears the call in the words of our wire; a session shows all that is known of it. */
 export function toolCall({ id, name, input, what, title, ...more }: ToolCall): Said {
   const args = withinLimit(input);
-  return said({ type: 'progress', message: what, stage: name, call_id: id, input: args }, [
+  const { kind, messageId: message, parentCallId: parent } = more;
+  const known = {
+    ...(kind === undefined ? {} : { kind }),
+    ...(message === undefined ? {} : { message }),
+    ...(parent === undefined ? {} : { parent }),
+    ...touched(more),
+  };
+  return said({ type: 'tool_call', id, name, args, title: title ?? what, ...known }, [
     { type: 'functionCall', callId: id, name, args, ...(title === undefined ? {} : { title }), ...optional(more) },
   ]);
 }
@@ -111,8 +125,17 @@ export function toolResult({ id, name }: Pick<ToolCall, 'id' | 'name'>, result: 
       error: { $error: shortened(text), metadata: { origin: 'agent' } },
     });
   }
-  const message = `${name}${isError ? ' failed' : ''}: ${shortened(text)}`;
-  return said({ type: 'log', level: isError ? 'warn' : 'debug', message, call_id: id, output: text }, shown);
+  return said({ type: 'tool_result', id, content: text, outcome, ...touched(more) }, shown);
+}
+
+/** As our wire words it. */
+function touched({ locations, changes }: Pick<ToolCall, 'locations' | 'changes'>) {
+  return {
+    ...(locations === undefined
+      ? {}
+      : { locations: locations.map(({ path, line }) => ({ path, ...(line === undefined ? {} : { line }) })) }),
+    ...(changes === undefined ? {} : { changes: changes.map((change) => ({ ...wireChange(change) })) }),
+  };
 }
 
 /** A piece of what a running call writes. */

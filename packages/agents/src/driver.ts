@@ -11,13 +11,15 @@ export type DriverOptions = StartOptions & { readonly initTimeoutMs: number };
 /** What a protocol makes of the process behind it; everything else is the same for all of them. */
 export type Conversation = Pick<
   AgentConnection,
-  'capabilities' | 'announced' | 'version' | 'prompt' | 'reply' | 'replyLine' | 'steer' | 'request'
+  'capabilities' | 'announced' | 'version' | 'prompt' | 'reply' | 'replyLine' | 'steer' | 'request' | 'configure'
 >;
 
 /** How an agent of one protocol is started. */
 export type Driver = {
   /** Types of files that its agents take; undefined where they announce it. */
   readonly accepts?: readonly string[];
+  /** Absent where params are whatever the agent understands. */
+  readonly params?: Pick<DriverParams<unknown>, 'protocol' | 'shape' | 'settings'>;
   readonly start: (spec: AgentSpec, options: DriverOptions) => Promise<AgentConnection>;
 };
 
@@ -30,6 +32,7 @@ export function driver<Params>(row: {
   const { params, start, accepts } = row;
   return {
     ...(accepts === undefined ? {} : { accepts }),
+    params,
     start: async (spec, options) => {
       const read = readDriverParams(params, spec.params ?? {});
       if (!read.ok) throw new AgentError('init-refused', `agent "${spec.name}": ${read.error}`);
@@ -92,6 +95,7 @@ class DrivenAgent implements AgentConnection {
   readonly replyLine?: NonNullable<AgentConnection['replyLine']>;
   readonly steer: AgentConnection['steer'];
   readonly request: AgentConnection['request'];
+  readonly configure?: NonNullable<AgentConnection['configure']>;
   readonly #link: AgentLink;
   readonly #conversation: Conversation;
 
@@ -107,6 +111,7 @@ class DrivenAgent implements AgentConnection {
     if (conversation.replyLine !== undefined) this.replyLine = conversation.replyLine.bind(conversation);
     this.steer = (steer) => conversation.steer(steer);
     this.request = (verb, id) => conversation.request(verb, id);
+    if (conversation.configure !== undefined) this.configure = conversation.configure.bind(conversation);
   }
 
   get capabilities() {

@@ -12,6 +12,7 @@ export type {
   AgentOutput,
   AgentPrompt,
   AgentReply,
+  AgentSettings,
   AgentSpec,
   AgentSteer,
   AgentVerb,
@@ -25,6 +26,7 @@ export { AgentError, type AgentErrorCode } from './agent-error.ts';
 export { AgentKeeper } from './agent-keeper.ts';
 export { type AgentLaunch, agentLaunch } from './agent-launch.ts';
 export { agentSpecOf } from './agent-spec.ts';
+export { withParams } from './driver-settings.ts';
 export { acceptedTypes } from './drivers.ts';
 export { probeSandbox, type Sandbox, type SandboxMode, type SandboxUse } from './sandbox.ts';
 export { startAgent } from './start-agent.ts';

@@ -7,6 +7,7 @@ import type {
   AgentOutput,
   AgentPrompt,
   AgentReply,
+  AgentSettings,
   AgentSpec,
   AgentSteer,
   AgentVerb,
@@ -28,6 +29,7 @@ export class KeptConnection implements AgentConnection {
   readonly kept: Kept;
   /** Only where the driver has it. */
   readonly replyLine?: (line: string) => Promise<void>;
+  readonly configure?: (settings: AgentSettings) => Promise<void>;
   readonly #driver: AgentConnection;
   readonly #process: KeptProcess;
   #batches: AsyncIterator<Batch> | undefined;
@@ -45,6 +47,10 @@ export class KeptConnection implements AgentConnection {
     this.#process = agentProcess;
     if (driver.replyLine !== undefined) {
       this.replyLine = (line) => this.#ask({ op: 'line', line }, async () => await driver.replyLine?.(line));
+    }
+    if (driver.configure !== undefined) {
+      this.configure = (settings) =>
+        this.#ask({ op: 'configure', settings }, async () => await driver.configure?.(settings));
     }
     const takenUp = new Promise<void>((resolve) => {
       this.#takenUpNow = resolve;
@@ -142,6 +148,8 @@ export class KeptConnection implements AgentConnection {
         return await this.#driver.replyLine?.(note.line);
       case 'steer':
         return await this.#driver.steer(note.steer);
+      case 'configure':
+        return await this.#driver.configure?.(note.settings);
       case 'request':
         return await this.#driver.request(note.verb, note.mark);
     }

@@ -1,6 +1,14 @@
 import type { LineId } from '@concerto/keeper';
 import { type Line, LineSplitter } from '@concerto/protocol';
-import type { AgentExit, AgentPrompt, AgentReply, AgentSteer, AgentVerb, OutputPlace } from './agent-connection.ts';
+import type {
+  AgentExit,
+  AgentPrompt,
+  AgentReply,
+  AgentSettings,
+  AgentSteer,
+  AgentVerb,
+  OutputPlace,
+} from './agent-connection.ts';
 import type { LineReader } from './agent-process.ts';
 
 /** What a driver was asked, or that an alarm of its own rang. `mark` names it where it was decided. */
@@ -10,6 +18,7 @@ export type KeptNote =
   | { readonly op: 'reply'; readonly reply: AgentReply; readonly mark?: string }
   | { readonly op: 'line'; readonly line: string; readonly mark?: string }
   | { readonly op: 'steer'; readonly steer: AgentSteer; readonly mark?: string }
+  | { readonly op: 'configure'; readonly settings: AgentSettings; readonly mark?: string }
   | { readonly op: 'request'; readonly verb: AgentVerb; readonly mark: string };
 
 export type StepsSink = {

@@ -449,9 +449,10 @@ describe('the start', () => {
   });
 
   test('is refused with a param that nobody knows', async () => {
-    await expect(startAcp([], { params: { modee: 'plan' } })).rejects.toMatchObject({
+    await expect(startAcp([], { params: { tool_name: 'id' } })).rejects.toMatchObject({
       code: 'init-refused',
-      message: 'agent "acp": params.modee: an agent of protocol "acp" has no such param; did you mean "mode"?',
+      message:
+        'agent "acp": params.tool_name: an agent of protocol "acp" has no such param; did you mean "tool_names"?',
     });
   });
 
@@ -493,7 +494,7 @@ describe('the start', () => {
   test('without a login says how to log in; with the method it works', async () => {
     await expect(startAcp(['login:key'])).rejects.toMatchObject({
       code: 'init-refused',
-      message: expect.stringContaining('params.auth_method may be one of key (API key)'),
+      message: expect.stringContaining('set params.auth_method to one of key (API key)'),
     });
     const acp = await startAcp(['login:key'], { params: { auth_method: 'key' } });
     expect(last(await turn(acp, 'hello'))).toMatchObject({ text: 'Hello there.' });

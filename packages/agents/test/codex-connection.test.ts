@@ -312,7 +312,7 @@ describe('while it works', () => {
     const agent = await startCodex();
     const output = reader(agent);
     await agent.prompt({ text: 'leaves' });
-    expect(rawOf(await output.until('progress'))).toMatchObject({ stage: 'shell' });
+    expect(rawOf(await output.until('tool_call'))).toMatchObject({ name: 'shell', kind: 'execute' });
     expect(rawOf(await output.until('progress'))).toMatchObject({ message: 'waits for a command in the background' });
     expect(await output.until('result')).toMatchObject({ raw: { text: 'It runs.' } });
   });

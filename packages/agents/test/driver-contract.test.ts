@@ -117,6 +117,20 @@ describe.each(cases)('a driver of protocol "$protocol" whose agent $holder', ({ 
     expect((await untilEnd(output)).at(-1)).toMatchObject({ raw: { type: 'result', text: 'Hello there.' } });
   });
 
+  test.skipIf(protocol === 'ndjson')('what can be switched is switched while it runs, told, or refused', async () => {
+    const agent = await startOne();
+    await agent.configure?.({ model: 'large' });
+    await expect(agent.configure?.({ model: 'none' })).rejects.toThrow(/no (such )?model/);
+    await agent.prompt({ text: scenes.hello });
+    const said: AgentOutput[] = [];
+    for await (const batch of agent.output) {
+      said.push(...batch);
+      if (batch.some((item) => kindOf(item) === 'result')) break;
+    }
+    const events = said.flatMap((item) => (item.kind === 'events' ? item.events : []));
+    expect(events).toContainEqual(expect.objectContaining({ type: 'agentInfo', model: 'large' }));
+  });
+
   test('a verb that it has not announced is refused', async () => {
     const agent = await startOne();
     await expect(agent.request('pause', 'p-1')).rejects.toMatchObject({ code: 'not-announced' });

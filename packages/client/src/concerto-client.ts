@@ -1,10 +1,11 @@
-import type { Json } from '@concerto/base';
+import type { Json, JsonObject } from '@concerto/base';
 import {
   type AddToken,
   AgentList,
   type AnswerRequest,
   Audit,
   BlobRef,
+  type ChangeWorktree,
   type DescribeSession,
   EventPage,
   KeptAgentList,
@@ -26,8 +27,10 @@ import {
   RuleList,
   RulesTried,
   Session,
+  SessionAgent,
   SessionList,
   type SessionStatus,
+  SettingsAccepted,
   type StartSession,
   type StopServer,
   Template,
@@ -35,6 +38,7 @@ import {
   TokenAdded,
   TokenList,
   type TryRules,
+  Worktree,
 } from '@concerto/protocol';
 import { type FollowedEvent, followSession } from './follow-session.ts';
 import { type CallOptions, type ClientOptions, HttpCalls, segment } from './http-calls.ts';
@@ -117,6 +121,16 @@ function sessionCalls(calls: HttpCalls) {
     /** Who answers for it from now on; null: nobody does. */
     supervise: (id: string, supervisor: string | null, call: CallOptions = {}) =>
       calls.call({ ...call, method: 'PUT', path: at(id, '/supervisor'), body: { supervisor }, answer: Session }),
+    /** What its agent offers, and what of it may be set. */
+    agent: (id: string, call: CallOptions = {}) =>
+      calls.call({ ...call, method: 'GET', path: at(id, '/agent'), answer: SessionAgent }),
+    /** Switches the model, the mode or the effort; a `settings` event says what came of it. */
+    changeSettings: (id: string, params: JsonObject, call: CallOptions = {}) =>
+      calls.call({ ...call, method: 'POST', path: at(id, '/settings'), body: { params }, answer: SettingsAccepted }),
+
+    /** Merges the session's own checkout into what its repository has checked out, or takes it away. */
+    changeWorktree: (id: string, change: ChangeWorktree, call: CallOptions = {}) =>
+      calls.call({ ...call, method: 'POST', path: at(id, '/worktree'), body: change, answer: Worktree }),
 
     /** Everything that was asked and confirmed, or what became of one message. */
     audit: async (id: string, query: { readonly message?: string } = {}, call: CallOptions = {}) => {

@@ -18,7 +18,9 @@ export const InitializeResult = z.looseObject({
       loadSession: flag,
       promptCapabilities: z.looseObject({ image: flag, embeddedContext: flag }).nullish(),
       mcpCapabilities: z.looseObject({ http: flag, sse: flag }).nullish(),
-      sessionCapabilities: z.looseObject({ resume: JsonValue.optional() }).nullish(),
+      sessionCapabilities: z
+        .looseObject({ resume: JsonValue.optional(), additionalDirectories: JsonValue.optional() })
+        .nullish(),
     })
     .nullish(),
   agentInfo: z.looseObject({ name: word, version: word }).nullish(),

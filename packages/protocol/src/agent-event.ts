@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { BudgetEvent } from './budget.ts';
 import { JsonRecord, JsonValue } from './json-value.ts';
 import { LlmContent, Part } from './llm-content.ts';
+import { Offered, OfferedCommand, SettingsEvent, WorktreeEvent } from './session-settings.ts';
 
 /**
  * What a client of a session sees: the 21 agent events, and beside them those about the session itself. A released
@@ -290,14 +291,6 @@ export const PlanEntry = z.strictObject({
 });
 export type PlanEntry = z.infer<typeof PlanEntry>;
 
-/** One of several that can be chosen: a model, a mode. */
-const Offered = z.strictObject({ id: z.string(), name: z.string().optional(), description: z.string().optional() });
-const OfferedCommand = z.strictObject({
-  name: z.string(),
-  description: z.string().optional(),
-  hint: z.string().optional(),
-});
-
 /** The whole plan as it stands now. */
 const Plan = z.strictObject({ type: z.literal('plan'), entries: z.array(PlanEntry), callId: callId.optional(), extra });
 /** What can be switched and what stands; a field that is missing is as before. */
@@ -307,8 +300,12 @@ const AgentInfoEvent = z.strictObject({
   model: z.string().optional(),
   modes: z.array(Offered).optional(),
   mode: z.string().optional(),
+  efforts: z.array(Offered).optional(),
+  effort: z.string().optional(),
   commands: z.array(OfferedCommand).optional(),
   version: z.string().optional(),
+  /** What to do before it can be asked anything: it is not logged in; empty when it is. */
+  login: z.string().optional(),
   extra,
 });
 /** A piece of what a running call writes. */
@@ -319,6 +316,8 @@ export const Because = z.strictObject({ session: z.string(), seq: z.number().int
 export type Because = z.infer<typeof Because>;
 
 export const SessionEvent = z.discriminatedUnion('type', [
+  SettingsEvent,
+  WorktreeEvent,
   z.strictObject({
     type: z.literal('status'),
     status: SessionStatus,

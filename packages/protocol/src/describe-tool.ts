@@ -3,19 +3,6 @@ import type { Json, JsonObject } from '@concerto/base';
 /** Enough to decide by; a whole file that is to be written is in the approval's `input`. */
 const shownCharacters = 200;
 
-const risks: Readonly<Record<string, 'low' | 'medium'>> = {
-  Read: 'low',
-  Glob: 'low',
-  Grep: 'low',
-  WebSearch: 'low',
-  WebFetch: 'low',
-  // What it lets through is asked for again.
-  ExitPlanMode: 'medium',
-  Edit: 'medium',
-  Write: 'medium',
-  NotebookEdit: 'medium',
-};
-
 /** What a person should read before a yes: the command, the file, the address. */
 export function describeTool(tool: string, input: JsonObject): string {
   const subject =
@@ -29,11 +16,6 @@ export function describeTool(tool: string, input: JsonObject): string {
     text(input.plan) ??
     text(input.description);
   return subject === undefined ? tool : `${tool}: ${shortened(subject)}`;
-}
-
-/** A command can do anything, and so can a tool that we do not know. */
-export function riskOfTool(tool: string): 'low' | 'medium' | 'high' {
-  return risks[tool] ?? 'high';
 }
 
 /** One line of it. */

@@ -28,8 +28,12 @@ const toolParams = {
 
 /** `[agents.NAME.params]` of an agent with `protocol = "acp"`, and what a session adds. */
 const AcpParams = z.strictObject({
-  /** A mode of the agent's own, by its id: `plan`, `default`, … */
+  /** One of the models, modes and efforts that the agent offers, by its id: `plan`, `default`, … */
+  model: z.string().min(1).optional(),
   mode: z.string().min(1).optional(),
+  effort: z.string().min(1).optional(),
+  /** Folders beside its own that it may work in. */
+  extra_dirs: z.array(z.string().min(1)).optional(),
   /** Options of the agent's own, by their ids, such as its model. */
   config: z.record(z.string(), z.string()).optional(),
   /** How to log in, by the id of one of the methods that the agent offers. */
@@ -46,6 +50,9 @@ export type AcpParams = z.infer<typeof AcpParams>;
 const ClaudeParams = z.strictObject({
   /** A model's id, or an alias such as `opus` or `sonnet`. */
   model: z.string().min(1).optional(),
+  effort: z.enum(['low', 'medium', 'high', 'xhigh', 'max']).optional(),
+  /** Folders beside its own that it may work in. */
+  extra_dirs: z.array(z.string().min(1)).optional(),
   /** Tools, and rules such as `Bash(git log:*)`, that need no approval. */
   allowed_tools: z.array(z.string().min(1)).optional(),
   /** Tools and rules that may not be used. */
@@ -53,7 +60,7 @@ const ClaudeParams = z.strictObject({
   /** Where it works; relative to the agent's `working_dir`. */
   work_dir: z.string().min(1).optional(),
   /** Never one that skips approvals: that is what they are for. */
-  permission_mode: z.enum(['acceptEdits', 'plan', 'dontAsk']).optional(),
+  permission_mode: z.enum(['default', 'acceptEdits', 'plan', 'dontAsk']).optional(),
   append_system_prompt: z.string().min(1).optional(),
   max_turns: z.int().positive().optional(),
   max_budget_usd: z.number().positive().optional(),
@@ -68,6 +75,8 @@ const CodexParams = z.strictObject({
   model: z.string().min(1).optional(),
   model_provider: z.string().min(1).optional(),
   effort: z.string().min(1).optional(),
+  /** Folders beside its own that it may write to. */
+  extra_dirs: z.array(z.string().min(1)).optional(),
   /** Where it works; relative to the agent's `working_dir`. */
   work_dir: z.string().min(1).optional(),
   /** `untrusted` asks before every command that is not known to be harmless, `on-request` when it leaves its sandbox. */
@@ -81,12 +90,34 @@ const CodexParams = z.strictObject({
 });
 export type CodexParams = z.infer<typeof CodexParams>;
 
-/** The params of one driver, by the name of its protocol. */
-export type DriverParams<Params> = { readonly protocol: string; readonly shape: z.ZodObject & z.ZodType<Params> };
+/**
+ * The params of one driver, by the name of its protocol. `settings`: what sessions call the same in all of them, and the
+ * param that it is here.
+ */
+export type DriverParams<Params> = {
+  readonly protocol: string;
+  readonly shape: z.ZodObject & z.ZodType<Params>;
+  readonly settings: Readonly<Record<SessionSetting, string>>;
+};
 
-export const acpParams: DriverParams<AcpParams> = { protocol: 'acp', shape: AcpParams };
-export const claudeParams: DriverParams<ClaudeParams> = { protocol: 'claude', shape: ClaudeParams };
-export const codexParams: DriverParams<CodexParams> = { protocol: 'codex', shape: CodexParams };
+/** What can be switched while an agent runs, where its driver can. */
+export const liveSettings = ['model', 'mode', 'effort'] as const;
+export type LiveSetting = (typeof liveSettings)[number];
+export type SessionSetting = LiveSetting | 'extra_dirs';
+
+const settings = { model: 'model', mode: 'mode', effort: 'effort', extra_dirs: 'extra_dirs' };
+
+export const acpParams: DriverParams<AcpParams> = { protocol: 'acp', shape: AcpParams, settings };
+export const claudeParams: DriverParams<ClaudeParams> = {
+  protocol: 'claude',
+  shape: ClaudeParams,
+  settings: { ...settings, mode: 'permission_mode' },
+};
+export const codexParams: DriverParams<CodexParams> = {
+  protocol: 'codex',
+  shape: CodexParams,
+  settings: { ...settings, mode: 'approval_policy' },
+};
 
 /** The params in the driver's own shape, or why not: the key that is wrong, and the nearest known one. */
 export function readDriverParams<Params>(

@@ -4,6 +4,7 @@ import { Budget, BudgetView } from './budget.ts';
 import { MessageId, SessionId } from './ids.ts';
 import { JsonValue } from './json-value.ts';
 import { LlmContent, Part } from './llm-content.ts';
+import { SessionParams, SessionSettings } from './session-settings.ts';
 
 export const messageLengthMax = 100_000;
 export const titleLengthMax = 200;
@@ -33,6 +34,9 @@ export const StartSession = z.strictObject({
   title: z.string().min(1).max(titleLengthMax).optional(),
   input: JsonValue.optional(),
   tools: JsonValue.optional(),
+  /** Where it works, and params of its own: what the entry's `per_session` allows. */
+  workingDir: z.string().min(1).max(4_096).optional(),
+  params: SessionParams.optional(),
   ifFull: z.enum(['reject', 'queue']).optional(),
   once: z.boolean().optional(),
   /** What it may use; a unit that is not here is as the manifest says. */
@@ -99,6 +103,8 @@ export const Session = z.strictObject({
   version: z.string().optional(),
   /** Put away: lists leave it out unless they are asked for it. */
   archived: z.literal(true).optional(),
+  /** What it has of its own, where that is more than its agent's entry says. */
+  settings: SessionSettings.optional(),
 });
 export type Session = z.infer<typeof Session>;
 
@@ -223,6 +229,8 @@ export const AgentInfo = z.strictObject({
   description: z.string().optional(),
   /** What it announced when it last ran; empty until then. */
   capabilities: z.array(z.string()),
+  /** What a session may set for itself. */
+  perSession: z.array(z.string()).optional(),
 });
 export type AgentInfo = z.infer<typeof AgentInfo>;
 

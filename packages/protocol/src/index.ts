@@ -87,7 +87,7 @@ export {
   ClaudeUsageAnswer,
   readClaudeLine,
 } from './claude-wire.ts';
-export { describeTool, riskOfTool, shortened } from './describe-tool.ts';
+export { describeTool, shortened } from './describe-tool.ts';
 export {
   type AcpParams,
   acpParams,
@@ -96,7 +96,10 @@ export {
   claudeParams,
   codexParams,
   type DriverParams,
+  type LiveSetting,
+  liveSettings,
   readDriverParams,
+  type SessionSetting,
   type ToolRules,
   type ToolServerParams,
 } from './driver-params.ts';
@@ -195,6 +198,15 @@ export {
 } from './rules.ts';
 export { Ack, DeliveryWay, RunnerCommand } from './runner-command.ts';
 export { SessionRecord } from './session-record.ts';
+export {
+  ChangeSettings,
+  ChangeWorktree,
+  SessionAgent,
+  SessionParams,
+  SessionSettings,
+  SettingsAccepted,
+  Worktree,
+} from './session-settings.ts';
 export { type Shape, whyNot } from './shape.ts';
 export {
   SecretReference,

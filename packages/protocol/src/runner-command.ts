@@ -61,6 +61,14 @@ export const RunnerCommand = z.discriminatedUnion('type', [
   /** `frozen`: the process was stopped by force and must be let run again. */
   z.strictObject({ type: z.literal('resume'), at, incarnation, requestId, frozen: z.boolean() }),
   z.strictObject({ type: z.literal('cancel'), at, incarnation, requestId }),
+  /** Switches what can be switched while it runs. */
+  z.strictObject({
+    type: z.literal('configure'),
+    at,
+    incarnation,
+    requestId,
+    settings: z.record(z.string(), JsonValue),
+  }),
   /** Escalations, when no confirmation came: SIGINT, SIGSTOP, SIGTERM, SIGKILL of the process group. */
   z.strictObject({ type: z.literal('signal-interrupt'), at, incarnation, requestId }),
   z.strictObject({ type: z.literal('freeze'), at, incarnation, requestId }),

@@ -14,6 +14,7 @@ import { JsonValue } from './json-value.ts';
 import { LlmContent } from './llm-content.ts';
 import { OnTimeout, Rule } from './rules.ts';
 import { DeliveryWay } from './runner-command.ts';
+import { SessionSettings, Worktree } from './session-settings.ts';
 import { ToolConfig } from './tool-config.ts';
 
 /**
@@ -33,6 +34,7 @@ const epoch = z.number().int().nonnegative();
 const incarnation = z.number().int().positive();
 const deadline = z.number().int();
 const turn = z.number().int().positive();
+const params = z.record(z.string(), JsonValue);
 
 const Lifecycle = [
   z.strictObject({
@@ -46,6 +48,7 @@ const Lifecycle = [
     template: z.string().optional(),
     input: JsonValue.optional(),
     tools: ToolConfig.optional(),
+    settings: SessionSettings.optional(),
     /** The session that opened it, the top of their tree, and the code that says how it is started. */
     parent: id.optional(),
     root: id.optional(),
@@ -113,6 +116,12 @@ const Lifecycle = [
     result: AgentResult.optional(),
     error: SessionError.optional(),
   }),
+  /** The agent is asked to switch; it says whether it has. */
+  z.strictObject({ ...envelope, type: z.literal('settings-asked'), requestId: id, params }),
+  z.strictObject({ ...envelope, type: z.literal('settings-changed'), requestId: id, params }),
+  z.strictObject({ ...envelope, type: z.literal('settings-refused'), requestId: id, params, reason: z.string() }),
+  /** What somebody made of its checkout. */
+  z.strictObject({ ...envelope, type: z.literal('worktree-changed'), worktree: Worktree }),
 ] as const;
 
 const answerers = z.array(z.strictObject({ to: z.string().min(1), withinMs: z.number().int().positive().optional() }));

@@ -1,5 +1,5 @@
 import type { AgentSpec } from '@concerto/agents';
-import type { Result } from '@concerto/base';
+import type { JsonObject, Result } from '@concerto/base';
 import type { IrModule } from '@concerto/ir';
 import type { Prices } from '@concerto/models';
 import type { Budget, OnTimeout, Rule, SessionKind } from '@concerto/protocol';
@@ -36,6 +36,8 @@ export type CatalogEntry = {
   readonly budget?: Budget;
   /** What tokens cost, over the list prices. */
   readonly prices?: Prices;
+  /** What a session may set for itself, by name; nothing unless given. */
+  readonly perSession?: readonly string[];
 } & (
   | {
       readonly kind: 'agent';
@@ -48,6 +50,8 @@ export type CatalogEntry = {
       readonly timeoutMs?: number;
       readonly idleTimeoutMs?: number;
       readonly initTimeoutMs?: number;
+      /** Each session of it works in a checkout of its own, unless it says otherwise. */
+      readonly worktree?: boolean;
     }
   /** Compiled anew for each session; a refusal says why it cannot run. */
   | { readonly kind: 'program'; readonly load: () => Result<LoadedProgram, string> }
@@ -58,6 +62,8 @@ export type CatalogEntry = {
       readonly timeoutMs?: number;
       /** Why none can be started as things are, asked before anything begins; absent where others run the sessions. */
       readonly fault?: () => string | undefined;
+      /** Why it cannot have these params of a session. */
+      readonly whyNotParams?: (params: JsonObject) => string | undefined;
     }
 );
 

@@ -10,7 +10,8 @@ export { type ProcessNote, ProcessRegister } from './session/process-register.ts
 export { Retention, type RetentionRules } from './session/retention.ts';
 export { RuleBook } from './session/rule-book.ts';
 export { Runner, type RunnerOptions } from './session/runner.ts';
-export type { ServiceRefusal } from './session/service-refusal.ts';
+export { refusal, type ServiceRefusal } from './session/service-refusal.ts';
 export { SessionIndex } from './session/session-index.ts';
+export { checkPerSession } from './session/session-settings.ts';
 export { SessionStore } from './session/session-store.ts';
 export { type Caller, Sessions, type SessionsOptions } from './session/sessions.ts';

@@ -2,6 +2,7 @@ import type {
   AgentOutput,
   AgentPrompt,
   AgentReply,
+  AgentSettings,
   AgentSteer,
   AgentVerb,
   Kept,
@@ -83,6 +84,8 @@ export type Worker = {
   steer(steer: AgentSteer, mark: string): Promise<'heard' | 'taken'>;
   /** `holds`: it is so already, and no word of the worker will follow. */
   control(control: WorkerControl): 'asked' | 'holds';
+  /** Switches what can be switched while it works; rejects with why not. */
+  configure?(settings: AgentSettings): Promise<void>;
   /** Ends it, and whatever it started; `now` without asking. Repeatable. */
   stop(how?: { readonly now?: boolean }): Promise<void>;
 };

@@ -39,13 +39,14 @@ test('a listen hears its thoughts and what it does, and answers what it asks', a
      fn main() -> Result<Nil, Error> {
        listen W.execute("tools") {
          "thought" => |m| { emit("thought", m.text); },
-         "progress" => |m| { emit("progress", "\${m.stage}: \${m.message}"); },
+         "tool_call" => |call: ToolCall| { emit("call", "\${call.name}: \${call.title}"); },
+         "tool_result" => |m| { emit("result", "\${m.content} \${m.outcome}"); },
          "log" => |m| { emit("log", m.message); },
          "partial" => |_| {},
        }?;
        let allowed = listen W.execute("permission") {
          "approval" => |m| { emit("approval", m.description); true },
-         "partial" | "progress" | "log" => |_| {},
+         "partial" | "tool_call" | "tool_result" | "log" => |_| {},
        }?;
        emit("allowed", allowed.text);
        let chosen = listen W.execute("choose") {
@@ -60,11 +61,11 @@ test('a listen hears its thoughts and what it does, and answers what it asks', a
   expect(problem).toBeUndefined();
   expect(lines).toEqual([
     'thought: Hm.',
-    'progress: read: Read a.txt',
+    'call: read: Read a.txt',
     'log: read: in_progress',
-    'log: read: the text',
-    'progress: fetch: Never ends',
-    'log: fetch: unfinished',
+    'result: the text ok',
+    'call: fetch: Never ends',
+    'result: unfinished cancelled',
     'approval: `rm -r build`',
     'allowed: {"outcome":"selected","optionId":"once"}',
     'question: Which store?',

@@ -23,6 +23,7 @@ import { requestRoutes } from './routes/request-routes.ts';
 import { ruleRoutes } from './routes/rule-routes.ts';
 import { runRoutes } from './routes/run-routes.ts';
 import { sessionRoutes } from './routes/session-routes.ts';
+import { settingsRoutes } from './routes/settings-routes.ts';
 import { streamRoutes } from './routes/stream-routes.ts';
 import { upkeepRoutes } from './routes/upkeep-routes.ts';
 import type { OnNode, ServerContext } from './server-context.ts';
@@ -69,6 +70,7 @@ export function createApp(
   app.use('/api/*', ...known);
   app.route('/api/sessions', sessionRoutes(context));
   app.route('/api/sessions', keepingRoutes(context));
+  app.route('/api/sessions', settingsRoutes(context));
   app.route('/api/sessions', messageRoutes(context));
   app.route('/api/sessions', requestRoutes(context));
   app.route('/api/sessions', eventRoutes(context));

@@ -3,7 +3,6 @@ import {
   AddToken,
   AgentList,
   AnswerRequest,
-  Audit,
   BlobRef,
   ConfigurePool,
   DescribeSession,
@@ -42,6 +41,7 @@ import {
   TryRules,
 } from '@concerto/protocol';
 import * as z from 'zod';
+import { asideOperations, asideSchemas } from './openapi-aside.ts';
 import { EventPage, eventSchemas } from './openapi-events.ts';
 import type { Operation } from './openapi-operation.ts';
 import { wireOperations, wireSchemas } from './openapi-wires.ts';
@@ -54,10 +54,10 @@ const cursors = ['after', 'format', 'limit'] as const;
 const named = {
   ...eventSchemas,
   ...wireSchemas,
+  ...asideSchemas,
   AddToken,
   AgentList,
   AnswerRequest,
-  Audit,
   BlobRef,
   ConfigurePool,
   DescribeSession,
@@ -171,12 +171,7 @@ const operations: Readonly<Record<string, Operation>> = {
     body: AnswerRequest,
     answer: Ok,
   },
-  'get /api/sessions/{id}/audit': {
-    role: 'observer',
-    summary: 'Both directions, or one message’s history',
-    answer: Audit,
-    query: ['message', 'after', 'limit'],
-  },
+  ...asideOperations,
   'get /api/pool': { role: 'observer', summary: 'Slots', answer: PoolState },
   'put /api/pool': { role: 'owner', summary: 'Change the number of slots', body: ConfigurePool, answer: PoolState },
   'get /api/rules': { role: 'observer', summary: 'What is answered without a person', answer: RuleList },

@@ -155,6 +155,8 @@ export class Narration {
         this.#isBusy = false;
         return [...this.#close(), { tell: 'over', end: this.#end }];
       case 'budget':
+      case 'settings':
+      case 'worktree':
       case 'gap':
       case 'sendRequest':
       case 'graphEdit':

@@ -1,4 +1,5 @@
 import { type AgentConnection, type AgentExit, type AgentOutput, type AgentSpec, startAgent } from '@concerto/agents';
+import type { WorkEvent } from '@concerto/protocol';
 import { before } from './deadline.ts';
 import type { WireCheck } from './wire-check.ts';
 
@@ -12,6 +13,12 @@ export type AgentEnd = {
   /** Processes it had started and left running. */
   readonly leftovers: readonly number[];
 };
+
+type AgentInfo = Extract<WorkEvent, { type: 'agentInfo' }>;
+
+function isInfo(event: WorkEvent): event is AgentInfo {
+  return event.type === 'agentInfo';
+}
 
 /** One process of an agent from its start to its end, with everything it says read once and in order. */
 export class AgentRun {
@@ -67,6 +74,17 @@ export class AgentRun {
       this.#ready.push(...batch.value);
     }
     return this.#ready.shift();
+  }
+
+  /** What it has said of itself before anything is asked of it. */
+  async introduced(deadline: AbortSignal): Promise<AgentInfo | undefined> {
+    this.#pending ??= this.#batches.next();
+    const batch = await before(deadline, this.#pending);
+    if (batch === undefined || batch.done === true) return undefined;
+    this.#pending = undefined;
+    this.#ready.push(...batch.value);
+    const infos = this.#ready.flatMap((said) => (said.kind === 'events' ? said.events.filter(isInfo) : []));
+    return infos.reduce<AgentInfo | undefined>((known, info) => ({ ...known, ...info }), undefined);
   }
 
   async prompt(text: string, id: string): Promise<void> {

@@ -81,6 +81,10 @@ class AgentCheck {
     const { prompt } = this.#options;
     const first = await this.#start('start');
     if (first === undefined) return;
+    if (!this.#speaksOurWire && !(await this.#introduced(first))) {
+      this.#ended(await first.end());
+      return;
+    }
     if (prompt === undefined) {
       await this.#onlyStarted(first);
       return;
@@ -113,6 +117,20 @@ class AgentCheck {
       this.#addLines(wire, ['warn', 'fail']);
       return undefined;
     }
+  }
+
+  /** Which program it is; false when nobody is logged in, and there is no sense in asking it anything. */
+  async #introduced(run: AgentRun): Promise<boolean> {
+    const info = await run.introduced(within(announceMs, this.#options.calledOff));
+    const version = run.connection.version ?? info?.version;
+    const known = [
+      ...(version === undefined ? [] : [`version ${version}`]),
+      ...(info?.model === undefined ? [] : [`model ${info.model}`]),
+    ];
+    if (known.length > 0) this.#add(passed(`${this.#name}.program`, known.join(', ')));
+    if (info?.login === undefined || info.login === '') return true;
+    this.#add(failed(`${this.#name}.login`, 'it is not logged in', info.login));
+    return false;
   }
 
   async #onlyStarted(run: AgentRun): Promise<void> {

@@ -32,6 +32,8 @@ export type Configured = {
   readonly server: ServerTable | undefined;
   readonly notify?: NotifyTable;
   readonly retention: RetentionRules;
+  /** Where sessions may work, the project first. */
+  readonly folders: readonly string[];
 };
 
 const poolMaxDefault = 20;
@@ -58,6 +60,7 @@ export function loadCatalog(options: CatalogOptions): Configured | undefined {
       programs: undefined,
       server: undefined,
       retention: {},
+      folders: [resolve('.')],
     };
   }
   const text = readFileSync(file, 'utf8');
@@ -79,6 +82,7 @@ export function loadCatalog(options: CatalogOptions): Configured | undefined {
     server: { table: manifest.server, folder },
     notify: { table: manifest.notify, folder },
     retention: retentionOf(manifest.retention),
+    folders: [folder, ...manifest.server.folders.map((path) => resolve(folder, path))],
   };
 }
 
@@ -116,6 +120,8 @@ function agentEntry(name: string, agent: ManifestAgent, folder: string): Catalog
     ...(agent.idle_timeout === undefined ? {} : { idleTimeoutMs: agent.idle_timeout * 1000 }),
     ...startWithin(agent),
     ...(agent.description === undefined ? {} : { description: agent.description }),
+    ...(agent.worktree ? { worktree: true } : {}),
+    ...(agent.per_session.length === 0 ? {} : { perSession: agent.per_session }),
     ...answeredBy(agent),
   };
 }

@@ -48,6 +48,7 @@ export type RuntimeOptions = {
   readonly catalog: Catalog;
   readonly poolMax: number;
   readonly programsMax?: number | undefined;
+  readonly folders: readonly string[];
   readonly runs: boolean;
   readonly report: Report;
   readonly retention: RetentionRules;
@@ -74,7 +75,8 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   const pool = new PoolKeeper({ log, store, clock, report: options.report, initialMax: options.poolMax });
   const overview = new Overview({ log, store, index: new SessionIndex(log), clock, report: options.report });
   const rules = new RuleBook({ log, catalog: options.catalog, mintId });
-  const sessions = new Sessions({ log, store, pool, rules, catalog: options.catalog, clock, mintId });
+  const { catalog, folders } = options;
+  const sessions = new Sessions({ log, store, pool, rules, catalog, clock, mintId, folders });
   const held = options.runs ? keeperOf(options.store, options.keepAgents, options.report) : undefined;
   const keeper = held?.agents;
   const runner = options.runs

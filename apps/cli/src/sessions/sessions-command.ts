@@ -10,7 +10,8 @@ import { addressOf, connect, connectionOptions, hintFor } from './connect.ts';
 import { idMeant } from './id-meant.ts';
 import { replay } from './replay.ts';
 import { responseOf } from './response-of.ts';
-import { auditTable, messageTable, offerTable, sessionDetail, sessionTable } from './show.ts';
+import { changeSettings, settingsIn } from './settings.ts';
+import { agentTable, auditTable, messageTable, offerTable, sessionDetail, sessionTable } from './show.ts';
 import { textOrStdin } from './text-or-stdin.ts';
 
 type Verb = {
@@ -38,6 +39,10 @@ type Options = {
   readonly all: boolean;
   readonly archived: boolean;
   readonly request: string | undefined;
+  readonly dir: string | undefined;
+  readonly set: readonly string[];
+  readonly commit: string | undefined;
+  readonly force: boolean;
 };
 
 const lifecycle = (verb: 'interrupt' | 'pause' | 'resume' | 'cancel', summary: string): Verb => ({
@@ -104,7 +109,7 @@ const verbs: Readonly<Record<string, Verb>> = {
     },
   },
   start: {
-    usage: 'AGENT PROMPT|- [--title T] [--budget B] [--supervisor PROGRAM] [--once] [--wait] [--attach]',
+    usage: 'AGENT PROMPT|- [--title T] [--budget B] [--supervisor PROGRAM] [--dir D] [--set N=V] [--once] [--attach]',
     summary: 'start a session; - reads the prompt from stdin; --assistant, --program or --template NAME for AGENT',
     arguments: { min: 0, max: 2 },
     run: async (client, args, options) => {
@@ -116,6 +121,8 @@ const verbs: Readonly<Record<string, Verb>> = {
         ...(once ? { once } : {}),
         ...(supervisor === undefined ? {} : { supervisor: supervisor === 'none' ? null : supervisor }),
         ...(wait ? { ifFull: 'queue' as const } : {}),
+        ...(options.dir === undefined ? {} : { workingDir: options.dir }),
+        ...(options.set.length === 0 ? {} : { params: settingsIn(options.set) }),
       });
       if (follows) {
         // Where it can be found again, from here and in a browser.
@@ -248,6 +255,29 @@ const verbs: Readonly<Record<string, Verb>> = {
       return 0;
     },
   },
+  set: {
+    usage: 'ID NAME=VALUE...',
+    summary: 'switch the model, the mode or the effort of its agent: `set last model=opus`',
+    arguments: { min: 2, max: 10 },
+    run: async (client, [id = '', ...pairs], { json }) => await changeSettings(client, id, settingsIn(pairs), json),
+  },
+  worktree: {
+    usage: 'ID merge|remove [--commit MESSAGE] [--force]',
+    summary: 'merge the checkout of its own into what is checked out, or take it away',
+    arguments: { min: 2, max: 2 },
+    run: (client, [id = '', action = ''], options) => changeWorktree(client, id, action, options),
+  },
+  offered: {
+    usage: 'ID',
+    summary: 'what its agent offers: models, modes, efforts, slash commands',
+    arguments: { min: 1, max: 1 },
+    run: async (client, [id = ''], { json }) => {
+      const agent = await client.agent(id);
+      if (json) printJson(agent);
+      else print(agentTable(agent));
+      return 0;
+    },
+  },
   audit: {
     usage: 'ID [MESSAGE]',
     summary: 'who asked what, what was confirmed, how long it took; of one message, its whole history',
@@ -292,6 +322,15 @@ export const spec = defineCommand({
     once: { type: 'boolean', help: 'start: the session ends with its first result' },
     wait: { type: 'boolean', help: 'start: wait for a slot when the pool is full' },
     attach: { type: 'boolean', help: 'start: follow it at once' },
+    dir: { type: 'string', value: 'FOLDER', help: 'start: where it works, if its entry lets sessions choose' },
+    set: {
+      type: 'string',
+      multiple: true,
+      value: 'NAME=VALUE',
+      help: 'start: a param of its own, such as model=opus; may be given several times',
+    },
+    commit: { type: 'string', value: 'MESSAGE', help: 'worktree merge: commits first what is not committed' },
+    force: { type: 'boolean', help: 'worktree remove: with what is not committed or not merged' },
     all: { type: 'boolean', help: 'queue: with what was delivered or taken back' },
     request: { type: 'string', value: 'REQUEST', help: 'answer: this one; default the oldest' },
   },

@@ -1,13 +1,16 @@
-import { harmless, harmlessLine } from '@concerto/base';
-import type {
-  AgentInfo,
-  AuditEntry,
-  Message,
-  Session,
-  SessionStatus,
-  Template,
-  Usage,
-  Waiting,
+import { harmless, harmlessJson, harmlessLine } from '@concerto/base';
+import {
+  type AgentInfo,
+  type AuditEntry,
+  type LiveSetting,
+  liveSettings,
+  type Message,
+  type Session,
+  type SessionAgent,
+  type SessionStatus,
+  type Template,
+  type Usage,
+  type Waiting,
 } from '@concerto/protocol';
 import { paint, type Style } from '../terminal/paint.ts';
 import { type Cell, cut, heading, table, terminalWidth } from '../terminal/table.ts';
@@ -99,6 +102,7 @@ export function sessionDetail(session: Session): string {
     ['created', session.createdAt],
     ['updated', session.updatedAt],
     ['pending', String(session.pending)],
+    ...settingsRows(session),
     ['tokens', tokensText(session.usage)],
     ['cost', costText(session.usage) ?? 'not told by the agent'],
     ...(session.budget === undefined ? [] : [['budget', budgetText(session.budget)] as const]),
@@ -116,6 +120,15 @@ export function sessionDetail(session: Session): string {
 
 function waitingText(waiting: Waiting): string {
   return waiting.asked === undefined ? waiting.detail : `${waiting.detail}\n${askedText(waiting)}`;
+}
+
+function settingsRows({ settings }: Session): readonly (readonly [string, Cell])[] {
+  const { workingDir, params, worktree } = settings ?? {};
+  return [
+    ...(workingDir === undefined ? [] : [['folder', harmless(workingDir)] as const]),
+    ...(worktree === undefined ? [] : [['branch', `${worktree.branch} (${worktree.state})`] as const]),
+    ...(params === undefined ? [] : [['set', harmlessJson(params)] as const]),
+  ];
 }
 
 function indented(text: string): string {
@@ -176,4 +189,38 @@ function age(at: string): string {
   if (seconds < 90) return `${seconds}s`;
   if (seconds < 90 * 60) return `${Math.round(seconds / 60)}m`;
   return seconds < 36 * 3600 ? `${Math.round(seconds / 3600)}h` : `${Math.round(seconds / 86_400)}d`;
+}
+
+/** What its agent offers, and what may be switched. */
+export function agentTable(agent: SessionAgent): string {
+  const { perSession, live } = agent;
+  return [
+    ...(agent.version === undefined ? [] : [`version ${agent.version}`]),
+    ...(agent.login === undefined || agent.login === '' ? [] : [`not logged in: ${harmless(agent.login)}`]),
+    ...liveSettings.map((name) => offeredText(agent, name)),
+    commandsText(agent),
+    perSession.length === 0
+      ? 'a session may set nothing; `per_session` in the manifest says what'
+      : `a session may set ${perSession.join(', ')}${live.length === 0 ? '' : `; while it runs ${live.join(', ')}`}`,
+  ].join('\n');
+}
+
+export function offeredText(agent: SessionAgent, name: LiveSetting): string {
+  const current = agent[name];
+  const offered = agent[`${name}s`] ?? [];
+  if (offered.length === 0) return `  ${name}: ${current ?? 'it offers none'}`;
+  const lines = offered.map(
+    ({ id, description }) =>
+      `${id === current ? '* ' : '  '}${harmless(id)}${description === undefined ? '' : paint('dim', `  ${harmless(description)}`)}`,
+  );
+  return [`  ${name}:`, ...lines.map((line) => `    ${line}`)].join('\n');
+}
+
+export function commandsText({ commands = [] }: SessionAgent): string {
+  if (commands.length === 0) return '  it announces no commands of its own';
+  const lines = commands.map(({ name, description, hint }) => {
+    const usage = `/${name}${hint === undefined ? '' : ` ${hint}`}`;
+    return `    ${harmless(usage)}${description === undefined ? '' : paint('dim', `  ${harmless(description)}`)}`;
+  });
+  return ['  commands:', ...lines].join('\n');
 }

@@ -3,11 +3,14 @@ import type { ConcertoClient } from '@concerto/client';
 import type { SuspendEvent } from '@concerto/protocol';
 import { paint } from '../terminal/paint.ts';
 import { rememberedIn, responseOf } from './response-of.ts';
+import { outcomeText, switchSettings } from './settings.ts';
+import { commandsText, offeredText } from './show.ts';
 
 const typedHelp = [
   '  a line answers the question that waits, else it is the next message',
   '  y session, y always: the very same is allowed again, in this session or from now on',
   '  /steer TEXT    into the running turn          /queue TEXT    after it, also while a question waits',
+  '  /model  /mode  /effort [NAME]  what it may be switched to, or switch     /commands  its own commands',
   '  /pause  /resume  /interrupt  /cancel          /again         the message of the last turn once more',
   '  /quit          leave; the session goes on',
 ].join('\n');
@@ -48,6 +51,15 @@ export async function obey(line: string, { client, id, question, say, leave }: T
     case 'cancel':
       await client[command](id);
       return say(paint('dim', `  asked to ${command}`));
+    case 'model':
+    case 'mode':
+    case 'effort': {
+      if (rest === '') return say(offeredText(await client.agent(id), command));
+      const { outcome, reason } = await switchSettings(client, id, { [command]: rest });
+      return say(paint('dim', `  ${command} ${harmless(rest)}: ${outcomeText(outcome, reason)}`));
+    }
+    case 'commands':
+      return say(commandsText(await client.agent(id)));
     default: {
       const asked = question();
       if (asked !== undefined) {

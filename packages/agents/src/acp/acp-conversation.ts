@@ -1,11 +1,18 @@
 import type { Json, JsonObject } from '@concerto/base';
 import { type AcpParams, type AgentCapability, type UsageSource, whyNot } from '@concerto/protocol';
-import { knownUpdates, PromptResult, SessionNotification, SessionUpdate, SteeringResult } from '@concerto/protocol/acp';
-import type { AgentPrompt, AgentReply, AgentSteer, AgentVerb } from '../agent-connection.ts';
+import {
+  knownUpdates,
+  PromptResult,
+  SessionNotification,
+  type SessionSwitches,
+  SessionUpdate,
+  SteeringResult,
+} from '@concerto/protocol/acp';
+import type { AgentPrompt, AgentReply, AgentSettings, AgentSteer, AgentVerb } from '../agent-connection.ts';
 import { AgentError } from '../agent-error.ts';
 import type { AgentLink } from '../agent-link.ts';
 import type { Conversation } from '../driver.ts';
-import { conversation as namedConversation } from '../driver-output.ts';
+import { agentInfo, conversation as namedConversation } from '../driver-output.ts';
 import { type JsonRpcPeer, JsonRpcRefusal, JsonRpcTimeout, type PeerAnswer } from '../json-rpc-peer.ts';
 import { openPeer, refusalText } from '../peer-link.ts';
 import { type PromptPiece, promptPieces, type Utterance } from '../prompt-parts.ts';
@@ -13,11 +20,15 @@ import { ToolGuard } from '../tool-guard.ts';
 import { TurnStops } from '../turn-stops.ts';
 import { updateInfo } from './acp-info.ts';
 import { AcpRequests } from './acp-requests.ts';
+import { acpSwitches } from './acp-switch.ts';
 import { namesInRules, type ToolNaming } from './acp-tool-rules.ts';
 import { AcpTurn } from './acp-turn.ts';
 
 /** For an agent to say whether it has taken a message into its turn; it does so before it acts on it. */
 const steeringMs = 10_000;
+
+/** For an agent to say whether it has switched. */
+const configureMs = 10_000;
 
 export type AcpSession = {
   readonly sessionId: string;
@@ -30,6 +41,7 @@ export type AcpSession = {
   readonly isTakenUp: boolean;
   /** What a user should know about the start. */
   readonly notes: readonly string[];
+  readonly switches: SessionSwitches;
 };
 
 /** An agent that speaks the Agent Client Protocol, version 1: JSON-RPC, a frame a line. We are its client. */
@@ -46,6 +58,7 @@ export class AcpConversation implements Conversation {
   #turn: AcpTurn | undefined;
   /** The same, or the one before. */
   #latest: AcpTurn | undefined;
+  #switches: SessionSwitches = {};
   #prompts = 0;
   /** Undefined where nobody knows what was paid before. */
   #paid: number | undefined;
@@ -75,6 +88,7 @@ export class AcpConversation implements Conversation {
   /** From here on it can be prompted. `spent` is what its conversation had cost before, in dollars. */
   opened(session: AcpSession, spent: number | undefined): void {
     this.#session = session;
+    this.#switches = { ...session.switches, ...this.#switches };
     this.version = session.version;
     this.#paid ??= session.isTakenUp ? spent : 0;
     this.capabilities.add('interrupt').add('cancel');
@@ -153,6 +167,22 @@ export class AcpConversation implements Conversation {
     this.#requests.cancelAll();
   }
 
+  async configure(settings: AgentSettings): Promise<void> {
+    const { sessionId } = this.#opened();
+    const calls = acpSwitches(this.#switches, settings);
+    if (!calls.ok) throw this.#link.failure('protocol', calls.error);
+    try {
+      for (const { method, params } of calls.value) {
+        await this.peer.request(method, { sessionId, ...params }, configureMs);
+      }
+    } catch (cause) {
+      if (cause instanceof AgentError) throw cause;
+      const why = cause instanceof JsonRpcRefusal ? refusalText(cause) : String(cause);
+      throw this.#link.failure('protocol', `did not switch: ${why}`, cause);
+    }
+    this.#link.say(agentInfo(settings));
+  }
+
   #opened(): AcpSession {
     if (this.#session !== undefined) return this.#session;
     throw new AgentError('protocol', `agent "${this.#link.spec.name}" has no conversation yet`);
@@ -203,6 +233,9 @@ export class AcpConversation implements Conversation {
       case 'current_mode_update':
       case 'config_option_update':
       case 'session_info_update': {
+        if (update.sessionUpdate === 'config_option_update') {
+          this.#switches = { ...this.#switches, configOptions: update.configOptions };
+        }
         const info = updateInfo(update);
         if (info !== undefined) this.#link.say(info);
         return;

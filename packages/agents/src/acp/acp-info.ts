@@ -1,6 +1,6 @@
 import type { JsonObject } from '@concerto/base';
 import type { SessionSwitches, SessionUpdate } from '@concerto/protocol/acp';
-import type { AgentOutput } from '../agent-connection.ts';
+import type { AgentOutput, AgentSettings } from '../agent-connection.ts';
 import { agentInfo } from '../driver-output.ts';
 
 type Choice = NonNullable<NonNullable<SessionSwitches['modes']>['availableModes']>[number];
@@ -8,12 +8,14 @@ type Choice = NonNullable<NonNullable<SessionSwitches['modes']>['availableModes'
 /** What the agent can be switched to, and what stands. */
 export function switchesInfo(
   { modes, models, configOptions }: SessionSwitches,
-  more: { readonly version?: string; readonly extra?: JsonObject } = {},
+  more: AgentSettings & { readonly version?: string; readonly extra?: JsonObject } = {},
 ): AgentOutput {
   const option = (category: string) =>
     configOptions?.find((candidate) => (candidate.category ?? candidate.id) === category);
   const offeredModels = models?.availableModels ?? option('model')?.options;
   const offeredModes = modes?.availableModes ?? option('mode')?.options;
+  const efforts = option('thought_level')?.options ?? option('effort')?.options;
+  const effort = textOf((option('thought_level') ?? option('effort'))?.currentValue);
   const model = models?.currentModelId ?? textOf(option('model')?.currentValue);
   const mode = modes?.currentModeId ?? textOf(option('mode')?.currentValue);
   return agentInfo({
@@ -21,6 +23,8 @@ export function switchesInfo(
     ...(model === undefined ? {} : { model }),
     ...(offeredModes == null ? {} : { modes: offeredModes.flatMap(offered) }),
     ...(mode === undefined ? {} : { mode }),
+    ...(efforts == null ? {} : { efforts: efforts.flatMap(offered) }),
+    ...(effort === undefined ? {} : { effort }),
     ...more,
   });
 }

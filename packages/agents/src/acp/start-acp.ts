@@ -11,6 +11,7 @@ import { clientInfo, PeerHandshake, refusalText } from '../peer-link.ts';
 import { AcpConversation } from './acp-conversation.ts';
 import { switchesInfo } from './acp-info.ts';
 import { acpServers } from './acp-servers.ts';
+import { acpSwitches } from './acp-switch.ts';
 import { toolNaming, whyUnruled } from './acp-tool-rules.ts';
 
 /** Without files and terminals: an agent then uses its own, under its own rules. */
@@ -85,13 +86,16 @@ class Opening {
       isKept: can?.loadSession === true || can?.sessionCapabilities?.resume != null,
       isTakenUp: sessionId === this.#options.conversation,
       notes: this.#notes,
+      switches: this.#switches,
     };
     const { spentMicroUsd } = this.#options;
     this.#acp.opened(session, spentMicroUsd === undefined ? undefined : spentMicroUsd / 1e6);
     const { version } = session;
     const offered = { promptCapabilities: can?.promptCapabilities ?? null, agent: agent.agentInfo ?? null };
     const extra: JsonObject = JSON.parse(JSON.stringify(offered));
-    this.#link.say(switchesInfo(this.#switches, { ...(version === undefined ? {} : { version }), extra }));
+    this.#link.say(
+      switchesInfo(this.#switches, { ...chosen(this.#params), ...(version === undefined ? {} : { version }), extra }),
+    );
   }
 
   async #open({ agentCapabilities: can, authMethods }: InitializeResult): Promise<string> {
@@ -102,9 +106,14 @@ class Opening {
     if (left.length > 0)
       throw this.#link.failure('init-refused', `cannot have all of the session's servers: ${left.join('; ')}`);
     const { meta } = this.#params;
+    const { extra_dirs: folders } = this.#params;
+    if (folders !== undefined && can?.sessionCapabilities?.additionalDirectories == null) {
+      throw this.#link.failure('init-refused', 'cannot be given `extra_dirs`: it works in one folder only');
+    }
     const place = {
       cwd: resolve(this.#link.spec.workingDir ?? '.'),
       mcpServers: servers,
+      ...(folders === undefined ? {} : { additionalDirectories: folders }),
       ...(meta === undefined ? {} : { _meta: meta }),
     };
     try {
@@ -117,9 +126,9 @@ class Opening {
       if (!(cause instanceof AgentError && cause.cause instanceof JsonRpcRefusal) || cause.cause.code !== authRequired)
         throw cause;
       const methods = (authMethods ?? []).map(({ id, name }) => (name == null ? id : `${id} (${name})`));
-      const how =
-        methods.length === 0 ? 'log in with its own program' : `params.auth_method may be one of ${methods.join(', ')}`;
-      throw this.#link.failure('init-refused', `wants a login: ${cause.cause.message}; ${how}`, cause.cause);
+      const own = `run \`${this.#link.spec.command}\` in a terminal and log in`;
+      const how = methods.length === 0 ? own : `${own}, or set params.auth_method to one of ${methods.join(', ')}`;
+      throw this.#link.failure('init-refused', `is not logged in: ${how} (${cause.cause.message})`, cause.cause);
     }
   }
 
@@ -155,10 +164,35 @@ class Opening {
   }
 
   async #configure(sessionId: string): Promise<void> {
-    const { mode, config = {} } = this.#params;
-    if (mode !== undefined) await this.#handshake.call('session/set_mode', { sessionId, modeId: mode });
+    const { model, mode, effort, config = {} } = this.#params;
+    const { modes } = this.#switches;
+    // One that does not say which modes it has may have them all the same.
+    if (mode !== undefined && modes?.availableModes == null) {
+      await this.#handshake.call('session/set_mode', { sessionId, modeId: mode });
+    }
+    const calls = acpSwitches(this.#switches, {
+      ...(model === undefined ? {} : { model }),
+      ...(mode === undefined || modes?.availableModes == null ? {} : { mode }),
+      ...(effort === undefined ? {} : { effort }),
+    });
+    if (!calls.ok) {
+      // An agent that goes on with a conversation may leave out what it offers: what stood then stands.
+      if (sessionId !== this.#options.conversation) throw this.#link.failure('init-refused', calls.error);
+      this.#notes.push(`the agent goes on as it was: it ${calls.error}`);
+      return;
+    }
+    for (const { method, params } of calls.value) await this.#handshake.call(method, { sessionId, ...params });
     for (const [configId, value] of Object.entries(config)) {
       await this.#handshake.call('session/set_config_option', { sessionId, configId, value });
     }
   }
+}
+
+/** What was asked for and not refused stands. */
+function chosen({ model, mode, effort }: AcpParams) {
+  return {
+    ...(model === undefined ? {} : { model }),
+    ...(mode === undefined ? {} : { mode }),
+    ...(effort === undefined ? {} : { effort }),
+  };
 }

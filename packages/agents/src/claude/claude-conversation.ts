@@ -1,22 +1,26 @@
 import { type Json, type JsonObject, unreachable } from '@concerto/base';
 import { type AgentCapability, ClaudeIntroduction, type ClaudeParams, readClaudeLine } from '@concerto/protocol';
-import type { AgentPrompt, AgentReply, AgentSteer, AgentVerb } from '../agent-connection.ts';
+import type { AgentPrompt, AgentReply, AgentSettings, AgentSteer, AgentVerb } from '../agent-connection.ts';
 import { AgentError } from '../agent-error.ts';
 import type { AgentLink } from '../agent-link.ts';
 import { type Conversation, type DriverOptions, withinStart } from '../driver.ts';
-import { agentInfo, conversation, log, said } from '../driver-output.ts';
+import { agentInfo, conversation, passedOn, said } from '../driver-output.ts';
 import { joined, promptPieces, type Utterance } from '../prompt-parts.ts';
 import { ToolGuard } from '../tool-guard.ts';
 import { TurnStops } from '../turn-stops.ts';
 import { ClaudeAccount } from './claude-account.ts';
+import { ClaudeControl } from './claude-control.ts';
 import { userMessage } from './claude-input.ts';
 import { ClaudeRequests } from './claude-requests.ts';
+import { claudeSwitches } from './claude-switch.ts';
 import { claudeRuleNames, claudeToolRule } from './claude-tool-rule.ts';
 import { type ClaudeEnd, type ClaudeMeaning, type ClaudeRequest, ClaudeTranslator } from './claude-translator.ts';
 import { ClaudeTurn } from './claude-turn.ts';
 
 /** For what runs in the background to end when it is told to. */
 const quietWithinMs = 2_000;
+
+const howToLogIn = 'run `claude` in a terminal and log in, or give it ANTHROPIC_API_KEY in its `env`';
 
 const ruleHook = 'tool-rules';
 const versionRequest = 'version';
@@ -44,6 +48,7 @@ export class ClaudeConversation implements Conversation {
   readonly #account: ClaudeAccount;
   readonly #stops: TurnStops;
   readonly #guard: ToolGuard;
+  readonly #control: ClaudeControl;
   #handshake: Handshake | undefined;
   #turn: ClaudeTurn | undefined;
   #conversation: string | undefined;
@@ -61,6 +66,7 @@ export class ClaudeConversation implements Conversation {
     this.#requests = new ClaudeRequests(options.folder);
     this.#account = new ClaudeAccount(options.resumed);
     this.#stops = new TurnStops(link);
+    this.#control = new ClaudeControl(link);
     this.#guard = new ToolGuard(
       options.params.tools,
       (ms, call) => link.later(ms, call),
@@ -70,7 +76,10 @@ export class ClaudeConversation implements Conversation {
       line: (line) => {
         for (const meaning of this.#translator.read(readClaudeLine(line))) this.#act(meaning);
       },
-      end: (error) => this.#handshake?.refuse(error),
+      end: (error) => {
+        this.#handshake?.refuse(error);
+        this.#control.ended(error);
+      },
     });
   }
 
@@ -97,15 +106,8 @@ export class ClaudeConversation implements Conversation {
     }
     this.#turn = this.#newTurn();
     const late = this.#late.splice(0);
-    if (late.length > 0) {
-      this.#link.say(
-        log(
-          'info',
-          `passed on with this prompt, because the last turn was over: ${late.map(({ text }) => text).join(' | ')}`,
-        ),
-      );
-    }
-    await this.#send(userMessage(joined([...late, prompt].flatMap(promptPieces))));
+    if (late.length > 0) this.#link.say(passedOn(late));
+    await this.#control.send(userMessage(joined([...late, prompt].flatMap(promptPieces))));
   }
 
   async reply({ inReplyToId, ...answered }: AgentReply): Promise<void> {
@@ -113,7 +115,7 @@ export class ClaudeConversation implements Conversation {
     // It waits no more: the turn was interrupted, or the program has changed its mind.
     if (step === undefined) return;
     if (step.kind === 'ask') this.#link.say(step.output);
-    else await this.#respond(step.requestId, { subtype: 'success', response: step.decision });
+    else await this.#control.respond(step.requestId, { subtype: 'success', response: step.decision });
   }
 
   async steer(steer: AgentSteer): Promise<void> {
@@ -123,7 +125,7 @@ export class ClaudeConversation implements Conversation {
     }
     const uuid = this.#link.uuid();
     this.#turn.steer(uuid, steer);
-    await this.#send({ ...userMessage(promptPieces(steer)), uuid });
+    await this.#control.send({ ...userMessage(promptPieces(steer)), uuid });
   }
 
   async request(verb: AgentVerb, id: string): Promise<void> {
@@ -135,9 +137,16 @@ export class ClaudeConversation implements Conversation {
     if (this.#turn?.isAtRest === true) await this.#endTurn(this.#turn);
   }
 
+  async configure(settings: AgentSettings): Promise<void> {
+    const switches = claudeSwitches(settings);
+    if (!switches.ok) throw new AgentError('protocol', `agent "${this.#link.spec.name}": ${switches.error}`);
+    for (const request of switches.value) await this.#control.ask(request);
+    this.#link.say(agentInfo(settings));
+  }
+
   /** What still waits would begin a turn of its own after the one that is stopped. */
   async #interrupt(): Promise<void> {
-    await this.#control(this.#link.uuid(), { subtype: 'interrupt', cancel_queued: true });
+    await this.#control.tell(this.#link.uuid(), { subtype: 'interrupt', cancel_queued: true });
   }
 
   /** What is asked along is answered in its own time; an older program may not know it. */
@@ -147,7 +156,7 @@ export class ClaudeConversation implements Conversation {
       ...(this.#account.isKnown ? [] : ([[accountRequest, { subtype: 'get_usage' }]] as const)),
       [id, initialize],
     ];
-    await Promise.all(requests.map(([requestId, request]) => this.#control(requestId, request)));
+    await Promise.all(requests.map(([requestId, request]) => this.#control.tell(requestId, request)));
   }
 
   /** What it offers, and whether it can be asked anything at all. */
@@ -160,6 +169,8 @@ export class ClaudeConversation implements Conversation {
       throw this.#link.failure('init-refused', why);
     }
     this.version = parsed.data.claude_code_version ?? this.version;
+    const isStranger = account?.tokenSource === 'none' && (account.apiKeySource ?? 'none') === 'none';
+    const login = isStranger ? howToLogIn : '';
     this.#link.say(
       agentInfo({
         models: models.map(({ value: id, displayName: name, description }) => ({ id, ...named(name, description) })),
@@ -170,28 +181,14 @@ export class ClaudeConversation implements Conversation {
         })),
         modes: ['default', 'acceptEdits', 'plan', 'dontAsk'].map((id) => ({ id })),
         ...(mode === undefined ? {} : { mode }),
+        efforts: ['low', 'medium', 'high', 'xhigh', 'max'].map((id) => ({ id })),
+        ...(this.#params.effort === undefined ? {} : { effort: this.#params.effort }),
         ...(this.#params.model === undefined ? {} : { model: this.#params.model }),
         ...(this.version === undefined ? {} : { version: this.version }),
-        ...(account === undefined ? {} : { extra: { account: JSON.parse(JSON.stringify(account)) } }),
+        ...(account === undefined ? {} : { login, extra: { account: JSON.parse(JSON.stringify(account)) } }),
       }),
     );
-    if (account?.tokenSource === 'none' && (account.apiKeySource ?? 'none') === 'none') {
-      this.#link.warn(
-        'not logged in: run `claude` in a terminal and log in, or give it ANTHROPIC_API_KEY in its `env`',
-      );
-    }
-  }
-
-  async #send(message: JsonObject): Promise<void> {
-    await this.#link.write(JSON.stringify(message));
-  }
-
-  async #control(requestId: string, request: JsonObject): Promise<void> {
-    await this.#send({ type: 'control_request', request_id: requestId, request });
-  }
-
-  async #respond(requestId: string, response: JsonObject): Promise<void> {
-    await this.#send({ type: 'control_response', response: { ...response, request_id: requestId } });
+    if (login !== '') this.#link.warn(`not logged in: ${login}`);
   }
 
   #act(meaning: ClaudeMeaning): void {
@@ -256,12 +253,13 @@ export class ClaudeConversation implements Conversation {
 
   /** A write that fails means that the process is gone, which its exit reports. */
   #respondLater(requestId: string, response: JsonObject): void {
-    this.#respond(requestId, response).catch(() => undefined);
+    this.#control.respond(requestId, response).catch(() => undefined);
   }
 
   #answered({ requestId, response, error }: Extract<ClaudeMeaning, { kind: 'answered' }>): void {
     if (requestId === versionRequest) this.version = textAt(response, 'version') ?? this.version;
     if (requestId === accountRequest) this.#account.began(response);
+    this.#control.answered(requestId, error);
     const handshake = this.#handshake;
     if (handshake?.id !== requestId) return;
     if (error === undefined) handshake.accept(response);
@@ -346,7 +344,7 @@ export class ClaudeConversation implements Conversation {
   async #stopTasks(): Promise<void> {
     const { tasks } = this.#translator;
     if (!tasks.isRunning) return;
-    const stops = tasks.ids.map((task_id) => this.#control(this.#link.uuid(), { subtype: 'stop_task', task_id }));
+    const stops = tasks.ids.map((task_id) => this.#control.tell(this.#link.uuid(), { subtype: 'stop_task', task_id }));
     await Promise.all(stops).catch(() => undefined);
     await this.#tasksEnded();
     if (tasks.isRunning) this.#link.warn(`what it runs in the background may go on: ${tasks.ids.join(', ')}`);

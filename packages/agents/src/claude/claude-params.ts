@@ -20,6 +20,8 @@ export function claudeCommandLine(params: ClaudeParams, resumed?: string): Claud
     '--include-partial-messages',
     '--permission-prompt-tool=stdio',
     ...option('model', params.model),
+    ...option('effort', params.effort),
+    ...(params.extra_dirs ?? []).flatMap((folder) => option('add-dir', folder)),
     ...option('allowedTools', list(params.allowed_tools)),
     ...option('disallowedTools', list(params.disallowed_tools)),
     ...option('permission-mode', params.permission_mode),

@@ -1,12 +1,12 @@
 import { type JsonObject, unreachable } from '@concerto/base';
 import type { AgentCapability, CodexParams, Usage, UsageSource } from '@concerto/protocol';
 import { CodexRequest, TerminalsResult, TurnResult } from '@concerto/protocol/codex';
-import type { AgentPrompt, AgentReply, AgentSteer, AgentVerb } from '../agent-connection.ts';
+import type { AgentPrompt, AgentReply, AgentSettings, AgentSteer, AgentVerb } from '../agent-connection.ts';
 import { AgentError } from '../agent-error.ts';
 import type { AgentLink } from '../agent-link.ts';
 import type { Alarm } from '../agent-process.ts';
 import type { Conversation } from '../driver.ts';
-import { conversation, log, said, toolOutput } from '../driver-output.ts';
+import { conversation, log, passedOn, said, toolOutput } from '../driver-output.ts';
 import { type JsonRpcPeer, JsonRpcRefusal, jsonRpcCodes, type PeerAnswer, type PeerRequest } from '../json-rpc-peer.ts';
 import { OutputPieces } from '../output-pieces.ts';
 import { openPeer } from '../peer-link.ts';
@@ -16,6 +16,7 @@ import { TurnStops } from '../turn-stops.ts';
 import { inputOf } from './codex-input.ts';
 import { ruleNames } from './codex-items.ts';
 import { CodexRequests, type CodexStep, itemsAsked } from './codex-requests.ts';
+import { switchCodex } from './codex-switch.ts';
 import { type CodexEnd, type CodexMeaning, CodexTranslator } from './codex-translator.ts';
 
 /** For a message to be taken into the turn, or refused. */
@@ -45,13 +46,13 @@ export class CodexConversation implements Conversation {
   readonly peer: JsonRpcPeer;
   version: string | undefined;
   readonly #link: AgentLink;
-  readonly #params: CodexParams;
   readonly #translator = new CodexTranslator();
   readonly #requests: CodexRequests;
   readonly #stops: TurnStops;
   readonly #guard: ToolGuard;
   readonly #pieces: OutputPieces;
   #thread = '';
+  #effort: string | undefined;
   #isNamed = false;
   #turn: Turn | undefined;
   /** Messages that came too late for their turn; they go with the next prompt. */
@@ -59,7 +60,7 @@ export class CodexConversation implements Conversation {
 
   constructor(link: AgentLink, params: CodexParams) {
     this.#link = link;
-    this.#params = params;
+    this.#effort = params.effort;
     this.#requests = new CodexRequests(params);
     this.#stops = new TurnStops(link);
     this.#guard = new ToolGuard(
@@ -95,16 +96,9 @@ export class CodexConversation implements Conversation {
     const turn = newTurn();
     this.#turn = turn;
     const late = this.#late.splice(0);
-    if (late.length > 0) {
-      this.#link.say(
-        log(
-          'info',
-          `passed on with this prompt, because the last turn was over: ${late.map(({ text }) => text).join(' | ')}`,
-        ),
-      );
-    }
+    if (late.length > 0) this.#link.say(passedOn(late));
     const input = inputOf(joined([...late, prompt].flatMap(promptPieces)));
-    const effort = this.#params.effort === undefined ? {} : { effort: this.#params.effort };
+    const effort = this.#effort === undefined ? {} : { effort: this.#effort };
     try {
       await this.peer.call('turn/start', { ...this.#about(), input, ...effort }, (answer) => this.#begun(turn, answer));
     } catch (cause) {
@@ -130,6 +124,13 @@ export class CodexConversation implements Conversation {
     if (this.#turn === undefined) return this.#quieten();
     await this.#interrupt();
     this.#settle();
+  }
+
+  /** From its next step on. */
+  async configure(settings: AgentSettings): Promise<void> {
+    await switchCodex(this.peer, this.#link, this.#thread, settings);
+    this.#effort = settings.effort ?? this.#effort;
+    if (settings.model !== undefined) this.#translator.opened(this.#thread, settings.model);
   }
 
   /** The turn, and those of its sub-agents. One that has no id yet is stopped as soon as it has one. */

@@ -26,7 +26,10 @@ export function threadParams(params: CodexParams, cwd: string, others: readonly 
  * Goes over the pipe and not on the command line, which is for all to see: servers may hold secrets. What the session's
  * rules forbid of its own tools is not offered to the model.
  */
-function configOf({ config = {}, mcp_servers, tools }: CodexParams, others: readonly string[]): JsonObject {
+function configOf(
+  { config = {}, mcp_servers, tools, extra_dirs: roots }: CodexParams,
+  others: readonly string[],
+): JsonObject {
   const isDenied = (names: readonly string[]): boolean => ruleOfTool(tools, names) === 'deny';
   const features = {
     // Without it the model has nothing to ask with.
@@ -51,6 +54,9 @@ function configOf({ config = {}, mcp_servers, tools }: CodexParams, others: read
     suppress_unstable_features_warning: true,
     ...config,
     features,
+    ...(roots === undefined
+      ? {}
+      : { sandbox_workspace_write: { ...asObject(config.sandbox_workspace_write), writable_roots: roots } }),
     ...(isDenied(searchNames) ? { web_search: 'disabled' } : {}),
     ...(servers.length === 0
       ? {}

@@ -14,6 +14,8 @@ import { threadParams } from './codex-params.ts';
 /** What would only fill the pipe: the item that follows says it again, as a whole. */
 const unwanted = ['item/fileChange/outputDelta', 'item/fileChange/patchUpdated', 'turn/diff/updated', 'thread/started'];
 
+const howToLogIn = 'run `codex login` in a terminal, or name a provider in its `config.toml`';
+
 /** Starts `codex app-server` and opens a thread, or takes up the one that it is given. */
 export function startCodex(spec: AgentSpec, params: CodexParams, options: DriverOptions): Promise<AgentConnection> {
   const workingDir = resolve(spec.workingDir ?? '.', params.work_dir ?? '.');
@@ -55,6 +57,7 @@ class Opening {
       this.#handshake.offer('model/list', {}, ModelsResult),
       this.#handshake.offer('account/read', { refreshToken: false }, AccountResult),
     ]);
+    const isStranger = login?.requiresOpenaiAuth === true && login.account == null;
     const { model, cwd, approvalPolicy, sandbox, reasoningEffort, instructionSources } = opened;
     const extra = { cwd, approvalPolicy, sandbox, reasoningEffort, instructionSources, account: login?.account };
     this.#link.say(
@@ -74,12 +77,11 @@ class Opening {
         modes: ['untrusted', 'on-request', 'never'].map((id) => ({ id })),
         mode: params.approval_policy,
         ...(version === undefined ? {} : { version }),
+        ...(login === undefined ? {} : { login: isStranger ? howToLogIn : '' }),
         extra: JSON.parse(JSON.stringify(extra)),
       }),
     );
-    if (login?.requiresOpenaiAuth === true && login.account == null) {
-      this.#link.warn('not logged in: run `codex login` in a terminal, or name a provider in its `config.toml`');
-    }
+    if (isStranger) this.#link.warn(`not logged in: ${howToLogIn}`);
   }
 
   /** A session that says which tools it has, has no others: the servers of the program's own settings are left out. */

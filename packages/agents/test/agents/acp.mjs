@@ -324,7 +324,8 @@ const methods = {
     if (ways.has('tells')) throw refusal(-32603, 'Internal error', { details: `cannot use ${JSON.stringify(params)}` });
     if (ways.has('login:key')) throw refusal(-32000, 'Authentication required');
     opened = { how: 'new', ...params };
-    return { sessionId };
+    const availableModels = ['small', 'large'].map((modelId) => ({ modelId }));
+    return { sessionId, models: { availableModels, currentModelId: 'small' } };
   },
   'session/load': async (params) => {
     if (params.sessionId !== sessionId) throw refusal(-32002, 'No such session');
@@ -335,6 +336,10 @@ const methods = {
   },
   'session/resume': async (params) => {
     opened = { how: 'resume', ...params };
+    return {};
+  },
+  'session/set_model': async ({ modelId }) => {
+    opened.model = modelId;
     return {};
   },
   'session/set_mode': async ({ modeId }) => {

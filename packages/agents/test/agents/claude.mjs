@@ -231,7 +231,9 @@ function interrupt({ cancel_queued }) {
 const answers = {
   initialize: ({ hooks: given = {} }) => {
     hooks = given;
-    return { commands: [] };
+    // Of somebody who has never logged in.
+    const account = process.env.STRANGER === '1' ? { account: { tokenSource: 'none', apiKeySource: 'none' } } : {};
+    return { commands: [], ...account };
   },
   get_binary_version: () => ({ version: '9.9' }),
   get_usage: () => ({ session: { total_cost_usd: total } }),
@@ -248,6 +250,12 @@ createInterface({ input: process.stdin }).on('line', (line) => {
     if (process.env.MUTE === '1') return;
     if (request.subtype === 'interrupt') interrupt(request);
     if (request.subtype === 'stop_task') finishTask?.('stopped');
+    if (request.model === 'none') {
+      return say({ type: 'control_response', response: { subtype: 'error', request_id, error: 'no such model' } });
+    }
+    if (request.subtype === 'set_model') options.model = request.model;
+    if (request.subtype === 'set_permission_mode') options['permission-mode'] = request.mode;
+    if (request.subtype === 'apply_flag_settings') options.effort = request.settings.effortLevel;
     const response = answers[request.subtype]?.(request) ?? {};
     say({ type: 'control_response', response: { subtype: 'success', request_id, response } });
   } else if (isBusy) {

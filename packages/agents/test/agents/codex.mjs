@@ -238,6 +238,11 @@ const methods = {
     };
     return { thread: { id: params.threadId } };
   },
+  'thread/settings/update': (params) => {
+    if (params.model === 'none') throw new Error('no such model');
+    Object.assign(started, params);
+    return {};
+  },
   'turn/start': ({ input }) => {
     turns += 1;
     turn = { id: `turn-${turns}` };

@@ -144,6 +144,10 @@ const agent = z
     idle_timeout: seconds.optional(),
     init_timeout: seconds.optional(),
     instances: count.default(1),
+    /** What a session may set for itself, by the names of params, or `working_dir`, `env`, `worktree`. */
+    per_session: z.array(text).default([]),
+    /** Each session works in a git worktree of its own. */
+    worktree: z.boolean().default(false),
     description: z.string().optional(),
     /** Sent in `init`; absent when the table is missing or empty. */
     params: z.record(z.string(), z.json()).optional(),
@@ -284,6 +288,8 @@ const server = z.strictObject({
   inline_commands: z.array(text).optional(),
   inline_hosts: z.array(text).optional(),
   inline_variables: z.array(text).optional(),
+  /** Where sessions may work beside the project, relative to the manifest. */
+  folders: z.array(text).default([]),
 });
 
 export const manifestSchema = z.strictObject({
@@ -302,7 +308,7 @@ export const manifestSchema = z.strictObject({
   pool: pool.default({ max_sessions: 20 }),
   notify: notify.optional(),
   retention: retention.optional(),
-  server: server.default({ allowed_hosts: [], allowed_origins: [], inline_tools: 'off' }),
+  server: server.default({ allowed_hosts: [], allowed_origins: [], inline_tools: 'off', folders: [] }),
 });
 
 /** `Concerto.toml` with its defaults; the names of the keys are those of the file. */

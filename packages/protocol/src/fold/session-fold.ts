@@ -12,7 +12,7 @@ import {
   writeOutput,
 } from './cells.ts';
 import { emptyQueue, queueAfter } from './queue-fold.ts';
-import type { FoldedEvent, RequestEntry, SessionView, UnknownEvent } from './session-view.ts';
+import type { FoldedEvent, RequestEntry, SessionNews, SessionView, UnknownEvent } from './session-view.ts';
 import { isTool, TurnDraft } from './turn-draft.ts';
 import { noUsage, usageAfter } from './usage-fold.ts';
 
@@ -166,11 +166,7 @@ export class SessionFold {
     }
   }
 
-  #aboutSession(
-    event:
-      | UnknownEvent
-      | EventOf<'status' | 'complete' | 'error' | 'finish' | 'gap' | 'sendRequest' | 'graphEdit' | 'budget'>,
-  ): Cell | undefined {
+  #aboutSession(event: UnknownEvent | EventOf<SessionNews>): Cell | undefined {
     const { seq: key, at } = event;
     switch (event.type) {
       case 'status': {
@@ -199,6 +195,16 @@ export class SessionFold {
         return this.#turn(event).push({ kind: 'raw', key, at, title: `request to ${event.model}`, data: event.body });
       case 'graphEdit':
         return this.#turn(event).push({ kind: 'raw', key, at, title: event.label, data: event.edits });
+      case 'settings':
+        return this.#turn(event).push({ kind: 'raw', key, at, title: `settings ${event.outcome}`, data: event.params });
+      case 'worktree':
+        return this.#turn(event).push({
+          kind: 'raw',
+          key,
+          at,
+          title: event.worktree.branch,
+          data: event.worktree.state,
+        });
       case 'unknown':
         return this.#turn(event).push({ kind: 'raw', key, at, title: event.raw.type, data: event.raw });
       default:

@@ -190,3 +190,16 @@ export type SessionView = {
   readonly end: SessionEnd | undefined;
   readonly isFinished: boolean;
 };
+
+/** Events that are about the session and none of its turns. */
+export type SessionNews =
+  | 'status'
+  | 'complete'
+  | 'error'
+  | 'finish'
+  | 'gap'
+  | 'sendRequest'
+  | 'graphEdit'
+  | 'budget'
+  | 'settings'
+  | 'worktree';

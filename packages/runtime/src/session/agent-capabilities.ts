@@ -32,6 +32,7 @@ export async function agentInfos(log: EventLog, catalog: Catalog): Promise<reado
       kind: entry.kind,
       capabilities: entry.kind === 'assistant' ? [...assistantCapabilities] : await knownCapabilities(log, entry.name),
       ...(entry.description === undefined ? {} : { description: entry.description }),
+      ...(entry.perSession === undefined ? {} : { perSession: [...entry.perSession] }),
       ...(entry.kind === 'agent' ? { command: entry.spec.command, protocol: entry.spec.protocol ?? 'ndjson' } : {}),
     })),
   );

@@ -3,6 +3,7 @@ import type {
   AgentOutput,
   AgentPrompt,
   AgentReply,
+  AgentSettings,
   AgentSpec,
   AgentSteer,
   Placed,
@@ -20,9 +21,9 @@ import { type KeepsAgents, keptName } from './kept-agents.ts';
 import type { OwnProcessNotes } from './process-register.ts';
 import { folderOf } from './request-risk.ts';
 import { sessionError } from './session-error.ts';
+import { specOfSession } from './session-settings.ts';
 import type { SessionStore } from './session-store.ts';
 import { pause } from './store-patience.ts';
-import { specWithTools } from './tool-params.ts';
 
 /** So long a new process that has said nothing may still announce what it can: signalled before, it could not. */
 const announceWithinMs = 1_000;
@@ -51,10 +52,10 @@ export function agentStarter(ports: AgentWorkerPorts): StartWorker {
     left.addEventListener('abort', leave, { once: true });
     let noted: ProcessIdentity | undefined;
     try {
-      const state = store.known(session);
+      const state = await store.state(session);
       // An agent of our own wire keeps its conversation itself.
       const conversation = isForeign(spec) ? await conversationOf(log, session) : undefined;
-      const connection = await startAgent(specWithTools(spec, state?.tools, environment), {
+      const connection = await startAgent(specOfSession(spec, state, environment), {
         ...(kept === undefined ? {} : { kept }),
         signal: ended,
         ...(initTimeoutMs === undefined ? {} : { initTimeoutMs }),
@@ -179,6 +180,11 @@ class AgentWorker implements Worker {
     if (verb === 'interrupt' || verb === 'cancel') void this.#signal(verb);
     // One that cannot pause is held at the end of the turn, which the turn's end confirms.
     return verb === 'resume' ? 'holds' : 'asked';
+  }
+
+  async configure(settings: AgentSettings): Promise<void> {
+    if (this.#connection.configure === undefined) throw new Error('it cannot be switched while it runs');
+    await this.#connection.configure(settings);
   }
 
   async stop({ now = false }: { readonly now?: boolean } = {}): Promise<void> {

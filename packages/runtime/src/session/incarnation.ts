@@ -254,6 +254,23 @@ export class Incarnation {
     if (question !== undefined) this.#say(this.#reply({ ...question.name, error: reason }, requestId));
   }
 
+  configure({ requestId, settings }: Command<'configure'>): void {
+    const { writer, tenure } = this.#parts;
+    const texts = Object.entries(settings).flatMap(([name, value]) =>
+      typeof value === 'string' ? [[name, value]] : [],
+    );
+    const asked = this.#worker?.configure?.(Object.fromEntries(texts));
+    const told = (asked ?? Promise.reject(new Error('it cannot be switched while it works'))).then(
+      () => writer.tell({ type: 'settings-told', ...this.speaker, requestId }),
+      (cause: unknown) => {
+        const { message: error } = sessionError(cause);
+        return writer.tell({ type: 'settings-told', ...this.speaker, requestId, error });
+      },
+    );
+    // It may take its time, and nothing else waits for it.
+    void tenure.guard(told);
+  }
+
   /** Asks it, or makes it; `holds` means that it is so already and no word of it will follow. */
   control(control: WorkerControl): 'asked' | 'holds' {
     const { verb, id, force = false } = control;

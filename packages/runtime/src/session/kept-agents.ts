@@ -163,6 +163,8 @@ function isWanted(
     case 'answer':
     case 'withdraw':
       return !marks.has(command.requestId);
+    case 'configure':
+      return state.settingsAsked?.requestId === command.requestId;
     case 'kill':
     case 'stop':
       return true;

@@ -23,6 +23,7 @@ export type StartPlan = {
   readonly budget: Budget | undefined;
   /** The program that answers for it. */
   readonly supervisor: string | undefined;
+  readonly entry: CatalogEntry;
 };
 
 const kinds = ['agent', 'program', 'assistant'] as const;
@@ -58,7 +59,7 @@ export function planStart(
   const supervisor = supervisorOf(request, { ...known, entry });
   if (!supervisor.ok) return supervisor;
   const title = request.title ?? titleOf(prompt, name);
-  return ok({ kind, name, title, prompt, tools: tools.value, budget, supervisor: supervisor.value });
+  return ok({ kind, name, title, prompt, tools: tools.value, budget, supervisor: supervisor.value, entry });
 }
 
 /** What the start says counts, then its template, then the manifest. */

@@ -32,11 +32,12 @@ export function routeFor({ rules, catalog, entry, session, report }: RouteOption
     ...(answerWithinMs === undefined ? {} : { answerWithinMs }),
     ...(onTimeout === undefined ? {} : { onTimeout }),
   };
-  const folder = entry.kind === 'agent' ? folderOf(entry.spec) : undefined;
   return async (event) => {
     const state = session();
     if (state !== undefined && isListenedTo(state, event))
       return { answerers: [{ to: `program:${state.parent}` }, person] };
+    const own = state?.settings?.workingDir;
+    const folder = own ?? (entry.kind === 'agent' ? folderOf(entry.spec) : undefined);
     const answerers: readonly Answerer[] = [
       ...(state?.supervisor === undefined ? [] : [{ to: `supervisor:${state.supervisor}`, withinMs: askWithinMs }]),
       person,

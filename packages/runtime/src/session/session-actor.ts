@@ -7,7 +7,7 @@ import type { CatalogEntry } from '../catalog.ts';
 import type { Clock, MintId, Report } from '../ports.ts';
 import type { LeftWorker, StartWorker, Worker } from '../worker.ts';
 import { rememberCapabilities } from './agent-capabilities.ts';
-import { aboutCalls } from './approval-call.ts';
+import { heardOf } from './agent-details.ts';
 import type { BudgetRouting } from './budget-routing.ts';
 import { CommandFollowing } from './command-following.ts';
 import { atNextDeadline, startWithin } from './deadline-watch.ts';
@@ -16,7 +16,6 @@ import { Incarnation, undelivered } from './incarnation.ts';
 import { claimAgent, type Held, type KeepingPorts, lostWith, stillWanted } from './kept-agents.ts';
 import { OwnerWriter } from './owner-writer.ts';
 import type { OwnProcessNotes } from './process-register.ts';
-import { weighed } from './request-risk.ts';
 import type { Route } from './route-request.ts';
 import { sessionError } from './session-error.ts';
 import type { SessionStore } from './session-store.ts';
@@ -206,6 +205,8 @@ export class SessionActor {
         return live.respond(command);
       case 'withdraw':
         return live.withdraw(command);
+      case 'configure':
+        return live.configure(command);
       case 'interrupt':
       case 'pause':
       case 'cancel':
@@ -291,9 +292,7 @@ export class SessionActor {
     const parts = { writer, timeouts: this.#timeouts, journal: this.#journal, mintId, clock, entry, route };
     const files = { session: this.#tenure.session, log, blobs: new Blobs(log, () => clock.now()) };
     const hearing = new Hearing({ ...parts, incarnation: live, heard: before.heard, files });
-    const rests = await hearing.listen(
-      weighed(aboutCalls(worker.output), { agent: entry.name, folder: worker.folder }),
-    );
+    const rests = await hearing.listen(heardOf(worker, entry.name, { ...this.#ports, session: this.#tenure.session }));
     if (rests !== undefined) await this.#leave('nothing is to be done until it is called', 'done', { rests });
   }
 

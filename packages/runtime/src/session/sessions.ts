@@ -54,6 +54,7 @@ import {
   revisionWish,
   startText,
 } from './session-wishes.ts';
+import { SettingsCalls } from './settings-calls.ts';
 import { Templates } from './templates.ts';
 
 /** Who asks; `key` is the caller's idempotency key, from which ids are made so that a repeat names the same thing. */
@@ -69,6 +70,7 @@ export type SessionsOptions = {
   readonly mintId: MintId;
   /** Where secrets are looked up; our own variables unless given. */
   readonly environment?: Environment;
+  readonly folders?: readonly string[];
 };
 
 /** 120 bits of the key's digest. */
@@ -91,6 +93,7 @@ export class Sessions {
   /** Files that messages and answers refer to. */
   readonly blobs: Blobs;
   readonly #contents: SessionContents;
+  readonly settings: SettingsCalls;
   #stopping = false;
 
   constructor(options: SessionsOptions) {
@@ -99,6 +102,7 @@ export class Sessions {
     this.#index = new SessionIndex(options.log);
     this.blobs = new Blobs(options.log, () => options.clock.now());
     this.#contents = new SessionContents(options, this.blobs);
+    this.settings = new SettingsCalls(options, (id, caller, wish) => this.#execute(id, caller, wish));
   }
 
   /** From now on nothing new is taken; what runs is handed over by its runner. */
@@ -129,6 +133,8 @@ export class Sessions {
         : await this.#options.pool.reserve(id, { ifFull: request.ifFull ?? 'reject', actor: caller.actor });
     if (!slot.ok) return slot;
     const messageId = proposed ?? this.#options.mintId('m');
+    const settings = await this.settings.forStart(id, request, plan.entry);
+    if (!settings.ok) return settings;
     const wish: Wish = {
       type: 'start',
       sessionId: id,
@@ -143,6 +149,7 @@ export class Sessions {
       ...(plan.tools === undefined ? {} : { tools: plan.tools }),
       ...(plan.budget === undefined ? {} : { budget: plan.budget }),
       ...(plan.supervisor === undefined ? {} : { supervisor: plan.supervisor }),
+      ...(settings.value === undefined ? {} : { settings: settings.value }),
       slot: slot.value,
     };
     const remembered = { collection: startsCollection, key: id, value: startText(request) };

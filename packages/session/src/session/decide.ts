@@ -15,6 +15,7 @@ import { decideReport } from './reports.ts';
 import { passRequest, supervise } from './route.ts';
 import type { Asked, Decided, Decision, SessionCommand, StartCommand } from './session-command.ts';
 import type { SessionState } from './session-state.ts';
+import { changeSettings, changeWorktree } from './settings.ts';
 import { endFailed, endSession } from './settle.ts';
 
 /**
@@ -38,6 +39,10 @@ export function decide(state: SessionState | undefined, asked: SessionCommand): 
       return conclude(draft, decideQueue(draft, asked));
     case 'control':
       return conclude(draft, requestControl(draft, asked));
+    case 'change-settings':
+      return conclude(draft, changeSettings(draft, asked.requestId, asked.params));
+    case 'change-worktree':
+      return conclude(draft, changeWorktree(draft, asked.worktree));
     case 'answer':
       return conclude(draft, answerRequest(draft, asked));
     case 'pass-request':
@@ -104,9 +109,9 @@ function draftOfNew(wish: StartCommand & Asked): Draft {
   const { sessionId, kind, agent, title, once, template, input, tools, slot } = wish;
   const asked = notBefore(undefined, wish);
   const { at, actor, cause } = asked;
-  const { parent, root, code, supervisor, supervises, budget } = wish;
+  const { settings, parent, root, code, supervisor, supervises, budget } = wish;
   const tree = { parent, root, code, supervisor, supervises, budget };
-  const body = { sessionId, kind, agent, title, once, template, input, tools, ...tree, slot };
+  const body = { sessionId, kind, agent, title, once, template, input, tools, settings, ...tree, slot };
   const first = { type: 'created', ...body, at, actor, cause } as const;
   return { state: created(first), before: undefined, asked, records: [first], commands: [], acks: [], observed: [] };
 }

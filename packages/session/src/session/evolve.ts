@@ -4,6 +4,7 @@ import { type Archive, close, emptyArchive } from '../archive.ts';
 import { closeQueue, emptyQueue, evolveQueue, isQueueRecord } from '../queue/queue.ts';
 import { budgetOf, evolveBudget, workedOn } from './budget.ts';
 import { evolveRequests, supervisedBy } from './evolve-requests.ts';
+import { evolveSettings, settingsAfterLoss } from './evolve-settings.ts';
 import type { Hold, Request, SessionState } from './session-state.ts';
 import { wasAsked } from './status.ts';
 
@@ -63,6 +64,7 @@ export function created(record: RecordOf<'created'>): SessionState {
     template: record.template,
     input: record.input,
     tools: record.tools,
+    settings: record.settings,
     parent: record.parent,
     root: record.root,
     code: record.code,
@@ -138,6 +140,11 @@ function apply(state: SessionState, record: ApartFromMessages): SessionState {
     case 'control-refused':
     case 'control-superseded':
       return evolveControl(state, record);
+    case 'settings-asked':
+    case 'settings-changed':
+    case 'settings-refused':
+    case 'worktree-changed':
+      return evolveSettings(state, record);
     case 'turn-started':
     case 'turn-ended':
     case 'queue-held':
@@ -181,7 +188,7 @@ function evolveOwnership(state: SessionState, record: OwnershipRecord): SessionS
       return { ...state, slot: { kind: 'wanted', since: record.at } };
     case 'parked':
       return {
-        ...state,
+        ...settingsAfterLoss(state),
         slot: { kind: 'none', since: record.at, madeRoomFor: record.madeRoomFor },
         agentProcess: { kind: 'none' },
       };
@@ -209,7 +216,7 @@ function evolveOwnership(state: SessionState, record: OwnershipRecord): SessionS
       };
     case 'process-lost':
       return {
-        ...state,
+        ...settingsAfterLoss(state),
         agentProcess: { kind: 'none' },
         // An agent that leaves when its work is done, or because it was told to, did nothing wrong.
         error:

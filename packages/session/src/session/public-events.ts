@@ -3,6 +3,7 @@ import { entryOf, listedEntries } from '../queue/queue.ts';
 import { budgetView } from './budget.ts';
 import type { OpenCall } from './session-command.ts';
 import type { SessionState } from './session-state.ts';
+import { settingsEvents } from './settings.ts';
 import { statusOf } from './status.ts';
 import { turnClosing, turnOpening } from './turn-events.ts';
 import { expiryOf, messageView } from './view.ts';
@@ -29,6 +30,7 @@ export function publicEvents(told: Told): readonly PublicEvent[] {
     ...turnOpening({ before, after }, records),
     ...observed,
     ...records.flatMap((record) => settledRequest({ before, after }, record)),
+    ...settingsEvents({ before, after }, records),
     ...turnClosing({ before, after }, records, { openCalls, reason }),
     ...records.flatMap((record) => usageEvent(after, record)),
     ...records.flatMap((record) => budgetEvent(after, record)),

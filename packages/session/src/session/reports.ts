@@ -9,6 +9,7 @@ import { dispatchAttemptsMax, openRequestsMax, resumeRepeatAfterMs } from './lim
 import { routeOpened } from './route.ts';
 import type { Report } from './session-command.ts';
 import type { SessionState } from './session-state.ts';
+import { askSettings, settingsTold } from './settings.ts';
 import { confirmControl, endCancelled, endFailed, endSession, endTurn, loseProcess } from './settle.ts';
 import { announces, openRequests } from './status.ts';
 
@@ -83,6 +84,9 @@ function obey(draft: Draft, report: Report): void {
       return requestWithdrawn(draft, report);
     case 'answer-delivered':
       return answerDelivered(draft, report);
+    case 'settings-told':
+      if (!settingsTold(draft, report)) ignore(draft, report, 'nothing was asked of it');
+      return;
     case 'control-acked':
     case 'control-refused':
       return controlWord(draft, report);
@@ -139,6 +143,7 @@ function ready(draft: Draft, report: ReportOf<'agent-ready'>): void {
   if (control !== undefined && control.kind !== 'resume' && !couldBefore && announces(draft.state, control.kind)) {
     command(draft, { type: control.kind, incarnation, requestId: control.requestId });
   }
+  askSettings(draft);
   advance(draft);
 }
 

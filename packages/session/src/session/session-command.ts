@@ -1,4 +1,4 @@
-import type { Json, Result } from '@concerto/base';
+import type { Json, JsonObject, Result } from '@concerto/base';
 import type {
   Ack,
   AgentResult,
@@ -15,12 +15,14 @@ import type {
   SessionError,
   SessionKind,
   SessionRecord,
+  SessionSettings,
   SessionStatus,
   SuspendEvent,
   ToolConfig,
   Usage,
   UsageSource,
   WorkEvent,
+  Worktree,
 } from '@concerto/protocol';
 import type { Answerer, SessionState } from './session-state.ts';
 
@@ -51,6 +53,7 @@ export type StartCommand = {
   readonly template?: string | undefined;
   readonly input?: Json | undefined;
   readonly tools?: ToolConfig | undefined;
+  readonly settings?: SessionSettings | undefined;
   /** For a session that another one opens: which, the top of their tree, and the code that says how it is started. */
   readonly parent?: string | undefined;
   readonly root?: string | undefined;
@@ -124,6 +127,8 @@ export type Wish =
   | { readonly type: 'delete' }
   /** Who answers for the session from now on. */
   | { readonly type: 'supervise'; readonly supervisor?: string | undefined }
+  | { readonly type: 'change-settings'; readonly requestId: string; readonly params: JsonObject }
+  | { readonly type: 'change-worktree'; readonly worktree: Worktree }
   /** Nobody took the answer in time; nothing when somebody did. */
   | { readonly type: 'take-back-answer'; readonly requestId: string }
   /** A line in reply to something that was no request; nobody who has ended is told. */
@@ -194,6 +199,8 @@ export type Report =
       /** Dispatches that certainly never reached it; they go back to the queue instead of being uncertain. */
       readonly undelivered?: readonly string[];
     })
+  /** It has switched, or why not. */
+  | (FromAgent & { readonly type: 'settings-told'; readonly requestId: string; readonly error?: string | undefined })
   | (FromAgent & { readonly type: 'delivered'; readonly dispatchId: string; readonly how: 'prompt' | 'steer' })
   | (FromAgent &
       Pick<Closing, 'closing'> & {
@@ -269,7 +276,8 @@ export type Refusal = { readonly message: string } & (
         | 'invalid_answer'
         | 'over_budget'
         | 'already_answered'
-        | 'not_asked';
+        | 'not_asked'
+        | 'settings_pending';
     }
   | { readonly code: 'queue_full'; readonly max: number }
   | { readonly code: 'stale_order'; readonly version: number }

@@ -1,4 +1,4 @@
-import type { Json } from '@concerto/base';
+import type { Json, JsonObject } from '@concerto/base';
 import type {
   Because,
   Budget,
@@ -8,6 +8,7 @@ import type {
   Rule,
   SessionError,
   SessionKind,
+  SessionSettings,
   SuspendEvent,
   ToolConfig,
   Usage,
@@ -125,6 +126,12 @@ export type SessionState = {
   readonly template?: string | undefined;
   readonly input?: Json | undefined;
   readonly tools?: ToolConfig | undefined;
+  /** What it has of its own over the entry of its agent. */
+  readonly settings?: SessionSettings | undefined;
+  /** What its agent is asked to switch to, and has not answered. */
+  readonly settingsAsked?: { readonly requestId: string; readonly params: JsonObject; readonly by: string } | undefined;
+  /** The last request that was settled: the same again is a repeat. */
+  readonly settledSettings?: string | undefined;
   readonly parent?: string | undefined;
   readonly root?: string | undefined;
   readonly code?: string | undefined;

@@ -40,6 +40,7 @@ export function sessionView(state: SessionState, position: number): Session {
     answerers: answerersOf(state),
     ...(state.version === undefined ? {} : { version: state.version }),
     ...(state.archived === undefined ? {} : { archived: state.archived }),
+    ...(state.settings === undefined ? {} : { settings: { ...state.settings } }),
   };
 }
 

@@ -1,0 +1,87 @@
+import * as z from 'zod';
+import { JsonRecord, JsonValue } from './json-value.ts';
+
+/** A checkout of its own that a session works in. */
+export const Worktree = z.strictObject({
+  /** The repository whose checkout it is beside. */
+  repository: z.string().min(1),
+  path: z.string().min(1),
+  branch: z.string().min(1),
+  state: z.enum(['made', 'merged', 'removed']),
+  /** What it was merged into. */
+  into: z.string().optional(),
+});
+export type Worktree = z.infer<typeof Worktree>;
+
+/** What a session has of its own over what the entry of its agent says. Secrets are references. */
+export const SessionSettings = z.strictObject({
+  workingDir: z.string().min(1).optional(),
+  params: z.record(z.string(), JsonValue).optional(),
+  worktree: Worktree.optional(),
+});
+export type SessionSettings = z.infer<typeof SessionSettings>;
+
+/** By their names in `per_session` of an entry. */
+export const SessionParams = z.record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,63}$/), JsonValue);
+
+/** One of several that can be chosen: a model, a mode. */
+export const Offered = z.strictObject({
+  id: z.string(),
+  name: z.string().optional(),
+  description: z.string().optional(),
+});
+/** A slash command. */
+export const OfferedCommand = z.strictObject({
+  name: z.string(),
+  description: z.string().optional(),
+  hint: z.string().optional(),
+});
+const offered = z.array(Offered).optional();
+
+export const ChangeSettings = z.strictObject({ params: SessionParams });
+export type ChangeSettings = z.infer<typeof ChangeSettings>;
+
+export const SettingsAccepted = z.strictObject({
+  requestId: z.string(),
+  /** `asked`: the agent is told, and a `settings` event says what came of it. `kept`: from its next start on. */
+  outcome: z.enum(['asked', 'kept']),
+});
+export type SettingsAccepted = z.infer<typeof SettingsAccepted>;
+
+/** What the agent of a session said of itself when it last ran, and what may be set. */
+export const SessionAgent = z.looseObject({
+  version: z.string().optional(),
+  /** What to do before it can be asked anything. */
+  login: z.string().optional(),
+  model: z.string().optional(),
+  mode: z.string().optional(),
+  effort: z.string().optional(),
+  models: offered,
+  modes: offered,
+  efforts: offered,
+  commands: z.array(OfferedCommand).optional(),
+  /** What a session may set, and what of it while it runs. */
+  perSession: z.array(z.string()),
+  live: z.array(z.string()),
+});
+export type SessionAgent = z.infer<typeof SessionAgent>;
+
+export const ChangeWorktree = z.strictObject({
+  action: z.enum(['merge', 'remove']),
+  /** What is not committed is, with this message, before it is merged. */
+  commit: z.string().min(1).max(10_000).optional(),
+  /** Removed with what is not committed or not merged. */
+  force: z.boolean().optional(),
+});
+export type ChangeWorktree = z.infer<typeof ChangeWorktree>;
+
+/** What the session has of its own was to change: it has, has not, or will with the next start of its agent. */
+export const SettingsEvent = z.strictObject({
+  type: z.literal('settings'),
+  requestId: z.string(),
+  params: JsonRecord,
+  outcome: z.enum(['changed', 'refused', 'next_start']),
+  by: z.string(),
+  reason: z.string().optional(),
+});
+export const WorktreeEvent = z.strictObject({ type: z.literal('worktree'), worktree: Worktree, by: z.string() });

@@ -1,0 +1,53 @@
+import type { EventLog } from '@concerto/log';
+import { liveSettings, type SessionAgent, type WorkEvent } from '@concerto/protocol';
+import type { CatalogEntry } from '../catalog.ts';
+import type { Report } from '../ports.ts';
+import type { Worker, WorkerOutput } from '../worker.ts';
+import { aboutCalls } from './approval-call.ts';
+import { weighed } from './request-risk.ts';
+
+const collection = 'agent-details';
+
+type Info = Extract<WorkEvent, { type: 'agentInfo' }>;
+type Ports = { readonly log: EventLog; readonly report: Report; readonly session: string };
+
+/** All that is heard of a session's worker, with how risky each request is, and with what it says of itself noted down. */
+export function heardOf({ output, folder }: Worker, agent: string, ports: Ports): Worker['output'] {
+  return noting(weighed(aboutCalls(output), { agent, folder }), ports);
+}
+
+/** For those who ask before they read events. */
+async function* noting(
+  output: Worker['output'],
+  { log, report, session }: Ports,
+): AsyncGenerator<readonly WorkerOutput[]> {
+  let known: Omit<Info, 'type' | 'extra'> | undefined;
+  let written = Promise.resolve();
+  for await (const batch of output) {
+    const infos = batch.flatMap((word) => (word.kind === 'events' ? word.events.filter(isInfo) : []));
+    for (const { type: _type, extra: _extra, ...info } of infos) known = { ...known, ...info };
+    if (infos.length > 0) {
+      const value = JSON.stringify(known);
+      written = written
+        .then(() => log.putDocument({ collection, key: session, value }))
+        .catch((cause: unknown) => report(`session ${session}: what its agent offers was not noted down`, cause));
+    }
+    yield batch;
+  }
+}
+
+function isInfo(event: WorkEvent): event is Info {
+  return event.type === 'agentInfo';
+}
+
+export async function agentDetails(
+  log: EventLog,
+  session: string,
+  entry: CatalogEntry | undefined,
+): Promise<SessionAgent> {
+  const stored = await log.getDocument(collection, session);
+  const perSession = [...(entry?.perSession ?? [])];
+  const switches = entry?.kind === 'agent' && (entry.spec.protocol ?? 'ndjson') !== 'ndjson';
+  const live = liveSettings.filter((name) => switches && perSession.includes(name));
+  return { ...(stored === undefined ? {} : JSON.parse(stored.value)), perSession, live };
+}

@@ -1,0 +1,39 @@
+import { Audit, ChangeSettings, ChangeWorktree, SessionAgent, SettingsAccepted, Worktree } from '@concerto/protocol';
+
+/** By their names in the document. */
+export const asideSchemas = {
+  Audit,
+  ChangeSettings,
+  ChangeWorktree,
+  SessionAgent,
+  SettingsAccepted,
+  Worktree,
+} as const;
+
+/** What is asked about a session beside its work. */
+export const asideOperations = {
+  'get /api/sessions/{id}/agent': {
+    role: 'observer',
+    summary: 'What its agent offers: models, modes, efforts, slash commands; and what may be set',
+    answer: SessionAgent,
+  },
+  'post /api/sessions/{id}/settings': {
+    role: 'member',
+    summary: 'Switch the model, the mode or the effort',
+    body: ChangeSettings,
+    status: 202,
+    answer: SettingsAccepted,
+  },
+  'post /api/sessions/{id}/worktree': {
+    role: 'member',
+    summary: 'Merge the checkout of its own, or take it away',
+    body: ChangeWorktree,
+    answer: Worktree,
+  },
+  'get /api/sessions/{id}/audit': {
+    role: 'observer',
+    summary: 'Both directions, or one message’s history',
+    answer: Audit,
+    query: ['message', 'after', 'limit'],
+  },
+} as const;
