@@ -10,7 +10,7 @@ import { addressOf, connect, connectionOptions, hintFor } from './connect.ts';
 import { idMeant } from './id-meant.ts';
 import { replay } from './replay.ts';
 import { responseOf } from './response-of.ts';
-import { changeSettings, settingsIn } from './settings.ts';
+import { changeSettings, changeWorktree, settingsIn } from './settings.ts';
 import { agentTable, auditTable, messageTable, offerTable, sessionDetail, sessionTable } from './show.ts';
 import { textOrStdin } from './text-or-stdin.ts';
 

@@ -58,3 +58,18 @@ export function outcomeText(outcome: string, reason: string | undefined): string
   if (outcome === 'next_start') return 'kept; its agent starts with it';
   return reason ?? outcome;
 }
+
+export async function changeWorktree(
+  client: ConcertoClient,
+  id: string,
+  action: string,
+  { json, commit, force }: { readonly json: boolean; readonly commit: string | undefined; readonly force: boolean },
+): Promise<number> {
+  if (action !== 'merge' && action !== 'remove') throw new UsageError('say `merge` or `remove`');
+  const change = { action, ...(commit === undefined ? {} : { commit }), ...(force ? { force } : {}) } as const;
+  const worktree = await client.changeWorktree(id, change);
+  const { branch, state, into } = worktree;
+  if (json) printJson(worktree);
+  else print(`${branch} ${state}${into === undefined ? '' : ` into ${into}`}`);
+  return 0;
+}
