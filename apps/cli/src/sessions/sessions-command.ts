@@ -8,10 +8,11 @@ import { attach } from './attach.ts';
 import { readBudget } from './budget-words.ts';
 import { addressOf, connect, connectionOptions, hintFor } from './connect.ts';
 import { idMeant } from './id-meant.ts';
+import { lifecycle } from './lifecycle-verb.ts';
 import { replay } from './replay.ts';
 import { responseOf } from './response-of.ts';
-import { changeSettings, changeWorktree, settingsIn } from './settings.ts';
-import { agentTable, auditTable, messageTable, offerTable, sessionDetail, sessionTable } from './show.ts';
+import { type SettingsOptions, settingsIn, settingsOptions, settingsVerbs } from './settings.ts';
+import { auditTable, messageTable, offerTable, sessionDetail, sessionTable } from './show.ts';
 import { textOrStdin } from './text-or-stdin.ts';
 
 type Verb = {
@@ -21,7 +22,7 @@ type Verb = {
   run(client: ConcertoClient, args: readonly string[], options: Options): Promise<number>;
 };
 
-type Options = {
+type Options = SettingsOptions & {
   readonly url: string | undefined;
   readonly json: boolean;
   readonly status: string | undefined;
@@ -39,23 +40,7 @@ type Options = {
   readonly all: boolean;
   readonly archived: boolean;
   readonly request: string | undefined;
-  readonly dir: string | undefined;
-  readonly set: readonly string[];
-  readonly commit: string | undefined;
-  readonly force: boolean;
 };
-
-const lifecycle = (verb: 'interrupt' | 'pause' | 'resume' | 'cancel', summary: string): Verb => ({
-  usage: 'ID',
-  summary,
-  arguments: { min: 1, max: 1 },
-  run: async (client, [id = ''], { json }) => {
-    const accepted = await client[verb](id);
-    if (json) printJson(accepted);
-    else print(accepted.status);
-    return 0;
-  },
-});
 
 async function describing(
   client: ConcertoClient,
@@ -255,29 +240,7 @@ const verbs: Readonly<Record<string, Verb>> = {
       return 0;
     },
   },
-  set: {
-    usage: 'ID NAME=VALUE...',
-    summary: 'switch the model, the mode or the effort of its agent: `set last model=opus`',
-    arguments: { min: 2, max: 10 },
-    run: async (client, [id = '', ...pairs], { json }) => await changeSettings(client, id, settingsIn(pairs), json),
-  },
-  worktree: {
-    usage: 'ID merge|remove [--commit MESSAGE] [--force]',
-    summary: 'merge the checkout of its own into what is checked out, or take it away',
-    arguments: { min: 2, max: 2 },
-    run: (client, [id = '', action = ''], options) => changeWorktree(client, id, action, options),
-  },
-  offered: {
-    usage: 'ID',
-    summary: 'what its agent offers: models, modes, efforts, slash commands',
-    arguments: { min: 1, max: 1 },
-    run: async (client, [id = ''], { json }) => {
-      const agent = await client.agent(id);
-      if (json) printJson(agent);
-      else print(agentTable(agent));
-      return 0;
-    },
-  },
+  ...settingsVerbs,
   audit: {
     usage: 'ID [MESSAGE]',
     summary: 'who asked what, what was confirmed, how long it took; of one message, its whole history',
@@ -322,15 +285,7 @@ export const spec = defineCommand({
     once: { type: 'boolean', help: 'start: the session ends with its first result' },
     wait: { type: 'boolean', help: 'start: wait for a slot when the pool is full' },
     attach: { type: 'boolean', help: 'start: follow it at once' },
-    dir: { type: 'string', value: 'FOLDER', help: 'start: where it works, if its entry lets sessions choose' },
-    set: {
-      type: 'string',
-      multiple: true,
-      value: 'NAME=VALUE',
-      help: 'start: a param of its own, such as model=opus; may be given several times',
-    },
-    commit: { type: 'string', value: 'MESSAGE', help: 'worktree merge: commits first what is not committed' },
-    force: { type: 'boolean', help: 'worktree remove: with what is not committed or not merged' },
+    ...settingsOptions,
     all: { type: 'boolean', help: 'queue: with what was delivered or taken back' },
     request: { type: 'string', value: 'REQUEST', help: 'answer: this one; default the oldest' },
   },

@@ -1,5 +1,5 @@
 import { canonicalJson, err, type Result } from '@concerto/base';
-import { type ReviseMessage, SessionId, type StartSession } from '@concerto/protocol';
+import { type ReviseMessage, SessionId, type SessionStatus, type StartSession } from '@concerto/protocol';
 import type { Wish } from '@concerto/session';
 import { refusal, type ServiceRefusal } from './service-refusal.ts';
 
@@ -30,3 +30,15 @@ export function startText(request: StartSession): string {
 export function isSessionId(id: string): boolean {
   return SessionId.safeParse(id).success;
 }
+
+/** 120 bits of the key's digest. */
+export const keyedIdLength = 20;
+
+/** Nobody works in a session that is so. */
+export const quietStatuses: ReadonlySet<SessionStatus> = new Set([
+  'idle',
+  'interrupted',
+  'completed',
+  'failed',
+  'cancelled',
+]);

@@ -16,7 +16,6 @@ import {
   type Session,
   SessionId,
   type SessionList,
-  type SessionStatus,
   type SetSupervisor,
   type StartSession,
   type Template,
@@ -48,8 +47,10 @@ import { SessionIndex, type SessionQuery } from './session-index.ts';
 import type { SessionStore } from './session-store.ts';
 import {
   isSessionId,
+  keyedIdLength,
   noSuchMessage,
   noSuchSession,
+  quietStatuses,
   refusedStopping,
   revisionWish,
   startText,
@@ -73,14 +74,8 @@ export type SessionsOptions = {
   readonly folders?: readonly string[];
 };
 
-/** 120 bits of the key's digest. */
-const keyedIdLength = 20;
-
 /** How each session was asked for, so that the same start again is known as such. */
 const startsCollection = 'starts';
-
-/** Nobody works in a session that is so. */
-const quietStatuses: ReadonlySet<SessionStatus> = new Set(['idle', 'interrupted', 'completed', 'failed', 'cancelled']);
 
 /** `messageId` is what the caller calls the prompt. */
 type Start = StartSession & { readonly messageId?: string };

@@ -14,14 +14,11 @@ import { agentDetails } from './agent-details.ts';
 import { folderOf } from './request-risk.ts';
 import { refusal, type ServiceRefusal } from './service-refusal.ts';
 import { planChange, planSettings, type SettingsPorts } from './session-settings.ts';
-import { isSessionId } from './session-wishes.ts';
+import { isSessionId, keyedIdLength } from './session-wishes.ts';
 import type { Caller, SessionsOptions } from './sessions.ts';
 import { changeWorktree, makeWorktree, worktreeWish } from './worktrees.ts';
 
 type Execute = (id: string, caller: Caller, wish: Wish) => Promise<Result<SessionState, ServiceRefusal>>;
-
-/** 120 bits of the key's digest. */
-const keyedIdLength = 20;
 
 /** What users can ask about what a session has of its own. */
 export class SettingsCalls {
