@@ -58,6 +58,7 @@ export function concertoClient(options: ClientOptions) {
   const calls = new HttpCalls(options);
   return {
     ...sessionCalls(calls),
+    ...settingsCalls(calls),
     ...requestCalls(calls),
     ...messageCalls(calls),
     ...fileCalls(calls),
@@ -121,17 +122,6 @@ function sessionCalls(calls: HttpCalls) {
     /** Who answers for it from now on; null: nobody does. */
     supervise: (id: string, supervisor: string | null, call: CallOptions = {}) =>
       calls.call({ ...call, method: 'PUT', path: at(id, '/supervisor'), body: { supervisor }, answer: Session }),
-    /** What its agent offers, and what of it may be set. */
-    agent: (id: string, call: CallOptions = {}) =>
-      calls.call({ ...call, method: 'GET', path: at(id, '/agent'), answer: SessionAgent }),
-    /** Switches the model, the mode or the effort; a `settings` event says what came of it. */
-    changeSettings: (id: string, params: JsonObject, call: CallOptions = {}) =>
-      calls.call({ ...call, method: 'POST', path: at(id, '/settings'), body: { params }, answer: SettingsAccepted }),
-
-    /** Merges the session's own checkout into what its repository has checked out, or takes it away. */
-    changeWorktree: (id: string, change: ChangeWorktree, call: CallOptions = {}) =>
-      calls.call({ ...call, method: 'POST', path: at(id, '/worktree'), body: change, answer: Worktree }),
-
     /** Everything that was asked and confirmed, or what became of one message. */
     audit: async (id: string, query: { readonly message?: string } = {}, call: CallOptions = {}) => {
       const entries: Audit['entries'] = [];
@@ -143,6 +133,22 @@ function sessionCalls(calls: HttpCalls) {
         if (page.more !== true) return { ...page, entries };
       }
     },
+  };
+}
+
+/** What a session has of its own. */
+function settingsCalls(calls: HttpCalls) {
+  return {
+    /** What its agent offers, and what of it may be set. */
+    agent: (id: string, call: CallOptions = {}) =>
+      calls.call({ ...call, method: 'GET', path: at(id, '/agent'), answer: SessionAgent }),
+    /** Switches the model, the mode or the effort; a `settings` event says what came of it. */
+    changeSettings: (id: string, params: JsonObject, call: CallOptions = {}) =>
+      calls.call({ ...call, method: 'POST', path: at(id, '/settings'), body: { params }, answer: SettingsAccepted }),
+
+    /** Merges the session's own checkout into what its repository has checked out, or takes it away. */
+    changeWorktree: (id: string, change: ChangeWorktree, call: CallOptions = {}) =>
+      calls.call({ ...call, method: 'POST', path: at(id, '/worktree'), body: change, answer: Worktree }),
   };
 }
 
