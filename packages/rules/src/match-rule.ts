@@ -91,10 +91,10 @@ function fits({ names, permits }: ReadyRule, name: Named, value: string | undefi
 }
 
 /** Whether it decides about the request, given that it may concern it. */
-export function matches(rule: ReadyRule, reading: RequestReading, risk: Risk): boolean {
+export function matches(rule: ReadyRule, reading: RequestReading): boolean {
   const { request } = reading;
   if (rule.kind !== undefined && (request.kind === undefined || !rule.kind.includes(request.kind))) return false;
-  if (rule.risk !== undefined && !rule.risk.includes(risk)) return false;
+  if (rule.risk !== undefined && !rule.risk.includes(reading.risk)) return false;
   if (!fits(rule, 'text', request.text)) return false;
   if (rule.path !== undefined && !pathFits(rule.path, rule.permits, reading)) return false;
   return commandFits(rule, reading);

@@ -1,5 +1,7 @@
+import type { Risk } from '@concerto/protocol';
 import { isPlain, skeleton } from './look-alike.ts';
 import { type Place, placeOf } from './path-pattern.ts';
+import { riskOf } from './risk.ts';
 import type { RuleRequest } from './rule-request.ts';
 
 /** What has more words and cannot be told apart is not looked through: a rule that forbids some of it forbids it. */
@@ -8,6 +10,7 @@ const wordsMax = 500;
 /** What many rules want to know of one request, found out once, when the first asks. */
 export class RequestReading {
   readonly request: RuleRequest;
+  #risk: Risk | undefined;
   #forbidden: readonly string[] | 'too-many' | undefined;
   #permitted: readonly (readonly string[])[] | 'never' | undefined;
   #seenPlaces: readonly Place[] | undefined;
@@ -15,6 +18,11 @@ export class RequestReading {
 
   constructor(request: RuleRequest) {
     this.request = request;
+  }
+
+  get risk(): Risk {
+    this.#risk ??= riskOf(this.request);
+    return this.#risk;
   }
 
   /**

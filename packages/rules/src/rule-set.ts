@@ -1,7 +1,6 @@
 import type { Risk, Rule } from '@concerto/protocol';
 import { matches, mayConcern, type ReadyRule, readyRule } from './match-rule.ts';
 import { RequestReading } from './request-reading.ts';
-import { riskOf } from './risk.ts';
 import type { RuleRequest } from './rule-request.ts';
 
 /** A rule with its name: `session.1`, `agents.claude.3`, `store.ID`, `all.1`. */
@@ -37,21 +36,19 @@ export class RuleSet {
   }
 
   decide(request: RuleRequest): Verdict {
-    const risk = riskOf(request);
     const reading = new RequestReading(request);
-    const found = this.#concerning(request).find((rule) => matches(rule, reading, risk));
+    const found = this.#concerning(request).find((rule) => matches(rule, reading));
     return found === undefined ? { decide: 'pass' } : verdictOf(found);
   }
 
   /** The same, with what else would have matched. */
   explain(request: RuleRequest): Explained {
-    const risk = riskOf(request);
     const reading = new RequestReading(request);
-    const [first, ...others] = this.#concerning(request).filter((rule) => matches(rule, reading, risk));
+    const [first, ...others] = this.#concerning(request).filter((rule) => matches(rule, reading));
     const unparsed = request.command?.line.unclear;
     return {
       ...(first === undefined ? { decide: 'pass' } : verdictOf(first)),
-      risk,
+      risk: reading.risk,
       ...(unparsed === undefined ? {} : { unparsed }),
       others: others.map(({ id, decide }) => ({ rule: `rule:${id}`, decide })),
     };
