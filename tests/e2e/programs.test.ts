@@ -157,6 +157,7 @@ test('what a program emits is seen, and what it asks carries every field of its 
     tool: 'Edit',
     channel: 'approve',
     changes: [{ path: 'a.txt', patch: '@@ -1 +1 @@' }],
+    risk_level: 'medium',
   });
   await api.post(`/api/sessions/${id}/requests/${consent.requestId}`, { response: true });
   const question = (await api.until(id, (event) => event.type === 'waitForInput')).at(-1);

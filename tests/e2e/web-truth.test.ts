@@ -70,7 +70,7 @@ test('16.3 what was allowed for the session is allowed by its rule the next time
   await page.getByRole('region', { name: 'Result of turn 1' }).waitFor();
   expect(await page.locator('.settled').count()).toBe(2);
   const settled = (await puppets.api.untilStatus(id, 'idle')).filter((event) => event.type === 'requestSettled');
-  expect(settled.map(({ by }) => by)).toEqual(['user', 'rule:session.1']);
+  expect(settled.map(({ by }) => by)).toEqual(['user:owner', 'rule:session.1']);
   await context.close();
 }, 60_000);
 

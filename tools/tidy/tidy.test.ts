@@ -16,6 +16,10 @@ test('imports follow the table', () => {
   expect(production.flatMap(forbiddenImports)).toEqual([]);
 });
 
+test('zod comes as `* as z`: a bundle then leaves out what is not used, all its languages among it', () => {
+  expect(production.filter(({ text }) => text.includes("import { z } from 'zod'")).map(({ path }) => path)).toEqual([]);
+});
+
 test('every imported package is in the own package.json', () => {
   expect(production.flatMap(undeclaredImports)).toEqual([]);
 });

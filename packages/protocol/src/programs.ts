@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** The longest source that is written by a call. */
 const sourceLengthMax = 1_000_000;

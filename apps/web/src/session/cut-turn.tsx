@@ -28,9 +28,7 @@ export function CutTurn({ session, view }: Props): ReactNode {
     <section className="waiting-line" aria-label="The turn was cut">
       <Icon name="warning" />
       <span>
-        <Plain
-          text={`${session.reason ?? 'The agent was lost in the middle of this turn'}. Go on takes its conversation up where that can be loaded.`}
-        />
+        <Plain text={`${lostIn(session.reason)}. Go on takes its conversation up where that can be loaded.`} />
       </span>
       {prompt !== '' && (
         <button
@@ -46,4 +44,10 @@ export function CutTurn({ session, view }: Props): ReactNode {
       )}
     </section>
   );
+}
+
+/** Why the agent went stands in the timeline; here is what went with it. */
+function lostIn(reason = ''): string {
+  const told = /turn \d+ was cut.*$/.exec(reason)?.[0] ?? 'The agent was lost in the middle of this turn';
+  return `${told.charAt(0).toUpperCase()}${told.slice(1)}`;
 }

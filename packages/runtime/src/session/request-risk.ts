@@ -83,7 +83,8 @@ async function weigh<Output extends Word>(word: Output, place: Place): Promise<O
 /** Nothing where the agent's word is all there is, or says as much. */
 async function riskIn(fields: JsonObject, place: Place): Promise<{ readonly risk_level?: string }> {
   const request: RuleRequest = approvalRequest(fields, place);
-  const resolved = await resolvedPaths(place.folder, request.paths);
+  // Without a folder nobody knows where a relative path leads.
+  const resolved = place.folder === undefined ? undefined : await resolvedPaths(place.folder, request.paths);
   const risk = riskToShow({ ...request, resolved });
   return risk === undefined || risk === request.claimed ? {} : { risk_level: risk };
 }
