@@ -106,6 +106,7 @@ test('17.3 grouped by what needs me, with counts, search, sort and what is unrea
   // What was looked at is no longer unread.
   await group('Idle').getByRole('link').click();
   await page.getByText('did: feed the wombat').waitFor();
+  await page.locator('[role=log][aria-busy=false]').waitFor();
   await page.keyboard.press('g');
   await group('Idle').first().waitFor();
   expect(await group('Idle').first().getAttribute('data-unread')).toBe('false');

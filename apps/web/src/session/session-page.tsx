@@ -56,6 +56,7 @@ export function SessionPage({ id }: { readonly id: string }): ReactNode {
             earlier={earlier}
             unshown={unshownTo}
             following={following}
+            isReplaying={isReplaying}
           />
           <WaitingLine session={session} />
           <CutTurn session={session} view={view} />

@@ -14,12 +14,14 @@ type Props = {
   /** Up to this position nothing is shown: it can be read again. */
   readonly unshown: number;
   readonly following: Following;
+  /** What happened before is still being read. */
+  readonly isReplaying: boolean;
 };
 
 const chunkItems = 25;
 
 /** What has happened, newest at the end. Only the part around the reader is laid out. */
-export function Timeline({ sessionId, view, items, earlier, unshown, following }: Props): ReactNode {
+export function Timeline({ sessionId, view, items, earlier, unshown, following, isReplaying }: Props): ReactNode {
   const { turns, status, requests } = view;
   const turn = turns.at(-1);
   const isWorking = turn?.state === 'running' && status === 'running';
@@ -40,6 +42,7 @@ export function Timeline({ sessionId, view, items, earlier, unshown, following }
         role="log"
         aria-label="Timeline"
         aria-live="off"
+        aria-busy={isReplaying}
         // A region that scrolls must be reachable by the keyboard that scrolls it.
         // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
         tabIndex={0}
