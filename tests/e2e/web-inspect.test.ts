@@ -55,7 +55,7 @@ test('17.7 the audit tells who asked what and how long it took; every event can 
   await page.goto(link);
   await drawer.locator('.event[data-sought=true]').getByText('"Blue?"').waitFor();
   await drawer.getByRole('button', { name: 'Close' }).click();
-  expect(new URL(page.url()).search).toBe('');
+  await expect.poll(() => new URL(page.url()).search, { timeout: 10_000 }).toBe('');
   expect(problems).toEqual([]);
   await context.close();
 }, 60_000);
