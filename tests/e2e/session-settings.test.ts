@@ -49,6 +49,8 @@ beforeAll(async () => {
         join(folder, 'own.mjs'),
         'per_session = ["branch", "env", "working_dir", "worktree"]\nparams = { depth = 3 }\n',
       ),
+      '[connections.offline]\nprovider = "mock"\n\n[assistants.echo]\nconnection = "offline"\n',
+      'per_session = ["model", "effort", "output_schema"]\n',
     ].join('\n'),
   );
   server = await startServer(options());
@@ -92,6 +94,22 @@ describe('what a session may set is checked before it starts', () => {
   ])('%s with %j: %s', async (agent, asked, refused, words) => {
     const { status, body } = await api.post('/api/sessions', { agent, prompt: 'show', ...asked });
     expect([`${status} ${body.code}`, body.detail]).toEqual([refused, expect.stringContaining(words)]);
+  });
+});
+
+test('an assistant: what a session sets of it is checked, shown and used; a schema makes its answer', async () => {
+  const ask = (params: object) => api.post('/api/sessions', { assistant: 'echo', prompt: 'Well?', params });
+  const denied = await ask({ system: 'Lie.' });
+  expect(denied).toMatchObject({ status: 403, body: { code: 'not_per_session' } });
+  expect(denied.body.detail).toContain('[assistants.echo]');
+  expect(await ask({ effort: 'some' })).toMatchObject({ status: 422, body: { code: 'invalid_params' } });
+  const schema = { type: 'object', properties: { good: { type: 'boolean' } }, required: ['good'] };
+  const { id, settings } = (await ask({ model: 'small', output_schema: schema })).body;
+  expect(settings.params).toEqual({ model: 'small', output_schema: schema });
+  expect((await resultOf(id)).output).toEqual({ good: false });
+  expect((await api.get(`/api/sessions/${id}/agent`)).body).toMatchObject({
+    model: 'small',
+    live: ['model', 'effort'],
   });
 });
 

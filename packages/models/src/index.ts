@@ -5,18 +5,20 @@ export { McpServers } from './mcp/mcp-servers.ts';
 export type { McpPlace } from './mcp/mcp-settings.ts';
 export { askMcpSignatures, type McpSignature } from './mcp/mcp-signature.ts';
 export { ModelFailure, type ModelFailureKind } from './model-failure.ts';
-export type {
-  FinishReason,
-  ModelFile,
-  ModelMessage,
-  ModelPart,
-  ModelPiece,
-  ModelReasoning,
-  ModelReply,
-  ModelTool,
-  ModelToolCall,
-  ModelTurn,
-  ModelUsage,
+export {
+  type FinishReason,
+  type ModelEffort,
+  type ModelFile,
+  type ModelMessage,
+  type ModelPart,
+  type ModelPiece,
+  type ModelReasoning,
+  type ModelReply,
+  type ModelTool,
+  type ModelToolCall,
+  type ModelTurn,
+  type ModelUsage,
+  modelEfforts,
 } from './model-turn.ts';
 export { estimatedCost, type Prices, readPrices } from './prices.ts';
 export type { Environment } from './variables.ts';

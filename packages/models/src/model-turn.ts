@@ -1,6 +1,10 @@
 import type { Json } from '@concerto/base';
 import type { RetrySettings } from './retry.ts';
 
+/** How long a model may think; each provider has the nearest of its own. */
+export const modelEfforts = ['minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
+export type ModelEffort = (typeof modelEfforts)[number];
+
 export type ModelToolCall = {
   readonly id: string;
   /** As in `ModelTool`; what the provider calls it stays in this room. */
@@ -68,6 +72,7 @@ export type ModelTurn = {
   readonly schema?: { readonly name: string; readonly schema: Json } | null;
   readonly temperature?: number | undefined;
   readonly maxTokens?: number | undefined;
+  readonly effort?: ModelEffort | undefined;
   readonly topP?: number | undefined;
   readonly stopSequences?: readonly string[] | undefined;
   /** Whether a stream also has what the model thinks, where its provider shows it. */

@@ -14,7 +14,15 @@ import { type AnswerSchema, answerSchema, schemaInstruction } from './answer-sch
 import type { CallMetadata } from './call-metadata.ts';
 import type { Connection } from './connection.ts';
 import { ModelFailure } from './model-failure.ts';
-import type { FinishReason, ModelPiece, ModelReasoning, ModelToolCall, ModelTurn, ModelUsage } from './model-turn.ts';
+import type {
+  FinishReason,
+  ModelEffort,
+  ModelPiece,
+  ModelReasoning,
+  ModelToolCall,
+  ModelTurn,
+  ModelUsage,
+} from './model-turn.ts';
 import { COMPATIBLE, openProvider } from './open-provider.ts';
 import { type ToolNames, toolNames } from './tool-names.ts';
 
@@ -147,7 +155,7 @@ async function prepare(request: SdkRequest) {
     ...(turn.maxTokens === undefined ? {} : { maxOutputTokens: turn.maxTokens }),
     ...(turn.topP === undefined ? {} : { topP: turn.topP }),
     ...(turn.stopSequences === undefined ? {} : { stopSequences: [...turn.stopSequences] }),
-    ...(schema === undefined ? {} : { providerOptions: strictness(schema.strict) }),
+    providerOptions: providerOptions(turn.effort, schema),
   };
   return { sdk, names, schema, options };
 }
@@ -177,10 +185,18 @@ function withSchema(
   return { ...params, responseFormat: { type: 'json', schema: providerSchema.parse(schema), name } };
 }
 
-const strictness = (strictJsonSchema: boolean) => ({
-  openai: { strictJsonSchema },
-  [COMPATIBLE]: { strictJsonSchema },
-});
+/** Each library reads what is under its own name. */
+function providerOptions(effort: ModelEffort | undefined, schema: AnswerSchema | undefined) {
+  const strictness = schema === undefined ? {} : { strictJsonSchema: schema.strict };
+  const openai = { ...strictness, ...(effort === undefined ? {} : { reasoningEffort: effort }) };
+  if (effort === undefined) return { openai, [COMPATIBLE]: openai };
+  return {
+    openai,
+    [COMPATIBLE]: openai,
+    anthropic: { effort: effort === 'minimal' ? 'low' : effort },
+    google: { thinkingConfig: { thinkingLevel: effort === 'xhigh' || effort === 'max' ? 'high' : effort } },
+  };
+}
 
 /** Ours is JSON Schema by construction; that of an MCP server is whatever it sends, and the provider judges it. */
 const providerSchema = z.custom<JSONSchema7>((data) => typeof data === 'object' && data !== null);

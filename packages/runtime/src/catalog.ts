@@ -1,5 +1,5 @@
 import type { AgentSpec } from '@concerto/agents';
-import type { JsonObject, Result } from '@concerto/base';
+import type { Result } from '@concerto/base';
 import type { IrModule } from '@concerto/ir';
 import type { Prices } from '@concerto/models';
 import type { Budget, OnTimeout, Rule, SessionKind } from '@concerto/protocol';
@@ -62,8 +62,6 @@ export type CatalogEntry = {
       readonly timeoutMs?: number;
       /** Why none can be started as things are, asked before anything begins; absent where others run the sessions. */
       readonly fault?: () => string | undefined;
-      /** Why it cannot have these params of a session. */
-      readonly whyNotParams?: (params: JsonObject) => string | undefined;
     }
 );
 

@@ -1,4 +1,5 @@
 export { type AssistantFunctionName, assistantFunctionNames } from './assistant/assistant-functions.ts';
+export { readOutputSchema } from './assistant/assistant-settings.ts';
 export type { AssistantSpec } from './assistant/assistant-spec.ts';
 export { type Catalog, type CatalogEntry, catalogOf, type LoadedProgram } from './catalog.ts';
 export { type NoticeKind, noticeKinds } from './notify/notice-book.ts';

@@ -26,6 +26,8 @@ export type AssistantStageOptions = Partial<Omit<AssistantSpec, 'models'>> &
     /** Whose wire the scripted model speaks. */
     readonly provider?: string;
     readonly timeoutMs?: number;
+    /** What a session may set. */
+    readonly perSession?: readonly string[];
   };
 
 const user = { actor: 'user', key: undefined };
@@ -33,7 +35,7 @@ const user = { actor: 'user', key: undefined };
 /** The real runtime with one assistant, whose model says what the script says. */
 export async function openAssistantStage(script: Script, options: AssistantStageOptions = {}): Promise<AssistantStage> {
   const model = await startScriptedModelServer(script);
-  const { log, environment = {}, connections, provider = 'custom', timeoutMs, ...spec } = options;
+  const { log, environment = {}, connections, provider = 'custom', timeoutMs, perSession, ...spec } = options;
   const retry = { max_attempts: 1, backoff: 'none' };
   const local = { provider, base_url: model.url, default_model: 'scripted', retry };
   const models = createModels({ connections: connections ?? { local }, environment });
@@ -42,6 +44,7 @@ export async function openAssistantStage(script: Script, options: AssistantStage
     name: 'helper',
     spec: { models, connection: 'local', mode: 'native', functions: [], servers: {}, directory: '.', ...spec },
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(perSession === undefined ? {} : { perSession }),
   };
   const stage = openStage({ agents: [], entries: [entry], environment, ...(log === undefined ? {} : { log }) });
   const events = async (session: string): Promise<readonly Event[]> => {

@@ -1,7 +1,12 @@
-import { nearest } from '@concerto/base';
+import { nearest, ok } from '@concerto/base';
 import type { Manifest, ManifestAssistant } from '@concerto/language';
 import type { Models } from '@concerto/models';
-import { type AssistantFunctionName, assistantFunctionNames, type CatalogEntry } from '@concerto/runtime';
+import {
+  type AssistantFunctionName,
+  assistantFunctionNames,
+  type CatalogEntry,
+  readOutputSchema,
+} from '@concerto/runtime';
 
 type Surroundings = {
   readonly manifest: Manifest;
@@ -14,13 +19,16 @@ type Surroundings = {
 export function assistantEntry(name: string, { manifest, folder, models, runs }: Surroundings): CatalogEntry {
   const assistant = manifest.assistants[name];
   if (assistant === undefined) throw new Error(`there is no [assistants.${name}]`);
-  const { connection, model, system, mode, temperature, tools, timeout, description, accepts } = assistant;
+  const { connection, model, system, mode, temperature, tools, timeout, description, accepts, effort } = assistant;
   const { servers, ...rules } = Array.isArray(tools) ? { servers: tools } : tools;
   const functions = assistant.functions.filter(isFunction);
+  const schema =
+    assistant.output_schema === undefined ? ok(undefined) : readOutputSchema(assistant.output_schema, mode);
   const fault = (): string | undefined =>
     unknownFunction(assistant.functions) ??
     models.fault(connection, model)?.message ??
-    unknownServer(servers, manifest);
+    unknownServer(servers, manifest) ??
+    (schema.ok ? undefined : `output_schema ${schema.error}`);
   return {
     kind: 'assistant',
     name,
@@ -36,12 +44,15 @@ export function assistantEntry(name: string, { manifest, folder, models, runs }:
       system,
       temperature,
       accepts,
+      effort,
+      outputSchema: schema.ok ? schema.value : undefined,
       contextTokens: assistant.context_tokens,
       maxSteps: assistant.max_steps,
       maxTokens: assistant.max_tokens,
     },
     ...(description === undefined ? {} : { description }),
     ...(timeout === undefined ? {} : { timeoutMs: timeout * 1000 }),
+    ...(assistant.per_session.length === 0 ? {} : { perSession: assistant.per_session }),
     ...(runs ? { fault } : {}),
   };
 }

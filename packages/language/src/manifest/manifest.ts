@@ -203,6 +203,9 @@ const tools = z.strictObject({
   ask: z.array(text).optional(),
 });
 
+/** What a session may set of an assistant, by the names of params. */
+const assistantSettings = z.enum(['model', 'system', 'temperature', 'max_tokens', 'effort', 'output_schema']);
+
 const assistant = z.strictObject({
   ...answered,
   accepts: accepts.optional(),
@@ -221,6 +224,11 @@ const assistant = z.strictObject({
   timeout: seconds.optional(),
   temperature: z.number().min(0).max(2).optional(),
   max_tokens: count.optional(),
+  /** How long it may think. */
+  effort: z.enum(['minimal', 'low', 'medium', 'high', 'xhigh', 'max']).optional(),
+  /** JSON Schema of what the last answer of each turn has to be. */
+  output_schema: z.record(z.string(), z.json()).optional(),
+  per_session: z.array(assistantSettings).default([]),
   description: z.string().optional(),
 });
 

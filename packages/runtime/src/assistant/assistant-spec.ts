@@ -1,4 +1,5 @@
-import type { Models } from '@concerto/models';
+import type { Json, JsonObject, Result } from '@concerto/base';
+import type { ModelEffort, Models } from '@concerto/models';
 import type { AssistantFunctionName } from './assistant-functions.ts';
 
 /** What every assistant can do; known before one has run. */
@@ -6,6 +7,13 @@ export const assistantCapabilities = ['steer', 'interrupt', 'pause', 'resume', '
 
 /** Files that models usually take; one that does not says so. */
 export const assistantAccepts: readonly string[] = ['image/*', 'application/pdf'];
+
+/** What the last answer of each turn has to be. */
+export type OutputSchema = {
+  readonly written: JsonObject;
+  /** What stands in an answer, or what is wrong with it, in words for the model. */
+  readonly check: (answer: string) => Result<Json, string>;
+};
 
 /** A model in our own loop, as `[assistants.NAME]` declares it. */
 export type AssistantSpec = {
@@ -32,6 +40,9 @@ export type AssistantSpec = {
   readonly maxSteps?: number | undefined;
   readonly temperature?: number | undefined;
   readonly maxTokens?: number | undefined;
+  /** How long it may think. */
+  readonly effort?: ModelEffort | undefined;
+  readonly outputSchema?: OutputSchema | undefined;
   /** How much the model can hear at once; a conversation that comes near is summed up. */
   readonly contextTokens?: number | undefined;
 };

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { AgentError, markerVariable } from '@concerto/agents';
-import { assert } from '@concerto/base';
+import { assert, type JsonObject } from '@concerto/base';
 import { Blobs, type EventLog } from '@concerto/log';
 import { McpFailure, McpServers, type ModelFailure } from '@concerto/models';
 import { isOverBudget, type SessionState } from '@concerto/session';
@@ -10,6 +10,8 @@ import type { StartWorker } from '../worker.ts';
 import { AssistantFiles } from './assistant-files.ts';
 import { AssistantHistory } from './assistant-history.ts';
 import { recallConversation } from './assistant-recall.ts';
+import { withAssistantParams } from './assistant-settings.ts';
+import type { AssistantSpec } from './assistant-spec.ts';
 import { openTools, serverSettings } from './assistant-tools.ts';
 import { AssistantWorker } from './assistant-worker.ts';
 
@@ -34,19 +36,20 @@ export function assistantStarter({
 }: AssistantPorts): StartWorker {
   return async ({ tenure: { session }, entry, notes, ended }) => {
     assert(entry.kind === 'assistant', 'the table of starters is by kind');
-    const { name, spec: assistant } = entry;
+    const { name } = entry;
     const known = entry.fault?.();
     if (known !== undefined) throw new AgentError('spawn-failed', `assistant "${name}": ${known}`);
+    const { settings, tools: ownTools } = store.known(session) ?? {};
+    const assistant = assistantOf(entry.name, entry.spec, settings?.params);
     const fault = assistant.models.fault(assistant.connection, assistant.model);
     if (fault !== undefined) throw startError(name, fault);
-    const ownTools = store.known(session)?.tools;
-    const settings = serverSettings(assistant, ownTools);
-    const names = Object.keys(settings);
+    const declared = serverSettings(assistant, ownTools);
+    const names = Object.keys(declared);
     // The servers are our processes and carry this mark: should we be killed, whoever comes next finds and ends them.
     const identity = { pid: 0, startTime: 'in-process', marker: randomUUID() };
     const startsProcesses = names.length > 0 || assistant.functions.includes('run_command');
     if (startsProcesses) await notes.remember(identity);
-    const servers = new McpServers(settings, {
+    const servers = new McpServers(declared, {
       environment,
       directory: assistant.directory,
       variables: { [markerVariable]: identity.marker },
@@ -74,6 +77,13 @@ export function assistantStarter({
       throw startError(name, late.aborted ? lateServer(cause) : cause);
     }
   };
+}
+
+/** As this session has it. */
+function assistantOf(name: string, spec: AssistantSpec, params: JsonObject = {}): AssistantSpec {
+  const taken = withAssistantParams(spec, params);
+  if (!taken.ok) throw new AgentError('init-refused', `assistant "${name}": ${taken.error}`);
+  return taken.value;
 }
 
 function isOver(state: SessionState | undefined): boolean {

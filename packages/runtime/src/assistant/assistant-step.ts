@@ -1,3 +1,4 @@
+import type { Json } from '@concerto/base';
 import type { FinishReason, ModelMessage, ModelReasoning, ModelReply, ModelTool, ModelTurn } from '@concerto/models';
 import type { Usage, UsageSource } from '@concerto/protocol';
 import { createSignalParser, type SignalCall, type SignalEvent, signalsSystemPrompt } from '@concerto/signals';
@@ -32,6 +33,8 @@ export type StepReply = {
   readonly finish: FinishReason;
   /** What its provider wants back of its thoughts. */
   readonly reasoning?: readonly ModelReasoning[];
+  /** What the answer is, where it has to fit a schema. */
+  readonly output?: Json;
   /** What the model did wrong and has to hear, with what it wrote. */
   readonly slip?: { readonly told: string; readonly written: string };
 };
@@ -154,6 +157,8 @@ function turnOf({ spec, tools, signal, note }: Step, messages: readonly ModelMes
     messages: instructions === '' ? messages : [{ role: 'system', content: instructions }, ...messages],
     temperature: spec.temperature,
     maxTokens: spec.maxTokens,
+    effort: spec.effort,
+    ...(spec.outputSchema === undefined ? {} : { schema: { name: 'answer', schema: spec.outputSchema.written } }),
     thoughts: true,
     signal,
     retry: patience,

@@ -14,7 +14,7 @@ const stepsMax = 50;
 /** So many functions of one step run side by side. */
 const callsAtOnce = 8;
 const notRun = 'not run: the turn was interrupted';
-/** So often in a row it may write signals that are none. */
+/** So often in a row it may write signals that are none, or an answer that does not fit its schema. */
 const slipsMax = 3;
 /** How often one call may say what it is doing; the rest is not shown: each is an entry of the log. */
 const updatesMax = 200;
@@ -47,7 +47,7 @@ export type Steer = Utterance & { readonly id: string };
 /** A turn that cannot come to its end by itself. */
 export class TurnFailure extends Error {
   override readonly name = 'TurnFailure';
-  readonly code: 'step_limit' | 'signals';
+  readonly code: 'step_limit' | 'signals' | 'schema';
 
   constructor(code: TurnFailure['code'], message: string) {
     super(message);
@@ -65,10 +65,10 @@ export async function runTurn(turn: AssistantTurn): Promise<JsonObject> {
       hearSteered(turn);
       await compact(turn);
       const step = await takeStep(turn);
-      const { text, calls, slip, finish, messageId } = step;
+      const { text, calls, slip, finish, messageId, output } = step;
       slips = slip === undefined ? 0 : slips + 1;
       if (slip !== undefined) {
-        if (slips > slipsMax) throw new TurnFailure('signals', `the model cannot keep to the signals: ${slip.told}`);
+        if (slips > slipsMax) throw cannotKeepTo(spec, slip.told);
         // A conversation that is read back has the slip from here.
         turn.voice.note(slip.told, { written: slip.written, slip: messageId });
         history.add({ kind: 'system', text: slip.told });
@@ -78,6 +78,7 @@ export async function runTurn(turn: AssistantTurn): Promise<JsonObject> {
         return {
           text,
           ...(text === '' ? {} : { message: messageId }),
+          ...(output === undefined ? {} : { output }),
           ...(finish === 'length' ? { finish_reason: finish } : {}),
         };
       }
@@ -87,6 +88,11 @@ export async function runTurn(turn: AssistantTurn): Promise<JsonObject> {
     // What came too late for this turn was said all the same: the next one hears it.
     hearSteered(turn);
   }
+}
+
+function cannotKeepTo({ mode }: AssistantSpec, told: string): TurnFailure {
+  if (mode === 'signals') return new TurnFailure('signals', `the model cannot keep to the signals: ${told}`);
+  return new TurnFailure('schema', `the model cannot keep to its output schema: ${told}`);
 }
 
 /** Before the model's window is full. What was said stays in the log; the summary stands there too, where it was made. */
@@ -123,7 +129,7 @@ async function takeStep(turn: AssistantTurn): Promise<TakenStep> {
     }));
     const heard = { used: voice.used, note: (message: string) => voice.note(message) };
     const asked = { spec, said: history.said, files: turn.files, tools, draft, signal, ...heard, unfrozen };
-    reply = named(turn, await askModel(asked));
+    reply = held(spec, named(turn, await askModel(asked)), draft.text);
     return { ...reply, text: draft.text, messageId };
   } finally {
     draft.end();
@@ -143,6 +149,14 @@ async function takeStep(turn: AssistantTurn): Promise<TakenStep> {
 }
 
 type TakenStep = StepReply & { readonly text: string; readonly messageId: string };
+
+/** An answer that calls nothing is held to the schema; one that does not fit is a slip that the model hears of. */
+function held({ outputSchema }: AssistantSpec, reply: StepReply, text: string): StepReply {
+  if (outputSchema === undefined || reply.slip !== undefined || reply.calls.length > 0) return reply;
+  const fits = outputSchema.check(text);
+  if (fits.ok) return { ...reply, output: fits.value };
+  return { ...reply, slip: { told: `${fits.error}. Answer again, with only JSON that fits.`, written: text } };
+}
 
 /** By ids and names of ours, as the log has them: what is read back is what was said. */
 function named(turn: AssistantTurn, reply: StepReply): StepReply {

@@ -1,4 +1,4 @@
-import { AgentError, type AgentPrompt, type AgentVerb } from '@concerto/agents';
+import { AgentError, type AgentPrompt, type AgentSettings, type AgentVerb } from '@concerto/agents';
 import type { Json, JsonObject } from '@concerto/base';
 import { ModelFailure } from '@concerto/models';
 import type { Clock, MintId } from '../ports.ts';
@@ -8,6 +8,7 @@ import type { AssistantFiles } from './assistant-files.ts';
 import { Gate, orAborted } from './assistant-gate.ts';
 import type { AssistantHistory, Utterance } from './assistant-history.ts';
 import { resultText } from './assistant-result.ts';
+import { withAssistantParams } from './assistant-settings.ts';
 import { type AssistantSpec, assistantCapabilities } from './assistant-spec.ts';
 import type { AssistantTool } from './assistant-tools.ts';
 import { runTurn, type Steer, TurnFailure } from './assistant-turn.ts';
@@ -56,9 +57,11 @@ export class AssistantWorker implements Worker {
   #standing = 0;
   #isGone = false;
   #closed: Promise<void> | undefined;
+  #assistant: AssistantSpec;
 
   constructor(parts: AssistantParts) {
     this.#parts = parts;
+    this.#assistant = parts.assistant;
     this.#voice = {
       show: (...events) => this.#push({ kind: 'events', events }),
       note: (message, fields = {}) => this.#say({ ...fields, type: 'log', level: 'warn', message }),
@@ -67,6 +70,7 @@ export class AssistantWorker implements Worker {
       after: (ms, call) => parts.clock.at(parts.clock.now() + ms, call),
       recorded: (signal) => orAborted(this.output.read(), signal),
     };
+    this.#tellModel();
   }
 
   async prompt({ text, parts }: AgentPrompt): Promise<void> {
@@ -109,6 +113,20 @@ export class AssistantWorker implements Worker {
         });
         return 'asked';
     }
+  }
+
+  /** Counts from the next turn on. */
+  async configure(settings: AgentSettings): Promise<void> {
+    const taken = withAssistantParams(this.#assistant, settings);
+    if (!taken.ok) throw new Error(taken.error);
+    this.#assistant = taken.value;
+    this.#tellModel();
+  }
+
+  #tellModel(): void {
+    const { model, effort } = this.#assistant;
+    const info = { ...(model === undefined ? {} : { model }), ...(effort === undefined ? {} : { effort }) };
+    if (Object.keys(info).length > 0) this.#push({ kind: 'events', events: [{ type: 'agentInfo', ...info }] });
   }
 
   async stop(): Promise<void> {
@@ -154,11 +172,11 @@ export class AssistantWorker implements Worker {
 
   /** Never rejects: what goes wrong ends the turn, with an error that says so. */
   async #run(said: Utterance, signal: AbortSignal): Promise<void> {
-    const { assistant, history, files, marker, tools, mintId, clock } = this.#parts;
+    const { history, files, marker, tools, mintId, clock } = this.#parts;
     try {
       history.add({ kind: 'user', ...said });
       const fields = await runTurn({
-        spec: assistant,
+        spec: this.#assistant,
         history,
         files,
         marker,

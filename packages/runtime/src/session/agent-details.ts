@@ -47,7 +47,8 @@ export async function agentDetails(
 ): Promise<SessionAgent> {
   const stored = await log.getDocument(collection, session);
   const perSession = [...(entry?.perSession ?? [])];
-  const switches = entry?.kind === 'agent' && (entry.spec.protocol ?? 'ndjson') !== 'ndjson';
+  const isOwnWire = entry?.kind === 'agent' && (entry.spec.protocol ?? 'ndjson') === 'ndjson';
+  const switches = entry !== undefined && entry.kind !== 'program' && !isOwnWire;
   const live = liveSettings.filter((name) => switches && perSession.includes(name));
   return { ...(stored === undefined ? {} : JSON.parse(stored.value)), perSession, live };
 }

@@ -10,6 +10,7 @@ import {
   type ToolConfig,
 } from '@concerto/protocol';
 import * as z from 'zod';
+import { withAssistantParams } from '../assistant/assistant-settings.ts';
 import type { CatalogEntry } from '../catalog.ts';
 import type { Environment } from '../ports.ts';
 import { refusal, type ServiceRefusal } from './service-refusal.ts';
@@ -155,9 +156,8 @@ async function checkParams(
 }
 
 function cannotTake(entry: CatalogEntry, params: JsonObject): string | undefined {
-  if (entry.kind === 'assistant') return entry.whyNotParams?.(params);
   if (entry.kind === 'program') return undefined;
-  const taken = withParams(entry.spec, params);
+  const taken = entry.kind === 'assistant' ? withAssistantParams(entry.spec, params) : withParams(entry.spec, params);
   return taken.ok ? undefined : taken.error;
 }
 
