@@ -175,6 +175,13 @@ describe.each([
       live: ['model', 'mode', 'effort'],
     });
 
+    // Whoever starts the next sees what there is to choose.
+    const offered = async () => {
+      const { agents } = (await api.get('/api/agents')).body;
+      return agents.find(({ name }: any) => name === agent).offers?.model;
+    };
+    await expect.poll(offered, { timeout: 10_000 }).toBe('large');
+
     const no = await runConcerto(['sessions', 'set', id, 'model=none', '--url', server.url, '--token', server.token])
       .ended;
     expect([no.code, no.err]).toEqual([1, expect.stringMatching(/no (such )?model/)]);

@@ -25,10 +25,18 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-test('a picture is attached, sent and shown; what the agent does not take is refused and stays', async () => {
+test('a picture is pasted into a start, another attached, sent and shown; what the agent does not take is refused and stays', async () => {
   const { page, problems } = await visit(browser, server.entrance);
+  await page.getByLabel('Prompt').evaluate((field, data) => {
+    const clipboardData = new DataTransfer();
+    const bytes = Uint8Array.from(atob(data), (char) => char.charCodeAt(0));
+    clipboardData.items.add(new File([bytes], 'pasted.png', { type: 'image/png' }));
+    field.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true }));
+  }, png);
+  await page.getByRole('list', { name: 'Attached files' }).getByText('70 B').waitFor();
   await startSession(page, 'foreign', 'hello');
   await statusBadge(page, 'Idle').waitFor();
+  await page.locator('.prompt img[alt="picture, 70 B, pasted.png"]').waitFor();
   const attach = page.getByLabel('Attach files', { exact: true });
   await attach.setInputFiles({ name: 'dot.png', mimeType: 'image/png', buffer: Buffer.from(png, 'base64') });
   const files = page.getByRole('list', { name: 'Attached files' });
@@ -36,9 +44,8 @@ test('a picture is attached, sent and shown; what the agent does not take is ref
   await page.screenshot({ path: `${pictures}/attached-picture.png` });
   await page.getByRole('textbox', { name: 'Message' }).fill('Look at this');
   await page.keyboard.press('Enter');
-  const shown = page.locator('.prompt img.inline-image');
-  await shown.waitFor();
-  expect(await shown.getAttribute('alt')).toBe('picture, 70 B, dot.png');
+  const shown = page.locator('.prompt img.inline-image').last();
+  await expect.poll(() => shown.getAttribute('alt')).toBe('picture, 70 B, dot.png');
   // It has loaded: bytes of a picture came.
   await expect
     .poll(() => shown.evaluate((image) => (image as unknown as { naturalWidth: number }).naturalWidth))

@@ -2,6 +2,7 @@ import './style/tokens.css';
 import './style/base.css';
 import './style/shell.css';
 import './style/list.css';
+import './style/start.css';
 import './style/session.css';
 import './style/text.css';
 import './style/diff.css';

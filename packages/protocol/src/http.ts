@@ -4,7 +4,7 @@ import { Budget, BudgetView } from './budget.ts';
 import { MessageId, SessionId } from './ids.ts';
 import { JsonValue } from './json-value.ts';
 import { LlmContent, Part } from './llm-content.ts';
-import { SessionParams, SessionSettings } from './session-settings.ts';
+import { Offers, SessionParams, SessionSettings } from './session-settings.ts';
 
 export const messageLengthMax = 100_000;
 export const titleLengthMax = 200;
@@ -231,6 +231,14 @@ export const AgentInfo = z.strictObject({
   capabilities: z.array(z.string()),
   /** What a session may set for itself. */
   perSession: z.array(z.string()).optional(),
+  /** What can be chosen, as it last said. */
+  offers: Offers.optional(),
+  /** What its sessions have unless they say otherwise: a checkout of their own, who answers for them, what they may use. */
+  worktree: z.literal(true).optional(),
+  supervisor: z.string().optional(),
+  budget: Budget.optional(),
+  /** Why none can be started as things are. */
+  fault: z.string().optional(),
 });
 export type AgentInfo = z.infer<typeof AgentInfo>;
 

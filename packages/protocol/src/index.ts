@@ -201,6 +201,7 @@ export { SessionRecord } from './session-record.ts';
 export {
   ChangeSettings,
   ChangeWorktree,
+  Offers,
   SessionAgent,
   SessionParams,
   SessionSettings,

@@ -48,10 +48,9 @@ export const SettingsAccepted = z.strictObject({
 });
 export type SettingsAccepted = z.infer<typeof SettingsAccepted>;
 
-/** What the agent of a session said of itself when it last ran, and what may be set. */
-export const SessionAgent = z.looseObject({
-  version: z.string().optional(),
-  /** What to do before it can be asked anything. */
+/** What can be chosen of an agent, as it said when it last ran, and what it then had. */
+export const Offers = z.looseObject({
+  /** What to do before it can be asked anything; empty when nothing. */
   login: z.string().optional(),
   model: z.string().optional(),
   mode: z.string().optional(),
@@ -59,6 +58,12 @@ export const SessionAgent = z.looseObject({
   models: offered,
   modes: offered,
   efforts: offered,
+});
+export type Offers = z.infer<typeof Offers>;
+
+/** What the agent of a session said of itself when it last ran, and what may be set. */
+export const SessionAgent = Offers.extend({
+  version: z.string().optional(),
   commands: z.array(OfferedCommand).optional(),
   /** What a session may set, and what of it while it runs. */
   perSession: z.array(z.string()),

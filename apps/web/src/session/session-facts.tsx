@@ -6,12 +6,14 @@ import { Age } from '../time/moment.tsx';
 import { BudgetMeter } from '../usage/budget-meter.tsx';
 import { ContextMeter } from '../usage/context-meter.tsx';
 import { dollarsText, usageText } from '../usage/usage-text.ts';
+import { Fact } from './fact.tsx';
+import { SettingsFacts } from './settings-facts.tsx';
 
 type Props = { readonly session: Session; readonly view: SessionView };
 
 export function SessionFacts({ session, view }: Props): ReactNode {
   const { agent, kind, turn, createdAt, capabilities, once, id } = session;
-  const { model, mode, version } = view.agent;
+  const { version } = view.agent;
   return (
     <section className="panel" aria-labelledby="facts-title">
       <h2 id="facts-title">Session</h2>
@@ -23,8 +25,7 @@ export function SessionFacts({ session, view }: Props): ReactNode {
             `${agent} ${version ?? ''}`.trim()
           )}
         </Fact>
-        {model !== undefined && <Fact name="model">{model}</Fact>}
-        {mode !== undefined && <Fact name="mode">{mode}</Fact>}
+        <SettingsFacts session={session} view={view} />
         <Fact name="started">
           <Age at={createdAt} />
         </Fact>
@@ -73,14 +74,5 @@ function UsageFacts({ session, view }: Props): ReactNode {
         </Fact>
       )}
     </>
-  );
-}
-
-function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }): ReactNode {
-  return (
-    <div className="fact">
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
   );
 }

@@ -57,6 +57,8 @@ const glimpseEvents = 400;
 /** Events after which the session's own row may say something else. */
 const changesSession: ReadonlySet<string> = new Set([
   'status',
+  'settings',
+  'worktree',
   'start',
   'turnComplete',
   'requestSettled',

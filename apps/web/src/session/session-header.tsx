@@ -5,6 +5,7 @@ import { sessionPath } from '../routing/route.ts';
 import { Icon } from '../shell/icon.tsx';
 import { StatusBadge } from '../status/status-badge.tsx';
 import { Lasting } from '../time/moment.tsx';
+import { Branch } from './branch.tsx';
 import { LifecycleButtons } from './lifecycle-buttons.tsx';
 import { forcedAfterSeconds } from './lifecycle-table.ts';
 
@@ -35,6 +36,7 @@ export function SessionHeader({ id, session, status, statusSince, hasFailed, isS
             <span className="muted">forced after {forcedAfterSeconds[status]} s</span>
           )}
           {session !== undefined && <span className="agent-name">{session.agent}</span>}
+          <Branch settings={session?.settings} />
           {session?.parent !== undefined && <Link href={sessionPath(session.parent)}>the session that opened it</Link>}
           {connection}
         </p>

@@ -14,12 +14,14 @@ import { Composer } from './composer.tsx';
 import { ConnectionBadge } from './connection-badge.tsx';
 import { CutTurn } from './cut-turn.tsx';
 import { focusRequest } from './focus-request.ts';
+import { LoginProblem } from './login-problem.tsx';
 import { RunAgain } from './run-again.tsx';
 import { SessionFacts } from './session-facts.tsx';
 import { SessionHeader, WaitingLine } from './session-header.tsx';
 import { SessionTools } from './session-tools.tsx';
 import { useKeepSeen } from './use-keep-seen.ts';
 import { useSession } from './use-session.ts';
+import { WorktreePanel } from './worktree-panel.tsx';
 
 /** One session: what happened and happens, what waits, and everything one can say to it. */
 export function SessionPage({ id }: { readonly id: string }): ReactNode {
@@ -59,6 +61,7 @@ export function SessionPage({ id }: { readonly id: string }): ReactNode {
             isReplaying={isReplaying}
           />
           <WaitingLine session={session} />
+          <LoginProblem agent={view.agent} />
           <CutTurn session={session} view={view} />
           <Composer
             key={id}
@@ -76,6 +79,7 @@ export function SessionPage({ id }: { readonly id: string }): ReactNode {
           <PlanPanel plan={view.plan} />
           <ChildrenPanel id={id} count={session?.children ?? 0} />
           <QueuePanel {...queue} />
+          {session !== undefined && <WorktreePanel session={session} />}
           {session !== undefined && <SessionFacts session={session} view={view} />}
           <SessionTools key={id} id={id} title={session?.title ?? id} position={view.position} />
         </aside>

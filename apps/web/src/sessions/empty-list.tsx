@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
+import type { Target } from '../start/targets.ts';
 import { labelOf, type Wish } from './overview.ts';
-import type { Target } from './targets.ts';
 
 type Props = {
   readonly wish: Wish;

@@ -6,13 +6,13 @@ import { overview, useOverview } from '../live/use-overview.ts';
 import { replaceAddress, useLocation } from '../routing/use-location.ts';
 import { usePageTitle } from '../shell/use-page-title.ts';
 import { useShortcuts } from '../shell/use-shortcuts.ts';
+import { StartForm } from '../start/start-form.tsx';
+import { listTargets, type Target } from '../start/targets.ts';
 import { EmptyList } from './empty-list.tsx';
-import { NewSessionForm } from './new-session-form.tsx';
 import { countsOf, filterNames, type Group, groupSessions, groups, type Wish } from './overview.ts';
 import { OverviewTools } from './overview-tools.tsx';
 import { PoolMeter } from './pool-meter.tsx';
 import { SessionRow } from './session-row.tsx';
-import { listTargets, type Target } from './targets.ts';
 
 /** How many rows are laid out at first, and how many more each time. */
 const shownItems = 50;
@@ -99,7 +99,7 @@ function StartSide({ targets: { value, error }, promptRef }: StartProps): ReactN
   return (
     <aside className="list-side" aria-label="New session">
       <h2>New session</h2>
-      {value !== undefined && <NewSessionForm targets={value} promptRef={promptRef} />}
+      {value !== undefined && <StartForm targets={value} promptRef={promptRef} />}
       {value === undefined && error !== undefined && <p className="inline-problem">{failureOf(error).text}</p>}
     </aside>
   );

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import { whoText } from '../requests/who-text.ts';
 import { Link } from '../routing/link.tsx';
 import { sessionPath } from '../routing/route.ts';
+import { Branch } from '../session/branch.tsx';
 import { StatusBadge } from '../status/status-badge.tsx';
 import { asksYou } from '../status/status-words.ts';
 import { Plain } from '../text/plain.tsx';
@@ -31,6 +32,7 @@ export function SessionRow({ session, depth }: Props): ReactNode {
       </Link>
       <p className="session-note">
         <span className="agent-name">{agent}</span>
+        <Branch settings={session.settings} />
         {parent !== undefined && depth === 0 && <span className="muted">in a program</span>}
         <Note session={session} />
         {pending > 0 && <span className="muted">{pending === 1 ? '1 queued' : `${pending} queued`}</span>}

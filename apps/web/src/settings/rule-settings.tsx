@@ -5,9 +5,8 @@ import { failureOf } from '../fetching/failure.ts';
 import { useFetched } from '../fetching/use-fetched.ts';
 import { Link } from '../routing/link.tsx';
 import { sessionPath } from '../routing/route.ts';
+import { matchText } from './match-text.ts';
 import { useChange } from './use-change.ts';
-
-const matchers = ['tool', 'kind', 'command', 'path', 'server', 'risk', 'text', 'agent', 'template'] as const;
 
 /** What is answered without a person: the rules of the manifest, and those that people let it remember. */
 export function RuleSettings({ mayChange }: { readonly mayChange: boolean }): ReactNode {
@@ -62,14 +61,6 @@ function storedOf({ rules }: RuleList): readonly (StoredRule & { readonly id: st
   return rules
     .filter(({ source }) => source === 'store')
     .map(({ source: _source, warning: _warning, ...rule }) => ({ ...rule, id: rule.id.replace(/^rule:store\./, '') }));
-}
-
-function matchText(rule: RuleRow): string {
-  const named = matchers.flatMap((name) => {
-    const value = rule[name];
-    return value === undefined ? [] : [`${name} = ${[value].flat().join(' | ')}`];
-  });
-  return named.length === 0 ? 'every approval' : named.join(', ');
 }
 
 function TryRules(): ReactNode {

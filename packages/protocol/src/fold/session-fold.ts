@@ -195,8 +195,10 @@ export class SessionFold {
         return this.#turn(event).push({ kind: 'raw', key, at, title: `request to ${event.model}`, data: event.body });
       case 'graphEdit':
         return this.#turn(event).push({ kind: 'raw', key, at, title: event.label, data: event.edits });
-      case 'settings':
-        return this.#turn(event).push({ kind: 'raw', key, at, title: `settings ${event.outcome}`, data: event.params });
+      case 'settings': {
+        const data = { ...event.params, ...(event.reason === undefined ? {} : { reason: event.reason }) };
+        return this.#turn(event).push({ kind: 'raw', key, at, title: `settings ${event.outcome}`, data });
+      }
       case 'worktree':
         return this.#turn(event).push({
           kind: 'raw',

@@ -1,8 +1,9 @@
 import type { EventLog } from '@concerto/log';
 import type { AgentInfo } from '@concerto/protocol';
 import { assistantCapabilities } from '../assistant/assistant-spec.ts';
-import type { Catalog } from '../catalog.ts';
+import type { Catalog, CatalogEntry } from '../catalog.ts';
 import type { Report } from '../ports.ts';
+import { knownOffers } from './agent-details.ts';
 
 const collection = 'capabilities';
 
@@ -24,16 +25,33 @@ export async function knownCapabilities(log: EventLog, agent: string): Promise<s
   return Array.isArray(parsed) ? parsed.map(String) : [];
 }
 
-/** Whatever can be started, and what it can do. */
+/** Whatever can be started, what it can do, and what its sessions have and may choose. */
 export async function agentInfos(log: EventLog, catalog: Catalog): Promise<readonly AgentInfo[]> {
-  return await Promise.all(
-    catalog.list().map(async (entry) => ({
-      name: entry.name,
-      kind: entry.kind,
-      capabilities: entry.kind === 'assistant' ? [...assistantCapabilities] : await knownCapabilities(log, entry.name),
-      ...(entry.description === undefined ? {} : { description: entry.description }),
-      ...(entry.perSession === undefined ? {} : { perSession: [...entry.perSession] }),
-      ...(entry.kind === 'agent' ? { command: entry.spec.command, protocol: entry.spec.protocol ?? 'ndjson' } : {}),
-    })),
-  );
+  return await Promise.all(catalog.list().map((entry) => agentInfo(log, entry)));
+}
+
+async function agentInfo(log: EventLog, entry: CatalogEntry): Promise<AgentInfo> {
+  const { name, kind, description, perSession, supervisor, budget } = entry;
+  const isAssistant = entry.kind === 'assistant';
+  const capabilities = isAssistant ? [...assistantCapabilities] : await knownCapabilities(log, name);
+  const offers = await knownOffers(log, name);
+  const fault = faultOf(entry);
+  return {
+    name,
+    kind,
+    capabilities,
+    ...(description === undefined ? {} : { description }),
+    ...(perSession === undefined ? {} : { perSession: [...perSession] }),
+    ...(supervisor === undefined ? {} : { supervisor }),
+    ...(budget === undefined ? {} : { budget }),
+    ...(offers === undefined ? {} : { offers }),
+    ...(fault === undefined ? {} : { fault }),
+    ...(entry.kind === 'agent' && entry.worktree === true ? { worktree: true } : {}),
+    ...(entry.kind === 'agent' ? { command: entry.spec.command, protocol: entry.spec.protocol ?? 'ndjson' } : {}),
+  };
+}
+
+function faultOf(entry: CatalogEntry): string | undefined {
+  if (entry.kind === 'program') return undefined;
+  return entry.kind === 'agent' ? entry.fault : entry.fault?.();
 }

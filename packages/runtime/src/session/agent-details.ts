@@ -1,5 +1,5 @@
 import type { EventLog } from '@concerto/log';
-import { liveSettings, type SessionAgent, type WorkEvent } from '@concerto/protocol';
+import { liveSettings, Offers, type SessionAgent, type WorkEvent } from '@concerto/protocol';
 import type { CatalogEntry } from '../catalog.ts';
 import type { Report } from '../ports.ts';
 import type { Worker, WorkerOutput } from '../worker.ts';
@@ -7,29 +7,34 @@ import { aboutCalls } from './approval-call.ts';
 import { weighed } from './request-risk.ts';
 
 const collection = 'agent-details';
+/** The same by the name of the entry, for who is about to start one. */
+const offersCollection = 'agent-offers';
 
 type Info = Extract<WorkEvent, { type: 'agentInfo' }>;
 type Ports = { readonly log: EventLog; readonly report: Report; readonly session: string };
+type Noted = Ports & { readonly agent: string };
 
 /** All that is heard of a session's worker, with how risky each request is, and with what it says of itself noted down. */
 export function heardOf({ output, folder }: Worker, agent: string, ports: Ports): Worker['output'] {
-  return noting(weighed(aboutCalls(output), { agent, folder }), ports);
+  return noting(weighed(aboutCalls(output), { agent, folder }), { ...ports, agent });
 }
 
 /** For those who ask before they read events. */
 async function* noting(
   output: Worker['output'],
-  { log, report, session }: Ports,
+  { log, report, session, agent }: Noted,
 ): AsyncGenerator<readonly WorkerOutput[]> {
   let known: Omit<Info, 'type' | 'extra'> | undefined;
   let written = Promise.resolve();
   for await (const batch of output) {
     const infos = batch.flatMap((word) => (word.kind === 'events' ? word.events.filter(isInfo) : []));
     for (const { type: _type, extra: _extra, ...info } of infos) known = { ...known, ...info };
-    if (infos.length > 0) {
+    if (known !== undefined && infos.length > 0) {
       const value = JSON.stringify(known);
+      const { commands: _commands, version: _version, ...offers } = known;
       written = written
         .then(() => log.putDocument({ collection, key: session, value }))
+        .then(() => log.putDocument({ collection: offersCollection, key: agent, value: JSON.stringify(offers) }))
         .catch((cause: unknown) => report(`session ${session}: what its agent offers was not noted down`, cause));
     }
     yield batch;
@@ -51,4 +56,11 @@ export async function agentDetails(
   const switches = entry !== undefined && entry.kind !== 'program' && !isOwnWire;
   const live = liveSettings.filter((name) => switches && perSession.includes(name));
   return { ...(stored === undefined ? {} : JSON.parse(stored.value)), perSession, live };
+}
+
+/** What an entry's agent offered when one last ran. */
+export async function knownOffers(log: EventLog, agent: string): Promise<Offers | undefined> {
+  const stored = await log.getDocument(offersCollection, agent);
+  const parsed = stored === undefined ? undefined : Offers.safeParse(JSON.parse(stored.value));
+  return parsed?.success === true ? parsed.data : undefined;
 }
