@@ -128,10 +128,10 @@ test('19.1 the types say what the functions take', async () => {
 });
 
 test('19.1 the client stays small in a bundle', async () => {
-  const contents = "import { concertoClient } from '@concerto/client'; globalThis.client = concertoClient;";
+  const contents = "export * from '@concerto/client'";
   const stdin = { contents, resolveDir: place };
   const bundle = await build({ stdin, bundle: true, minify: true, format: 'esm', write: false });
-  expect(gzipSync(bundle.outputFiles[0]?.contents ?? '').length).toBeLessThan(40_000);
+  expect(gzipSync(bundle.outputFiles[0]?.contents ?? '').length).toBeLessThanOrEqual(30_000);
 });
 
 type Ran = { readonly code: number | null; readonly out: string; readonly all: string };

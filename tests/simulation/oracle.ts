@@ -208,7 +208,7 @@ function checkEvents(stored: readonly string[], state: SessionState): void {
   must(finished === (state.end !== undefined), 'finish is the end');
 }
 
-const suspends: ReadonlySet<string> = new Set(SuspendEvent.options.map(({ shape }) => shape.type.value));
+const suspends: ReadonlySet<string> = new Set(SuspendEvent.def.options.flatMap(({ shape }) => shape.type.def.values));
 
 /** Every `start` has its `turnComplete`, every call its result, every request its settlement: each once, in this order. */
 function checkPairs(stored: readonly string[], state: SessionState): void {

@@ -7,6 +7,7 @@ import { functionsOf, importsOf, lineOf, readSources, root, type Source } from '
 const sources = readSources();
 const inRooms = sources.filter((source) => source.room !== undefined);
 const production = inRooms.filter((source) => !source.test);
+const inBundles = production.filter(({ room }) => room === 'packages/protocol' || room === 'packages/client');
 
 test('every room stands in the import table', () => {
   expect(inRooms.filter((source) => rooms[source.room ?? ''] === undefined).map((source) => source.path)).toEqual([]);
@@ -18,6 +19,11 @@ test('imports follow the table', () => {
 
 test('zod comes as `* as z`: a bundle then leaves out what is not used, all its languages among it', () => {
   expect(production.filter(({ text }) => text.includes("import { z } from 'zod'")).map(({ path }) => path)).toEqual([]);
+});
+
+test('what clients bundle is `zod/mini`, which has functions where zod has methods that no bundle can leave out', () => {
+  const takesAll = inBundles.filter(({ text }) => /from 'zod'/.test(text));
+  expect(takesAll.map(({ path }) => path)).toEqual([]);
 });
 
 test('every imported package is in the own package.json', () => {

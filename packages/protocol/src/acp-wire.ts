@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { JsonValue } from './json-value.ts';
 
 /**
@@ -8,24 +8,24 @@ import { JsonValue } from './json-value.ts';
 
 export const acpVersion = 1;
 
-const flag = z.boolean().nullish();
-const word = z.string().nullish();
+const flag = z.nullish(z.boolean());
+const word = z.nullish(z.string());
 
 export const InitializeResult = z.looseObject({
   protocolVersion: z.number(),
-  agentCapabilities: z
-    .looseObject({
+  agentCapabilities: z.nullish(
+    z.looseObject({
       loadSession: flag,
-      promptCapabilities: z.looseObject({ image: flag, embeddedContext: flag }).nullish(),
-      mcpCapabilities: z.looseObject({ http: flag, sse: flag }).nullish(),
-      sessionCapabilities: z
-        .looseObject({ resume: JsonValue.optional(), additionalDirectories: JsonValue.optional() })
-        .nullish(),
-    })
-    .nullish(),
-  agentInfo: z.looseObject({ name: word, version: word }).nullish(),
-  authMethods: z.array(z.looseObject({ id: z.string(), name: word, description: word })).nullish(),
-  _meta: z.looseObject({ steering: z.looseObject({ supported: flag }).nullish() }).nullish(),
+      promptCapabilities: z.nullish(z.looseObject({ image: flag, embeddedContext: flag })),
+      mcpCapabilities: z.nullish(z.looseObject({ http: flag, sse: flag })),
+      sessionCapabilities: z.nullish(
+        z.looseObject({ resume: z.optional(JsonValue), additionalDirectories: z.optional(JsonValue) }),
+      ),
+    }),
+  ),
+  agentInfo: z.nullish(z.looseObject({ name: word, version: word })),
+  authMethods: z.nullish(z.array(z.looseObject({ id: z.string(), name: word, description: word }))),
+  _meta: z.nullish(z.looseObject({ steering: z.nullish(z.looseObject({ supported: flag })) })),
 });
 export type InitializeResult = z.infer<typeof InitializeResult>;
 
@@ -33,57 +33,63 @@ const choice = z.looseObject({ id: word, modelId: word, value: word, name: word,
 
 /** What an agent can be switched to, as each tells it in its own way. */
 const switches = {
-  modes: z
-    .looseObject({ availableModes: z.array(choice).nullish(), currentModeId: word })
-    .nullish()
-    .catch(undefined),
-  models: z
-    .looseObject({ availableModels: z.array(choice).nullish(), currentModelId: word })
-    .nullish()
-    .catch(undefined),
-  configOptions: z
-    .array(
-      z.looseObject({
-        id: z.string(),
-        category: word,
-        currentValue: JsonValue.optional(),
-        options: z.array(choice).nullish().catch(undefined),
-      }),
-    )
-    .nullish()
-    .catch(undefined),
+  modes: z.catch(
+    z.nullish(z.looseObject({ availableModes: z.nullish(z.array(choice)), currentModeId: word })),
+    undefined,
+  ),
+  models: z.catch(
+    z.nullish(z.looseObject({ availableModels: z.nullish(z.array(choice)), currentModelId: word })),
+    undefined,
+  ),
+  configOptions: z.catch(
+    z.nullish(
+      z.array(
+        z.looseObject({
+          id: z.string(),
+          category: word,
+          currentValue: z.optional(JsonValue),
+          options: z.catch(z.nullish(z.array(choice)), undefined),
+        }),
+      ),
+    ),
+    undefined,
+  ),
 };
 export const SessionSwitches = z.looseObject(switches);
 export type SessionSwitches = z.infer<typeof SessionSwitches>;
 
-export const SessionResult = z.looseObject({ sessionId: z.string().min(1), ...switches });
+export const SessionResult = z.looseObject({ sessionId: z.string().check(z.minLength(1)), ...switches });
 
-const count = z.number().nonnegative();
+const count = z.number().check(z.nonnegative());
 
 export const PromptResult = z.looseObject({
   stopReason: z.string(),
-  usage: z
-    .looseObject({
-      inputTokens: count,
-      outputTokens: count,
-      cachedReadTokens: count.nullish(),
-      cachedWriteTokens: count.nullish(),
-    })
-    .nullish()
-    // A bill we cannot read is no reason to lose the answer.
-    .catch(undefined),
+  // A bill we cannot read is no reason to lose the answer.
+  usage: z.catch(
+    z.nullish(
+      z.looseObject({
+        inputTokens: count,
+        outputTokens: count,
+        cachedReadTokens: z.nullish(count),
+        cachedWriteTokens: z.nullish(count),
+      }),
+    ),
+    undefined,
+  ),
   /** Where Gemini CLI puts its bill. */
-  _meta: z
-    .looseObject({
-      quota: z
-        .looseObject({
-          token_count: z.looseObject({ input_tokens: count.nullish(), output_tokens: count.nullish() }).nullish(),
-          model_usage: z.array(z.looseObject({ model: word })).nullish(),
-        })
-        .nullish(),
-    })
-    .nullish()
-    .catch(undefined),
+  _meta: z.catch(
+    z.nullish(
+      z.looseObject({
+        quota: z.nullish(
+          z.looseObject({
+            token_count: z.nullish(z.looseObject({ input_tokens: z.nullish(count), output_tokens: z.nullish(count) })),
+            model_usage: z.nullish(z.array(z.looseObject({ model: word }))),
+          }),
+        ),
+      }),
+    ),
+    undefined,
+  ),
 });
 export type PromptResult = z.infer<typeof PromptResult>;
 
@@ -96,13 +102,13 @@ export const ContentBlock = z.looseObject({
   mimeType: word,
   uri: word,
   name: word,
-  resource: z.looseObject({ uri: word, text: word }).nullish(),
+  resource: z.nullish(z.looseObject({ uri: word, text: word })),
 });
 export type ContentBlock = z.infer<typeof ContentBlock>;
 
 const ToolContent = z.looseObject({
   type: z.string(),
-  content: ContentBlock.nullish(),
+  content: z.nullish(ContentBlock),
   path: word,
   oldText: word,
   newText: word,
@@ -116,22 +122,24 @@ export const ToolCall = z.looseObject({
   name: word,
   kind: word,
   status: word,
-  rawInput: JsonValue.optional(),
-  rawOutput: JsonValue.optional(),
-  content: z.array(ToolContent).nullish(),
-  locations: z.array(z.looseObject({ path: z.string(), line: z.number().nullish() })).nullish(),
-  _meta: z
-    .looseObject({
-      claudeCode: z
-        .looseObject({ toolName: word, parentToolUseId: word, toolResponse: JsonValue.nullish() })
-        .nullish()
-        .catch(undefined),
-      /** Where some agents tell what a running command writes. */
-      terminal_output_delta: JsonValue.nullish(),
-      terminal_output: JsonValue.nullish(),
-    })
-    .nullish()
-    .catch(undefined),
+  rawInput: z.optional(JsonValue),
+  rawOutput: z.optional(JsonValue),
+  content: z.nullish(z.array(ToolContent)),
+  locations: z.nullish(z.array(z.looseObject({ path: z.string(), line: z.nullish(z.number()) }))),
+  _meta: z.catch(
+    z.nullish(
+      z.looseObject({
+        claudeCode: z.catch(
+          z.nullish(z.looseObject({ toolName: word, parentToolUseId: word, toolResponse: z.nullish(JsonValue) })),
+          undefined,
+        ),
+        /** Where some agents tell what a running command writes. */
+        terminal_output_delta: z.nullish(JsonValue),
+        terminal_output: z.nullish(JsonValue),
+      }),
+    ),
+    undefined,
+  ),
 });
 export type ToolCall = z.infer<typeof ToolCall>;
 
@@ -140,17 +148,17 @@ const chunk = { content: ContentBlock, messageId: word };
 export const SessionUpdate = z.discriminatedUnion('sessionUpdate', [
   z.looseObject({ sessionUpdate: z.literal('agent_message_chunk'), ...chunk }),
   z.looseObject({ sessionUpdate: z.literal('agent_thought_chunk'), ...chunk }),
-  ToolCall.extend({ sessionUpdate: z.literal('tool_call') }),
-  ToolCall.extend({ sessionUpdate: z.literal('tool_call_update') }),
+  z.extend(ToolCall, { sessionUpdate: z.literal('tool_call') }),
+  z.extend(ToolCall, { sessionUpdate: z.literal('tool_call_update') }),
   z.looseObject({
     sessionUpdate: z.literal('plan'),
     entries: z.array(z.looseObject({ content: z.string(), status: word, priority: word })),
   }),
   z.looseObject({
     sessionUpdate: z.literal('usage_update'),
-    used: count.nullish(),
-    size: count.nullish(),
-    cost: z.looseObject({ amount: count, currency: z.string() }).nullish(),
+    used: z.nullish(count),
+    size: z.nullish(count),
+    cost: z.nullish(z.looseObject({ amount: count, currency: z.string() })),
   }),
   z.looseObject({
     sessionUpdate: z.literal('available_commands_update'),
@@ -158,7 +166,7 @@ export const SessionUpdate = z.discriminatedUnion('sessionUpdate', [
       z.looseObject({
         name: z.string(),
         description: word,
-        input: z.looseObject({ hint: word }).nullish().catch(undefined),
+        input: z.catch(z.nullish(z.looseObject({ hint: word })), undefined),
       }),
     ),
   }),
@@ -170,7 +178,7 @@ export type SessionUpdate = z.infer<typeof SessionUpdate>;
 
 /** Told apart from a known one that left its shape: agents tell many things that are not about the turn. */
 export const knownUpdates: ReadonlySet<string> = new Set(
-  SessionUpdate.options.map((option) => option.shape.sessionUpdate.value),
+  SessionUpdate.def.options.flatMap((option) => option.shape.sessionUpdate.def.values),
 );
 
 export const SessionNotification = z.looseObject({
@@ -187,23 +195,23 @@ export type PermissionRequest = z.infer<typeof PermissionRequest>;
 export type PermissionOption = PermissionRequest['options'][number];
 
 const EnumOption = z.looseObject({ const: z.string(), title: word, description: word });
-const choices = { enum: z.array(z.string()).nullish(), oneOf: z.array(EnumOption).nullish() };
+const choices = { enum: z.nullish(z.array(z.string())), oneOf: z.nullish(z.array(EnumOption)) };
 
 export const FormField = z.looseObject({
   type: z.string(),
   title: word,
   description: word,
   ...choices,
-  items: z.looseObject({ ...choices, anyOf: z.array(EnumOption).nullish() }).nullish(),
+  items: z.nullish(z.looseObject({ ...choices, anyOf: z.nullish(z.array(EnumOption)) })),
 });
 export type FormField = z.infer<typeof FormField>;
 
 export const FormRequest = z.looseObject({
-  mode: z.literal('form').nullish(),
+  mode: z.nullish(z.literal('form')),
   message: z.string(),
   requestedSchema: z.looseObject({
-    properties: z.record(z.string(), FormField).nullish(),
-    required: z.array(z.string()).nullish(),
+    properties: z.nullish(z.record(z.string(), FormField)),
+    required: z.nullish(z.array(z.string())),
   }),
 });
 export type FormRequest = z.infer<typeof FormRequest>;

@@ -1,5 +1,5 @@
 import type { Json } from '@concerto/base';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { JsonValue } from './json-value.ts';
 import { Part } from './llm-content.ts';
 
@@ -9,7 +9,7 @@ import { Part } from './llm-content.ts';
 export const AgentMessageId = z.union([z.string(), z.number()]);
 export type AgentMessageId = z.infer<typeof AgentMessageId>;
 
-const json: z.ZodType<Json> = JsonValue;
+const json: z.ZodMiniType<Json> = JsonValue;
 const jsonObject = z.record(z.string(), json);
 
 export const InitCommand = z.strictObject({ type: z.literal('init'), params: jsonObject });
@@ -21,26 +21,28 @@ export const PromptCommand = z.strictObject({
   text: z.string(),
   prompt: z.string(),
   /** All of it, in order, where it is more than text; a file is `inlineData`. */
-  parts: z.array(Part).optional(),
-  context: json.optional(),
-  session: z.string().optional(),
-  id: z.string().optional(),
+  parts: z.optional(z.array(Part)),
+  context: z.optional(json),
+  session: z.optional(z.string()),
+  id: z.optional(z.string()),
 });
 export type PromptCommand = z.infer<typeof PromptCommand>;
 
 export const ResponseCommand = z
   .strictObject({
     type: z.literal('response'),
-    in_reply_to: z.string().min(1),
-    in_reply_to_id: AgentMessageId.optional(),
-    value: json.optional(),
-    error: json.optional(),
+    in_reply_to: z.string().check(z.minLength(1)),
+    in_reply_to_id: z.optional(AgentMessageId),
+    value: z.optional(json),
+    error: z.optional(json),
     /** Why an approval was refused. */
-    reason: z.string().optional(),
+    reason: z.optional(z.string()),
   })
-  .refine((response) => (response.value === undefined) !== (response.error === undefined), {
-    message: 'exactly one of `value` and `error` is required',
-  });
+  .check(
+    z.refine((response) => (response.value === undefined) !== (response.error === undefined), {
+      message: 'exactly one of `value` and `error` is required',
+    }),
+  );
 export type ResponseCommand = z.infer<typeof ResponseCommand>;
 
 export const SteerCommand = z.strictObject({
@@ -48,7 +50,7 @@ export const SteerCommand = z.strictObject({
   id: z.string(),
   text: z.string(),
   /** As in `prompt`. */
-  parts: z.array(Part).optional(),
+  parts: z.optional(z.array(Part)),
 });
 export type SteerCommand = z.infer<typeof SteerCommand>;
 

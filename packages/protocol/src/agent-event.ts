@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { BudgetEvent } from './budget.ts';
 import { JsonRecord, JsonValue } from './json-value.ts';
 import { LlmContent, Part } from './llm-content.ts';
@@ -8,14 +8,14 @@ import { Offered, OfferedCommand, SettingsEvent, WorktreeEvent } from './session
  * What a client of a session sees: the 21 agent events, and beside them those about the session itself. A released
  * shape is frozen: it is stored, and any client may replay it years later. What was added since is optional.
  */
-const callId = z.string().min(1);
-const requestId = z.string().min(1);
+const callId = z.string().check(z.minLength(1));
+const requestId = z.string().check(z.minLength(1));
 const jsonObject = JsonRecord;
-const count = z.number().int().nonnegative();
+const count = z.int().check(z.nonnegative());
 /** What an agent said beside it that has no place of its own here; never read by us, kept for whoever needs it. */
-const extra = jsonObject.optional();
+const extra = z.optional(jsonObject);
 /** The model's message that it belongs to: a new id is a new message. */
-const messageId = z.string().min(1).optional();
+const messageId = z.optional(z.string().check(z.minLength(1)));
 
 export const ToolKind = z.enum([
   'read',
@@ -31,14 +31,14 @@ export const ToolKind = z.enum([
 ]);
 export type ToolKind = z.infer<typeof ToolKind>;
 
-export const Location = z.strictObject({ path: z.string(), line: count.optional() });
+export const Location = z.strictObject({ path: z.string(), line: z.optional(count) });
 export type Location = z.infer<typeof Location>;
 
 /** A change of one file. `patch` is a unified diff, made once by whoever saw the change; all others only show it. */
 export const FileChange = z.strictObject({
   path: z.string(),
   kind: z.enum(['create', 'edit', 'delete', 'move']),
-  movedTo: z.string().optional(),
+  movedTo: z.optional(z.string()),
   patch: z.string(),
   added: count,
   removed: count,
@@ -46,7 +46,7 @@ export const FileChange = z.strictObject({
 export type FileChange = z.infer<typeof FileChange>;
 
 /** What a call touches, as far as it is known. */
-const touched = { locations: z.array(Location).optional(), changes: z.array(FileChange).optional() };
+const touched = { locations: z.optional(z.array(Location)), changes: z.optional(z.array(FileChange)) };
 
 /** How a call ended. */
 export const CallOutcome = z.enum(['ok', 'failed', 'denied', 'cancelled']);
@@ -65,23 +65,23 @@ export type RequestOption = z.infer<typeof RequestOption>;
 
 /** What every request may say: the call that it is about, the answers it offers, and until when it waits. */
 const asked = {
-  callId: callId.optional(),
-  options: z.array(RequestOption).optional(),
-  expiresAt: z.string().optional(),
+  callId: z.optional(callId),
+  options: z.optional(z.array(RequestOption)),
+  expiresAt: z.optional(z.string()),
   extra,
 };
 
 export const ErrorObject = z.looseObject({
   $error: z.string(),
-  metadata: z.looseObject({ origin: z.string().optional(), kind: z.string().optional() }).optional(),
+  metadata: z.optional(z.looseObject({ origin: z.optional(z.string()), kind: z.optional(z.string()) })),
 });
 export type ErrorObject = z.infer<typeof ErrorObject>;
 
 export const AgentResult = z.strictObject({
   success: z.boolean(),
   href: z.string(),
-  outcomes: LlmContent.optional(),
-  intermediate: z.array(z.strictObject({ path: z.string(), content: LlmContent })).optional(),
+  outcomes: z.optional(LlmContent),
+  intermediate: z.optional(z.array(z.strictObject({ path: z.string(), content: LlmContent }))),
 });
 export type AgentResult = z.infer<typeof AgentResult>;
 
@@ -101,8 +101,8 @@ const WaitForChoice = z.strictObject({
   prompt: LlmContent,
   choices: z.array(Choice),
   selectionMode: z.enum(['single', 'multiple']),
-  layout: z.enum(['list', 'row', 'grid']).optional(),
-  noneOfTheAboveLabel: z.string().optional(),
+  layout: z.optional(z.enum(['list', 'row', 'grid'])),
+  noneOfTheAboveLabel: z.optional(z.string()),
   ...asked,
 });
 const ReadGraph = z.strictObject({ type: z.literal('readGraph'), requestId, ...asked });
@@ -111,8 +111,8 @@ const ApplyEdits = z.strictObject({
   type: z.literal('applyEdits'),
   requestId,
   label: z.string(),
-  edits: z.array(jsonObject).optional(),
-  transform: jsonObject.optional(),
+  edits: z.optional(z.array(jsonObject)),
+  transform: z.optional(jsonObject),
   ...asked,
 });
 const QueryConsent = z.strictObject({
@@ -144,26 +144,26 @@ export const AgentEvent = z.discriminatedUnion('type', [
     callId,
     name: z.string(),
     args: jsonObject,
-    icon: z.string().optional(),
-    title: z.string().optional(),
+    icon: z.optional(z.string()),
+    title: z.optional(z.string()),
     messageId,
     /** The turn itself, not a tool. */
-    isTurn: z.literal(true).optional(),
-    kind: ToolKind.optional(),
+    isTurn: z.optional(z.literal(true)),
+    kind: z.optional(ToolKind),
     ...touched,
     /** The call whose sub-agent makes this one. */
-    parentCallId: callId.optional(),
+    parentCallId: z.optional(callId),
     /** The call is a session of its own. */
-    childSession: z.string().min(1).optional(),
+    childSession: z.optional(z.string().check(z.minLength(1))),
     extra,
   }),
   z.strictObject({
     type: z.literal('functionCallUpdate'),
     callId,
-    status: z.string().nullable(),
-    opts: z
-      .strictObject({ isThought: z.boolean().optional(), expectedDurationInSec: z.number().optional() })
-      .optional(),
+    status: z.nullable(z.string()),
+    opts: z.optional(
+      z.strictObject({ isThought: z.optional(z.boolean()), expectedDurationInSec: z.optional(z.number()) }),
+    ),
     ...touched,
     extra,
   }),
@@ -171,7 +171,7 @@ export const AgentEvent = z.discriminatedUnion('type', [
     type: z.literal('functionResult'),
     callId,
     content: LlmContent,
-    outcome: CallOutcome.optional(),
+    outcome: z.optional(CallOutcome),
     ...touched,
     extra,
   }),
@@ -180,7 +180,7 @@ export const AgentEvent = z.discriminatedUnion('type', [
     callId,
     title: z.string(),
     data: JsonValue,
-    icon: z.string().optional(),
+    icon: z.optional(z.string()),
   }),
   z.strictObject({ type: z.literal('subagentError'), callId, error: ErrorObject }),
   z.strictObject({ type: z.literal('subagentFinish'), callId }),
@@ -190,13 +190,13 @@ export const AgentEvent = z.discriminatedUnion('type', [
     content: LlmContent,
     messageId,
     /** All of the message, in place of whatever pieces of it came before. */
-    whole: z.literal(true).optional(),
+    whole: z.optional(z.literal(true)),
     extra,
   }),
   z.strictObject({
     type: z.literal('turnComplete'),
-    outcome: TurnOutcome.optional(),
-    reason: z.string().optional(),
+    outcome: z.optional(TurnOutcome),
+    reason: z.optional(z.string()),
     extra,
   }),
   z.strictObject({ type: z.literal('sendRequest'), model: z.string(), body: jsonObject }),
@@ -246,73 +246,78 @@ export const Message = z.strictObject({
   id: z.string(),
   content: z.string(),
   /** All of it, in order, where it is more than text; `content` then has its files in words. */
-  parts: z.array(Part).optional(),
+  parts: z.optional(z.array(Part)),
   priority: MessagePriority,
   status: z.enum(['pending', 'delivered', 'cancelled']),
   source: MessageSource,
   /** Who sent it: `user:ann`, `program:ID`. */
-  by: z.string().optional(),
+  by: z.optional(z.string()),
   createdAt: z.string(),
-  deliveredAt: z.string().optional(),
-  cancelledAt: z.string().optional(),
-  inFlight: z.boolean().optional(),
+  deliveredAt: z.optional(z.string()),
+  cancelledAt: z.optional(z.string()),
+  inFlight: z.optional(z.boolean()),
   /** How the agent got it: `steer` into the running turn, or as a `prompt`. */
-  how: z.enum(['steer', 'prompt']).optional(),
+  how: z.optional(z.enum(['steer', 'prompt'])),
   /** The agent may or may not have seen it; only a person decides to send it again. */
-  uncertain: z.boolean().optional(),
-  reason: z.string().optional(),
+  uncertain: z.optional(z.boolean()),
+  reason: z.optional(z.string()),
 });
 export type Message = z.infer<typeof Message>;
 
 export const Usage = z.strictObject({
-  inputTokens: z.number().nonnegative(),
-  outputTokens: z.number().nonnegative(),
-  cacheReadTokens: z.number().nonnegative().optional(),
-  cacheWriteTokens: z.number().nonnegative().optional(),
-  costMicroUsd: z.number().int().nonnegative().optional(),
+  inputTokens: z.number().check(z.nonnegative()),
+  outputTokens: z.number().check(z.nonnegative()),
+  cacheReadTokens: z.optional(z.number().check(z.nonnegative())),
+  cacheWriteTokens: z.optional(z.number().check(z.nonnegative())),
+  costMicroUsd: z.optional(z.int().check(z.nonnegative())),
 });
 export type Usage = z.infer<typeof Usage>;
 
 /** Of what the usage is. */
 export const UsageSource = z.strictObject({
-  callId: callId.optional(),
-  model: z.string().optional(),
+  callId: z.optional(callId),
+  model: z.optional(z.string()),
   /** How full the model's window is after it. */
-  context: z.strictObject({ used: count, size: count }).optional(),
+  context: z.optional(z.strictObject({ used: count, size: count })),
   /** The cost was worked out from a list of prices, not told. */
-  isEstimate: z.literal(true).optional(),
+  isEstimate: z.optional(z.literal(true)),
 });
 export type UsageSource = z.infer<typeof UsageSource>;
 
 export const PlanEntry = z.strictObject({
   content: z.string(),
   status: z.enum(['pending', 'in_progress', 'completed']),
-  priority: z.string().optional(),
+  priority: z.optional(z.string()),
 });
 export type PlanEntry = z.infer<typeof PlanEntry>;
 
 /** The whole plan as it stands now. */
-const Plan = z.strictObject({ type: z.literal('plan'), entries: z.array(PlanEntry), callId: callId.optional(), extra });
+const Plan = z.strictObject({
+  type: z.literal('plan'),
+  entries: z.array(PlanEntry),
+  callId: z.optional(callId),
+  extra,
+});
 /** What can be switched and what stands; a field that is missing is as before. */
 const AgentInfoEvent = z.strictObject({
   type: z.literal('agentInfo'),
-  models: z.array(Offered).optional(),
-  model: z.string().optional(),
-  modes: z.array(Offered).optional(),
-  mode: z.string().optional(),
-  efforts: z.array(Offered).optional(),
-  effort: z.string().optional(),
-  commands: z.array(OfferedCommand).optional(),
-  version: z.string().optional(),
+  models: z.optional(z.array(Offered)),
+  model: z.optional(z.string()),
+  modes: z.optional(z.array(Offered)),
+  mode: z.optional(z.string()),
+  efforts: z.optional(z.array(Offered)),
+  effort: z.optional(z.string()),
+  commands: z.optional(z.array(OfferedCommand)),
+  version: z.optional(z.string()),
   /** What to do before it can be asked anything: it is not logged in; empty when it is. */
-  login: z.string().optional(),
+  login: z.optional(z.string()),
   extra,
 });
 /** A piece of what a running call writes. */
 const ToolOutput = z.strictObject({ type: z.literal('toolOutput'), callId, text: z.string(), extra });
 
 /** A place in a session's events. */
-export const Because = z.strictObject({ session: z.string(), seq: z.number().int().positive() });
+export const Because = z.strictObject({ session: z.string(), seq: z.int().check(z.positive()) });
 export type Because = z.infer<typeof Because>;
 
 export const SessionEvent = z.discriminatedUnion('type', [
@@ -321,25 +326,25 @@ export const SessionEvent = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('status'),
     status: SessionStatus,
-    previous: SessionStatus.optional(),
-    reason: z.string().optional(),
+    previous: z.optional(SessionStatus),
+    reason: z.optional(z.string()),
     /** Who wished it so, where somebody did: `user:ann`. */
-    by: z.string().optional(),
+    by: z.optional(z.string()),
   }),
   /** A queue entry changed. `order` is there after a reorder: every pending id in the order of delivery. */
   z.strictObject({
     type: z.literal('message'),
     message: Message,
     /** The queue's, after the change: what the next reorder has to name. */
-    version: z.number().int().nonnegative().optional(),
-    order: z.array(z.string()).optional(),
+    version: z.optional(z.int().check(z.nonnegative())),
+    order: z.optional(z.array(z.string())),
   }),
   /** With `turn`: what was used since the one before, in that turn. Without: the session's sum, as older logs have it. */
   z.strictObject({
     type: z.literal('usage'),
     ...Usage.shape,
     ...UsageSource.shape,
-    turn: count.optional(),
+    turn: z.optional(count),
     extra,
   }),
   Plan,
@@ -350,22 +355,22 @@ export const SessionEvent = z.discriminatedUnion('type', [
     type: z.literal('requestRouted'),
     requestId,
     to: z.string(),
-    reason: z.string().optional(),
-    expiresAt: z.string().optional(),
+    reason: z.optional(z.string()),
+    expiresAt: z.optional(z.string()),
   }),
   BudgetEvent,
-  z.strictObject({ type: z.literal('gap'), from: z.number().int(), to: z.number().int() }),
+  z.strictObject({ type: z.literal('gap'), from: z.int(), to: z.int() }),
   /** A suspend that no longer waits: answered by someone, or withdrawn with the reason. */
   z.strictObject({
     type: z.literal('requestSettled'),
     requestId,
     outcome: z.enum(['answered', 'withdrawn']),
-    by: z.string().optional(),
-    reason: z.string().optional(),
+    by: z.optional(z.string()),
+    reason: z.optional(z.string()),
     /** What was answered, unless it was asked for as a secret. */
-    response: JsonValue.optional(),
+    response: z.optional(JsonValue),
     /** Where it was decided: a place in another session's events. */
-    because: Because.optional(),
+    because: z.optional(Because),
   }),
 ]);
 export type SessionEvent = z.infer<typeof SessionEvent>;
@@ -375,22 +380,11 @@ export type PublicEvent = AgentEvent | SessionEvent;
 /** What whoever works in a session says about its work; the rest is the session's own word. */
 export type WorkEvent = AgentEvent | Extract<SessionEvent, { type: 'plan' | 'agentInfo' | 'toolOutput' }>;
 
-/** As stored and sent: the event's own fields, then when it was recorded and its position. */
-export type StoredEvent = PublicEvent & { readonly at: string; readonly seq: number };
-
-const agentEventTypes: ReadonlySet<string> = new Set(AgentEvent.options.map((option) => option.shape.type.value));
+const agentEventTypes: ReadonlySet<string> = new Set(
+  AgentEvent.def.options.flatMap((option) => option.shape.type.def.values),
+);
 
 /** Whether an entry belongs to the 21, the only ones on the run wire. */
 export function isAgentEventType(type: string): boolean {
   return agentEventTypes.has(type);
 }
-
-/** The JSON text of an event as the log takes it; the log adds `seq`. */
-export function encodeEvent(event: PublicEvent, at: string): string {
-  return JSON.stringify({ ...event, at });
-}
-
-const stamped = { at: z.string(), seq: z.number().int().positive() };
-
-/** Reads a stored event at a boundary; an unknown type comes back as is, for a client older than its server. */
-export const StoredEventSchema = z.looseObject({ type: z.string(), ...stamped });

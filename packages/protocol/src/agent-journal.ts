@@ -1,17 +1,17 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 
 /**
  * What a worker said, as it stands in its session's journal: exactly what was sent, for whoever opened the session.
  * `by` is the message that its turn began with. A released shape is frozen.
  */
-const by = z.string().optional();
+const by = z.optional(z.string());
 
 export const AgentJournalEntry = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('message'),
     by,
     /** The request that it opened. */
-    request: z.string().optional(),
+    request: z.optional(z.string()),
     message: z.looseObject({ type: z.string() }),
   }),
   z.strictObject({ type: z.literal('stderr'), by, text: z.string() }),
@@ -20,8 +20,8 @@ export const AgentJournalEntry = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('exit'),
     by,
-    code: z.number().nullable(),
-    signal: z.string().nullable(),
+    code: z.nullable(z.number()),
+    signal: z.nullable(z.string()),
     stderr: z.string(),
   }),
 ]);

@@ -1,19 +1,19 @@
 import { agentProtocols, err, nearest, ok, programOfProtocol, type Result } from '@concerto/base';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { JsonRecord } from './json-value.ts';
 
 /** `[agents.NAME]` as far as it says how the agent is started and spoken to; what else it says is for others. */
 const AgentTable = z.looseObject({
-  protocol: z.enum(agentProtocols).default('ndjson'),
-  command: z.string().min(1).optional(),
-  args: z.array(z.string()).default([]),
-  env: z.record(z.string(), z.string()).default({}),
-  working_dir: z.string().min(1).optional(),
-  input_format: z.enum(['text', 'json']).optional(),
-  output_format: z.enum(['text', 'json']).optional(),
-  plain_text: z.enum(['result', 'log', 'error']).optional(),
-  accepts: z.array(z.string()).optional(),
-  params: JsonRecord.optional(),
+  protocol: z._default(z.enum(agentProtocols), 'ndjson'),
+  command: z.optional(z.string().check(z.minLength(1))),
+  args: z._default(z.array(z.string()), []),
+  env: z._default(z.record(z.string(), z.string()), {}),
+  working_dir: z.optional(z.string().check(z.minLength(1))),
+  input_format: z.optional(z.enum(['text', 'json'])),
+  output_format: z.optional(z.enum(['text', 'json'])),
+  plain_text: z.optional(z.enum(['result', 'log', 'error'])),
+  accepts: z.optional(z.array(z.string())),
+  params: z.optional(JsonRecord),
 });
 export type AgentTable = z.infer<typeof AgentTable>;
 

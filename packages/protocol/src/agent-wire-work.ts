@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '@concerto/base';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { CallOutcome, ToolKind } from './agent-event.ts';
 import { JsonRecord, JsonValue } from './json-value.ts';
 
@@ -7,20 +7,20 @@ import { JsonRecord, JsonValue } from './json-value.ts';
  * How an agent of our own wire tells what it does: thoughts, calls, plan, usage, whole messages. Each is as loose as the
  * rest of what agents write: a newer agent's extra fields pass through.
  */
-const id = z.union([z.string().min(1), z.number()]);
-const count = z.number().int().nonnegative();
+const id = z.union([z.string().check(z.minLength(1)), z.number()]);
+const count = z.int().check(z.nonnegative());
 
-export const WireLocation = z.looseObject({ path: z.string(), line: count.optional() });
+export const WireLocation = z.looseObject({ path: z.string(), line: z.optional(count) });
 export type WireLocation = z.infer<typeof WireLocation>;
 
 /** `added` and `removed` are counted from the patch where they are missing. */
 export const WireChange = z.looseObject({
   path: z.string(),
-  kind: z.enum(['create', 'edit', 'delete', 'move']).optional(),
-  moved_to: z.string().optional(),
-  patch: z.string().optional(),
-  added: count.optional(),
-  removed: count.optional(),
+  kind: z.optional(z.enum(['create', 'edit', 'delete', 'move'])),
+  moved_to: z.optional(z.string()),
+  patch: z.optional(z.string()),
+  added: z.optional(count),
+  removed: z.optional(count),
 });
 export type WireChange = z.infer<typeof WireChange>;
 
@@ -28,22 +28,22 @@ export const ThoughtMessage = z.looseObject({
   type: z.literal('thought'),
   text: z.string(),
   /** The message of the model that it belongs to. */
-  message: id.optional(),
+  message: z.optional(id),
 });
 export type ThoughtMessage = z.infer<typeof ThoughtMessage>;
 
 export const ToolCallMessage = z.looseObject({
   type: z.literal('tool_call'),
   id,
-  name: z.string().min(1),
-  args: JsonRecord.optional(),
-  title: z.string().optional(),
-  kind: ToolKind.optional(),
-  locations: z.array(WireLocation).optional(),
-  changes: z.array(WireChange).optional(),
+  name: z.string().check(z.minLength(1)),
+  args: z.optional(JsonRecord),
+  title: z.optional(z.string()),
+  kind: z.optional(ToolKind),
+  locations: z.optional(z.array(WireLocation)),
+  changes: z.optional(z.array(WireChange)),
   /** The call whose sub-agent makes this one. */
-  parent: id.optional(),
-  message: id.optional(),
+  parent: z.optional(id),
+  message: z.optional(id),
 });
 export type ToolCallMessage = z.infer<typeof ToolCallMessage>;
 
@@ -54,10 +54,10 @@ export const ToolResultMessage = z.looseObject({
   type: z.literal('tool_result'),
   id,
   /** A text, any JSON, or `{parts}` for pictures and files. */
-  content: JsonValue.optional(),
-  outcome: CallOutcome.optional(),
-  locations: z.array(WireLocation).optional(),
-  changes: z.array(WireChange).optional(),
+  content: z.optional(JsonValue),
+  outcome: z.optional(CallOutcome),
+  locations: z.optional(z.array(WireLocation)),
+  changes: z.optional(z.array(WireChange)),
 });
 export type ToolResultMessage = z.infer<typeof ToolResultMessage>;
 
@@ -66,8 +66,8 @@ export const PlanMessage = z.looseObject({
   entries: z.array(
     z.looseObject({
       content: z.string(),
-      status: z.enum(['pending', 'in_progress', 'completed']).optional(),
-      priority: z.string().optional(),
+      status: z.optional(z.enum(['pending', 'in_progress', 'completed'])),
+      priority: z.optional(z.string()),
     }),
   ),
 });
@@ -78,17 +78,17 @@ export const UsageMessage = z.looseObject({
   type: z.literal('usage'),
   input_tokens: count,
   output_tokens: count,
-  cache_read_tokens: count.optional(),
-  cache_write_tokens: count.optional(),
-  cost_usd: z.number().nonnegative().optional(),
-  model: z.string().optional(),
+  cache_read_tokens: z.optional(count),
+  cache_write_tokens: z.optional(count),
+  cost_usd: z.optional(z.number().check(z.nonnegative())),
+  model: z.optional(z.string()),
   /** How full the model's window is. */
-  context: z.looseObject({ used: count, size: count }).optional(),
+  context: z.optional(z.looseObject({ used: count, size: count })),
 });
 export type UsageMessage = z.infer<typeof UsageMessage>;
 
 /** A whole message of the model; with an id it replaces the pieces (`partial` with that `message`) it was streamed in. */
-export const MessageMessage = z.looseObject({ type: z.literal('message'), id: id.optional(), text: z.string() });
+export const MessageMessage = z.looseObject({ type: z.literal('message'), id: z.optional(id), text: z.string() });
 export type MessageMessage = z.infer<typeof MessageMessage>;
 
 export const workMessages = [

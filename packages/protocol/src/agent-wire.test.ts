@@ -99,7 +99,7 @@ describe('parseAgentLine', () => {
     'input_tokens',
   ];
   const moreNames = ['risk_level', 'code', 'in_reply_to', 'in_reply_to_id', 'version', 'capabilities', 'context'];
-  const types = KnownAgentMessage.options.map((option) => option.shape.type.value);
+  const types = KnownAgentMessage.def.options.flatMap((option) => option.shape.type.def.values);
   const likelyValue = fc.oneof(fc.string(), fc.integer(), fc.array(fc.string()), fc.jsonValue());
   const anyMessage = fc
     .tuple(

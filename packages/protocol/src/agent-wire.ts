@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '@concerto/base';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { AgentMessageId } from './agent-command.ts';
 import { repairedWork, WireChange, WorkMessage, workMessages } from './agent-wire-work.ts';
 import { JsonValue } from './json-value.ts';
@@ -9,7 +9,7 @@ import { JsonValue } from './json-value.ts';
  * pass through instead of killing it. What we write is in `agent-command.ts`.
  */
 
-const json: z.ZodType<Json> = JsonValue;
+const json: z.ZodMiniType<Json> = JsonValue;
 
 /** What it can be asked to do, and what it takes beside text: `images`, or `files` of any type. */
 export const agentCapabilities = ['steer', 'interrupt', 'pause', 'cancel', 'resume', 'images', 'files'] as const;
@@ -17,16 +17,16 @@ export type AgentCapability = (typeof agentCapabilities)[number];
 
 export const InitAckMessage = z.looseObject({
   type: z.literal('init_ack'),
-  version: z.string().optional(),
-  capabilities: z.array(z.string()).optional(),
+  version: z.optional(z.string()),
+  capabilities: z.optional(z.array(z.string())),
 });
 export type InitAckMessage = z.infer<typeof InitAckMessage>;
 
 export const ProgressMessage = z.looseObject({
   type: z.literal('progress'),
   message: z.string(),
-  percent: z.number().optional(),
-  stage: z.string().optional(),
+  percent: z.optional(z.number()),
+  stage: z.optional(z.string()),
 });
 export type ProgressMessage = z.infer<typeof ProgressMessage>;
 
@@ -34,50 +34,50 @@ export const PartialMessage = z.looseObject({
   type: z.literal('partial'),
   text: z.string(),
   /** The message of the model that it is a piece of; without one, of the message under way. */
-  message: AgentMessageId.optional(),
+  message: z.optional(AgentMessageId),
 });
 export type PartialMessage = z.infer<typeof PartialMessage>;
 
 export const LogMessage = z.looseObject({
   type: z.literal('log'),
-  level: z.string().optional(),
+  level: z.optional(z.string()),
   message: z.string(),
 });
 export type LogMessage = z.infer<typeof LogMessage>;
 
 export const QuestionMessage = z.looseObject({
   type: z.literal('question'),
-  id: AgentMessageId.optional(),
+  id: z.optional(AgentMessageId),
   question: z.string(),
-  context: json.optional(),
-  options: z.array(z.string()).optional(),
+  context: z.optional(json),
+  options: z.optional(z.array(z.string())),
   /** More than one of the options may be chosen. */
-  multiple: z.boolean().optional(),
+  multiple: z.optional(z.boolean()),
 });
 export type QuestionMessage = z.infer<typeof QuestionMessage>;
 
 export const ApprovalMessage = z.looseObject({
   type: z.literal('approval'),
-  id: AgentMessageId.optional(),
+  id: z.optional(AgentMessageId),
   description: z.string(),
-  risk_level: z.string().optional(),
+  risk_level: z.optional(z.string()),
   /** What is to be done, in words that rules understand; what is missing is taken from the call. */
-  tool: z.string().optional(),
-  kind: z.string().optional(),
-  command: z.union([z.string(), z.array(z.string())]).optional(),
-  paths: z.array(z.string()).optional(),
-  server: z.string().optional(),
-  changes: z.array(WireChange).optional(),
+  tool: z.optional(z.string()),
+  kind: z.optional(z.string()),
+  command: z.optional(z.union([z.string(), z.array(z.string())])),
+  paths: z.optional(z.array(z.string())),
+  server: z.optional(z.string()),
+  changes: z.optional(z.array(WireChange)),
   /** The `tool_call` that it is about. */
-  call: AgentMessageId.optional(),
+  call: z.optional(AgentMessageId),
 });
 export type ApprovalMessage = z.infer<typeof ApprovalMessage>;
 
 /** Ends the turn. Its text is a message of its own, unless `message` names the one that was streamed. */
 export const ResultMessage = z.looseObject({
   type: z.literal('result'),
-  text: z.string().optional(),
-  message: AgentMessageId.optional(),
+  text: z.optional(z.string()),
+  message: z.optional(AgentMessageId),
 });
 export type ResultMessage = z.infer<typeof ResultMessage>;
 
@@ -85,7 +85,7 @@ export type ResultMessage = z.infer<typeof ResultMessage>;
 export const ErrorMessage = z.looseObject({
   type: z.literal('error'),
   message: z.string(),
-  code: z.union([z.string(), z.number()]).optional(),
+  code: z.optional(z.union([z.string(), z.number()])),
 });
 export type ErrorMessage = z.infer<typeof ErrorMessage>;
 
@@ -163,7 +163,7 @@ function isTypedObject(value: Json): value is TypedObject {
 
 const knownTypes: Readonly<Record<string, true>> = Object.assign(
   Object.create(null),
-  Object.fromEntries(KnownAgentMessage.options.map((option) => [option.shape.type.value, true])),
+  Object.fromEntries(KnownAgentMessage.def.options.map((option) => [option.shape.type.def.values[0], true])),
 );
 
 function isKnownType(type: string): type is KnownAgentMessage['type'] {
@@ -244,7 +244,7 @@ function isOptionalStrings(value: Json | undefined): boolean {
  * same, and a question whose options are numbers is still asked.
  */
 function repaired(raw: TypedObject, type: KnownAgentMessage['type']): AgentLine {
-  const problem = `\`${type}\` message: ${z.prettifyError(KnownAgentMessage.safeParse(raw).error ?? new z.ZodError([])).replaceAll('\n', ' ')}`;
+  const problem = `\`${type}\` message: ${z.prettifyError(KnownAgentMessage.safeParse(raw).error ?? new z.core.$ZodError([])).replaceAll('\n', ' ')}`;
   return { kind: 'message', message: repairedMessage(raw, type), raw, problem };
 }
 

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 
 /** Bytes of one file that is kept beside a session's streams. */
 export const blobBytesMax = 64 * 1024 * 1024;
@@ -9,19 +9,19 @@ export const BlobRef = z.strictObject({
   mimeType: z.string(),
   /** `sha256-` and the digest in hexadecimal. */
   contentHash: z.string(),
-  contentLength: z.number().int().nonnegative(),
+  contentLength: z.int().check(z.nonnegative()),
 });
 export type BlobRef = z.infer<typeof BlobRef>;
 
 /** What a store keeps about one; its bytes stand in pieces of their own. */
-export const BlobHead = BlobRef.omit({ handle: true }).extend({
+export const BlobHead = z.extend(z.omit(BlobRef, { handle: true }), {
   /** Under which its pieces stand. */
   upload: z.string(),
-  pieces: z.number().int().nonnegative(),
+  pieces: z.int().check(z.nonnegative()),
   /** When it was last put or looked for: what nobody uses is kept for a while after it. */
-  touchedAt: z.number().int(),
+  touchedAt: z.int(),
 });
 export type BlobHead = z.infer<typeof BlobHead>;
 
 /** An upload that is under way, or was cut. */
-export const BlobUpload = z.strictObject({ at: z.number().int() });
+export const BlobUpload = z.strictObject({ at: z.int() });

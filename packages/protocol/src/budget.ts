@@ -1,11 +1,11 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 
 /** What a session may use. `minutes` are those at work: no time in which it was paused or waited for an answer counts. */
 const amounts = {
-  usd: z.number().positive().optional(),
-  tokens: z.number().int().positive().optional(),
-  turns: z.number().int().positive().optional(),
-  minutes: z.number().positive().optional(),
+  usd: z.optional(z.number().check(z.positive())),
+  tokens: z.optional(z.int().check(z.positive())),
+  turns: z.optional(z.int().check(z.positive())),
+  minutes: z.optional(z.number().check(z.positive())),
 };
 
 export const budgetUnits = ['usd', 'tokens', 'turns', 'minutes'] as const;
@@ -13,18 +13,18 @@ export const BudgetUnit = z.enum(budgetUnits);
 export type BudgetUnit = z.infer<typeof BudgetUnit>;
 
 /** At least one of them. */
-export const Budget = z
-  .strictObject(amounts)
-  .refine((budget) => Object.values(budget).some((amount) => amount !== undefined), {
+export const Budget = z.strictObject(amounts).check(
+  z.refine((budget) => Object.values(budget).some((amount) => amount !== undefined), {
     message: 'names at least one of `usd`, `tokens`, `turns`, `minutes`',
-  });
+  }),
+);
 export type Budget = z.infer<typeof Budget>;
 
 const Spent = z.strictObject({
-  usd: z.number().nonnegative().optional(),
-  tokens: z.number().nonnegative().optional(),
-  turns: z.number().nonnegative().optional(),
-  minutes: z.number().nonnegative().optional(),
+  usd: z.optional(z.number().check(z.nonnegative())),
+  tokens: z.optional(z.number().check(z.nonnegative())),
+  turns: z.optional(z.number().check(z.nonnegative())),
+  minutes: z.optional(z.number().check(z.nonnegative())),
 });
 export type Spent = z.infer<typeof Spent>;
 
@@ -34,7 +34,7 @@ export const BudgetView = z.strictObject({
   spent: Spent,
   left: Spent,
   /** Some of it nobody told: it was worked out from texts or from a list of prices. */
-  isEstimate: z.literal(true).optional(),
+  isEstimate: z.optional(z.literal(true)),
 });
 export type BudgetView = z.infer<typeof BudgetView>;
 
@@ -47,6 +47,6 @@ export const BudgetEvent = z.strictObject({
   type: z.literal('budget'),
   level: z.enum(['near', 'reached', 'raised']),
   /** What it is that comes to its end. */
-  what: z.array(BudgetUnit).optional(),
+  what: z.optional(z.array(BudgetUnit)),
   ...BudgetView.shape,
 });

@@ -1,5 +1,5 @@
 import { isNestedTooDeep, type Json, type JsonObject, jsonDepthMax } from '@concerto/base';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { JsonRecord, JsonValue } from './json-value.ts';
 
 /**
@@ -8,13 +8,13 @@ import { JsonRecord, JsonValue } from './json-value.ts';
  */
 
 /** What is of another shape than we know is as good as not there: it must not cost us the message, which may end a turn. */
-function lenient<Schema extends z.ZodType>(schema: Schema) {
-  return schema.optional().catch(undefined);
+function lenient<Schema extends z.ZodMiniType>(schema: Schema) {
+  return z.catch(z.optional(schema), undefined);
 }
 
 const text = lenient(z.string());
 const flag = lenient(z.boolean());
-const count = lenient(z.number().nonnegative());
+const count = lenient(z.number().check(z.nonnegative()));
 
 const block = z.looseObject({
   type: z.string(),
@@ -45,7 +45,7 @@ const tokens = z.looseObject({
 
 const stream = z.looseObject({
   type: z.literal('stream_event'),
-  parent_tool_use_id: lenient(z.string().nullable()),
+  parent_tool_use_id: lenient(z.nullable(z.string())),
   event: z.looseObject({
     type: z.string(),
     content_block: lenient(z.looseObject({ type: z.string() })),
@@ -57,7 +57,7 @@ const stream = z.looseObject({
 
 const assistant = z.looseObject({
   type: z.literal('assistant'),
-  parent_tool_use_id: lenient(z.string().nullable()),
+  parent_tool_use_id: lenient(z.nullable(z.string())),
   message: content,
   /** Only on a message that the program wrote itself because the model could not be asked. */
   error: text,
@@ -65,7 +65,7 @@ const assistant = z.looseObject({
 
 const user = z.looseObject({
   type: z.literal('user'),
-  parent_tool_use_id: lenient(z.string().nullable()),
+  parent_tool_use_id: lenient(z.nullable(z.string())),
   message: content,
   /** Our own words come back. */
   isReplay: flag,
@@ -104,7 +104,7 @@ const question = z.looseObject({
 export type ClaudeQuestion = z.infer<typeof question>;
 
 /** The input of the tool with which it asks. */
-export const ClaudeQuestions = z.looseObject({ questions: z.array(question).min(1) });
+export const ClaudeQuestions = z.looseObject({ questions: z.array(question).check(z.minLength(1)) });
 
 const controlRequest = z.looseObject({
   type: z.literal('control_request'),
@@ -145,11 +145,11 @@ const result = z.looseObject({
   result: text,
   errors: lenient(z.array(z.string())),
   session_id: text,
-  terminal_reason: lenient(z.string().nullable()),
-  api_error_type: lenient(z.string().nullable()),
+  terminal_reason: lenient(z.nullable(z.string())),
+  api_error_type: lenient(z.nullable(z.string())),
   num_turns: count,
   total_cost_usd: count,
-  stop_reason: lenient(z.string().nullable()),
+  stop_reason: lenient(z.nullable(z.string())),
   duration_ms: count,
   duration_api_ms: count,
   usage: lenient(tokens),

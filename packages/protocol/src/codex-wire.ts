@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { JsonValue } from './json-value.ts';
 
 /**
@@ -7,8 +7,8 @@ import { JsonValue } from './json-value.ts';
  */
 
 /** What is of another shape than we know is as good as not there: it must not cost us the message, which may end a turn. */
-function lenient<Schema extends z.ZodType>(schema: Schema) {
-  return schema.nullish().catch(undefined);
+function lenient<Schema extends z.ZodMiniType>(schema: Schema) {
+  return z.catch(z.nullish(schema), undefined);
 }
 
 const word = lenient(z.string());
@@ -19,7 +19,7 @@ export const InitializeResult = z.looseObject({ userAgent: word });
 export const ConfigResult = z.looseObject({ config: z.looseObject({ mcp_servers: lenient(record) }) });
 
 export const ThreadResult = z.looseObject({
-  thread: z.looseObject({ id: z.string().min(1) }),
+  thread: z.looseObject({ id: z.string().check(z.minLength(1)) }),
   model: word,
   cwd: word,
   approvalPolicy: lenient(JsonValue),
@@ -41,7 +41,7 @@ export const ModelsResult = z.looseObject({
   data: z.array(z.looseObject({ id: z.string(), displayName: word, description: word, hidden: lenient(z.boolean()) })),
 });
 
-export const TurnResult = z.looseObject({ turn: z.looseObject({ id: z.string().min(1) }) });
+export const TurnResult = z.looseObject({ turn: z.looseObject({ id: z.string().check(z.minLength(1)) }) });
 
 const change = z.looseObject({
   path: z.string(),
@@ -89,7 +89,7 @@ export type Item = z.infer<typeof Item>;
 const failure = z.looseObject({ message: z.string(), codexErrorInfo: lenient(JsonValue), additionalDetails: word });
 export type CodexFailure = z.infer<typeof failure>;
 
-const count = z.number().nonnegative();
+const count = z.number().check(z.nonnegative());
 const tokens = z.looseObject({
   inputTokens: count,
   outputTokens: count,
@@ -163,10 +163,7 @@ const elicitation = z.looseObject({
   message: z.string(),
   url: word,
   requestedSchema: lenient(JsonValue),
-  _meta: z
-    .looseObject({ codex_approval_kind: word, tool_params: lenient(record) })
-    .nullish()
-    .catch(undefined),
+  _meta: z.catch(z.nullish(z.looseObject({ codex_approval_kind: word, tool_params: lenient(record) })), undefined),
 });
 export type CodexElicitation = z.infer<typeof elicitation>;
 
@@ -181,7 +178,7 @@ export const CodexRequest = z.discriminatedUnion('method', [
   }),
   call('item/fileChange/requestApproval', { ...approval, grantRoot: word }),
   call('item/permissions/requestApproval', { ...approval, permissions: record }),
-  call('item/tool/requestUserInput', { threadId: word, questions: z.array(question).min(1) }),
+  call('item/tool/requestUserInput', { threadId: word, questions: z.array(question).check(z.minLength(1)) }),
   call('mcpServer/elicitation/request', elicitation.shape),
 ]);
 export type CodexRequest = z.infer<typeof CodexRequest>;

@@ -1,19 +1,23 @@
 import { err, nearest, ok, type Result } from '@concerto/base';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { JsonValue } from './json-value.ts';
 
 const texts = z.record(z.string(), z.string());
-const patterns = z.array(z.string()).optional();
+const patterns = z.optional(z.array(z.string()));
 
 const Server = z.discriminatedUnion('transport', [
   z.strictObject({
     transport: z.literal('stdio'),
-    command: z.string().min(1),
-    args: z.array(z.string()).optional(),
-    env: texts.optional(),
-    cwd: z.string().optional(),
+    command: z.string().check(z.minLength(1)),
+    args: z.optional(z.array(z.string())),
+    env: z.optional(texts),
+    cwd: z.optional(z.string()),
   }),
-  z.strictObject({ transport: z.enum(['http', 'sse']), url: z.string().min(1), headers: texts.optional() }),
+  z.strictObject({
+    transport: z.enum(['http', 'sse']),
+    url: z.string().check(z.minLength(1)),
+    headers: z.optional(texts),
+  }),
 ]);
 export type ToolServerParams = z.infer<typeof Server>;
 
@@ -22,26 +26,26 @@ export type ToolRules = z.infer<typeof ToolRules>;
 
 /** What a session's tool configuration adds to the params of any agent. */
 const toolParams = {
-  mcp_servers: z.record(z.string(), Server).optional(),
-  tools: ToolRules.optional(),
+  mcp_servers: z.optional(z.record(z.string(), Server)),
+  tools: z.optional(ToolRules),
 };
 
 /** `[agents.NAME.params]` of an agent with `protocol = "acp"`, and what a session adds. */
 const AcpParams = z.strictObject({
   /** One of the models, modes and efforts that the agent offers, by its id: `plan`, `default`, … */
-  model: z.string().min(1).optional(),
-  mode: z.string().min(1).optional(),
-  effort: z.string().min(1).optional(),
+  model: z.optional(z.string().check(z.minLength(1))),
+  mode: z.optional(z.string().check(z.minLength(1))),
+  effort: z.optional(z.string().check(z.minLength(1))),
   /** Folders beside its own that it may work in. */
-  extra_dirs: z.array(z.string().min(1)).optional(),
+  extra_dirs: z.optional(z.array(z.string().check(z.minLength(1)))),
   /** Options of the agent's own, by their ids, such as its model. */
-  config: z.record(z.string(), z.string()).optional(),
+  config: z.optional(z.record(z.string(), z.string())),
   /** How to log in, by the id of one of the methods that the agent offers. */
-  auth_method: z.string().min(1).optional(),
+  auth_method: z.optional(z.string().check(z.minLength(1))),
   /** Where it tells the name of a tool: in the call's `name`, its id before `__`, or the title when it begins. */
-  tool_names: z.enum(['name', 'id', 'title']).optional(),
+  tool_names: z.optional(z.enum(['name', 'id', 'title'])),
   /** Passed on as it is with the new conversation. */
-  meta: z.record(z.string(), JsonValue).optional(),
+  meta: z.optional(z.record(z.string(), JsonValue)),
   ...toolParams,
 });
 export type AcpParams = z.infer<typeof AcpParams>;
@@ -49,43 +53,43 @@ export type AcpParams = z.infer<typeof AcpParams>;
 /** `[agents.NAME.params]` of an agent with `protocol = "claude"`, and what a session adds. */
 const ClaudeParams = z.strictObject({
   /** A model's id, or an alias such as `opus` or `sonnet`. */
-  model: z.string().min(1).optional(),
-  effort: z.enum(['low', 'medium', 'high', 'xhigh', 'max']).optional(),
+  model: z.optional(z.string().check(z.minLength(1))),
+  effort: z.optional(z.enum(['low', 'medium', 'high', 'xhigh', 'max'])),
   /** Folders beside its own that it may work in. */
-  extra_dirs: z.array(z.string().min(1)).optional(),
+  extra_dirs: z.optional(z.array(z.string().check(z.minLength(1)))),
   /** Tools, and rules such as `Bash(git log:*)`, that need no approval. */
-  allowed_tools: z.array(z.string().min(1)).optional(),
+  allowed_tools: z.optional(z.array(z.string().check(z.minLength(1)))),
   /** Tools and rules that may not be used. */
-  disallowed_tools: z.array(z.string().min(1)).optional(),
+  disallowed_tools: z.optional(z.array(z.string().check(z.minLength(1)))),
   /** Where it works; relative to the agent's `working_dir`. */
-  work_dir: z.string().min(1).optional(),
+  work_dir: z.optional(z.string().check(z.minLength(1))),
   /** Never one that skips approvals: that is what they are for. */
-  permission_mode: z.enum(['default', 'acceptEdits', 'plan', 'dontAsk']).optional(),
-  append_system_prompt: z.string().min(1).optional(),
-  max_turns: z.int().positive().optional(),
-  max_budget_usd: z.number().positive().optional(),
+  permission_mode: z.optional(z.enum(['default', 'acceptEdits', 'plan', 'dontAsk'])),
+  append_system_prompt: z.optional(z.string().check(z.minLength(1))),
+  max_turns: z.optional(z.int().check(z.positive())),
+  max_budget_usd: z.optional(z.number().check(z.positive())),
   /** Whose settings count, of `user`, `project` and `local`; all of them unless it is given. */
-  setting_sources: z.array(z.enum(['user', 'project', 'local'])).optional(),
+  setting_sources: z.optional(z.array(z.enum(['user', 'project', 'local']))),
   ...toolParams,
 });
 export type ClaudeParams = z.infer<typeof ClaudeParams>;
 
 /** `[agents.NAME.params]` of an agent with `protocol = "codex"`, and what a session adds. */
 const CodexParams = z.strictObject({
-  model: z.string().min(1).optional(),
-  model_provider: z.string().min(1).optional(),
-  effort: z.string().min(1).optional(),
+  model: z.optional(z.string().check(z.minLength(1))),
+  model_provider: z.optional(z.string().check(z.minLength(1))),
+  effort: z.optional(z.string().check(z.minLength(1))),
   /** Folders beside its own that it may write to. */
-  extra_dirs: z.array(z.string().min(1)).optional(),
+  extra_dirs: z.optional(z.array(z.string().check(z.minLength(1)))),
   /** Where it works; relative to the agent's `working_dir`. */
-  work_dir: z.string().min(1).optional(),
+  work_dir: z.optional(z.string().check(z.minLength(1))),
   /** `untrusted` asks before every command that is not known to be harmless, `on-request` when it leaves its sandbox. */
-  approval_policy: z.enum(['untrusted', 'on-request', 'never']).default('untrusted'),
+  approval_policy: z._default(z.enum(['untrusted', 'on-request', 'never']), 'untrusted'),
   /** Never without one: what approvals let through is still kept in it. */
-  sandbox: z.enum(['read-only', 'workspace-write']).default('workspace-write'),
-  developer_instructions: z.string().min(1).optional(),
+  sandbox: z._default(z.enum(['read-only', 'workspace-write']), 'workspace-write'),
+  developer_instructions: z.optional(z.string().check(z.minLength(1))),
   /** Settings of its config.toml, for this agent only. */
-  config: z.record(z.string(), JsonValue).optional(),
+  config: z.optional(z.record(z.string(), JsonValue)),
   ...toolParams,
 });
 export type CodexParams = z.infer<typeof CodexParams>;
@@ -96,7 +100,7 @@ export type CodexParams = z.infer<typeof CodexParams>;
  */
 export type DriverParams<Params> = {
   readonly protocol: string;
-  readonly shape: z.ZodObject & z.ZodType<Params>;
+  readonly shape: z.ZodMiniObject & z.ZodMiniType<Params>;
   readonly settings: Readonly<Record<SessionSetting, string>>;
 };
 

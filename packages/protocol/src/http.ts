@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { Message, MessagePriority, SessionStatus, SuspendEvent, Usage } from './agent-event.ts';
 import { Budget, BudgetView } from './budget.ts';
 import { MessageId, SessionId } from './ids.ts';
@@ -12,38 +12,40 @@ export const titleLengthMax = 200;
 /** Of one message. */
 export const messagePartsMax = 100;
 
-const content = z.string().min(1, 'must not be empty').max(messageLengthMax);
+const content = z.string().check(z.minLength(1, 'must not be empty'), z.maxLength(messageLengthMax));
 /** What somebody says: a text, or parts, of which any may be a file. */
 const said = z.union([
   content,
-  LlmContent.extend({ parts: z.array(Part).min(1, 'must not be empty').max(messagePartsMax) }),
+  z.extend(LlmContent, {
+    parts: z.array(Part).check(z.minLength(1, 'must not be empty'), z.maxLength(messagePartsMax)),
+  }),
 ]);
-const name = z.string().min(1).max(100);
+const name = z.string().check(z.minLength(1), z.maxLength(100));
 
 /** `tools` is checked by the domain, which reports every fault with its path; here it is only any JSON. */
 const target = {
-  agent: name.optional(),
-  program: name.optional(),
-  assistant: name.optional(),
-  template: name.optional(),
+  agent: z.optional(name),
+  program: z.optional(name),
+  assistant: z.optional(name),
+  template: z.optional(name),
 };
 
 export const StartSession = z.strictObject({
   ...target,
-  prompt: said.optional(),
-  title: z.string().min(1).max(titleLengthMax).optional(),
-  input: JsonValue.optional(),
-  tools: JsonValue.optional(),
+  prompt: z.optional(said),
+  title: z.optional(z.string().check(z.minLength(1), z.maxLength(titleLengthMax))),
+  input: z.optional(JsonValue),
+  tools: z.optional(JsonValue),
   /** Where it works, and params of its own: what the entry's `per_session` allows. */
-  workingDir: z.string().min(1).max(4_096).optional(),
-  params: SessionParams.optional(),
-  ifFull: z.enum(['reject', 'queue']).optional(),
-  once: z.boolean().optional(),
+  workingDir: z.optional(z.string().check(z.minLength(1), z.maxLength(4_096))),
+  params: z.optional(SessionParams),
+  ifFull: z.optional(z.enum(['reject', 'queue'])),
+  once: z.optional(z.boolean()),
   /** What it may use; a unit that is not here is as the manifest says. */
-  budget: Budget.optional(),
-  id: SessionId.optional(),
+  budget: z.optional(Budget),
+  id: z.optional(SessionId),
   /** The program that answers for it, instead of what the manifest or the template says; null: none. */
-  supervisor: name.nullable().optional(),
+  supervisor: z.optional(z.nullable(name)),
 });
 export type StartSession = z.infer<typeof StartSession>;
 
@@ -54,19 +56,19 @@ export type SessionKind = z.infer<typeof SessionKind>;
 export const Waiting = z.strictObject({
   for: z.enum(['input', 'approval', 'slot', 'runner', 'pause']),
   since: z.string(),
-  requestId: z.string().optional(),
+  requestId: z.optional(z.string()),
   detail: z.string(),
   /** Of a request: who is asked, who comes after, and when it runs out. */
-  asked: z.string().optional(),
-  next: z.array(z.string()).optional(),
-  expiresAt: z.string().optional(),
+  asked: z.optional(z.string()),
+  next: z.optional(z.array(z.string())),
+  expiresAt: z.optional(z.string()),
 });
 export type Waiting = z.infer<typeof Waiting>;
 
 export const SessionError = z.strictObject({
   code: z.string(),
   message: z.string(),
-  stderr: z.string().optional(),
+  stderr: z.optional(z.string()),
 });
 export type SessionError = z.infer<typeof SessionError>;
 
@@ -76,57 +78,62 @@ export const Session = z.strictObject({
   kind: SessionKind,
   agent: z.string(),
   status: SessionStatus,
-  turn: z.number().int().nonnegative(),
+  turn: z.int().check(z.nonnegative()),
   createdAt: z.string(),
   updatedAt: z.string(),
-  waiting: Waiting.optional(),
-  pending: z.number().int().nonnegative(),
+  waiting: z.optional(Waiting),
+  pending: z.int().check(z.nonnegative()),
   usage: Usage,
-  position: z.number().int().nonnegative(),
-  result: JsonValue.optional(),
-  error: SessionError.optional(),
-  once: z.boolean().optional(),
-  reason: z.string().optional(),
-  capabilities: z.array(z.string()).optional(),
+  position: z.int().check(z.nonnegative()),
+  result: z.optional(JsonValue),
+  error: z.optional(SessionError),
+  once: z.optional(z.boolean()),
+  reason: z.optional(z.string()),
+  capabilities: z.optional(z.array(z.string())),
   /** The session that opened it, and the top of their tree. */
-  parent: z.string().optional(),
-  root: z.string().optional(),
-  budget: BudgetView.optional(),
+  parent: z.optional(z.string()),
+  root: z.optional(z.string()),
+  budget: z.optional(BudgetView),
   /** How many sessions it opened. */
-  children: z.number().int().nonnegative().optional(),
+  children: z.optional(z.int().check(z.nonnegative())),
   /** The program that answers for it, and everybody its requests are put before, in this order. */
-  supervisor: z.string().optional(),
+  supervisor: z.optional(z.string()),
   /** The session that it answers for. */
-  supervises: z.string().optional(),
-  answerers: z.array(z.string()).optional(),
+  supervises: z.optional(z.string()),
+  answerers: z.optional(z.array(z.string())),
   /** Of the worker: what an agent says of itself, for a program the digest of the code that it runs. */
-  version: z.string().optional(),
+  version: z.optional(z.string()),
   /** Put away: lists leave it out unless they are asked for it. */
-  archived: z.literal(true).optional(),
+  archived: z.optional(z.literal(true)),
   /** What it has of its own, where that is more than its agent's entry says. */
-  settings: SessionSettings.optional(),
+  settings: z.optional(SessionSettings),
 });
 export type Session = z.infer<typeof Session>;
 
 /** What people may change about a session that is not its work. */
 export const DescribeSession = z
-  .strictObject({ title: z.string().trim().min(1).max(200).optional(), archived: z.boolean().optional() })
-  .refine(({ title, archived }) => title !== undefined || archived !== undefined, {
-    error: 'say what is to change: title or archived',
-  });
+  .strictObject({
+    title: z.optional(z.string().check(z.trim(), z.minLength(1), z.maxLength(200))),
+    archived: z.optional(z.boolean()),
+  })
+  .check(
+    z.refine(({ title, archived }) => title !== undefined || archived !== undefined, {
+      error: 'say what is to change: title or archived',
+    }),
+  );
 export type DescribeSession = z.infer<typeof DescribeSession>;
 
-export const SessionList = z.strictObject({ sessions: z.array(Session), nextCursor: z.string().optional() });
+export const SessionList = z.strictObject({ sessions: z.array(Session), nextCursor: z.optional(z.string()) });
 export type SessionList = z.infer<typeof SessionList>;
 
 /** Who answers for a session from now on; null: nobody does. */
-export const SetSupervisor = z.strictObject({ supervisor: name.nullable() });
+export const SetSupervisor = z.strictObject({ supervisor: z.nullable(name) });
 export type SetSupervisor = z.infer<typeof SetSupervisor>;
 
 export const SendMessage = z.strictObject({
   content: said,
-  priority: MessagePriority.optional(),
-  id: MessageId.optional(),
+  priority: z.optional(MessagePriority),
+  id: z.optional(MessageId),
 });
 export type SendMessage = z.infer<typeof SendMessage>;
 
@@ -139,16 +146,16 @@ export const ReviseMessage = z.union([
 ]);
 export type ReviseMessage = z.infer<typeof ReviseMessage>;
 
-export const OrderMessages = z.strictObject({ ids: z.array(MessageId), version: z.number().int().nonnegative() });
+export const OrderMessages = z.strictObject({ ids: z.array(MessageId), version: z.int().check(z.nonnegative()) });
 export type OrderMessages = z.infer<typeof OrderMessages>;
 
 export const MessageList = z.strictObject({
   pending: z.array(Message),
   /** A page of what has left the queue, oldest first; `position` is the cursor for the next. */
-  history: z.array(Message).optional(),
-  position: z.number().int().nonnegative().optional(),
-  more: z.boolean().optional(),
-  version: z.number().int().nonnegative(),
+  history: z.optional(z.array(Message)),
+  position: z.optional(z.int().check(z.nonnegative())),
+  more: z.optional(z.boolean()),
+  version: z.int().check(z.nonnegative()),
 });
 export type MessageList = z.infer<typeof MessageList>;
 
@@ -163,11 +170,11 @@ export const AnswerRequest = z
   .strictObject({
     response: JsonValue,
     /** Why; an agent that is refused is told. */
-    reason: z.string().min(1).max(4_000).optional(),
+    reason: z.optional(z.string().check(z.minLength(1), z.maxLength(4_000))),
     /** Answers the very same again, in this session or for this agent from now on. */
-    remember: z.enum(['session', 'always']).optional(),
+    remember: z.optional(z.enum(['session', 'always'])),
   })
-  .refine((body) => body.response !== undefined, { path: ['response'], message: 'is required' });
+  .check(z.refine((body) => body.response !== undefined, { path: ['response'], message: 'is required' }));
 export type AnswerRequest = z.infer<typeof AnswerRequest>;
 
 export const OpenRequest = z.strictObject({
@@ -176,9 +183,9 @@ export const OpenRequest = z.strictObject({
   event: SuspendEvent,
   since: z.string(),
   /** Who is asked, and who comes after. */
-  routedTo: z.string().optional(),
-  next: z.array(z.string()).optional(),
-  expiresAt: z.string().optional(),
+  routedTo: z.optional(z.string()),
+  next: z.optional(z.array(z.string())),
+  expiresAt: z.optional(z.string()),
 });
 export type OpenRequest = z.infer<typeof OpenRequest>;
 
@@ -186,35 +193,35 @@ export const OpenRequestList = z.strictObject({ requests: z.array(OpenRequest) }
 export type OpenRequestList = z.infer<typeof OpenRequestList>;
 
 export const EventPage = z.strictObject({
-  events: z.array(z.looseObject({ type: z.string(), seq: z.number().int(), at: z.string() })),
-  position: z.number().int().nonnegative(),
+  events: z.array(z.looseObject({ type: z.string(), seq: z.int(), at: z.string() })),
+  position: z.int().check(z.nonnegative()),
   more: z.boolean(),
 });
 export type EventPage = z.infer<typeof EventPage>;
 
 export const PoolState = z.strictObject({
-  active: z.number().int().nonnegative(),
-  max: z.number().int().positive(),
-  waiting: z.number().int().nonnegative(),
+  active: z.int().check(z.nonnegative()),
+  max: z.int().check(z.positive()),
+  waiting: z.int().check(z.nonnegative()),
   /** The last start that found no room: whether it was refused or waits. */
-  capacityReached: z
-    .strictObject({ at: z.string(), sessionId: z.string(), outcome: z.enum(['refused', 'waitlisted']) })
-    .optional(),
+  capacityReached: z.optional(
+    z.strictObject({ at: z.string(), sessionId: z.string(), outcome: z.enum(['refused', 'waitlisted']) }),
+  ),
 });
 export type PoolState = z.infer<typeof PoolState>;
 
-export const ConfigurePool = z.strictObject({ max: z.number().int().min(1).max(10_000) });
+export const ConfigurePool = z.strictObject({ max: z.int().check(z.gte(1), z.lte(10_000)) });
 export type ConfigurePool = z.infer<typeof ConfigurePool>;
 
 export const Template = z.strictObject({
-  name: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'a name has 1 to 64 of the characters A-Z a-z 0-9 _ -'),
-  agent: name.optional(),
-  program: name.optional(),
-  assistant: name.optional(),
-  prompt: content.optional(),
-  tools: JsonValue.optional(),
+  name: z.string().check(z.regex(/^[A-Za-z0-9_-]{1,64}$/, 'a name has 1 to 64 of the characters A-Z a-z 0-9 _ -')),
+  agent: z.optional(name),
+  program: z.optional(name),
+  assistant: z.optional(name),
+  prompt: z.optional(content),
+  tools: z.optional(JsonValue),
   /** The program that answers for its sessions. */
-  supervisor: name.optional(),
+  supervisor: z.optional(name),
 });
 export type Template = z.infer<typeof Template>;
 
@@ -224,21 +231,21 @@ export type TemplateList = z.infer<typeof TemplateList>;
 export const AgentInfo = z.strictObject({
   name: z.string(),
   kind: SessionKind,
-  protocol: z.string().optional(),
-  command: z.string().optional(),
-  description: z.string().optional(),
+  protocol: z.optional(z.string()),
+  command: z.optional(z.string()),
+  description: z.optional(z.string()),
   /** What it announced when it last ran; empty until then. */
   capabilities: z.array(z.string()),
   /** What a session may set for itself. */
-  perSession: z.array(z.string()).optional(),
+  perSession: z.optional(z.array(z.string())),
   /** What can be chosen, as it last said. */
-  offers: Offers.optional(),
+  offers: z.optional(Offers),
   /** What its sessions have unless they say otherwise: a checkout of their own, who answers for them, what they may use. */
-  worktree: z.literal(true).optional(),
-  supervisor: z.string().optional(),
-  budget: Budget.optional(),
+  worktree: z.optional(z.literal(true)),
+  supervisor: z.optional(z.string()),
+  budget: z.optional(Budget),
   /** Why none can be started as things are. */
-  fault: z.string().optional(),
+  fault: z.optional(z.string()),
 });
 export type AgentInfo = z.infer<typeof AgentInfo>;
 
@@ -247,20 +254,20 @@ export type AgentList = z.infer<typeof AgentList>;
 
 /** The run wire keeps its own tolerance: unknown keys are ignored there. */
 export const StartRun = z.object({
-  agent: name.optional(),
-  program: name.optional(),
-  assistant: name.optional(),
-  objective: z.union([z.string(), LlmContent]).optional(),
-  runId: SessionId.optional(),
+  agent: z.optional(name),
+  program: z.optional(name),
+  assistant: z.optional(name),
+  objective: z.optional(z.union([z.string(), LlmContent])),
+  runId: z.optional(SessionId),
   /** The same; the answer has both spellings too. */
-  run_id: SessionId.optional(),
+  run_id: z.optional(SessionId),
 });
 export type StartRun = z.infer<typeof StartRun>;
 
 export const RunInput = z.object({
-  request_id: z.string().optional(),
-  requestId: z.string().optional(),
-  response: JsonValue.optional(),
+  request_id: z.optional(z.string()),
+  requestId: z.optional(z.string()),
+  response: z.optional(JsonValue),
 });
 export type RunInput = z.infer<typeof RunInput>;
 
@@ -268,9 +275,9 @@ export type RunInput = z.infer<typeof RunInput>;
 export const Problem = z.looseObject({
   type: z.string(),
   title: z.string(),
-  status: z.number().int(),
+  status: z.int(),
   code: z.string(),
-  detail: z.string().optional(),
+  detail: z.optional(z.string()),
 });
 export type Problem = z.infer<typeof Problem>;
 
@@ -279,22 +286,22 @@ export const AuditEntry = z.strictObject({
   direction: z.enum(['in', 'out']),
   actor: z.string(),
   what: z.string(),
-  requestId: z.string().optional(),
-  messageId: z.string().optional(),
+  requestId: z.optional(z.string()),
+  messageId: z.optional(z.string()),
   /** For a confirmation: milliseconds since its request. */
-  latencyMs: z.number().nonnegative().optional(),
+  latencyMs: z.optional(z.number().check(z.nonnegative())),
   /** Of an answer: when the agent had it. Absent while it has not. */
-  deliveredAt: z.string().optional(),
-  causedBy: z.string().optional(),
-  epoch: z.number().int().optional(),
-  detail: JsonValue.optional(),
+  deliveredAt: z.optional(z.string()),
+  causedBy: z.optional(z.string()),
+  epoch: z.optional(z.int()),
+  detail: z.optional(JsonValue),
 });
 export type AuditEntry = z.infer<typeof AuditEntry>;
 
 /** A page: `position` is that of its last entry, the cursor for the next. */
 export const Audit = z.strictObject({
   entries: z.array(AuditEntry),
-  position: z.number().int().nonnegative().optional(),
-  more: z.boolean().optional(),
+  position: z.optional(z.int().check(z.nonnegative())),
+  more: z.optional(z.boolean()),
 });
 export type Audit = z.infer<typeof Audit>;

@@ -1,3 +1,5 @@
+import './english.ts';
+
 export { addUsage } from './add-usage.ts';
 export {
   AgentCommand,
@@ -20,7 +22,6 @@ export {
   CallOutcome,
   Choice,
   ErrorObject,
-  encodeEvent,
   FileChange,
   finalStatuses,
   isAgentEventType,
@@ -33,8 +34,6 @@ export {
   RequestOption,
   SessionEvent,
   SessionStatus,
-  type StoredEvent,
-  StoredEventSchema,
   SuspendEvent,
   ToolKind,
   TurnOutcome,
@@ -209,6 +208,7 @@ export {
   Worktree,
 } from './session-settings.ts';
 export { type Shape, whyNot } from './shape.ts';
+export { encodeEvent, type StoredEvent, StoredEventSchema } from './stored-event.ts';
 export {
   SecretReference,
   ToolConfig,

@@ -1,5 +1,5 @@
 import { err, isNestedTooDeep, type Json, jsonDepthMax, ok, type Result } from '@concerto/base';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { JsonValue } from './json-value.ts';
 
 /**
@@ -11,11 +11,11 @@ const JsonRpcId = z.union([z.string(), z.number()]);
 /** Each side counts its own requests: the same id may be under way in both directions. */
 export type JsonRpcId = z.infer<typeof JsonRpcId>;
 
-const JsonRpcError = z.looseObject({ code: z.number(), message: z.string(), data: JsonValue.optional() });
+const JsonRpcError = z.looseObject({ code: z.number(), message: z.string(), data: z.optional(JsonValue) });
 export type JsonRpcError = z.infer<typeof JsonRpcError>;
 
-const Call = z.looseObject({ id: JsonRpcId.optional(), method: z.string(), params: JsonValue.optional() });
-const Failure = z.looseObject({ id: JsonRpcId.nullable(), error: JsonRpcError });
+const Call = z.looseObject({ id: z.optional(JsonRpcId), method: z.string(), params: z.optional(JsonValue) });
+const Failure = z.looseObject({ id: z.nullable(JsonRpcId), error: JsonRpcError });
 const Success = z.looseObject({ id: JsonRpcId, result: JsonValue });
 
 export type JsonRpcFrame =
@@ -57,6 +57,6 @@ function parsedObject(text: string): Result<{ readonly [key: string]: Json }, st
   return ok(Object.fromEntries(Object.entries(value)));
 }
 
-function reason(error: z.ZodError): string {
+function reason(error: z.core.$ZodError): string {
   return `it is no frame: ${z.prettifyError(error).replaceAll(/\s+/g, ' ')}`;
 }

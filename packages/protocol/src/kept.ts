@@ -1,15 +1,15 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 
 /** An agent that a keeper holds for the server that is asked. */
 export const KeptAgentRow = z.strictObject({
-  pid: z.number().int(),
+  pid: z.int(),
   session: z.string(),
   since: z.string(),
   /** Bytes of all in its process group; absent where nobody tells. */
-  memory: z.number().nonnegative().optional(),
+  memory: z.optional(z.number().check(z.nonnegative())),
   state: z.string(),
   /** When it is ended if nobody takes it up. */
-  endsAt: z.string().optional(),
+  endsAt: z.optional(z.string()),
 });
 export type KeptAgentRow = z.infer<typeof KeptAgentRow>;
 
@@ -17,6 +17,6 @@ export const KeptAgentList = z.strictObject({ agents: z.array(KeptAgentRow) });
 
 export const StopServer = z.strictObject({
   /** End the agents that are at work too; else they go on without a server. */
-  agents: z.boolean().optional(),
+  agents: z.optional(z.boolean()),
 });
 export type StopServer = z.infer<typeof StopServer>;

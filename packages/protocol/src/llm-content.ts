@@ -1,18 +1,18 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { JsonRecord, JsonValue } from './json-value.ts';
 
-const thought = { thought: z.boolean().optional() };
+const thought = { thought: z.optional(z.boolean()) };
 
-const InlineData = z.looseObject({ mimeType: z.string(), data: z.string(), title: z.string().optional() });
+const InlineData = z.looseObject({ mimeType: z.string(), data: z.string(), title: z.optional(z.string()) });
 /** In the blob store. `title` is what its file is called; the bytes have no name. */
 const StoredData = z.looseObject({
   handle: z.string(),
   mimeType: z.string(),
-  contentHash: z.string().optional(),
-  contentLength: z.number().optional(),
-  title: z.string().optional(),
+  contentHash: z.optional(z.string()),
+  contentLength: z.optional(z.number()),
+  title: z.optional(z.string()),
 });
-const FileData = z.looseObject({ fileUri: z.string(), mimeType: z.string(), title: z.string().optional() });
+const FileData = z.looseObject({ fileUri: z.string(), mimeType: z.string(), title: z.optional(z.string()) });
 
 /** One piece of content; other producers add fields and kinds, which pass through. */
 export const Part = z.union([
@@ -34,7 +34,7 @@ export const Part = z.union([
 ]);
 export type Part = z.infer<typeof Part>;
 
-export const LlmContent = z.looseObject({ role: z.string().optional(), parts: z.array(Part) });
+export const LlmContent = z.looseObject({ role: z.optional(z.string()), parts: z.array(Part) });
 export type LlmContent = z.infer<typeof LlmContent>;
 
 export function textContent(text: string, role = 'model'): LlmContent {

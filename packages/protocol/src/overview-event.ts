@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { SuspendEvent } from './agent-event.ts';
 import { Session } from './http.ts';
 import { JsonValue } from './json-value.ts';
@@ -6,7 +6,7 @@ import { JsonValue } from './json-value.ts';
 const about = {
   session: z.string(),
   /** The top of its tree, for what a child asks. */
-  root: z.string().optional(),
+  root: z.optional(z.string()),
   requestId: z.string(),
 };
 
@@ -22,9 +22,9 @@ export const OverviewEvent = z.discriminatedUnion('type', [
     type: z.literal('requestSettled'),
     ...about,
     outcome: z.enum(['answered', 'withdrawn']),
-    by: z.string().optional(),
-    reason: z.string().optional(),
-    response: JsonValue.optional(),
+    by: z.optional(z.string()),
+    reason: z.optional(z.string()),
+    response: z.optional(JsonValue),
   }),
 ]);
 export type OverviewEvent = z.infer<typeof OverviewEvent>;

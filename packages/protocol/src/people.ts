@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 
 /** `observer` reads; `member` starts, sends, answers and controls; `owner` also sets how things are done. */
 export const Role = z.enum(['observer', 'member', 'owner']);
@@ -6,7 +6,7 @@ export type Role = z.infer<typeof Role>;
 
 export const PersonName = z
   .string()
-  .regex(/^[A-Za-z0-9_-]{1,64}$/, 'a name has 1 to 64 of the characters A-Z a-z 0-9 _ -');
+  .check(z.regex(/^[A-Za-z0-9_-]{1,64}$/, 'a name has 1 to 64 of the characters A-Z a-z 0-9 _ -'));
 
 /** Who calls. */
 export const Person = z.strictObject({ name: z.string(), role: Role });
@@ -25,8 +25,8 @@ export type TokenList = z.infer<typeof TokenList>;
 export const TokenAdded = z.strictObject({ ...TokenRow.shape, token: z.string() });
 export type TokenAdded = z.infer<typeof TokenAdded>;
 
-const envelope = { at: z.number().int(), actor: z.string().min(1) };
-const digest = z.string().regex(/^[0-9a-f]{64}$/);
+const envelope = { at: z.int(), actor: z.string().check(z.minLength(1)) };
+const digest = z.string().check(z.regex(/^[0-9a-f]{64}$/));
 
 /** Who may call, as it is stored: digests of what they show, as a header and as a cookie. */
 export const PersonRecord = z.discriminatedUnion('type', [

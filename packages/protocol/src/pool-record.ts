@@ -1,13 +1,13 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 
 /** What was decided about the pool of session slots. */
-const envelope = { at: z.number().int(), actor: z.string().min(1), cause: z.string().optional() };
-const sessionId = z.string().min(1);
-const count = z.number().int().nonnegative();
+const envelope = { at: z.int(), actor: z.string().check(z.minLength(1)), cause: z.optional(z.string()) };
+const sessionId = z.string().check(z.minLength(1));
+const count = z.int().check(z.nonnegative());
 
 export const PoolRecord = z.discriminatedUnion('type', [
-  z.strictObject({ ...envelope, type: z.literal('configured'), max: z.number().int().positive() }),
-  z.strictObject({ ...envelope, type: z.literal('slot-allocated'), sessionId, leaseId: z.number().int().positive() }),
+  z.strictObject({ ...envelope, type: z.literal('configured'), max: z.int().check(z.positive()) }),
+  z.strictObject({ ...envelope, type: z.literal('slot-allocated'), sessionId, leaseId: z.int().check(z.positive()) }),
   /** A start that found no room, refused or put on the waiting list. */
   z.strictObject({
     ...envelope,

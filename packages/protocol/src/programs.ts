@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 
 /** The longest source that is written by a call. */
 const sourceLengthMax = 1_000_000;
@@ -7,7 +7,7 @@ export const ProgramInfo = z.strictObject({
   name: z.string(),
   /** From the manifest's folder. */
   entry: z.string(),
-  description: z.string().optional(),
+  description: z.optional(z.string()),
 });
 export type ProgramInfo = z.infer<typeof ProgramInfo>;
 
@@ -23,7 +23,7 @@ export const ProgramSource = z.strictObject({
   entry: z.string(),
   /** The entry first, then the modules that it names. */
   files: z.array(ProgramFile),
-  manifest: ProgramFile.optional(),
+  manifest: z.optional(ProgramFile),
   /** Whether this server writes sources: only one that listens on its own machine alone does. */
   mayWrite: z.boolean(),
 });
@@ -31,8 +31,8 @@ export type ProgramSource = z.infer<typeof ProgramSource>;
 
 /** With the version that was read: what somebody else changed meanwhile is not overwritten. */
 export const PutProgramFile = z.strictObject({
-  path: z.string().min(1).max(1_000),
-  text: z.string().max(sourceLengthMax),
+  path: z.string().check(z.minLength(1), z.maxLength(1_000)),
+  text: z.string().check(z.maxLength(sourceLengthMax)),
   version: z.string(),
 });
 export type PutProgramFile = z.infer<typeof PutProgramFile>;

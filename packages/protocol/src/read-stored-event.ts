@@ -1,8 +1,9 @@
-import { AgentEvent, SessionEvent, type StoredEvent, StoredEventSchema } from './agent-event.ts';
+import { AgentEvent, SessionEvent } from './agent-event.ts';
 import type { FoldedEvent } from './fold/session-view.ts';
+import { type StoredEvent, StoredEventSchema } from './stored-event.ts';
 
 const known: ReadonlySet<string> = new Set(
-  [...AgentEvent.options, ...SessionEvent.options].map((option) => option.shape.type.value),
+  [...AgentEvent.def.options, ...SessionEvent.def.options].flatMap((option) => option.shape.type.def.values),
 );
 
 /** One entry of a session's events as the log has it. What we wrote is trusted; a type we do not know is handed on as such. */

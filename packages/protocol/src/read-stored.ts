@@ -1,4 +1,4 @@
-import type * as z from 'zod';
+import type * as z from 'zod/mini';
 
 /** What a newer version may have added to one stored thing; more is not a newer version. */
 const unknownMax = 64;
@@ -7,7 +7,7 @@ const unknownMax = 64;
  * Reads what was stored. A field that is not known here was written by a newer version beside us: it stays in the log
  * and is left out here, so that one new field does not close the session to every older process.
  */
-export function readStored<T>(schema: z.ZodType<T>, value: unknown): T {
+export function readStored<T>(schema: z.ZodMiniType<T>, value: unknown): T {
   let read = schema.safeParse(value);
   if (read.success) return read.data;
   const copy: unknown = JSON.parse(JSON.stringify(value));
@@ -20,7 +20,7 @@ export function readStored<T>(schema: z.ZodType<T>, value: unknown): T {
 }
 
 /** Removes the fields that nobody knows; whether there were any. */
-function withoutUnknown(value: unknown, error: z.ZodError): boolean {
+function withoutUnknown(value: unknown, error: z.core.$ZodError): boolean {
   let removed = false;
   for (const issue of error.issues) {
     if (issue.code !== 'unrecognized_keys') continue;

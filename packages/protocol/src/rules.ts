@@ -1,12 +1,12 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { JsonRecord } from './json-value.ts';
 
 /** Who answers what an agent asks, without a person: as manifests write it and the API takes it. */
 export const Risk = z.enum(['low', 'medium', 'high']);
 export type Risk = z.infer<typeof Risk>;
 
-const text = z.string().min(1).max(4_000);
-const patterns = z.union([text, z.array(text).min(1).max(200)]).optional();
+const text = z.string().check(z.minLength(1), z.maxLength(4_000));
+const patterns = z.optional(z.union([text, z.array(text).check(z.minLength(1), z.maxLength(200))]));
 
 /**
  * `allow`, `deny` and `model:NAME`, which leaves it to a model, are for approvals; `answer:VALUE` for questions too; `ask` goes
@@ -14,15 +14,17 @@ const patterns = z.union([text, z.array(text).min(1).max(200)]).optional();
  */
 const Decide = z
   .string()
-  .regex(
-    /^(allow|deny|ask|answer:[\s\S]+|model:[^\s]+)$/,
-    'is one of "allow", "deny", "ask", "answer:VALUE", "model:NAME"',
+  .check(
+    z.regex(
+      /^(allow|deny|ask|answer:[\s\S]+|model:[^\s]+)$/,
+      'is one of "allow", "deny", "ask", "answer:VALUE", "model:NAME"',
+    ),
   );
 
 /** What becomes of a request that nobody answered: a question that is denied is withdrawn. */
 export const OnTimeout = z
   .string()
-  .regex(/^(deny|keep|fail|answer:[\s\S]+)$/, 'is one of "deny", "keep", "fail", "answer:VALUE"');
+  .check(z.regex(/^(deny|keep|fail|answer:[\s\S]+)$/, 'is one of "deny", "keep", "fail", "answer:VALUE"'));
 export type OnTimeout = z.infer<typeof OnTimeout>;
 
 /** Every key that is there must match; of a list one must. Without any it matches every approval. */
@@ -32,26 +34,27 @@ const matchers = {
   command: patterns,
   path: patterns,
   server: patterns,
-  risk: z.union([Risk, z.array(Risk).min(1)]).optional(),
+  risk: z.optional(z.union([Risk, z.array(Risk).check(z.minLength(1))])),
   text: patterns,
   agent: patterns,
   template: patterns,
 };
 
-export const Rule = z.strictObject({ ...matchers, decide: Decide, reason: z.string().max(1_000).optional() });
+export const Rule = z.strictObject({
+  ...matchers,
+  decide: Decide,
+  reason: z.optional(z.string().check(z.maxLength(1_000))),
+});
 export type Rule = z.infer<typeof Rule>;
 
 /** From which request a rule was made. */
-const from = z.strictObject({ session: z.string(), requestId: z.string() }).optional();
+const from = z.optional(z.strictObject({ session: z.string(), requestId: z.string() }));
 
 /** A rule of the store: `agent` as a plain name puts it among that agent's, else it is for all. */
 export const StoredRule = z.strictObject({
-  id: z
-    .string()
-    .regex(/^[A-Za-z0-9_-]{1,64}$/)
-    .optional(),
+  id: z.optional(z.string().check(z.regex(/^[A-Za-z0-9_-]{1,64}$/))),
   ...Rule.shape,
-  addedBy: z.string().optional(),
+  addedBy: z.optional(z.string()),
   from,
 });
 export type StoredRule = z.infer<typeof StoredRule>;
@@ -61,60 +64,60 @@ export const RuleRow = z.strictObject({
   /** `rule:agents.claude.3`, `rule:store.ID`, `rule:all.1`. */
   id: z.string(),
   source: z.enum(['manifest', 'store']),
-  addedBy: z.string().optional(),
+  addedBy: z.optional(z.string()),
   from,
   /** Why it can never decide anything. */
-  warning: z.string().optional(),
+  warning: z.optional(z.string()),
 });
 export type RuleRow = z.infer<typeof RuleRow>;
 
-export const RuleList = z.strictObject({ rules: z.array(RuleRow), version: z.number().int().nonnegative() });
+export const RuleList = z.strictObject({ rules: z.array(RuleRow), version: z.int().check(z.nonnegative()) });
 export type RuleList = z.infer<typeof RuleList>;
 
 export const PutRules = z.strictObject({
-  rules: z.array(StoredRule).max(10_000),
-  version: z.number().int().nonnegative(),
+  rules: z.array(StoredRule).check(z.maxLength(10_000)),
+  version: z.int().check(z.nonnegative()),
 });
 export type PutRules = z.infer<typeof PutRules>;
 
 /** A request as rules see it; what an agent sends beside it is ignored. */
 export const TriedRequest = z.looseObject({
-  type: z.string().optional(),
-  tool: z.string().optional(),
-  kind: z.string().optional(),
-  command: z.union([z.string(), z.array(z.string())]).optional(),
-  paths: z.array(z.string()).optional(),
+  type: z.optional(z.string()),
+  tool: z.optional(z.string()),
+  kind: z.optional(z.string()),
+  command: z.optional(z.union([z.string(), z.array(z.string())])),
+  paths: z.optional(z.array(z.string())),
   /** Where each of `paths` leads when links are followed. */
-  resolved: z.array(z.string()).optional(),
+  resolved: z.optional(z.array(z.string())),
   /** The folder to which paths are relative. */
-  folder: z.string().optional(),
-  server: z.string().optional(),
-  risk: z.string().optional(),
-  risk_level: z.string().optional(),
-  text: z.string().optional(),
-  question: z.string().optional(),
-  description: z.string().optional(),
-  template: z.string().optional(),
-  scope: JsonRecord.optional(),
+  folder: z.optional(z.string()),
+  server: z.optional(z.string()),
+  risk: z.optional(z.string()),
+  risk_level: z.optional(z.string()),
+  text: z.optional(z.string()),
+  question: z.optional(z.string()),
+  description: z.optional(z.string()),
+  template: z.optional(z.string()),
+  scope: z.optional(JsonRecord),
 });
 export type TriedRequest = z.infer<typeof TriedRequest>;
 
 export const TryRules = z.strictObject({
-  agent: z.string().min(1).max(100),
+  agent: z.string().check(z.minLength(1), z.maxLength(100)),
   request: TriedRequest,
   /** Tried instead of those in force. */
-  rules: z.array(Rule).max(10_000).optional(),
+  rules: z.optional(z.array(Rule).check(z.maxLength(10_000))),
 });
 export type TryRules = z.infer<typeof TryRules>;
 
 export const RulesTried = z.strictObject({
   /** What the first rule that matches decides; `pass` when none does. */
   decision: z.string(),
-  rule: z.string().optional(),
-  reason: z.string().optional(),
+  rule: z.optional(z.string()),
+  reason: z.optional(z.string()),
   risk: Risk,
   /** Why rules that name a command cannot allow this one. */
-  unparsed: z.string().optional(),
+  unparsed: z.optional(z.string()),
   /** What else would have matched. */
   others: z.array(z.strictObject({ rule: z.string(), decision: z.string() })),
 });

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { JsonValue } from './json-value.ts';
 import { LlmContent } from './llm-content.ts';
 
@@ -7,9 +7,9 @@ import { LlmContent } from './llm-content.ts';
  * that caused it. A new owner obeys what follows its own claim and nothing before it: the claim's decision
  * gives again whatever is still wanted.
  */
-const requestId = z.string().min(1);
-const incarnation = z.number().int().positive();
-const at = z.number().int();
+const requestId = z.string().check(z.minLength(1));
+const incarnation = z.int().check(z.positive());
+const at = z.int();
 
 export const DeliveryWay = z.enum(['prompt', 'steer']);
 export type DeliveryWay = z.infer<typeof DeliveryWay>;
@@ -26,20 +26,20 @@ export const RunnerCommand = z.discriminatedUnion('type', [
     at,
     incarnation,
     resume: z.boolean(),
-    epoch: z.number().int().nonnegative(),
+    epoch: z.int().check(z.nonnegative()),
   }),
   /** Hand over one message. A second command with the same `dispatchId` is a repeat: confirm it, do not hand over again. */
   z.strictObject({
     type: z.literal('deliver'),
     at,
     incarnation,
-    dispatchId: z.string().min(1),
-    messageId: z.string().min(1),
+    dispatchId: z.string().check(z.minLength(1)),
+    messageId: z.string().check(z.minLength(1)),
     content: z.string(),
-    objective: LlmContent.optional(),
-    context: JsonValue.optional(),
+    objective: z.optional(LlmContent),
+    context: z.optional(JsonValue),
     how: DeliveryWay,
-    turn: z.number().int().positive(),
+    turn: z.int().check(z.positive()),
   }),
   /** `line`: the reply as it is written to the agent. */
   z.strictObject({
@@ -48,9 +48,9 @@ export const RunnerCommand = z.discriminatedUnion('type', [
     incarnation,
     requestId,
     response: JsonValue,
-    line: z.string().optional(),
+    line: z.optional(z.string()),
     /** Why it is a no. */
-    reason: z.string().optional(),
+    reason: z.optional(z.string()),
   }),
   /** A line in reply to something that was no request. */
   z.strictObject({ type: z.literal('respond'), at, incarnation, line: z.string() }),
@@ -80,7 +80,7 @@ export const RunnerCommand = z.discriminatedUnion('type', [
 export type RunnerCommand = z.infer<typeof RunnerCommand>;
 
 /** What the agent's side confirmed; on the events stream beside the positions, for programs that read the stream itself. */
-const epoch = z.number().int().nonnegative();
+const epoch = z.int().check(z.nonnegative());
 export const Ack = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('interrupt_ack'), requestId, epoch }),
   z.strictObject({ type: z.literal('pause_ack'), requestId, epoch }),
@@ -90,7 +90,7 @@ export const Ack = z.discriminatedUnion('type', [
     type: z.literal('message_ack'),
     /** The message's id: what the user's request was named. */
     requestId,
-    dispatchId: z.string().min(1),
+    dispatchId: z.string().check(z.minLength(1)),
     how: DeliveryWay,
     epoch,
   }),

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import {
   AgentResult,
   Because,
@@ -23,17 +23,17 @@ import { ToolConfig } from './tool-config.ts';
  */
 const envelope = {
   /** Milliseconds since the epoch, by the clock of whoever asked; never before the record ahead of it. */
-  at: z.number().int(),
+  at: z.int(),
   /** Who: `user`, `user:NAME`, `runner:NAME`, `agent`, `clock`, `pool`. */
-  actor: z.string().min(1),
+  actor: z.string().check(z.minLength(1)),
   /** The id of what caused it: an HTTP request, a control request, a dispatch. */
-  cause: z.string().optional(),
+  cause: z.optional(z.string()),
 };
-const id = z.string().min(1);
-const epoch = z.number().int().nonnegative();
-const incarnation = z.number().int().positive();
-const deadline = z.number().int();
-const turn = z.number().int().positive();
+const id = z.string().check(z.minLength(1));
+const epoch = z.int().check(z.nonnegative());
+const incarnation = z.int().check(z.positive());
+const deadline = z.int();
+const turn = z.int().check(z.positive());
 const params = z.record(z.string(), JsonValue);
 
 const Lifecycle = [
@@ -42,36 +42,36 @@ const Lifecycle = [
     type: z.literal('created'),
     sessionId: id,
     kind: SessionKind,
-    agent: z.string().min(1),
+    agent: z.string().check(z.minLength(1)),
     title: z.string(),
     once: z.boolean(),
-    template: z.string().optional(),
-    input: JsonValue.optional(),
-    tools: ToolConfig.optional(),
-    settings: SessionSettings.optional(),
+    template: z.optional(z.string()),
+    input: z.optional(JsonValue),
+    tools: z.optional(ToolConfig),
+    settings: z.optional(SessionSettings),
     /** The session that opened it, the top of their tree, and the code that says how it is started. */
-    parent: id.optional(),
-    root: id.optional(),
-    code: id.optional(),
+    parent: z.optional(id),
+    root: z.optional(id),
+    code: z.optional(id),
     /** The program that answers for it. */
-    supervisor: z.string().min(1).optional(),
+    supervisor: z.optional(z.string().check(z.minLength(1))),
     /** What it may use, children included. */
-    budget: Budget.optional(),
+    budget: z.optional(Budget),
     /** The session that it answers for. */
-    supervises: id.optional(),
+    supervises: z.optional(id),
     slot: z.enum(['held', 'wanted']),
   }),
   z.strictObject({ ...envelope, type: z.literal('slot-granted') }),
   z.strictObject({ ...envelope, type: z.literal('slot-wanted') }),
   /** `madeRoomFor`: the session that needed its place. */
-  z.strictObject({ ...envelope, type: z.literal('parked'), reason: z.string(), madeRoomFor: id.optional() }),
+  z.strictObject({ ...envelope, type: z.literal('parked'), reason: z.string(), madeRoomFor: z.optional(id) }),
   z.strictObject({
     ...envelope,
     type: z.literal('claimed'),
     epoch,
     runner: z.string(),
     /** How long this agent may take to come up, where that is more than usual. */
-    startWithinMs: z.number().int().positive().optional(),
+    startWithinMs: z.optional(z.int().check(z.positive())),
   }),
   z.strictObject({
     ...envelope,
@@ -79,7 +79,7 @@ const Lifecycle = [
     epoch,
     reason: z.string(),
     /** It only waits: nobody need own it until something is asked of it, or until then. */
-    rests: z.strictObject({ until: z.number().int().optional() }).optional(),
+    rests: z.optional(z.strictObject({ until: z.optional(z.int()) })),
   }),
   z.strictObject({ ...envelope, type: z.literal('start-requested'), incarnation, epoch, deadline }),
   z.strictObject({
@@ -87,23 +87,23 @@ const Lifecycle = [
     type: z.literal('agent-ready'),
     incarnation,
     capabilities: z.array(z.string()),
-    version: z.string().optional(),
+    version: z.optional(z.string()),
   }),
   z.strictObject({
     ...envelope,
     type: z.literal('process-lost'),
     incarnation,
     why: z.enum(['exited', 'start-failed', 'start-timeout', 'taken-over', 'handed-over', 'forced', 'unresponsive']),
-    error: SessionError.optional(),
+    error: z.optional(SessionError),
   }),
-  z.strictObject({ ...envelope, type: z.literal('turn-started'), turn, messageId: id.optional() }),
+  z.strictObject({ ...envelope, type: z.literal('turn-started'), turn, messageId: z.optional(id) }),
   z.strictObject({
     ...envelope,
     type: z.literal('turn-ended'),
     turn,
     outcome: z.enum(['result', 'error', 'interrupted', 'lost', 'cancelled']),
-    value: JsonValue.optional(),
-    error: SessionError.optional(),
+    value: z.optional(JsonValue),
+    error: z.optional(SessionError),
   }),
   /** The turn was cut or lost: nothing is dispatched until the user sends a message or resumes. */
   z.strictObject({ ...envelope, type: z.literal('queue-held'), reason: z.string() }),
@@ -112,9 +112,9 @@ const Lifecycle = [
     ...envelope,
     type: z.literal('ended'),
     status: z.enum(['completed', 'failed', 'cancelled']),
-    reason: z.string().optional(),
-    result: AgentResult.optional(),
-    error: SessionError.optional(),
+    reason: z.optional(z.string()),
+    result: z.optional(AgentResult),
+    error: z.optional(SessionError),
   }),
   /** The agent is asked to switch; it says whether it has. */
   z.strictObject({ ...envelope, type: z.literal('settings-asked'), requestId: id, params }),
@@ -124,7 +124,9 @@ const Lifecycle = [
   z.strictObject({ ...envelope, type: z.literal('worktree-changed'), worktree: Worktree }),
 ] as const;
 
-const answerers = z.array(z.strictObject({ to: z.string().min(1), withinMs: z.number().int().positive().optional() }));
+const answerers = z.array(
+  z.strictObject({ to: z.string().check(z.minLength(1)), withinMs: z.optional(z.int().check(z.positive())) }),
+);
 
 const Requests = [
   z.strictObject({
@@ -133,33 +135,37 @@ const Requests = [
     requestId: id,
     event: SuspendEvent,
     /** How long somebody may take to answer, and what happens then; for ever unless given. */
-    answerWithinMs: z.number().int().positive().optional(),
-    onTimeout: OnTimeout.optional(),
+    answerWithinMs: z.optional(z.int().check(z.positive())),
+    onTimeout: z.optional(OnTimeout),
     /** Whom it is put before, in this order; only a person may take for ever. */
-    answerers: answerers.optional(),
+    answerers: z.optional(answerers),
   }),
   /** Who is asked now: `rules`, `model:NAME`, `supervisor:NAME`, `program:ID`, `person`. */
   z.strictObject({
     ...envelope,
     type: z.literal('request-routed'),
     requestId: id,
-    to: z.string().min(1),
-    reason: z.string().optional(),
+    to: z.string().check(z.minLength(1)),
+    reason: z.optional(z.string()),
     /** Of what the session itself asks: as of a request that is opened. */
-    answerWithinMs: z.number().int().positive().optional(),
-    onTimeout: OnTimeout.optional(),
-    answerers: answerers.optional(),
+    answerWithinMs: z.optional(z.int().check(z.positive())),
+    onTimeout: z.optional(OnTimeout),
+    answerers: z.optional(answerers),
   }),
   /** Whoever was asked does not decide. */
   z.strictObject({
     ...envelope,
     type: z.literal('request-passed'),
     requestId: id,
-    by: z.string().min(1),
-    reason: z.string().optional(),
+    by: z.string().check(z.minLength(1)),
+    reason: z.optional(z.string()),
   }),
   /** Another program answers for the session from now on, or none does. */
-  z.strictObject({ ...envelope, type: z.literal('supervisor-set'), supervisor: z.string().min(1).optional() }),
+  z.strictObject({
+    ...envelope,
+    type: z.literal('supervisor-set'),
+    supervisor: z.optional(z.string().check(z.minLength(1))),
+  }),
   /** Nobody answered in the time there was. */
   z.strictObject({ ...envelope, type: z.literal('request-timed-out'), requestId: id, asked: z.string() }),
   /** `held`: not handed over yet. Not so for what the session itself asked, and in records of older versions. */
@@ -170,19 +176,19 @@ const Requests = [
     response: JsonValue,
     held: z.boolean(),
     /** The reply as its agent gets it, where it is more exact than the response. */
-    line: z.string().optional(),
-    because: Because.optional(),
+    line: z.optional(z.string()),
+    because: z.optional(Because),
     /** Who decided, where that is not the actor: `rule:all.1`, `timeout`. */
-    by: z.string().optional(),
-    reason: z.string().optional(),
+    by: z.optional(z.string()),
+    reason: z.optional(z.string()),
   }),
   /** From the next request on the same is answered the same way, in this session. */
-  z.strictObject({ ...envelope, type: z.literal('rule-added'), rule: Rule, requestId: id.optional() }),
+  z.strictObject({ ...envelope, type: z.literal('rule-added'), rule: Rule, requestId: z.optional(id) }),
   /** The owner has it and hands it over when the session goes on. */
   z.strictObject({ ...envelope, type: z.literal('answer-kept'), requestId: id }),
   z.strictObject({ ...envelope, type: z.literal('answer-sent'), requestId: id }),
   /** The agent has it. */
-  z.strictObject({ ...envelope, type: z.literal('answer-delivered'), requestId: id, epoch: epoch.optional() }),
+  z.strictObject({ ...envelope, type: z.literal('answer-delivered'), requestId: id, epoch: z.optional(epoch) }),
   /** No owner took it: the question is open again. */
   z.strictObject({ ...envelope, type: z.literal('answer-returned'), requestId: id, reason: z.string() }),
   z.strictObject({ ...envelope, type: z.literal('request-withdrawn'), requestId: id, reason: z.string() }),
@@ -194,7 +200,7 @@ const Control = [
     type: z.literal('control-requested'),
     kind: LifecycleVerb,
     requestId: id,
-    epoch: epoch.optional(),
+    epoch: z.optional(epoch),
     deadline,
   }),
   z.strictObject({
@@ -202,7 +208,7 @@ const Control = [
     type: z.literal('control-escalated'),
     kind: LifecycleVerb,
     requestId: id,
-    step: z.number().int().positive(),
+    step: z.int().check(z.positive()),
     deadline,
   }),
   z.strictObject({
@@ -210,7 +216,7 @@ const Control = [
     type: z.literal('control-confirmed'),
     kind: LifecycleVerb,
     requestId: id,
-    epoch: epoch.optional(),
+    epoch: z.optional(epoch),
     /** `ack` the agent's word · `boundary` the turn ended · `exit` its process ended · `domain` no agent was concerned · `forced` no word came. */
     by: z.enum(['ack', 'boundary', 'exit', 'domain', 'forced']),
   }),
@@ -236,24 +242,24 @@ const Messages = [
     type: z.literal('message-enqueued'),
     messageId: id,
     content: z.string(),
-    objective: LlmContent.optional(),
+    objective: z.optional(LlmContent),
     priority: MessagePriority,
     source: MessageSource,
     /** Given to the agent beside the text. */
-    context: JsonValue.optional(),
+    context: z.optional(JsonValue),
     /** Whoever sent it answers what is asked in its turn, before anybody else. */
-    listens: z.literal(true).optional(),
+    listens: z.optional(z.literal(true)),
   }),
   z.strictObject({
     ...envelope,
     type: z.literal('message-edited'),
     messageId: id,
     content: z.string(),
-    objective: LlmContent.optional(),
+    objective: z.optional(LlmContent),
   }),
   z.strictObject({ ...envelope, type: z.literal('message-promoted'), messageId: id }),
   z.strictObject({ ...envelope, type: z.literal('messages-reordered'), ids: z.array(id) }),
-  z.strictObject({ ...envelope, type: z.literal('message-cancelled'), messageId: id, reason: z.string().optional() }),
+  z.strictObject({ ...envelope, type: z.literal('message-cancelled'), messageId: id, reason: z.optional(z.string()) }),
   z.strictObject({
     ...envelope,
     type: z.literal('message-dispatched'),
@@ -291,7 +297,7 @@ const Messages = [
   }),
   /** The user chose to send an uncertain message again. */
   z.strictObject({ ...envelope, type: z.literal('message-resent'), messageId: id }),
-  z.strictObject({ ...envelope, type: z.literal('message-starved'), messageId: id, waitedMs: z.number().int() }),
+  z.strictObject({ ...envelope, type: z.literal('message-starved'), messageId: id, waitedMs: z.int() }),
 ] as const;
 
 const Children = [
@@ -300,8 +306,8 @@ const Children = [
   z.strictObject({
     ...envelope,
     type: z.literal('described'),
-    title: z.string().min(1).optional(),
-    archived: z.boolean().optional(),
+    title: z.optional(z.string().check(z.minLength(1))),
+    archived: z.optional(z.boolean()),
   }),
   /** The last there will be of it: everything before it is removed from the store. */
   z.strictObject({ ...envelope, type: z.literal('deleted') }),
@@ -325,13 +331,13 @@ const Budgets = [
     type: z.literal('child-used'),
     child: id,
     usage: Usage,
-    turns: z.number().int().nonnegative(),
-    isEstimate: z.literal(true).optional(),
+    turns: z.int().check(z.nonnegative()),
+    isEstimate: z.optional(z.literal(true)),
   }),
 ] as const;
 
 const Facts = [
-  z.strictObject({ ...envelope, type: z.literal('usage-reported'), usage: Usage, source: UsageSource.optional() }),
+  z.strictObject({ ...envelope, type: z.literal('usage-reported'), usage: Usage, source: z.optional(UsageSource) }),
   /** A report that could not be obeyed: late, of an older owner, or about something that is over. */
   z.strictObject({
     ...envelope,
@@ -339,8 +345,8 @@ const Facts = [
     report: z.string(),
     reason: z.string(),
     epoch,
-    requestId: z.string().optional(),
-    messageId: z.string().optional(),
+    requestId: z.optional(z.string()),
+    messageId: z.optional(z.string()),
   }),
 ] as const;
 

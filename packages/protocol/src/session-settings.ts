@@ -1,42 +1,42 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { JsonRecord, JsonValue } from './json-value.ts';
 
 /** A checkout of its own that a session works in. */
 export const Worktree = z.strictObject({
   /** The repository whose checkout it is beside. */
-  repository: z.string().min(1),
-  path: z.string().min(1),
-  branch: z.string().min(1),
+  repository: z.string().check(z.minLength(1)),
+  path: z.string().check(z.minLength(1)),
+  branch: z.string().check(z.minLength(1)),
   state: z.enum(['made', 'merged', 'removed']),
   /** What it was merged into. */
-  into: z.string().optional(),
+  into: z.optional(z.string()),
 });
 export type Worktree = z.infer<typeof Worktree>;
 
 /** What a session has of its own over what the entry of its agent says. Secrets are references. */
 export const SessionSettings = z.strictObject({
-  workingDir: z.string().min(1).optional(),
-  params: z.record(z.string(), JsonValue).optional(),
-  worktree: Worktree.optional(),
+  workingDir: z.optional(z.string().check(z.minLength(1))),
+  params: z.optional(z.record(z.string(), JsonValue)),
+  worktree: z.optional(Worktree),
 });
 export type SessionSettings = z.infer<typeof SessionSettings>;
 
 /** By their names in `per_session` of an entry. */
-export const SessionParams = z.record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,63}$/), JsonValue);
+export const SessionParams = z.record(z.string().check(z.regex(/^[A-Za-z_][A-Za-z0-9_]{0,63}$/)), JsonValue);
 
 /** One of several that can be chosen: a model, a mode. */
 export const Offered = z.strictObject({
   id: z.string(),
-  name: z.string().optional(),
-  description: z.string().optional(),
+  name: z.optional(z.string()),
+  description: z.optional(z.string()),
 });
 /** A slash command. */
 export const OfferedCommand = z.strictObject({
   name: z.string(),
-  description: z.string().optional(),
-  hint: z.string().optional(),
+  description: z.optional(z.string()),
+  hint: z.optional(z.string()),
 });
-const offered = z.array(Offered).optional();
+const offered = z.optional(z.array(Offered));
 
 export const ChangeSettings = z.strictObject({ params: SessionParams });
 export type ChangeSettings = z.infer<typeof ChangeSettings>;
@@ -51,10 +51,10 @@ export type SettingsAccepted = z.infer<typeof SettingsAccepted>;
 /** What can be chosen of an agent, as it said when it last ran, and what it then had. */
 export const Offers = z.looseObject({
   /** What to do before it can be asked anything; empty when nothing. */
-  login: z.string().optional(),
-  model: z.string().optional(),
-  mode: z.string().optional(),
-  effort: z.string().optional(),
+  login: z.optional(z.string()),
+  model: z.optional(z.string()),
+  mode: z.optional(z.string()),
+  effort: z.optional(z.string()),
   models: offered,
   modes: offered,
   efforts: offered,
@@ -62,9 +62,9 @@ export const Offers = z.looseObject({
 export type Offers = z.infer<typeof Offers>;
 
 /** What the agent of a session said of itself when it last ran, and what may be set. */
-export const SessionAgent = Offers.extend({
-  version: z.string().optional(),
-  commands: z.array(OfferedCommand).optional(),
+export const SessionAgent = z.extend(Offers, {
+  version: z.optional(z.string()),
+  commands: z.optional(z.array(OfferedCommand)),
   /** What a session may set, and what of it while it runs. */
   perSession: z.array(z.string()),
   live: z.array(z.string()),
@@ -74,9 +74,9 @@ export type SessionAgent = z.infer<typeof SessionAgent>;
 export const ChangeWorktree = z.strictObject({
   action: z.enum(['merge', 'remove']),
   /** What is not committed is, with this message, before it is merged. */
-  commit: z.string().min(1).max(10_000).optional(),
+  commit: z.optional(z.string().check(z.minLength(1), z.maxLength(10_000))),
   /** Removed with what is not committed or not merged. */
-  force: z.boolean().optional(),
+  force: z.optional(z.boolean()),
 });
 export type ChangeWorktree = z.infer<typeof ChangeWorktree>;
 
@@ -87,6 +87,6 @@ export const SettingsEvent = z.strictObject({
   params: JsonRecord,
   outcome: z.enum(['changed', 'refused', 'next_start']),
   by: z.string(),
-  reason: z.string().optional(),
+  reason: z.optional(z.string()),
 });
 export const WorktreeEvent = z.strictObject({ type: z.literal('worktree'), worktree: Worktree, by: z.string() });

@@ -4,6 +4,9 @@ import { describeCorpus } from './corpus.ts';
 describeCorpus(
   'agent-wire',
   Object.fromEntries(
-    [...AgentCommand.options, ...KnownAgentMessage.options].map((shape) => [shape.shape.type.value, shape]),
+    [...AgentCommand.def.options, ...KnownAgentMessage.def.options].map((shape) => [
+      shape.shape.type.def.values[0],
+      shape,
+    ]),
   ),
 );

@@ -3,5 +3,7 @@ import { describeCorpus } from './corpus.ts';
 
 describeCorpus(
   'event',
-  Object.fromEntries([...AgentEvent.options, ...SessionEvent.options].map((shape) => [shape.shape.type.value, shape])),
+  Object.fromEntries(
+    [...AgentEvent.def.options, ...SessionEvent.def.options].map((shape) => [shape.shape.type.def.values[0], shape]),
+  ),
 );

@@ -9,7 +9,9 @@ export type Wire = 'session' | 'run' | 'roots';
 export type WireFold = { shows(page: Page): Promise<(entry: Entry) => boolean> };
 
 const pageEntries = 1_000;
-const suspendTypes: ReadonlySet<string> = new Set(SuspendEvent.options.map(({ shape }) => shape.type.value));
+const suspendTypes: ReadonlySet<string> = new Set(
+  SuspendEvent.def.options.flatMap(({ shape }) => shape.type.def.values),
+);
 
 export const wires: Readonly<Record<Wire, (log: EventLog, session: string) => WireFold>> = {
   session: () => ({ shows: async () => () => true }),

@@ -4,7 +4,9 @@ import * as z from 'zod';
 const stamped = { at: z.string(), seq: z.number().int().positive() };
 
 /** Every kind of event, as it is sent: `content` is the schema `ContentEvent`. */
-const options = [...AgentEvent.options, ...SessionEvent.options].map((option) => option.extend(stamped));
+const options = [...AgentEvent.def.options, ...SessionEvent.def.options].map((option) =>
+  z.strictObject({ ...option.shape, ...stamped }),
+);
 
 /** One event of a session. A newer server may send kinds that are not here. */
 export const Event = z.union(options);
@@ -16,8 +18,10 @@ export const EventPage = z.strictObject({
   more: z.boolean(),
 });
 
-export const eventSchemas: Readonly<Record<string, z.ZodType>> = {
-  ...Object.fromEntries(options.map((option) => [nameOf(option.shape.type.value), option])),
+export const eventSchemas: Readonly<Record<string, z.core.$ZodType>> = {
+  ...Object.fromEntries(
+    options.flatMap((option) => option.shape.type.def.values.map((type) => [nameOf(type), option])),
+  ),
   Event,
   EventPage,
 };

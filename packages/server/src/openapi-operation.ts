@@ -4,9 +4,9 @@ import type * as z from 'zod';
 /** A call, as the table of calls has it. */
 export type Operation = {
   readonly summary: string;
-  readonly body?: z.ZodType;
+  readonly body?: z.core.$ZodType;
   readonly status?: number;
-  readonly answer?: z.ZodType;
+  readonly answer?: z.core.$ZodType;
   readonly query?: readonly string[];
   readonly stream?: true;
   /** Answers with plain text. */

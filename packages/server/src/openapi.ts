@@ -363,7 +363,7 @@ function contentOf({ answer, stream, text, bytes }: Operation): object {
 
 const componentPath = (name: string): string => `#/components/schemas/${name}`;
 
-function referenceTo(schema: z.ZodType): object {
+function referenceTo(schema: z.core.$ZodType): object {
   const name = Object.entries(named).find(([, candidate]) => candidate === schema)?.[0];
   assert(name !== undefined, 'a schema of a call has a name');
   return { $ref: componentPath(name) };

@@ -1,6 +1,6 @@
 import { isNestedTooDeep, type Json, jsonDepthMax } from '@concerto/base';
 import type { Context } from 'hono';
-import type * as z from 'zod';
+import * as z from 'zod';
 import { ProblemError } from './problem.ts';
 import type { OnNode } from './server-context.ts';
 
@@ -9,7 +9,7 @@ type Incoming = OnNode['Bindings']['incoming'];
 const bodyBytesMax = 8 * 1024 * 1024;
 
 /** The body as the schema's type; every way it can be wrong has its own status and names the place. */
-export async function readBody<S extends z.ZodType>(c: Context<OnNode>, schema: S): Promise<z.output<S>> {
+export async function readBody<S extends z.core.$ZodType>(c: Context<OnNode>, schema: S): Promise<z.output<S>> {
   return parseBody(await readJson(c), schema);
 }
 
@@ -31,8 +31,8 @@ function parseJson(text: string): Json {
   }
 }
 
-export function parseBody<S extends z.ZodType>(body: unknown, schema: S): z.output<S> {
-  const parsed = schema.safeParse(body);
+export function parseBody<S extends z.core.$ZodType>(body: unknown, schema: S): z.output<S> {
+  const parsed = z.safeParse(schema, body);
   if (parsed.success) return parsed.data;
   const errors = parsed.error.issues.flatMap((issue) => faultsOf(issue, []));
   const first = errors[0];

@@ -31,7 +31,9 @@ test('the document passes the recommended rules of Redocly', async () => {
 });
 
 test('every event is a schema of its own, and what it refers to is there', () => {
-  const types = [...AgentEvent.options, ...SessionEvent.options].map((option) => option.shape.type.value);
+  const types = [...AgentEvent.def.options, ...SessionEvent.def.options].flatMap(
+    (option) => option.shape.type.def.values,
+  );
   for (const type of types) {
     const name = `${type.charAt(0).toUpperCase()}${type.slice(1)}Event`;
     expect(schemas[name]).toMatchObject({ properties: { type: { const: type }, seq: {}, at: {} } });

@@ -143,8 +143,8 @@ class AcpAgent {
   }
 }
 
-function read<S extends z.ZodType>(schema: S, params: Json): z.output<S> {
-  const parsed = schema.safeParse(params);
+function read<S extends z.core.$ZodType>(schema: S, params: Json): z.output<S> {
+  const parsed = z.safeParse(schema, params);
   if (parsed.success) return parsed.data;
   throw new AcpError(invalidParams, z.prettifyError(parsed.error).replaceAll(/\s+/g, ' '));
 }

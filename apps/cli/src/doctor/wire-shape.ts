@@ -31,8 +31,10 @@ const examples: Readonly<Record<KnownAgentMessage['type'], string>> = {
   ack: '{"type":"ack","in_reply_to":"interrupt","in_reply_to_id":"…"}',
 };
 
-const knownTypes = KnownAgentMessage.options.map((option) => option.shape.type.value);
-const commandTypes: ReadonlySet<string> = new Set(AgentCommand.options.map((option) => option.shape.type.value));
+const knownTypes = KnownAgentMessage.def.options.flatMap((option) => option.shape.type.def.values);
+const commandTypes: ReadonlySet<string> = new Set(
+  AgentCommand.def.options.flatMap((option) => option.shape.type.def.values),
+);
 
 /** Where a typed message leaves the shape its type has. */
 export function shapeFaults(raw: JsonObject & { readonly type: string }): readonly Fault[] {
@@ -72,7 +74,9 @@ function fieldFault(raw: JsonObject, type: KnownAgentMessage['type'], issue: Sha
   const field = path.join('.');
   const value = valueAt(raw, path);
   const expected = expectedBy(issue);
-  const known = KnownAgentMessage.options.find((option) => option.shape.type.value === type)?.shape ?? {};
+  const known =
+    KnownAgentMessage.def.options.find((option) => option.shape.type.def.values.some((value) => value === type))
+      ?.shape ?? {};
   const others = Object.keys(raw).filter((name) => !Object.hasOwn(known, name));
   const meant = value === undefined ? (nearest(field, others) ?? alias(others)) : undefined;
   const hint = meant === undefined ? '' : `; it has \`${meant}\``;

@@ -8,7 +8,7 @@ const Settled = z.looseObject({
   requestId: z.string(),
   outcome: z.string(),
   by: z.string().optional(),
-  response: JsonValue.optional(),
+  response: z.optional(JsonValue),
   reason: z.string().optional(),
 });
 

@@ -12,7 +12,9 @@ const attemptsMax = 8;
 /** Three of the server's pings. */
 const silenceMaxMs = 45_000;
 
-const suspendTypes: ReadonlySet<string> = new Set(SuspendEvent.options.map((option) => option.shape.type.value));
+const suspendTypes: ReadonlySet<string> = new Set(
+  SuspendEvent.def.options.flatMap((option) => option.shape.type.def.values),
+);
 
 export type SourceOptions = {
   /** Hears of a suspend that somebody else answered first, or that was withdrawn. */

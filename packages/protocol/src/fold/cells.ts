@@ -1,5 +1,6 @@
-import type { FileChange, Location, StoredEvent } from '../agent-event.ts';
+import type { FileChange, Location } from '../agent-event.ts';
 import type { LlmContent, Part } from '../llm-content.ts';
+import type { StoredEvent } from '../stored-event.ts';
 import type { Entry, TextEntry, Tool } from './session-view.ts';
 
 export type EventOf<Type extends StoredEvent['type']> = Extract<StoredEvent, { type: Type }>;

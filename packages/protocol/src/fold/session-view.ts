@@ -7,7 +7,6 @@ import type {
   PlanEntry,
   SessionEvent,
   SessionStatus,
-  StoredEvent,
   SuspendEvent,
   ToolKind,
   TurnOutcome,
@@ -15,6 +14,7 @@ import type {
 } from '../agent-event.ts';
 import type { BudgetView } from '../budget.ts';
 import type { LlmContent, Part } from '../llm-content.ts';
+import type { StoredEvent } from '../stored-event.ts';
 
 /** From a newer server: shown as it is. */
 export type UnknownEvent = {

@@ -292,10 +292,10 @@ export class ProgramJournal {
     }
   }
 
-  #parse<Schema extends z.ZodType>(text: string, schema: Schema): z.output<Schema> {
+  #parse<Schema extends z.core.$ZodType>(text: string, schema: Schema): z.output<Schema> {
     const { path } = this.#file;
     try {
-      return schema.parse(JSON.parse(this.#secrets.restore(text)));
+      return z.parse(schema, JSON.parse(this.#secrets.restore(text)));
     } catch (cause) {
       if (cause instanceof MissingSecret) {
         const why = `the journal ${path} has the value of ${cause.variable} struck out: set ${cause.variable} as it was`;

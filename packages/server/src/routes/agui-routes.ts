@@ -3,7 +3,7 @@ import { MessageId, MessagePriority, SessionId } from '@concerto/protocol';
 import { AguiFold, type AguiMessage, type AguiRun, isHeardOut, RunAgentInput, userContent } from '@concerto/wires';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { type Context, Hono } from 'hono';
-import type * as z from 'zod';
+import * as z from 'zod';
 import { streamHeaders } from '../event-stream.ts';
 import type { LogTail } from '../log-tails.ts';
 import { ProblemError } from '../problem.ts';
@@ -24,7 +24,7 @@ import {
 import { writeStream } from '../wire-stream.ts';
 
 /** What a client may say beside the protocol's own fields. */
-const Wishes = Target.extend({ priority: MessagePriority.optional() });
+const Wishes = Target.extend({ priority: z.optional(MessagePriority) });
 type Wishes = z.infer<typeof Wishes>;
 
 /** AG-UI: a thread is a session, a run is what is heard of it until it waits for somebody. */

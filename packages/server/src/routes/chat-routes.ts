@@ -12,6 +12,7 @@ import {
 } from '@concerto/wires';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { type Context, Hono } from 'hono';
+import * as z from 'zod';
 import { streamHeaders } from '../event-stream.ts';
 import type { LogTail } from '../log-tails.ts';
 import { actorOf } from '../people/check-role.ts';
@@ -106,7 +107,7 @@ async function takeInput(
   const speaker = speakerOf(context, c);
   const wishes = parseBody(
     { ...c.req.query(), ...input },
-    Target.extend({ priority: MessagePriority.optional().catch(undefined) }),
+    Target.extend({ priority: z.optional(MessagePriority).catch(undefined) }),
   );
   const { priority, ...target } = wishes;
   if (!(await context.sessions.exists(session))) {
