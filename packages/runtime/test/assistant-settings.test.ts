@@ -53,20 +53,19 @@ test.each([
 });
 
 test.each([
-  ['not listed', ['model'], { system: 'x' }, 'not_per_session', 'a session may set model'],
-  ['too warm', perSession, { temperature: 3 }, 'invalid_params', 'params.temperature: '],
-  ['no effort', perSession, { effort: 'huge' }, 'invalid_params', 'params.effort: '],
-  ['no text', perSession, { model: 7 }, 'invalid_params', 'params.model: '],
-  ['unknown', ['modell'], { modell: 'x' }, 'invalid_params', 'did you mean "model"?'],
-  ['no object', perSession, { output_schema: { type: 'string' } }, 'invalid_params', 'JSON Schema of an object'],
+  ['not listed', ['model'], { system: 'x' }, ['not_per_session', 'a session may set model']],
+  ['too warm', perSession, { temperature: 3 }, ['invalid_params', 'params.temperature: ']],
+  ['no effort', perSession, { effort: 'huge' }, ['invalid_params', 'params.effort: ']],
+  ['no text', perSession, { model: 7 }, ['invalid_params', 'params.model: ']],
+  ['unknown', ['modell'], { modell: 'x' }, ['invalid_params', 'did you mean "model"?']],
+  ['no object', perSession, { output_schema: { type: 'string' } }, ['invalid_params', 'JSON Schema of an object']],
   [
     'no schema',
     perSession,
     { output_schema: { type: 'object', properties: { a: { type: 'sting' } } } },
-    'invalid_params',
-    'Unsupported type: sting',
+    ['invalid_params', 'Unsupported type: sting'],
   ],
-] as const)('%s: the start is refused with why', async (_name, allowed, params, ...[code, why]) => {
+] as const)('%s: the start is refused with why', async (_name, allowed, params, [code, why]) => {
   stage = await openAssistantStage([], { perSession: allowed });
   const started = await stage.start({ assistant: 'helper', prompt: 'Hi', params: { ...params } });
   expect(started).toMatchObject({ ok: false, error: { code, message: expect.stringContaining(why) } });
