@@ -49,6 +49,18 @@ export type JournalTape = {
   /** What was appended is lost no more: at once, or when what is returned resolves. */
   sync(): Promise<void> | undefined;
   close(): void;
+  /** Without it, it is always read from the start. */
+  readonly marks?: JournalMarks;
+};
+
+/** On a tape with marks what is read begins after the last one; only its first line is always there. */
+export type JournalMarks = {
+  readonly last: string | undefined;
+  /** So much was written since the last that the next one is worth what it costs. */
+  isDue(): boolean;
+  mark(text: string): Promise<void>;
+  /** The run is over. */
+  forget(): void;
 };
 
 /** A file of lines of JSON: read from its start, then written at its end. A torn last line is as if it was not there. */

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '@concerto/base';
 import type { AgentOpenRequest, Answer, Effect, ModelRequest, Overtaken, WorldError } from '@concerto/vm';
+import type { OpenWorkData } from './journal-records.ts';
 import type { ProgramRequest } from './program-world.ts';
 
 /** What the VM is given from outside. */
@@ -40,6 +41,9 @@ export type OpenCall = {
 /** An agent waits for no more answers than it may have open. */
 const REPLIES_KEPT = 100;
 
+/** As many as are remembered while a program runs. */
+const ANSWERS_KEPT = 1_000;
+
 /** `at`: when it was made; undefined when it was not made yet. */
 type OpenRequest = { readonly request: ProgramRequest; readonly at: number | undefined };
 
@@ -60,6 +64,23 @@ export class OpenWork {
 
   get cached(): readonly CachedAnswer[] {
     return this.#cached;
+  }
+
+  data(): OpenWorkData {
+    const made = [...this.#requests].flatMap(([id, { at }]): [number, number][] =>
+      at === undefined ? [] : [[id, at]],
+    );
+    const calls = [...this.#sessions].map(([session, open]) => ({ session, ...open }));
+    return { made, calls, cached: this.#cached, answered: this.#answered, streamed: this.#streamed };
+  }
+
+  load({ made, calls, cached, answered, streamed }: OpenWorkData, requests: readonly ProgramRequest[]): void {
+    const times = new Map(made);
+    for (const request of requests) this.#requests.set(request.id, { request, at: times.get(request.id) });
+    for (const { session, ...call } of calls) this.#sessions.set(session, call);
+    this.#cached.push(...cached);
+    this.#answered = answered;
+    this.#streamed = streamed;
   }
 
   took(effect: Effect, at?: number): void {
@@ -97,7 +118,7 @@ export class OpenWork {
     }
     if (request.kind === 'agent_next') this.#heard(request.session, value);
     if (request.kind === 'model' && request.cacheMs !== null && !request.stream) {
-      this.#cached.push({ request, answer: value, at });
+      if (this.#cached.push({ request, answer: value, at }) > ANSWERS_KEPT) this.#cached.shift();
     }
   }
 
@@ -137,6 +158,9 @@ export class OpenWork {
       else again.push(request);
       if (end === undefined && at !== undefined) repeated.add(request.id);
     }
+    // From here on they are made.
+    for (const [id, { request, at }] of this.#requests)
+      if (at === undefined) this.#requests.set(id, { request, at: now });
     // What is over for long still ends in the order of time.
     sleeping.sort((left, right) => left.due - right.due);
     again.push(...sleeping.map(({ request, due }) => ({ ...request, ms: Math.max(0, due - now) })));

@@ -1,10 +1,29 @@
 import { createHash } from 'node:crypto';
 import type { ProcessIdentity } from '@concerto/agents';
-import type { Json, JsonObject } from '@concerto/base';
+import type { JsonObject } from '@concerto/base';
 import type { IrModule } from '@concerto/ir';
-import { display, type Effect, type Outcome, stringify } from '@concerto/vm';
+import {
+  display,
+  type Effect,
+  type Outcome,
+  pendingRequests,
+  restore,
+  SnapshotError,
+  snapshot,
+  type Vm,
+} from '@concerto/vm';
 import * as z from 'zod';
 import { JournalError, type JournalTape } from './journal-file.ts';
+import {
+  effectText,
+  header,
+  isCostly,
+  isOutward,
+  type JournalMark,
+  type JournalRecord,
+  mark,
+  record,
+} from './journal-records.ts';
 import { JournalSecrets, MissingSecret } from './journal-secrets.ts';
 import { type CachedAnswer, type Input, isLast, OpenWork, type Recovery } from './open-work.ts';
 import { TURN_STEPS } from './program-world.ts';
@@ -31,6 +50,8 @@ export type JournalOptions = {
   readonly onReplayEnd?: (summary: ReplaySummary) => void;
 };
 
+export type Resumed = { readonly vm: Vm; readonly status: 'waiting' | 'running' };
+
 export type ReplaySummary = {
   /** Lines of the journal, without its header. */
   readonly records: number;
@@ -41,45 +62,6 @@ export type ReplaySummary = {
   /** Requests that had no answer and are made again. */
   readonly askedAgain: number;
 };
-
-const json = z.custom<Json>((data) => data !== undefined);
-const table = z.custom<JsonObject>((data) => typeof data === 'object' && data !== null && !Array.isArray(data));
-const worldError = z.strictObject({
-  message: z.string(),
-  kind: z.string().exactOptional(),
-  code: json.exactOptional(),
-  details: json.exactOptional(),
-});
-const input = z.discriminatedUnion('kind', [
-  z.strictObject({
-    kind: z.literal('answer'),
-    id: z.int(),
-    answer: z.discriminatedUnion('ok', [
-      z.strictObject({ ok: z.literal(true), value: json }),
-      z.strictObject({ ok: z.literal(false), error: worldError }),
-    ]),
-  }),
-  z.strictObject({ kind: z.literal('expired'), session: z.string(), error: worldError }),
-  z.strictObject({ kind: z.literal('stale'), agent: z.string(), message: table }),
-  z.strictObject({ kind: z.literal('overtaken'), session: z.string(), type: z.string(), id: json, by: z.string() }),
-]);
-const end = z.strictObject({ status: z.enum(['done', 'failed']), text: z.string() });
-const processNote = z.strictObject({ pid: z.int(), startTime: z.string(), marker: z.string() });
-const record = z.union([
-  z.strictObject({ at: z.number(), turn: z.int(), out: z.looseObject({ kind: z.string() }) }),
-  z.strictObject({ at: z.number(), turn: z.int(), in: input }),
-  z.strictObject({ at: z.number(), turn: z.int(), end }),
-  z.strictObject({ at: z.number(), turn: z.int(), process: processNote }),
-  z.strictObject({ at: z.number(), turn: z.int(), ended: z.string() }),
-]);
-type JournalRecord = z.infer<typeof record>;
-const header = z.looseObject({
-  journal: z.literal('concerto'),
-  version: z.int(),
-  module: z.string(),
-  arguments: table,
-  turn_steps: z.int(),
-});
 
 /**
  * What crosses between a program and the world, in the order it does. A program that is run again with its journal is
@@ -103,6 +85,7 @@ export class ProgramJournal {
   /** Requests whose answers must not be lost. */
   readonly #costly = new Set<number>();
   #mode: 'replaying' | 'leaving' | 'live' = 'replaying';
+  #resumed: Resumed | undefined;
 
   constructor(module: IrModule, options: JournalOptions) {
     const { tape, replayOnly } = options;
@@ -111,11 +94,45 @@ export class ProgramJournal {
     this.#file = tape;
     try {
       this.turnSteps = this.#readHeader(options.digest ?? digest(module));
+      const marked = tape.marks?.last;
+      if (marked !== undefined) this.#takeUp(module, mark.safeParse(this.#parse(marked, z.unknown())));
       this.#advance();
     } catch (cause) {
       this.#file.close();
       throw cause;
     }
+  }
+
+  /** Where the run stood when it was last marked, once: what is read of the journal comes after it. */
+  resume(): Resumed | undefined {
+    return this.#resumed;
+  }
+
+  #takeUp(module: IrModule, read: z.ZodSafeParseResult<JournalMark>): void {
+    if (!read.success) throw new SnapshotError('it is damaged', read.error);
+    const { turn, status, records, open, vm: data } = read.data;
+    const vm = restore(module, data);
+    this.#turn = turn;
+    this.#records = records;
+    this.#open.load(open, pendingRequests(vm));
+    this.#resumed = { vm, status };
+  }
+
+  /**
+   * Call it after a turn, before the program is given anything: where much was written since it was last done, all that
+   * the program is replaces what led to it.
+   */
+  compact(vm: Vm, status: 'waiting' | 'running'): Promise<void> | undefined {
+    const { marks } = this.#file;
+    if (marks?.isDue() !== true || this.#mode !== 'live') return undefined;
+    const now: JournalMark = {
+      turn: this.#turn,
+      status,
+      records: this.#records,
+      open: this.#open.data(),
+      vm: snapshot(vm),
+    };
+    return marks.mark(this.#secrets.strike(JSON.stringify(now)));
   }
 
   get isReplaying(): boolean {
@@ -157,7 +174,9 @@ export class ProgramJournal {
 
   /** What the program does in its next turn. Gives back what is to be done now. */
   took(effects: readonly Effect[]): readonly Effect[] {
-    if (!this.#isStill) this.#turn++;
+    // A turn that was marked is counted.
+    if (!this.#isStill && this.#resumed === undefined) this.#turn++;
+    this.#resumed = undefined;
     let at = 0;
     for (; at < effects.length && this.#next !== undefined; at++) {
       const effect = effects[at];
@@ -169,7 +188,10 @@ export class ProgramJournal {
     if (this.#mode === 'replaying') this.#leave();
     for (const effect of fresh) if (isCostly(effect)) this.#costly.add(effect.id);
     this.#write(fresh.map((effect) => `"out":${effectText(effect)}`));
-    if (this.#mode === 'live') return fresh;
+    if (this.#mode === 'live') {
+      if (this.#file.marks !== undefined) for (const effect of fresh) this.#open.took(effect, this.#now());
+      return fresh;
+    }
     // The first turn after what is in the journal. What it asks for waits until the lost sessions have ended.
     for (const effect of fresh) this.#open.took(effect);
     return fresh.filter((effect) => effect.kind === 'cancel' || !('id' in effect));
@@ -202,6 +224,7 @@ export class ProgramJournal {
     if (this.#mode === 'replaying') this.#leave();
     this.#mode = 'live';
     const recovery = this.#open.recover(this.#now(), { keepsAgents: this.#options.keepsAgents === true });
+    for (const request of recovery.again) if (isCostly(request)) this.#costly.add(request.id);
     this.#told({ lostSessions: recovery.lostSessions, askedAgain: recovery.repeated.size });
     void this.got(status, recovery.inputs);
     return { inputs: recovery.inputs, recovery, secured: this.#file.sync() };
@@ -211,6 +234,7 @@ export class ProgramJournal {
   got(status: 'waiting' | 'running', inputs: readonly Input[]): Promise<void> | undefined {
     this.#isStill = status === 'waiting' && inputs.length === 0;
     this.#write(inputs.map((one) => `"in":${JSON.stringify(one)}`));
+    if (this.#file.marks !== undefined) for (const one of inputs) this.#open.got(one, this.#now());
     let mustSync = false;
     for (const one of inputs) mustSync = this.#isDear(one) || mustSync;
     return mustSync ? this.#file.sync() : undefined;
@@ -236,6 +260,7 @@ export class ProgramJournal {
     if (this.#mode === 'leaving') this.#told({});
     this.#mode = 'live';
     this.#write([line]);
+    this.#file.marks?.forget();
     return this.#file.sync();
   }
 
@@ -336,6 +361,7 @@ export class ProgramJournal {
   }
 
   #write(parts: readonly string[]): void {
+    if (this.#mode === 'live') this.#records += parts.length;
     const at = this.#now();
     this.#file.append(parts.map((part) => this.#secrets.strike(`{"at":${at},"turn":${this.#turn},${part}}`)));
   }
@@ -359,36 +385,6 @@ export class ProgramJournal {
 /** Names of files are for people; the same program in another directory is the same. */
 function digest({ files: _files, name: _name, ...module }: IrModule): string {
   return createHash('sha256').update(JSON.stringify(module)).digest('hex');
-}
-
-/** One effect as JSON. Values of the program as the program would write them. */
-function effectText(effect: Effect): string {
-  if (effect.kind !== 'emit' && effect.kind !== 'ask') return JSON.stringify(effect);
-  const { payload, ...rest } = effect;
-  return `${JSON.stringify(rest).slice(0, -1)},"payload":${stringify(payload)}}`;
-}
-
-/** The world changes by it: what led to it must not be lost. */
-function isOutward(effect: Effect): boolean {
-  switch (effect.kind) {
-    case 'model':
-    case 'mcp_call':
-    case 'http':
-    case 'agent_open':
-    case 'agent_reply':
-      return true;
-    case 'session':
-      return effect.verb !== 'usage' && effect.verb !== 'status' && effect.verb !== 'id';
-    case 'file':
-      return effect.op === 'write' || effect.op === 'append' || effect.op === 'replace' || effect.op === 'remove';
-    default:
-      return false;
-  }
-}
-
-/** Somebody is paid or has to think for the answer, or it cannot be had again. */
-function isCostly(effect: Effect): effect is Extract<Effect, { readonly id: number }> {
-  return effect.kind === 'ask' || effect.kind === 'model_next' || ('id' in effect && isOutward(effect));
 }
 
 const SHORT = 200;

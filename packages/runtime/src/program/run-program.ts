@@ -43,7 +43,8 @@ const REPLAYED_TURNS = 1000;
 /** Runs a compiled program to its end, performing its effects. Nothing it started is left when this resolves. */
 export async function runProgram(module: IrModule, world: ProgramWorld, options: RunOptions): Promise<Outcome> {
   const { signal, journal, ...vmOptions } = options;
-  const vm = createVm(module, vmOptions);
+  const resumed = journal?.resume();
+  const vm = resumed?.vm ?? createVm(module, vmOptions);
   const desk = new RequestDesk(module, world, journal);
   const onAbort = (): void => {
     cancel(vm, 'the program was interrupted');
@@ -52,10 +53,12 @@ export async function runProgram(module: IrModule, world: ProgramWorld, options:
   signal?.addEventListener('abort', onAbort, { once: true });
   if (signal?.aborted === true) onAbort();
   let replayed = 0;
+  let done = resumed && { status: resumed.status, effects: [] };
   try {
     for (;;) {
       await world.held?.();
-      const result = run(vm, journal?.turnSteps ?? TURN_STEPS);
+      const result = done ?? run(vm, journal?.turnSteps ?? TURN_STEPS);
+      done = undefined;
       // An interrupted program can go on with its journal: that it was interrupted is not written there.
       const written = signal?.aborted === true ? undefined : journal;
       if (written === undefined) for (const effect of result.effects) desk.take(effect);
@@ -77,6 +80,8 @@ export async function runProgram(module: IrModule, world: ProgramWorld, options:
         if (++replayed % REPLAYED_TURNS === 0) await setImmediate();
         continue;
       }
+      const compacted = written?.compact(vm, result.status);
+      if (compacted !== undefined) await compacted;
       // Timers, signals and answers get their turn even while a program only computes.
       if (result.status === 'running') await setImmediate();
       else if (!desk.hasInput) {

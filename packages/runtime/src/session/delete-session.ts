@@ -1,6 +1,7 @@
 import { err, ok, type Result } from '@concerto/base';
 import { type Blobs, type DocumentWrite, type EventLog, streamNames } from '@concerto/log';
 import * as z from 'zod';
+import { forgetMark } from './journal-stream.ts';
 import { refusal, type ServiceRefusal } from './service-refusal.ts';
 import type { SessionStore } from './session-store.ts';
 import { noSuchSession } from './session-wishes.ts';
@@ -59,6 +60,7 @@ async function removeContents(log: EventLog, blobs: Blobs, session: string): Pro
     const through = stream === 'domain' ? head - 1 : head;
     if (through > 0) await log.trim(session, stream, through);
   }
+  await log.putDocument(forgetMark(session));
   await log.putDocument({ collection: startsCollection, key: session, value: undefined });
   await log.putDocument({ collection: deletingCollection, key: session, value: undefined });
 }

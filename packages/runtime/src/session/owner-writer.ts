@@ -35,6 +35,7 @@ export class OwnerWriter {
   #before = { events: 0, journal: 0 };
   /** For the journal, with what is written next. */
   #kept: NewEntry[] = [];
+  #keptDocuments: DocumentWrite[] = [];
   /** As of what is written. */
   #calls = new OpenCalls();
   #incarnation = 0;
@@ -98,9 +99,10 @@ export class OwnerWriter {
     });
   }
 
-  /** Goes to the journal in the same commit as what is told or shown next. */
-  keep(entry: NewEntry): void {
+  /** Goes to the journal in the same commit as what is told or shown next, and the document with it. */
+  keep(entry: NewEntry, document?: DocumentWrite): void {
     this.#kept.push(entry);
+    if (document !== undefined) this.#keptDocuments.push(document);
   }
 
   /** Events that need no decision. */
@@ -112,10 +114,11 @@ export class OwnerWriter {
   async write(events: readonly WorkEvent[], heard?: Heard): Promise<number | undefined> {
     const journal = this.#kept.splice(0);
     if (events.length === 0 && journal.length === 0) return this.#before.events;
+    const documents = this.#documents(heard);
     const { store, tenure, clock } = this.#options;
     return await this.#inOrder(async () => {
       const at = new Date(clock.now()).toISOString();
-      const options = { at, fence: tenure.fence, documents: this.#heard(heard) };
+      const options = { at, fence: tenure.fence, documents };
       const checked = this.#calls.checked(events, store.known(tenure.session)?.turn.number ?? 0);
       const written = await this.patiently((again) =>
         store.show(tenure.session, { events: checked, journal }, again ? { ...options, after: this.#before } : options),
@@ -140,10 +143,11 @@ export class OwnerWriter {
     return await this.#options.tenure.patiently(work);
   }
 
-  #heard(heard: Heard | undefined): readonly DocumentWrite[] {
-    if (heard === undefined) return [];
+  #documents(heard: Heard | undefined): readonly DocumentWrite[] {
+    const kept = this.#keptDocuments.splice(0);
+    if (heard === undefined) return kept;
     const { session } = this.#options.tenure;
-    return [heard === 'all' ? heardOut(session) : heardDocument(session, this.#incarnation, heard)];
+    return [...kept, heard === 'all' ? heardOut(session) : heardDocument(session, this.#incarnation, heard)];
   }
 
   /** The command may be made more than once, from another state; each time the calls are as they were. */
@@ -155,7 +159,7 @@ export class OwnerWriter {
     const options: ExecuteOptions = {
       fence: tenure.fence,
       journal: this.#kept.splice(0),
-      documents: this.#heard(heard),
+      documents: this.#documents(heard),
     };
     return await this.#inOrder(async () => {
       let calls = this.#calls;

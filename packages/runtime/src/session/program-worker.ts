@@ -6,15 +6,14 @@ import { display } from '@concerto/vm';
 import { SupervisedSession } from '../answer/supervised-session.ts';
 import type { Catalog, LoadedProgram } from '../catalog.ts';
 import type { LeftAgent } from '../program/program-agent.ts';
-import { ProgramJournal } from '../program/program-journal.ts';
 import { defaultLimits, type ProgramLimits } from '../program/program-limits.ts';
 import { type ProgramWorld, type Rests, WorldFailure } from '../program/program-world.ts';
 import { runProgram } from '../program/run-program.ts';
 import type { StartWorker, Worker, WorkerAnswer, WorkerControl, WorkerOutput } from '../worker.ts';
 import { ChildAgent } from './child-agent.ts';
 import { type ChildPorts, ChildSessions } from './child-sessions.ts';
-import { JournalStream } from './journal-stream.ts';
 import { MessageQueue } from './message-queue.ts';
+import { openJournal } from './open-journal.ts';
 import type { OwnerWriter } from './owner-writer.ts';
 import { ProgramBudget } from './program-budget.ts';
 import { ModelCalls } from './program-calls.ts';
@@ -229,16 +228,10 @@ class ProgramWorker implements Worker {
     const { steps, memory, depth, size, at_once: fibers, stream } = this.#limits;
     const limits = { steps, memory, depth, size, fibers };
     const run = prompt.id ?? 'run';
-    const tape = await JournalStream.open({ log: ports.log, writer, session, run, written, bytesMax: stream });
-    const journal = new ProgramJournal(program.module, {
-      tape,
-      digest: this.version,
-      keepsAgents: true,
-      replayOnly: false,
-      arguments: {},
-      environment: world.environment,
-      now: () => ports.clock.now(),
-    });
+    const of = { log: ports.log, writer, session, run, written, bytesMax: stream };
+    const { environment } = world;
+    const now = (): number => ports.clock.now();
+    const journal = await openJournal(program.module, of, { digest: this.version, environment, now });
     const entry = entryOf(program.module, this.#start.supervises);
     const outcome = await runProgram(program.module, world, { entry, signal, journal, limits });
     place.end();
