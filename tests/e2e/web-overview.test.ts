@@ -205,6 +205,67 @@ test('17.1 what a program answered says so, and leads to where it was decided', 
   await context.close();
 }, 60_000);
 
+test('17.3 several are put away with an undo, run again, deleted; one is renamed', async () => {
+  const { api } = puppets;
+  const kept = async (title: string, once: boolean): Promise<string> => {
+    const { id } = await api.start({ agent: 'able', title, prompt: `keep ${title}`, once });
+    await api.untilStatus(id, once ? 'completed' : 'idle');
+    return id;
+  };
+  const [ant, bee, cow] = [await kept('Ant', true), await kept('Bee', true), await kept('Cow', false)];
+  const { context, page, problems } = await visit(browser, `${puppets.server.entrance}`);
+  const search = page.getByLabel('Search sessions');
+  await search.fill('keep');
+  const rows = page.locator('.session-row');
+  await expect.poll(() => rows.count(), { timeout: 15_000 }).toBe(3);
+  await search.blur();
+  await page.keyboard.press('j');
+  await page.keyboard.press('x');
+  await page.getByLabel('Select Ant').check();
+  await page.getByLabel('Select Bee').check();
+  const bar = page.getByRole('toolbar', { name: 'Selected sessions' });
+  await bar.getByText('3 selected').waitFor();
+  expect(await accessFaults(page)).toEqual([]);
+  await page.screenshot({ path: `${pictures}/bulk-light.png` });
+  await bar.getByRole('button', { name: 'Archive' }).click();
+  await page.getByText('3 sessions are archived.').waitFor();
+  await expect.poll(() => rows.count(), { timeout: 15_000 }).toBe(0);
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await expect.poll(() => rows.count(), { timeout: 15_000 }).toBe(3);
+
+  await rows.getByRole('link', { name: /^Ant/ }).click();
+  await page.getByRole('heading', { name: 'Ant' }).waitFor();
+  await page.keyboard.press('e');
+  await page.getByLabel('Title').fill('Anteater');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Anteater' }).waitFor();
+  await page.getByRole('button', { name: 'Archive' }).click();
+  await page.getByRole('button', { name: 'Take out of the archive' }).waitFor();
+  await page.goto(`${puppets.server.url}/?archive=true`);
+  await rows.getByText('Anteater').waitFor();
+  expect(await rows.count()).toBe(1);
+  await rows.getByRole('link').click();
+  await page.getByRole('button', { name: 'Delete' }).click();
+  // Two presses that follow faster than a person's are one by habit.
+  await page.waitForTimeout(400);
+  await page.getByRole('button', { name: 'Delete it for good?' }).click();
+  await page.waitForURL((url) => url.pathname === '/');
+  expect((await api.get(`/api/sessions/${ant}`)).status).toBe(404);
+
+  await page.getByRole('button', { name: 'Select' }).click();
+  await page.getByLabel('Select Bee').check();
+  await page.getByLabel('Select Cow').check();
+  await bar.getByRole('button', { name: 'Run again' }).click();
+  await page.getByText('2 sessions are started again.').waitFor();
+  const again = (await api.get('/api/sessions')).body.sessions.filter(({ title }: any) => /^(Bee|Cow)$/.test(title));
+  expect(again).toHaveLength(4);
+  expect(again.map(({ id }: any) => id)).toEqual(expect.arrayContaining([bee, cow]));
+  await page.setViewportSize({ width: 360, height: 740 });
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
+  expect(problems).toEqual([]);
+  await context.close();
+}, 90_000);
+
 test('17.3 the page can be installed', async () => {
   const { context, page } = await visit(browser, puppets.server.entrance);
   const href = await page.locator('link[rel=manifest]').getAttribute('href');

@@ -1,15 +1,35 @@
-import { type EventPage, SessionFold } from '@concerto/protocol';
+import { type EventPage, type Session, SessionFold } from '@concerto/protocol';
 import { client } from '../client.ts';
 import { sessionMarkdown } from './session-markdown.ts';
 
 const pageMax = 1000;
 
-/** The whole session as a file: a document to read, or its events as they are stored. */
-export async function exportSession(id: string, title: string, form: 'markdown' | 'json'): Promise<void> {
-  if (form === 'json') {
-    const session = await client.get(id);
-    return save(`${id}.json`, 'application/json', JSON.stringify({ session, events: await allEvents(id) }, null, 2));
+type Taken = Pick<Session, 'id' | 'title'>;
+
+/** Whole sessions as one file: a document to read, or their events as they are stored. */
+export async function exportSessions(sessions: readonly Taken[], form: 'markdown' | 'json'): Promise<void> {
+  const [first] = sessions;
+  if (first === undefined) return;
+  const name = sessions.length === 1 ? first.id : `${sessions.length}-sessions`;
+  if (form === 'markdown') {
+    const texts = await inTurn(sessions, markdownOf);
+    return save(`${name}.md`, 'text/markdown', texts.join('\n---\n\n'));
   }
+  const whole = await inTurn(sessions, jsonOf);
+  save(`${name}.json`, 'application/json', JSON.stringify(whole.length === 1 ? whole[0] : whole, null, 2));
+}
+
+async function inTurn<T>(sessions: readonly Taken[], read: (session: Taken) => Promise<T>): Promise<readonly T[]> {
+  const found: T[] = [];
+  for (const session of sessions) found.push(await read(session));
+  return found;
+}
+
+async function jsonOf({ id }: Taken): Promise<object> {
+  return { session: await client.get(id), events: await allEvents(id) };
+}
+
+async function markdownOf({ id, title }: Taken): Promise<string> {
   const fold = new SessionFold();
   const leave = new AbortController();
   const { position } = await client.get(id);
@@ -19,7 +39,7 @@ export async function exportSession(id: string, title: string, form: 'markdown' 
     if (event.seq >= position) break;
   }
   leave.abort();
-  save(`${id}.md`, 'text/markdown', sessionMarkdown(title, fold.view));
+  return sessionMarkdown(title, fold.view);
 }
 
 async function allEvents(id: string): Promise<EventPage['events']> {

@@ -1,9 +1,10 @@
 import type { LifecycleVerb, SessionStatus } from '@concerto/protocol';
-import { type ReactNode, useEffect, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { client } from '../client.ts';
 import { failureOf } from '../fetching/failure.ts';
 import { Icon, type IconName } from '../shell/icon.tsx';
 import { post } from '../shell/notice-board.ts';
+import { useConfirm } from '../shell/use-confirm.ts';
 import { statusWords } from '../status/status-words.ts';
 import { isAllowed, isOver } from './lifecycle-table.ts';
 
@@ -23,26 +24,12 @@ const looks: readonly Look[] = [
   { verb: 'cancel', label: 'Cancel', icon: 'stop', help: 'End the session for good' },
 ];
 
-/** For so long a second press on Cancel is taken for a yes. */
-const confirmMs = 5000;
-/** Two presses that follow faster are one by habit. */
-const habitMs = 300;
-
 /** Ask and see the status change: the buttons keep no state of the session's own. */
 export function LifecycleButtons({ id, status }: Props): ReactNode {
   const [asking, setAsking] = useState<LifecycleVerb>();
-  const [confirmingSince, setConfirmingSince] = useState<number>();
-  const isConfirming = confirmingSince !== undefined;
-  useEffect(() => {
-    if (!isConfirming) return undefined;
-    const timer = setTimeout(() => setConfirmingSince(undefined), confirmMs);
-    return () => clearTimeout(timer);
-  }, [isConfirming]);
+  const { isConfirming, isMeant } = useConfirm();
   const ask = async (verb: LifecycleVerb): Promise<void> => {
-    // What cannot be undone is asked for twice.
-    if (verb === 'cancel' && !isConfirming) return setConfirmingSince(Date.now());
-    if (verb === 'cancel' && isConfirming && Date.now() - confirmingSince < habitMs) return;
-    setConfirmingSince(undefined);
+    if (verb === 'cancel' && !isMeant()) return;
     setAsking(verb);
     try {
       await client[verb](id);

@@ -8,6 +8,7 @@ import { Lasting } from '../time/moment.tsx';
 import { Branch } from './branch.tsx';
 import { LifecycleButtons } from './lifecycle-buttons.tsx';
 import { forcedAfterSeconds } from './lifecycle-table.ts';
+import { SessionTitle } from './session-title.tsx';
 
 type Props = {
   readonly id: string;
@@ -19,16 +20,18 @@ type Props = {
   /** What is shown may have changed since. */
   readonly isStale: boolean;
   readonly connection: ReactNode;
+  readonly onChanged: () => void;
 };
 
-export function SessionHeader({ id, session, status, statusSince, hasFailed, isStale, connection }: Props): ReactNode {
+export function SessionHeader(props: Props): ReactNode {
+  const { id, session, status, statusSince, hasFailed, isStale, connection, onChanged } = props;
   return (
     <header className="session-header">
       <Link href="/" className="icon-button" aria-label="All sessions" title="All sessions (g)">
         <Icon name="back" />
       </Link>
       <div className="session-heading">
-        <h1 title={session?.title}>{session?.title ?? id}</h1>
+        <SessionTitle id={id} session={session} onChanged={onChanged} />
         <p className="session-facts">
           <StatusBadge status={status} since={statusSince} hasFailed={hasFailed} />
           {isStale && <span className="muted">when last heard of</span>}
@@ -37,6 +40,7 @@ export function SessionHeader({ id, session, status, statusSince, hasFailed, isS
           )}
           {session !== undefined && <span className="agent-name">{session.agent}</span>}
           <Branch settings={session?.settings} />
+          {session?.archived === true && <span className="muted">archived</span>}
           {session?.parent !== undefined && <Link href={sessionPath(session.parent)}>the session that opened it</Link>}
           {connection}
         </p>

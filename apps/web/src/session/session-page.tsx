@@ -25,7 +25,7 @@ import { WorktreePanel } from './worktree-panel.tsx';
 
 /** One session: what happened and happens, what waits, and everything one can say to it. */
 export function SessionPage({ id }: { readonly id: string }): ReactNode {
-  const { view, items, session, queue, connection, retry, refusal, ...shown } = useSession(id);
+  const { view, items, session, queue, connection, retry, refusal, reload, ...shown } = useSession(id);
   const { status, statusSince, hasFailed, isStale, isReplaying, behind, earlier, unshownTo, readEarlier, hold } = shown;
   const following = useFollowing({ items, isBusy: shown.isBusy, earlier: { read: readEarlier, hold } });
   useKeepSeen(id, isReplaying ? 0 : view.position);
@@ -47,6 +47,7 @@ export function SessionPage({ id }: { readonly id: string }): ReactNode {
         isStale={isStale}
         hasFailed={hasFailed}
         statusSince={statusSince}
+        onChanged={reload}
         connection={<ConnectionBadge connection={connection} behind={behind} onRetry={retry} />}
       />
       <div className="session-columns">
@@ -72,7 +73,7 @@ export function SessionPage({ id }: { readonly id: string }): ReactNode {
             fieldRef={field}
             onSent={following.follow}
             commands={view.agent.commands}
-            whenOver={<RunAgain session={session} view={view} />}
+            whenOver={<RunAgain session={session} />}
           />
         </div>
         <aside className="session-side" aria-label="Queue and facts">
@@ -81,7 +82,7 @@ export function SessionPage({ id }: { readonly id: string }): ReactNode {
           <QueuePanel {...queue} />
           {session !== undefined && <WorktreePanel session={session} />}
           {session !== undefined && <SessionFacts session={session} view={view} />}
-          <SessionTools key={id} id={id} title={session?.title ?? id} position={view.position} />
+          <SessionTools key={id} id={id} session={session} position={view.position} onChanged={reload} />
         </aside>
       </div>
       <Announcer view={view} isReplaying={isReplaying} />

@@ -1,31 +1,40 @@
+import type { Session } from '@concerto/protocol';
 import { lazy, type ReactNode, Suspense, useState } from 'react';
 import type { InspectorTab } from '../audit/inspector.tsx';
 import { failureOf } from '../fetching/failure.ts';
-import { replaceAddress, useLocation } from '../routing/use-location.ts';
+import { ConfirmButton } from '../keeping/confirm-button.tsx';
+import { deleteSessions, putAway } from '../keeping/keep-sessions.ts';
+import { navigate, replaceAddress, useLocation } from '../routing/use-location.ts';
 import { post } from '../shell/notice-board.ts';
 import { useShortcuts } from '../shell/use-shortcuts.ts';
+import { isOver } from './lifecycle-table.ts';
 
 // Loaded when somebody wants them: few do.
 const Inspector = lazy(async () => ({ default: (await import('../audit/inspector.tsx')).Inspector }));
 
-type Props = { readonly id: string; readonly title: string; readonly position: number };
+type Props = {
+  readonly id: string;
+  readonly session: Session | undefined;
+  readonly position: number;
+  readonly onChanged: () => void;
+};
 
-/** Looks behind the page, and takes the session along. */
-export function SessionTools({ id, title, position }: Props): ReactNode {
+/** Looks behind the page, takes the session along, puts it away. */
+export function SessionTools({ id, session, position, onChanged }: Props): ReactNode {
   const { path, query } = useLocation();
   const linked = Number(query.get('event') ?? 0);
   const [tab, setTab] = useState<InspectorTab | undefined>(linked > 0 ? 'events' : undefined);
   useShortcuts({ i: () => setTab('audit') });
   const take = async (form: 'markdown' | 'json'): Promise<void> => {
     try {
-      const { exportSession } = await import('../export/export-session.ts');
-      await exportSession(id, title, form);
+      const { exportSessions } = await import('../export/export-session.ts');
+      await exportSessions([{ id, title: session?.title ?? id }], form);
     } catch (cause) {
       post('bad', failureOf(cause).text);
     }
   };
   return (
-    <section className="panel session-tools" aria-label="Inspect and export">
+    <section className="panel session-tools" aria-label="Inspect, export and keep">
       <button type="button" className="button small" title="Audit and events (i)" onClick={() => setTab('audit')}>
         Inspect
       </button>
@@ -35,6 +44,7 @@ export function SessionTools({ id, title, position }: Props): ReactNode {
       <button type="button" className="button small" onClick={() => void take('json')}>
         Export JSON
       </button>
+      {session !== undefined && session.parent === undefined && <Keep session={session} onChanged={onChanged} />}
       {tab !== undefined && (
         <Suspense>
           <Inspector
@@ -51,5 +61,32 @@ export function SessionTools({ id, title, position }: Props): ReactNode {
         </Suspense>
       )}
     </section>
+  );
+}
+
+/** What a program opened is kept and deleted with it. */
+function Keep({ session, onChanged }: { readonly session: Session; readonly onChanged: () => void }): ReactNode {
+  const isAway = session.archived === true;
+  const away = async (): Promise<void> => {
+    await putAway([session], !isAway);
+    onChanged();
+  };
+  const remove = async (): Promise<void> => {
+    if ((await deleteSessions([session])).length > 0) navigate('/');
+  };
+  return (
+    <>
+      <button type="button" className="button small" onClick={() => void away()}>
+        {isAway ? 'Take out of the archive' : 'Archive'}
+      </button>
+      {isOver(session.status) && (
+        <ConfirmButton
+          label="Delete"
+          question="Delete it for good?"
+          title="With all that it holds and opened"
+          onMeant={() => void remove()}
+        />
+      )}
+    </>
   );
 }

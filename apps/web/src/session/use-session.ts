@@ -21,7 +21,11 @@ export function useSession(id: string) {
   const isReplaying = behind > 0;
   // Nothing that is replayed changes what the server says now.
   const revision = (changes: number): string => `${isReplaying ? 'replay' : changes} ${connections}`;
-  const { value: fetched, error } = useFetched(
+  const {
+    value: fetched,
+    error,
+    reload,
+  } = useFetched(
     async (signal) => {
       const loaded = await client.get(id, { signal });
       setHead((before) => before ?? loaded.position);
@@ -41,6 +45,8 @@ export function useSession(id: string) {
     queue,
     connection,
     retry,
+    /** What it is as a whole has changed without an event. */
+    reload,
     refusal: refusalOf(connection, session === undefined ? error : undefined),
     behind: Number.isFinite(behind) ? behind : 0,
     isReplaying,

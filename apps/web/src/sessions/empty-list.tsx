@@ -10,6 +10,7 @@ type Props = {
 };
 
 export function EmptyList({ wish, isNew, targets }: Props): ReactNode {
+  if (isNew && wish.isArchive) return <p className="empty">Nothing was put away.</p>;
   if (!isNew) {
     const where = wish.filter === 'all' ? '' : ` in “${labelOf(wish.filter)}”`;
     return <p className="empty">{wish.sought === '' ? `No session is${where} now.` : `Nothing is found${where}.`}</p>;

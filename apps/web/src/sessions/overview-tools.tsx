@@ -8,12 +8,13 @@ type Props = {
   readonly hasMore: boolean;
   readonly searchRef: Ref<HTMLInputElement>;
   readonly onWish: (wish: Wish) => void;
+  readonly onSelect: () => void;
 };
 
 const sortNames: readonly SortName[] = ['activity', 'created'];
 
 /** Which sessions are shown, and in which order. */
-export function OverviewTools({ wish, counts, hasMore, searchRef, onWish }: Props): ReactNode {
+export function OverviewTools({ wish, counts, hasMore, searchRef, onWish, onSelect }: Props): ReactNode {
   return (
     <div className="overview-tools">
       <fieldset className="filter" aria-label="Filter by status">
@@ -32,6 +33,14 @@ export function OverviewTools({ wish, counts, hasMore, searchRef, onWish }: Prop
             </span>
           </button>
         ))}
+        <button
+          type="button"
+          className="filter-button"
+          aria-pressed={wish.isArchive}
+          onClick={() => onWish({ ...wish, isArchive: !wish.isArchive })}
+        >
+          Archive
+        </button>
       </fieldset>
       <input
         ref={searchRef}
@@ -61,6 +70,14 @@ export function OverviewTools({ wish, counts, hasMore, searchRef, onWish }: Prop
           </option>
         ))}
       </select>
+      <button
+        type="button"
+        className="button"
+        title="Do something to several (x selects the focused one)"
+        onClick={onSelect}
+      >
+        Select
+      </button>
     </div>
   );
 }

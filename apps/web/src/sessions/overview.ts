@@ -22,7 +22,13 @@ export const filterNames: readonly FilterName[] = ['all', ...groupNames];
 export const sorts = { activity: 'Last activity', created: 'Newest' } as const;
 export type SortName = keyof typeof sorts;
 
-export type Wish = { readonly filter: FilterName; readonly sought: string; readonly sort: SortName };
+export type Wish = {
+  readonly filter: FilterName;
+  readonly sought: string;
+  readonly sort: SortName;
+  /** Those that were put away instead of the others. */
+  readonly isArchive: boolean;
+};
 /** How deep a session stands below another of the same group. */
 type Row = { readonly session: Session; readonly depth: number };
 export type Group = { readonly name: GroupName; readonly rows: readonly Row[] };
@@ -32,7 +38,10 @@ export function labelOf(filter: FilterName): string {
 }
 
 /** The sessions that are wanted, by what they need from a person. Groups that are empty are left out. */
-export function groupSessions(sessions: readonly Session[], { filter, sought, sort }: Wish): readonly Group[] {
+export function groupSessions(
+  sessions: readonly Session[],
+  { filter, sought, sort }: Omit<Wish, 'isArchive'>,
+): readonly Group[] {
   const found = sessions.filter((session) => isFound(session, sought));
   return groupNames
     .filter((name) => filter === 'all' || filter === name)

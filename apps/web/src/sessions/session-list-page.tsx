@@ -1,4 +1,5 @@
-import { type ReactNode, type Ref, useEffect, useMemo, useRef, useState } from 'react';
+import type { Session } from '@concerto/protocol';
+import { type ReactNode, type Ref, useEffect, useRef, useState } from 'react';
 import { client } from '../client.ts';
 import { failureOf } from '../fetching/failure.ts';
 import { type Fetched, useFetched } from '../fetching/use-fetched.ts';
@@ -8,11 +9,14 @@ import { usePageTitle } from '../shell/use-page-title.ts';
 import { useShortcuts } from '../shell/use-shortcuts.ts';
 import { StartForm } from '../start/start-form.tsx';
 import { listTargets, type Target } from '../start/targets.ts';
+import { BulkBar } from './bulk-bar.tsx';
 import { EmptyList } from './empty-list.tsx';
 import { countsOf, filterNames, type Group, groupSessions, groups, type Wish } from './overview.ts';
 import { OverviewTools } from './overview-tools.tsx';
 import { PoolMeter } from './pool-meter.tsx';
 import { SessionRow } from './session-row.tsx';
+import { useListed } from './use-listed.ts';
+import { type Selection, useSelection } from './use-selection.ts';
 
 /** How many rows are laid out at first, and how many more each time. */
 const shownItems = 50;
@@ -24,22 +28,23 @@ export function SessionListPage(): ReactNode {
   const prompt = useRef<HTMLTextAreaElement>(null);
   const search = useRef<HTMLInputElement>(null);
   const list = useRef<HTMLDivElement>(null);
-  const { rows, hasMore, error, waiting } = useOverview();
+  const selection = useSelection();
+  const { waiting } = useOverview();
+  const { sessions, hasMore, error } = useListed(wish.isArchive);
   useEffect(() => overview.want(shown), [shown]);
   const targets = useFetched((signal) => listTargets(client, signal), {
     key: 'targets',
     // Asked again only once the server is back: what it offers does not change while it runs.
     revision: error === undefined ? 1 : 0,
   });
-  const sessions = useMemo(() => [...(rows?.values() ?? [])], [rows]);
-  const found = groupSessions(sessions, wish);
-  const total = found.reduce((sum, group) => sum + group.rows.length, 0);
   usePageTitle('Sessions', waiting.length > 0);
   useShortcuts({
     n: () => prompt.current?.focus(),
     '/': () => search.current?.focus(),
     j: () => moveFocus(list.current, 1),
     k: () => moveFocus(list.current, -1),
+    x: () => selectFocused(selection),
+    Escape: selection.ids === undefined ? undefined : selection.end,
   });
   return (
     <main className="list-page" tabIndex={-1}>
@@ -48,34 +53,75 @@ export function SessionListPage(): ReactNode {
         <ListHead onNew={() => prompt.current?.focus()} />
         <OverviewTools
           wish={wish}
-          counts={countsOf(sessions, wish.sought)}
+          counts={countsOf(sessions ?? [], wish.sought)}
           hasMore={hasMore}
           searchRef={search}
           onWish={(next) => {
             setShown(shownItems);
             setWish(next);
           }}
+          onSelect={selection.ids === undefined ? selection.start : selection.end}
         />
         {error !== undefined && (
           <p className="inline-problem" role="alert">
             {failureOf(error).text}
           </p>
         )}
-        {rows !== undefined && total === 0 && (
-          <EmptyList wish={wish} isNew={sessions.length === 0} targets={targets.value ?? []} />
-        )}
-        <div className="session-groups" ref={list} aria-busy={rows === undefined}>
-          {limited(found, shown).map((group) => (
-            <SessionGroup key={group.name} group={group} count={countOf(found, group)} />
-          ))}
-        </div>
-        {(hasMore || total > shown) && (
-          <button type="button" className="button more" onClick={() => setShown(shown + shownItems)}>
-            Load more
-          </button>
-        )}
+        <Found
+          sessions={sessions}
+          wish={wish}
+          shown={shown}
+          listRef={list}
+          selection={selection}
+          targets={targets.value ?? []}
+          hasMore={hasMore}
+          onMore={() => setShown(shown + shownItems)}
+        />
       </section>
     </main>
+  );
+}
+
+type FoundProps = {
+  readonly sessions: readonly Session[] | undefined;
+  readonly wish: Wish;
+  readonly shown: number;
+  readonly listRef: Ref<HTMLDivElement>;
+  readonly selection: Selection;
+  readonly targets: readonly Target[];
+  readonly hasMore: boolean;
+  readonly onMore: () => void;
+};
+
+function Found({ sessions, wish, shown, listRef, selection, targets, hasMore, onMore }: FoundProps): ReactNode {
+  const found = groupSessions(sessions ?? [], wish);
+  const rows = found.flatMap((group) => group.rows.map(({ session }) => session));
+  const own = rows.filter(({ parent }) => parent === undefined);
+  return (
+    <>
+      {selection.ids !== undefined && (
+        <BulkBar
+          selected={selection.of(own)}
+          listed={own}
+          isArchive={wish.isArchive}
+          onAll={selection.all}
+          onEnd={selection.end}
+        />
+      )}
+      {sessions !== undefined && rows.length === 0 && (
+        <EmptyList wish={wish} isNew={sessions.length === 0} targets={targets} />
+      )}
+      <div className="session-groups" ref={listRef} aria-busy={sessions === undefined}>
+        {limited(found, shown).map((group) => (
+          <SessionGroup key={group.name} group={group} count={countOf(found, group)} selection={selection} />
+        ))}
+      </div>
+      {(hasMore || rows.length > shown) && (
+        <button type="button" className="button more" onClick={onMore}>
+          Load more
+        </button>
+      )}
+    </>
   );
 }
 
@@ -105,7 +151,9 @@ function StartSide({ targets: { value, error }, promptRef }: StartProps): ReactN
   );
 }
 
-function SessionGroup({ group, count }: { readonly group: Group; readonly count: number }): ReactNode {
+type GroupProps = { readonly group: Group; readonly count: number; readonly selection: Selection };
+
+function SessionGroup({ group, count, selection: { ids, toggle } }: GroupProps): ReactNode {
   const id = `group-${group.name}`;
   return (
     <section className="session-group" data-group={group.name}>
@@ -114,7 +162,13 @@ function SessionGroup({ group, count }: { readonly group: Group; readonly count:
       </h2>
       <ul className="session-list" aria-labelledby={id}>
         {group.rows.map(({ session, depth }) => (
-          <SessionRow key={session.id} session={session} depth={depth} />
+          <SessionRow
+            key={session.id}
+            session={session}
+            depth={depth}
+            isSelected={ids?.has(session.id)}
+            onSelect={toggle}
+          />
         ))}
       </ul>
     </section>
@@ -128,12 +182,14 @@ function useWish(): readonly [Wish, (wish: Wish) => void] {
     filter: filterNames.find((name) => name === query.get('show')) ?? 'all',
     sought: query.get('q') ?? '',
     sort: query.get('sort') === 'created' ? 'created' : 'activity',
+    isArchive: query.get('archive') === 'true',
   };
   const setWish = (next: Wish): void => {
     const params = new URLSearchParams();
     if (next.filter !== 'all') params.set('show', next.filter);
     if (next.sought !== '') params.set('q', next.sought);
     if (next.sort !== 'activity') params.set('sort', next.sort);
+    if (next.isArchive) params.set('archive', 'true');
     replaceAddress(params.size === 0 ? '/' : `/?${params}`);
   };
   return [wish, setWish];
@@ -157,4 +213,10 @@ function moveFocus(list: HTMLElement | null, by: number): void {
   const at = links.findIndex((link) => link === document.activeElement);
   const next = at === -1 ? 0 : Math.min(links.length - 1, Math.max(0, at + by));
   links[next]?.focus();
+}
+
+function selectFocused({ toggle, start }: Selection): void {
+  const row = document.activeElement?.closest<HTMLElement>('.session-row');
+  if (row?.dataset.id === undefined) start();
+  else toggle(row.dataset.id);
 }

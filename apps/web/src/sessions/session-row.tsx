@@ -16,13 +16,31 @@ type Props = {
   readonly session: Session;
   /** How many sessions above it stand in the list. */
   readonly depth: number;
+  /** Undefined while nothing is being selected. */
+  readonly isSelected: boolean | undefined;
+  readonly onSelect: (id: string) => void;
 };
 
-export function SessionRow({ session, depth }: Props): ReactNode {
+export function SessionRow({ session, depth, isSelected, onSelect }: Props): ReactNode {
   const { id, title, agent, status, updatedAt, pending, error, usage, position, parent } = session;
   const isUnread = status !== 'running' && position > seenPosition(id);
   return (
-    <li className="session-row" data-waits={asksYou(session)} data-unread={isUnread} data-depth={Math.min(depth, 3)}>
+    <li
+      className="session-row"
+      data-waits={asksYou(session)}
+      data-unread={isUnread}
+      data-depth={Math.min(depth, 3)}
+      data-id={id}
+    >
+      {isSelected !== undefined && parent === undefined && (
+        <input
+          type="checkbox"
+          className="row-check"
+          aria-label={`Select ${title}`}
+          checked={isSelected}
+          onChange={() => onSelect(id)}
+        />
+      )}
       <Link href={sessionPath(id)} className="session-link">
         <span className="session-title">
           <Plain text={title} />

@@ -19,6 +19,7 @@ const groups: readonly { readonly title: string; readonly keys: readonly (readon
     keys: [
       ['j / k', 'Next or previous session'],
       ['Enter', 'Open it'],
+      ['x', 'Select the focused one, for what is done to several'],
       ['/', 'Search'],
     ],
   },
@@ -35,6 +36,7 @@ const groups: readonly { readonly title: string; readonly keys: readonly (readon
       ['Alt+Enter', 'Queue, also while a question is open'],
       ['Ctrl+Enter', 'Steer: say it in the running turn (⌘ on a Mac)'],
       ['i', 'Inspect: audit and events'],
+      ['e', 'Rename it'],
       ['b', 'To the end of the timeline, and follow it'],
     ],
   },

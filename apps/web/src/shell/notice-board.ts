@@ -1,4 +1,12 @@
-export type Notice = { readonly id: number; readonly tone: 'info' | 'bad'; readonly text: string };
+/** What one can do about it while it is shown. */
+type NoticeAction = { readonly label: string; readonly act: () => void };
+
+export type Notice = {
+  readonly id: number;
+  readonly tone: 'info' | 'bad';
+  readonly text: string;
+  readonly action: NoticeAction | undefined;
+};
 
 /** How many are shown at once; the oldest goes first. */
 const noticesMax = 4;
@@ -10,10 +18,10 @@ let lastId = 0;
 const listeners = new Set<() => void>();
 
 /** Tells the person something that happened outside of what they look at. */
-export function post(tone: Notice['tone'], text: string): void {
+export function post(tone: Notice['tone'], text: string, action?: NoticeAction): void {
   lastId += 1;
   const id = lastId;
-  change([...notices.filter((notice) => notice.text !== text), { id, tone, text }].slice(-noticesMax));
+  change([...notices.filter((notice) => notice.text !== text), { id, tone, text, action }].slice(-noticesMax));
   setTimeout(() => dismiss(id), tone === 'bad' ? badLastsMs : infoLastsMs);
 }
 

@@ -9,6 +9,18 @@ export function Notices(): ReactNode {
       {notices.map((notice) => (
         <p key={notice.id} className="notice" data-tone={notice.tone} role={notice.tone === 'bad' ? 'alert' : 'status'}>
           <span>{notice.text}</span>
+          {notice.action !== undefined && (
+            <button
+              type="button"
+              className="button small"
+              onClick={() => {
+                notice.action?.act();
+                dismiss(notice.id);
+              }}
+            >
+              {notice.action.label}
+            </button>
+          )}
           <button type="button" className="icon-button" aria-label="Dismiss" onClick={() => dismiss(notice.id)}>
             <Icon name="close" />
           </button>
