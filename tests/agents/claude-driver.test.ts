@@ -68,8 +68,9 @@ describe('the real claude program, driven', () => {
     const asked = (await agent.until('approval')).at(-1);
     expect(asked).toMatchObject({
       description: 'Bash: echo hello > out.txt',
-      risk_level: 'high',
       tool: 'Bash',
+      kind: 'execute',
+      command: 'echo hello > out.txt',
       input: writes.arguments,
     });
     expect(existsSync(out())).toBe(false);
@@ -171,7 +172,6 @@ describe('the real claude program, driven', () => {
     expect(asked).toMatchObject({
       tool: 'ExitPlanMode',
       description: 'ExitPlanMode: First this, then that.',
-      risk_level: 'medium',
     });
     await answer(agent, asked, 'yes');
     expect((await agent.until('result')).at(-1)).toMatchObject({ text: 'On it.' });

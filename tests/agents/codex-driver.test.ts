@@ -55,8 +55,9 @@ describe('the real codex program, driven', () => {
     const asked = (await agent.until('approval')).at(-1);
     expect(asked).toMatchObject({
       description: 'shell: echo hello > out.txt',
-      risk_level: 'high',
       tool: 'shell',
+      kind: 'execute',
+      command: 'echo hello > out.txt',
       input: { command: 'echo hello > out.txt' },
     });
     expect(existsSync(out())).toBe(false);

@@ -121,13 +121,13 @@ agent Coder { connector: coder, timeout: 100 }
 fn main() -> Result<Nil, Error> {
     let result = listen Coder.execute("Write out.txt") {
         "tool_call" => |call: ToolCall| {
-            emit("call", {"name": call.name, "kind": call.kind});
+            emit("call", std::json::stringify({"name": call.name, "kind": call.kind}));
         },
         "approval" => |request: Approval| {
             let allows = std::json::stringify(request).contains("allow_once");
-            emit("approval", {
+            emit("approval", std::json::stringify({
                 "kind": request.kind, "command": request.command, "risk": request.risk_level, "allows": allows,
-            });
+            }));
             "no, not today"
         },
         _ => |_| {},

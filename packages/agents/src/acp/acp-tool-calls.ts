@@ -7,7 +7,7 @@ import { isJsonObject, memberOf } from '../json-member.ts';
 import { toolKind } from '../tool-kind.ts';
 import { contentOf } from './acp-content.ts';
 import { describeCall } from './acp-permission.ts';
-import { type ToolNaming, toolName } from './acp-tool-rules.ts';
+import { type ToolNaming, toolInput, toolName } from './acp-tool-rules.ts';
 
 /** Calls of one turn that are remembered; of more only the words pass. */
 const callsMax = 10_000;
@@ -100,8 +100,9 @@ export class AcpToolCalls {
     const name = known?.call.name ?? (isNaming ? toolName(change, began, this.#naming) : undefined);
     if (known === undefined) {
       if (this.#calls.size >= callsMax) return undefined;
+      const call = { ...change, name };
       const first = {
-        call: { ...change, name },
+        call: { ...call, rawInput: toolInput(call, this.#naming) },
         isShown: false,
         isOver: false,
         isRefused: false,

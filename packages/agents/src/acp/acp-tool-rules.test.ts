@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ruleOfTool } from '../tool-rule.ts';
-import { namesInRules, toolName, toolNaming, whyUnruled } from './acp-tool-rules.ts';
+import { namesInRules, toolInput, toolName, toolNaming, whyUnruled } from './acp-tool-rules.ts';
 
 const servers = { files: { transport: 'stdio' as const, command: 'mcp-files' } };
 
@@ -33,4 +33,12 @@ test('an agent that never tells the names of its tools is refused rules, and is 
   expect(whyUnruled({ tools: { allow: [] } }, naming)).toContain('cannot be held');
   expect(whyUnruled({ tools: {} }, naming)).toBeUndefined();
   expect(whyUnruled({ tools: { deny: ['shell'] } }, toolNaming({ tool_names: 'title' }, 'codex-acp'))).toBeUndefined();
+});
+
+test('the command of Gemini CLI is read from the title of its shell, and of nothing else', () => {
+  const call = { toolCallId: 'run_shell_command__1', title: 'rm -r build', name: 'run_shell_command' };
+  expect(toolInput(call, 'id')).toEqual({ command: 'rm -r build' });
+  expect(toolInput({ ...call, rawInput: { command: 'ls' } }, 'id')).toEqual({ command: 'ls' });
+  expect(toolInput({ ...call, name: 'mcp_files_remove' }, 'id')).toBeUndefined();
+  expect(toolInput(call, 'name')).toBeUndefined();
 });

@@ -1,3 +1,4 @@
+import type { Json } from '@concerto/base';
 import type { AcpParams } from '@concerto/protocol';
 import type { ToolCall } from '@concerto/protocol/acp';
 import { serverToolNames } from '../tool-rule.ts';
@@ -40,6 +41,12 @@ export function toolName(call: ToolCall, began: ToolCall, naming: ToolNaming | '
     case 'nowhere':
       return undefined;
   }
+}
+
+/** What a tool was called with. Gemini CLI tells none of it, but the whole title of its shell is the command. */
+export function toolInput({ rawInput, title, name }: ToolCall, naming: ToolNaming | 'nowhere'): Json | undefined {
+  if (rawInput !== undefined || naming !== 'id' || name !== 'run_shell_command' || title == null) return rawInput;
+  return { command: title };
 }
 
 /** The server whose tool it is, of those that the session has; its tool goes by a name of the agent's making. */
