@@ -35,7 +35,7 @@ async function start(script: Script, params: JsonObject = {}): Promise<Agent> {
     type: 'init',
     params: { command: claude, work_dir: place.workDir, model: 'claude-sonnet-4-5', ...params },
   });
-  expect((await agent.until('init_ack')).at(-1)).toMatchObject({ 
+  expect((await agent.until('init_ack')).at(-1)).toMatchObject({
     capabilities: expect.arrayContaining(['steer', 'interrupt', 'cancel']),
   });
   return agent;

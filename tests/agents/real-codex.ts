@@ -1,16 +1,27 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { type Script, startScriptedModelServer } from '../../packages/models/src/testing/scripted-model-server.ts';
 import type { Place } from './real-claude.ts';
 
 /** The real program, put there by `npm run test:agents`. */
 export const codex = process.env.CONCERTO_TEST_CODEX ?? '';
 
+/** As with everybody not in a temporary folder: there it keeps no helpers of its sandbox, and its commands fail. */
+const homes = join(
+  dirname(dirname(dirname(fileURLToPath(import.meta.url)))),
+  'node_modules',
+  '.cache',
+  'agents',
+  'homes',
+);
+
 /** A model on loopback, a home that knows no other, and a folder to work in. Close it. */
 export async function openCodexPlace(script: Script): Promise<Place> {
   const model = await startScriptedModelServer(script);
-  const home = await mkdtemp(join(tmpdir(), 'codex-home-'));
+  await mkdir(homes, { recursive: true });
+  const home = await mkdtemp(join(homes, 'codex-home-'));
   const workDir = await mkdtemp(join(tmpdir(), 'codex-work-'));
   await mkdir(join(home, '.codex'));
   await writeFile(join(home, '.codex', 'config.toml'), settings(model.url));

@@ -390,11 +390,11 @@ setInterval(() => {}, 1000);`,
 });
 
 describe('a program of another protocol', () => {
-  const claude = fileURLToPath(new URL('../../../packages/agents/test/agents/claude.mjs', import.meta.url));
-  const driven = (env: string): string =>
-    manifest(
-      `[agents.it]\nprotocol = "claude"\ncommand = ${JSON.stringify(process.execPath)}\nargs = [${JSON.stringify(claude)}]\n${env}`,
-    );
+  const driven = (env: string, protocol = 'claude'): string => {
+    const peer = fileURLToPath(new URL(`../../../packages/agents/test/agents/${protocol}.mjs`, import.meta.url));
+    const started = `command = ${JSON.stringify(process.execPath)}\nargs = [${JSON.stringify(peer)}]`;
+    return manifest(`[agents.it]\nprotocol = "${protocol}"\n${started}\n${env}`);
+  };
 
   test('is named with its version', async () => {
     const { of } = await examine(driven(''), '--no-prompt');
@@ -405,5 +405,14 @@ describe('a program of another protocol', () => {
     const { code, statuses, of } = await examine(driven('env = { STRANGER = "1" }\n'), 'it');
     expect([code, statuses.login, statuses.turn]).toEqual([1, 'fail', undefined]);
     expect(of('login')).toMatchObject([{ help: expect.stringContaining('run `claude` in a terminal and log in') }]);
+  });
+
+  test('that warns when it starts is heard', async () => {
+    const { code, of } = await examine(driven('env = { CODEX_HOME = "/tmp/home" }\n', 'codex'), '--no-prompt');
+    expect(code).toBe(0);
+    expect(of('start')).toMatchObject([
+      { status: 'ok' },
+      { status: 'warn', message: expect.stringContaining('put its home (CODEX_HOME, now /tmp/home) elsewhere') },
+    ]);
   });
 });

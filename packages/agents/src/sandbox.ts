@@ -16,7 +16,14 @@ export type Sandbox = {
 };
 
 export type SandboxUse =
-  | { readonly kind: 'bubblewrap'; readonly program: string }
+  | {
+      readonly kind: 'bubblewrap';
+      readonly program: string;
+      /** Beside the view itself. */
+      readonly args: readonly string[];
+      /** Whether a program inside can open a sandbox of its own for what it starts; Codex does, for every command. */
+      readonly nests: boolean;
+    }
   | { readonly kind: 'none'; readonly reason: string };
 
 const probeTimeoutMs = 10_000;
@@ -45,6 +52,12 @@ const view = [
   '/proc',
 ];
 
+/**
+ * Of root's own namespace the kernel lets nobody make another without this, and an agent's own sandbox begins with one.
+ * It gives nothing that who may write root's files has not: what it marks gains nothing inside.
+ */
+const nestingOfRoot = ['--cap-add', 'CAP_SETFCAP'];
+
 let probed: Promise<SandboxUse> | undefined;
 
 /** Whether agents can be put into a sandbox here; tried once. */
@@ -68,7 +81,17 @@ export async function sandboxPrefix(
       `agent "${agent}": \`sandbox = "require"\`, but there is none here: ${use.reason}`,
     );
   }
-  return [...deaf, use.program, ...view, ...hidden(hide), ...shown([workingDir, ...show], hide), '--', ...listening];
+  const { program, args } = use;
+  return [
+    ...deaf,
+    program,
+    ...view,
+    ...args,
+    ...hidden(hide),
+    ...shown([workingDir, ...show], hide),
+    '--',
+    ...listening,
+  ];
 }
 
 function hidden(paths: readonly string[]): string[] {
@@ -100,11 +123,24 @@ async function probe(): Promise<SandboxUse> {
   if (program === undefined) {
     return { kind: 'none', reason: 'bubblewrap is not installed (`apt-get install bubblewrap`)' };
   }
-  const [command, ...args] = [...deaf, program, ...view, '--', ...listening, 'true'];
+  const inner = [program, '--unshare-user', '--unshare-pid', '--ro-bind', '/', '/'];
+  const isRoot = process.getuid?.() === 0;
+  let why: string | undefined;
+  for (const args of isRoot ? [nestingOfRoot, []] : [[]]) {
+    const outer = [...deaf, program, ...view, ...args, '--', ...listening];
+    why = await whyFails([...outer, 'true']);
+    if (why !== undefined) continue;
+    const nests = (await whyFails([...outer, ...inner, '--', 'true'])) === undefined;
+    return { kind: 'bubblewrap', program, args, nests };
+  }
+  return { kind: 'none', reason: `bubblewrap: ${why}` };
+}
+
+/** Undefined when the command succeeds. */
+async function whyFails([command = '', ...args]: readonly string[]): Promise<string | undefined> {
   return await new Promise((settle) => {
     execFile(command, args, { timeout: probeTimeoutMs }, (error, _, stderr) => {
-      const why = stderr.trim().split('\n')[0] || 'it does not work here';
-      settle(error === null ? { kind: 'bubblewrap', program } : { kind: 'none', reason: `bubblewrap: ${why}` });
+      settle(error === null ? undefined : stderr.trim().split('\n')[0] || 'it does not work here');
     });
   });
 }

@@ -14,7 +14,7 @@ function lenient<Schema extends z.ZodMiniType>(schema: Schema) {
 const word = lenient(z.string());
 const record = z.record(z.string(), JsonValue);
 
-export const InitializeResult = z.looseObject({ userAgent: word });
+export const InitializeResult = z.looseObject({ userAgent: word, codexHome: word });
 
 export const ConfigResult = z.looseObject({ config: z.looseObject({ mcp_servers: lenient(record) }) });
 

@@ -16,6 +16,8 @@ export type AgentEnd = {
 
 type AgentInfo = Extract<WorkEvent, { type: 'agentInfo' }>;
 
+export type Introduction = { readonly info: AgentInfo | undefined; readonly warnings: readonly string[] };
+
 function isInfo(event: WorkEvent): event is AgentInfo {
   return event.type === 'agentInfo';
 }
@@ -76,15 +78,21 @@ export class AgentRun {
     return this.#ready.shift();
   }
 
-  /** What it has said of itself before anything is asked of it. */
-  async introduced(deadline: AbortSignal): Promise<AgentInfo | undefined> {
+  /** What it, or its driver, has said before anything is asked of it. */
+  async introduced(deadline: AbortSignal): Promise<Introduction> {
     this.#pending ??= this.#batches.next();
     const batch = await before(deadline, this.#pending);
-    if (batch === undefined || batch.done === true) return undefined;
+    if (batch === undefined || batch.done === true) return { info: undefined, warnings: [] };
     this.#pending = undefined;
     this.#ready.push(...batch.value);
+    const warnings = this.#ready.flatMap((said) =>
+      said.kind === 'message' && said.message.type === 'log' && said.message.level === 'warn'
+        ? [said.message.message]
+        : [],
+    );
     const infos = this.#ready.flatMap((said) => (said.kind === 'events' ? said.events.filter(isInfo) : []));
-    return infos.reduce<AgentInfo | undefined>((known, info) => ({ ...known, ...info }), undefined);
+    const info = infos.reduce<AgentInfo | undefined>((known, next) => ({ ...known, ...next }), undefined);
+    return { info, warnings };
   }
 
   async prompt(text: string, id: string): Promise<void> {

@@ -121,14 +121,17 @@ class AgentCheck {
 
   /** Which program it is; false when nobody is logged in, and there is no sense in asking it anything. */
   async #introduced(run: AgentRun): Promise<boolean> {
-    const info = await run.introduced(within(announceMs, this.#options.calledOff));
+    const { info, warnings } = await run.introduced(within(announceMs, this.#options.calledOff));
     const version = run.connection.version ?? info?.version;
     const known = [
       ...(version === undefined ? [] : [`version ${version}`]),
       ...(info?.model === undefined ? [] : [`model ${info.model}`]),
     ];
     if (known.length > 0) this.#add(passed(`${this.#name}.program`, known.join(', ')));
-    if (info?.login === undefined || info.login === '') return true;
+    if (info?.login === undefined || info.login === '') {
+      this.#add(...warnings.map((warning) => warned(`${this.#name}.start`, warning, warningHelp)));
+      return true;
+    }
     this.#add(failed(`${this.#name}.login`, 'it is not logged in', info.login));
     return false;
   }
@@ -359,4 +362,5 @@ const correlationHelp =
   'keep waiting while `in_reply_to_id` is not the `id` of your question; with several questions open the answers come in any order';
 const flushHelp =
   'its stdout is buffered: flush after each line (`print(…, flush=True)` or `python3 -u`, `fflush(stdout)`, `stdbuf -oL`)';
+const warningHelp = 'do what it says, or read what docs/guide/agents.md says of this agent';
 const exitHelp = 'end when reading stdin gives the end of the file, and at SIGTERM';

@@ -21,7 +21,11 @@ export function checkNode(version: string = process.versions.node): Finding {
 /** Without one an agent is a process like any other of this user, and can answer for you. */
 export async function checkSandbox(): Promise<Finding> {
   const use = await probeSandbox();
-  if (use.kind === 'bubblewrap') return passed('sandbox', 'agents run in a sandbox (bubblewrap)');
+  if (use.kind === 'bubblewrap' && use.nests) return passed('sandbox', 'agents run in a sandbox (bubblewrap)');
+  if (use.kind === 'bubblewrap') {
+    const message = 'agents run in a sandbox (bubblewrap), but none of their own can be opened inside it';
+    return warned('sandbox', message, 'set `sandbox = "off"` for agents that have one of their own (Codex)');
+  }
   const help = 'install bubblewrap, or read docs/SECURITY.md for what an agent can do without it';
   return warned('sandbox', `agents run without a sandbox: ${use.reason}`, help);
 }

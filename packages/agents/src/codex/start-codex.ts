@@ -10,6 +10,7 @@ import { agentInfo } from '../driver-output.ts';
 import { clientInfo, PeerHandshake } from '../peer-link.ts';
 import { CodexConversation } from './codex-conversation.ts';
 import { threadParams } from './codex-params.ts';
+import { whyUnguarded, whyWithoutHelpers } from './codex-sandbox.ts';
 
 /** What would only fill the pipe: the item that follows says it again, as a whole. */
 const unwanted = ['item/fileChange/outputDelta', 'item/fileChange/patchUpdated', 'turn/diff/updated', 'thread/started'];
@@ -17,11 +18,23 @@ const unwanted = ['item/fileChange/outputDelta', 'item/fileChange/patchUpdated',
 const howToLogIn = 'run `codex login` in a terminal, or name a provider in its `config.toml`';
 
 /** Starts `codex app-server` and opens a thread, or takes up the one that it is given. */
-export function startCodex(spec: AgentSpec, params: CodexParams, options: DriverOptions): Promise<AgentConnection> {
+export async function startCodex(
+  spec: AgentSpec,
+  params: CodexParams,
+  options: DriverOptions,
+): Promise<AgentConnection> {
+  const unguarded = await whyUnguarded(spec);
+  if (unguarded !== undefined && params.sandbox === 'read-only') {
+    throw new AgentError(
+      'init-refused',
+      `agent "${spec.name}": \`sandbox = "read-only"\` cannot be held: ${unguarded}`,
+    );
+  }
   const workingDir = resolve(spec.workingDir ?? '.', params.work_dir ?? '.');
   const launched = { ...spec, workingDir, args: [...(spec.args ?? []), 'app-server'] };
-  return openAgent(spec, options, { spec: launched }, async (link) => {
+  return await openAgent(spec, options, { spec: launched }, async (link) => {
     const codex = new CodexConversation(link, params);
+    if (unguarded !== undefined) link.warn(unguarded);
     await new Opening(link, codex, options).run(params, workingDir);
     return codex;
   });
@@ -42,13 +55,19 @@ class Opening {
 
   async run(params: CodexParams, workingDir: string): Promise<void> {
     const capabilities = { experimentalApi: true, requestAttestation: false, optOutNotificationMethods: unwanted };
-    const { userAgent } = await this.#handshake.ask('initialize', { clientInfo, capabilities }, InitializeResult);
+    const { userAgent, codexHome } = await this.#handshake.ask(
+      'initialize',
+      { clientInfo, capabilities },
+      InitializeResult,
+    );
     await this.#codex.peer.notify('initialized', {});
     const opened = await this.#thread(threadParams(params, workingDir, await this.#others(params, workingDir)));
     const version = /\/(\d+\.\d+\.\d+\S*)/.exec(userAgent ?? '')?.[1];
     const { model } = opened;
     this.#codex.opened(opened.thread.id, { version, ...(model == null ? {} : { model }) });
     await this.#introduce(opened, version, params);
+    const helpless = whyWithoutHelpers(codexHome);
+    if (helpless !== undefined) this.#link.warn(helpless);
   }
 
   /** What it offers, and whether it can be asked anything at all; an older program may not know. */

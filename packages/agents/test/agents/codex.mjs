@@ -217,7 +217,7 @@ const prompts = {
 };
 
 const methods = {
-  initialize: () => ({ userAgent: 'concerto/0.9.1 (Linux)' }),
+  initialize: () => ({ userAgent: 'concerto/0.9.1 (Linux)', codexHome: process.env.CODEX_HOME }),
   'config/read': () => ({ config: { mcp_servers: { own: { command: 'mine' }, files: { command: 'mine' } } } }),
   'thread/start': (params) => {
     started = params;
