@@ -79,6 +79,12 @@ def _():
     return os.listdir(home)
 
 
+@way("uncovering it in a namespace of its own")
+def _():
+    look = f'umount "{home}"; mount --bind "{os.path.dirname(home)}" /mnt && ls -A /mnt/*; ls -A "{home}"'
+    return subprocess.run(["unshare", "-Urm", "sh", "-c", look], capture_output=True, text=True).stdout or "no: nothing there"
+
+
 @way("a key of another agent")
 def _():
     seen = [f for f in glob.glob("/proc/[0-9]*/environ") if b"OTHER_AGENTS_KEY" in open(f, "rb").read()]
