@@ -154,7 +154,7 @@ test('a message to the program goes to its one agent at work; with none or sever
   const { id, child } = await startOne(steps({ until: gate.path }, { say: { type: 'result', text: 'done' } }));
   await api.untilStatus(child, 'running');
   const sent = await api.post(`/api/sessions/${id}/messages`, { content: 'look left', priority: 'immediate' });
-  expect(sent.status).toBeLessThan(300);
+  expect(sent).toMatchObject({ status: 202, body: { session: child } });
   const heard = await api.until(child, (event) => event.type === 'subagentAddJson' && event.title === 'heard');
   expect(heard.at(-1).data.what).toMatchObject({ type: 'steer', text: 'look left' });
   const twoGate = puppets.gate();

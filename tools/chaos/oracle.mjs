@@ -37,7 +37,7 @@ export class Oracle {
     for (const session of sessions) events.set(session, await this.#events(session));
     const traces = readTraces(this.#world.traces);
     const got = this.#received(traces);
-    for (const session of sessions) {
+    for (const session of [...sessions, ...this.#spokenTo(sessions)]) {
       if (this.#rewound.has(session)) continue;
       await this.#messages(session, got);
       await this.#audit(session);
@@ -48,6 +48,13 @@ export class Oracle {
     for (const session of sessions) this.#closed(session, await this.#events(session));
     await this.#nothingLeft();
     return this.violations;
+  }
+
+  /** Agents of programs that got a message meant for these; what was put back has forgotten its own, too. */
+  #spokenTo(sessions) {
+    const wishes = this.#people.acknowledged.filter(({ session, asked }) => asked !== undefined && session !== asked);
+    const kept = wishes.filter(({ asked }) => sessions.includes(asked) && !this.#rewound.has(asked));
+    return new Set(kept.map(({ session }) => session));
   }
 
   async #untilAll(fits, what) {

@@ -11,6 +11,8 @@ export class Part {
   #child;
   #wanted = true;
   #again;
+  /** How often it ended by itself with an error. */
+  failures = 0;
 
   constructor(name, folder, { command, args, env = {} }) {
     this.name = name;
@@ -33,6 +35,7 @@ export class Part {
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => appendFileSync(log, chunk));
     child.once('exit', (code, signal) => {
       appendFileSync(log, `--- ended: ${code ?? signal}\n`);
+      if (code !== null && code !== 0) this.failures += 1;
       if (this.#wanted) this.#again = setTimeout(() => this.#wanted && this.start(), backAfterMs);
     });
   }

@@ -127,7 +127,7 @@ export class People {
       return undefined;
     }
     const id = idOf(answer.body);
-    this.acknowledged.push({ id, at: Date.now(), ...what(id) });
+    this.acknowledged.push({ id, at: Date.now(), ...what(id, answer.body) });
     if (this.#random.chance(0.1)) await this.#replay({ method, path, body, key, granted, idOf, id });
     return answer.body;
   }
@@ -181,7 +181,8 @@ export class People {
       // To the agents of drivers `work` would mean a turn without an end.
       body: { content: 'say more', priority },
       granted: 202,
-      what: () => ({ what: 'message-enqueued', session }),
+      // To a program at work: its agent has it.
+      what: (_id, sent) => ({ what: 'message-enqueued', session: sent.session ?? session, asked: session }),
       idOf: ({ id }) => id,
     });
   }

@@ -11,6 +11,8 @@ import { Proxy } from './proxy.mjs';
 
 /** Machines are slow; one that is not up by then never will be. */
 const startWithinMs = 300_000;
+/** Ends with an error in a row, before it ever was ready. */
+const failuresMax = 20;
 const readyAnswerMs = 10_000;
 const pollMs = 100;
 
@@ -57,9 +59,12 @@ export class World {
   async untilReady() {
     const until = Date.now() + startWithinMs;
     while (!(await this.isReady())) {
+      if (this.parts.server.failures > failuresMax)
+        throw new Error(`the server cannot start: see ${this.folder}/server.log`);
       if (Date.now() > until) throw new Error(`the server was not ready within ${startWithinMs} ms`);
       await sleep(pollMs);
     }
+    this.parts.server.failures = 0;
   }
 
   async isReady() {

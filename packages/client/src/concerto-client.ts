@@ -26,6 +26,7 @@ import {
   type ReviseMessage,
   RuleList,
   RulesTried,
+  SentMessage,
   Session,
   SessionAgent,
   SessionList,
@@ -182,8 +183,8 @@ function messageCalls(calls: HttpCalls) {
     id: string,
     message: { readonly content: string | LlmContent; readonly priority?: MessagePriority; readonly id?: string },
     call: CallOptions = {},
-  ): Promise<Message> =>
-    calls.call({ ...call, method: 'POST', path: at(id, '/messages'), body: message, answer: Message });
+  ): Promise<SentMessage> =>
+    calls.call({ ...call, method: 'POST', path: at(id, '/messages'), body: message, answer: SentMessage });
   const revise = (id: string, message: string, revision: ReviseMessage, call: CallOptions = {}): Promise<Message> =>
     calls.call({
       ...call,

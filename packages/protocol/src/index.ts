@@ -32,6 +32,7 @@ export {
   PlanEntry,
   type PublicEvent,
   RequestOption,
+  SentMessage,
   SessionEvent,
   SessionStatus,
   SuspendEvent,

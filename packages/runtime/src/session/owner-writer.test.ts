@@ -78,6 +78,19 @@ describe('an owner writes', () => {
     expect((await types()).slice(3)).toEqual(['turnComplete', 'subagentFinish']);
   });
 
+  test('a report that got through although the store seemed to fail is not made twice', async () => {
+    const { writer, faults, types, wait, epoch, log } = await stage();
+    await writer.tell({ type: 'claimed', epoch, runner: 'r' });
+    await writer.tell({ type: 'agent-ready', epoch, incarnation: 1, capabilities: [] });
+    const before = (await types()).length;
+    const usage = { inputTokens: 3, outputTokens: 4 };
+    faults.push('after', 'before');
+    await wait(writer.tell({ type: 'usage', epoch, usage, observed: [{ type: 'subagentFinish', callId: 'c' }] }));
+    expect((await types()).slice(before).filter((type) => type === 'subagentFinish')).toHaveLength(1);
+    const records = await log.read({ session: 's1', stream: 'domain', after: 0, limit: 100 });
+    expect(records.entries.filter(({ type }) => type.includes('usage'))).toHaveLength(1);
+  });
+
   test('a store that stays away is given up before the lease runs out', async () => {
     const { writer, faults, clock, wait } = await stage();
     faults.push(...Array.from({ length: 1_000 }, () => 'before' as const));

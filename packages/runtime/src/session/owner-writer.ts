@@ -58,6 +58,7 @@ export class OwnerWriter {
     const gone = store.ownedHere(session, {
       fence,
       actor: `runner:${runner}`,
+      openCalls: () => this.#calls.list,
       decided: (decision, head) => {
         this.#calls.see(decision.events);
         if (head !== undefined) commands?.decided(decision.commands, head);
@@ -156,21 +157,16 @@ export class OwnerWriter {
     heard?: Heard,
   ): Promise<SessionState | undefined> {
     const { store, tenure, stands } = this.#options;
-    const options: ExecuteOptions = {
+    const kept: ExecuteOptions = {
       fence: tenure.fence,
       journal: this.#kept.splice(0),
       documents: this.#documents(heard),
     };
     return await this.#inOrder(async () => {
-      let calls = this.#calls;
-      const made = (state: SessionState | undefined): SessionCommand => {
-        calls = this.#calls.copy();
-        return command(state, calls);
-      };
+      const options: ExecuteOptions = { ...kept, tries: { since: this.#before } };
+      const made = (state: SessionState | undefined): SessionCommand => command(state, this.#calls.copy());
       const executed = await this.patiently(() => store.execute(tenure.session, made, options));
       if (executed.ok) {
-        this.#calls = calls;
-        calls.see(executed.value.events);
         stands?.(executed.value.state);
         return executed.value.state;
       }

@@ -5,6 +5,7 @@ import {
   type Decision,
   decide,
   evolve,
+  type OpenCall,
   type Refusal,
   restsUntil,
   type SessionCommand,
@@ -28,6 +29,8 @@ export type Fence = { readonly lease: string; readonly epoch: number };
 type OwnerHere = {
   readonly fence: Fence;
   readonly actor: string;
+  /** What a turn that a wish ends has to close. */
+  readonly openCalls: () => readonly OpenCall[];
   /** Told of each durable decision of this process before anybody else; the head of the commands is after its own. */
   readonly decided: (decision: Decision, head: number | undefined) => void;
 };
@@ -45,7 +48,20 @@ export type ExecuteOptions = {
   readonly documents?: readonly DocumentWrite[];
   /** For the journal, in the same commit; there is one then. */
   readonly journal?: readonly NewEntry[];
+  /** The same for all tries of one command, so that one which got through unheard is not made again. */
+  readonly tries?: Tries;
 };
+
+/** The tries of one command while the store is away. */
+export type Tries = {
+  /** Positions that nothing of it can be before. */
+  readonly since: Heads;
+  /** What it became in a try of which no answer came. */
+  written?: Decision;
+};
+
+/** An append of which no answer came: the store was lost meanwhile, and has perhaps written it. */
+type Unheard = { readonly tries: Tries; readonly decision: Decision; readonly append: Append };
 
 type Cached = {
   state: SessionState | undefined;
@@ -53,6 +69,8 @@ type Cached = {
   busy: Promise<unknown>;
   /** It was deleted: only its last record is left. */
   gone: boolean;
+  /** Known before anything else is decided: what follows must see it. */
+  unheard?: Unheard | undefined;
 };
 
 /**
@@ -144,6 +162,8 @@ export class SessionStore {
     command: CommandSource,
     options: ExecuteOptions,
   ): Promise<Executed> {
+    if (cached.unheard !== undefined) await this.#findOut(id, cached, cached.unheard);
+    if (options.tries?.written !== undefined) return ok(options.tries.written);
     let fresh = false;
     if (cached.state === undefined) {
       await this.#refresh(id, cached);
@@ -176,7 +196,11 @@ export class SessionStore {
 
   async #append(id: string, pending: Pending): Promise<'appended' | 'fenced' | 'conflict'> {
     const { cached, decision } = pending;
-    const appended = await this.#log.append(toAppend(id, pending));
+    const { tries } = pending.options;
+    const append = toAppend(id, pending);
+    if (tries !== undefined) cached.unheard = { tries, decision, append };
+    const appended = await this.#log.append(append);
+    cached.unheard = undefined;
     switch (appended.kind) {
       case 'appended':
         // A reader may have come by meanwhile and folded these very records already.
@@ -184,14 +208,33 @@ export class SessionStore {
           cached.state = decision.state;
           cached.position = appended.positions.domain ?? cached.position;
         }
-        this.#owners.get(id)?.decided(decision, appended.positions.commands);
-        for (const listener of this.#listeners) listener(id, decision);
+        this.#tell(id, decision, appended.positions.commands);
         return 'appended';
       case 'fenced':
         return 'fenced';
       case 'conflict':
         return 'conflict';
     }
+  }
+
+  async #findOut(id: string, cached: Cached, { tries, decision, append }: Unheard): Promise<void> {
+    // The records tell, where there are any: they could only be written at their place.
+    const telling = append.streams.find(({ entries }) => entries.length > 0);
+    assert(telling !== undefined, 'nothing is appended without entries');
+    const { stream, expected } = telling;
+    const since = stream === 'events' || stream === 'journal' ? tries.since[stream] : 0;
+    const isWritten = await this.#holds(id, telling, expected ?? since);
+    if (isWritten) await this.#refresh(id, cached);
+    cached.unheard = undefined;
+    if (!isWritten) return;
+    tries.written = { ...decision, state: cached.state ?? decision.state };
+    // Its commands are read back as those of others are: where they stand is not known.
+    this.#tell(id, tries.written, undefined);
+  }
+
+  #tell(id: string, decision: Decision, commands: number | undefined): void {
+    this.#owners.get(id)?.decided(decision, commands);
+    for (const listener of this.#listeners) listener(id, decision);
   }
 
   async #refresh(id: string, cached: Cached): Promise<void> {
@@ -234,8 +277,8 @@ export class SessionStore {
 
 type Pending = { readonly cached: Cached; readonly decision: Decision; readonly options: ExecuteOptions };
 
-function inPlaceOf({ fence, actor }: OwnerHere, command: SessionCommand): SessionCommand {
-  return { ...command, attending: { epoch: fence.epoch, actor } };
+function inPlaceOf({ fence, actor, openCalls }: OwnerHere, command: SessionCommand): SessionCommand {
+  return { ...command, attending: { epoch: fence.epoch, actor }, openCalls: openCalls() };
 }
 
 function isEmpty({ records, events, acks, commands }: Decision): boolean {

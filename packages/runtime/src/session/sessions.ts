@@ -13,6 +13,7 @@ import {
   type PoolState,
   type ReviseMessage,
   type SendMessage,
+  type SentMessage,
   type Session,
   SessionId,
   type SessionList,
@@ -186,7 +187,7 @@ export class Sessions {
     return state === undefined ? undefined : messageListView(state, query.history);
   }
 
-  async send(id: string, message: SendMessage, caller: Caller): Promise<Result<Message, ServiceRefusal>> {
+  async send(id: string, message: SendMessage, caller: Caller): Promise<Result<SentMessage, ServiceRefusal>> {
     if (this.#stopping) return refusedStopping();
     const target = await this.#listenerOf(id);
     if (!target.ok) return target;
@@ -196,7 +197,8 @@ export class Sessions {
     const messageId = message.id ?? this.#idFor('m', caller);
     const priority = message.priority ?? 'queued';
     const wish: Wish = { type: 'enqueue', messageId, content, objective, priority, source: 'user' };
-    return await this.#onMessage({ session: target.value, message: messageId }, caller, wish, handles);
+    const sent = await this.#onMessage({ session: target.value, message: messageId }, caller, wish, handles);
+    return sent.ok && target.value !== id ? ok({ ...sent.value, session: target.value }) : sent;
   }
 
   /** A program at work hears no messages: they go to its one agent that is at work. */

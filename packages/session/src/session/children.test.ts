@@ -16,6 +16,8 @@ describe('children', () => {
     expect(idle.wish({ type: 'finish' }).status).toBe('completed');
     expect(new Story().running().wish({ type: 'finish' }).status).toBe('cancelled');
     expect(idle.wish({ type: 'finish' }).status).toBe('completed');
+    const cancelling = new Story().running().wish({ type: 'control', kind: 'cancel', requestId: 'x1' });
+    expect(cancelling.wish({ type: 'finish' }).status).toBe('cancelling');
   });
 
   test('10.3 a reply to what was no request is on record before the agent has it, and none goes to one that is gone', () => {

@@ -142,8 +142,9 @@ function respond(draft: Draft, line: string): void {
 }
 
 function finish(draft: Draft): void {
-  const { end, error, turn } = draft.state;
-  if (end !== undefined) return;
+  const { end, error, turn, control } = draft.state;
+  // One that is being cancelled ends when its agent has: only its owner knows which calls are still open.
+  if (end !== undefined || (turn.active && control?.kind === 'cancel')) return;
   if (turn.active) endSession(draft, { status: 'cancelled', reason: 'nobody waits for it any more' });
   else if (error !== undefined) endFailed(draft, error);
   else endSession(draft, { status: 'completed' });
