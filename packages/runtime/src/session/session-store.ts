@@ -53,7 +53,7 @@ export type ExecuteOptions = {
 };
 
 /** The tries of one command while the store is away. */
-export type Tries = {
+type Tries = {
   /** Positions that nothing of it can be before. */
   readonly since: Heads;
   /** What it became in a try of which no answer came. */
