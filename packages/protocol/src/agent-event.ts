@@ -265,7 +265,7 @@ export const Message = z.strictObject({
 export type Message = z.infer<typeof Message>;
 
 /** What became of a message that was sent: to a program at work, it is in the queue of its one agent at work. */
-export const SentMessage = Message.extend({ session: z.string().optional() });
+export const SentMessage = z.extend(Message, { session: z.optional(z.string()) });
 export type SentMessage = z.infer<typeof SentMessage>;
 
 export const Usage = z.strictObject({
