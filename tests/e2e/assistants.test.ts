@@ -57,6 +57,12 @@ mode = "signals"
 [assistants.holder]
 connection = "scripted"
 tools = ["stubborn"]
+[agents.waiter]
+command = ${node}
+args = [${JSON.stringify(join(root, 'packages/agents/test/agents/ndjson.mjs'))}]
+[assistants.chief]
+connection = "scripted"
+agents = ["waiter"]
 [assistants.keyless]
 connection = "keyless"
 [assistants.slip]
@@ -228,6 +234,34 @@ test('after kill -9 the conversation goes on, and no server of the dead one is l
     { role: 'assistant', content: 'Half of ' },
     { role: 'user', content: 'Go on' },
   ]);
+});
+
+test('after kill -9 an agent that worked for an assistant is ended, and not called again', {
+  timeout: aMachineUnderLoadMs,
+}, async () => {
+  script = [[{ tool: 'waiter', arguments: { prompt: 'wait' } }]];
+  const { id } = await api.start({ assistant: 'chief', prompt: 'Let it work' });
+  const called = (await api.until(id, (event) => event.childSession !== undefined)).at(-1);
+  const child = called.childSession;
+  await expect.poll(async () => (await api.get(`/api/sessions/${child}`)).status).toBe(200);
+  await api.until(child, (event) => event.type === 'content');
+  await server.kill();
+  await serve();
+  await api.untilStatus(id, 'interrupted');
+  await api.untilStatus(child, 'cancelled');
+  script = ['I see.'];
+  const asked = model.requests.length;
+  await api.post(`/api/sessions/${id}/messages`, { content: 'And?' });
+  const events = await api.until(id, (event) => event.type === 'turnComplete' && event.outcome === 'done');
+  expect(model.requests[asked]?.body.messages).toMatchObject([
+    { role: 'user' },
+    { role: 'assistant', tool_calls: [{ function: { name: 'waiter' } }] },
+    { role: 'tool', content: expect.stringContaining('lost, with what it had done so far') },
+    { role: 'user', content: 'And?' },
+  ]);
+  const results = events.filter(({ type, callId }) => type === 'functionResult' && callId === called.callId);
+  expect(results).toHaveLength(1);
+  expect((await api.get(`/api/sessions?parent=${id}`)).body.sessions).toHaveLength(1);
 });
 
 test('the example works as its README says, offline', { timeout: aMachineUnderLoadMs }, async () => {

@@ -68,7 +68,7 @@ async function conduct(program: Parameters<ProgramCode['keep']>[0]): Promise<Con
   });
   const children = new ChildSessions(
     { log, store, pool, clock },
-    { session, root: session, code, run: 'run', epoch, writer, childrenMax: 1_000 },
+    { session, root: session, code, actor: `program:${session}`, run: 'run', epoch, writer, childrenMax: 1_000 },
   );
   return {
     startAgent: async ({ name: agent }, { name, signal }) => {

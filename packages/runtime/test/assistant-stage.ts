@@ -22,6 +22,8 @@ export type AssistantStage = Stage & {
 
 export type AssistantStageOptions = Partial<Omit<AssistantSpec, 'models'>> &
   Pick<StageOptions, 'log' | 'environment'> & {
+    /** What it may call. */
+    readonly others?: (own: CatalogEntry) => readonly CatalogEntry[];
     readonly connections?: ModelsOptions['connections'];
     /** Whose wire the scripted model speaks. */
     readonly provider?: string;
@@ -35,7 +37,16 @@ const user = { actor: 'user', key: undefined };
 /** The real runtime with one assistant, whose model says what the script says. */
 export async function openAssistantStage(script: Script, options: AssistantStageOptions = {}): Promise<AssistantStage> {
   const model = await startScriptedModelServer(script);
-  const { log, environment = {}, connections, provider = 'custom', timeoutMs, perSession, ...spec } = options;
+  const {
+    log,
+    environment = {},
+    connections,
+    provider = 'custom',
+    timeoutMs,
+    perSession,
+    others = () => [],
+    ...spec
+  } = options;
   const retry = { max_attempts: 1, backoff: 'none' };
   const local = { provider, base_url: model.url, default_model: 'scripted', retry };
   const models = createModels({ connections: connections ?? { local }, environment });
@@ -46,7 +57,12 @@ export async function openAssistantStage(script: Script, options: AssistantStage
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(perSession === undefined ? {} : { perSession }),
   };
-  const stage = openStage({ agents: [], entries: [entry], environment, ...(log === undefined ? {} : { log }) });
+  const stage = openStage({
+    agents: [],
+    entries: [entry, ...others(entry)],
+    environment,
+    ...(log === undefined ? {} : { log }),
+  });
   const events = async (session: string): Promise<readonly Event[]> => {
     const page = await stage.log.read({ session, stream: 'events', after: 0, limit: 10_000 });
     return page.entries.map(({ data }) => JSON.parse(data));

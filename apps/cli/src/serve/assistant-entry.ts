@@ -28,6 +28,7 @@ export function assistantEntry(name: string, { manifest, folder, models, runs }:
     unknownFunction(assistant.functions) ??
     models.fault(connection, model)?.message ??
     unknownServer(servers, manifest) ??
+    unknownAgent(assistant.agents, manifest) ??
     (schema.ok ? undefined : `output_schema ${schema.error}`);
   return {
     kind: 'assistant',
@@ -37,6 +38,7 @@ export function assistantEntry(name: string, { manifest, folder, models, runs }:
       connection,
       mode,
       functions,
+      agents: assistant.agents,
       servers: Array.isArray(servers) ? declared(servers, manifest) : servers,
       directory: folder,
       ...rules,
@@ -66,6 +68,19 @@ function unknownServer(servers: readonly string[] | object, { mcp }: Manifest): 
   return unknown === undefined
     ? undefined
     : `there is no MCP server "${unknown}"; add [mcp.${unknown}] to Concerto.toml`;
+}
+
+/** A name that is a function's too would be called in its place. */
+function unknownAgent(names: readonly string[], { agents, assistants, programs }: Manifest): string | undefined {
+  const known = [agents, assistants, programs].flatMap((table) => Object.keys(table));
+  const unknown = names.find((name) => !known.includes(name));
+  if (unknown !== undefined) {
+    const meant = nearest(unknown, known);
+    const hint = meant === undefined ? `add [agents.${unknown}] to Concerto.toml` : `did you mean "${meant}"?`;
+    return `there is no agent, assistant or program "${unknown}"; ${hint}`;
+  }
+  const twice = names.find(isFunction);
+  return twice === undefined ? undefined : `"${twice}" is a built-in function: call the agent otherwise`;
 }
 
 function unknownFunction(names: ManifestAssistant['functions']): string | undefined {

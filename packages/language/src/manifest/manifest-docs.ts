@@ -56,6 +56,7 @@ export const MANIFEST_DOCS: Readonly<Record<string, string>> = {
   'assistants.*.system': 'What it is told before everything else.',
   'assistants.*.mode': 'Whether tools are called the provider’s way (`native`) or by § signals in its text.',
   'assistants.*.functions': 'Built-in functions it may call.',
+  'assistants.*.agents': 'Agents, assistants and programs of this file that it may call; each call is a session.',
   'assistants.*.tools': 'Names of `[mcp]` servers, or a table with `servers`, `allow`, `deny` and `ask`.',
   'assistants.*.context_tokens': 'How much the model can hear at once; a conversation that comes near is summed up.',
   'assistants.*.accepts': 'Types of files that can be sent to it: `image/*` and `application/pdf` when absent.',

@@ -216,6 +216,8 @@ const assistant = z.strictObject({
   mode: z.enum(['native', 'signals']).default('native'),
   /** Built-in functions it may call beside its tools. */
   functions: z.array(text).default([]),
+  /** Agents, assistants and programs of this file that it may call: each call is a session. */
+  agents: z.array(text).default([]),
   /** Names of `[mcp.NAME]` servers, or the whole policy. */
   tools: z.union([z.array(text), tools]).default([]),
   /** How often the model may be asked in one turn. */

@@ -23,6 +23,7 @@ export type AssistantFunctionName = (typeof assistantFunctionNames)[number];
 
 /** What a call has of the session it is made in. */
 type CallContext = {
+  readonly callId: string;
   readonly signal: AbortSignal;
   /** Resolves with the answer; rejects with the reason why there will be none. */
   readonly ask: (event: Suspend) => Promise<Json>;

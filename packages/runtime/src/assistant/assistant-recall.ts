@@ -12,16 +12,22 @@ import {
   type Turn,
   wordsOf,
 } from '@concerto/protocol';
+import type { SessionState } from '@concerto/session';
 import * as z from 'zod';
+import { resultOf as resultOfChild } from './assistant-agents.ts';
 import { type AssistantCall, type CallResult, compacted, type Said, type Utterance } from './assistant-history.ts';
-import { resultIn } from './assistant-result.ts';
+import { resultIn, resultText } from './assistant-result.ts';
 
 const pageEntries = 1_000;
 
 /** What was said in the session before now, turn by turn: its events hold all of it, whoever ran it then. */
-export async function recallConversation(log: EventLog, session: string): Promise<readonly Said[]> {
+export async function recallConversation(
+  log: EventLog,
+  session: string,
+  childState: (child: string) => Promise<SessionState | undefined> = async () => undefined,
+): Promise<readonly Said[]> {
   const fold = new SessionFold();
-  const kept: Kept = { args: new Map(), metadata: new Map(), reasoning: new Map() };
+  const kept: Kept = { args: new Map(), metadata: new Map(), reasoning: new Map(), children: new Map() };
   for (let after = 0; ; ) {
     const page = await log.read({ session, stream: 'events', after, limit: pageEntries });
     for (const { data } of page.entries) {
@@ -34,6 +40,7 @@ export async function recallConversation(log: EventLog, session: string): Promis
     if (last === undefined || last >= page.head) break;
     after = last;
   }
+  await keepChildren(fold.view.turns, kept, childState);
   // What stands before the first prompt that is still kept belongs to no turn.
   const said: Said[] = [];
   for (const turn of fold.view.turns) if (turn.number > 0) recallTurn(turn, kept, said);
@@ -51,6 +58,8 @@ type Kept = {
   readonly args: Map<string, Json>;
   readonly metadata: Map<string, Json>;
   readonly reasoning: Map<string, readonly ModelReasoning[]>;
+  /** What calls of agents gave whose end nobody was there to hear. */
+  readonly children: Map<string, Pick<CallResult, 'text' | 'failed'>>;
 };
 
 const Reasoning = z.array(z.object({ text: z.string(), metadata: z.json() }));
@@ -63,6 +72,31 @@ function keep({ args, metadata, reasoning }: Kept, event: FoldedEvent): void {
   if (event.type !== 'thought' || event.messageId === undefined) return;
   const read = Reasoning.safeParse(event.extra?.reasoning);
   if (read.success) reasoning.set(event.messageId, read.data);
+}
+
+/** A call of an agent is a session of its own, which tells what became of it when the turn was lost. */
+async function keepChildren(
+  turns: readonly Turn[],
+  { children }: Kept,
+  childState: (child: string) => Promise<SessionState | undefined>,
+): Promise<void> {
+  for (const turn of turns) {
+    if (turn.state !== 'lost') continue;
+    for (const entry of turn.entries) {
+      if (entry.kind !== 'tool' || entry.childSession === undefined || entry.state === 'ok') continue;
+      const state = await childState(entry.childSession);
+      if (state !== undefined) children.set(entry.callId, childResult(state));
+    }
+  }
+}
+
+function childResult(state: SessionState): Pick<CallResult, 'text' | 'failed'> {
+  try {
+    return { text: resultText(resultOfChild(state)), failed: false };
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    return { text: `lost, with what it had done so far: ${why}`, failed: true };
+  }
 }
 
 type Step = {
@@ -144,12 +178,14 @@ function saidInStep({ messageId, text, thought, tools, slip }: Step, kept: Kept)
   return [
     { kind: 'model', text, thought, calls, ...written },
     ...(slip === undefined ? [] : [{ kind: 'system' as const, text: slip.message }]),
-    ...(tools.length === 0 ? [] : [{ kind: 'results' as const, results: tools.map(resultOf) }]),
+    ...(tools.length === 0 ? [] : [{ kind: 'results' as const, results: tools.map((tool) => resultOf(tool, kept)) }]),
   ];
 }
 
 /** Nobody knows how a call ended that was under way when its owner was lost. */
-function resultOf({ callId: id, name, state, result }: Tool): CallResult {
+function resultOf({ callId: id, name, state, result }: Tool, { children }: Kept): CallResult {
+  const child = children.get(id);
+  if (child !== undefined) return { id, name, ...child };
   if (result === undefined) return { id, name, text: 'lost: it may or may not have been done', failed: true };
   return { id, name, ...resultIn(result), failed: state !== 'ok' };
 }

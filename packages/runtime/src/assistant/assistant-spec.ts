@@ -27,6 +27,8 @@ export type AssistantSpec = {
   /** Types of files that the model takes. */
   readonly accepts?: readonly string[] | undefined;
   readonly functions: readonly AssistantFunctionName[];
+  /** What else of the manifest it may call: agents, assistants and programs, by name. */
+  readonly agents?: readonly string[] | undefined;
   /** Settings of MCP servers by name, in the words of `[mcp.NAME]`. */
   readonly servers: Readonly<Record<string, unknown>>;
   /** Patterns of names, as in a session's tools, which can only take away from what these leave. */

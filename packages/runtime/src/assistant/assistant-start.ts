@@ -3,38 +3,41 @@ import { AgentError, markerVariable } from '@concerto/agents';
 import { assert, type JsonObject } from '@concerto/base';
 import { Blobs, type EventLog } from '@concerto/log';
 import { McpFailure, McpServers, type ModelFailure } from '@concerto/models';
-import { isOverBudget, type SessionState } from '@concerto/session';
+import type { Catalog } from '../catalog.ts';
 import type { Clock, Environment, MintId } from '../ports.ts';
+import { ChildSessions } from '../session/child-sessions.ts';
+import { ChildrenBudget } from '../session/children-budget.ts';
+import type { PoolKeeper } from '../session/pool-keeper.ts';
 import type { SessionStore } from '../session/session-store.ts';
 import type { StartWorker } from '../worker.ts';
+import { AssistantAgents } from './assistant-agents.ts';
 import { AssistantFiles } from './assistant-files.ts';
 import { AssistantHistory } from './assistant-history.ts';
 import { recallConversation } from './assistant-recall.ts';
 import { withAssistantParams } from './assistant-settings.ts';
 import type { AssistantSpec } from './assistant-spec.ts';
-import { openTools, serverSettings } from './assistant-tools.ts';
+import { agentTools, openTools, serverSettings } from './assistant-tools.ts';
 import { AssistantWorker } from './assistant-worker.ts';
 
 /** Less than a session gives a start, so that a server that does not come up is named. */
 const serversTimeoutMs = 12_000;
+/** Sessions that one assistant opens in its life. */
+const childrenMax = 1_000;
 
 export type AssistantPorts = {
   readonly log: EventLog;
   readonly store: SessionStore;
   readonly mintId: MintId;
   readonly clock: Clock;
+  readonly pool: PoolKeeper;
+  readonly catalog: Catalog;
   readonly environment?: Environment;
 };
 
 /** Brings an assistant up with all its servers and the conversation so far; leaves nothing behind when it cannot. */
-export function assistantStarter({
-  log,
-  store,
-  mintId,
-  clock,
-  environment = process.env,
-}: AssistantPorts): StartWorker {
-  return async ({ tenure: { session }, entry, notes, ended }) => {
+export function assistantStarter(ports: AssistantPorts): StartWorker {
+  const { log, store, mintId, clock, catalog, environment = process.env } = ports;
+  return async ({ tenure: { session, epoch }, entry, notes, ended, writer }) => {
     assert(entry.kind === 'assistant', 'the table of starters is by kind');
     const { name } = entry;
     const known = entry.fault?.();
@@ -61,15 +64,24 @@ export function assistantStarter({
     const late = AbortSignal.timeout(serversTimeoutMs);
     try {
       const signal = AbortSignal.any([ended, late]);
-      const tools = await openTools(assistant, ownTools, { names, open: servers, signal });
-      const history = new AssistantHistory(await recallConversation(log, session), assistant.contextTokens);
+      const { root = session, budget } = (await store.state(session)) ?? {};
+      const actor = `assistant:${session}`;
+      const parent = { session, root, actor, run: 'assistant', epoch, writer, childrenMax };
+      const agents = new AssistantAgents(new ChildSessions(ports, parent), clock);
+      const found = [
+        ...agentTools(assistant, ownTools, { agents, catalog }),
+        ...(await openTools(assistant, ownTools, { names, open: servers, signal })),
+      ];
+      const tools = new Map(found.map((tool) => [tool.name, tool]));
+      const said = await recallConversation(log, session, async (child) => await store.state(child));
+      const history = new AssistantHistory(said, assistant.contextTokens);
       const files = new AssistantFiles({ session, log, blobs: new Blobs(log, () => clock.now()) });
-      const parts = { name, assistant, history, files, tools, close, mintId, clock };
-      const isLimited = store.known(session)?.budget !== undefined;
+      const parts = { name, assistant, history, files, tools, agents, close, mintId, clock };
+      const counted = { log, store, writer, session, epoch };
       return new AssistantWorker({
         ...parts,
         marker: identity.marker,
-        ...(isLimited ? { isOverBudget: () => isOver(store.known(session)) } : {}),
+        ...(budget === undefined ? {} : { budget: (own) => new ChildrenBudget({ ...counted, ...own }) }),
       });
     } catch (cause) {
       await close();
@@ -84,10 +96,6 @@ function assistantOf(name: string, spec: AssistantSpec, params: JsonObject = {})
   const taken = withAssistantParams(spec, params);
   if (!taken.ok) throw new AgentError('init-refused', `assistant "${name}": ${taken.error}`);
   return taken.value;
-}
-
-function isOver(state: SessionState | undefined): boolean {
-  return state !== undefined && isOverBudget(state);
 }
 
 function startError(name: string, cause: ModelFailure | McpFailure): AgentError {

@@ -2,6 +2,9 @@ import type { JsonObject } from '@concerto/base';
 import type { McpServers, ModelTool } from '@concerto/models';
 import type { ToolConfig, ToolServer } from '@concerto/protocol';
 import { toolRule } from '@concerto/session';
+import * as z from 'zod';
+import type { Catalog } from '../catalog.ts';
+import { type AssistantAgents, findAgent } from './assistant-agents.ts';
 import { partsOfFiles } from './assistant-files.ts';
 import { type AssistantFunction, assistantFunctions } from './assistant-functions.ts';
 import { WithFiles } from './assistant-result.ts';
@@ -13,6 +16,8 @@ export type AssistantTool = ModelTool & {
   readonly asks: boolean;
   readonly run: AssistantFunction['run'];
   readonly leave?: AssistantFunction['leave'];
+  /** The session that a call of it is. */
+  readonly opens?: (callId: string) => string;
 };
 
 type Rules = Pick<AssistantSpec, 'allow' | 'deny' | 'ask'>;
@@ -47,12 +52,43 @@ function referring(settings: Extract<ToolServer, { transport: 'stdio' }>['env'] 
   );
 }
 
-/** Everything the model may call, by name: our functions by theirs, a server's tools as `server.tool`. */
+const Task = z.object({ prompt: z.string().trim().min(1) });
+const taskParameters = z.json().parse(z.toJSONSchema(Task));
+
+/** The agents of the manifest that the assistant may call, each under its own name. */
+export function agentTools(
+  spec: AssistantSpec,
+  tools: ToolConfig | undefined,
+  { agents, catalog }: { readonly agents: AssistantAgents; readonly catalog: Catalog },
+): readonly AssistantTool[] {
+  return (spec.agents ?? []).flatMap((name): AssistantTool[] => {
+    const entry = findAgent(catalog, name);
+    const rule = ruleOf(spec, tools, { tool: name });
+    if (entry === undefined || rule === 'deny') return [];
+    const about = `${entry.kind === 'program' ? 'A program' : 'An agent'} that works on its own, in a session of its own, and knows nothing of this conversation: give it the whole task. What it hands over is the result.`;
+    return [
+      {
+        name,
+        description: entry.description === undefined ? about : `${entry.description}. ${about}`,
+        parameters: taskParameters,
+        asks: rule === 'ask',
+        opens: (callId) => agents.idOf(callId),
+        run: async (args, { callId, signal, status }) => {
+          const task = Task.safeParse(args);
+          if (!task.success) throw new Error('the arguments do not fit: prompt: is a text that says what to do');
+          return await agents.call(entry, { callId, prompt: task.data.prompt, signal, status });
+        },
+      },
+    ];
+  });
+}
+
+/** Everything else that the model may call, by name: our functions by theirs, a server's tools as `server.tool`. */
 export async function openTools(
   spec: AssistantSpec,
   tools: ToolConfig | undefined,
   servers: { readonly names: readonly string[]; readonly open: McpServers; readonly signal: AbortSignal },
-): Promise<ReadonlyMap<string, AssistantTool>> {
+): Promise<readonly AssistantTool[]> {
   const found: AssistantTool[] = [];
   for (const name of spec.functions) {
     const rule = ruleOf(spec, tools, { tool: name });
@@ -78,7 +114,7 @@ export async function openTools(
       },
     });
   }
-  return new Map(found.map((tool) => [tool.name, tool]));
+  return found;
 }
 
 /**

@@ -180,7 +180,7 @@ async function runCalls(turn: AssistantTurn, { calls, messageId }: TakenStep): P
     }
   };
   try {
-    await turn.boundary().finally(() => turn.voice.show(...calls.map((call) => callEvent(call, messageId))));
+    await turn.boundary().finally(() => turn.voice.show(...calls.map((call) => callEvent(turn, call, messageId))));
     // A function may change the world: that it was called is known even if we are gone a moment later.
     await turn.voice.recorded(turn.signal);
     await Promise.all(Array.from({ length: Math.min(callsAtOnce, calls.length) }, workOff));
@@ -191,8 +191,14 @@ async function runCalls(turn: AssistantTurn, { calls, messageId }: TakenStep): P
 }
 
 /** Arguments that are no object are the model's slip; they stand beside, for the conversation. */
-function callEvent({ id: callId, name, args, metadata }: AssistantCall, messageId: string): AgentEvent {
-  const call = { type: 'functionCall', callId, name, messageId } as const;
+function callEvent(
+  { tools }: AssistantTurn,
+  { id: callId, name, args, metadata }: AssistantCall,
+  messageId: string,
+): AgentEvent {
+  const childSession = tools.get(name)?.opens?.(callId);
+  const child = childSession === undefined ? {} : { childSession };
+  const call = { type: 'functionCall', callId, name, messageId, ...child } as const;
   const extra = { ...(isObject(args) ? {} : { args }), ...(metadata === undefined ? {} : { metadata }) };
   const shown = { ...call, args: isObject(args) ? { ...args } : {} };
   return Object.keys(extra).length === 0 ? shown : { ...shown, extra };
@@ -226,6 +232,7 @@ async function perform(turn: AssistantTurn, { id: callId, name, args }: Assistan
   if (!isObject(args)) throw new Error('the arguments are not an object');
   if (tool.asks) await askLeave(turn, { callId, name: tool.name, about: tool.leave?.(args) ?? {} }, args);
   return await tool.run(args, {
+    callId,
     world: { directory: turn.spec.directory, marker: turn.marker },
     signal,
     now,

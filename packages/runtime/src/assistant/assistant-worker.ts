@@ -2,8 +2,10 @@ import { AgentError, type AgentPrompt, type AgentSettings, type AgentVerb } from
 import type { Json, JsonObject } from '@concerto/base';
 import { ModelFailure } from '@concerto/models';
 import type { Clock, MintId } from '../ports.ts';
+import type { ChildrenBudget, ChildrenBudgetOptions } from '../session/children-budget.ts';
 import { MessageQueue } from '../session/message-queue.ts';
 import type { Suspend, Worker, WorkerAnswer, WorkerControl, WorkerOutput } from '../worker.ts';
+import type { AssistantAgents } from './assistant-agents.ts';
 import type { AssistantFiles } from './assistant-files.ts';
 import { Gate, orAborted } from './assistant-gate.ts';
 import type { AssistantHistory, Utterance } from './assistant-history.ts';
@@ -32,7 +34,9 @@ export type AssistantParts = {
   readonly close: () => Promise<void>;
   readonly mintId: MintId;
   readonly clock: Clock;
-  readonly isOverBudget?: () => boolean;
+  /** The sessions that it opens. */
+  readonly agents?: Pick<AssistantAgents, 'size' | 'control'>;
+  readonly budget?: (own: Pick<ChildrenBudgetOptions, 'written' | 'hold'>) => ChildrenBudget;
 };
 
 /**
@@ -44,6 +48,7 @@ export class AssistantWorker implements Worker {
   readonly output = new MessageQueue<WorkerOutput>();
   readonly #parts: AssistantParts;
   readonly #voice: AssistantVoice;
+  readonly #budget: ChildrenBudget | undefined;
   readonly #asked = new Map<string, (reply: Reply) => void>();
   readonly #paused = new Gate();
   readonly #frozen = new Gate();
@@ -70,6 +75,7 @@ export class AssistantWorker implements Worker {
       after: (ms, call) => parts.clock.at(parts.clock.now() + ms, call),
       recorded: (signal) => orAborted(this.output.read(), signal),
     };
+    this.#budget = parts.budget?.({ written: () => this.output.read(), hold: () => this.#paused.close() });
     this.#tellModel();
   }
 
@@ -97,13 +103,16 @@ export class AssistantWorker implements Worker {
     switch (verb) {
       case 'pause':
         this.#paused.close();
+        this.#tellAgents(verb, id);
         this.#pausing = force ? undefined : id;
         if (force) this.#frozen.close();
         // Who waits for a person, or for nothing, stands at a boundary already.
-        else if (this.#turn === undefined || this.#asked.size > 0 || this.#standing > 0) this.#confirmPause();
+        else if (this.#turn === undefined || this.#asked.size > 0 || this.#standing > 0 || this.#hasAgents)
+          this.#confirmPause();
         return force ? 'holds' : 'asked';
       case 'resume':
         this.#goOn();
+        this.#tellAgents(verb, id);
         this.#confirm(verb, id);
         return 'asked';
       case 'interrupt':
@@ -131,12 +140,22 @@ export class AssistantWorker implements Worker {
 
   async stop(): Promise<void> {
     await this.#stopTurn();
+    this.#budget?.close();
     this.#closed ??= this.#parts.close();
     await this.#closed;
     if (this.#isGone) return;
     this.#isGone = true;
     this.output.push({ kind: 'gone', error: { code: 'exited', message: this.#goneBecause } });
     this.output.end();
+  }
+
+  get #hasAgents(): boolean {
+    return (this.#parts.agents?.size ?? 0) > 0;
+  }
+
+  /** Those that work for it hold and go on with it; a store that is away is found by what else is written. */
+  #tellAgents(verb: 'pause' | 'resume', id: string): void {
+    void this.#parts.agents?.control(verb, id).catch(() => undefined);
   }
 
   get #goneBecause(): string {
@@ -206,11 +225,7 @@ export class AssistantWorker implements Worker {
 
   /** A budget that is used up holds it before the next step, also when the word to pause has not come yet. */
   async #boundary(signal: AbortSignal): Promise<void> {
-    const { isOverBudget } = this.#parts;
-    if (isOverBudget !== undefined) {
-      await this.#voice.recorded(signal);
-      if (isOverBudget()) this.#paused.close();
-    }
+    if (this.#budget !== undefined) await orAborted(this.#budget.settle(), signal);
     if (this.#paused.isClosed) this.#confirmPause();
     this.#standing += 1;
     await this.#paused.pass(signal).finally(() => {

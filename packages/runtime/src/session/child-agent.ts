@@ -102,7 +102,7 @@ export class ChildAgent implements ProgramAgent {
     const onAbort = (): void => this.#signal();
     signal.addEventListener('abort', onAbort, { once: true });
     try {
-      const refused = await children.open(id, agent, supervisor);
+      const refused = await children.open(id, { kind: 'agent', agent, title: agent, once: false, supervisor });
       if (refused !== undefined) throw new WorldFailure('spawn', `agent ${agent}: ${refused.message}`);
       let isTold = false;
       for (;;) {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { Json } from '@concerto/base';
+import { type Json, ok } from '@concerto/base';
 import type { Entry, EventLog } from '@concerto/log';
 import type { AgentEvent, Because, LifecycleVerb } from '@concerto/protocol';
-import type { SessionState, Wish } from '@concerto/session';
+import type { SessionState, StartCommand, Wish } from '@concerto/session';
 import type { Clock } from '../ports.ts';
 import type { OwnerWriter } from './owner-writer.ts';
 import type { PoolKeeper } from './pool-keeper.ts';
@@ -21,19 +21,27 @@ export type ChildPorts = {
 export type ParentRun = {
   readonly session: string;
   readonly root: string;
-  /** The digest of the code that declares its agents. */
-  readonly code: string;
+  /** Who it is there: `program:ID`, `assistant:ID`. */
+  readonly actor: string;
+  /** The digest of the code that declares its agents; those of the manifest without. */
+  readonly code?: string;
   /** What names the run: the message that it was prompted with. */
   readonly run: string;
   readonly epoch: number;
   readonly writer: OwnerWriter;
-  /** How many sessions the program may open in its life. */
+  /** How many sessions it may open in its life. */
   readonly childrenMax: number;
 };
 
+/** What a child is started as. */
+export type ChildStart = Pick<
+  StartCommand,
+  'kind' | 'agent' | 'title' | 'once' | 'prompt' | 'budget' | 'supervisor' | 'settings'
+>;
+
 /**
- * What a program asks of the sessions it opens. Each is a wish like a user's, decided by the same domain; ids are made from
- * the run and the program's own names, so that the same wish after a restart names the same thing.
+ * What a program or an assistant asks of the sessions it opens. Each is a wish like a user's, decided by the same domain; ids are made from
+ * the run and its own names, so that the same wish after a restart names the same thing.
  */
 export class ChildSessions {
   readonly log: EventLog;
@@ -56,7 +64,7 @@ export class ChildSessions {
   }
 
   /** Opens it, or finds it open. */
-  async open(id: string, agent: string, supervisor?: string): Promise<ServiceRefusal | undefined> {
+  async open(id: string, start: ChildStart): Promise<ServiceRefusal | undefined> {
     const { store, pool } = this.#ports;
     const { session: parent, root, code, writer, epoch, childrenMax } = this.#run;
     if ((await store.state(id)) === undefined) {
@@ -64,24 +72,22 @@ export class ChildSessions {
       if ((own?.children.size ?? 0) >= childrenMax) {
         return refusal(
           'too_many_children',
-          `a program may open ${childrenMax} sessions (its limit \`children\`), and this one has`,
+          `${own?.kind ?? 'program'} ${JSON.stringify(own?.agent)} may open ${childrenMax} sessions (the limit \`children\` of a program), and has`,
         );
       }
-      // On record first: whoever ends the program must find it.
+      // On record first: whoever ends its parent must find it.
       await writer.tell({ type: 'child-opened', epoch, child: id });
-      const slot = await pool.reserve(id, { ifFull: 'queue', actor: this.actor });
+      // A program holds no place of the pool.
+      const slot =
+        start.kind === 'program' ? ok('held' as const) : await pool.reserve(id, { ifFull: 'queue', actor: this.actor });
       if (!slot.ok) return slot.error;
       const refused = await this.ask(id, {
         type: 'start',
         sessionId: id,
-        kind: 'agent',
-        agent,
-        title: agent,
-        once: false,
+        ...start,
         parent,
         root,
-        code,
-        supervisor,
+        ...(code === undefined ? {} : { code }),
         slot: slot.value,
       });
       if (refused !== undefined) return refused;
@@ -166,7 +172,7 @@ export class ChildSessions {
   }
 
   get actor(): string {
-    return `program:${this.#run.session}`;
+    return this.#run.actor;
   }
 }
 

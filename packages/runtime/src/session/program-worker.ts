@@ -12,10 +12,10 @@ import { runProgram } from '../program/run-program.ts';
 import type { StartWorker, Worker, WorkerAnswer, WorkerControl, WorkerOutput } from '../worker.ts';
 import { ChildAgent } from './child-agent.ts';
 import { type ChildPorts, ChildSessions } from './child-sessions.ts';
+import { ChildrenBudget } from './children-budget.ts';
 import { MessageQueue } from './message-queue.ts';
 import { openJournal } from './open-journal.ts';
 import type { OwnerWriter } from './owner-writer.ts';
-import { ProgramBudget } from './program-budget.ts';
 import { ModelCalls } from './program-calls.ts';
 import type { ProgramCode } from './program-code.ts';
 import { ProgramPlace } from './program-place.ts';
@@ -89,7 +89,7 @@ class ProgramWorker implements Worker {
   readonly #agents = new Set<ChildAgent>();
   readonly #models = new ModelCalls((output) => this.#push(output));
   #children: ChildSessions | undefined;
-  #budget: ProgramBudget | undefined;
+  #budget: ChildrenBudget | undefined;
   #held: { readonly until: Promise<void>; readonly goOn: () => void } | undefined;
   #running = new AbortController();
   #finished: Promise<void> = Promise.resolve();
@@ -112,12 +112,13 @@ class ProgramWorker implements Worker {
   #begin(prompt: AgentPrompt): void {
     this.#running = new AbortController();
     const { session, root, code, ports, writer, epoch } = this.#start;
-    const run = { session, root, code, run: prompt.id ?? 'run', writer, epoch };
+    const actor = `program:${session}`;
+    const run = { session, root, code, actor, run: prompt.id ?? 'run', writer, epoch };
     const children = new ChildSessions(ports, { ...run, childrenMax: this.#limits.children });
     this.#children = children;
     this.#budget?.close();
     const { log, store } = ports;
-    this.#budget = new ProgramBudget({
+    this.#budget = new ChildrenBudget({
       log,
       store,
       writer,

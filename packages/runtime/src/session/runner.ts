@@ -148,9 +148,10 @@ export class Runner {
     const unfinished = await readUnfinished(this.#options.log);
     for (const session of this.#heldUntil.keys()) if (!unfinished.has(session)) this.#heldUntil.delete(session);
     const now = this.#options.clock.now();
-    for (const [session, { slot, parent, restsUntil: until = 0 }] of unfinished) {
+    for (const [session, { slot, parent, called, restsUntil: until = 0 }] of unfinished) {
       if (this.#stopping) return;
-      if (parent !== undefined && !unfinished.has(parent)) await this.#endChild(session, parent);
+      const mayBeAlone = called === true || (parent !== undefined && !unfinished.has(parent));
+      if (parent !== undefined && mayBeAlone) await this.#endIfAlone(session, parent);
       const heldUntil = this.#heldUntil.get(session) ?? 0;
       const worthTrying = slot === 'held' && until <= now && heldUntil <= this.#options.clock.elapsed();
       if (worthTrying && !this.#owned.has(session)) await this.#consider(session);
@@ -158,10 +159,11 @@ export class Runner {
     await this.#options.pool.reconcile();
   }
 
-  /** Whoever opened it is over, and was not there any more to end it. */
-  async #endChild(session: string, parent: string): Promise<void> {
+  /** Whoever opened it is over, or has lost the turn in which it did, and was not there any more to end it. */
+  async #endIfAlone(session: string, parent: string): Promise<void> {
     const { store, clock, name } = this.#options;
-    if ((await store.state(parent))?.end === undefined) return;
+    const state = await store.state(parent);
+    if (state?.end === undefined && (state?.kind !== 'assistant' || state.turn.active)) return;
     await store.execute(session, { type: 'finish', at: clock.now(), actor: `runner:${name}` });
   }
 
@@ -232,8 +234,8 @@ export class Runner {
     this.#heldUntil.delete(session);
     const { rules, catalog, report, processes } = this.#options;
     const tenure = new Tenure({ session, runner: name, fence: { lease, epoch: got.epoch }, clock, report });
-    // A supervisor is opened for a session, and heard by nobody.
-    const isChild = state.parent !== undefined && state.supervises === undefined;
+    // Only a program hears every word of those that it opened.
+    const isChild = state.code !== undefined;
     const answering = new Answering({ ...this.#options, tenure });
     const route = routeFor({ rules, catalog, entry, report, session: () => store.known(session) });
     const actor = new SessionActor(this.#options, {

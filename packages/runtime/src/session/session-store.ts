@@ -340,14 +340,16 @@ function eventEntry(event: PublicEvent, at: string): NewEntry {
 
 /** A program runs without a place of the pool. */
 function unfinishedRow(state: SessionState): JsonObject {
-  const { kind, slot, parent, supervises } = state;
+  const { kind, slot, parent, supervises, code } = state;
   const until = restsUntil(state);
   return {
     ...(until === undefined ? {} : { restsUntil: until }),
     slot: slot.kind,
     ...(kind === 'program' ? { unpooled: true } : {}),
     // A supervisor ends by itself when what it supervises does.
-    ...(parent === undefined || supervises !== undefined ? {} : { parent }),
+    ...(parent === undefined || supervises !== undefined
+      ? {}
+      : { parent, ...(code === undefined ? { called: true } : {}) }),
   };
 }
 

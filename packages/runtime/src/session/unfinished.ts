@@ -7,6 +7,8 @@ const Unfinished = z.looseObject({
   /** It runs without a place of the pool. */
   unpooled: z.boolean().optional(),
   parent: z.string().optional(),
+  /** It is a call of an assistant, and lives no longer than the turn of that. */
+  called: z.boolean().optional(),
   /** Nobody need own it before then. */
   restsUntil: z.number().optional(),
 });

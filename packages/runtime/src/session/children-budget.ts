@@ -7,26 +7,26 @@ import type { SessionStore } from './session-store.ts';
 /** What children use is counted so long after they said something, all of it at once. */
 const countAfterMs = 50;
 
-export type ProgramBudgetOptions = {
+export type ChildrenBudgetOptions = {
   readonly log: EventLog;
   readonly store: SessionStore;
   readonly writer: OwnerWriter;
   readonly session: string;
   readonly epoch: number;
-  /** Everything that the program itself said is on record. */
+  /** Everything that the session itself said is on record. */
   readonly written: () => Promise<void>;
   /** The budget is used up: nothing more is begun. */
   readonly hold: () => void;
 };
 
-/** What a program's children use counts as its own: told as totals, so that nothing is counted twice. */
-export class ProgramBudget {
-  readonly #options: ProgramBudgetOptions;
+/** What a session's children use counts as its own: told as totals, so that nothing is counted twice. */
+export class ChildrenBudget {
+  readonly #options: ChildrenBudgetOptions;
   readonly #stop: () => void;
   #timer: NodeJS.Timeout | undefined;
   #counting: Promise<void> = Promise.resolve();
 
-  constructor(options: ProgramBudgetOptions) {
+  constructor(options: ChildrenBudgetOptions) {
     this.#options = options;
     const { log, store, session } = options;
     this.#stop = log.onGrowth((grown) => {
