@@ -249,6 +249,8 @@ const Messages = [
     context: z.optional(JsonValue),
     /** Whoever sent it answers what is asked in its turn, before anybody else. */
     listens: z.optional(z.literal(true)),
+    /** The `traceparent` of the call that sent it, where calls are traced. */
+    trace: z.optional(z.string()),
   }),
   z.strictObject({
     ...envelope,

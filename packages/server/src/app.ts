@@ -48,7 +48,7 @@ export function createApp(
     return response;
   });
   const calls = new CallCounts();
-  app.use('*', callLog(context.onAnswered ?? (() => undefined)));
+  app.use('*', callLog(context));
   app.use('*', async (c, next) => {
     await next();
     calls.count(c.res.status);

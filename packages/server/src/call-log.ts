@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { MiddlewareHandler } from 'hono';
-import type { OnNode } from './server-context.ts';
+import { routeOf } from './openapi.ts';
+import type { OnNode, ServerContext } from './server-context.ts';
 
 /** A call that was answered, as the operator's log has it: never a query, a header or a body. */
 export type AnsweredCall = {
@@ -10,6 +11,8 @@ export type AnsweredCall = {
   readonly status: number;
   readonly ms: number;
   readonly session?: string;
+  /** The id of the trace that it belongs to. */
+  readonly trace?: string;
 };
 
 export const requestIdHeader = 'x-request-id';
@@ -17,8 +20,10 @@ export const requestIdHeader = 'x-request-id';
 const requestId = /^[\w.:-]{1,64}$/;
 const sessionPath = /^\/api\/sessions\/([\w.~-]{1,128})/;
 
+type Watched = Pick<ServerContext, 'onAnswered' | 'tracing'>;
+
 /** Gives each call an id, which its answer carries, and tells of it when it is answered; a stream when it begins. */
-export function callLog(onAnswered: (call: AnsweredCall) => void): MiddlewareHandler<OnNode> {
+export function callLog({ onAnswered, tracing }: Watched): MiddlewareHandler<OnNode> {
   return async (c, next) => {
     const began = performance.now();
     const given = c.req.header(requestIdHeader);
@@ -26,16 +31,21 @@ export function callLog(onAnswered: (call: AnsweredCall) => void): MiddlewareHan
     c.set('requestId', request);
     // Not on the answer afterwards: to touch its headers makes a whole Response of what Node could write at once.
     c.header(requestIdHeader, request);
-    await next();
     const { method, path } = c.req;
+    const traced = tracing?.call(method, c.req.header('traceparent'));
+    c.set('trace', traced);
+    await next();
     const session = sessionPath.exec(path)?.[1];
-    onAnswered({
+    const { status } = c.res;
+    onAnswered?.({
       request,
       method,
       path,
-      status: c.res.status,
+      status,
       ms: Math.round(performance.now() - began),
       ...(session === undefined ? {} : { session }),
+      ...(traced === undefined ? {} : { trace: traced.traceId }),
     });
+    traced?.end({ method, route: routeOf(method, path), status, session });
   };
 }

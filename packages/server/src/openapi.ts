@@ -257,8 +257,14 @@ const operations: Readonly<Record<string, Operation>> = {
 
 const templates = Object.entries(operations).map(([call, { role }]) => {
   const [method = '', path = ''] = call.split(' ');
-  return { method: method.toUpperCase(), pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`), role };
+  return { method: method.toUpperCase(), path, pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`), role };
 });
+
+/** The path as the document has it, without anybody's ids; what is in no row has one name. */
+export function routeOf(method: string, path: string): string {
+  const asked = method === 'HEAD' ? 'GET' : method;
+  return templates.find((template) => template.method === asked && template.pattern.test(path))?.path ?? '*';
+}
 
 /** Who may call it; undefined when there is no such call. What is not in the table is nobody's. */
 export function roleFor(method: string, path: string): Operation['role'] | undefined {

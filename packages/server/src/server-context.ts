@@ -1,6 +1,7 @@
 import type { EventLog, LogMeasures } from '@concerto/log';
 import type { KeptAgentRow } from '@concerto/protocol';
 import type { Sessions } from '@concerto/runtime';
+import type { TracedCall, Tracing } from '@concerto/runtime/tracing';
 import type { HttpBindings } from '@hono/node-server';
 import type { AnsweredCall } from './call-log.ts';
 import type { EventFeeds } from './event-feeds.ts';
@@ -40,9 +41,14 @@ export type ServerContext = {
   readonly webRoot: string | undefined;
   /** What this process has measured of its store. */
   readonly measures?: (() => LogMeasures) | undefined;
+  /** Absent where calls are not traced. */
+  readonly tracing?: Pick<Tracing, 'call'> | undefined;
   /** Hears of each call when it is answered. */
   readonly onAnswered?: ((call: AnsweredCall) => void) | undefined;
 };
 
 /** Hono's routes and contexts, with Node's own request and response under them, who calls, and the call's id. */
-export type OnNode = { Bindings: HttpBindings; Variables: { person: KnownPerson; requestId: string } };
+export type OnNode = {
+  Bindings: HttpBindings;
+  Variables: { person: KnownPerson; requestId: string; trace: TracedCall | undefined };
+};

@@ -10,12 +10,12 @@ import {
   type StartSession,
   type SuspendEvent,
 } from '@concerto/protocol';
-import type { Sessions } from '@concerto/runtime';
+import type { Caller, Sessions } from '@concerto/runtime';
 import { cancelledAnswer, type GivenAnswer, type Narration, readAnswer } from '@concerto/wires';
 import type { Context } from 'hono';
 import * as z from 'zod';
 import type { LogTail } from './log-tails.ts';
-import { actorOf, requireRole } from './people/check-role.ts';
+import { callerOf, requireRole } from './people/check-role.ts';
 import type { KnownPerson } from './people/people.ts';
 import { ProblemError } from './problem.ts';
 import { granted } from './routes/session-routes.ts';
@@ -25,14 +25,14 @@ import type { OnNode, ServerContext } from './server-context.ts';
 export type Speaker = {
   readonly sessions: Sessions;
   readonly person: KnownPerson;
-  readonly caller: { readonly actor: string; readonly key: undefined };
+  readonly caller: Caller;
 };
 
 /** For what is more than reading: whoever may only follow is refused. */
 export function speakerOf({ sessions }: ServerContext, c: Context<OnNode>): Speaker {
   const person = c.get('person');
   requireRole(person, 'member', 'to say something');
-  return { sessions, person, caller: { actor: actorOf(c), key: undefined } };
+  return { sessions, person, caller: callerOf(c, undefined) };
 }
 
 /** Something that a user said, by the id under which the session's queue knows it. */

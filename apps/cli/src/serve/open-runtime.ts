@@ -18,6 +18,7 @@ import {
   Sessions,
   systemClock,
 } from '@concerto/runtime';
+import type { Tracing } from '@concerto/runtime/tracing';
 import { UsageError } from '../arguments.ts';
 import { keeperOf } from './keeper-of.ts';
 import { hiding, ownFiles } from './own-files.ts';
@@ -52,6 +53,8 @@ export type RuntimeOptions = {
   readonly runs: boolean;
   readonly report: Report;
   readonly retention: RetentionRules;
+  /** Undefined where nothing is traced. */
+  readonly tracing?: Tracing | undefined;
   /** How long an agent may go on without a server; as the manifest says it. */
   readonly keepAgents?: string | undefined;
 };
@@ -68,7 +71,8 @@ async function openStore({ store, report }: RuntimeOptions): Promise<EventLog> {
 
 /** The one place where the parts are put together. */
 export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
-  const { log, measures } = measuredLog(await openStore(options), () => systemClock.elapsed());
+  const { log: measured, measures } = measuredLog(await openStore(options), () => systemClock.elapsed());
+  const log = options.tracing?.wrap(measured) ?? measured;
   const store = new SessionStore(log);
   const clock = systemClock;
   const mintId = idMint();
@@ -116,6 +120,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
       clearInterval(collecting);
       await overview.close();
       await log.close();
+      await options.tracing?.close();
     },
   };
 }

@@ -4,6 +4,7 @@ import { loadCatalog } from './load-catalog.ts';
 import { openRuntime } from './open-runtime.ts';
 import { logOptions, logSettings, operatorLog } from './operator-log.ts';
 import { storeOf } from './server-settings.ts';
+import { traceOptions, tracingOf } from './trace-settings.ts';
 import { leaving, stopWithWord, untilStopped } from './until-stopped.ts';
 
 export const spec = defineCommand({
@@ -16,6 +17,7 @@ export const spec = defineCommand({
     trust: { type: 'boolean', help: 'trust the files of this folder, now and later' },
     mock: { type: 'boolean', help: 'models of assistants and programs answer with the offline mock' },
     ...logOptions,
+    ...traceOptions,
   },
   maxPositionals: 0,
 });
@@ -32,8 +34,9 @@ export async function run(argv: string[]): Promise<number> {
   if (!/^rediss?:/.test(store))
     throw new UsageError('a runner shares its store with servers, so it must be redis:// or rediss://');
   const { report } = await operatorLog(logging, process.stderr);
+  const tracing = await tracingOf(values, report);
   const keepAgents = configured.server?.table.keep_agents;
-  const runtime = await openRuntime({ store, ...configured, runs: true, report, keepAgents });
+  const runtime = await openRuntime({ store, ...configured, runs: true, report, keepAgents, tracing });
   process.stdout.write('runner ready\n');
   const stopping = await stopped;
   await stopWithWord(stopping, report, () => runtime.close(leaving(stopping)));

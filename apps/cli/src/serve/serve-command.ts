@@ -14,6 +14,7 @@ import { prepareOwnStore } from './own-store.ts';
 import { programShelf } from './program-shelf.ts';
 import { defaultPort, defaultStore, hostOf, inlineToolsOf, isLoopback, portOf, storeOf } from './server-settings.ts';
 import { serverToken } from './server-token.ts';
+import { traceOptions, tracingOf } from './trace-settings.ts';
 import { leaving, stopWithWord, untilStopped } from './until-stopped.ts';
 
 export const spec = defineCommand({
@@ -47,6 +48,7 @@ export const spec = defineCommand({
     mock: { type: 'boolean', help: 'models of assistants and programs answer with the offline mock' },
     'no-runner': { type: 'boolean', help: 'run no sessions here; `concerto runner` does elsewhere' },
     ...logOptions,
+    ...traceOptions,
   },
   maxPositionals: 0,
 });
@@ -79,7 +81,8 @@ export async function run(argv: string[]): Promise<number> {
   const keepAgents = settings?.table.keep_agents;
   // Before anything begins: what cannot be signed is told at the start.
   const notify = configured.notify === undefined ? undefined : notifyOf(configured.notify, process.env);
-  const runtime = await openRuntime({ store, ...configured, runs, report, keepAgents });
+  const tracing = await tracingOf(values, report);
+  const runtime = await openRuntime({ store, ...configured, runs, report, keepAgents, tracing });
   let server: RunningServer;
   let here = '';
   const mcp = mcpOverHttp({ version: ownVersion(), url: () => here });
@@ -89,7 +92,7 @@ export async function run(argv: string[]): Promise<number> {
     const { allowed_hosts: hosts = [], allowed_origins: origins = [] } = settings?.table ?? {};
     const guard = { token, hosts: [...(isWildcard(host) ? ownNames() : [inUrl(host)]), ...hosts], origins };
     const inlineTools = inlineToolsOf(settings);
-    const watched = { report, onAnswered: answered, measures: runtime.measures };
+    const watched = { report, onAnswered: answered, measures: runtime.measures, tracing };
     const programs = programShelf(configured.programs, isLoopback(host));
     const about = {
       programs,

@@ -60,7 +60,12 @@ import { SettingsCalls } from './settings-calls.ts';
 import { Templates } from './templates.ts';
 
 /** Who asks; `key` is the caller's idempotency key, from which ids are made so that a repeat names the same thing. */
-export type Caller = { readonly actor: string; readonly key: string | undefined };
+export type Caller = {
+  readonly actor: string;
+  readonly key: string | undefined;
+  /** The `traceparent` of the call, where calls are traced. */
+  readonly trace?: string | undefined;
+};
 
 export type SessionsOptions = {
   readonly log: EventLog;
@@ -366,6 +371,7 @@ export class Sessions {
       at: this.#options.clock.now(),
       actor: caller.actor,
       cause: caller.key,
+      trace: caller.trace,
       ...wish,
     };
     const executed = await this.#options.store.execute(id, command, { documents });

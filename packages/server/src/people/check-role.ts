@@ -1,4 +1,5 @@
 import type { Role } from '@concerto/protocol';
+import type { Caller } from '@concerto/runtime';
 import type { Context, MiddlewareHandler } from 'hono';
 import { roleFor } from '../openapi.ts';
 import { ProblemError } from '../problem.ts';
@@ -30,6 +31,11 @@ export function requireRole({ name, role }: KnownPerson, needs: Role, what: stri
     `${name} is ${role === 'member' ? 'a member' : 'an observer'} and ${may}: ${what} needs the role ${needs}; an owner gives it with \`concerto tokens revoke ${name}\` and \`concerto tokens add ${name} --role ${needs}\``,
     { members: { name, role, needs } },
   );
+}
+
+/** Who asks, under which key, and in whose trace. */
+export function callerOf(c: Context<OnNode>, key: string | undefined): Caller {
+  return { actor: actorOf(c), key, trace: c.get('trace')?.traceparent };
 }
 
 /** Who asks, as the log names them. */

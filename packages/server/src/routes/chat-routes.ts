@@ -15,7 +15,7 @@ import { type Context, Hono } from 'hono';
 import * as z from 'zod';
 import { streamHeaders } from '../event-stream.ts';
 import type { LogTail } from '../log-tails.ts';
-import { actorOf } from '../people/check-role.ts';
+import { callerOf } from '../people/check-role.ts';
 import { ProblemError } from '../problem.ts';
 import { parseBody, readJson } from '../read-body.ts';
 import type { OnNode, ServerContext } from '../server-context.ts';
@@ -80,7 +80,7 @@ export function chatRoutes(context: ServerContext): Hono<OnNode> {
 
   routes.post('/:id/stop', async (c) => {
     const session = ownId(SessionId, c.req.param('id'));
-    const caller = { actor: actorOf(c), key: undefined };
+    const caller = callerOf(c, undefined);
     return c.json(granted(await sessions.control(session, 'interrupt', caller)), 202);
   });
   return routes;

@@ -1,7 +1,7 @@
 import { DescribeSession } from '@concerto/protocol';
 import { Hono } from 'hono';
 import { idempotently } from '../idempotency.ts';
-import { actorOf } from '../people/check-role.ts';
+import { callerOf } from '../people/check-role.ts';
 import { parseBody, readJson } from '../read-body.ts';
 import type { OnNode, ServerContext } from '../server-context.ts';
 import { granted } from './session-routes.ts';
@@ -14,11 +14,11 @@ export function keepingRoutes({ sessions, log }: ServerContext): Hono<OnNode> {
     const body = await readJson(c);
     const change = parseBody(body, DescribeSession);
     return await idempotently(c, log, body, async ({ key }) =>
-      c.json(granted(await sessions.describe(c.req.param('id'), change, { actor: actorOf(c), key }))),
+      c.json(granted(await sessions.describe(c.req.param('id'), change, callerOf(c, key)))),
     );
   });
   routes.delete('/:id', async (c) => {
-    granted(await sessions.delete(c.req.param('id'), { actor: actorOf(c), key: undefined }));
+    granted(await sessions.delete(c.req.param('id'), callerOf(c, undefined)));
     return c.json({ ok: true });
   });
   return routes;

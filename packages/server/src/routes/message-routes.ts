@@ -2,7 +2,7 @@ import { OrderMessages, ReviseMessage, SendMessage } from '@concerto/protocol';
 import { Hono } from 'hono';
 import { readPage } from '../cursor.ts';
 import { idempotently } from '../idempotency.ts';
-import { actorOf } from '../people/check-role.ts';
+import { callerOf } from '../people/check-role.ts';
 import { parseBody, readJson } from '../read-body.ts';
 import type { OnNode, ServerContext } from '../server-context.ts';
 import { found, granted } from './session-routes.ts';
@@ -19,7 +19,7 @@ export function messageRoutes({ sessions, log }: ServerContext): Hono<OnNode> {
     const body = await readJson(c);
     const message = parseBody(body, SendMessage);
     return await idempotently(c, log, body, async ({ key }) =>
-      c.json(granted(await sessions.send(c.req.param('id'), message, { actor: actorOf(c), key })), 202),
+      c.json(granted(await sessions.send(c.req.param('id'), message, callerOf(c, key))), 202),
     );
   });
 
@@ -28,7 +28,7 @@ export function messageRoutes({ sessions, log }: ServerContext): Hono<OnNode> {
     const body = await readJson(c);
     const order = parseBody(body, OrderMessages);
     return await idempotently(c, log, body, async ({ key }) =>
-      c.json(granted(await sessions.order(c.req.param('id'), order, { actor: actorOf(c), key }))),
+      c.json(granted(await sessions.order(c.req.param('id'), order, callerOf(c, key)))),
     );
   });
 
@@ -37,14 +37,14 @@ export function messageRoutes({ sessions, log }: ServerContext): Hono<OnNode> {
     const revision = parseBody(body, ReviseMessage);
     const target = { session: c.req.param('id'), message: c.req.param('mid') };
     return await idempotently(c, log, body, async ({ key }) =>
-      c.json(granted(await sessions.revise(target, revision, { actor: actorOf(c), key }))),
+      c.json(granted(await sessions.revise(target, revision, callerOf(c, key)))),
     );
   });
 
   routes.delete('/:id/messages/:mid', async (c) => {
     const target = { session: c.req.param('id'), message: c.req.param('mid') };
     return await idempotently(c, log, await readJson(c), async ({ key }) =>
-      c.json(granted(await sessions.unsend(target, { actor: actorOf(c), key }))),
+      c.json(granted(await sessions.unsend(target, callerOf(c, key)))),
     );
   });
   return routes;

@@ -2,7 +2,7 @@ import { ConfigurePool, Template } from '@concerto/protocol';
 import { Hono } from 'hono';
 import { idempotently } from '../idempotency.ts';
 import { checkInlineTools } from '../inline-tools.ts';
-import { actorOf } from '../people/check-role.ts';
+import { actorOf, callerOf } from '../people/check-role.ts';
 import { ProblemError } from '../problem.ts';
 import { parseBody, readBody, readJson } from '../read-body.ts';
 import type { OnNode, ServerContext } from '../server-context.ts';
@@ -25,7 +25,7 @@ export function poolRoutes({ sessions, log, inlineTools }: ServerContext): Hono<
     const template = parseBody(body, Template);
     checkInlineTools(template.tools, inlineTools);
     return await idempotently(c, log, body, async ({ key }) =>
-      c.json(granted(await sessions.createTemplate(template, { actor: actorOf(c), key })), 201),
+      c.json(granted(await sessions.createTemplate(template, callerOf(c, key))), 201),
     );
   });
   routes.get('/templates/:name', async (c) => {

@@ -1,7 +1,7 @@
 import { AnswerRequest } from '@concerto/protocol';
 import { Hono } from 'hono';
 import { idempotently } from '../idempotency.ts';
-import { actorOf, requireRole } from '../people/check-role.ts';
+import { callerOf, requireRole } from '../people/check-role.ts';
 import { parseBody, readJson } from '../read-body.ts';
 import type { OnNode, ServerContext } from '../server-context.ts';
 import { found, granted } from './session-routes.ts';
@@ -18,7 +18,7 @@ export function requestRoutes({ sessions, log }: ServerContext): Hono<OnNode> {
     if (answer.remember === 'always') requireRole(c.get('person'), 'owner', '`remember: "always"`');
     const target = { session: c.req.param('id'), request: c.req.param('rid') };
     return await idempotently(c, log, body, async ({ key }) => {
-      granted(await sessions.answer(target, answer, { actor: actorOf(c), key }));
+      granted(await sessions.answer(target, answer, callerOf(c, key)));
       return c.json({ ok: true });
     });
   });

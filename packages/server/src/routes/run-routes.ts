@@ -1,7 +1,7 @@
 import { RunInput, StartRun } from '@concerto/protocol';
 import { Hono } from 'hono';
 import { idempotently } from '../idempotency.ts';
-import { actorOf } from '../people/check-role.ts';
+import { callerOf } from '../people/check-role.ts';
 import { ProblemError } from '../problem.ts';
 import { parseBody, readJson } from '../read-body.ts';
 import type { OnNode, ServerContext } from '../server-context.ts';
@@ -27,7 +27,7 @@ export function runRoutes(context: ServerContext): Hono<OnNode> {
             ...(isNothing(objective) ? {} : { prompt: objective }),
             ...(proposed === undefined ? {} : { id: proposed }),
           },
-          { actor: actorOf(c), key },
+          callerOf(c, key),
         ),
       );
       return c.json({ run_id: session.id, runId: session.id });
@@ -44,11 +44,7 @@ export function runRoutes(context: ServerContext): Hono<OnNode> {
     return await idempotently(c, log, body, async ({ key }) => {
       const target = { session: c.req.param('id'), request };
       granted(
-        await sessions.answer(
-          target,
-          { response: input.response ?? null, equalIsRepeat: true },
-          { actor: actorOf(c), key },
-        ),
+        await sessions.answer(target, { response: input.response ?? null, equalIsRepeat: true }, callerOf(c, key)),
       );
       return c.json({ ok: true });
     });
@@ -56,7 +52,7 @@ export function runRoutes(context: ServerContext): Hono<OnNode> {
 
   routes.post('/:id/abort', async (c) => {
     return await idempotently(c, log, await readJson(c), async ({ key }) => {
-      const outcome = await sessions.control(c.req.param('id'), 'cancel', { actor: actorOf(c), key });
+      const outcome = await sessions.control(c.req.param('id'), 'cancel', callerOf(c, key));
       // Repeatable: a run that is ending or has ended is as aborted as it will ever be.
       if (!outcome.ok && outcome.error.code === 'no_such_session') granted(outcome);
       return c.json({ ok: true });

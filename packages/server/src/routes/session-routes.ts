@@ -5,7 +5,7 @@ import { type Context, Hono } from 'hono';
 import { readLimit, readPage } from '../cursor.ts';
 import { idempotently } from '../idempotency.ts';
 import { checkInlineTools } from '../inline-tools.ts';
-import { actorOf } from '../people/check-role.ts';
+import { callerOf } from '../people/check-role.ts';
 import { ProblemError } from '../problem.ts';
 import { parseBody, readJson } from '../read-body.ts';
 import { problemOfRefusal } from '../refusal-status.ts';
@@ -19,7 +19,7 @@ export function sessionRoutes({ sessions, log, inlineTools }: ServerContext): Ho
     const start = parseBody(body, StartSession);
     checkInlineTools(start.tools, inlineTools);
     return await idempotently(c, log, body, async ({ key }) =>
-      c.json(granted(await sessions.start(start, { actor: actorOf(c), key })), 201),
+      c.json(granted(await sessions.start(start, callerOf(c, key))), 201),
     );
   });
 
@@ -58,7 +58,7 @@ export function sessionRoutes({ sessions, log, inlineTools }: ServerContext): Ho
 
   routes.put('/:id/supervisor', async (c) => {
     const body = parseBody(await readJson(c), SetSupervisor);
-    const caller = { actor: actorOf(c), key: undefined };
+    const caller = callerOf(c, undefined);
     return c.json(granted(await sessions.supervise(c.req.param('id'), body, caller)));
   });
 
@@ -66,7 +66,7 @@ export function sessionRoutes({ sessions, log, inlineTools }: ServerContext): Ho
     routes.post(`/:id/${verb}`, async (c) => {
       const body = await readJson(c);
       return await idempotently(c, log, body, async ({ key }) =>
-        c.json(granted(await sessions.control(c.req.param('id'), verb, { actor: actorOf(c), key })), 202),
+        c.json(granted(await sessions.control(c.req.param('id'), verb, callerOf(c, key))), 202),
       );
     });
   }

@@ -1,7 +1,7 @@
 import { ChangeSettings, ChangeWorktree } from '@concerto/protocol';
 import { Hono } from 'hono';
 import { idempotently } from '../idempotency.ts';
-import { actorOf } from '../people/check-role.ts';
+import { callerOf } from '../people/check-role.ts';
 import { parseBody, readJson } from '../read-body.ts';
 import type { OnNode, ServerContext } from '../server-context.ts';
 import { found, granted } from './session-routes.ts';
@@ -15,7 +15,7 @@ export function settingsRoutes({ sessions, log }: ServerContext): Hono<OnNode> {
     const body = await readJson(c);
     const change = parseBody(body, ChangeSettings);
     return await idempotently(c, log, body, async ({ key }) =>
-      c.json(granted(await sessions.settings.change(c.req.param('id'), change, { actor: actorOf(c), key })), 202),
+      c.json(granted(await sessions.settings.change(c.req.param('id'), change, callerOf(c, key))), 202),
     );
   });
 
@@ -23,7 +23,7 @@ export function settingsRoutes({ sessions, log }: ServerContext): Hono<OnNode> {
     const body = await readJson(c);
     const change = parseBody(body, ChangeWorktree);
     return await idempotently(c, log, body, async ({ key }) =>
-      c.json(granted(await sessions.settings.changeWorktree(c.req.param('id'), change, { actor: actorOf(c), key }))),
+      c.json(granted(await sessions.settings.changeWorktree(c.req.param('id'), change, callerOf(c, key)))),
     );
   });
   return routes;

@@ -2,7 +2,7 @@ import { err, ok } from '@concerto/base';
 import { type LlmContent, messageLengthMax, withText, wordsOf } from '@concerto/protocol';
 import { find } from '../archive.ts';
 import { wake } from '../session/advance.ts';
-import { type Draft, record } from '../session/draft.ts';
+import { type Draft, record, traceOf } from '../session/draft.ts';
 import { pendingMax, repeatKnownForMs } from '../session/limits.ts';
 import type { Refusal, Wish } from '../session/session-command.ts';
 import type { SessionState } from '../session/session-state.ts';
@@ -57,7 +57,16 @@ function enqueue(draft: Draft, wish: Extract<QueueWish, { type: 'enqueue' }>): V
   }
   const { messageId, content, objective, priority, source, context, listens } = wish;
   const beside = { ...(context === undefined ? {} : { context }), ...(objective === undefined ? {} : { objective }) };
-  record(draft, { type: 'message-enqueued', messageId, content, priority, source, ...beside, listens });
+  record(draft, {
+    type: 'message-enqueued',
+    messageId,
+    content,
+    priority,
+    source,
+    ...beside,
+    listens,
+    ...traceOf(draft),
+  });
   if (draft.state.hold?.kind === 'interrupted') record(draft, { type: 'queue-continued' });
   wake(draft);
   return done;

@@ -6,7 +6,7 @@ import { advance, wake } from './advance.ts';
 import { answerRequest, takeBackAnswer } from './answer.ts';
 import { requestControl } from './control.ts';
 import { expire, makeRoom, yieldSlot } from './deadlines.ts';
-import { command, type Draft, draftOf, notBefore, record } from './draft.ts';
+import { command, type Draft, draftOf, notBefore, record, traceOf } from './draft.ts';
 import { created } from './evolve.ts';
 import { isoTime } from './iso-time.ts';
 import { mindBudget } from './mind-budget.ts';
@@ -99,7 +99,8 @@ function start(existing: SessionState | undefined, wish: StartCommand & Asked): 
   const draft = draftOfNew(wish);
   if (prompt !== undefined) {
     const { messageId, content, objective } = prompt;
-    record(draft, { type: 'message-enqueued', messageId, content, objective, priority: 'queued', source: 'user' });
+    const said = { messageId, content, objective, priority: 'queued', source: 'user' } as const;
+    record(draft, { type: 'message-enqueued', ...said, ...traceOf(draft) });
   }
   wake(draft);
   return ok(decision(draft));

@@ -24,8 +24,8 @@ export type Draft = {
 /** A clock that stepped back stands still: order and deadlines never go backwards within a session. */
 export function notBefore(state: SessionState | undefined, asked: Asked): Asked {
   const at = Math.max(Math.trunc(asked.at), state?.updatedAt ?? 0);
-  const { actor, cause, attending, openCalls } = asked;
-  return { at, actor, cause, attending, openCalls };
+  const { actor, cause, trace, attending, openCalls } = asked;
+  return { at, actor, cause, trace, attending, openCalls };
 }
 
 export function draftOf(state: SessionState, asked: Asked): Draft {
@@ -42,6 +42,11 @@ export function draftOf(state: SessionState, asked: Asked): Draft {
 
 function stamp(body: RecordBody, asked: Asked): SessionRecord {
   return { ...body, at: asked.at, actor: asked.actor, ...(asked.cause === undefined ? {} : { cause: asked.cause }) };
+}
+
+/** For a message: where its work belongs in somebody's trace. */
+export function traceOf({ asked }: Draft): { readonly trace?: string } {
+  return asked.trace === undefined ? {} : { trace: asked.trace };
 }
 
 export function record(draft: Draft, body: RecordBody): void {

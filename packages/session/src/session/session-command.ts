@@ -32,6 +32,8 @@ export type Asked = {
   readonly at: number;
   readonly actor: string;
   readonly cause?: string | undefined;
+  /** The `traceparent` of the call: a message carries it to whoever works on it. */
+  readonly trace?: string | undefined;
   /** The owner in whose place this is decided, and under whose fence it is appended: it need not be called. */
   readonly attending?: { readonly epoch: number; readonly actor: string } | undefined;
   /** What the owner has shown as called and not yet as done; a turn that ends closes them. */

@@ -1,0 +1,1 @@
+export { openTracing, type TracedCall, type Tracing } from './tracing/tracing.ts';
