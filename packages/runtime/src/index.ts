@@ -5,6 +5,7 @@ export { type Catalog, type CatalogEntry, catalogOf, type LoadedProgram } from '
 export { type NoticeKind, noticeKinds } from './notify/notice-book.ts';
 export { Notifier, type NotifierOptions } from './notify/notifier.ts';
 export { type Clock, type Environment, type MintId, type Report, type StartAgent, systemClock } from './ports.ts';
+export type { Caller } from './session/caller.ts';
 export { childRow, Overview, overviewStream } from './session/overview.ts';
 export { PoolKeeper } from './session/pool-keeper.ts';
 export { type ProcessNote, ProcessRegister } from './session/process-register.ts';
@@ -15,4 +16,4 @@ export { refusal, type ServiceRefusal } from './session/service-refusal.ts';
 export { SessionIndex } from './session/session-index.ts';
 export { checkPerSession } from './session/session-settings.ts';
 export { SessionStore } from './session/session-store.ts';
-export { type Caller, Sessions, type SessionsOptions } from './session/sessions.ts';
+export { Sessions, type SessionsOptions } from './session/sessions.ts';

@@ -1,6 +1,6 @@
 import { hostname, networkInterfaces } from 'node:os';
 import { mcpOverHttp } from '@concerto/mcp';
-import { type RunningServer, serve } from '@concerto/server';
+import { type RunningServer, type ServeOptions, serve } from '@concerto/server';
 import { defineCommand, parseArguments, UsageError } from '../arguments.ts';
 import { upkeepOf } from '../keeper/upkeep.ts';
 import { ownVersion, pageFolder } from '../own-place.ts';
@@ -89,8 +89,7 @@ export async function run(argv: string[]): Promise<number> {
   try {
     const { sessions, log } = runtime;
     for (const template of configured.templates) await sessions.putTemplate(template.name, template);
-    const { allowed_hosts: hosts = [], allowed_origins: origins = [] } = settings?.table ?? {};
-    const guard = { token, hosts: [...(isWildcard(host) ? ownNames() : [inUrl(host)]), ...hosts], origins };
+    const guard = { token, ...whoMayCall(host, settings) };
     const inlineTools = inlineToolsOf(settings);
     const watched = { report, onAnswered: answered, measures: runtime.measures, tracing };
     const programs = programShelf(configured.programs, isLoopback(host));
@@ -153,6 +152,12 @@ function inUrl(host: string): string {
 
 function isWildcard(host: string): boolean {
   return host === '0.0.0.0' || host === '::';
+}
+
+/** By which names this server is called, and from which pages. */
+function whoMayCall(host: string, settings: Configured['server']): Pick<ServeOptions['guard'], 'hosts' | 'origins'> {
+  const { allowed_hosts: hosts = [], allowed_origins: origins = [] } = settings?.table ?? {};
+  return { hosts: [...(isWildcard(host) ? ownNames() : [inUrl(host)]), ...hosts], origins };
 }
 
 /** Under which names this machine is called when it listens on all its addresses; no other site can have one of them. */

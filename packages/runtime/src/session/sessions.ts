@@ -37,6 +37,7 @@ import type { Clock, Environment, MintId } from '../ports.ts';
 import { agentInfos } from './agent-capabilities.ts';
 import { canContinue } from './agent-conversation.ts';
 import { type AuditQuery, auditPage } from './audit-page.ts';
+import type { Caller } from './caller.ts';
 import { type Deciding, deleteSession } from './delete-session.ts';
 import { type Answer, type AnswerTarget, giveAnswer } from './give-answer.ts';
 import { knownSupervisor, planStart } from './plan-start.ts';
@@ -58,14 +59,6 @@ import {
 } from './session-wishes.ts';
 import { SettingsCalls } from './settings-calls.ts';
 import { Templates } from './templates.ts';
-
-/** Who asks; `key` is the caller's idempotency key, from which ids are made so that a repeat names the same thing. */
-export type Caller = {
-  readonly actor: string;
-  readonly key: string | undefined;
-  /** The `traceparent` of the call, where calls are traced. */
-  readonly trace?: string | undefined;
-};
 
 export type SessionsOptions = {
   readonly log: EventLog;

@@ -11,11 +11,12 @@ import type {
 import type { SessionState, Wish } from '@concerto/session';
 import type { CatalogEntry } from '../catalog.ts';
 import { agentDetails } from './agent-details.ts';
+import type { Caller } from './caller.ts';
 import { folderOf } from './request-risk.ts';
 import { refusal, type ServiceRefusal } from './service-refusal.ts';
 import { planChange, planSettings, type SettingsPorts } from './session-settings.ts';
 import { isSessionId, keyedIdLength } from './session-wishes.ts';
-import type { Caller, SessionsOptions } from './sessions.ts';
+import type { SessionsOptions } from './sessions.ts';
 import { changeWorktree, makeWorktree, worktreeWish } from './worktrees.ts';
 
 type Execute = (id: string, caller: Caller, wish: Wish) => Promise<Result<SessionState, ServiceRefusal>>;
