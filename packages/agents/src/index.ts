@@ -6,6 +6,7 @@ export {
   markerVariable,
   type ProcessIdentity,
 } from '@concerto/keeper';
+export { type FormQuestion, formAttemptsMax, formQuestions } from './acp/acp-form.ts';
 export type {
   AgentConnection,
   AgentExit,

@@ -1,4 +1,5 @@
 export { createModels, type Models, type ModelsOptions } from './create-models.ts';
+export type { McpElicitation, McpElicited } from './mcp/mcp-connection.ts';
 export type { McpContent } from './mcp/mcp-content.ts';
 export { McpFailure, type McpFailureKind } from './mcp/mcp-failure.ts';
 export { McpServers } from './mcp/mcp-servers.ts';

@@ -1,14 +1,17 @@
 import type { Json } from '@concerto/base';
 import {
   Client,
+  type ElicitResult,
   SdkError,
   SdkErrorCode,
   SSEClientTransport,
   StreamableHTTPClientTransport,
   type Transport,
 } from '@modelcontextprotocol/client';
+import * as z from 'zod';
 import type { ModelTool } from '../model-turn.ts';
 import { redact } from '../redact.ts';
+import { CallPatience } from './call-patience.ts';
 import {
   asJson,
   type CallResult,
@@ -25,6 +28,11 @@ import { untilAborted } from './until-aborted.ts';
 
 const MOST_PAGES = 100;
 const CLOSE_TIMEOUT_MS = 5000;
+/** Whether a call takes too long is ours to say: the library would count the time in which a person thinks. */
+const longestTimerMs = 2 ** 31 - 1;
+
+const elicitation = z.looseObject({ message: z.string(), requestedSchema: z.json() });
+const elicited = z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]));
 
 export type McpTool = ModelTool & { readonly returns: Json | undefined };
 
@@ -33,7 +41,21 @@ type ConnectionCall = {
   readonly given: { readonly [name: string]: Json };
   /** Hears what the server says while it works. */
   readonly onProgress?: ((status: string) => void) | undefined;
+  /** Answers what the server asks for while it works. */
+  readonly onElicit?: Elicit | undefined;
 };
+
+/** A form that a server wants filled in. */
+export type McpElicitation = { readonly message: string; readonly schema: Json };
+
+export type McpElicited =
+  | { readonly action: 'accept'; readonly content: { readonly [name: string]: Json } }
+  | { readonly action: 'decline' | 'cancel' };
+
+/** `signal`: the server no longer waits. */
+export type Elicit = (asked: McpElicitation, signal: AbortSignal) => Promise<McpElicited>;
+
+type Watched = { readonly onElicit: Elicit; readonly patience: CallPatience };
 
 /** One server that is connected. */
 export class McpConnection {
@@ -42,6 +64,8 @@ export class McpConnection {
   readonly #transport: Transport;
   #tools: Promise<readonly McpTool[]> | undefined;
   #ended = false;
+  /** Calls under way whose caller can be asked, the latest last: a server does not say which of them it asks for. */
+  readonly #watched: Watched[] = [];
 
   private constructor(spec: McpSpec, client: Client, transport: Transport) {
     this.#spec = spec;
@@ -53,11 +77,14 @@ export class McpConnection {
     client.setNotificationHandler('notifications/tools/list_changed', () => {
       this.#tools = undefined;
     });
+    if (spec.elicits)
+      client.setRequestHandler('elicitation/create', (request, ctx) => this.#elicit(request.params, ctx.mcpReq.signal));
   }
 
   static async open(spec: McpSpec, signal: AbortSignal): Promise<McpConnection> {
     const transport = openTransport(spec);
-    const client = new Client({ name: 'concerto', version: '0.1.0' });
+    const capabilities = spec.elicits ? { elicitation: { form: {} } } : {};
+    const client = new Client({ name: 'concerto', version: '0.1.0' }, { capabilities });
     const connection = new McpConnection(spec, client, transport);
     const ms = spec.connectTimeoutMs;
     const late = AbortSignal.timeout(ms);
@@ -143,26 +170,47 @@ export class McpConnection {
     return valueAndFiles(await this.#result(call, signal));
   }
 
-  async #result({ tool, given, onProgress }: ConnectionCall, signal: AbortSignal): Promise<CallResult> {
+  async #elicit(asked: unknown, signal: AbortSignal): Promise<ElicitResult> {
+    const form = elicitation.safeParse(asked);
+    const caller = this.#watched.at(-1);
+    if (!form.success || caller === undefined) return { action: 'decline' };
+    const { message, requestedSchema: schema } = form.data;
+    const said = { message: redact(message, this.#spec.secrets), schema };
+    const given = await caller.patience.during(caller.onElicit(said, signal));
+    if (given.action !== 'accept') return { action: given.action };
+    return { action: 'accept', content: elicited.parse(given.content) };
+  }
+
+  async #result(call: ConnectionCall, signal: AbortSignal): Promise<CallResult> {
+    const { tool, given, onProgress, onElicit } = call;
     const ms = this.#spec.callTimeoutMs;
     let result: CallResult;
+    const patience = new CallPatience(ms);
+    const watched = onElicit === undefined ? undefined : { onElicit, patience };
+    if (watched !== undefined) this.#watched.push(watched);
     try {
       const answer = await this.#client.callTool(
         { name: tool, arguments: { ...given } },
         {
-          signal,
-          timeout: ms,
-          resetTimeoutOnProgress: true,
-          maxTotalTimeout: ms * 10,
+          signal: AbortSignal.any([signal, patience.late]),
+          timeout: longestTimerMs,
           // A server is asked for progress only where somebody listens.
           ...(onProgress === undefined
             ? {}
-            : { onprogress: ({ progress, total, message }) => onProgress(message ?? progressText(progress, total)) }),
+            : {
+                onprogress: ({ progress, total, message }) => {
+                  patience.progressed();
+                  onProgress(message ?? progressText(progress, total));
+                },
+              }),
         },
       );
       result = callResult.parse(answer);
     } catch (cause) {
-      throw this.#failure(cause, 'refused', { signal, ms });
+      throw this.#failure(patience.late.aborted && !signal.aborted ? lateError() : cause, 'refused', { signal, ms });
+    } finally {
+      patience.end();
+      if (watched !== undefined) this.#watched.splice(this.#watched.indexOf(watched), 1);
     }
     if (result.isError) {
       const said = result.content.flatMap((part) => (typeof part.text === 'string' ? [part.text] : []));
@@ -201,6 +249,10 @@ export class McpConnection {
     const said = this.#transport instanceof StdioTransport ? this.#transport.stderr : '';
     return said === '' ? '' : `; it said: ${redact(said, this.#spec.secrets)}`;
   }
+}
+
+function lateError(): Error {
+  return new DOMException('the call took too long', 'TimeoutError');
 }
 
 /** As a name of the language. */

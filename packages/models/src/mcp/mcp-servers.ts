@@ -1,14 +1,15 @@
 import type { Json } from '@concerto/base';
 import { isTable } from '../json-table.ts';
-import type { McpConnection, McpTool } from './mcp-connection.ts';
+import type { Elicit, McpConnection, McpTool } from './mcp-connection.ts';
 import type { McpContent } from './mcp-content.ts';
 import { McpFailure } from './mcp-failure.ts';
 import { type McpPlace, readMcpSettings } from './mcp-settings.ts';
 import { untilAborted } from './until-aborted.ts';
 
-type McpCall = { readonly tool: string; readonly given: Json; readonly onProgress?: (status: string) => void };
+type Watching = { readonly onProgress?: (status: string) => void; readonly onElicit?: Elicit };
+type McpCall = Watching & { readonly tool: string; readonly given: Json };
 type Table = { readonly [name: string]: Json };
-type Ready = { readonly tool: string; readonly given: Table; readonly onProgress?: (status: string) => void };
+type Ready = Watching & { readonly tool: string; readonly given: Table };
 
 /** The servers of a program or a session. Each is connected when it is first needed, and again after it has gone. */
 export class McpServers {
@@ -44,9 +45,9 @@ export class McpServers {
     server: string,
     tool: string,
     given: Json,
-    { signal, onProgress }: { readonly signal: AbortSignal; readonly onProgress: (status: string) => void },
+    { signal, ...watching }: Watching & { readonly signal: AbortSignal },
   ): Promise<McpContent> {
-    const { connection, call, until } = await this.#prepare(server, { tool, given, onProgress }, signal);
+    const { connection, call, until } = await this.#prepare(server, { tool, given, ...watching }, signal);
     return await connection.callForContent(call, until);
   }
 

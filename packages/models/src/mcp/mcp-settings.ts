@@ -33,6 +33,8 @@ export type McpPlace = {
   readonly directory: string;
   /** Set in every server that is a process of ours. */
   readonly variables?: Readonly<Record<string, string>>;
+  /** Whether servers are told that they may ask, as far as calls are watched by somebody who answers. */
+  readonly elicits?: boolean;
 };
 
 export type McpSpec = {
@@ -46,6 +48,7 @@ export type McpSpec = {
         readonly directory: string;
       }
     | { readonly kind: 'http' | 'sse'; readonly url: URL; readonly headers: Readonly<Record<string, string>> };
+  readonly elicits: boolean;
   readonly connectTimeoutMs: number;
   readonly callTimeoutMs: number;
   readonly secrets: readonly string[];
@@ -67,6 +70,7 @@ export function readMcpSettings(name: string, written: unknown, place: McpPlace)
   const limits = {
     name,
     secrets,
+    elicits: place.elicits === true,
     connectTimeoutMs: timeout ?? CONNECT_TIMEOUT_MS,
     callTimeoutMs: timeout ?? CALL_TIMEOUT_MS,
   };

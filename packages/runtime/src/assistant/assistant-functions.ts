@@ -26,7 +26,7 @@ type CallContext = {
   readonly callId: string;
   readonly signal: AbortSignal;
   /** Resolves with the answer; rejects with the reason why there will be none. */
-  readonly ask: (event: Suspend) => Promise<Json>;
+  readonly ask: (event: Suspend, until?: AbortSignal) => Promise<Json>;
   readonly show: (event: AgentEvent) => void;
   /** What the function is doing now, in words. */
   readonly status: (text: string) => void;

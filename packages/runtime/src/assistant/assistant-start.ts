@@ -55,6 +55,7 @@ export function assistantStarter(ports: AssistantPorts): StartWorker {
     const servers = new McpServers(declared, {
       environment,
       directory: assistant.directory,
+      elicits: true,
       variables: { [markerVariable]: identity.marker },
     });
     const close = async (): Promise<void> => {

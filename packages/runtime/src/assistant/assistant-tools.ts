@@ -5,6 +5,7 @@ import { toolRule } from '@concerto/session';
 import * as z from 'zod';
 import type { Catalog } from '../catalog.ts';
 import { type AssistantAgents, findAgent } from './assistant-agents.ts';
+import { elicit } from './assistant-elicitation.ts';
 import { partsOfFiles } from './assistant-files.ts';
 import { type AssistantFunction, assistantFunctions } from './assistant-functions.ts';
 import { WithFiles } from './assistant-result.ts';
@@ -108,8 +109,13 @@ export async function openTools(
       description: tool.description,
       parameters: tool.parameters,
       asks: rule === 'ask',
-      run: async (args, { signal, status }) => {
-        const given = await servers.open.callWatched(server, tool.name, args, { signal, onProgress: status });
+      run: async (args, { signal, status, ask }) => {
+        const given = await servers.open.callWatched(server, tool.name, args, {
+          signal,
+          onProgress: status,
+          onElicit: async (form, until) =>
+            await elicit(form, { server, ask: async (event) => await ask(event, until) }),
+        });
         return given.files.length === 0 ? given.value : new WithFiles(given.value, partsOfFiles(given.files));
       },
     });

@@ -236,7 +236,8 @@ async function perform(turn: AssistantTurn, { id: callId, name, args }: Assistan
     world: { directory: turn.spec.directory, marker: turn.marker },
     signal,
     now,
-    ask: (event) => voice.ask({ ...event, callId }, signal),
+    ask: (event, until) =>
+      voice.ask({ ...event, callId }, until === undefined ? signal : AbortSignal.any([signal, until])),
     show: (event) => voice.show(event),
     status: (status) => {
       updates += 1;

@@ -245,6 +245,9 @@ export class AssistantWorker implements Worker {
       return reply.value;
     } finally {
       this.#asked.delete(id);
+      const isOfTurn = this.#turn === undefined || this.#turn.signal.aborted;
+      if (signal.aborted && !isOfTurn)
+        this.#push({ kind: 'withdrawn', id, reason: 'whoever asked does not wait for it any more' });
     }
   }
 
