@@ -2,7 +2,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openBrowser, pictures, visit } from '../support/open-browser.ts';
 import { accessFaults } from '../support/page-faults.ts';
-import { type PuppetServer, startPuppetServer } from '../support/puppets.ts';
+import { type PuppetServer, startPuppetServer, steps } from '../support/puppets.ts';
 
 const manifest = `
 [[rules]]
@@ -80,3 +80,59 @@ test('17.7 settings: agents, pool, rules to try and revoke, templates, tokens', 
   expect(problems).toEqual([]);
   await context.close();
 }, 90_000);
+
+test('17.7 insight: what was used, by day, agent and model; how long people took; what failed', async () => {
+  const { api } = puppets;
+  const used = { type: 'usage', input_tokens: 900, output_tokens: 100, cost_usd: 0.25, model: 'big-1' };
+  const ask = { ask: { type: 'question', id: 'q', question: 'Which?' } };
+  const { id } = await api.start({
+    agent: 'able',
+    title: 'Costs',
+    prompt: steps(ask, { say: used }, { tell: 'answer' }),
+  });
+  await api.untilStatus(id, 'waitingForInput');
+  const { body } = await api.get(`/api/sessions/${id}/requests`);
+  await api.post(`/api/sessions/${id}/requests/${body.requests[0].requestId}`, { response: 'this' });
+  await api.untilStatus(id, 'idle');
+  const { id: broken } = await api.start({ agent: 'able', title: 'Breaks', prompt: steps({ exit: 3 }) });
+  await api.until(broken, (event) => event.type === 'turnComplete');
+
+  const told = (await api.get('/api/insight?days=7')).body;
+  expect(told.days).toHaveLength(7);
+  expect(told.days.at(-1)).toMatchObject({ failures: 1, answers: 1, usage: { inputTokens: 900 } });
+  expect((await api.get('/api/insight?days=0')).body.code).toBe('bad_days');
+
+  const { context, page, problems } = await visit(browser, puppets.server.entrance);
+  await page.getByRole('heading', { name: 'Sessions', exact: true }).waitFor();
+  await page.keyboard.press('u');
+  const part = (name: string) => page.getByRole('region', { name, exact: true });
+  await part('Cost').getByText('$0.25').first().waitFor();
+  await part('Tokens').getByText('1,000').first().waitFor();
+  await part('Waiting for people')
+    .getByText(/^\d+ answers? /)
+    .waitFor();
+  await part('Models')
+    .getByRole('row', { name: /^big-1/ })
+    .waitFor();
+  await part('Agents').getByRole('row', { name: /^able/ }).waitFor();
+  await part('Who answered').getByRole('row', { name: 'People 1' }).waitFor();
+  await part('What failed').getByRole('link', { name: 'last' }).waitFor();
+  await part('Tokens').getByText('Figures').click();
+  await part('Tokens')
+    .getByRole('row', { name: /900 100$/ })
+    .waitFor();
+  expect(await accessFaults(page)).toEqual([]);
+  await page.screenshot({ path: `${pictures}/insight-light.png`, fullPage: true });
+  await page.getByRole('button', { name: '7 days' }).click();
+  await page.waitForURL('**/insight?days=7');
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await page.setViewportSize({ width: 360, height: 740 });
+  await part('Cost').getByText('$0.25').first().waitFor();
+  expect(await accessFaults(page)).toEqual([]);
+  await page.screenshot({ path: `${pictures}/insight-phone-dark.png`, fullPage: true });
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
+  await part('What failed').getByRole('link', { name: 'last' }).click();
+  await page.waitForURL(`**/sessions/${broken}`);
+  expect(problems).toEqual([]);
+  await context.close();
+}, 60_000);

@@ -18,6 +18,8 @@ import { nextWaiting, WaitingButton } from './waiting/waiting-button.tsx';
 /** With an editor and the whole checker: only for who goes there. */
 const ProgramPage = lazy(async () => ({ default: (await import('./programs/program-page.tsx')).ProgramPage }));
 
+const InsightPage = lazy(async () => ({ default: (await import('./insight/insight-page.tsx')).InsightPage }));
+
 const SettingsPage = lazy(async () => ({ default: (await import('./settings/settings-page.tsx')).SettingsPage }));
 
 export function App(): ReactNode {
@@ -37,6 +39,7 @@ export function App(): ReactNode {
     g: () => navigate('/'),
     p: () => navigate('/programs'),
     s: () => navigate('/settings'),
+    u: () => navigate('/insight'),
     t: changeTheme,
     w: () => {
       const next = nextWaiting(overview.state().waiting, current);
@@ -55,6 +58,7 @@ export function App(): ReactNode {
       {route.page === 'session' && <SessionPage key={route.id} id={route.id} />}
       <Suspense fallback={<main className="plain-page" tabIndex={-1} aria-busy="true" />}>
         {route.page === 'settings' && <SettingsPage />}
+        {route.page === 'insight' && <InsightPage />}
         {route.page === 'programs' && <ProgramListPage />}
         {route.page === 'program' && <ProgramPage key={route.name} name={route.name} />}
       </Suspense>

@@ -8,6 +8,7 @@ import {
   type ChangeWorktree,
   type DescribeSession,
   EventPage,
+  Insight,
   KeptAgentList,
   LifecycleAccepted,
   type LifecycleVerb,
@@ -250,6 +251,9 @@ function fileCalls(calls: HttpCalls) {
 function houseCalls(calls: HttpCalls) {
   return {
     agents: (call: CallOptions = {}) => calls.call({ ...call, method: 'GET', path: 'agents', answer: AgentList }),
+    /** What all sessions did in the last days; `offset` is how far the caller's clock is before UTC, in minutes. */
+    insight: (query: { readonly days?: number; readonly offset?: number } = {}, call: CallOptions = {}) =>
+      calls.call({ ...call, method: 'GET', path: 'insight', query, answer: Insight }),
     pool: (call: CallOptions = {}) => calls.call({ ...call, method: 'GET', path: 'pool', answer: PoolState }),
     configurePool: (max: number, call: CallOptions = {}) =>
       calls.call({ ...call, method: 'PUT', path: 'pool', body: { max }, answer: PoolState }),

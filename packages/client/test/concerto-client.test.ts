@@ -11,6 +11,15 @@ const message = {
   createdAt: '2026-01-01T00:00:00.000Z',
 };
 const accepted = { status: 'pausing', requestId: 'r1' };
+const insight = {
+  days: [],
+  agents: [],
+  models: [],
+  waits: { answers: 0, medianMs: 0, longMs: 0, longestMs: 0 },
+  answeredBy: [],
+  failures: [],
+  read: 0,
+};
 const pool = { active: 1, max: 20, waiting: 0 };
 const template = { name: 'fix', agent: 'demo', prompt: 'fix it' };
 
@@ -76,6 +85,7 @@ describe('each call', () => {
       (client) => client.audit('s1'),
     ],
     ['GET /api/agents', undefined, { agents: [] }, (client) => client.agents()],
+    ['GET /api/insight?days=7', undefined, insight, (client) => client.insight({ days: 7 })],
     ['GET /api/pool', undefined, pool, (client) => client.pool()],
     ['PUT /api/pool', { max: 20 }, pool, (client) => client.configurePool(20)],
     ['GET /api/templates', undefined, { templates: [template] }, (client) => client.templates()],

@@ -163,6 +163,7 @@ export {
   Waiting,
 } from './http.ts';
 export { Instant, MessageId, RequestId, SessionId } from './ids.ts';
+export { Insight, type InsightFigures } from './insight.ts';
 export { type JsonRpcError, type JsonRpcFrame, type JsonRpcId, parseJsonRpcFrame } from './json-rpc.ts';
 export { JsonValue } from './json-value.ts';
 export { KeptAgentList, KeptAgentRow, StopServer } from './kept.ts';

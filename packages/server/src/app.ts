@@ -14,6 +14,7 @@ import { aguiRoutes } from './routes/agui-routes.ts';
 import { blobRoutes } from './routes/blob-routes.ts';
 import { chatRoutes } from './routes/chat-routes.ts';
 import { eventRoutes } from './routes/event-routes.ts';
+import { insightRoutes } from './routes/insight-routes.ts';
 import { keepingRoutes } from './routes/keeping-routes.ts';
 import { messageRoutes } from './routes/message-routes.ts';
 import { overviewRoutes } from './routes/overview-routes.ts';
@@ -80,6 +81,7 @@ export function createApp(
   app.route('/api/chat', chatRoutes(context));
   app.route('/api/streams', streamRoutes(context));
   app.route('/api', overviewRoutes(context));
+  app.route('/api', insightRoutes(context));
   app.route('/api', poolRoutes(context));
   app.route('/api', ruleRoutes(context));
   app.route('/api', programRoutes(context));

@@ -1,16 +1,25 @@
-import { Audit, ChangeSettings, ChangeWorktree, SessionAgent, SettingsAccepted, Worktree } from '@concerto/protocol';
+import {
+  Audit,
+  ChangeSettings,
+  ChangeWorktree,
+  Insight,
+  SessionAgent,
+  SettingsAccepted,
+  Worktree,
+} from '@concerto/protocol';
 
 /** By their names in the document. */
 export const asideSchemas = {
   Audit,
   ChangeSettings,
   ChangeWorktree,
+  Insight,
   SessionAgent,
   SettingsAccepted,
   Worktree,
 } as const;
 
-/** What is asked about a session beside its work. */
+/** What is asked about sessions beside their work. */
 export const asideOperations = {
   'get /api/sessions/{id}/agent': {
     role: 'observer',
@@ -29,6 +38,13 @@ export const asideOperations = {
     summary: 'Merge the checkout of its own, or take it away',
     body: ChangeWorktree,
     answer: Worktree,
+  },
+  'get /api/insight': {
+    role: 'observer',
+    summary:
+      'What all sessions did in the last `days`, day by day, by agent and by model; `offset` is your clock’s, in minutes',
+    answer: Insight,
+    query: ['days', 'offset'],
   },
   'get /api/sessions/{id}/audit': {
     role: 'observer',

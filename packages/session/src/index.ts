@@ -1,3 +1,4 @@
+export { InsightFold, type InsightSpan, insightRecords } from './insight/insight-fold.ts';
 export {
   decidePool,
   evolvePool,

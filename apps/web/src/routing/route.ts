@@ -4,11 +4,13 @@ export type Route =
   | { readonly page: 'programs' }
   | { readonly page: 'program'; readonly name: string }
   | { readonly page: 'settings' }
+  | { readonly page: 'insight' }
   | { readonly page: 'unknown' };
 
 export function routeOf(path: string): Route {
   if (path === '/' || path === '') return { page: 'list' };
   if (/^\/settings\/?$/.test(path)) return { page: 'settings' };
+  if (/^\/insight\/?$/.test(path)) return { page: 'insight' };
   if (/^\/programs\/?$/.test(path)) return { page: 'programs' };
   const name = /^\/programs\/([^/]+)\/?$/.exec(path)?.[1];
   if (name !== undefined) return { page: 'program', name: decoded(name) };

@@ -8,6 +8,7 @@ const groups: readonly { readonly title: string; readonly keys: readonly (readon
       ['?', 'This help'],
       ['g', 'All sessions'],
       ['p', 'Programs'],
+      ['u', 'Insight: what was used, and what it took'],
       ['s', 'Settings'],
       ['n', 'New session'],
       ['w', 'The next session that waits for you'],
