@@ -23,6 +23,7 @@ export {
   streamNames,
 } from './event-log.ts';
 export { type FollowRequest, follow } from './follow.ts';
+export { type Durations, Histogram } from './histogram.ts';
 export { type LogMeasures, type MeasuredLog, measuredLog } from './measured-log.ts';
 export { memoryEventLog } from './memory/memory-event-log.ts';
 export { backupStore, openEventLog, type StoreOptions } from './open-event-log.ts';

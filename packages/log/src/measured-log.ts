@@ -1,13 +1,8 @@
 import type { EventLog } from './event-log.ts';
-
-/** Upper ends of the classes by which appends are counted, in seconds. */
-const classes = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5] as const;
+import { type Durations, Histogram } from './histogram.ts';
 
 export type LogMeasures = {
-  /** How many appends took at most that many seconds. */
-  readonly appends: readonly { readonly seconds: number; readonly count: number }[];
-  readonly appendCount: number;
-  readonly appendSeconds: number;
+  readonly appends: Durations;
   readonly appendFailures: number;
   /** Leases that this process got from another holder's hands. */
   readonly takeovers: number;
@@ -17,9 +12,7 @@ export type MeasuredLog = { readonly log: EventLog; readonly measures: () => Log
 
 /** The same log, which counts what an operator watches. `elapsed` grows, in milliseconds. */
 export function measuredLog(log: EventLog, elapsed: () => number): MeasuredLog {
-  const counts = classes.map(() => 0);
-  let appendCount = 0;
-  let appendSeconds = 0;
+  const appends = new Histogram();
   let appendFailures = 0;
   let takeovers = 0;
   const measured: EventLog = {
@@ -32,11 +25,7 @@ export function measuredLog(log: EventLog, elapsed: () => number): MeasuredLog {
         appendFailures += 1;
         throw cause;
       } finally {
-        const seconds = (elapsed() - began) / 1000;
-        appendCount += 1;
-        appendSeconds += seconds;
-        const index = classes.findIndex((end) => seconds <= end);
-        if (index !== -1) counts[index] = (counts[index] ?? 0) + 1;
+        appends.add(elapsed() - began);
       }
     },
     acquireLease: async (request) => {
@@ -45,15 +34,5 @@ export function measuredLog(log: EventLog, elapsed: () => number): MeasuredLog {
       return lease;
     },
   };
-  return {
-    log: measured,
-    measures: () => {
-      let sum = 0;
-      const appends = classes.map((seconds, index) => {
-        sum += counts[index] ?? 0;
-        return { seconds, count: sum };
-      });
-      return { appends, appendCount, appendSeconds, appendFailures, takeovers };
-    },
-  };
+  return { log: measured, measures: () => ({ appends: appends.read(), appendFailures, takeovers }) };
 }

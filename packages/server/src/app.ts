@@ -59,6 +59,7 @@ export function createApp(
 
   app.get('/healthz', (c) => c.json({ ok: true }));
   app.get('/readyz', async (c) => {
+    if (context.sessions.isStopping) throw new ProblemError(503, 'stopping', 'the server is stopping');
     await storeAnswers(context.log);
     return c.json({ ok: true });
   });

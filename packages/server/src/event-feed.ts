@@ -1,4 +1,4 @@
-import type { Entry, EventLog, Page } from '@concerto/log';
+import type { Entry, EventLog, Histogram, Page } from '@concerto/log';
 import { type Wire, type WireFold, wires } from './event-wires.ts';
 
 /** Encoded frames that follow a position; shared by every connection that stands there. */
@@ -34,17 +34,20 @@ export class EventFeed {
   readonly #log: EventLog;
   readonly #session: string;
   readonly #fold: WireFold;
+  readonly #fanOut: Histogram;
   #tail: Frames[] = [];
   #tailBytes = 0;
   #pageEntries = firstPageEntries;
   #grown = false;
   #reading = false;
+  #grownAt = 0;
   #head: number | undefined;
 
-  constructor(log: EventLog, session: string, wire: Wire) {
+  constructor(log: EventLog, { session, wire }: { readonly session: string; readonly wire: Wire }, fanOut: Histogram) {
     this.#log = log;
     this.#session = session;
     this.#fold = wires[wire](log, session);
+    this.#fanOut = fanOut;
   }
 
   /** Where the shared tail ends; unknown until the first growth that we see. */
@@ -87,6 +90,7 @@ export class EventFeed {
 
   /** Called on every growth of the session; reads what is new once, then tells everybody in the same tick. */
   notify(): void {
+    if (!this.#grown) this.#grownAt = performance.now();
     this.#grown = true;
     if (this.#reading) return;
     this.#reading = true;
@@ -98,14 +102,18 @@ export class EventFeed {
   async #advance(): Promise<void> {
     while (this.#grown) {
       this.#grown = false;
+      const grownAt = this.#grownAt;
       if (this.#allStalled()) return this.#forget();
+      const before = this.#head;
       try {
         await this.#readTail();
       } catch {
         // The store is in trouble: every reader finds out by its own read, with its own error.
         this.#forget();
       }
+      const told = this.#head;
       for (const follower of this.followers) follower.pump();
+      if (told !== before) this.#fanOut.add(performance.now() - grownAt);
     }
   }
 

@@ -1,4 +1,4 @@
-import type { EventLog } from '@concerto/log';
+import { type EventLog, Histogram } from '@concerto/log';
 import { EventFeed } from './event-feed.ts';
 import type { Wire } from './event-wires.ts';
 import type { KnownPerson } from './people/people.ts';
@@ -16,6 +16,8 @@ export type OpenStream = {
 /** The feeds of all sessions that somebody follows now; one signal from the log serves them all. */
 export class EventFeeds {
   readonly connections = new Set<OpenStream>();
+  /** From the growth of a session until everybody who follows it was written to. */
+  readonly fanOut = new Histogram();
   readonly #log: EventLog;
   readonly #feeds = new Map<string, { readonly feed: EventFeed; readers: number }>();
   readonly #bySession = new Map<string, Set<EventFeed>>();
@@ -46,7 +48,7 @@ export class EventFeeds {
       known.readers++;
       return known.feed;
     }
-    const feed = new EventFeed(this.#log, session, wire);
+    const feed = new EventFeed(this.#log, { session, wire }, this.fanOut);
     this.#feeds.set(key, { feed, readers: 1 });
     const siblings = this.#bySession.get(session) ?? new Set();
     siblings.add(feed);

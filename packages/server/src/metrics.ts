@@ -1,3 +1,4 @@
+import type { Durations } from '@concerto/log';
 import { finalStatuses, SessionStatus } from '@concerto/protocol';
 import type { ServerContext } from './server-context.ts';
 
@@ -29,15 +30,14 @@ export async function metricsText(context: ServerContext, calls: CallCounts): Pr
     metric('concerto_pool_max', 'gauge', 'Slots there are', one(pool.max)),
     metric('concerto_pool_waiting', 'gauge', 'Sessions that wait for a slot', one(pool.waiting)),
     metric('concerto_sessions', 'gauge', 'Sessions that are not over, by status', live.byStatus),
-    metric('concerto_requests_waiting', 'gauge', 'Sessions that wait for an answer', one(live.waiting)),
-    metric(
-      'concerto_request_oldest_seconds',
-      'gauge',
-      'How long the oldest of them has waited',
-      one(live.oldestSeconds),
-    ),
+    metric('concerto_requests_waiting', 'gauge', 'Sessions that wait for an answer', one(live.asking)),
+    metric('concerto_request_oldest_seconds', 'gauge', 'How long the oldest of them waits', one(live.askedSeconds)),
+    metric('concerto_messages_pending', 'gauge', 'Messages that no agent has yet', one(live.pending)),
+    metric('concerto_queue_oldest_seconds', 'gauge', 'How long the oldest of them waits', one(live.queuedSeconds)),
+    ...(await agentMetrics(context)),
     ...storeMetrics(context),
     metric('concerto_event_streams', 'gauge', 'Open event streams', one(feeds.connections.size)),
+    histogram('concerto_fanout_seconds', 'From the growth of a session until its readers have it', feeds.fanOut.read()),
     metric(
       'concerto_http_responses_total',
       'counter',
@@ -55,10 +55,16 @@ export async function metricsText(context: ServerContext, calls: CallCounts): Pr
 const countedMax = 2_000;
 const pageRows = 200;
 
+/** Of so many sessions with messages that wait the oldest is looked for. */
+const queuesMax = 200;
+
 async function liveSessions({ sessions }: ServerContext) {
   const byStatus: Sample[] = [];
-  let waiting = 0;
-  let oldest = Date.now();
+  const now = Date.now();
+  const queued: string[] = [];
+  let asking = 0;
+  let pending = 0;
+  let askedAt = now;
   for (const status of SessionStatus.options) {
     if (finalStatuses.includes(status)) continue;
     let value = 0;
@@ -66,29 +72,54 @@ async function liveSessions({ sessions }: ServerContext) {
       const page = await sessions.list({ status, limit: pageRows, ...(cursor === undefined ? {} : { cursor }) });
       value += page.sessions.length;
       for (const row of page.sessions) {
-        if (row.waiting === undefined) continue;
-        waiting += 1;
-        oldest = Math.min(oldest, Date.parse(row.waiting.since ?? row.updatedAt));
+        pending += row.pending;
+        if (row.pending > 0 && queued.length < queuesMax) queued.push(row.id);
+        if (row.waiting?.for !== 'input' && row.waiting?.for !== 'approval') continue;
+        asking += 1;
+        askedAt = Math.min(askedAt, Date.parse(row.waiting.since));
       }
       cursor = page.nextCursor;
       if (cursor === undefined) break;
     }
     byStatus.push({ labels: `status="${status}"`, value });
   }
-  return { byStatus, waiting, oldestSeconds: waiting === 0 ? 0 : (Date.now() - oldest) / 1000 };
+  const sentAt = (await Promise.all(queued.map((id) => oldestPending(sessions, id)))).reduce(
+    (oldest, at) => Math.min(oldest, at),
+    now,
+  );
+  return { byStatus, asking, askedSeconds: (now - askedAt) / 1000, pending, queuedSeconds: (now - sentAt) / 1000 };
+}
+
+async function oldestPending(sessions: ServerContext['sessions'], id: string): Promise<number> {
+  const times = ((await sessions.messages(id))?.pending ?? []).map(({ createdAt }) => Date.parse(createdAt));
+  return Math.min(Number.POSITIVE_INFINITY, ...times);
+}
+
+async function agentMetrics({ agentsMemory }: ServerContext): Promise<readonly string[]> {
+  const memory = await agentsMemory?.();
+  if (memory === undefined) return [];
+  const sum = memory.reduce((all, bytes) => all + bytes, 0);
+  return [
+    metric('concerto_agents', 'gauge', 'Agents that run on this machine', [{ value: memory.length }]),
+    metric('concerto_agents_memory_bytes', 'gauge', 'Resident memory of all of them', [{ value: sum }]),
+    metric('concerto_agent_memory_max_bytes', 'gauge', 'Of the largest', [{ value: Math.max(0, ...memory) }]),
+  ];
 }
 
 function storeMetrics({ measures }: ServerContext): readonly string[] {
   if (measures === undefined) return [];
-  const { appends, appendCount, appendSeconds, appendFailures, takeovers } = measures();
-  const name = 'concerto_append_seconds';
-  const classes = appends.map(({ seconds, count }) => `${name}_bucket{le="${seconds}"} ${count}\n`).join('');
+  const { appends, appendFailures, takeovers } = measures();
   return [
-    `# HELP ${name} How long an append to the store took\n# TYPE ${name} histogram\n${classes}` +
-      `${name}_bucket{le="+Inf"} ${appendCount}\n${name}_sum ${appendSeconds}\n${name}_count ${appendCount}\n`,
+    histogram('concerto_append_seconds', 'How long an append to the store took', appends),
     metric('concerto_append_failures_total', 'counter', 'Appends that the store refused', [{ value: appendFailures }]),
     metric('concerto_lease_takeovers_total', 'counter', 'Sessions taken from another owner', [{ value: takeovers }]),
   ];
+}
+
+function histogram(name: string, help: string, { classes, count, seconds }: Durations): string {
+  const buckets = classes.map((upTo) => `${name}_bucket{le="${upTo.seconds}"} ${upTo.count}\n`).join('');
+  const sums = `${name}_bucket{le="+Inf"} ${count}\n${name}_sum ${seconds}\n${name}_count ${count}\n`;
+  return `# HELP ${name} ${help}\n# TYPE ${name} histogram\n${buckets}${sums}`;
 }
 
 const startedAt = Math.round(Date.now() / 1000 - process.uptime());

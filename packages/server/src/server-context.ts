@@ -41,6 +41,8 @@ export type ServerContext = {
   readonly webRoot: string | undefined;
   /** What this process has measured of its store. */
   readonly measures?: (() => LogMeasures) | undefined;
+  /** What each agent of this machine takes of its memory, in bytes; undefined where nobody tells. */
+  readonly agentsMemory?: (() => Promise<readonly number[] | undefined>) | undefined;
   /** Absent where calls are not traced. */
   readonly tracing?: Pick<Tracing, 'call'> | undefined;
   /** Hears of each call when it is answered. */

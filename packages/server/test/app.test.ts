@@ -121,7 +121,34 @@ describe('calls that are no part of the API', () => {
     expect(text).toMatch(/^concerto_pool_max 1$/m);
     expect(text).toMatch(/^concerto_sessions\{status="running"\} 0$/m);
     expect(text).toMatch(/^concerto_request_oldest_seconds 0$/m);
+    expect(text).toMatch(/^concerto_queue_oldest_seconds 0$/m);
+    expect(text).toMatch(/^concerto_fanout_seconds_count 0$/m);
     expect(text).toMatch(/^concerto_http_responses_total\{class="4xx"\} 1$/m);
+  });
+
+  test('/metrics has what waits and for how long; a session without a place asks nobody', async () => {
+    const { ask } = open();
+    const before = Date.now();
+    for (const id of ['s1', 's2']) {
+      const body = { id, agent: 'echo', prompt: 'hi', ifFull: 'queue' };
+      expect((await ask('/api/sessions', { method: 'POST', body })).status).toBe(201);
+    }
+    const figure = async (name: string) => {
+      const text = await (await ask('/metrics')).text();
+      return Number(new RegExp(`^${name} (.*)$`, 'm').exec(text)?.[1]);
+    };
+    expect(await figure('concerto_messages_pending')).toBe(2);
+    expect(await figure('concerto_requests_waiting')).toBe(0);
+    await expect.poll(() => figure('concerto_queue_oldest_seconds')).toBeGreaterThan(0);
+    expect(await figure('concerto_queue_oldest_seconds')).toBeLessThanOrEqual((Date.now() - before) / 1000);
+  });
+
+  test('/readyz says no once the server is stopping', async () => {
+    const { call, context } = open();
+    expect((await call('/readyz')).status).toBe(200);
+    context.sessions.stopTaking();
+    expect(await (await call('/readyz')).json()).toMatchObject({ status: 503, code: 'stopping' });
+    expect((await call('/healthz')).status).toBe(200);
   });
 
   test('the description is made once and is the same for all', async () => {

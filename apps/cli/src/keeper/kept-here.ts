@@ -1,5 +1,4 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
+import { groupMemory } from '@concerto/agents';
 import { KeeperClient, type ListedAgent } from '@concerto/keeper';
 import type { KeptAgentRow } from '@concerto/protocol';
 import { keeperFolder } from '../serve/keeper-of.ts';
@@ -40,29 +39,17 @@ export function sessionOf({ agent }: ListedAgent): string {
   return agent.replace(/#\d+$/, '');
 }
 
-/** Resident memory of a process and all in its group, in bytes; undefined where nobody tells. */
-async function memoryOf({ pid }: ListedAgent): Promise<number | undefined> {
-  const listed = await promisify(execFile)('ps', ['-A', '-o', 'pgid=,rss=']).catch(() => undefined);
-  if (listed === undefined) return undefined;
-  const rows = listed.stdout.split('\n').map((line) => line.trim().split(/\s+/).map(Number));
-  return rows.reduce((sum, [group, kilobytes = 0]) => (group === pid ? sum + kilobytes * 1024 : sum), 0);
-}
-
 /** As commands and the server tell of them. */
 export async function keptRows(agents: readonly ListedAgent[]): Promise<readonly KeptAgentRow[]> {
-  return await Promise.all(
-    agents.map(async (agent) => {
-      const memory = agent.running ? await memoryOf(agent) : 0;
-      return {
-        pid: agent.pid,
-        session: sessionOf(agent),
-        since: new Date(agent.since).toISOString(),
-        ...(memory === undefined ? {} : { memory }),
-        state: stateOf(agent),
-        ...(agent.endsAt === undefined ? {} : { endsAt: new Date(agent.endsAt).toISOString() }),
-      };
-    }),
-  );
+  const memory = await groupMemory(agents.map(({ pid }) => pid));
+  return agents.map((agent) => ({
+    pid: agent.pid,
+    session: sessionOf(agent),
+    since: new Date(agent.since).toISOString(),
+    ...(memory === undefined ? {} : { memory: agent.running ? (memory.get(agent.pid) ?? 0) : 0 }),
+    state: stateOf(agent),
+    ...(agent.endsAt === undefined ? {} : { endsAt: new Date(agent.endsAt).toISOString() }),
+  }));
 }
 
 function stateOf({ running, owned }: ListedAgent): string {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import { probeSandbox, startAgent } from '@concerto/agents';
+import { groupMemory, probeSandbox, startAgent } from '@concerto/agents';
 import type { KeeperClient } from '@concerto/keeper';
 import { type Blobs, type EventLog, LogError, type LogMeasures, measuredLog, openEventLog } from '@concerto/log';
 import {
@@ -26,6 +26,8 @@ import { hiding, ownFiles } from './own-files.ts';
 export type Runtime = {
   readonly log: EventLog;
   readonly measures: () => LogMeasures;
+  /** What each agent of this machine takes of its memory, in bytes; undefined where nobody tells. */
+  readonly agentsMemory: () => Promise<readonly number[] | undefined>;
   readonly sessions: Sessions;
   /** Undefined when sessions are run by other processes. */
   readonly runner: Runner | undefined;
@@ -83,6 +85,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   const sessions = new Sessions({ log, store, pool, rules, catalog, clock, mintId, folders });
   const held = options.runs ? keeperOf(options.store, options.keepAgents, options.report) : undefined;
   const keeper = held?.agents;
+  const processes = new ProcessRegister(log);
   const runner = options.runs
     ? new Runner({
         log,
@@ -95,7 +98,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
         ...(options.programsMax === undefined ? {} : { programsMax: options.programsMax }),
         startAgent: (spec, more) => startAgent(hiding(spec, ownFiles(options.store)), more),
         keeper,
-        processes: new ProcessRegister(log),
+        processes,
         report: options.report,
         name: `${hostname()}-${process.pid}-${randomBytes(4).toString('hex')}`,
       })
@@ -108,6 +111,10 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   return {
     log,
     measures,
+    agentsMemory: async () => {
+      const memory = await groupMemory(await processes.groupsHere());
+      return memory === undefined ? undefined : [...memory.values()];
+    },
     sessions,
     runner,
     keeper: held?.client,

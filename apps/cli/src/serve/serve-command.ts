@@ -91,7 +91,8 @@ export async function run(argv: string[]): Promise<number> {
     for (const template of configured.templates) await sessions.putTemplate(template.name, template);
     const guard = { token, ...whoMayCall(host, settings) };
     const inlineTools = inlineToolsOf(settings);
-    const watched = { report, onAnswered: answered, measures: runtime.measures, tracing };
+    const { measures, agentsMemory } = runtime;
+    const watched = { report, onAnswered: answered, measures, agentsMemory, tracing };
     const programs = programShelf(configured.programs, isLoopback(host));
     const about = {
       programs,

@@ -78,6 +78,11 @@ export class ProcessRegister {
     return (await this.#list()).filter(({ host }) => host === this.#host);
   }
 
+  /** The process groups of this machine's agents. */
+  async groupsHere(): Promise<readonly number[]> {
+    return (await this.#list()).flatMap(({ host, identity }) => (host === this.#host ? [identity.pid] : []));
+  }
+
   async #list(session?: string): Promise<readonly z.infer<typeof Remembered>[]> {
     const notes: z.infer<typeof Remembered>[] = [];
     for (let cursor: string | undefined; ; ) {

@@ -88,7 +88,8 @@ export class Sessions {
   readonly blobs: Blobs;
   readonly #contents: SessionContents;
   readonly settings: SettingsCalls;
-  #stopping = false;
+  /** It takes nothing new. */
+  isStopping = false;
 
   constructor(options: SessionsOptions) {
     this.#options = options;
@@ -101,11 +102,11 @@ export class Sessions {
 
   /** From now on nothing new is taken; what runs is handed over by its runner. */
   stopTaking(): void {
-    this.#stopping = true;
+    this.isStopping = true;
   }
 
   async start({ messageId: proposed, ...request }: Start, caller: Caller): Promise<Result<Session, ServiceRefusal>> {
-    if (this.#stopping) return refusedStopping();
+    if (this.isStopping) return refusedStopping();
     const template = request.template === undefined ? undefined : await this.#templates.get(request.template);
     const planned = planStart(request, {
       template,
@@ -186,7 +187,7 @@ export class Sessions {
   }
 
   async send(id: string, message: SendMessage, caller: Caller): Promise<Result<SentMessage, ServiceRefusal>> {
-    if (this.#stopping) return refusedStopping();
+    if (this.isStopping) return refusedStopping();
     const target = await this.#listenerOf(id);
     if (!target.ok) return target;
     const said = await this.#contents.to(await this.#state(target.value), message.content);

@@ -48,3 +48,16 @@ test('19.3 a message is traced from the call that sent it to the agent and back;
   expect(JSON.parse(line)).toMatchObject({ msg: 'answered', path: `/api/sessions/${id}/messages`, trace: traceId });
   expect(receiver.bodies.join() + server.said()).not.toMatch(/WHAT WAS SAID|e2e-token/);
 });
+
+test('19.3 the figures tell of agents, what they take, and how soon readers have what happened', async () => {
+  const { id } = await api.start({ agent: 'echo', prompt: 'hello' });
+  await api.untilStatus(id, 'idle');
+  const { body } = await api.get('/metrics');
+  const figure = (name: string) => Number(new RegExp(`^${name} (.*)$`, 'm').exec(String(body))?.[1]);
+  expect(figure('concerto_agents')).toBeGreaterThanOrEqual(1);
+  expect(figure('concerto_agents_memory_bytes')).toBeGreaterThan(1_000_000);
+  expect(figure('concerto_agent_memory_max_bytes')).toBeLessThanOrEqual(figure('concerto_agents_memory_bytes'));
+  expect(figure('concerto_append_seconds_count')).toBeGreaterThan(0);
+  expect(figure('concerto_fanout_seconds_count')).toBeGreaterThan(0);
+  expect(figure('concerto_messages_pending')).toBe(0);
+});
