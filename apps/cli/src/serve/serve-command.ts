@@ -74,9 +74,7 @@ export async function run(argv: string[]): Promise<number> {
   const { report, answered } = await operatorLog(logging, process.stderr);
   const kept = values['no-auth'] ? undefined : serverToken({ flag: values.token, settings, host, warn: report });
   const token = kept?.token;
-  const named = storeOf(values, settings);
-  if (named === undefined) prepareOwnStore(project);
-  const store = named ?? defaultStore;
+  const store = storeOf(values, settings) ?? ownStore(project);
   tellWhatIsOffered(configured, report);
   const keepAgents = settings?.table.keep_agents;
   // Before anything begins: what cannot be signed is told at the start.
@@ -123,6 +121,12 @@ export async function run(argv: string[]): Promise<number> {
     await server.close();
   });
   return 0;
+}
+
+/** Of a project that names none. */
+function ownStore(project: string): string {
+  prepareOwnStore(project);
+  return defaultStore;
 }
 
 /** What a service prints is kept, and the token must not be in it: `concerto token --url` tells the address. */
