@@ -151,5 +151,14 @@ test('17.4 an agent that is not logged in says what to run, in its session and b
   await page.goto(server.url);
   await page.getByRole('radio', { name: 'stranger' }).check();
   await page.getByText('It was not logged in when it last ran').waitFor();
+
+  // The doctor tries each agent, and says what to do about those with which something is wrong.
+  await page.goto(`${server.url}/settings`);
+  const doctor = page.getByRole('region', { name: 'Doctor' });
+  await doctor.getByRole('button', { name: 'Look into all of it' }).click();
+  await doctor.getByText(/checks found something/).waitFor();
+  await doctor.getByRole('listitem').filter({ hasText: 'it is not logged in' }).getByText('in a terminal').waitFor();
+  expect(await accessFaults(page)).toEqual([]);
+  await page.screenshot({ path: `${pictures}/doctor-light.png`, fullPage: true });
   await context.close();
 }, 60_000);

@@ -70,7 +70,7 @@ test('17.7 settings: agents, pool, rules to try and revoke, templates, tokens', 
   const { page: hers, context: other } = await visit(browser, `${puppets.server.url}/settings?token=${token}`);
   await hers.getByText('You are ada').waitFor();
   await hers.getByText('tool = Read').waitFor();
-  expect(await hers.getByRole('button', { name: /Revoke|Change|Delete/ }).count()).toBe(0);
+  expect(await hers.getByRole('button', { name: /Revoke|Change|Delete|Look/ }).count()).toBe(0);
   await other.close();
   await part('Tokens').getByRole('button', { name: 'Revoke the token of ada' }).click();
   await part('Tokens').getByText("None beside the server's own.").waitFor();

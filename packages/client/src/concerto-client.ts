@@ -7,6 +7,7 @@ import {
   BlobRef,
   type ChangeWorktree,
   type DescribeSession,
+  DoctorReport,
   EventPage,
   Insight,
   KeptAgentList,
@@ -296,6 +297,9 @@ function upkeepCalls(calls: HttpCalls) {
   return {
     /** Agents that outlive the server. */
     kept: (call: CallOptions = {}) => calls.call({ ...call, method: 'GET', path: 'kept', answer: KeptAgentList }),
+    /** Starts each agent and asks it nothing: what is wrong, and what to do. It takes its time. */
+    doctor: (call: CallOptions = {}) =>
+      calls.call({ ...call, method: 'POST', path: 'doctor', answer: DoctorReport, isSlow: true }),
     endKept: async (session: string, call: CallOptions = {}): Promise<void> => {
       await calls.call({ ...call, method: 'DELETE', path: `kept/${segment(session)}`, answer: done });
     },

@@ -8,8 +8,8 @@ import { randomId } from './random-id.ts';
 const callTimeoutMs = 30_000;
 /** Of each answer, until it is read: `AbortSignal.any` holds its timeout weakly, and one that is collected never comes. */
 const timeouts = new WeakMap<Response, AbortSignal>();
-/** The same for one that carries a file. */
-const uploadTimeoutMs = 600_000;
+/** The same for one that carries a file, or takes its time. */
+const slowTimeoutMs = 600_000;
 const triesMax = 4;
 /** We wait no longer than this at a server's request. */
 const retryAfterMaxMs = 10_000;
@@ -43,6 +43,8 @@ type Call<T> = CallOptions & {
   readonly file?: { readonly content: Blob | Uint8Array<ArrayBuffer>; readonly mimeType: string };
   /** Undefined when the answer has no body to read. */
   readonly answer: Shape<T>;
+  /** Much is done before it is answered. */
+  readonly isSlow?: true;
 };
 
 /** Makes calls and reads their answers; a call that can be repeated safely is, when the network fails. */
@@ -103,7 +105,7 @@ export class HttpCalls {
 
   async #once(call: Call<unknown>, key: string | undefined): Promise<Response> {
     const { file } = call;
-    const timeout = AbortSignal.timeout(file === undefined ? callTimeoutMs : uploadTimeoutMs);
+    const timeout = AbortSignal.timeout(timeoutMsOf(call));
     const response = await this.#fetch(this.address(call.path, call.query), {
       method: call.method,
       headers: {
@@ -162,9 +164,13 @@ async function readJson(response: Response): Promise<unknown> {
   }
 }
 
+function timeoutMsOf({ file, isSlow }: Call<unknown>): number {
+  return file === undefined && isSlow !== true ? callTimeoutMs : slowTimeoutMs;
+}
+
 function unreachable(call: Call<unknown>, cause: unknown): ClientError {
   if (cause instanceof DOMException && cause.name === 'TimeoutError') {
-    return new ClientError('timeout', `${call.method} ${call.path}: no answer within ${callTimeoutMs / 1000} s`, {
+    return new ClientError('timeout', `${call.method} ${call.path}: no answer within ${timeoutMsOf(call) / 1000} s`, {
       cause,
     });
   }

@@ -166,7 +166,7 @@ export { Instant, MessageId, RequestId, SessionId } from './ids.ts';
 export { Insight, type InsightFigures } from './insight.ts';
 export { type JsonRpcError, type JsonRpcFrame, type JsonRpcId, parseJsonRpcFrame } from './json-rpc.ts';
 export { JsonValue } from './json-value.ts';
-export { KeptAgentList, KeptAgentRow, StopServer } from './kept.ts';
+export { DoctorFinding, DoctorReport, KeptAgentList, KeptAgentRow, StopServer } from './kept.ts';
 export {
   type FilePart,
   fileOf,

@@ -15,6 +15,17 @@ export type KeptAgentRow = z.infer<typeof KeptAgentRow>;
 
 export const KeptAgentList = z.strictObject({ agents: z.array(KeptAgentRow) });
 
+/** What `concerto doctor` found; `help` says what to do about it. */
+export const DoctorFinding = z.strictObject({
+  check: z.string(),
+  status: z.enum(['ok', 'warn', 'fail']),
+  message: z.string(),
+  help: z.optional(z.string()),
+});
+export type DoctorFinding = z.infer<typeof DoctorFinding>;
+
+export const DoctorReport = z.strictObject({ findings: z.array(DoctorFinding) });
+
 export const StopServer = z.strictObject({
   /** End the agents that are at work too; else they go on without a server. */
   agents: z.optional(z.boolean()),

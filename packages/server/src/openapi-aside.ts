@@ -2,6 +2,7 @@ import {
   Audit,
   ChangeSettings,
   ChangeWorktree,
+  DoctorReport,
   Insight,
   SessionAgent,
   SettingsAccepted,
@@ -13,6 +14,7 @@ export const asideSchemas = {
   Audit,
   ChangeSettings,
   ChangeWorktree,
+  DoctorReport,
   Insight,
   SessionAgent,
   SettingsAccepted,
@@ -45,6 +47,11 @@ export const asideOperations = {
       'What all sessions did in the last `days`, day by day, by agent and by model; `offset` is your clock’s, in minutes',
     answer: Insight,
     query: ['days', 'offset'],
+  },
+  'post /api/doctor': {
+    role: 'owner',
+    summary: 'Start each agent, ask it nothing, and say what is wrong with it and with the rest of the manifest',
+    answer: DoctorReport,
   },
   'get /api/sessions/{id}/audit': {
     role: 'observer',

@@ -1,5 +1,5 @@
 import type { EventLog, LogMeasures } from '@concerto/log';
-import type { KeptAgentRow } from '@concerto/protocol';
+import type { DoctorFinding, KeptAgentRow } from '@concerto/protocol';
 import type { Sessions } from '@concerto/runtime';
 import type { TracedCall, Tracing } from '@concerto/runtime/tracing';
 import type { HttpBindings } from '@hono/node-server';
@@ -18,6 +18,8 @@ export type Upkeep = {
   readonly end: (session: string) => Promise<boolean>;
   /** Returns at once; the answer still goes out. */
   readonly stop: (agentsToo: boolean) => void;
+  /** What is wrong with what can be started, each agent tried. */
+  readonly doctor: () => Promise<readonly DoctorFinding[]>;
 };
 
 /** What the routes need; made once by the app. */

@@ -1,29 +1,17 @@
 import { setMaxListeners } from 'node:events';
-import { existsSync } from 'node:fs';
 import { nearest } from '@concerto/base';
-import { demoAgents } from '@concerto/middleware-scripted';
 import { defineCommand, parseArguments, UsageError } from '../arguments.ts';
 import { untilInterrupted } from '../language/until-interrupted.ts';
 import { defaultPort, defaultStore, hostOf, portOf, type ServerTable, storeOf } from '../serve/server-settings.ts';
 import { runningServer } from '../state/project-state.ts';
 import { ensureTrust } from '../state/trust.ts';
-import { type AgentEntry, agentTask, defaultPrompt } from './check-agent.ts';
-import { connectionTasks } from './check-connections.ts';
+import { type AgentEntry, defaultPrompt } from './check-agent.ts';
 import { checkKeeper } from './check-keeper.ts';
 import { checkNode, checkPort, checkSandbox, portState } from './check-machine.ts';
-import {
-  type ConfigResult,
-  checkAssistant,
-  checkPrograms,
-  checkTemplates,
-  type LoadedConfig,
-  loadConfig,
-} from './check-manifest.ts';
-import { mcpTasks } from './check-mcp-servers.ts';
-import { checkNotify } from './check-notify.ts';
 import { checkStore } from './check-store.ts';
 import { reportChecks } from './doctor-report.ts';
-import { type CheckTask, type Finding, failed, messageOf, passed } from './finding.ts';
+import { declaredTasks, loadDeclared } from './doctor-tasks.ts';
+import { type CheckTask, type Finding, failed, messageOf } from './finding.ts';
 
 const defaultTimeoutSeconds = 30;
 const timeoutSecondsMax = 86_400;
@@ -58,7 +46,6 @@ export const spec = defineCommand({
 });
 
 type Values = ReturnType<typeof parseArguments<typeof spec.options>>['values'];
-type Plan = { readonly values: Values; readonly timeoutMs: number; readonly calledOff: AbortSignal };
 
 export async function run(argv: string[]): Promise<number> {
   const { values, positionals } = parseArguments(spec, argv);
@@ -80,7 +67,8 @@ export async function run(argv: string[]): Promise<number> {
   // Every deadline listens to it, and there are several in each check.
   setMaxListeners(0, calledOff);
   try {
-    const plan: Plan = { values, timeoutMs, calledOff };
+    const prompt = values['no-prompt'] ? undefined : (values.prompt ?? defaultPrompt);
+    const plan = { prompt, online: values.online, timeoutMs, calledOff };
     const machine: CheckTask = {
       name: 'machine',
       run: (say) => checkMachine({ host, port, store, portMatters: agent === undefined }, say),
@@ -137,47 +125,6 @@ async function checkMachine(
   const store = await checkStore(at.store, state === 'ours');
   const keeper = await checkKeeper(at.store, state === 'ours');
   return [checkNode(), await checkSandbox(), ...store, ...keeper, ...port];
-}
-
-type Declared = ConfigResult & {
-  /** Undefined when the manifest has errors: nothing it declares can then be checked. */
-  readonly agents: readonly AgentEntry[] | undefined;
-};
-
-function loadDeclared(config: string | undefined): Declared {
-  const file = config ?? 'Concerto.toml';
-  if (config === undefined && !existsSync(file)) {
-    const findings = [passed('manifest', 'no Concerto.toml here, so the demo agents are offered')];
-    return { config: undefined, findings, agents: demoAgents().map(demoEntry) };
-  }
-  const loaded = loadConfig(file);
-  return { ...loaded, agents: loaded.config?.entries.filter((entry) => entry.kind === 'agent') };
-}
-
-function demoEntry({ description, ...spec }: ReturnType<typeof demoAgents>[number]): AgentEntry {
-  return { kind: 'agent', name: spec.name, spec, description };
-}
-
-function declaredTasks({ config, agents = [] }: Declared, agent: string | undefined, plan: Plan): readonly CheckTask[] {
-  const prompt = plan.values['no-prompt'] ? undefined : (plan.values.prompt ?? defaultPrompt);
-  const options = { prompt, timeoutMs: plan.timeoutMs, calledOff: plan.calledOff };
-  const tasks = agents
-    .filter(({ name }) => agent === undefined || name === agent)
-    .map((entry) => agentTask(entry, options));
-  return config === undefined || agent !== undefined ? tasks : [...configTasks(config, plan), ...tasks];
-}
-
-function configTasks(config: LoadedConfig, { values, timeoutMs, calledOff }: Plan): readonly CheckTask[] {
-  const { manifest, folder, entries } = config;
-  const assistants = entries.filter((entry) => entry.kind === 'assistant');
-  return [
-    ...connectionTasks(manifest.connections, { online: values.online, timeoutMs, calledOff }),
-    ...mcpTasks(manifest.mcp, { folder, calledOff }),
-    { name: 'assistants', run: async () => assistants.flatMap((entry) => checkAssistant(entry, config)) },
-    { name: 'programs', run: async () => checkPrograms(config) },
-    { name: 'notify', run: () => checkNotify({ table: manifest.notify, folder }) },
-    { name: 'templates', run: async () => checkTemplates(config) },
-  ];
 }
 
 function checkAgentName(name: string | undefined, agents: readonly AgentEntry[] | undefined): void {

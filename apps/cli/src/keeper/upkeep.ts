@@ -6,7 +6,7 @@ import { keptRows, sessionOf } from './kept-here.ts';
 const answeredMs = 100;
 
 /** What may be asked of a server from elsewhere: about the agents of its machine, and to stop. */
-export function upkeepOf(keeper: KeeperClient | undefined): Upkeep {
+export function upkeepOf(keeper: KeeperClient | undefined): Omit<Upkeep, 'doctor'> {
   return {
     kept: async () => await keptRows((await keeper?.list()) ?? []),
     end: async (session) => {

@@ -2,6 +2,7 @@ import { hostname, networkInterfaces } from 'node:os';
 import { mcpOverHttp } from '@concerto/mcp';
 import { type RunningServer, type ServeOptions, serve } from '@concerto/server';
 import { defineCommand, parseArguments, UsageError } from '../arguments.ts';
+import { projectFindings } from '../doctor/project-findings.ts';
 import { upkeepOf } from '../keeper/upkeep.ts';
 import { ownVersion, pageFolder } from '../own-place.ts';
 import { forgetServer, rememberServer, type ServerRecord } from '../state/project-state.ts';
@@ -97,7 +98,7 @@ export async function run(argv: string[]): Promise<number> {
       version: ownVersion(),
       webRoot: pageFolder(),
       mcp: mcp.answer,
-      upkeep: upkeepOf(runtime.keeper),
+      upkeep: { ...upkeepOf(runtime.keeper), doctor: () => projectFindings(values.config) },
     };
     server = await serve({ host, port, sessions, log, guard, inlineTools, ...about, ...watched });
   } catch (cause) {

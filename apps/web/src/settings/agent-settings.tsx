@@ -1,9 +1,10 @@
 import type { ReactNode } from 'react';
 import { client } from '../client.ts';
 import { useFetched } from '../fetching/use-fetched.ts';
+import { Doctor } from './doctor.tsx';
 
 /** What sessions can be started with, and what each said that it can. */
-export function AgentSettings(): ReactNode {
+export function AgentSettings({ mayChange }: { readonly mayChange: boolean }): ReactNode {
   const { value } = useFetched((signal) => client.agents({ signal }), { key: 'agents' });
   return (
     <section aria-labelledby="agents-title">
@@ -31,10 +32,8 @@ export function AgentSettings(): ReactNode {
           </li>
         ))}
       </ul>
-      <p className="muted">
-        They are declared in the server's Concerto.toml. <code>concerto doctor</code> starts each and says what is
-        wrong.
-      </p>
+      <p className="muted">They are declared in the server's Concerto.toml.</p>
+      {mayChange && <Doctor />}
     </section>
   );
 }

@@ -23,7 +23,7 @@ export function SettingsPage(): ReactNode {
           You are <strong>{me.name}</strong>, {me.role}.{!isOwner && ' Only an owner changes what stands here.'}
         </p>
       )}
-      <AgentSettings />
+      <AgentSettings mayChange={isOwner} />
       <PoolSettings mayChange={isOwner} />
       <RuleSettings mayChange={isOwner} />
       <TemplateSettings mayChange={isOwner} />
