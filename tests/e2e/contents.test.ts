@@ -198,6 +198,12 @@ describe('what cannot be taken is refused with the reason, and nothing is lost',
       ['part_not_taken', /takes text, and this is a picture, 70 B, dot.png/] as const,
     ],
     [
+      'a link to what is not taken',
+      'puppet',
+      { fileData: { fileUri: 'https://example.com/cat.png', mimeType: 'image/png' } },
+      ['part_not_taken', /takes text, and this is a picture, https:\/\/example.com\/cat.png/] as const,
+    ],
+    [
       'a type that is not taken',
       'looker',
       { inlineData: { mimeType: 'audio/wav', data: png } },

@@ -5,6 +5,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openBrowser, statusBadge, type Visit, visit } from '../support/open-browser.ts';
 import { type PuppetServer, startPuppetServer, steps } from '../support/puppets.ts';
+import { runConcerto } from '../support/run-concerto.ts';
 
 let puppets: PuppetServer;
 let browser: Browser;
@@ -130,6 +131,18 @@ test('10.18 at 360 px every control is on screen while interrupted, and a row sh
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
   await puppets.api.post(`/api/sessions/${id}/cancel`);
   await context.close();
+}, 60_000);
+
+test('12.5 a message with wrong fields: page and terminal say what is wrong and who shows how it should look', async () => {
+  const wrong = { type: 'plan', entries: 'all of them' };
+  const { context, page, id } = await look(steps({ say: wrong }, { say: { type: 'result', text: 'Done' } }));
+  const log = page.getByRole('log', { name: 'Timeline' });
+  for (const part of ['`plan` message', 'entries', 'concerto doctor able']) await log.getByText(part).first().waitFor();
+  await context.close();
+  await puppets.api.post(`/api/sessions/${id}/cancel`);
+  const { url, token } = puppets.server;
+  const { out } = await runConcerto(['sessions', 'attach', id, '--url', url, '--token', token]).ended;
+  expect(out).toMatch(/`plan` message: .*entries.*`concerto doctor able` shows how it should look/);
 }, 60_000);
 
 test('10.4 a text that a program emits as progress can be read', async () => {

@@ -61,6 +61,8 @@ export const ApprovalMessage = z.looseObject({
   id: z.optional(AgentMessageId),
   description: z.string(),
   risk_level: z.optional(z.string()),
+  /** What sort of consent it is, where it is not `approval`; `budget` is ours alone. */
+  consent_type: z.optional(z.string()),
   /** What is to be done, in words that rules understand; what is missing is taken from the call. */
   tool: z.optional(z.string()),
   kind: z.optional(z.string()),
@@ -214,11 +216,11 @@ function isWellFormed(raw: JsonObject): raw is KnownAgentMessage & TypedObject {
 }
 
 function isWellFormedApproval(raw: JsonObject): boolean {
-  const { description, id, risk_level, tool, kind, command, paths, server, changes, call } = raw;
+  const { description, id, risk_level, consent_type, tool, kind, command, paths, server, changes, call } = raw;
   return (
     typeof description === 'string' &&
     isOptionalId(id) &&
-    [risk_level, tool, kind, server].every((text) => isOptional(text, 'string')) &&
+    [risk_level, consent_type, tool, kind, server].every((text) => isOptional(text, 'string')) &&
     (isOptional(command, 'string') || isOptionalStrings(command)) &&
     isOptionalStrings(paths) &&
     isOptionalId(call) &&
@@ -302,6 +304,7 @@ function repairedApproval(raw: TypedObject): ApprovalMessage {
     id: asId(raw.id),
     description: asText(raw.description),
     risk_level: asOptionalText(raw.risk_level),
+    consent_type: asOptionalText(raw.consent_type),
     tool: asOptionalText(raw.tool),
     kind: asOptionalText(raw.kind),
     command: asTexts(command) ?? asOptionalText(command),

@@ -78,7 +78,7 @@ test('writing, running and fetching wait for leave, and say what they would do i
   expect(asked).toMatchObject([
     { scope: { kind: 'edit', paths: ['new.txt'] } },
     { scope: { kind: 'execute', command: script } },
-    { scope: { kind: 'fetch', url } },
+    { consentType: 'GET_ANY_WEBPAGE', scope: { kind: 'fetch', url } },
     { scope: { kind: 'execute', command: ['touch', 'never'] } },
   ]);
   expect(results(events)).toMatchObject([

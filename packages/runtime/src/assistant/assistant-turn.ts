@@ -262,7 +262,8 @@ async function askLeave(
   const written = JSON.stringify(args);
   const shown = written.length <= shownArgumentsMax ? written : `${written.slice(0, shownArgumentsMax)}…`;
   const scope = { description: `Call ${name} with ${shown}`, tool: name, args, ...about };
-  const consent = { type: 'queryConsent', consentType: 'approval', scope, graphUrl: '', callId } as const;
+  const consentType = about.kind === 'fetch' ? 'GET_ANY_WEBPAGE' : 'approval';
+  const consent = { type: 'queryConsent', consentType, scope, graphUrl: '', callId } as const;
   const answer = await voice.ask(consent, signal);
   if (answer === 'yes') return;
   const why = typeof answer === 'string' && answer !== 'no' ? `: ${answer}` : '';

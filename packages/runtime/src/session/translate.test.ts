@@ -122,6 +122,16 @@ describe('how agent messages become events', () => {
     });
   });
 
+  test.each([
+    ['OPEN_WEBPAGE', 'OPEN_WEBPAGE'],
+    ['budget', 'approval'],
+    ['', 'approval'],
+  ])('approval with consent_type %j: consentType %j', (said, shown) => {
+    const { told } = translated({ type: 'approval', description: 'x', consent_type: said });
+    expect(told).toMatchObject({ event: { consentType: shown, scope: { description: 'x' } } });
+    expect(JSON.stringify(told)).not.toContain('consent_type');
+  });
+
   test('result: subagentFinish, functionResult, and its text as a message of its own', () => {
     expect(toldBy({ type: 'result', text: 'done', files: 3 })).toEqual({
       type: 'turn-ended',

@@ -163,13 +163,18 @@ function consentEvent(message: ApprovalMessage, raw: JsonObject, requestId: stri
   return {
     type: 'queryConsent',
     requestId,
-    consentType: 'approval',
-    scope: withoutKey(fieldsOf(raw), 'id'),
+    consentType: consentTypeOf(message),
+    scope: withoutKey(withoutKey(fieldsOf(raw), 'id'), 'consent_type'),
     graphUrl: '',
     ...(message.call === undefined ? {} : { callId: String(message.call) }),
     ...offeredOf(raw.options),
     ...touched,
   };
+}
+
+/** What the agent says; only we ask for more of a budget. */
+function consentTypeOf({ consent_type: type = '' }: ApprovalMessage): string {
+  return type === '' || type === 'budget' ? 'approval' : type;
 }
 
 /** The answers that it offers, where each says what it would allow. */
