@@ -11,6 +11,7 @@ import { tokenRoutes } from './people/token-routes.ts';
 import { ProblemError, problemResponse } from './problem.ts';
 import { discardUnreadBody } from './read-body.ts';
 import { aguiRoutes } from './routes/agui-routes.ts';
+import { betaRoutes } from './routes/beta-routes.ts';
 import { blobRoutes } from './routes/blob-routes.ts';
 import { chatRoutes } from './routes/chat-routes.ts';
 import { eventRoutes } from './routes/event-routes.ts';
@@ -88,6 +89,9 @@ export function createApp(
   app.route('/api', programRoutes(context));
   app.route('/api', tokenRoutes(context));
   app.route('/api', upkeepRoutes(context));
+
+  app.use('/v1beta1/*', ...known);
+  app.route('/v1beta1', betaRoutes(context));
 
   const mcp = context.mcp ?? noMcp;
   app.all('/mcp', ...known, (c) => mcp(c.req.raw, c.req.header('authorization')));

@@ -1,5 +1,5 @@
 import { LifecycleAccepted } from '@concerto/protocol';
-import { ChatInput, RunAgentInput } from '@concerto/wires';
+import { ChatInput, ResumeBeta, RunAgentInput, StartBeta } from '@concerto/wires';
 import * as z from 'zod';
 import { Event } from './openapi-events.ts';
 import type { Operation } from './openapi-operation.ts';
@@ -10,10 +10,26 @@ const ChatMessages = z.strictObject({
   ),
 });
 const StreamedEvents = z.array(Event);
+const BetaSession = z.strictObject({ sessionId: z.string() });
+const BetaStatus = BetaSession.extend({ status: z.string(), eventCount: z.number().int() });
+const BetaCancelled = BetaSession.extend({ status: z.literal('cancelled') });
+const BetaAnswered = z.strictObject({ ok: z.literal(true) });
 const McpMessage = z.looseObject({ jsonrpc: z.literal('2.0') });
 
 /** What the calls of other wires take and give, by the names that the document has for it. */
-export const wireSchemas = { ChatInput, ChatMessages, McpMessage, RunAgentInput, StreamedEvents } as const;
+export const wireSchemas = {
+  BetaAnswered,
+  BetaCancelled,
+  BetaSession,
+  BetaStatus,
+  ChatInput,
+  ChatMessages,
+  McpMessage,
+  ResumeBeta,
+  RunAgentInput,
+  StartBeta,
+  StreamedEvents,
+} as const;
 
 /** The calls of other wires. */
 export const wireOperations: Readonly<Record<string, Operation>> = {
@@ -59,6 +75,35 @@ export const wireOperations: Readonly<Record<string, Operation>> = {
     answer: StreamedEvents,
     query: ['offset', 'live', 'cursor'],
     stream: true,
+  },
+  'post /v1beta1/sessions/new': {
+    role: 'member',
+    summary: 'Sessions of seed 001’s project: begin a run',
+    body: StartBeta,
+    query: ['agent', 'program', 'assistant', 'template'],
+    answer: BetaSession,
+  },
+  'get /v1beta1/sessions/{id}': {
+    role: 'observer',
+    summary: 'Sessions of seed 001’s project: the events after a number, until somebody is asked or all is said',
+    query: ['alt', 'after'],
+    stream: true,
+  },
+  'get /v1beta1/sessions/{id}/status': {
+    role: 'observer',
+    summary: 'Sessions of seed 001’s project: where it stands',
+    answer: BetaStatus,
+  },
+  'post /v1beta1/sessions/{id}:resume': {
+    role: 'member',
+    summary: 'Sessions of seed 001’s project: answer what is asked',
+    body: ResumeBeta,
+    answer: BetaAnswered,
+  },
+  'post /v1beta1/sessions/{id}:cancel': {
+    role: 'member',
+    summary: 'Sessions of seed 001’s project: end it',
+    answer: BetaCancelled,
   },
   'post /mcp': {
     role: 'observer',

@@ -1,6 +1,8 @@
 export { AcpFold, chosenAnswer, permissionOf } from './acp/acp-fold.ts';
 export { type AguiMessage, RunAgentInput, userContent } from './agui/agui-events.ts';
 export { AguiFold, type AguiRun } from './agui/agui-fold.ts';
+export { BetaFold, betaStatus } from './beta/beta-fold.ts';
+export { betaAnswer, ResumeBeta, StartBeta, segmentsContent } from './beta/beta-input.ts';
 export { type ChatAnswer, ChatInput, chatAnswers, chatContent, heardTo, isTransient } from './chat/chat-chunks.ts';
 export { answerId, ChatFold } from './chat/chat-fold.ts';
 export { ChatTranscript } from './chat/chat-transcript.ts';

@@ -1,0 +1,124 @@
+import { BetaFold, betaAnswer, betaStatus, ResumeBeta, StartBeta, segmentsContent } from '@concerto/wires';
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
+import { type Context, Hono } from 'hono';
+import { streamHeaders } from '../event-stream.ts';
+import { idempotently } from '../idempotency.ts';
+import type { LogTail } from '../log-tails.ts';
+import { actorOf } from '../people/check-role.ts';
+import { ProblemError } from '../problem.ts';
+import { parseBody, readJson } from '../read-body.ts';
+import type { OnNode, ServerContext } from '../server-context.ts';
+import { Target } from '../wire-session.ts';
+import { writeStream } from '../wire-stream.ts';
+import { found, granted } from './session-routes.ts';
+
+/** What one session is asked to do stands behind a colon. */
+const verbs = { resume, cancel } as const;
+
+/** The later wire of seed 001's project: a run is a session, its stream ends wherever somebody is asked. */
+export function betaRoutes(context: ServerContext): Hono<OnNode> {
+  const { sessions, log } = context;
+  const routes = new Hono<OnNode>();
+
+  routes.post('/sessions/new', async (c) => {
+    const body = await readJson(c);
+    const prompt = segmentsContent(parseBody(body, StartBeta));
+    const target = parseBody(c.req.query(), Target);
+    return await idempotently(c, log, body, async ({ key }) => {
+      const session = granted(await sessions.startRun({ ...target, prompt }, { actor: actorOf(c), key }));
+      return c.json({ sessionId: session.id });
+    });
+  });
+
+  routes.get('/sessions/:id', async (c) => {
+    const session = c.req.param('id');
+    found((await sessions.exists(session)) ? true : undefined, c);
+    const after = readAfter(c);
+    await context.tails.with(session, async (tail) => {
+      const fold = await foldOf(tail, 'settled');
+      const stream = { headers: streamHeaders, reader: c.get('person') };
+      const place = { session, after };
+      await writeStream(context.feeds, c.env.outgoing, stream, (left) => tell({ tail, fold, left }, place));
+    });
+    return RESPONSE_ALREADY_SENT;
+  });
+
+  routes.get('/sessions/:id/status', async (c) => {
+    const { id, status } = found(await sessions.get(c.req.param('id')), c);
+    const { count } = await context.tails.with(id, async (tail) => await foldOf(tail, 'all'));
+    return c.json({ sessionId: id, status: betaStatus(status), eventCount: count });
+  });
+
+  routes.post('/sessions/:target', async (c) => {
+    const [, id, verb] = /^(.*):(resume|cancel)$/.exec(c.req.param('target')) ?? [];
+    if (id === undefined || (verb !== 'resume' && verb !== 'cancel')) return await c.notFound();
+    return await verbs[verb](context, c, id);
+  });
+  return routes;
+}
+
+async function resume({ sessions, log }: ServerContext, c: Context<OnNode>, id: string): Promise<Response> {
+  const body = await readJson(c);
+  const answer = parseBody(body, ResumeBeta);
+  return await idempotently(c, log, body, async ({ key }) => {
+    const { requests } = found(await sessions.requests(id), c);
+    const request = answer.interactionId ?? requests[0]?.requestId;
+    if (request === undefined) throw new ProblemError(409, 'not_suspended', 'the session waits for no answer');
+    const given = { response: betaAnswer(answer), equalIsRepeat: true };
+    granted(await sessions.answer({ session: id, request }, given, { actor: actorOf(c), key }));
+    return c.json({ ok: true });
+  });
+}
+
+async function cancel({ sessions, log }: ServerContext, c: Context<OnNode>, id: string): Promise<Response> {
+  return await idempotently(c, log, await readJson(c), async ({ key }) => {
+    granted(await sessions.control(id, 'cancel', { actor: actorOf(c), key }));
+    return c.json({ sessionId: id, status: 'cancelled' });
+  });
+}
+
+/** The number of the last event seen; before the first it is -1. */
+function readAfter(c: Context): number {
+  const given = c.req.query('after') ?? '-1';
+  if (/^(-1|\d{1,15})$/.test(given)) return Number(given);
+  throw new ProblemError(400, 'bad_cursor', '`after` is the number of an event, or -1');
+}
+
+/** Everything there is, or only what of it was settled. */
+async function foldOf(tail: LogTail, what: 'all' | 'settled'): Promise<BetaFold> {
+  const fold = new BetaFold();
+  for (let position = 0; ; ) {
+    const batch = await tail.read(position);
+    if (batch === undefined) return fold;
+    for (const event of batch.events) what === 'all' ? fold.take(event) : fold.settle(event);
+    position = batch.to;
+  }
+}
+
+type Telling = { readonly tail: LogTail; readonly fold: BetaFold; readonly left: AbortSignal };
+
+async function* tell(
+  { tail, fold, left }: Telling,
+  { session, after }: { readonly session: string; readonly after: number },
+): AsyncGenerator<string> {
+  yield frame('start', { sessionId: session });
+  const asked: string[] = [];
+  while (!left.aborted) {
+    const seen = tail.growths;
+    const batch = await tail.read(fold.position);
+    if (batch !== undefined) {
+      const told = batch.events.flatMap((event) => fold.take(event)).filter(({ index }) => index > after);
+      asked.push(...told.flatMap(({ requestId }) => requestId ?? []));
+      yield told.map((event) => `id: ${event.index}\n${frame('event', fold.sent(event))}`).join('');
+    } else if (fold.isOver || asked.some((requestId) => !fold.isSettled(requestId))) {
+      yield frame('done', {});
+      return;
+    } else {
+      await tail.grown(seen, left);
+    }
+  }
+}
+
+function frame(name: string, data: object): string {
+  return `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+}

@@ -1,0 +1,82 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import { startRoomyPuppetServer, steps } from '../support/puppets.ts';
+
+const puppets = await startRoomyPuppetServer();
+const { api } = puppets;
+afterAll(() => puppets.close());
+
+const base = '/v1beta1/sessions';
+type Seen = { readonly name: string; readonly id: number | undefined; readonly data: Record<string, unknown> };
+
+/** As their client does: the whole stream until it is closed. */
+async function read(id: string, after?: number): Promise<readonly Seen[]> {
+  const query = after === undefined ? '' : `&after=${after}`;
+  const response = await fetch(`${api.url}${base}/${id}?alt=sse${query}`, {
+    headers: { authorization: `Bearer ${api.token}` },
+  });
+  expect(response.status).toBe(200);
+  const frames = (await response.text()).split('\n\n').filter((frame) => frame.includes('data: '));
+  return frames.map((frame) => {
+    const field = (name: string): string | undefined => new RegExp(`^${name}: (.*)$`, 'm').exec(frame)?.[1];
+    const id = field('id');
+    return {
+      name: field('event') ?? '',
+      id: id === undefined ? undefined : Number(id),
+      data: JSON.parse(field('data') ?? '{}'),
+    };
+  });
+}
+
+const keyOf = ({ data }: Seen): string => Object.keys(data)[0] ?? '';
+const eventsOf = (seen: readonly Seen[]): readonly Seen[] => seen.filter(({ name }) => name === 'event');
+
+async function begin(prompt: string): Promise<string> {
+  const { status, body } = await api.post(`${base}/new?agent=puppet`, { segments: [{ text: { text: prompt } }] });
+  expect(status).toBe(200);
+  return body.sessionId;
+}
+
+describe('the sessions wire of seed 001’s project', () => {
+  test('a stream ends where somebody is asked, goes on after the answer, and ends with the result', async () => {
+    const id = await begin(
+      steps({ ask: { type: 'question', id: 'q1', question: 'Left?' } }, { say: { type: 'result', text: 'went' } }),
+    );
+    const first = await read(id);
+    expect(first[0]).toMatchObject({ name: 'start', data: { sessionId: id } });
+    expect(first.at(-1)).toMatchObject({ name: 'done', data: {} });
+    const asked = eventsOf(first);
+    expect(asked.map((event) => event.id)).toEqual(asked.map((_, index) => index));
+    expect(asked.some((event) => keyOf(event) === 'waitForInput')).toBe(true);
+    const suspended = await api.get(`${base}/${id}/status`);
+    expect(suspended.body).toMatchObject({ sessionId: id, status: 'suspended' });
+    const input = { role: 'user', parts: [{ text: 'yes' }] };
+    expect(await api.post(`${base}/${id}:resume`, { input })).toMatchObject({ status: 200, body: { ok: true } });
+    const rest = eventsOf(await read(id, asked.length - 1));
+    expect(rest[0]?.id).toBe(asked.length);
+    expect(rest.map(keyOf).at(-1)).toBe('complete');
+    const whole = eventsOf(await read(id));
+    expect(whole.map((event) => event.id)).toEqual(whole.map((_, index) => index));
+    expect(whole.map(keyOf)).not.toContain('waitForInput');
+    const over = await api.get(`${base}/${id}/status`);
+    expect(over.body).toEqual({ sessionId: id, status: 'completed', eventCount: whole.length });
+  });
+
+  test('what cannot be done is refused', async () => {
+    const gate = puppets.gate();
+    const id = await begin(steps({ until: gate.path }, { say: { type: 'result', text: 'done' } }));
+    expect((await api.post(`${base}/${id}:resume`, { input: {} })).body).toMatchObject({
+      status: 409,
+      code: 'not_suspended',
+    });
+    expect((await api.post(`${base}/new`, {})).status).toBe(422);
+    expect((await api.get(`${base}/nobody`)).status).toBe(404);
+    expect((await api.get(`${base}/nobody/status`)).status).toBe(404);
+    expect((await api.get(`${base}/${id}?after=x`)).status).toBe(400);
+    expect((await api.post(`${base}/${id}:fly`, {})).status).toBe(405);
+    expect((await fetch(`${api.url}${base}/${id}`)).status).toBe(401);
+    expect((await api.post(`${base}/${id}:cancel`, {})).body).toEqual({ sessionId: id, status: 'cancelled' });
+    await api.untilStatus(id, 'cancelled');
+    expect((await api.post(`${base}/${id}:cancel`, {})).status).toBe(409);
+    await gate.open();
+  });
+});
