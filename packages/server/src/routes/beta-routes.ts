@@ -90,7 +90,10 @@ async function foldOf(tail: LogTail, what: 'all' | 'settled'): Promise<BetaFold>
   for (let position = 0; ; ) {
     const batch = await tail.read(position);
     if (batch === undefined) return fold;
-    for (const event of batch.events) what === 'all' ? fold.take(event) : fold.settle(event);
+    for (const event of batch.events) {
+      if (what === 'all') fold.take(event);
+      else fold.settle(event);
+    }
     position = batch.to;
   }
 }
