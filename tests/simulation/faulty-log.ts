@@ -131,6 +131,7 @@ export function logBehind(gate: PortGate, log: EventLog): EventLog {
     renewLease: (request) => gate.call('renewLease', () => log.renewLease(request)),
     releaseLease: (request) => gate.call('releaseLease', () => log.releaseLease(request)),
     listSessions: (after, limit) => log.listSessions(after, limit),
+    size: () => log.size(),
     ping: () => log.ping(),
     close: async () => {},
   };

@@ -139,6 +139,8 @@ export type EventLog = {
 
   /** Names of all sessions that have a stream, in ascending order, for copying a store. */
   listSessions(after: string | undefined, limit: number): Promise<readonly string[]>;
+  /** Bytes that what it holds takes; falls when something is removed, whatever the system gets back of it. */
+  size(): Promise<number>;
   /** Throws LogError when the store cannot take a durable write now. */
   ping(): Promise<void>;
   close(): Promise<void>;

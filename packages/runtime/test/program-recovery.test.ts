@@ -146,6 +146,7 @@ function mortal(
     renewLease: (request) => lives(() => log.renewLease(request)),
     releaseLease: (request) => lives(() => log.releaseLease(request)),
     listSessions: (after, limit) => lives(() => log.listSessions(after, limit)),
+    size: () => lives(() => log.size()),
     ping: () => lives(() => log.ping()),
     close: async () => {},
   };

@@ -195,5 +195,6 @@ function retentionOf(table: Manifest['retention']): RetentionRules {
     archiveAfterMs: ms(table?.archive_after),
     deleteAfterMs: ms(table?.delete_after),
     keepSessions: table?.keep_sessions,
+    keepBytes: bytesOf(table?.keep_size),
   };
 }

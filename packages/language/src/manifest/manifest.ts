@@ -278,6 +278,8 @@ const retention = z.strictObject({
   delete_after: age.optional(),
   /** Of more than these the oldest are deleted. */
   keep_sessions: count.optional(),
+  /** Of a store that takes more than that the oldest are deleted. */
+  keep_size: bytes,
 });
 
 const server = z.strictObject({

@@ -39,11 +39,26 @@ export function memoryEventLog(options: { readonly now: () => number }): Store {
       checkOpen(state);
       loadIntoMemory(state, records);
     },
+    size: async () => {
+      checkOpen(state);
+      return sizeOf(state);
+    },
     ping: async () => checkOpen(state),
     close: async () => {
       state.closed = true;
     },
   };
+}
+
+/** In UTF-16 units, which is near enough for a store that is gone with its process. */
+function sizeOf({ streams, documents }: MemoryState): number {
+  let size = 0;
+  for (const { content } of streams.all()) {
+    for (const { data } of content.entries) size += data.length;
+    for (const { data } of content.asides) size += data.length;
+  }
+  for (const { document } of documents.all()) size += document.value.length;
+  return size;
 }
 
 function checkOpen(state: MemoryState): void {

@@ -9,6 +9,7 @@ import { addressOf } from './redis-failure.ts';
 import { listenForGrowth } from './redis-growth.ts';
 import { appendedFrom, appendOperation, documentOperation, leaseFrom, loadOperation } from './redis-operations.ts';
 import { dumpRedis } from './redis-records.ts';
+import { textReply } from './redis-reply.ts';
 import { checkServer, type ServerHooks } from './redis-server-check.ts';
 import { readHead, readPage, readSessions } from './redis-streams.ts';
 
@@ -45,6 +46,7 @@ export async function redisEventLog(url: string, options: RedisOptions = {}): Pr
     load: async (records) => {
       await Promise.all(records.map((record) => state.batches.run(loadOperation(record))));
     },
+    size: () => reading(state, usedBytes),
     ping: async () => {
       await state.batches.run(['ping']);
     },
@@ -56,6 +58,12 @@ export async function redisEventLog(url: string, options: RedisOptions = {}): Pr
       state.wakeUps.close();
     },
   };
+}
+
+/** Of the whole server: it is meant to be ours alone. */
+async function usedBytes(client: RedisClient): Promise<number> {
+  const info = textReply(await client.sendCommand(['INFO', 'memory']));
+  return Number(/^used_memory:(\d+)/m.exec(info)?.[1] ?? 0);
 }
 
 function addressFrom(url: string, options: RedisOptions): RedisAddress {

@@ -8,6 +8,7 @@ import { type SqliteDocuments, sqliteDocuments } from './sqlite-documents.ts';
 import { sqliteFailure } from './sqlite-failure.ts';
 import { type SqliteLeases, sqliteLeases } from './sqlite-leases.ts';
 import { dumpSqlite, loadIntoSqlite } from './sqlite-records.ts';
+import { integerAt } from './sqlite-row.ts';
 import { type SqliteStreams, sqliteStreams } from './sqlite-streams.ts';
 
 export type SqliteState = {
@@ -35,6 +36,7 @@ export function sqliteEventLog(path: string, opening: SqliteOpening): Store {
       }
     },
     load: (records) => state.writes.run((commit) => loadIntoSqlite(state, records, commit)),
+    size: async () => reading(state, () => usedBytes(state.database.db)),
     ping: async () => {
       await state.writes.run(() => {
         const fact = state.database.db.prepare('INSERT OR REPLACE INTO facts (name, value) VALUES (?, ?)');
@@ -84,6 +86,12 @@ function openState(path: string, opening: SqliteOpening): SqliteState {
     database.close();
     throw sqliteFailure(error, database.path);
   }
+}
+
+/** Of the pages that hold something: those that were freed are used again before the file grows. */
+function usedBytes(db: SqliteDatabase['db']): number {
+  const number = (pragma: string): number => integerAt(db.prepare(`PRAGMA ${pragma}`).raw().get(), 0);
+  return (number('page_count') - number('freelist_count')) * number('page_size');
 }
 
 function checkOpen(state: SqliteState): void {

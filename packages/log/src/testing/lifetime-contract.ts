@@ -33,6 +33,18 @@ export function lifetimeContract(subject: SubjectOf): void {
       await expect(log.ping()).resolves.toBeUndefined();
     });
 
+    test('[L29] its size grows with what it holds, and falls when that is removed', async () => {
+      const { log } = subject();
+      await put(log, 's', 'events', entry('t'));
+      const before = await log.size();
+      const large = JSON.stringify({ text: 'x'.repeat(200_000) });
+      for (let n = 0; n < 10; n++) await put(log, 's', 'events', { type: 't', data: large });
+      const full = await log.size();
+      expect(full - before).toBeGreaterThan(1_900_000);
+      await log.trim('s', 'events', await log.head('s', 'events'));
+      expect(await log.size()).toBeLessThan(before + (full - before) / 2);
+    });
+
     test('[L17] close finishes what was asked, then every call says closed', async () => {
       const { log } = subject();
       const pending = Promise.all(Array.from({ length: 10 }, () => put(log, 's', 'events', entry('t'))));
@@ -53,6 +65,7 @@ export function lifetimeContract(subject: SubjectOf): void {
         () => log.renewLease({ name: 'n', owner: 'o', ttlMs: 1, epoch: 1 }),
         () => log.releaseLease({ name: 'n', epoch: 1 }),
         () => log.listSessions(undefined, 1),
+        () => log.size(),
         () => log.ping(),
       ];
       for (const call of calls) await expect(call()).rejects.toMatchObject({ name: 'LogError', code: 'closed' });

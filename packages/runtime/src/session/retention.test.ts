@@ -132,3 +132,20 @@ test('what is old is put away, what is older is deleted, and what is not over is
   await sweep({ keepSessions: 1 });
   expect([await ids(false), await ids(true)]).toEqual([['s_live', 's_new'], []]);
 });
+
+test('by size: the oldest that are over go until the rest fits, and never one that is not over', async () => {
+  const words = 'x'.repeat(50_000);
+  const begin = (id: string) => sessions.start({ id: SessionId.parse(id), agent: 'echo', prompt: words }, caller);
+  for (const id of ['live', 'a', 'b', 'c']) {
+    now += day;
+    await begin(id);
+    if (id !== 'live') await sessions.control(id, 'cancel', caller);
+  }
+  const full = await log.size();
+  await sweep({ keepBytes: full });
+  expect((await sessions.list({ limit: 10 })).sessions.map(({ id }) => id)).toEqual(['c', 'b', 'a', 'live']);
+  await sweep({ keepBytes: full - 60_000 });
+  expect((await sessions.list({ limit: 10 })).sessions.map(({ id }) => id)).toEqual(['c', 'b', 'live']);
+  await sweep({ keepBytes: 1 });
+  expect((await sessions.list({ limit: 10 })).sessions.map(({ id }) => id)).toEqual(['live']);
+});

@@ -10,6 +10,8 @@ export type RetentionRules = {
   readonly deleteAfterMs?: number | undefined;
   /** Of more that are over, the oldest are deleted. */
   readonly keepSessions?: number | undefined;
+  /** While the store takes more, the oldest are deleted. */
+  readonly keepBytes?: number | undefined;
 };
 
 export type RetentionOptions = {
@@ -58,8 +60,8 @@ export class Retention {
   async sweep(): Promise<void> {
     const { log, sessions, rules, clock } = this.#options;
     await removeLeftContents(log, sessions.blobs);
-    const { archiveAfterMs, deleteAfterMs, keepSessions } = rules;
-    if (archiveAfterMs === undefined && deleteAfterMs === undefined && keepSessions === undefined) return;
+    const { archiveAfterMs, deleteAfterMs, keepSessions, keepBytes } = rules;
+    if (Object.values(rules).every((rule) => rule === undefined)) return;
     const over = await this.#over();
     const now = clock.now();
     for (const [index, session] of over.entries()) {
@@ -71,6 +73,21 @@ export class Retention {
       else if (session.archived !== true && age >= (archiveAfterMs ?? Number.POSITIVE_INFINITY))
         await sessions.describe(session.id, { archived: true }, caller);
     }
+    if (keepBytes !== undefined) await this.#makeRoom(keepBytes, over);
+  }
+
+  /** The oldest go until the rest fits; what is not over stays, whatever it takes. */
+  async #makeRoom(keepBytes: number, over: readonly Session[]): Promise<void> {
+    const { log, sessions, report } = this.#options;
+    let size = await log.size();
+    for (const { id } of over.toReversed()) {
+      if (size <= keepBytes || this.#isClosed) return;
+      if ((await sessions.delete(id, caller)).ok) size = await log.size();
+    }
+    if (size <= keepBytes) return;
+    report(
+      `the store takes ${mebibytes(size)} MiB, more than the ${mebibytes(keepBytes)} MiB it may, and none that is over is left to delete`,
+    );
   }
 
   /** The newest first. */
@@ -89,4 +106,8 @@ export class Retention {
     }
     return rows.toSorted((a, b) => (a.updatedAt < b.updatedAt ? 1 : -1));
   }
+}
+
+function mebibytes(bytes: number): number {
+  return Math.ceil(bytes / 1024 ** 2);
 }
