@@ -9,7 +9,7 @@ import type { Script } from '../../packages/models/src/testing/scripted-model-se
 import { apiOf } from '../support/api.ts';
 import { builtConcerto } from '../support/built-concerto.ts';
 import { startServer } from '../support/start-server.ts';
-import { answer, type Driven, drive, shownBy, usageOf } from './driven.ts';
+import { answer, type Driven, drive, placesOf, shownBy, usageOf } from './driven.ts';
 import { claude, descendants, isAlive, openPlace, type Place } from './real-claude.ts';
 
 const timeout = 120_000;
@@ -193,6 +193,30 @@ describe('the real claude program, driven', () => {
     const said = await lost.until('result');
     expect(said[0]).toMatchObject({ type: 'log', message: expect.stringContaining('a new one begins') });
     expect(said.at(-1)).toMatchObject({ text: 'Three.' });
+  });
+
+  test('a new conversation begins at a place in another one, which stays as it was', { timeout }, async () => {
+    const first = await startWith(['One.', 'Two.', 'Three.', 'Four.']);
+    for (const word of ['one', 'two']) {
+      await first.agent.prompt({ text: `Say ${word}` });
+      await first.until('result');
+    }
+    const [begun] = placesOf(first);
+    if (begun === undefined) throw new Error('it did not tell where it stands');
+    const forked = await start({}, { fork: begun });
+    await forked.agent.prompt({ text: 'Say three' });
+    const result = (await forked.until('result')).at(-1);
+    expect(result).toMatchObject({ text: 'Three.' });
+    expect(result?.conversation).not.toBe(begun.id);
+    expect(lastRequest()).toContain('Say one');
+    expect(lastRequest()).not.toContain('Say two');
+    const again = await start({}, { conversation: begun.id });
+    await again.agent.prompt({ text: 'Say four' });
+    await again.until('result');
+    expect(lastRequest()).toContain('Say two');
+    expect(lastRequest()).not.toContain('Say three');
+    const nowhere = start({}, { fork: { id: '11111111-2222-4333-8444-555555555555', upTo: begun.upTo } });
+    await expect(nowhere).rejects.toThrow(/cannot be forked/);
   });
 
   test("a session's servers and rules: a secret by the environment, a tool denied, one asked for", {

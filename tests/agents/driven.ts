@@ -6,7 +6,7 @@ import {
   startAgent,
 } from '@concerto/agents';
 import type { JsonObject } from '@concerto/base';
-import type { WorkEvent } from '@concerto/protocol';
+import { ConversationPlace, type WorkEvent } from '@concerto/protocol';
 
 const answersWithinMs = 60_000;
 
@@ -69,6 +69,15 @@ export async function answer({ agent }: Driven, asked: JsonObject | undefined, v
   const { type, id } = asked ?? {};
   if (typeof type !== 'string' || typeof id !== 'string') throw new Error('nothing was asked');
   await agent.reply({ inReplyTo: type, inReplyToId: id, value });
+}
+
+/** Where the conversation stood after each turn. */
+export function placesOf({ said }: Driven): readonly ConversationPlace[] {
+  const events = said.flatMap((output) => (output.kind === 'events' ? output.events : []));
+  return events.flatMap((event) => {
+    const place = event.type === 'agentInfo' ? ConversationPlace.safeParse(event.extra?.conversation).data : undefined;
+    return place === undefined ? [] : [place];
+  });
 }
 
 /** What a session would show. */

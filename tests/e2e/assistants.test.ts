@@ -142,6 +142,33 @@ test('an assistant works like any session: it is listed, calls a real tool, asks
   expect(JSON.stringify([events, (await api.get(`/api/sessions/${id}/audit`)).body])).not.toContain(key);
 });
 
+test('a session is forked from the terminal and over HTTP, once for a key, and outlives its source', async () => {
+  script = ['One.', 'Deux.'];
+  const started = await api.post('/api/sessions', { assistant: 'talker', prompt: 'Say one' });
+  const { id } = started.body;
+  await api.untilStatus(id, 'idle');
+  const env = { CONCERTO_URL: server.url, CONCERTO_TOKEN: server.token };
+  const forked = await runConcerto(['sessions', 'fork', id, 'In French', '--json'], env).ended;
+  const fork = JSON.parse(forked.out);
+  expect(fork).toMatchObject({ forkOf: { session: id }, title: 'Fork of Say one' });
+  let turns = 0;
+  await api.until(fork.id, ({ type }) => type === 'turnComplete' && ++turns === 2);
+  expect(JSON.stringify(model.requests.at(-1)?.body.messages)).toMatch(/Say one.*One\..*In French/);
+  const keyed = { 'idempotency-key': 'fork-1' };
+  const twice = [
+    await api.post(`/api/sessions/${id}/fork`, {}, keyed),
+    await api.post(`/api/sessions/${id}/fork`, {}, keyed),
+  ];
+  expect(twice.map(({ status }) => status)).toEqual([201, 201]);
+  expect(twice[0]?.body.id).toBe(twice[1]?.body.id);
+  expect(await api.post(`/api/sessions/${id}/fork`, { at: 1 })).toMatchObject({
+    status: 422,
+    body: { code: 'cannot_fork' },
+  });
+  const wrong = await runConcerto(['sessions', 'fork', id, '--at', 'x'], env).ended;
+  expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining('--at is the number of an event')]);
+});
+
 test('a template and a run start one too, and a terminal', async () => {
   script = [[sum], 'Three.', '§THINK: A run.\n§RESPOND: Ran.\n§END:', 'Typed.'];
   const { id } = await api.start({ template: 'adder' });

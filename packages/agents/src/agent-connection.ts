@@ -4,6 +4,7 @@ import type {
   AgentCapability,
   AgentMessage,
   AgentMessageId,
+  ConversationPlace,
   InitAckMessage,
   Line,
   LiveSetting,
@@ -54,6 +55,8 @@ export type StartOptions = {
    * cannot find it begins a new one and says so. Agents of our own wire keep their conversations themselves.
    */
   readonly conversation?: string;
+  /** A conversation to begin a new one from, up to a place in it. A driver that cannot find it fails the start. */
+  readonly fork?: ConversationPlace;
   /** What the conversation has cost so far: agents bill the whole of it, also after a restart. */
   readonly spentMicroUsd?: number;
   /** Ends the start, and the process with it. */
@@ -76,7 +79,7 @@ export type StartOptions = {
 };
 
 /** What a driver's words depend on beside what is said to it. */
-export type StartedWith = Pick<StartOptions, 'conversation' | 'spentMicroUsd'> & { readonly spec: AgentSpec };
+export type StartedWith = Pick<StartOptions, 'conversation' | 'fork' | 'spentMicroUsd'> & { readonly spec: AgentSpec };
 
 /** An agent that a keeper will hold, or holds; made by an `AgentKeeper`. */
 export type KeptAgent = {

@@ -58,6 +58,13 @@ export function conversation(id: string): Said {
   return saidCustom('conversation', { id });
 }
 
+/** Where the conversation stands: another one may begin there. */
+export function conversationPlace(id: string | undefined, upTo: string | undefined): readonly AgentOutput[] {
+  return id === undefined || id === '' || upTo === undefined
+    ? []
+    : [agentInfo({ extra: { conversation: { id, upTo } } })];
+}
+
 export type ToolCall = {
   readonly id: string;
   readonly name: string;

@@ -18,6 +18,8 @@ export type Conversation = Pick<
 export type Driver = {
   /** Types of files that its agents take; undefined where they announce it. */
   readonly accepts?: readonly string[];
+  /** Whether a new conversation of its agents can begin at a place in another one. */
+  readonly forks?: true;
   /** Absent where params are whatever the agent understands. */
   readonly params?: Pick<DriverParams<unknown>, 'protocol' | 'shape' | 'settings'>;
   readonly start: (spec: AgentSpec, options: DriverOptions) => Promise<AgentConnection>;
@@ -27,11 +29,13 @@ export type Driver = {
 export function driver<Params>(row: {
   readonly params: DriverParams<Params>;
   readonly accepts?: readonly string[];
+  readonly forks?: true;
   readonly start: (spec: AgentSpec, params: Params, options: DriverOptions) => Promise<AgentConnection>;
 }): Driver {
-  const { params, start, accepts } = row;
+  const { params, start, accepts, forks } = row;
   return {
     ...(accepts === undefined ? {} : { accepts }),
+    ...(forks === undefined ? {} : { forks }),
     params,
     start: async (spec, options) => {
       const read = readDriverParams(params, spec.params ?? {});

@@ -13,8 +13,8 @@ const claudeAccepts = ['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'ap
 export const drivers: Readonly<Record<AgentProtocol, Driver>> = {
   ndjson: { start: startNdjson },
   acp: driver({ params: acpParams, start: startAcp }),
-  claude: driver({ params: claudeParams, start: startClaude, accepts: claudeAccepts }),
-  codex: driver({ params: codexParams, start: startCodex, accepts: ['image/*'] }),
+  claude: driver({ params: claudeParams, start: startClaude, accepts: claudeAccepts, forks: true }),
+  codex: driver({ params: codexParams, start: startCodex, accepts: ['image/*'], forks: true }),
 };
 
 /**
@@ -29,4 +29,9 @@ export function acceptedTypes(
   if (known !== undefined || announced === undefined) return known;
   if (announced.includes('files')) return ['*/*'];
   return announced.includes('images') ? ['image/*'] : [];
+}
+
+/** Whether what was said with the agent can be gone on with in a new conversation, from a place in it. */
+export function canFork({ protocol = 'ndjson' }: Pick<AgentSpec, 'protocol'>): boolean {
+  return drivers[protocol].forks === true;
 }

@@ -28,7 +28,7 @@ export { AgentKeeper } from './agent-keeper.ts';
 export { type AgentLaunch, agentLaunch } from './agent-launch.ts';
 export { agentSpecOf } from './agent-spec.ts';
 export { withParams } from './driver-settings.ts';
-export { acceptedTypes } from './drivers.ts';
+export { acceptedTypes, canFork } from './drivers.ts';
 export { groupMemory } from './group-memory.ts';
 export { probeSandbox, type Sandbox, type SandboxMode, type SandboxUse } from './sandbox.ts';
 export { startAgent } from './start-agent.ts';

@@ -12,10 +12,11 @@ const initTimeoutMs = 14_500;
 export async function startAgent(spec: AgentSpec, options: StartOptions = {}): Promise<AgentConnection> {
   const { kept } = options;
   if (kept === undefined) return await startDriver(spec, options);
-  const { conversation, spentMicroUsd, ...rest } = options;
+  const { conversation, fork, spentMicroUsd, ...rest } = options;
   const asked: StartedWith = {
     spec,
     ...(conversation === undefined ? {} : { conversation }),
+    ...(fork === undefined ? {} : { fork }),
     ...(spentMicroUsd === undefined ? {} : { spentMicroUsd }),
   };
   kept.tell(asked);

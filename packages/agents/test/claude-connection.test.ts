@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { JsonObject } from '@concerto/base';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type AgentConnection, type AgentOutput, type StartOptions, startAgent } from '../src/index.ts';
-import { kindOf, rawOf, reader, start } from './start.ts';
+import { kindOf, placeAfter, rawOf, reader, start } from './start.ts';
 
 function startClaude(params: JsonObject = {}, options: StartOptions = {}): Promise<AgentConnection> {
   return start('claude', { protocol: 'claude', params }, options);
@@ -387,4 +387,20 @@ test('a program that is not there: how to install it', async () => {
     code: 'spawn-failed',
     message: expect.stringContaining('npm install -g @anthropic-ai/claude-code'),
   });
+});
+
+test('the end of a turn tells where the conversation stands, and a new one begins there', async () => {
+  expect(await placeAfter(await startClaude(), 'say one')).toEqual({ id: 'c-1', upTo: 'u-1' });
+  const items = await turn(await startClaude({}, { fork: { id: 'c-1', upTo: 'u-1' } }), 'show');
+  expect(rawOf(items[0] as AgentOutput)).toEqual({ type: 'conversation', id: 'c-fork' });
+  expect(JSON.parse(rawOf<{ text: string }>(items.at(-1) as AgentOutput).text).options).toMatchObject({
+    resume: 'c-1',
+    'fork-session': true,
+    'resume-session-at': 'u-1',
+  });
+});
+
+test('one that is not there cannot be forked: nothing begins in its place', async () => {
+  const lost = startClaude({}, { fork: { id: 'lost', upTo: 'x' } });
+  await expect(lost).rejects.toMatchObject({ code: 'init-refused', message: expect.stringContaining('lost') });
 });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import type { JsonObject } from '@concerto/base';
 import { describe, expect, test } from 'vitest';
 import type { AgentConnection, AgentOutput, StartOptions } from '../src/index.ts';
-import { kindOf, rawOf, reader, start } from './start.ts';
+import { kindOf, placeAfter, rawOf, reader, start } from './start.ts';
 
 function startCodex(params: JsonObject = {}, options: StartOptions = {}): Promise<AgentConnection> {
   return start('codex', { protocol: 'codex', params }, options);
@@ -437,4 +437,16 @@ describe('how it is started', () => {
     const mute = start('codex', { protocol: 'codex', env: { MUTE: '1' } }, { initTimeoutMs: 300 });
     await expect(mute).rejects.toMatchObject({ code: 'init-timeout' });
   });
+});
+
+test('the end of a turn tells where the conversation stands, and a new one begins there', async () => {
+  expect(await placeAfter(await startCodex(), 'say one')).toEqual({ id: 't-1', upTo: 'turn-1' });
+  const items = await turn(await startCodex({}, { fork: { id: 't-1', upTo: 'turn-1' } }), 'show');
+  expect(rawOf(items[0] as AgentOutput)).toEqual({ type: 'conversation', id: 't-fork' });
+  expect(JSON.parse(textOf(items)).started).toMatchObject({ threadId: 't-1', lastTurnId: 'turn-1' });
+});
+
+test('one that is not there cannot be forked: nothing begins in its place', async () => {
+  const lost = startCodex({}, { fork: { id: 'lost', upTo: 'x' } });
+  await expect(lost).rejects.toMatchObject({ code: 'init-refused', message: expect.stringContaining('lost') });
 });

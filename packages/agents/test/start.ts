@@ -25,6 +25,21 @@ export async function start(
   return connection;
 }
 
+/** Where its conversation stood at the end of its next turn. */
+export async function placeAfter(connection: AgentConnection, text: string): Promise<unknown> {
+  await connection.prompt({ text });
+  let place: unknown;
+  for await (const batch of connection.output) {
+    for (const item of batch) {
+      for (const event of item.kind === 'events' ? item.events : []) {
+        if (event.type === 'agentInfo') place = event.extra?.conversation ?? place;
+      }
+      if (kindOf(item) === 'result') return place;
+    }
+  }
+  throw new Error('the output has ended');
+}
+
 /** Reads one item at a time, as far as a test wants. */
 export function reader(connection: AgentConnection): {
   next(): Promise<AgentOutput>;

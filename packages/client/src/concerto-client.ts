@@ -9,6 +9,7 @@ import {
   type DescribeSession,
   DoctorReport,
   EventPage,
+  type ForkSession,
   Insight,
   KeptAgentList,
   LifecycleAccepted,
@@ -95,6 +96,9 @@ function sessionCalls(calls: HttpCalls) {
     ) => calls.call({ ...call, method: 'GET', path: 'sessions', query, answer: SessionList }),
     get: (id: string, call: CallOptions = {}) => calls.call({ ...call, method: 'GET', path: at(id), answer: Session }),
 
+    /** A new session with what was said in it, up to an event: whole turns; all of it unless given. */
+    fork: (id: string, fork: ForkSession = {}, call: CallOptions = {}) =>
+      calls.call({ ...call, method: 'POST', path: at(id, '/fork'), body: fork, answer: Session }),
     /** Its title, and whether it is put away. */
     describe: (id: string, change: DescribeSession, call: CallOptions = {}) =>
       calls.call({ ...call, method: 'PATCH', path: at(id), body: change, answer: Session }),

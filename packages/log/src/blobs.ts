@@ -105,6 +105,18 @@ export class Blobs {
     ]);
   }
 
+  /** The files that the session uses. */
+  async usedBy(session: string): Promise<readonly string[]> {
+    const handles: string[] = [];
+    for (let cursor: string | undefined; ; ) {
+      const from = cursor === undefined ? {} : { cursor };
+      const page = await this.#log.listDocuments({ collection: usesBySession, tag: session, limit: LISTED, ...from });
+      handles.push(...page.documents.map(({ value }) => textIn(value)));
+      cursor = page.nextCursor;
+      if (cursor === undefined) return handles;
+    }
+  }
+
   /** The session is no more: what only it used goes with it. */
   async forgetSession(session: string): Promise<void> {
     for (;;) {

@@ -57,6 +57,7 @@ const stream = z.looseObject({
 
 const assistant = z.looseObject({
   type: z.literal('assistant'),
+  uuid: text,
   parent_tool_use_id: lenient(z.nullable(z.string())),
   message: content,
   /** Only on a message that the program wrote itself because the model could not be asked. */

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { Message, MessagePriority, SessionStatus, SuspendEvent, Usage } from './agent-event.ts';
 import { Budget, BudgetView } from './budget.ts';
+import { ForkOf } from './fork.ts';
 import { MessageId, SessionId } from './ids.ts';
 import { JsonValue } from './json-value.ts';
 import { LlmContent, Part } from './llm-content.ts';
@@ -107,6 +108,8 @@ export const Session = z.strictObject({
   archived: z.optional(z.literal(true)),
   /** What it has of its own, where that is more than its agent's entry says. */
   settings: z.optional(SessionSettings),
+  /** The session that it goes on from, and the last of its events that was taken. */
+  forkOf: z.optional(z.pick(ForkOf, { session: true, at: true })),
 });
 export type Session = z.infer<typeof Session>;
 
@@ -125,6 +128,10 @@ export type DescribeSession = z.infer<typeof DescribeSession>;
 
 export const SessionList = z.strictObject({ sessions: z.array(Session), nextCursor: z.optional(z.string()) });
 export type SessionList = z.infer<typeof SessionList>;
+
+/** A new session with the conversation of another one, up to an event of it; all of it unless given. */
+export const ForkSession = z.strictObject({ at: z.optional(z.int().check(z.positive())), prompt: z.optional(said) });
+export type ForkSession = z.infer<typeof ForkSession>;
 
 /** Who answers for a session from now on; null: nobody does. */
 export const SetSupervisor = z.strictObject({ supervisor: z.nullable(name) });

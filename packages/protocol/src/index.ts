@@ -128,6 +128,7 @@ export type {
   UsageSum,
 } from './fold/session-view.ts';
 export { noUsage, usageAfter } from './fold/usage-fold.ts';
+export { ConversationPlace, ForkOf } from './fork.ts';
 export {
   AgentInfo,
   AgentList,
@@ -137,6 +138,7 @@ export {
   ConfigurePool,
   DescribeSession,
   EventPage,
+  ForkSession,
   LifecycleAccepted,
   LifecycleVerb,
   MessageList,

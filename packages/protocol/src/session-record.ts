@@ -9,6 +9,7 @@ import {
   UsageSource,
 } from './agent-event.ts';
 import { Budget, BudgetUnit } from './budget.ts';
+import { ForkOf } from './fork.ts';
 import { LifecycleVerb, SessionError, SessionKind } from './http.ts';
 import { JsonValue } from './json-value.ts';
 import { LlmContent } from './llm-content.ts';
@@ -59,6 +60,8 @@ const Lifecycle = [
     budget: z.optional(Budget),
     /** The session that it answers for. */
     supervises: z.optional(id),
+    /** The session in whose place it goes on. */
+    forkOf: z.optional(ForkOf),
     slot: z.enum(['held', 'wanted']),
   }),
   z.strictObject({ ...envelope, type: z.literal('slot-granted') }),

@@ -3,7 +3,9 @@ import {
   ChangeSettings,
   ChangeWorktree,
   DoctorReport,
+  ForkSession,
   Insight,
+  Session,
   SessionAgent,
   SettingsAccepted,
   Worktree,
@@ -15,6 +17,7 @@ export const asideSchemas = {
   ChangeSettings,
   ChangeWorktree,
   DoctorReport,
+  ForkSession,
   Insight,
   SessionAgent,
   SettingsAccepted,
@@ -23,6 +26,13 @@ export const asideSchemas = {
 
 /** What is asked about sessions beside their work. */
 export const asideOperations = {
+  'post /api/sessions/{id}/fork': {
+    role: 'member',
+    summary: 'A new session with what was said in it, up to an event',
+    body: ForkSession,
+    status: 201,
+    answer: Session,
+  },
   'get /api/sessions/{id}/agent': {
     role: 'observer',
     summary: 'What its agent offers: models, modes, efforts, slash commands; and what may be set',

@@ -24,6 +24,7 @@ const statuses: Readonly<Record<string, number>> = {
   not_per_session: 403,
   folder_not_allowed: 403,
   cannot_remember: 422,
+  cannot_fork: 422,
   invalid_answer: 422,
   key_reused: 422,
   stopping: 503,

@@ -7,6 +7,7 @@ import { print, printError, printJson } from '../terminal/print.ts';
 import { attach } from './attach.ts';
 import { readBudget } from './budget-words.ts';
 import { addressOf, connect, connectionOptions, hintFor } from './connect.ts';
+import { type ForkOptions, fork, forkOptions } from './fork.ts';
 import { idMeant } from './id-meant.ts';
 import { lifecycle } from './lifecycle-verb.ts';
 import { replay } from './replay.ts';
@@ -22,25 +23,26 @@ type Verb = {
   run(client: ConcertoClient, args: readonly string[], options: Options): Promise<number>;
 };
 
-type Options = SettingsOptions & {
-  readonly url: string | undefined;
-  readonly json: boolean;
-  readonly status: string | undefined;
-  readonly title: string | undefined;
-  readonly assistant: string | undefined;
-  readonly program: string | undefined;
-  readonly template: string | undefined;
-  readonly budget: string | undefined;
-  readonly rules: string | undefined;
-  readonly since: string | undefined;
-  readonly supervisor: string | undefined;
-  readonly once: boolean;
-  readonly wait: boolean;
-  readonly attach: boolean;
-  readonly all: boolean;
-  readonly archived: boolean;
-  readonly request: string | undefined;
-};
+type Options = SettingsOptions &
+  ForkOptions & {
+    readonly url: string | undefined;
+    readonly json: boolean;
+    readonly status: string | undefined;
+    readonly title: string | undefined;
+    readonly assistant: string | undefined;
+    readonly program: string | undefined;
+    readonly template: string | undefined;
+    readonly budget: string | undefined;
+    readonly rules: string | undefined;
+    readonly since: string | undefined;
+    readonly supervisor: string | undefined;
+    readonly once: boolean;
+    readonly wait: boolean;
+    readonly attach: boolean;
+    readonly all: boolean;
+    readonly archived: boolean;
+    readonly request: string | undefined;
+  };
 
 async function describing(
   client: ConcertoClient,
@@ -119,6 +121,7 @@ const verbs: Readonly<Record<string, Verb>> = {
       return 0;
     },
   },
+  fork,
   show: {
     usage: 'ID',
     summary: 'one session in full',
@@ -286,6 +289,7 @@ export const spec = defineCommand({
     wait: { type: 'boolean', help: 'start: wait for a slot when the pool is full' },
     attach: { type: 'boolean', help: 'start: follow it at once' },
     ...settingsOptions,
+    ...forkOptions,
     all: { type: 'boolean', help: 'queue: with what was delivered or taken back' },
     request: { type: 'string', value: 'REQUEST', help: 'answer: this one; default the oldest' },
   },

@@ -98,6 +98,9 @@ export function sessionDetail(session: Session): string {
     ['status', statusCell(session.status)],
     ...(session.reason === undefined ? [] : [['because', session.reason] as const]),
     ...(session.supervisor === undefined ? [] : [['supervisor', session.supervisor] as const]),
+    ...(session.forkOf === undefined
+      ? []
+      : [['fork of', `${session.forkOf.session} up to ${session.forkOf.at}`] as const]),
     ['turn', String(session.turn)],
     ['created', session.createdAt],
     ['updated', session.updatedAt],

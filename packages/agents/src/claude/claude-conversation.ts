@@ -4,7 +4,7 @@ import type { AgentPrompt, AgentReply, AgentSettings, AgentSteer, AgentVerb } fr
 import { AgentError } from '../agent-error.ts';
 import type { AgentLink } from '../agent-link.ts';
 import { type Conversation, type DriverOptions, withinStart } from '../driver.ts';
-import { agentInfo, conversation, passedOn, said } from '../driver-output.ts';
+import { agentInfo, conversation, conversationPlace, passedOn, said } from '../driver-output.ts';
 import { joined, promptPieces, type Utterance } from '../prompt-parts.ts';
 import { ToolGuard } from '../tool-guard.ts';
 import { TurnStops } from '../turn-stops.ts';
@@ -324,7 +324,7 @@ export class ClaudeConversation implements Conversation {
   }
 
   #tellEnd(turn: ClaudeTurn): void {
-    this.#link.say(...this.#translator.close());
+    this.#link.say(...this.#translator.close(), ...conversationPlace(this.#conversation, this.#translator.lastUuid));
     const { outcome } = turn;
     const { broken, isAsked } = this.#stops;
     if (broken !== undefined) this.#link.say(said({ type: 'error', message: broken, code: 'tool_forbidden' }));

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '@concerto/base';
 import type { ClaudeParams, ToolServerParams } from '@concerto/protocol';
+import type { StartOptions } from '../agent-connection.ts';
 
 export type ClaudeCommandLine = {
   readonly args: readonly string[];
@@ -8,7 +9,10 @@ export type ClaudeCommandLine = {
 };
 
 /** A session that is driven over stdin and stdout, and asks us about permissions. */
-export function claudeCommandLine(params: ClaudeParams, resumed?: string): ClaudeCommandLine {
+export function claudeCommandLine(
+  params: ClaudeParams,
+  { conversation, fork }: Pick<StartOptions, 'conversation' | 'fork'> = {},
+): ClaudeCommandLine {
   const servers = params.mcp_servers;
   const config = servers === undefined ? undefined : mcpConfig(servers);
   const args = [
@@ -32,7 +36,8 @@ export function claudeCommandLine(params: ClaudeParams, resumed?: string): Claud
     ...option('mcp-config', config === undefined ? undefined : JSON.stringify(config.config)),
     // A session that says which tools it has, has no others.
     ...(config === undefined && params.tools === undefined ? [] : ['--strict-mcp-config']),
-    ...option('resume', resumed),
+    ...option('resume', fork?.id ?? conversation),
+    ...(fork === undefined ? [] : ['--fork-session', ...option('resume-session-at', fork.upTo)]),
   ];
   return { args, variables: config?.variables ?? {} };
 }

@@ -92,6 +92,8 @@ type Call = { readonly name: string; readonly input: JsonObject };
 /** Reads the lines of one process in order. */
 export class ClaudeTranslator {
   readonly tasks = new ClaudeTasks();
+  /** What the program calls the last message of its model. */
+  lastUuid: string | undefined;
   readonly #folder: string;
   readonly #thought = new ThoughtPieces();
   /** The calls whose results are still to come. */
@@ -139,6 +141,7 @@ export class ClaudeTranslator {
         return this.#stream(message);
       case 'assistant':
         if (message.error === 'authentication_failed') this.#cannotAuthenticate = true;
+        if (message.parent_tool_use_id == null) this.lastUuid = message.uuid ?? this.lastUuid;
         return [...this.#restOfThought(), ...this.#blocks(message)];
       case 'user':
         return this.#toolResults(message);

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { ClaudeParams } from '@concerto/protocol';
+import type { ClaudeParams, ConversationPlace } from '@concerto/protocol';
 import type { AgentConnection, AgentSpec } from '../agent-connection.ts';
 import { AgentError } from '../agent-error.ts';
 import { type DriverOptions, openAgent } from '../driver.ts';
@@ -12,7 +12,8 @@ export async function startClaude(
   params: ClaudeParams,
   options: DriverOptions,
 ): Promise<AgentConnection> {
-  const { conversation } = options;
+  const { conversation, fork } = options;
+  if (fork !== undefined) return await begunFrom(fork, () => start(spec, params, options, { fork }));
   if (conversation === undefined) return await start(spec, params, options);
   try {
     return await start(spec, params, options, { conversation });
@@ -23,17 +24,30 @@ export async function startClaude(
   }
 }
 
+/** Without what it should go on from it would know nothing of what its session shows. */
+async function begunFrom(fork: ConversationPlace, begin: () => Promise<AgentConnection>): Promise<AgentConnection> {
+  try {
+    return await begin();
+  } catch (cause) {
+    if (!isLost(cause)) throw cause;
+    const why = `conversation ${fork.id} is not on this machine any more, or not up to there: it cannot be forked`;
+    throw new AgentError('init-refused', why, { cause });
+  }
+}
+
+type Begun = Pick<DriverOptions, 'conversation' | 'fork'> & { readonly note?: string };
+
 function start(
   spec: AgentSpec,
   params: ClaudeParams,
   options: DriverOptions,
-  { conversation, note }: { readonly conversation?: string; readonly note?: string } = {},
+  { note, ...taken }: Begun = {},
 ): Promise<AgentConnection> {
-  const { args, variables } = claudeCommandLine(params, conversation);
+  const { args, variables } = claudeCommandLine(params, taken);
   const workingDir = resolve(spec.workingDir ?? '.', params.work_dir ?? '.');
   const launched = { ...spec, workingDir, args: [...(spec.args ?? []), ...args] };
   return openAgent(spec, options, { spec: launched, variables }, async (link) => {
-    const resumed = conversation !== undefined;
+    const resumed = taken.conversation !== undefined || taken.fork !== undefined;
     const claude = new ClaudeConversation(link, { params, folder: workingDir, resumed });
     await claude.initialise(options);
     if (note !== undefined) link.warn(note);
@@ -43,5 +57,9 @@ function start(
 
 /** The program says so on stderr and ends. */
 function isLost(cause: unknown): boolean {
-  return cause instanceof AgentError && cause.code === 'exited' && /No conversation found/i.test(cause.stderr ?? '');
+  return (
+    cause instanceof AgentError &&
+    cause.code === 'exited' &&
+    /No conversation found|No message found/i.test(cause.stderr ?? '')
+  );
 }

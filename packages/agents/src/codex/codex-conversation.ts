@@ -6,7 +6,7 @@ import { AgentError } from '../agent-error.ts';
 import type { AgentLink } from '../agent-link.ts';
 import type { Alarm } from '../agent-process.ts';
 import type { Conversation } from '../driver.ts';
-import { conversation, log, passedOn, said, toolOutput } from '../driver-output.ts';
+import { conversation, conversationPlace, log, passedOn, said, toolOutput } from '../driver-output.ts';
 import { type JsonRpcPeer, JsonRpcRefusal, jsonRpcCodes, type PeerAnswer, type PeerRequest } from '../json-rpc-peer.ts';
 import { OutputPieces } from '../output-pieces.ts';
 import { openPeer } from '../peer-link.ts';
@@ -325,7 +325,7 @@ export class CodexConversation implements Conversation {
     this.#requests.clear();
     this.#guard.clear();
     this.#pieces.end();
-    this.#link.say(...this.#translator.close());
+    this.#link.say(...this.#translator.close(), ...conversationPlace(this.#thread, turn.id));
     const { broken, isAsked } = this.#stops;
     this.#tellEnd(turn, end, { broken, isAsked });
     this.#stops.turnEnded();

@@ -111,7 +111,11 @@ class Opening {
   }
 
   async #thread(thread: JsonObject): Promise<ThreadResult> {
-    const { conversation } = this.#options;
+    const { conversation, fork } = this.#options;
+    if (fork !== undefined) {
+      const forked = { ...thread, threadId: fork.id, lastTurnId: fork.upTo, excludeTurns: true };
+      return await this.#handshake.ask('thread/fork', forked, ThreadResult);
+    }
     if (conversation === undefined) return await this.#handshake.ask('thread/start', thread, ThreadResult);
     try {
       const resumed = { ...thread, threadId: conversation, excludeTurns: true };

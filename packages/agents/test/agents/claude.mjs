@@ -10,7 +10,7 @@ const options = Object.fromEntries(
   }),
 );
 const { resume } = options;
-const session_id = resume ?? 'c-1';
+const session_id = options['fork-session'] === true ? 'c-fork' : (resume ?? 'c-1');
 const say = (message) => process.stdout.write(`${JSON.stringify({ session_id, ...message })}\n`);
 
 let total = resume === undefined ? 0 : 2;
@@ -41,6 +41,7 @@ let isBusy = false;
 let doing;
 let isDeaf = false;
 let hooks = {};
+let messages = 0;
 
 if (resume === 'lost') {
   process.stderr.write(`No conversation found with session ID: ${resume}\n`);
@@ -50,6 +51,7 @@ if (resume === 'lost') {
 const turns = {
   async say(words) {
     text(words);
+    assistant({ type: 'text', text: words }, { uuid: `u-${++messages}` });
     end({ result: words });
   },
   async show() {

@@ -223,6 +223,12 @@ const methods = {
     started = params;
     return { thread: { id: threadId } };
   },
+  'thread/fork': (params) => {
+    if (params.threadId === 'lost') throw new Error('no rollout found for thread id lost');
+    started = params;
+    threadId = 't-fork';
+    return { thread: { id: threadId } };
+  },
   'thread/resume': (params) => {
     if (params.threadId === 'lost') throw new Error('no rollout found for thread id lost');
     started = params;

@@ -1,6 +1,8 @@
 import type { EventLog } from '@concerto/log';
 import { canGoOn, type SessionState } from '@concerto/session';
 import * as z from 'zod';
+import type { Catalog, CatalogEntry } from '../catalog.ts';
+import { ProgramCode } from './program-code.ts';
 
 const pageEntries = 1_000;
 
@@ -36,4 +38,14 @@ export async function canContinue(log: EventLog, state: SessionState | undefined
 export function spentBy(state: Pick<SessionState, 'usage'> | undefined): { readonly spentMicroUsd?: number } {
   const spent = state?.usage.costMicroUsd;
   return spent === undefined ? {} : { spentMicroUsd: spent };
+}
+
+/** The agent of a session: by its name, or as the code of the program that opened it declares it. */
+export async function agentOfSession(
+  { log, catalog }: { readonly log: EventLog; readonly catalog: Catalog },
+  { agent, code }: Pick<SessionState, 'agent' | 'code'>,
+): Promise<Extract<CatalogEntry, { kind: 'agent' }> | undefined> {
+  if (code !== undefined) return await new ProgramCode(log).agentEntry(code, agent);
+  const entry = catalog.find('agent', agent);
+  return entry?.kind === 'agent' ? entry : undefined;
 }

@@ -13,6 +13,7 @@ import { AgentError, acceptedTypes } from '@concerto/agents';
 import { assert, type Json } from '@concerto/base';
 import { Blobs, type EventLog } from '@concerto/log';
 import { textOf } from '@concerto/protocol';
+import type { SessionState } from '@concerto/session';
 import type { Clock, Environment, StartAgent } from '../ports.ts';
 import type { KeptWorker, StartWorker, Worker, WorkerAnswer, WorkerControl, WorkerOutput } from '../worker.ts';
 import { conversationOf, spentBy } from './agent-conversation.ts';
@@ -59,7 +60,7 @@ export function agentStarter(ports: AgentWorkerPorts): StartWorker {
         ...(kept === undefined ? {} : { kept }),
         signal: ended,
         ...(initTimeoutMs === undefined ? {} : { initTimeoutMs }),
-        ...(conversation === undefined ? {} : { conversation, ...spentBy(state) }),
+        ...goingOn(conversation, state),
         onProcess: async (identity) => {
           noted = identity;
           await notes.remember(identity);
@@ -74,6 +75,13 @@ export function agentStarter(ports: AgentWorkerPorts): StartWorker {
       left.removeEventListener('abort', leave);
     }
   };
+}
+
+/** Its own conversation, or, until it has one, the place in another one where it begins. */
+function goingOn(conversation: string | undefined, state: SessionState | undefined) {
+  if (conversation !== undefined) return { conversation, ...spentBy(state) };
+  const place = state?.forkOf?.conversation;
+  return place === undefined ? {} : { fork: place };
 }
 
 type AgentPlace = {

@@ -50,6 +50,8 @@ export type ExecuteOptions = {
   readonly journal?: readonly NewEntry[];
   /** The same for all tries of one command, so that one which got through unheard is not made again. */
   readonly tries?: Tries;
+  /** What its events begin with, of a session that this begins. */
+  readonly events?: readonly NewEntry[];
 };
 
 /** The tries of one command while the store is away. */
@@ -300,7 +302,8 @@ function appendTo<Stream extends keyof Heads>(
   return entries.length === 0 ? [] : [{ stream, entries }];
 }
 
-function toAppend(id: string, { cached, decision, options: { fence, documents = [], journal = [] } }: Pending): Append {
+function toAppend(id: string, { cached, decision, options }: Pending): Append {
+  const { fence, documents = [], journal = [], events = [] } = options;
   return {
     session: id,
     ...(fence === undefined ? {} : { fence }),
@@ -309,12 +312,13 @@ function toAppend(id: string, { cached, decision, options: { fence, documents = 
       ...(decision.commands.length === 0
         ? []
         : [{ stream: 'commands' as const, entries: decision.commands.map(plainEntry) }]),
-      ...(decision.events.length === 0 && decision.acks.length === 0
+      ...(events.length + decision.events.length + decision.acks.length === 0
         ? []
         : [
             {
               stream: 'events' as const,
               entries: [
+                ...events,
                 // First: what follows from an acknowledgement comes after it, and nothing comes after `finish`.
                 ...decision.acks.map((ack): NewEntry => ({ ...plainEntry(ack), aside: true })),
                 ...decision.events.map((event) => eventEntry(event, decision.at)),

@@ -1,5 +1,5 @@
 import { canonicalJson, err, type Result } from '@concerto/base';
-import { type ReviseMessage, SessionId, type SessionStatus, type StartSession } from '@concerto/protocol';
+import { type ReviseMessage, type Session, SessionId, type SessionStatus, type StartSession } from '@concerto/protocol';
 import type { Wish } from '@concerto/session';
 import { refusal, type ServiceRefusal } from './service-refusal.ts';
 
@@ -17,10 +17,21 @@ export function refusedStopping(): Refused {
   return err(refusal('stopping', 'the server is stopping; try again in a moment'));
 }
 
+/** A program hears no messages, and it is not plain which of its agents is meant. */
+export function whichChild(busy: readonly Session[]): Refused {
+  const children = busy.map(({ id, agent, status }) => ({ id, agent, status }));
+  const why = busy.length === 0 ? 'none of its agents is at work' : `${busy.length} of its agents are at work`;
+  const message = `a program hears no messages, and ${why}: send it to the session of an agent`;
+  return err(refusal('which_child', message, { children }));
+}
+
 export function revisionWish(messageId: string, revision: Exclude<ReviseMessage, { content: unknown }>): Wish {
   if ('priority' in revision) return { type: 'promote', messageId };
   return { type: revision.uncertain, messageId };
 }
+
+/** How each session was asked for, so that the same start again is known as such. */
+export const startsCollection = 'starts';
 
 /** The same for the same start, in whatever order its keys were written. */
 export function startText(request: StartSession): string {

@@ -4,6 +4,7 @@ import {
   type AgentInfo,
   type Audit,
   type DescribeSession,
+  type ForkSession,
   type LifecycleAccepted,
   type LifecycleVerb,
   type Message,
@@ -39,6 +40,7 @@ import { canContinue } from './agent-conversation.ts';
 import { type AuditQuery, auditPage } from './audit-page.ts';
 import type { Caller } from './caller.ts';
 import { type Deciding, deleteSession } from './delete-session.ts';
+import { forkSession } from './fork-session.ts';
 import { type Answer, type AnswerTarget, giveAnswer } from './give-answer.ts';
 import { knownSupervisor, planStart } from './plan-start.ts';
 import type { PoolKeeper } from './pool-keeper.ts';
@@ -55,7 +57,9 @@ import {
   quietStatuses,
   refusedStopping,
   revisionWish,
+  startsCollection,
   startText,
+  whichChild,
 } from './session-wishes.ts';
 import { SettingsCalls } from './settings-calls.ts';
 import { Templates } from './templates.ts';
@@ -73,9 +77,6 @@ export type SessionsOptions = {
   readonly folders?: readonly string[];
 };
 
-/** How each session was asked for, so that the same start again is known as such. */
-const startsCollection = 'starts';
-
 /** `messageId` is what the caller calls the prompt. */
 type Start = StartSession & { readonly messageId?: string };
 
@@ -90,9 +91,12 @@ export class Sessions {
   readonly settings: SettingsCalls;
   /** It takes nothing new. */
   isStopping = false;
+  /** What is answered without a person. */
+  readonly rules: RuleBook;
 
   constructor(options: SessionsOptions) {
     this.#options = options;
+    this.rules = options.rules;
     this.#templates = new Templates(options.log, options.catalog);
     this.#index = new SessionIndex(options.log);
     this.blobs = new Blobs(options.log, () => options.clock.now());
@@ -159,6 +163,12 @@ export class Sessions {
     return ok(await this.#view(id, started.value));
   }
 
+  /** A new session with what was said in another one up to there. */
+  async fork(id: string, request: ForkSession, caller: Caller): Promise<Result<Session, ServiceRefusal>> {
+    if (this.isStopping) return refusedStopping();
+    return await forkSession({ ...this.#options, contents: this.#contents, sessions: this }, id, request, caller);
+  }
+
   /** The run wire: a session that ends with its first result, with the first agent when none is named. */
   async startRun(request: StartSession, caller: Caller): Promise<Result<Session, ServiceRefusal>> {
     const named = request.agent !== undefined || request.program !== undefined || request.assistant !== undefined;
@@ -207,11 +217,7 @@ export class Sessions {
     const children = await this.#index.childrenOf(id);
     const busy = children.filter(({ status }) => !quietStatuses.has(status));
     const [only, ...others] = busy;
-    if (only !== undefined && others.length === 0) return ok(only.id);
-    const list = busy.map(({ id: child, agent, status }) => ({ id: child, agent, status }));
-    const why = only === undefined ? 'none of its agents is at work' : `${busy.length} of its agents are at work`;
-    const message = `a program hears no messages, and ${why}: send it to the session of an agent`;
-    return err(refusal('which_child', message, { children: list }));
+    return only !== undefined && others.length === 0 ? ok(only.id) : whichChild(busy);
   }
 
   async revise(
@@ -260,9 +266,8 @@ export class Sessions {
   async #cancelOrphans({ end, children }: SessionState, caller: Caller): Promise<void> {
     if (end === undefined) return;
     for (const child of children) {
-      const requestId = this.#options.mintId('c');
       // One that is over by itself refuses it.
-      await this.#execute(child, caller, { type: 'control', kind: 'cancel', requestId });
+      await this.#execute(child, caller, { type: 'control', kind: 'cancel', requestId: this.#options.mintId('c') });
     }
   }
 
@@ -293,11 +298,6 @@ export class Sessions {
       this.#execute(target.session, caller, wish, this.blobs.usesOf(target.session, handles));
     const given = { target, answer: { ...answer, response }, state, by: caller.actor };
     return await giveAnswer({ ...this.#options, execute }, given);
-  }
-
-  /** What is answered without a person. */
-  get rules(): RuleBook {
-    return this.#options.rules;
   }
 
   /** A page of everything, or of what became of one message. */

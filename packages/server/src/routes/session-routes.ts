@@ -1,5 +1,5 @@
 import type { Result } from '@concerto/base';
-import { LifecycleVerb, SessionStatus, SetSupervisor, StartSession } from '@concerto/protocol';
+import { ForkSession, LifecycleVerb, SessionStatus, SetSupervisor, StartSession } from '@concerto/protocol';
 import type { ServiceRefusal } from '@concerto/runtime';
 import { type Context, Hono } from 'hono';
 import { readLimit, readPage } from '../cursor.ts';
@@ -60,6 +60,14 @@ export function sessionRoutes({ sessions, log, inlineTools }: ServerContext): Ho
     const body = parseBody(await readJson(c), SetSupervisor);
     const caller = callerOf(c, undefined);
     return c.json(granted(await sessions.supervise(c.req.param('id'), body, caller)));
+  });
+
+  routes.post('/:id/fork', async (c) => {
+    const body = await readJson(c);
+    const fork = parseBody(body ?? {}, ForkSession);
+    return await idempotently(c, log, body, async ({ key }) =>
+      c.json(granted(await sessions.fork(c.req.param('id'), fork, callerOf(c, key))), 201),
+    );
   });
 
   for (const verb of LifecycleVerb.options) {

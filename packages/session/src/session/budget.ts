@@ -63,7 +63,8 @@ function isWorking(state: SessionState): boolean {
 function spentOf(state: SessionState, budget: BudgetState, at = state.updatedAt): Readonly<Record<BudgetUnit, number>> {
   const children = [...budget.children.values()];
   const usage = children.reduce((sum, child) => addUsage(sum, child.usage), state.usage);
-  const own = state.turn.number - (state.turn.active ? 1 : 0);
+  const taken = state.forkOf?.turns ?? 0;
+  const own = state.turn.number - taken - (state.turn.active ? 1 : 0);
   const sinceMs = isWorking(state) ? Math.max(0, at - state.updatedAt) : 0;
   return {
     usd: (usage.costMicroUsd ?? 0) / 1e6,

@@ -110,8 +110,8 @@ function draftOfNew(wish: StartCommand & Asked): Draft {
   const { sessionId, kind, agent, title, once, template, input, tools, slot } = wish;
   const asked = notBefore(undefined, wish);
   const { at, actor, cause } = asked;
-  const { settings, parent, root, code, supervisor, supervises, budget } = wish;
-  const tree = { parent, root, code, supervisor, supervises, budget };
+  const { settings, parent, root, code, supervisor, supervises, budget, forkOf } = wish;
+  const tree = { parent, root, code, supervisor, supervises, budget, forkOf };
   const body = { sessionId, kind, agent, title, once, template, input, tools, settings, ...tree, slot };
   const first = { type: 'created', ...body, at, actor, cause } as const;
   return { state: created(first), before: undefined, asked, records: [first], commands: [], acks: [], observed: [] };
@@ -119,12 +119,12 @@ function draftOfNew(wish: StartCommand & Asked): Draft {
 
 /** The same wish again, as a client that lost the answer sends it. */
 function sameStart(state: SessionState, wish: StartCommand): boolean {
-  const { sessionId, kind, agent, title, once, template, input, tools, parent, prompt } = wish;
+  const { sessionId, kind, agent, title, once, template, input, tools, parent, forkOf, prompt } = wish;
   const known = prompt === undefined ? undefined : entryOf(state.queue, prompt.messageId);
   if (known?.content !== prompt?.content) return false;
-  const wished = [sessionId, kind, agent, title, once, template, input, tools, parent];
+  const wished = [sessionId, kind, agent, title, once, template, input, tools, parent, forkOf];
   const { id, ...is } = state;
-  const exists = [id, is.kind, is.agent, is.title, is.once, is.template, is.input, is.tools, is.parent];
+  const exists = [id, is.kind, is.agent, is.title, is.once, is.template, is.input, is.tools, is.parent, is.forkOf];
   return JSON.stringify(wished) === JSON.stringify(exists);
 }
 

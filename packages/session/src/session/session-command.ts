@@ -4,6 +4,7 @@ import type {
   AgentResult,
   Because,
   Budget,
+  ForkOf,
   LifecycleVerb,
   LlmContent,
   MessagePriority,
@@ -66,6 +67,8 @@ export type StartCommand = {
   readonly budget?: Budget | undefined;
   /** The session that it answers for. */
   readonly supervises?: string | undefined;
+  /** The session in whose place it goes on. */
+  readonly forkOf?: ForkOf | undefined;
   /** What the pool said: a slot, or a place on the waiting list. */
   readonly slot: 'held' | 'wanted';
 };

@@ -3,6 +3,7 @@ import type {
   Because,
   Budget,
   BudgetUnit,
+  ForkOf,
   LifecycleVerb,
   OnTimeout,
   Rule,
@@ -143,6 +144,8 @@ export type SessionState = {
   readonly supervisions: number;
   /** The session that it answers for itself. */
   readonly supervises?: string | undefined;
+  /** The session in whose place it goes on. */
+  readonly forkOf?: ForkOf | undefined;
   /** How often a model was asked to answer for it. */
   readonly modelAsks: number;
   /** The sessions that it opened. */

@@ -41,6 +41,7 @@ export function sessionView(state: SessionState, position: number): Session {
     ...(state.version === undefined ? {} : { version: state.version }),
     ...(state.archived === undefined ? {} : { archived: state.archived }),
     ...(state.settings === undefined ? {} : { settings: { ...state.settings } }),
+    ...(state.forkOf === undefined ? {} : { forkOf: { session: state.forkOf.session, at: state.forkOf.at } }),
   };
 }
 
