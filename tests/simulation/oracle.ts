@@ -185,7 +185,8 @@ function checkEvents(stored: readonly string[], state: SessionState): void {
   let latest = 0;
   stored.forEach((data, index) => {
     const event: { type: string; seq: number; status?: string; previous?: string } = JSON.parse(data);
-    if (event.type === 'functionCallUpdate' && state.kind === 'agent') {
+    // The steps of an agent begin with its number; that it is silent is ours to say.
+    if (event.type === 'functionCallUpdate' && state.kind === 'agent' && /^\d/.test(event.status ?? '')) {
       must(!steps.has(event.status ?? ''), `step ${event.status} is shown twice`);
       steps.add(event.status ?? '');
       const speaker = Number((event.status ?? '').split(' ')[0]);

@@ -162,6 +162,29 @@ export function plan(entries: readonly PlanEntry[]): Said {
   });
 }
 
+type Retry = {
+  readonly why?: string | undefined;
+  /** What the model's server answered. */
+  readonly status?: number | undefined;
+  readonly attempt?: number | undefined;
+  readonly most?: number | undefined;
+  readonly waitsMs?: number | undefined;
+};
+
+/** The model did not answer, and is asked once more; shown, or a person sees it run for minutes without a word. */
+export function askedAgain({ why = 'it did not answer', status, attempt, most, waitsMs }: Retry): Said {
+  const times = attempt === undefined ? '' : ` (${attempt}${most === undefined ? '' : ` of ${most}`})`;
+  const wait = waitsMs === undefined ? '' : ` in ${Math.ceil(waitsMs / 1_000)} s`;
+  const number = status === undefined ? '' : ` (${status})`;
+  return said({
+    type: 'progress',
+    message: `asks its model again${wait}${times}: ${why}${number}`,
+    stage: 'retry',
+    ...(waitsMs === undefined ? {} : { retry_in_ms: waitsMs }),
+    ...(status === undefined ? {} : { http_status: status }),
+  });
+}
+
 /** What can be switched in the agent, and what stands. */
 export function agentInfo(info: Omit<Extract<SessionEvent, { type: 'agentInfo' }>, 'type'>): AgentOutput {
   return { kind: 'events', events: [{ type: 'agentInfo', ...info }] };

@@ -47,7 +47,7 @@ describe('a turn', () => {
     expect(rawOf(items[3] as AgentOutput)).toEqual({
       type: 'result',
       text: 'Hello there',
-      usage: { input_tokens: 10, output_tokens: 5 },
+      usage: { input_tokens: 10, output_tokens: 5, thought_tokens: 2 },
       conversation: 't-1',
       message: 'm-1',
     });
@@ -70,11 +70,12 @@ describe('a turn', () => {
     ]);
   });
 
-  test('a failure is an error with its code; a retry before it is a log', async () => {
+  test('a failure is an error with its code; a retry before it is shown', async () => {
     const agent = await startCodex();
     const output = reader(agent);
     const items = await turn(agent, 'fail', output);
-    expect(items.map(kindOf)).toEqual(['custom', 'log', 'error']);
+    expect(items.map(kindOf)).toEqual(['custom', 'progress', 'error']);
+    expect(rawOf(items[1] as AgentOutput)).toMatchObject({ message: 'asks its model again: stream closed' });
     expect(rawOf(items[2] as AgentOutput)).toEqual({
       type: 'error',
       message: 'unexpected status 429',

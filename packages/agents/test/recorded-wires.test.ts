@@ -10,7 +10,9 @@ import { start } from './start.ts';
 const wires = [
   ['claude-tools', 'claude'],
   ['claude-background', 'claude'],
+  ['claude-retry', 'claude'],
   ['codex-tools', 'codex'],
+  ['codex-code-mode', 'codex'],
   ['codex-sub-agent', 'codex'],
   ['opencode', 'acp'],
   ['gemini', 'acp'],

@@ -72,6 +72,7 @@ export const PromptResult = z.looseObject({
         outputTokens: count,
         cachedReadTokens: z.nullish(count),
         cachedWriteTokens: z.nullish(count),
+        thoughtTokens: z.nullish(count),
       }),
     ),
     undefined,

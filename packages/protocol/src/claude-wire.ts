@@ -82,7 +82,12 @@ const system = z.looseObject({
   model: text,
   claude_code_version: text,
   mcp_servers: lenient(z.array(z.looseObject({ name: z.string(), status: text }))),
+  /** Why the model is asked again, how often it was and may be, and when. */
   error: text,
+  error_status: lenient(z.number()),
+  attempt: lenient(z.number()),
+  max_retries: lenient(z.number()),
+  retry_delay_ms: lenient(z.number()),
   permissionMode: text,
   /** Of work in the background, a sub-agent's or a command's. */
   tasks: lenient(z.array(z.looseObject({ task_id: z.string() }))),

@@ -84,7 +84,9 @@ function kindOf(kind: string): RequestOption['kind'] {
 function pick(options: readonly PermissionOption[], kinds: readonly string[], isRefused: boolean): Decision {
   for (const kind of kinds) {
     const option = options.find((candidate) => candidate.kind === kind);
-    if (option !== undefined) return selected(option.optionId, isRefused);
+    // An id that a yes has too would be taken for either.
+    const isClear = options.every(({ optionId, kind: other }) => optionId !== option?.optionId || other === kind);
+    if (option !== undefined && isClear) return selected(option.optionId, isRefused);
   }
   return { outcome: { outcome: 'cancelled' }, isRefused };
 }

@@ -86,8 +86,17 @@ export class AcpTurn {
     const told = usageOf(result);
     // The cost of an agent that tells it comes apart: of these tokens nothing is left to be guessed.
     const usage = told === undefined || !isBilled ? told : { ...told, costMicroUsd: 0 };
+    const thought = result.usage?.thoughtTokens;
     const tokens: JsonObject =
-      usage === undefined ? {} : { usage: { input_tokens: usage.inputTokens, output_tokens: usage.outputTokens } };
+      usage === undefined
+        ? {}
+        : {
+            usage: {
+              input_tokens: usage.inputTokens,
+              output_tokens: usage.outputTokens,
+              ...(thought == null || thought === 0 ? {} : { thought_tokens: thought }),
+            },
+          };
     const isDone = stopReason === 'end_turn' || (stopReason === 'cancelled' && this.#hasRefused);
     const outputs: AgentOutput[] = [
       ...this.#thought(),

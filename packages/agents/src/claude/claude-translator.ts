@@ -9,7 +9,7 @@ import {
   type PlanEntry,
 } from '@concerto/protocol';
 import type { AgentOutput } from '../agent-connection.ts';
-import { agentInfo, log, plan, type Said, said, thought, toolResult } from '../driver-output.ts';
+import { agentInfo, askedAgain, log, plan, type Said, said, thought, toolResult } from '../driver-output.ts';
 import { memberOf } from '../json-member.ts';
 import { ThoughtPieces } from '../thought-pieces.ts';
 import { ClaudeTasks, taskProgress } from './claude-tasks.ts';
@@ -246,8 +246,11 @@ export class ClaudeTranslator {
   }
 
   #system(message: Extract<ClaudeMessage, { type: 'system' }>): ClaudeMeaning[] {
-    const { subtype, error } = message;
-    if (subtype === 'api_retry') return says(log('warn', `asking again: ${error ?? 'the model did not answer'}`));
+    const { subtype } = message;
+    if (subtype === 'api_retry') {
+      const { error: why, error_status: status, attempt, max_retries: most, retry_delay_ms: waitsMs } = message;
+      return says(askedAgain({ why, status, attempt, most, waitsMs }));
+    }
     if (subtype === 'compact_boundary') return says(log('info', 'the conversation was summarised to make room'));
     if (subtype === 'task_progress') return says(...[taskProgress(message)].filter((output) => output !== undefined));
     if (subtype === 'status' && message.status === 'requesting') this.tasks.told();

@@ -1,10 +1,9 @@
 import { type JsonObject, unreachable } from '@concerto/base';
-import type { AgentCapability, CodexParams, Usage, UsageSource } from '@concerto/protocol';
+import type { AgentCapability, CodexParams } from '@concerto/protocol';
 import { CodexRequest, TerminalsResult, TurnResult } from '@concerto/protocol/codex';
 import type { AgentPrompt, AgentReply, AgentSettings, AgentSteer, AgentVerb } from '../agent-connection.ts';
 import { AgentError } from '../agent-error.ts';
 import type { AgentLink } from '../agent-link.ts';
-import type { Alarm } from '../agent-process.ts';
 import type { Conversation } from '../driver.ts';
 import { conversation, conversationPlace, log, passedOn, said, toolOutput } from '../driver-output.ts';
 import { type JsonRpcPeer, JsonRpcRefusal, jsonRpcCodes, type PeerAnswer, type PeerRequest } from '../json-rpc-peer.ts';
@@ -18,6 +17,7 @@ import { ruleNames } from './codex-items.ts';
 import { CodexRequests, type CodexStep, itemsAsked } from './codex-requests.ts';
 import { switchCodex } from './codex-switch.ts';
 import { type CodexEnd, type CodexMeaning, CodexTranslator } from './codex-translator.ts';
+import { newTurn, type Turn, wireTokens } from './codex-turn.ts';
 
 /** For a message to be taken into the turn, or refused. */
 const steerWithinMs = 10_000;
@@ -25,15 +25,6 @@ const steerWithinMs = 10_000;
 const quietWithinMs = 2_000;
 /** How often we look whether the commands in the background have ended. */
 const terminalsMs = 1_000;
-
-type Turn = {
-  id: string | undefined;
-  readonly used: { input: number; output: number };
-  /** It has said its word; what it has begun may go on. */
-  end: CodexEnd | undefined;
-  waitsFor: string;
-  timer: Alarm | undefined;
-};
 
 /** `codex app-server`: JSON-RPC without its version, requests in both directions, one thread. */
 export class CodexConversation implements Conversation {
@@ -262,11 +253,12 @@ export class CodexConversation implements Conversation {
     }
   }
 
-  #used({ usage, source, turnId }: { usage: Usage; source: UsageSource; turnId: string | undefined }): void {
+  #used({ usage, source, turnId, thoughtTokens }: Extract<CodexMeaning, { kind: 'usage' }>): void {
     // What an earlier process has used is told again when its thread is taken up, maybe while we work already.
     if (this.#turn === undefined || (turnId !== undefined && turnId !== this.#turn.id)) return;
     this.#turn.used.input += usage.inputTokens;
     this.#turn.used.output += usage.outputTokens;
+    this.#turn.used.thought += thoughtTokens;
     this.#link.say({ kind: 'usage', usage, source });
   }
 
@@ -379,7 +371,7 @@ export class CodexConversation implements Conversation {
     return {
       type: 'result',
       text,
-      usage: { input_tokens: used.input, output_tokens: used.output },
+      usage: wireTokens(used),
       ...(this.#thread === '' ? {} : { conversation: this.#thread }),
       ...(message === undefined ? {} : { message }),
       ...(durationMs === undefined ? {} : { duration_ms: durationMs }),
@@ -389,8 +381,4 @@ export class CodexConversation implements Conversation {
   #about(): JsonObject {
     return { threadId: this.#thread };
   }
-}
-
-function newTurn(): Turn {
-  return { id: undefined, used: { input: 0, output: 0 }, end: undefined, waitsFor: '', timer: undefined };
 }

@@ -2,7 +2,7 @@ import { type Json, type JsonObject, unreachable } from '@concerto/base';
 import type { JsonRpcId, Usage, UsageSource } from '@concerto/protocol';
 import { type CodexFailure, CodexNotification, type CodexTokens, type Item } from '@concerto/protocol/codex';
 import type { AgentOutput } from '../agent-connection.ts';
-import { agentInfo, log, plan, type Said, said, thought } from '../driver-output.ts';
+import { agentInfo, askedAgain, log, plan, type Said, said, thought } from '../driver-output.ts';
 import { memberOf } from '../json-member.ts';
 import { ThoughtPieces } from '../thought-pieces.ts';
 import { isDelegation, isWork, itemCancelled, itemCompleted, itemStarted } from './codex-items.ts';
@@ -14,7 +14,14 @@ export type CodexMeaning =
   /** Work, as it begins and ends, and what it writes. */
   | { readonly kind: 'began' | 'done'; readonly item: Item }
   | { readonly kind: 'output'; readonly callId: string; readonly text: string }
-  | { readonly kind: 'usage'; readonly usage: Usage; readonly source: UsageSource; readonly turnId: string | undefined }
+  | {
+      readonly kind: 'usage';
+      readonly usage: Usage;
+      readonly source: UsageSource;
+      readonly turnId: string | undefined;
+      /** Of what was written, what was thought. */
+      readonly thoughtTokens: number;
+    }
   /** It asks, and does not wait for the answer. */
   | { readonly kind: 'asks'; readonly item: Item }
   | { readonly kind: 'resolved'; readonly requestId: JsonRpcId }
@@ -135,7 +142,7 @@ export class CodexTranslator {
         return says(log('warn', `the server ${name} did not start: ${error ?? 'it does not say why'}`));
       }
       case 'error':
-        if (notice.params.willRetry === true) return says(log('warn', `asking again: ${notice.params.error.message}`));
+        if (notice.params.willRetry === true) return says(askedAgain({ why: notice.params.error.message }));
         this.#failure = notice.params.error;
         return [];
       case 'warning':
@@ -223,7 +230,10 @@ export class CodexTranslator {
     const { total, last, modelContextWindow: size } = told.tokenUsage;
     const before = this.#totals.get(thread) ?? difference(total, last);
     this.#totals.set(thread, total);
-    const { inputTokens, outputTokens, cachedInputTokens, cacheWriteInputTokens } = difference(total, before);
+    const { inputTokens, outputTokens, cachedInputTokens, cacheWriteInputTokens, reasoningOutputTokens } = difference(
+      total,
+      before,
+    );
     if (inputTokens === 0 && outputTokens === 0) return [];
     const usage = {
       inputTokens,
@@ -236,7 +246,8 @@ export class CodexTranslator {
       ...(model === undefined ? {} : { model }),
       ...(size == null || thread !== this.#root ? {} : { context: { used, size } }),
     };
-    return [{ kind: 'usage', usage, source, turnId: told.turnId ?? undefined }];
+    const thoughtTokens = reasoningOutputTokens ?? 0;
+    return [{ kind: 'usage', usage, source, turnId: told.turnId ?? undefined, thoughtTokens }];
   }
 
   #limited(limits: JsonObject): CodexMeaning[] {
@@ -287,6 +298,7 @@ function difference(total: CodexTokens, before: CodexTokens): CodexTokens {
     outputTokens: less(total.outputTokens, before.outputTokens),
     cachedInputTokens: less(total.cachedInputTokens, before.cachedInputTokens),
     cacheWriteInputTokens: less(total.cacheWriteInputTokens, before.cacheWriteInputTokens),
+    reasoningOutputTokens: less(total.reasoningOutputTokens, before.reasoningOutputTokens),
   };
 }
 

@@ -28,9 +28,9 @@ const message = (id, text) => {
   tell('item/completed', { item: { type: 'agentMessage', id, text } });
 };
 function use() {
-  const last = { inputTokens: 10, outputTokens: 5, cachedInputTokens: 4 };
+  const last = { inputTokens: 10, outputTokens: 5, cachedInputTokens: 4, reasoningOutputTokens: 2 };
   total += 1;
-  const sum = { inputTokens: 10 * total, outputTokens: 5 * total, cachedInputTokens: 4 * total };
+  const sum = Object.fromEntries(Object.entries(last).map(([name, count]) => [name, count * total]));
   // Told twice, as the program does when its limits change.
   for (let i = 0; i < 2; i++) tell('thread/tokenUsage/updated', { tokenUsage: { total: sum, last } });
 }

@@ -10,6 +10,8 @@ export type ScriptStep =
   | { readonly tool: string; readonly arguments: Json; readonly id?: string; readonly namespace?: string }
   /** Arguments as the model wrote them, which need not be JSON. Only for wires that send them as text. */
   | { readonly tool: string; readonly rawArguments: string; readonly id?: string }
+  /** A tool whose input is text and no JSON; known to `openai-responses` only. */
+  | { readonly tool: string; readonly input: string; readonly id?: string; readonly namespace?: string }
   /** Waits until the gate is opened: slow tokens without a clock. */
   | { readonly gate: string }
   /** Says nothing more until the other side goes away. */
@@ -48,6 +50,8 @@ export type ScriptedToolCall = {
   readonly name: string;
   readonly namespace?: string;
   readonly arguments: string;
+  /** They are text and no JSON. */
+  readonly isFreeform?: boolean;
 };
 
 /** A turn as far as it was said. */

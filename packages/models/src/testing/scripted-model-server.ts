@@ -191,12 +191,11 @@ class Output {
       const size = step.pieces ?? PIECE_CHARACTERS;
       for (let at = 0; streamed && at < step.text.length; at += size) this.#stream.text(step.text.slice(at, at + size));
     } else {
-      const written = 'rawArguments' in step ? step.rawArguments : JSON.stringify(step.arguments);
       const call = {
         id: step.id ?? `call_${this.#exchange.id}_${this.#calls.length + 1}`,
         name: step.tool,
         ...('namespace' in step && step.namespace !== undefined ? { namespace: step.namespace } : {}),
-        arguments: written,
+        ...writtenBy(step),
       };
       this.#calls.push(call);
       if (streamed) this.#stream.call(call);
@@ -212,6 +211,11 @@ class Output {
       response.end();
     } else json(response, 200, wire.whole(said, { id, model: asked.body.model, body: asked.body }));
   }
+}
+
+function writtenBy(step: Extract<ScriptStep, { tool: string }>): Pick<ScriptedToolCall, 'arguments' | 'isFreeform'> {
+  if ('input' in step) return { arguments: step.input, isFreeform: true };
+  return { arguments: 'rawArguments' in step ? step.rawArguments : JSON.stringify(step.arguments) };
 }
 
 function findWire(

@@ -21,7 +21,7 @@ const writeConfirmMs = 1_000;
 
 export type HearingParts = {
   readonly incarnation: Incarnation;
-  readonly entry: Pick<CatalogEntry, 'name' | 'prices'>;
+  readonly entry: Pick<CatalogEntry, 'name' | 'prices' | 'kind'>;
   readonly writer: OwnerWriter;
   readonly timeouts: TurnTimeouts;
   readonly journal: WorkerJournal | undefined;
@@ -45,6 +45,7 @@ export class Hearing {
   readonly #ids: MessageIds;
   /** Of what is being passed on. */
   #at: OutputPlace | undefined;
+  #isToldSilent = false;
 
   constructor(parts: HearingParts) {
     this.#parts = parts;
@@ -55,7 +56,9 @@ export class Hearing {
 
   /** When its word does not count any more, it is read to its end all the same, so that it can go; unless it `rests`. */
   async listen(output: Worker['output']): Promise<Worker['rests']> {
-    const { incarnation, clock } = this.#parts;
+    const { incarnation, clock, timeouts, entry } = this.#parts;
+    // A program is silent while those speak for whom it waits.
+    if (entry.kind !== 'program') timeouts.listenForSilence((ms) => this.#silent(ms));
     for await (const batch of output) {
       const { recorded } = incarnation;
       // What it answers comes after our own words to it.
@@ -65,6 +68,17 @@ export class Hearing {
       if (rests !== undefined) return rests;
     }
     return undefined;
+  }
+
+  /** A call under way may well be silent; of one that waits for its model a person should know how long it has. */
+  #silent(ms: number): void {
+    const { incarnation, writer } = this.#parts;
+    const isWaiting = ms > 0 && this.#tools.size === 0;
+    if (!incarnation.counts || (!isWaiting && !this.#isToldSilent)) return;
+    this.#isToldSilent = isWaiting;
+    const status = isWaiting ? `nothing heard for ${ms / 1_000} s: it may be waiting for its model` : null;
+    // A store that fails is told of by the next word that it should keep.
+    writer.show([{ type: 'functionCallUpdate', callId: incarnation.callId, status }]).catch(() => undefined);
   }
 
   /** Events of a batch go together; what changes the session carries those before it along. */

@@ -90,3 +90,37 @@ describe('idle timeout', () => {
     expect(clock.next).toBeUndefined();
   });
 });
+
+describe('silence', () => {
+  function listen(): { clock: VirtualClock; timeouts: TurnTimeouts; told: number[] } {
+    const { clock, timeouts } = watch({});
+    const told: number[] = [];
+    timeouts.listenForSilence((ms) => told.push(ms / 1_000));
+    return { clock, timeouts, told };
+  }
+
+  test('is told after a while, then each time it has been twice as long, and that it is over', () => {
+    const { clock, timeouts, told } = listen();
+    timeouts.turnStarted();
+    clock.pass(250_000);
+    expect(told).toEqual([30, 60, 120, 240]);
+    timeouts.heard();
+    timeouts.heard();
+    expect(told).toEqual([30, 60, 120, 240, 0]);
+  });
+
+  test('is none while it speaks, while a person is asked, and after the turn', () => {
+    const { clock, timeouts, told } = listen();
+    timeouts.turnStarted();
+    for (let i = 0; i < 10; i++) {
+      clock.pass(29_000);
+      timeouts.heard();
+    }
+    timeouts.waitsForPerson(true);
+    clock.pass(600_000);
+    timeouts.turnEnded();
+    clock.pass(600_000);
+    expect(told).toEqual([]);
+    expect(clock.next).toBeUndefined();
+  });
+});

@@ -4,6 +4,9 @@ import type { Clock } from '../ports.ts';
 /** While a person is asked, or has it paused, the agent's time stands still. */
 const personsTurn: ReadonlySet<SessionStatus> = new Set(['waitingForInput', 'waitingForApproval', 'paused']);
 
+/** A turn of which nothing was heard for so long is told to be silent; then each time it has been so for twice as long. */
+const silenceMs = 30_000;
+
 export type TurnLimits = {
   readonly timeoutMs?: number;
   readonly idleTimeoutMs?: number;
@@ -13,7 +16,8 @@ export type TurnLimits = {
 
 /**
  * The two limits of an agent: `timeout` for a turn, not counting the time in which a person is asked or has it
- * paused, and `idle_timeout` for silence.
+ * paused, and `idle_timeout` for silence, which is told long before: many agents say nothing while they ask a model
+ * again and again.
  */
 export class TurnTimeouts {
   readonly #clock: Clock;
@@ -26,11 +30,22 @@ export class TurnTimeouts {
   #runStarted = false;
   #cancelTurn: () => void = () => {};
   #cancelIdle: () => void = () => {};
+  #cancelSilence: () => void = () => {};
+  #silentMs = 0;
+  #nextSilenceMs = silenceMs;
+  #hasSpoken = false;
+  #tellSilence: ((ms: number) => void) | undefined;
 
   constructor(clock: Clock, limits: TurnLimits, expired: (why: string) => void) {
     this.#clock = clock;
     this.#limits = limits;
     this.#expired = expired;
+  }
+
+  /** `tell` gets how long nothing was heard, and 0 when something is again. */
+  listenForSilence(tell: (ms: number) => void): void {
+    this.#tellSilence = tell;
+    if (this.#active) this.#armSilence();
   }
 
   turnStarted(): void {
@@ -42,9 +57,12 @@ export class TurnTimeouts {
       this.#goOn();
     }
     this.#armIdle();
+    this.#armSilence();
   }
 
   heard(): void {
+    this.#hasSpoken = true;
+    if (this.#silentMs > 0) this.#spokeAgain();
     if (this.#active && !this.#waiting) this.#armIdle();
   }
 
@@ -69,6 +87,7 @@ export class TurnTimeouts {
   turnEnded(): void {
     this.#active = false;
     this.#cancelIdle();
+    this.#cancelSilence();
     if (!this.#limits.wholeRun) this.#cancelTurn();
   }
 
@@ -76,6 +95,7 @@ export class TurnTimeouts {
     this.#active = false;
     this.#cancelTurn();
     this.#cancelIdle();
+    this.#cancelSilence();
   }
 
   /** Once: a second process for the same prompt gets what is left. */
@@ -111,6 +131,34 @@ export class TurnTimeouts {
     this.#cancelIdle = this.#clock.at(this.#clock.now() + this.#limits.idleTimeoutMs, () =>
       this.#expire(`the agent said nothing for ${seconds(this.#limits.idleTimeoutMs)}`),
     );
+  }
+
+  /** Not put off with every word, of which there are thousands: it looks whether there was one. */
+  #armSilence(): void {
+    this.#cancelSilence();
+    if (this.#tellSilence === undefined) return;
+    this.#hasSpoken = false;
+    this.#silentMs = 0;
+    this.#nextSilenceMs = silenceMs;
+    this.#lookAgain();
+  }
+
+  #lookAgain(): void {
+    this.#cancelSilence = this.#clock.at(this.#clock.now() + silenceMs, () => {
+      if (this.#hasSpoken || this.#waiting) return this.#armSilence();
+      this.#silentMs += silenceMs;
+      if (this.#silentMs >= this.#nextSilenceMs) {
+        this.#nextSilenceMs *= 2;
+        this.#tellSilence?.(this.#silentMs);
+      }
+      this.#lookAgain();
+    });
+  }
+
+  #spokeAgain(): void {
+    this.#silentMs = 0;
+    this.#nextSilenceMs = silenceMs;
+    this.#tellSilence?.(0);
   }
 
   #expire(why: string): void {

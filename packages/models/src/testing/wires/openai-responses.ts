@@ -12,15 +12,23 @@ function textItem(id: string, text: string): Item {
 }
 
 function callItem(call: ScriptedToolCall): Item {
+  const { kind, text } = formOf(call);
   return {
     id: `fc_${call.id}`,
-    type: 'function_call',
+    type: kind,
     status: 'completed',
     call_id: call.id,
     name: call.name,
     ...(call.namespace === undefined ? {} : { namespace: call.namespace }),
-    arguments: call.arguments,
+    [text]: call.arguments,
   };
+}
+
+/** What the wire calls a call, its text, and the pieces of that. */
+function formOf({ isFreeform }: ScriptedToolCall): { kind: string; text: string; pieces: string } {
+  return isFreeform === true
+    ? { kind: 'custom_tool_call', text: 'input', pieces: 'custom_tool_call_input' }
+    : { kind: 'function_call', text: 'arguments', pieces: 'function_call_arguments' };
 }
 
 function response({ id, model }: Conversation, status: string, said?: Said): Json {
@@ -105,12 +113,13 @@ export const openaiResponses: Wire = {
         index++;
         const item = callItem(call);
         const at = { item_id: `fc_${call.id}`, output_index: index };
+        const { text: field, pieces } = formOf(call);
         event('response.output_item.added', {
           output_index: index,
-          item: { ...item, status: 'in_progress', arguments: '' },
+          item: { ...item, status: 'in_progress', [field]: '' },
         });
-        event('response.function_call_arguments.delta', { ...at, delta: call.arguments });
-        event('response.function_call_arguments.done', { ...at, arguments: call.arguments });
+        event(`response.${pieces}.delta`, { ...at, delta: call.arguments });
+        event(`response.${pieces}.done`, { ...at, [field]: call.arguments });
         event('response.output_item.done', { output_index: index, item });
       },
       end: (said) => {
