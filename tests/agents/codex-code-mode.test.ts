@@ -86,8 +86,7 @@ describe('the default kind of model of the real Codex, which writes code,', () =
     await agent.agent.prompt({ text: 'Write both' });
     const asked = [(await agent.until('approval', 'result')).at(-1), (await agent.until('approval', 'result')).at(-1)];
     expect(asked.map((request) => request?.type)).toEqual(['approval', 'approval']);
-    for (const request of asked)
-      await answer(agent, request, String(request?.command).includes('a.txt') ? 'yes' : 'no');
+    for (const request of asked) await answer(agent, request, JSON.stringify(request).includes('a.txt') ? 'yes' : 'no');
     expect((await agent.until('result', 'error')).at(-1)).toMatchObject({ type: 'result' });
     expect(['a.txt', 'b.txt'].filter((name) => existsSync(join(place.workDir, name)))).toEqual(['a.txt']);
   });
