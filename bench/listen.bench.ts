@@ -1,13 +1,12 @@
-import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Readable, Writable } from 'node:stream';
 import { startAgent } from '@concerto/agents';
 import { buildProgram, readManifest } from '@concerto/language';
 import { LineSplitter, parseAgentLine } from '@concerto/protocol';
 import { type ProgramWorld, runProgram } from '@concerto/runtime/program';
 import { display } from '@concerto/vm';
+import { askingAgent, bare, type Measured, type Spent, since, spent, supervise } from './asking-agent.ts';
 import { compare, type Row } from './row.ts';
 
 export const name = 'listen: what a program costs that supervises an agent';
@@ -17,52 +16,6 @@ const messages = 100_000;
 /** As a pipe is read. */
 const chunkBytes = 65_536;
 
-/**
- * `ask N` asks so often, one after another, and tells how long an answer took; `progress N` and `partial N` say so much
- * without waiting.
- */
-const agent = `
-import { createInterface } from 'node:readline';
-const question = '{"type":"question","id":"q","question":"go on?"}\\n';
-let left = 0;
-let asked = 0;
-let took = [];
-createInterface({ input: process.stdin }).on('line', (text) => {
-  const now = performance.now();
-  const message = JSON.parse(text);
-  if (message.type === 'response') took.push(now - asked);
-  if (message.type === 'prompt') {
-    const [what, count] = message.text.split(' ');
-    took = [];
-    if (what === 'ask') left = Number(count);
-    else return flood(what, Number(count));
-  }
-  if (left-- <= 0) return process.stdout.write(JSON.stringify({ type: 'result', text: 'done', median: median() }) + '\\n');
-  asked = performance.now();
-  process.stdout.write(question);
-});
-
-function median() {
-  return 1000 * (took.sort((a, b) => a - b)[took.length >> 1] ?? 0);
-}
-
-async function flood(type, count) {
-  const lines = [];
-  for (let n = 0; n < count; n++) lines.push(line(type, n));
-  for (let n = 0; n < count; n += 500) {
-    const text = lines.slice(n, n + 500).join('');
-    if (!process.stdout.write(text)) await new Promise((go) => process.stdout.once('drain', go));
-  }
-  process.stdout.write('{"type":"result","text":"done"}\\n');
-}
-
-function line(type, n) {
-  const fields = type === 'partial'
-    ? { text: 'The change ' + n + ' touches the login and two of its callers, ' + 'x'.repeat(200) }
-    : { message: 'step ' + n + ': reading packages/session/src/decide.ts', percent: n % 100 };
-  return JSON.stringify({ type, ...fields }) + '\\n';
-}`;
-
 const programs = {
   question: supervise('ask', trips, '"question" => |q| { answered += 1; "yes" },'),
   beside: supervise('ask', trips, '"question" (parallel: true) => |q| { answered += 1; "yes" },'),
@@ -70,27 +23,10 @@ const programs = {
   partial: supervise('partial', messages, '"partial" => |p| { answered += 1; },'),
 };
 
-function supervise(what: string, count: number, handler: string): string {
-  return `
-agent Worker { connector: worker, timeout: 600 }
-
-fn main() {
-    Worker.execute("ask 0");
-    let mut answered = 0;
-    emit("begin", nil);
-    let result = listen Worker.execute("${what} ${count}") { ${handler} };
-    match result {
-        Ok(done) => emit("end", done.median ?? answered),
-        Err(e) => panic(e.message),
-    }
-}
-`;
-}
-
 export async function run(): Promise<readonly Row[]> {
   const folder = mkdtempSync(join(tmpdir(), 'concerto-bench-'));
   const file = join(folder, 'worker.mjs');
-  writeFileSync(file, agent);
+  writeFileSync(file, askingAgent);
   try {
     return [
       await question(file, 'question', 'question, handler, response, against a bare pipe'),
@@ -202,19 +138,6 @@ function perSecond(cpuMs: number): number {
   return (messages * 1000) / cpuMs;
 }
 
-type Spent = { readonly cpuMs: number };
-/** With the number in its last message. */
-type Measured = Spent & { readonly said: number };
-
-function spent(): Spent {
-  const { user, system } = process.cpuUsage();
-  return { cpuMs: (user + system) / 1000 };
-}
-
-function since(start: Spent): Spent {
-  return { cpuMs: spent().cpuMs - start.cpuMs };
-}
-
 /** What the program spends between its emits `begin` and `end`. */
 async function measure(source: string, file: string): Promise<Measured> {
   const { manifest } = readManifest(`
@@ -249,36 +172,4 @@ input_format = "json"
   if (outcome.status === 'failed') throw new Error(outcome.failure.message);
   if (ended === undefined) throw new Error('the program did not end');
   return ended;
-}
-
-/** The same agent at the end of a bare pipe, without anything of ours. */
-async function bare(file: string, prompt: string, answers: boolean): Promise<Measured> {
-  const child = spawn(process.execPath, [file], { stdio: ['pipe', 'pipe', 'inherit'] });
-  const send = (text: string): void => void child.stdin.write(`${JSON.stringify({ type: 'prompt', text })}\n`);
-  send('ask 0');
-  await untilResult(child, false);
-  const start = spent();
-  send(prompt);
-  const said = await untilResult(child, answers);
-  const taken = since(start);
-  child.kill();
-  return { ...taken, said };
-}
-
-async function untilResult(
-  child: { readonly stdin: Writable; readonly stdout: Readable },
-  answers: boolean,
-): Promise<number> {
-  const reply = '{"type":"response","in_reply_to":"question","in_reply_to_id":"q","value":"yes"}\n';
-  let rest = '';
-  for await (const chunk of child.stdout.iterator({ destroyOnReturn: false })) {
-    const lines = (rest + String(chunk)).split('\n');
-    rest = lines.pop() ?? '';
-    for (const line of lines) {
-      const message: { type: string; median?: number } = JSON.parse(line);
-      if (message.type === 'result') return message.median ?? 0;
-      if (answers) child.stdin.write(reply);
-    }
-  }
-  throw new Error('the agent ended early');
 }

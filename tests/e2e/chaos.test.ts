@@ -25,3 +25,20 @@ test.runIf(isBuilt).each([
     expect(said).toContain(`${faults} faults: no violation`);
   },
 );
+
+test.runIf(isBuilt).each([
+  { store: 'sqlite', kills: 4, seed: 1 },
+  { store: 'redis', kills: 4, seed: 2 },
+])(
+  'programs that are killed $kills times on $store end as if nothing had been',
+  {
+    timeout: aMachineUnderLoadMs,
+  },
+  async ({ store, kills, seed }) => {
+    const few = ['--kills', `${kills}`, '--seed', `${seed}`, '--at-once', '2'];
+    const args = ['tools/kills.mjs', '--built', '--store', store, ...few];
+    const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] });
+    const [said] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+    expect(said).toContain(`${kills} kills: no violation`);
+  },
+);

@@ -44,8 +44,7 @@ export class World {
   async start() {
     mkdirSync(this.traces);
     writeFileSync(this.clock, '0');
-    writeFileSync(join(this.folder, 'Concerto.toml'), this.#manifest());
-    writeFileSync(join(this.folder, 'guard.conc'), guard);
+    for (const [name, text] of Object.entries(this.project())) writeFileSync(join(this.folder, name), text);
     const port = await freePort();
     this.front = new Proxy(port);
     await this.front.start();
@@ -54,6 +53,11 @@ export class World {
     else this.#withSqlite(port);
     for (const part of Object.values(this.parts)) part.start();
     await this.untilReady();
+  }
+
+  /** The files that all of it works with. */
+  project() {
+    return { 'Concerto.toml': this.#manifest(), 'guard.conc': guard };
   }
 
   async untilReady() {
@@ -212,5 +216,5 @@ function isAlive(pid) {
 
 function isAgent(pid) {
   const words = exists(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8')) ?? '';
-  return /chaos-agent\.mjs|agents\/(claude|codex|acp)\.mjs/.test(words) && !words.includes('bwrap');
+  return /(chaos|killed)-agent\.mjs|agents\/(claude|codex|acp)\.mjs/.test(words) && !words.includes('bwrap');
 }

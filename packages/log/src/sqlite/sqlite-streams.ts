@@ -32,10 +32,17 @@ export type SqliteStreams = {
 /** Streams remembered; the one met longest ago is asked of the database again. */
 const MAX_REMEMBERED = 20_000;
 
+/** Calling the database costs about as much as what it then does with a row. */
+const ROWS_TOGETHER = 32;
+const ROW_VALUES = 3;
+
 export function sqliteStreams(db: Database.Database): SqliteStreams {
   const states = streamStates(db);
   const updateTrimmed = db.prepare('UPDATE streams SET trimmed = ? WHERE id = ?');
   const insertEntry = db.prepare('INSERT INTO entries (id, type, data) VALUES (?, ?, ?)');
+  const insertEntries = db.prepare(
+    `INSERT INTO entries (id, type, data) VALUES ${Array.from({ length: ROWS_TOGETHER }, () => '(?, ?, ?)').join(', ')}`,
+  );
   const insertAside = db.prepare('INSERT INTO asides (id, place, type, data) VALUES (?, ?, ?, ?)');
   const selectPage = db
     .prepare('SELECT id, type, data FROM entries WHERE id > ? AND id <= ? ORDER BY id LIMIT ?')
@@ -48,16 +55,27 @@ export function sqliteStreams(db: Database.Database): SqliteStreams {
   return {
     ...states,
     append(state, stream, entries) {
+      let together: (string | number)[] = [];
+      const insertTogether = (): void => {
+        if (together.length === ROWS_TOGETHER * ROW_VALUES) insertEntries.run(...together);
+        else
+          for (let at = 0; at < together.length; at += ROW_VALUES)
+            insertEntry.run(...together.slice(at, at + ROW_VALUES));
+        together = [];
+      };
       for (const { type, data, aside } of entries) {
         if (aside) {
+          insertTogether();
           insertAside.run(state.base + state.head, ++state.asides, type, data);
           continue;
         }
         const position = ++state.head;
         assert(position < POSITIONS_PER_STREAM, 'a stream holds fewer entries than keys');
         state.asides = 0;
-        insertEntry.run(state.base + position, type, stream === 'events' ? stampSeq(data, position) : data);
+        together.push(state.base + position, type, stream === 'events' ? stampSeq(data, position) : data);
+        if (together.length === ROWS_TOGETHER * ROW_VALUES) insertTogether();
       }
+      insertTogether();
     },
     insert(state, { position, aside, type, data }) {
       if (aside > 0) insertAside.run(state.base + position, aside, type, data);

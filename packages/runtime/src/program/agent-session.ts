@@ -5,6 +5,7 @@ import { folderOf, weighed } from '../session/request-risk.ts';
 import { LONGEST_TIMER_MS, OwedReplies } from './owed-replies.ts';
 import type { Message, ProgramAgent, ProgramAgentOutput, ProgramCall, Said, SettledMessage } from './program-agent.ts';
 import { WorldFailure } from './program-world.ts';
+import { WordQueue } from './word-queue.ts';
 
 /** Messages a session may hold before its program reads them; then the agent waits. */
 const QUEUE_LIMIT = 10_000;
@@ -192,7 +193,7 @@ export class AgentSession {
   readonly live: LiveAgent;
   readonly #agent: string;
   readonly #limits: SessionLimits;
-  readonly #queue: Said[] = [];
+  readonly #queue = new WordQueue<Said>();
   readonly #owed: OwedReplies;
   #failure: WorldFailure | undefined;
   #isOver = false;
@@ -260,14 +261,11 @@ export class AgentSession {
 
   /** One that the program has not taken yet is not taken any more: nobody waits for its answer. */
   overtaken({ type, id, by }: SettledMessage): void {
-    const index = this.#queue.findIndex(
-      (said) => 'message' in said && said.message.type === type && (said.message.id ?? null) === id,
-    );
-    if (index >= 0) this.#queue.splice(index, 1);
-    else {
-      this.#owed.replied(type, id);
-      this.#limits.onOvertaken({ type, id, by });
-    }
+    const isIt = (said: Said): boolean =>
+      'message' in said && said.message.type === type && (said.message.id ?? null) === id;
+    if (this.#queue.drop(isIt)) return;
+    this.#owed.replied(type, id);
+    this.#limits.onOvertaken({ type, id, by });
   }
 
   fail(failure: WorldFailure): void {
@@ -294,7 +292,7 @@ export class AgentSession {
 
   /** A message that has come already. */
   take(): Said | undefined {
-    const said = this.#queue.shift();
+    const said = this.#queue.take();
     if (said !== undefined && 'message' in said) this.#owed.handed(said.message);
     this.#roomy?.();
     this.#roomy = undefined;

@@ -199,8 +199,10 @@ export class ProgramJournal {
 
   /** Call it before an effect happens: one that others see must not be forgotten by a machine that goes down. */
   secure(effect: Effect): Promise<void> | undefined {
-    const lasts = this.#options.keepsAgents === true && effect.kind === 'sleep';
-    return isOutward(effect) || lasts ? this.#file.sync() : undefined;
+    if (this.#options.keepsAgents !== true) return isOutward(effect) ? this.#file.sync() : undefined;
+    // What goes to sessions is written with the first that they are told of it.
+    if (effect.kind === 'agent_open' || effect.kind === 'agent_reply' || effect.kind === 'session') return undefined;
+    return isOutward(effect) || effect.kind === 'sleep' ? this.#file.sync() : undefined;
   }
 
   /** What the VM was given after this turn; `recovery` when the journal has nothing more. */

@@ -118,7 +118,10 @@ export class ChildSessions {
   async askAs(actor: string, id: string, wish: Wish, cause?: string): Promise<ServiceRefusal | undefined> {
     const { store, clock } = this.#ports;
     const envelope = { at: clock.now(), actor, ...(cause === undefined ? {} : { cause }) };
-    const executed = await this.#run.writer.patiently(() => store.execute(id, { ...envelope, ...wish }));
+    const { writer } = this.#run;
+    // Nothing reaches a session that the program's journal does not hold.
+    await writer.write([]);
+    const executed = await writer.patiently(() => store.execute(id, { ...envelope, ...wish }));
     if (executed.ok) return undefined;
     return 'code' in executed.error
       ? ofDomain(executed.error)

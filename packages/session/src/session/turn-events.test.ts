@@ -69,4 +69,12 @@ describe('what is shown of a turn', () => {
       { type: 'turnComplete', outcome: 'lost', reason: 'gone' },
     ]);
   });
+
+  test('a program goes on with the next owner: the calls that still run stay open', () => {
+    const story = new Story().start({ kind: 'program' }).claim().ready().delivered();
+    const before = shown(story).length;
+    story.ask({ type: 'claimed', epoch: 2, runner: 'r2', openCalls }, 'runner:r2');
+    expect(story.records.map(({ type }) => type)).toContain('process-lost');
+    expect(shown(story).slice(before)).toEqual([]);
+  });
 });

@@ -66,8 +66,10 @@ export function turnClosing(
   told: { readonly openCalls: readonly OpenCall[]; readonly reason: string | undefined },
 ): readonly PublicEvent[] {
   const ended = records.find((record) => record.type === 'turn-ended');
-  const isOver = ended !== undefined || records.some(({ type }) => type === 'ended' || type === 'process-lost');
-  if (!isOver) return [];
+  // A program goes on with the next owner, and so do its calls.
+  const goesOn = before?.turn.active === true && after.turn.active && after.turn.number === before.turn.number;
+  const isOver = records.some(({ type }) => type === 'ended' || (type === 'process-lost' && !goesOn));
+  if (ended === undefined && !isOver) return [];
   const outcome = ended === undefined ? 'lost' : turnOutcome(ended, records);
   const reason = outcome === 'done' ? undefined : (ended?.error?.message ?? told.reason);
   const calls = told.openCalls.map(({ callId, name }) => resultEvent(callId, name, unfinished[outcome]));
