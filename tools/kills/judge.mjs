@@ -65,7 +65,9 @@ export class Judge {
       const times = prompts.filter((other) => other === prompt).length;
       if (times > 1) fail(`an agent heard "${prompt}" ${times} times`);
     }
-    for (const side of ['left', 'right']) if (!prompts.includes(`${side} ${tag} 1`)) fail(`${side} was never prompted`);
+    for (const side of ['left', 'right']) {
+      if (!prompts.some((prompt) => prompt.startsWith(`${side} `))) fail(`${side} was never prompted`);
+    }
   }
 
   async #events(id) {

@@ -12,6 +12,7 @@ import {
   type SessionState,
   sessionView,
 } from '@concerto/session';
+import { recallOpenCalls } from './open-calls.ts';
 
 export const sessionsCollection = 'sessions';
 /** Sessions that others opened, by their parent. */
@@ -173,7 +174,8 @@ export class SessionStore {
     }
     for (let attempt = 0; attempt < conflictsMax; attempt++) {
       const owner = options.fence === undefined ? this.#owners.get(id) : undefined;
-      const asked = typeof command === 'function' ? command(cached.state) : command;
+      const made = typeof command === 'function' ? command(cached.state) : command;
+      const asked = endsLeft(cached.state, made) ? await this.#withOpenCalls(id, made) : made;
       if (cached.gone && asked.type === 'start')
         return err({ code: 'id_in_use', message: `session ${id} was deleted, and its id is not given again` });
       const decided = decide(cached.state, owner === undefined ? asked : inPlaceOf(owner, asked));
@@ -194,6 +196,10 @@ export class SessionStore {
       fresh = true;
     }
     throw new Error(`session ${id}: ${conflictsMax} conflicts in a row`);
+  }
+
+  async #withOpenCalls(id: string, asked: SessionCommand): Promise<SessionCommand> {
+    return { ...asked, openCalls: (await recallOpenCalls(this.#log, id)).list };
   }
 
   async #append(id: string, pending: Pending): Promise<'appended' | 'fenced' | 'conflict'> {
@@ -376,4 +382,10 @@ function indexDocuments(id: string, before: SessionState | undefined, state: Ses
     sort: state.createdAt,
   };
   return [row, unfinished];
+}
+
+/** Who ends a program that nobody owns closes what its last owner had shown as open. */
+function endsLeft(state: SessionState | undefined, asked: SessionCommand): boolean {
+  const isLeft = state?.kind === 'program' && state.turn.active && state.agentProcess.kind === 'none';
+  return isLeft && asked.type === 'control' && asked.openCalls === undefined;
 }

@@ -251,3 +251,12 @@ describe('deadlines', () => {
     expect(story.status).toBe('running');
   });
 });
+
+test('an agent that is taken up while it starts has its whole time again: nobody heard it in between', () => {
+  const story = new Story().start().claim();
+  story.now += 600_000;
+  story.report({ type: 'claimed', epoch: 2, runner: 'r2', kept: 1 }).pass(1_000);
+  expect(story.status).toBe('starting');
+  expect(story.ready().status).toBe('running');
+  expect(story.recordTypes()).not.toContain('process-lost');
+});

@@ -195,8 +195,14 @@ function evolveOwnership(state: SessionState, record: OwnershipRecord): SessionS
         agentProcess: { kind: 'none' },
       };
     case 'claimed': {
-      const { epoch, runner, startWithinMs } = record;
-      return { ...state, owner: { epoch, runner, startWithinMs }, epoch };
+      const { at, epoch, runner, startWithinMs } = record;
+      const { agentProcess } = state;
+      // Nobody heard it while it had no owner: one that is taken up while it starts has its whole time again.
+      const started =
+        agentProcess.kind === 'starting'
+          ? { ...agentProcess, since: at, deadline: at + (agentProcess.deadline - agentProcess.since) }
+          : agentProcess;
+      return { ...state, owner: { epoch, runner, startWithinMs }, epoch, agentProcess: started };
     }
     case 'released':
       return { ...state, owner: undefined };
