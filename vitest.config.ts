@@ -6,12 +6,18 @@ import { SecondTries } from './tools/second-tries.ts';
 
 const source = ['@concerto/source'];
 
-function project(name: string, test: { include: string[]; retry?: number }) {
+/** Rooms whose tests start no process and leave nothing behind in theirs: their files share one, which loads each module once. */
+const pure = 'base,client,ir,language,language-server,log,protocol,rules,runtime,session,signals,vm,wires';
+
+type Project = { include: string[]; exclude?: string[]; retry?: number; isolate?: boolean };
+
+function project(name: string, { exclude: others = [], ...test }: Project) {
   // Tests with the real agent programs are `npm run test:agents`, which installs these.
   const exclude = [
     '**/node_modules/**',
     '**/dist/**',
     ...(process.env.CONCERTO_TEST_CLAUDE ? [] : ['tests/agents/**']),
+    ...others,
   ];
   return { extends: true as const, test: { name, exclude, ...test } };
 }
@@ -22,7 +28,11 @@ export default defineConfig({
   ssr: { resolve: { conditions: [...source, 'module', 'node', 'import', 'default'], externalConditions: source } },
   test: {
     projects: [
-      project('rooms', { include: ['{packages,apps,middleware,tools,examples}/**/*.test.{ts,tsx}'] }),
+      project('pure', { include: [`packages/{${pure}}/**/*.test.ts`], isolate: false }),
+      project('rooms', {
+        include: ['{packages,apps,middleware,tools,examples}/**/*.test.{ts,tsx}'],
+        exclude: [`packages/{${pure}}/**`],
+      }),
       // Several processes on a busy machine: a second try is allowed, told of, and counted (`second-tries.ts`).
       project('whole', { include: ['tests/**/*.test.ts'], retry: 1 }),
     ],
