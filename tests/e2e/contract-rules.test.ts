@@ -128,4 +128,12 @@ test('a policy is tried on the past: which answers differ, by whom then and why 
   expect(one.out).toContain('now   deny by rule:all.1 (not here)');
   expect(all.code).toBe(1);
   expect(JSON.parse(all.out).requests).toContainEqual(expect.objectContaining({ session: id, outcome: 'differs' }));
+  const program = join(puppets.folder, 'strict.conc');
+  const handler = '"approval" => |a: Approval| { if a.command == "make all" { "no, too slow" } else { nil } }';
+  await writeFile(program, `@supervisor\nfn strict(session: Session) { listen session { ${handler} }; }\n`);
+  const supervised = await runConcerto(['sessions', 'replay', id, '--supervisor', program], env).ended;
+  expect([supervised.code, supervised.err]).toEqual([1, '']);
+  expect(supervised.out).toContain('now   deny by supervisor:strict (too slow)');
+  const nobody = await runConcerto(['sessions', 'replay', id, '--supervisor', 'nobody'], env).ended;
+  expect([nobody.code, nobody.err]).toEqual([2, expect.stringContaining('there is no program "nobody"')]);
 }, 120_000);

@@ -1,6 +1,7 @@
 import type { Json } from '@concerto/base';
 import { JsonValue, readDecision, SuspendEvent } from '@concerto/protocol';
 import { type RuleSet, requestOf } from '@concerto/rules';
+import type { ReplayedAnswer } from '@concerto/runtime';
 import * as z from 'zod';
 
 const Settled = z.looseObject({
@@ -55,6 +56,37 @@ export function pastRequests(
   }
   return [...found.values()];
 }
+
+/** Whether it came to a supervisor, if there was one: rules, models and the program that listens are asked before it. */
+export function comesToSupervisor({ settled }: PastRequest): boolean {
+  return settled === undefined || !/^(rule|model|program):/.test(settled.by);
+}
+
+/** What a supervisor made of it; undefined: it was not asked. */
+export function replayedAnswer(supervisor: string, past: PastRequest, answer: ReplayedAnswer | undefined): Replayed {
+  const { session, requestId, event, settled } = past;
+  const before = settled === undefined ? undefined : { decision: decisionOf(event, settled.response), by: settled.by };
+  const now = answerNow(supervisor, { event, before, answer });
+  const isLeft = now.decision === 'ask' && before?.by.startsWith('supervisor:') === false;
+  const answered = isLeft || now.decision === before?.decision ? 'same' : 'differs';
+  return { session, requestId, what: whatOf(event), before, now, outcome: before === undefined ? 'open' : answered };
+}
+
+function answerNow(
+  supervisor: string,
+  {
+    event,
+    before,
+    answer,
+  }: Pick<PastRequest, 'event'> & Pick<Replayed, 'before'> & { readonly answer: ReplayedAnswer | undefined },
+): Replayed['now'] {
+  if (answer?.kind === 'passed') return { decision: 'ask', by: 'person', reason: answer.reason };
+  if (answer === undefined) return { ...(before ?? unknownBefore), reason: 'decided before a supervisor is asked' };
+  const { response, reason } = answer;
+  return { decision: decisionOf(event, response), by: supervisor, ...(reason === undefined ? {} : { reason }) };
+}
+
+const unknownBefore = { decision: 'ask', by: 'person' };
 
 /** Puts it before rules. Nothing of the world is asked: links are not followed, models are not called. */
 export function replayed(rules: RuleSet, past: PastRequest): Replayed {

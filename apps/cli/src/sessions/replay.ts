@@ -8,34 +8,51 @@ import * as z from 'zod';
 import { UsageError } from '../arguments.ts';
 import { paint, showsColour } from '../terminal/paint.ts';
 import { print, printJson } from '../terminal/print.ts';
-import { pastRequests, type Replayed, replayed } from './replay-policy.ts';
+import { type PastRequest, pastRequests, type Replayed, replayed } from './replay-policy.ts';
+import { supervisorPolicy } from './replay-supervisor.ts';
 
 const pageEvents = 2_000;
 const pageSessions = 200;
 
 export type ReplayOptions = {
   readonly rules: string | undefined;
+  readonly supervisor: string | undefined;
   readonly since: string | undefined;
   readonly json: boolean;
 };
 
 /** Puts recorded requests before a new policy; 1 when an answer would be another one. */
 export async function replay(client: ConcertoClient, id: string | undefined, options: ReplayOptions): Promise<number> {
-  const { rules: file, since, json } = options;
-  if (file === undefined) throw new UsageError('name the policy: --rules FILE');
+  const { since, json } = options;
   if ((id === undefined) === (since === undefined))
     throw new UsageError('name a session, or say since when: --since 7d');
-  const policy = readPolicy(file);
+  const policy = policyIn(options);
+  if (policy === undefined) return 2;
   const sessions = id === undefined ? await sessionsSince(client, since ?? '') : [await client.get(id)];
   const all: Replayed[] = [];
   for (const session of sessions) {
-    const rules = policy(session.agent);
-    for (const past of pastRequests(session, await eventsOf(client, session.id))) all.push(replayed(rules, past));
+    const events = await eventsOf(client, session.id);
+    all.push(...(await policy(session, events, pastRequests(session, events))));
   }
   const differs = all.filter(({ outcome }) => outcome === 'differs');
   if (json) printJson({ requests: all, differs: differs.length });
   else tell(all, sessions.length);
   return differs.length === 0 ? 0 : 1;
+}
+
+type Events = readonly { readonly type: string }[];
+type Policy = (whose: Whose, events: Events, past: readonly PastRequest[]) => Promise<readonly Replayed[]>;
+
+/** Undefined where it has errors, which were told. */
+function policyIn({ rules: file, supervisor }: ReplayOptions): Policy | undefined {
+  if ((file === undefined) === (supervisor === undefined))
+    throw new UsageError('name the policy: --rules FILE, or --supervisor PROGRAM');
+  if (supervisor !== undefined) return supervisorPolicy(supervisor);
+  const rules = readPolicy(file ?? '');
+  return async ({ agent }, _events, past) => {
+    const own = rules(agent);
+    return past.map((request) => replayed(own, request));
+  };
 }
 
 /** A manifest, or a part of one with `[[rules]]`, or JSON: the rules that count for an agent, in their order. */
@@ -89,7 +106,7 @@ function named(place: string, rules: readonly Rule[]): readonly NamedRule[] {
   return rules.map((rule, index) => ({ id: `${place}.${index + 1}`, rule }));
 }
 
-async function eventsOf(client: ConcertoClient, id: string): Promise<readonly { readonly type: string }[]> {
+async function eventsOf(client: ConcertoClient, id: string): Promise<Events> {
   const events: { readonly type: string }[] = [];
   for (let after = 0; ; ) {
     const page = await client.events(id, { after, limit: pageEvents });

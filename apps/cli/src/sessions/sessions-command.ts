@@ -260,7 +260,7 @@ const verbs: Readonly<Record<string, Verb>> = {
     },
   },
   replay: {
-    usage: 'ID --rules FILE',
+    usage: 'ID --rules FILE | --supervisor PROGRAM|FILE',
     summary: 'put what was asked before another policy; 1 if an answer differs; --since 7d instead of ID: all',
     arguments: { min: 0, max: 1 },
     run: (client, [id], options) => replay(client, id, options),
@@ -280,7 +280,7 @@ export const spec = defineCommand({
     assistant: { type: 'string', value: 'NAME', help: 'start: an assistant instead of an agent' },
     program: { type: 'string', value: 'NAME', help: 'start: a program instead of an agent' },
     template: { type: 'string', value: 'NAME', help: 'start: from a template' },
-    supervisor: { type: 'string', value: 'PROGRAM', help: 'start: the program that answers for it, or none' },
+    supervisor: { type: 'string', value: 'PROGRAM', help: 'start, replay: the program that answers for it' },
     title: { type: 'string', value: 'T', help: 'start: a title; default the first line of the prompt' },
     budget: { type: 'string', value: 'B', help: 'start: what it may use, such as tokens=100000,usd=0.5' },
     rules: { type: 'string', value: 'FILE', help: 'replay: the policy: a manifest, or JSON with rules' },
@@ -307,10 +307,10 @@ export function specOf(argv: readonly string[]): CommandSpec {
   const verb = name === undefined ? undefined : verbs[name];
   if (name === undefined || verb === undefined) return spec;
   const { url, token, json, ...own } = spec.options;
-  const prefix = `${name}: `;
-  const taken = Object.entries(own)
-    .filter(([, { help }]) => help.startsWith(prefix))
-    .map(([option, { help, ...rest }]) => [option, { ...rest, help: help.slice(prefix.length) }] as const);
+  const taken = Object.entries(own).flatMap(([option, { help, ...rest }]) => {
+    const [whose = '', ...words] = help.split(': ');
+    return whose.split(', ').includes(name) ? [[option, { ...rest, help: words.join(': ') }] as const] : [];
+  });
   return {
     name: `sessions ${name}`,
     summary: `${verb.summary.charAt(0).toUpperCase()}${verb.summary.slice(1)}.`,

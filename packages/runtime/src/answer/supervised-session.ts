@@ -200,13 +200,16 @@ function isAsked({ state, routedTo }: Request, name: string): boolean {
 }
 
 /** A yes or a no with its reason where that is asked for, else what the program said. */
-function answerIn(value: Json, event: SuspendEvent): { readonly response: Json; readonly reason?: string | undefined } {
+export function answerIn(
+  value: Json,
+  event: SuspendEvent,
+): { readonly response: Json; readonly reason?: string | undefined } {
   if (event.type !== 'queryConsent' || event.consentType === 'budget') return { response: value };
   const { isApproved, reason } = readDecision(value);
   return { response: isApproved, reason };
 }
 
-function textIn(error: Json): string {
+export function textIn(error: Json): string {
   return typeof error === 'string' ? error : JSON.stringify(error);
 }
 

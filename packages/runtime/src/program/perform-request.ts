@@ -21,6 +21,8 @@ export async function performRequest(
   { world, agents, models }: RequestRooms,
   signal: AbortSignal,
 ): Promise<Json> {
+  const refused = world.refuses?.(request);
+  if (refused !== undefined) throw new WorldFailure('refused', refused);
   switch (request.kind) {
     case 'ask':
       return world.ask(request.channel, request.payload, signal, request.id);

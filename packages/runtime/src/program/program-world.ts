@@ -27,6 +27,8 @@ export type ProgramWorld = {
   readonly projectDirectory: string;
   /** Every model answers with the offline mock. */
   readonly mockModels: boolean;
+  /** Why a request is not performed; undefined where it is. Without it, all are. */
+  readonly refuses?: (request: ProgramRequest) => string | undefined;
   /** Sees what is asked of models, and what came of it. */
   readonly watch?: (request: ProgramRequest, answer?: Answer) => void;
   /** Where it stands while it waits. */
