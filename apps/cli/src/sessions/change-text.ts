@@ -1,3 +1,4 @@
+import { harmlessLine } from '@concerto/base';
 import type { FileChange } from '@concerto/protocol';
 import { paint } from '../terminal/paint.ts';
 
@@ -10,7 +11,7 @@ const verbs = { create: 'new', edit: 'edit', delete: 'delete', move: 'move' } as
 export function changeText(changes: readonly FileChange[]): string {
   return changes
     .map(({ path, kind, movedTo, patch, added, removed }) => {
-      const place = movedTo === undefined ? path : `${path} → ${movedTo}`;
+      const place = [path, ...(movedTo === undefined ? [] : [movedTo])].map(harmlessLine).join(' → ');
       const head = paint('bold', `  ${verbs[kind]} ${place}`) + paint('dim', `  +${added} -${removed}`);
       const lines = patch.split('\n').filter((line) => line !== '' && !/^(---|\+\+\+|diff |index )/.test(line));
       const more = lines.length > linesMax ? [paint('dim', `    … ${lines.length - linesMax} more lines`)] : [];

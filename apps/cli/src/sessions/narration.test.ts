@@ -104,6 +104,21 @@ const change = {
   removed: 1,
 };
 
+test('an edit is shown once, with its call or with its result; a path is one line', () => {
+  const ok: Bare = { type: 'functionResult', callId: 'c1', content: { role: 'user', parts: [] }, outcome: 'ok' };
+  const call: Bare = {
+    type: 'functionCall',
+    callId: 'c1',
+    name: 'Edit',
+    args: {},
+    changes: [{ ...change, path: 'a\nb' }],
+  };
+  const text = '  edit a b  +1 -1\n    @@ -1 +1 @@\n    -old\n    +new\n';
+  expect(told(...start, call, ok)).toBe(`▶ Hi\n  Edit {}\n${text}`);
+  const { changes, ...bare } = call;
+  expect(told(...start, bare, { ...ok, changes })).toBe(`▶ Hi\n  Edit {}\n${text}`);
+});
+
 test('an approval shows what it is about, what the agent takes beside a yes and a no, and what was answered', () => {
   const options = [
     { id: 'once', name: 'Allow', kind: 'allow_once' },

@@ -40,6 +40,8 @@ export class Narration {
   #saying: { readonly id: string | undefined; text: string } | undefined;
   #isMidLine = false;
   readonly #choices = new Map<string, readonly Choice[]>();
+  /** Calls whose changes were shown with them. */
+  readonly #shownChanges = new Set<string>();
   /** Why the turn failed was told: a session that ends with it says the same again. */
   #hasFailed = false;
 
@@ -60,12 +62,14 @@ export class Narration {
       case 'start':
         this.#hasFailed = false;
         this.#saying = undefined;
+        this.#shownChanges.clear();
         return `${paint('dim', '▶')} ${wordsOf(event.objective)}`;
       case 'content':
         return paint('cyan', `» ${wordsOf(event.content)}`);
       case 'thought':
         return paint('dim', `  ${event.text.trim()}`);
       case 'functionCall':
+        if (event.changes !== undefined && event.changes.length > 0) this.#shownChanges.add(event.callId);
         return event.isTurn === true ? undefined : callText(event);
       case 'functionCallUpdate':
         return event.status === null ? undefined : this.#progress(event.status);
@@ -143,7 +147,9 @@ export class Narration {
     const tool = this.#toolOf(callId);
     if (tool === undefined) return undefined;
     const parts = [
-      ...(tool.changes.length === 0 || tool.state !== 'ok' ? [] : [changeText(harmlessDeep(tool.changes))]),
+      ...(tool.changes.length === 0 || tool.state !== 'ok' || this.#shownChanges.has(callId)
+        ? []
+        : [changeText(harmlessDeep(tool.changes))]),
       ...outputText(tool),
       ...filesText(tool),
       ...outcomeText(tool),
