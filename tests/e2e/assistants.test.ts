@@ -169,6 +169,35 @@ test('a session is forked from the terminal and over HTTP, once for a key, and o
   expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining('--at is the number of an event')]);
 });
 
+test('a run shows what its model was asked to who wants it, wherever they begin to read, and to nobody else', async () => {
+  script = [[{ text: 'Adding. ' }, sum], 'It is 42.'];
+  const asked = model.requests.length;
+  const { runId } = (await api.post('/api/agent/run', { assistant: 'helper', objective: 'Add them' })).body;
+  const events = (query: string) =>
+    api.eventsUntil(`/api/agent/${runId}/events${query}`, (event) => event.type === 'finish');
+  const all = await events('?include=requests');
+  const requests = all.filter((event) => event.type === 'sendRequest');
+  expect(requests).toHaveLength(2);
+  expect(requests[1]).toMatchObject({
+    body: {
+      contents: [
+        { role: 'user', parts: [{ text: 'Add them' }] },
+        { role: 'model', parts: [{ text: 'Adding. ' }, { functionCall: { name: 'all.get-sum' } }] },
+        { role: 'user', parts: [{ functionResponse: { name: 'all.get-sum' } }] },
+      ],
+    },
+  });
+  expect(model.requests[asked + 1]?.body.messages).toHaveLength(4);
+  const plain = await events('');
+  expect(all.filter((event) => event.type !== 'sendRequest')).toEqual(plain);
+  const [, second] = requests;
+  const rest = await events(`?include=requests&after=${second.seq - 1}`);
+  expect(rest[0]).toEqual(second);
+  expect((await api.get(`/api/agent/${runId}/events?include=everything`)).status).toBe(422);
+  const page = await api.get(`/api/agent/${runId}/events?include=requests&format=json`);
+  expect(page.body.events).toEqual(all);
+});
+
 test('a template and a run start one too, and a terminal', async () => {
   script = [[sum], 'Three.', '§THINK: A run.\n§RESPOND: Ran.\n§END:', 'Typed.'];
   const { id } = await api.start({ template: 'adder' });

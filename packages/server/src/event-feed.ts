@@ -1,5 +1,5 @@
 import type { Entry, EventLog, Histogram, Page } from '@concerto/log';
-import { type Wire, type WireFold, wires } from './event-wires.ts';
+import { type Shows, type Wire, type WireFold, wires } from './event-wires.ts';
 
 /** Encoded frames that follow a position; shared by every connection that stands there. */
 export type Frames = {
@@ -153,14 +153,17 @@ export class EventFeed {
 /** As many entries as fit, but at least one. */
 function encodeFrames(
   entries: readonly Entry[],
-  isShown: (entry: Entry) => boolean,
+  { isShown, before }: Shows,
 ): { readonly text: string; readonly taken: number } {
   let text = '';
   let taken = 0;
   for (const entry of entries) {
     if (taken > 0 && text.length + entry.data.length > frameBytesMax) break;
     taken++;
-    if (isShown(entry)) text += `id: ${entry.position}\ndata: ${entry.data}\n\n`;
+    if (!isShown(entry)) continue;
+    const first = before?.(entry);
+    if (first !== undefined) text += `data: ${first}\n\n`;
+    text += `id: ${entry.position}\ndata: ${entry.data}\n\n`;
   }
   return { text, taken };
 }

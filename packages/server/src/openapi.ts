@@ -208,9 +208,9 @@ const operations: Readonly<Record<string, Operation>> = {
   },
   'get /api/agent/{id}/events': {
     role: 'observer',
-    summary: 'Events of a run',
+    summary: 'Events of a run; with `include=requests` what an assistant’s model was asked too, as `sendRequest`',
     answer: EventPage,
-    query: cursors,
+    query: [...cursors, 'include'],
     stream: true,
   },
   'post /api/agent/{id}/input': { role: 'member', summary: 'Answer a run', body: RunInput, answer: Ok },

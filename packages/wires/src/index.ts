@@ -9,6 +9,7 @@ export { ChatTranscript } from './chat/chat-transcript.ts';
 export { isHeardOut, type Narration } from './narration.ts';
 export { ProseFold } from './prose.ts';
 export { cancelledAnswer, type GivenAnswer, questionOf, readAnswer } from './requests.ts';
+export { ModelRequests } from './run/model-requests.ts';
 export {
   controlFrame,
   dataFrame,

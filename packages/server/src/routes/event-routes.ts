@@ -72,14 +72,14 @@ async function page(
 ): Promise<Response> {
   const limit = readLimit(c, { fallback: 500, max: 5_000 });
   const read = await readPage(log, target, limit);
-  const isShown = await wires[target.wire](log, target.session).shows(read);
-  const entries = read.entries.filter(isShown);
+  const { isShown, before } = await wires[target.wire](log, target.session).shows(read);
+  const shown = read.entries.filter(isShown).flatMap((entry) => [before?.(entry) ?? [], entry.data].flat());
   const missing = gapOf(read, target.after);
   const position = read.entries.at(-1)?.position ?? missing?.to ?? target.after;
   const more = position < read.head;
   const gap = missing === undefined ? [] : [gapEvent(missing)];
   // The stored texts are the answer's texts: joined, never parsed.
-  const events = [...gap, ...entries.map((entry) => entry.data)].join(',');
+  const events = [...gap, ...shown].join(',');
   return new Response(`{"events":[${events}],"position":${position},"more":${more}}`, {
     headers: { 'content-type': 'application/json' },
   });

@@ -34,7 +34,15 @@ export function runRoutes(context: ServerContext): Hono<OnNode> {
     });
   });
 
-  routes.get('/:id/events', async (c) => await serveEvents(context, c, { session: c.req.param('id'), wire: 'run' }));
+  routes.get('/:id/events', async (c) => {
+    const session = c.req.param('id');
+    const include = c.req.query('include');
+    if (include !== undefined && include !== 'requests')
+      throw new ProblemError(422, 'invalid_query', '`include`: is `requests`, or left out');
+    // What other agents ask of their models nobody here knows.
+    const asks = include === 'requests' && (await sessions.get(session))?.kind === 'assistant';
+    return await serveEvents(context, c, { session, wire: asks ? 'requests' : 'run' });
+  });
 
   routes.post('/:id/input', async (c) => {
     const body = await readJson(c);
