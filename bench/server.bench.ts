@@ -1,27 +1,16 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { type EventLog, openEventLog } from '@concerto/log';
-import { encodeEvent, textContent } from '@concerto/protocol';
-import { catalogOf, PoolKeeper, RuleBook, SessionStore, Sessions, systemClock } from '@concerto/runtime';
-import { serve } from '@concerto/server';
+import { createSession, entry, eventsPerTick, finish, ourFanOut, serveLog, startReaders, ticksFor } from './fan-out.ts';
 import { compare, type Row } from './row.ts';
 
 export const name = 'server: fan-out and replay over SSE';
 
-const token = 'bench';
-const eventsPerTick = 10;
-/** Enough for each number of readers to take a while, and not so much that a thousand take minutes. */
-const ticksFor = (readers: number): number => Math.ceil(3_000 / readers ** 0.6);
+const ours = { path: '/api/sessions/bench/events' };
 const replayed = 100_000;
-const at = '2026-01-01T00:00:00.000Z';
-const entry = { type: 'content', data: encodeEvent({ type: 'content', content: textContent('x'.repeat(200)) }, at) };
-const finish = { type: 'finish', data: encodeEvent({ type: 'finish' }, at) };
-
 /** Somebody else's event streams; `bench/peers/peers.mjs` makes them. */
 type Peer = {
   readonly port: number;
@@ -38,7 +27,7 @@ export async function run(): Promise<readonly Row[]> {
     rows.push(
       await compare(
         { name: `fan-out to ${readers} readers`, unit: 'events/s', ...(readers === 1 ? {} : { target: '>= 0.70' }) },
-        { ours: () => ourFanOut(readers), reference: () => plainFanOut(readers) },
+        { ours: () => ourFanOut(readers, ours), reference: () => plainFanOut(readers) },
       ),
     );
   }
@@ -63,37 +52,12 @@ async function peerRows(peers: Peers): Promise<readonly Row[]> {
       rows.push(
         await compare(
           { name: `fan-out to ${readers} readers, against ${name}`, unit: 'events/s', target: '>= 4' },
-          { ours: () => ourFanOut(readers), reference: () => peerFanOut(open, readers) },
+          { ours: () => ourFanOut(readers, ours), reference: () => peerFanOut(open, readers) },
         ),
       );
     }
   }
   return rows;
-}
-
-/** From `append` to the sockets: a memory log, our feed, one session. */
-async function ourFanOut(readers: number): Promise<number> {
-  const log = await openEventLog('memory:', { now: Date.now });
-  const server = await serveLog(log);
-  const session = 'bench';
-  await createSession(log, session);
-  const clients = startReaders(server.port, `/api/sessions/${session}/events`, readers);
-  const ticks = ticksFor(readers);
-  await clients.opened;
-  const started = performance.now();
-  for (let tick = 0; tick < ticks; tick++) {
-    await log.append({
-      session,
-      streams: [{ stream: 'events', entries: Array.from({ length: eventsPerTick }, () => entry) }],
-    });
-    await new Promise(setImmediate);
-  }
-  await log.append({ session, streams: [{ stream: 'events', entries: [finish] }] });
-  await clients.done;
-  const seconds = (performance.now() - started) / 1000;
-  await server.close();
-  await log.close();
-  return (ticks * eventsPerTick * readers) / seconds;
 }
 
 /** The least a Node server can do: one write a tick and connection, encoded once, no store. */
@@ -107,7 +71,11 @@ async function plainFanOut(readers: number): Promise<number> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
-  const clients = startReaders(typeof address === 'object' && address !== null ? address.port : 0, '/', readers);
+  const clients = startReaders(
+    typeof address === 'object' && address !== null ? address.port : 0,
+    { path: '/' },
+    readers,
+  );
   const ticks = ticksFor(readers);
   await clients.opened;
   const started = performance.now();
@@ -128,7 +96,7 @@ async function plainFanOut(readers: number): Promise<number> {
 
 async function peerFanOut(open: () => Promise<Peer>, readers: number): Promise<number> {
   const peer = await open();
-  const clients = startReaders(peer.port, peer.path, readers);
+  const clients = startReaders(peer.port, peer, readers);
   const ticks = ticksFor(readers);
   await clients.opened;
   const started = performance.now();
@@ -154,11 +122,11 @@ async function replayRows(peers: Peers | undefined): Promise<readonly Row[]> {
   }
   await log.append({ session, streams: [{ stream: 'events', entries: [finish] }] });
   const server = await serveLog(log);
-  const ours = (): Promise<number> => replayRate(server.port, `/api/sessions/${session}/events`, replayed);
+  const replay = (): Promise<number> => replayRate(server.port, `/api/sessions/${session}/events`, replayed);
   const rows = [
     await compare(
       { name: 'replay of 100k events over SSE', unit: 'events/s', target: '>= 0.50' },
-      { ours, reference: () => pagedRead(log, session) },
+      { ours: replay, reference: () => pagedRead(log, session) },
     ),
   ];
   if (peers !== undefined) {
@@ -168,7 +136,7 @@ async function replayRows(peers: Peers | undefined): Promise<readonly Row[]> {
     rows.push(
       await compare(
         { name: 'replay over SSE, against Durable Streams on files', unit: 'events/s', target: '>= 10' },
-        { ours, reference: () => replayRate(peer.port, peer.path, replayed) },
+        { ours: replay, reference: () => replayRate(peer.port, peer.path, replayed) },
       ),
     );
     await peer.stop();
@@ -180,7 +148,7 @@ async function replayRows(peers: Peers | undefined): Promise<readonly Row[]> {
 }
 
 async function replayRate(port: number, path: string, events: number): Promise<number> {
-  const clients = startReaders(port, path, 1);
+  const clients = startReaders(port, { path }, 1);
   await clients.begun;
   const started = performance.now();
   await clients.done;
@@ -194,76 +162,4 @@ async function pagedRead(log: EventLog, session: string): Promise<number> {
     after = entries.at(-1)?.position ?? replayed;
   }
   return replayed / ((performance.now() - started) / 1000);
-}
-
-async function serveLog(log: EventLog): Promise<Awaited<ReturnType<typeof serve>>> {
-  const report = (message: string, cause?: unknown): void => console.error(message, cause);
-  const store = new SessionStore(log);
-  const clock = systemClock;
-  const pool = new PoolKeeper({ log, store, clock, report, initialMax: 20 });
-  const mintId = (prefix: string): string => prefix;
-  const rules = new RuleBook({ log, catalog: catalogOf([]), mintId });
-  const sessions = new Sessions({ log, store, pool, rules, catalog: catalogOf([]), clock, mintId });
-  return await serve({
-    host: '127.0.0.1',
-    port: 0,
-    sessions,
-    log,
-    programs: { list: () => [], source: () => undefined },
-    inlineTools: { mode: 'off' },
-    guard: { token, hosts: [] },
-    version: 'bench',
-    webRoot: undefined,
-    report,
-  });
-}
-
-async function createSession(log: EventLog, session: string): Promise<void> {
-  const created = {
-    type: 'created',
-    at: 0,
-    actor: 'user',
-    sessionId: session,
-    kind: 'agent',
-    agent: 'none',
-    title: 'bench',
-    once: true,
-    slot: 'wanted',
-  };
-  await log.append({
-    session,
-    streams: [{ stream: 'domain', entries: [{ type: 'created', data: JSON.stringify(created) }] }],
-  });
-}
-
-function startReaders(
-  port: number,
-  path: string,
-  readers: number,
-): { readonly begun: Promise<void>; readonly opened: Promise<void>; readonly done: Promise<void> } {
-  const script = join(import.meta.dirname, 'sse-readers.mjs');
-  const child: ChildProcess = spawn(process.execPath, [script, String(port), path, String(readers), token], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  let begin: () => void = () => {};
-  let open: () => void = () => {};
-  let finish: () => void = () => {};
-  // The reader's own start is not what is measured.
-  const begun = new Promise<void>((resolve) => {
-    begin = resolve;
-  });
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  const done = new Promise<void>((resolve) => {
-    finish = resolve;
-  });
-  if (child.stdout !== null) {
-    createInterface(child.stdout).on('line', (line) => {
-      if (line === 'begin') begin();
-      else if (line === 'open') open();
-      else finish();
-    });
-  }
-  return { begun, opened, done: done.finally(() => child.kill()) };
 }

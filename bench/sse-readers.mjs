@@ -1,7 +1,8 @@
 // Opens N event streams and drains each to its end. Says `begin` first, `open` when all have begun, `done BYTES` when all have ended.
 import { connect } from 'node:net';
 
-const [port, path, readers, token] = process.argv.slice(2);
+const [port, path, readers, token, body = ''] = process.argv.slice(2);
+const posted = body === '' ? '' : `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n`;
 const lastChunk = Buffer.from('0\r\n\r\n');
 console.log('begin');
 let open = 0;
@@ -10,7 +11,7 @@ let bytes = 0;
 for (let reader = 0; reader < Number(readers); reader++) {
   const socket = connect(Number(port), '127.0.0.1', () => {
     socket.write(
-      `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${token}\r\nConnection: close\r\n\r\n`,
+      `${body === '' ? 'GET' : 'POST'} ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${token}\r\n${posted}Connection: close\r\n\r\n${body}`,
     );
   });
   let begun = false;

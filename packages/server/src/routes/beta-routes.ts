@@ -104,7 +104,7 @@ async function* tell(
   { tail, fold, left }: Telling,
   { session, after }: { readonly session: string; readonly after: number },
 ): AsyncGenerator<string> {
-  yield frame('start', { sessionId: session });
+  yield frame('start', JSON.stringify({ sessionId: session }));
   const asked: string[] = [];
   while (!left.aborted) {
     const seen = tail.growths;
@@ -114,7 +114,7 @@ async function* tell(
       asked.push(...told.flatMap(({ requestId }) => requestId ?? []));
       yield told.map((event) => `id: ${event.index}\n${frame('event', fold.sent(event))}`).join('');
     } else if (fold.isOver || asked.some((requestId) => !fold.isSettled(requestId))) {
-      yield frame('done', {});
+      yield frame('done', '{}');
       return;
     } else {
       await tail.grown(seen, left);
@@ -122,6 +122,6 @@ async function* tell(
   }
 }
 
-function frame(name: string, data: object): string {
-  return `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+function frame(name: string, json: string): string {
+  return `event: ${name}\ndata: ${json}\n\n`;
 }

@@ -4,7 +4,8 @@ import { type FoldedEvent, isAgentEventType, type SessionStatus, type Usage } fr
 /** One event of the wire: `{content: {…}}`, by the number under which its readers know it. */
 export type BetaEvent = {
   readonly index: number;
-  readonly event: Readonly<Record<string, unknown>>;
+  /** As JSON: what a hundred readers are told is written once. */
+  readonly text: string;
   /** What it asks for, if it does. */
   readonly requestId: string | undefined;
 };
@@ -47,7 +48,7 @@ export class BetaFold {
     this.settle(event);
     // Older logs have the session's sum, which is none of what was used since.
     if (event.type === 'usage' && event.turn !== undefined) {
-      return [this.#numbered('usageMetadata', { metadata: usageOf(event) })];
+      return [this.#told(event)];
     }
     if (!isAgentEventType(event.type)) return [];
     const held = this.#held;
@@ -63,20 +64,32 @@ export class BetaFold {
   }
 
   /** What of it is sent: a request that somebody has answered only keeps its number. */
-  sent({ event, requestId }: BetaEvent): Readonly<Record<string, unknown>> {
-    return requestId !== undefined && this.#settled.has(requestId) ? { requestSettled: { requestId } } : event;
+  sent({ text, requestId }: BetaEvent): string {
+    return requestId !== undefined && this.#settled.has(requestId)
+      ? JSON.stringify({ requestSettled: { requestId } })
+      : text;
   }
 
   #told(event: FoldedEvent): BetaEvent {
-    const { type, seq: _seq, at: _at, ...payload } = event;
-    if (!('requestId' in payload)) return this.#numbered(type, payload);
-    const { requestId } = payload;
-    return { ...this.#numbered(type, { ...payload, interactionId: requestId }), requestId };
+    const { requestId } = 'requestId' in event ? event : {};
+    return { index: this.#count++, text: textOf(event), requestId };
   }
+}
 
-  #numbered(name: string, payload: object): BetaEvent {
-    return { index: this.#count++, event: { [name]: payload }, requestId: undefined };
-  }
+const texts = new WeakMap<FoldedEvent, string>();
+
+function textOf(event: FoldedEvent): string {
+  const known = texts.get(event);
+  if (known !== undefined) return known;
+  const text = JSON.stringify(named(event));
+  texts.set(event, text);
+  return text;
+}
+
+function named(event: FoldedEvent): object {
+  if (event.type === 'usage') return { usageMetadata: { metadata: usageOf(event) } };
+  const { type, seq: _seq, at: _at, ...payload } = event;
+  return { [type]: 'requestId' in payload ? { ...payload, interactionId: payload.requestId } : payload };
 }
 
 function usageOf({ inputTokens, outputTokens, cacheReadTokens }: Usage): JsonObject {
