@@ -372,3 +372,38 @@ test.each<[Rule, string | undefined]>([
 ])('%j warns: %s', (rule, warning) => {
   expect(ruleWarning(rule) ?? 'none').toContain(warning ?? 'none');
 });
+
+test('whatever the rules and the request, what is found by its first word is what is found by looking through all', () => {
+  const word = fc.constantFrom('rm', 'rmdir', 'git', 'src', 'docs', 'sudo', 'RM', 'а', '*', '..', '$(rm)', 'a\\*');
+  const words = fc.array(word, { minLength: 1, maxLength: 3 });
+  const command = words.map((parts) => parts.join(' '));
+  const line = fc
+    .tuple(command, fc.constantFrom('', ' && ', '; ', ' | ', ' > '), command)
+    .map((parts) => parts.join(''));
+  const path = words.map((parts) => parts.join('/'));
+  const pattern = fc
+    .tuple(fc.constantFrom('', '/', './', '**/'), path, fc.constantFrom('', '/**', '*'))
+    .map((parts) => parts.join(''));
+  const decisions = fc.constantFrom('allow', 'deny', 'ask');
+  const rule = fc.oneof(
+    fc.record({ command: fc.array(command, { minLength: 1, maxLength: 3 }), decide: decisions }),
+    fc.record({ path: fc.array(pattern, { minLength: 1, maxLength: 2 }), decide: decisions }),
+    fc.record({ command, path: pattern, decide: decisions }),
+    fc.record({ tool: fc.constantFrom('Bash', 'Edit'), decide: decisions }),
+  );
+  const request = fc.oneof(
+    fc.record({ tool: fc.constant('Bash'), command: line }),
+    fc.record({ tool: fc.constant('Edit'), paths: fc.array(pattern, { minLength: 1, maxLength: 2 }) }),
+    fc.record({ tool: fc.constant('Bash'), command: line, paths: fc.array(pattern, { maxLength: 2 }) }),
+  );
+  fc.assert(
+    fc.property(fc.array(rule, { maxLength: 8 }), request, (rules, asked) => {
+      const set = new RuleSet(rules.map((one, index) => ({ id: `all.${index + 1}`, rule: one })));
+      const tried = triedRequest({ folder, ...asked }, { agent: 'claude' });
+      const { decide: decided, rule: named } = set.decide(tried);
+      const explained = set.explain(tried);
+      expect([decided, named]).toEqual([explained.decide, explained.rule]);
+    }),
+    { numRuns: 2_000 },
+  );
+});

@@ -1,6 +1,7 @@
 import type { Risk, Rule } from '@concerto/protocol';
-import { matches, mayConcern, type ReadyRule, readyRule } from './match-rule.ts';
+import { mayConcern, type ReadyRule, readyRule } from './match-rule.ts';
 import { RequestReading } from './request-reading.ts';
+import { RuleIndex } from './rule-index.ts';
 import type { RuleRequest } from './rule-request.ts';
 
 /** A rule with its name: `session.1`, `agents.claude.3`, `store.ID`, `all.1`. */
@@ -25,7 +26,7 @@ const remembered = 1_000;
 /** Rules in their order; the first that matches decides. */
 export class RuleSet {
   readonly #rules: readonly ReadyRule[];
-  readonly #concerned = new Map<string, readonly ReadyRule[]>();
+  readonly #concerned = new Map<string, RuleIndex>();
 
   constructor(rules: readonly NamedRule[]) {
     this.#rules = rules.map(({ id, rule }) => readyRule(id, rule));
@@ -37,14 +38,14 @@ export class RuleSet {
 
   decide(request: RuleRequest): Verdict {
     const reading = new RequestReading(request);
-    const found = this.#concerning(request).find((rule) => matches(rule, reading));
+    const found = this.#concerning(request).first(reading);
     return found === undefined ? { decide: 'pass' } : verdictOf(found);
   }
 
   /** The same, with what else would have matched. */
   explain(request: RuleRequest): Explained {
     const reading = new RequestReading(request);
-    const [first, ...others] = this.#concerning(request).filter((rule) => matches(rule, reading));
+    const [first, ...others] = this.#concerning(request).matching(reading);
     const unparsed = request.command?.line.unclear;
     return {
       ...(first === undefined ? { decide: 'pass' } : verdictOf(first)),
@@ -54,12 +55,12 @@ export class RuleSet {
     };
   }
 
-  #concerning(request: RuleRequest): readonly ReadyRule[] {
+  #concerning(request: RuleRequest): RuleIndex {
     const { ask, tool, server, agent, template } = request;
     const key = JSON.stringify([ask, tool, server, agent, template]);
     const known = this.#concerned.get(key);
     if (known !== undefined) return known;
-    const found = this.#rules.filter((rule) => mayConcern(rule, request));
+    const found = new RuleIndex(this.#rules.filter((rule) => mayConcern(rule, request)));
     if (this.#concerned.size >= remembered) this.#concerned.clear();
     this.#concerned.set(key, found);
     return found;
