@@ -5,6 +5,7 @@ import type { Request } from '@concerto/session';
 import type { Message, ProgramAgent, ProgramAgentOutput, ProgramCall } from '../program/program-agent.ts';
 import type { ChildSessions } from '../session/child-sessions.ts';
 import { MessageQueue } from '../session/message-queue.ts';
+import { SessionGrowth } from '../session/session-growth.ts';
 import { questionOf, wordOf } from './session-words.ts';
 
 const pageEntries = 512;
@@ -47,17 +48,15 @@ export class SupervisedSession implements ProgramAgent {
   #isListening = false;
   /** The types of messages that the program has handlers for. */
   #wants: ReadonlySet<string> = new Set();
-  #growths = 0;
-  #waiting: (() => void)[] = [];
   #resolveExit: (exit: AgentExit) => void = () => {};
-  readonly #stopListening: () => void;
+  readonly #growth: SessionGrowth;
 
   constructor(options: SupervisedOptions) {
     this.#options = options;
     this.exited = new Promise((resolve) => {
       this.#resolveExit = resolve;
     });
-    this.#stopListening = options.children.log.onGrowth(() => this.#signal(), options.session);
+    this.#growth = new SessionGrowth(options.children.log, options.session);
   }
 
   /** Its time is the session's, which may take days. */
@@ -113,7 +112,7 @@ export class SupervisedSession implements ProgramAgent {
 
   #begin({ wants = [] }: ProgramCall): void {
     this.#wants = new Set(wants);
-    this.#signal();
+    this.#growth.signal();
     if (this.#isListening) return;
     this.#isListening = true;
     void this.#listen().catch((cause: unknown) => {
@@ -124,10 +123,10 @@ export class SupervisedSession implements ProgramAgent {
 
   async #listen(): Promise<void> {
     while (!this.#isOver) {
-      const since = this.#growths;
+      const since = this.#growth.seen;
       while (await this.#readPage(Number.MAX_SAFE_INTEGER)) if (this.#isOver) return;
       if (this.output.size >= unreadMax) await this.output.read();
-      if (!this.#isOver) await this.#growth(since);
+      if (!this.#isOver) await this.#growth.since(since);
     }
   }
 
@@ -178,20 +177,9 @@ export class SupervisedSession implements ProgramAgent {
   #close(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#stopListening();
     this.output.end();
     this.#resolveExit(goneExit);
-    this.#signal();
-  }
-
-  #signal(): void {
-    this.#growths++;
-    for (const resolve of this.#waiting.splice(0)) resolve();
-  }
-
-  async #growth(since: number): Promise<void> {
-    if (this.#growths !== since) return;
-    await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    this.#growth.close();
   }
 }
 

@@ -6,6 +6,7 @@ import type { Catalog, CatalogEntry } from '../catalog.ts';
 import type { Clock } from '../ports.ts';
 import type { ChildSessions } from '../session/child-sessions.ts';
 import { folderOf } from '../session/request-risk.ts';
+import { SessionGrowth } from '../session/session-growth.ts';
 import { makeWorktree, worktreeWish } from '../session/worktrees.ts';
 import { orAborted } from './assistant-gate.ts';
 import { isObject } from './assistant-result.ts';
@@ -96,20 +97,16 @@ export class AssistantAgents {
     signal: AbortSignal,
     status: AgentCall['status'],
   ): Promise<SessionState> {
-    let grown = (): void => {};
     let isLate = false;
-    const wake = (): void => grown();
-    const stopListening = this.#children.log.onGrowth(wake, id);
+    const growth = new SessionGrowth(this.#children.log, id);
     const stopClock = this.#clock.at(this.#clock.now() + slotWithinMs, () => {
       isLate = true;
-      wake();
+      growth.signal();
     });
     let told = '';
     try {
       for (;;) {
-        const growth = new Promise<void>((resolve) => {
-          grown = resolve;
-        });
+        const { seen } = growth;
         const state = await this.#children.stateOf(id);
         if (state === undefined) throw new Error('its session is gone');
         if (state.end !== undefined || couldNotStart(state) || promptProgress(state, message) === 'over') return state;
@@ -119,10 +116,10 @@ export class AssistantAgents {
         const stands = isWaiting ? 'waits for a place in the pool' : wordsFor(state);
         if (stands !== told && stands !== '') status(stands);
         told = stands;
-        await orAborted(growth, signal);
+        await orAborted(growth.since(seen), signal);
       }
     } finally {
-      stopListening();
+      growth.close();
       stopClock();
     }
   }

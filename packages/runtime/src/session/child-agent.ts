@@ -7,6 +7,7 @@ import { WorldFailure } from '../program/program-world.ts';
 import { ChildQuestions } from './child-questions.ts';
 import { type ChildSessions, callEvents, callResult } from './child-sessions.ts';
 import { MessageQueue } from './message-queue.ts';
+import { SessionGrowth } from './session-growth.ts';
 
 const pageEntries = 512;
 /** Words that the program has not taken: then the child's journal is read no further. */
@@ -51,16 +52,14 @@ export class ChildAgent implements ProgramAgent {
   /** Of the last word that belonged to no call. */
   #stalePlace = 0;
   #resolveExit: (exit: AgentExit) => void = () => {};
-  #waiting: (() => void)[] = [];
-  #growths = 0;
-  readonly #stopListening: () => void;
+  readonly #growth: SessionGrowth;
 
   constructor(options: ChildAgentOptions) {
     this.#options = options;
     this.exited = new Promise((resolve) => {
       this.#resolveExit = resolve;
     });
-    this.#stopListening = options.children.log.onGrowth(() => this.#signal(), options.id);
+    this.#growth = new SessionGrowth(options.children.log, options.id);
   }
 
   get id(): string {
@@ -88,25 +87,25 @@ export class ChildAgent implements ProgramAgent {
   async holds(): Promise<void> {
     const { children, id } = this.#options;
     for (;;) {
-      const since = this.#growths;
+      const since = this.#growth.seen;
       const state = await children.stateOf(id);
       if (state === undefined || state.end !== undefined || state.hold?.kind === 'paused') return;
       if (state.control === undefined && !state.turn.active) return;
-      await this.#growth(since);
+      await this.#growth.since(since);
     }
   }
 
   /** Resolves when its agent is up; rejects with how that failed. */
   async start(signal: AbortSignal): Promise<void> {
     const { children, id, agent, supervisor, onQueued } = this.#options;
-    const onAbort = (): void => this.#signal();
+    const onAbort = (): void => this.#growth.signal();
     signal.addEventListener('abort', onAbort, { once: true });
     try {
       const refused = await children.open(id, { kind: 'agent', agent, title: agent, once: false, supervisor });
       if (refused !== undefined) throw new WorldFailure('spawn', `agent ${agent}: ${refused.message}`);
       let isTold = false;
       for (;;) {
-        const since = this.#growths;
+        const since = this.#growth.seen;
         const state = await children.stateOf(id);
         this.#state = state;
         if (signal.aborted) throw new WorldFailure('cancelled', 'nobody waits for the agent any more');
@@ -115,7 +114,7 @@ export class ChildAgent implements ProgramAgent {
         if (state?.agentProcess.kind === 'ready' || state?.everReady === true) break;
         if (state?.slot.kind === 'wanted' && !isTold) onQueued();
         isTold ||= state?.slot.kind === 'wanted';
-        await this.#growth(since);
+        await this.#growth.since(since);
       }
     } catch (cause) {
       await this.end();
@@ -196,7 +195,7 @@ export class ChildAgent implements ProgramAgent {
     this.#call = { ...call, ...at, isOver: false };
     this.#questions.clear();
     this.#rewinds = rewinds;
-    this.#signal();
+    this.#growth.signal();
   }
 
   async replyLine(line: string): Promise<void> {
@@ -223,10 +222,10 @@ export class ChildAgent implements ProgramAgent {
     try {
       if (!this.#isEnding) await this.#dismiss();
       for (;;) {
-        const since = this.#growths;
+        const since = this.#growth.seen;
         const state = this.#isDetached ? undefined : await this.#options.children.stateOf(this.id);
         if (state === undefined || state.end !== undefined) break;
-        await this.#growth(since);
+        await this.#growth.since(since);
       }
     } catch {
       // The store is away for long: whoever owns the program's session next finds its agents.
@@ -249,21 +248,20 @@ export class ChildAgent implements ProgramAgent {
   async #listen(): Promise<void> {
     const { children, id } = this.#options;
     while (!this.#isGone && !this.#isEnding) {
-      const since = this.#growths;
+      const since = this.#growth.seen;
       // The state first: whatever it tells of, the journal holds by now.
       const state = await children.stateOf(id);
       await this.#readOn();
       if (state !== undefined) await this.#judge(state);
       if (this.output.size >= unreadMax) await this.output.read();
-      await this.#growth(since);
+      await this.#growth.since(since);
     }
   }
 
   #close(): void {
-    this.#stopListening();
     this.output.end();
     this.#resolveExit(goneExit);
-    this.#signal();
+    this.#growth.close();
   }
 
   async #readOn(): Promise<void> {
@@ -376,17 +374,6 @@ export class ChildAgent implements ProgramAgent {
     this.#isGone = true;
     const why = cause instanceof Error ? cause.message : String(cause);
     this.output.push({ kind: 'gone', failure: new WorldFailure('exited', why, { cause }) });
-  }
-
-  #signal(): void {
-    this.#growths++;
-    for (const resolve of this.#waiting.splice(0)) resolve();
-  }
-
-  /** Resolves when the session has grown since then. */
-  async #growth(since: number): Promise<void> {
-    if (this.#growths !== since) return;
-    await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 }
 
