@@ -20,6 +20,11 @@ const manifest = `
 [programs.painter]
 entry = "main.conc"
 description = "Has a worker paint."
+[connections.local]
+provider = "mock"
+[assistants.editor]
+connection = "local"
+functions = ["read_graph", "inspect_node", "apply_edits", "edit_graph"]
 [agents.asker]
 command = ${JSON.stringify(process.execPath)}
 args = [${JSON.stringify(asker)}]
@@ -124,3 +129,81 @@ test('17.5 a program is read, checked, written and run on its page, which shows 
   expect(problems).toEqual([]);
   await context.close();
 }, 120_000);
+
+test('17.6 a graph is drawn by hand and by talking, taken back a step at a time, read as a program and run', async () => {
+  const { context, page, problems } = await visit(browser, puppets.server.entrance);
+  await page.getByRole('link', { name: 'Graph' }).click();
+  const bar = page.getByRole('toolbar', { name: 'Graph' });
+  const nodes = page.locator('.react-flow__node');
+  await bar.getByRole('button', { name: 'Add a step' }).click();
+  const step = page.getByRole('region', { name: 'Step Step 1' });
+  await step.getByLabel('What it is asked').fill('Write it');
+  await step.getByLabel(/^Agent/).selectOption('puppet');
+  await step.getByLabel('Title').fill('Draft');
+  await page.keyboard.press('Enter');
+  await nodes.getByText('Draft').waitFor();
+  await nodes.getByText('Write it').waitFor();
+
+  // By talking: what is asked of the graph it answers, what is told it shows, what does not fit is refused.
+  await page.getByRole('button', { name: 'Talk' }).click();
+  const talk = page.getByRole('region', { name: 'Talk' });
+  const say = async (text: string): Promise<void> => {
+    await talk.getByLabel('Message').fill(text);
+    await page.keyboard.press('Enter');
+  };
+  const node = {
+    id: 'review',
+    type: 'agent',
+    configuration: { agent: 'puppet', prompt: 'Review it' },
+    metadata: { title: 'Review' },
+  };
+  const edge = { from: 'step-1', to: 'review' };
+  const edits = [
+    { type: 'addnode', graphId: '', node },
+    { type: 'addedge', graphId: '', edge },
+  ];
+  await say(`/call apply_edits ${JSON.stringify({ label: 'Add a review', edits })}`);
+  await page.waitForURL('**/graph?session=*');
+  await talk
+    .getByRole('region', { name: /Result of turn 1/ })
+    .getByText('"success":true')
+    .waitFor();
+  await talk.getByText('Applied to the graph').waitFor();
+  await nodes.getByText('Review', { exact: true }).waitFor();
+  expect(await page.locator('.react-flow__edge').count()).toBe(1);
+  await say(`/call apply_edits ${JSON.stringify({ label: 'Twice', edits })}`);
+  await talk.getByText('there is a node').first().waitFor();
+  await say('/call read_graph');
+  await talk.getByText('"id":"review"').first().waitFor();
+  const told = [{ type: 'changemetadata', id: 'review', metadata: { title: 'Judge' } }];
+  await say(`/call edit_graph ${JSON.stringify({ label: 'Rename', edits: told })}`);
+  await nodes.getByText('Judge', { exact: true }).waitFor();
+  expect(await accessFaults(page)).toEqual([]);
+  await page.screenshot({ path: `${pictures}/graph-light.png` });
+
+  // Each change is a step with its name.
+  await page.getByRole('button', { name: 'History' }).click();
+  const steps = page.getByRole('region', { name: 'History' }).getByRole('listitem');
+  expect(await steps.first().textContent()).toContain('Rename');
+  await bar.getByRole('button', { name: 'Undo' }).click();
+  await nodes.getByText('Review', { exact: true }).waitFor();
+  await bar.getByRole('button', { name: 'Redo' }).click();
+  await nodes.getByText('Judge', { exact: true }).waitFor();
+  await page.reload();
+  await nodes.getByText('Judge', { exact: true }).waitFor();
+  expect(await nodes.count()).toBe(2);
+
+  await page.getByRole('button', { name: 'Program' }).click();
+  const panel = page.getByRole('region', { name: 'Program' });
+  expect(await panel.locator('pre').textContent()).toContain('stage judge = Puppet.execute("Review it');
+  await panel.getByLabel('Task').fill('a poem');
+  await panel.getByRole('button', { name: 'Save and run' }).click();
+  await page.waitForTimeout(400);
+  await page.setViewportSize({ width: 360, height: 740 });
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
+  await panel.getByRole('button', { name: 'Replace main.conc?' }).click();
+  await page.waitForURL('**/programs/painter?run=*');
+  await page.getByText('did: Review it').first().waitFor();
+  expect(problems).toEqual([]);
+  await context.close();
+}, 90_000);

@@ -85,6 +85,63 @@ const scenes: readonly Scene[] = [
     },
   },
   {
+    name: 'insight',
+    show: async (page, url) => {
+      await page.goto(`${url}/insight?days=7`);
+      await page.getByRole('region', { name: 'Tokens' }).waitFor();
+    },
+  },
+  {
+    name: 'graph',
+    show: async (page, url) => {
+      const step = (id: string, title: string, prompt: string) => ({
+        id,
+        type: 'agent',
+        configuration: { agent: 'builder', prompt },
+        metadata: { title },
+      });
+      const graph = {
+        title: 'Sign with a key pair',
+        nodes: [
+          step('plan', 'Plan', 'List the files that have to change, and why.'),
+          step('code', 'Change', 'Make the change.'),
+          step('tests', 'Tests', 'Write the tests for it.'),
+          step('review', 'Review', 'Review both, and say what is missing.'),
+        ],
+        edges: [
+          { from: 'plan', to: 'code' },
+          { from: 'plan', to: 'tests' },
+          { from: 'code', to: 'review' },
+          { from: 'tests', to: 'review' },
+        ],
+      };
+      await page.evaluate((text) => localStorage.setItem('concerto.graph', text), JSON.stringify({ graph, seen: [] }));
+      await page.goto(`${url}/graph`);
+      await page.getByRole('button', { name: 'Program' }).click();
+      await page.locator('.react-flow__node', { hasText: 'Review' }).waitFor();
+      await page.locator('.hljs-keyword').first().waitFor();
+    },
+  },
+  {
+    name: 'start',
+    show: async (page, url) => {
+      await page.goto(`${url}/`);
+      const form = page.getByRole('form', { name: 'New session' });
+      await form.getByLabel('In a git worktree of its own').check();
+      await form.getByText('Options').click();
+      await form.getByText('Answered by rules').waitFor();
+      await form.getByLabel('Model').fill('large');
+    },
+  },
+  {
+    name: 'selected',
+    show: async (page, url) => {
+      await page.goto(`${url}/`);
+      await page.getByRole('button', { name: 'Select', exact: true }).click();
+      await page.getByLabel('Select Publish 2.0').check();
+    },
+  },
+  {
     name: 'settings',
     show: async (page, url) => {
       // Where Node is installed is nobody's business.
@@ -157,7 +214,7 @@ const folder = await mkdtemp(join(tmpdir(), 'concerto-pictures-'));
 const agent = join(import.meta.dirname, 'picture-agent.mjs');
 await writeFile(
   join(folder, 'Concerto.toml'),
-  `[agents.builder]\ncommand = ${JSON.stringify(process.execPath)}\nargs = [${JSON.stringify(agent)}]\ndescription = "Changes code, and asks before it does"\ninput_format = "json"\n[programs.release]\nentry = "release.conc"\n`,
+  `[agents.builder]\ncommand = ${JSON.stringify(process.execPath)}\nargs = [${JSON.stringify(agent)}]\ndescription = "Changes code, and asks before it does"\ninput_format = "json"\nper_session = ["working_dir", "worktree", "model", "effort"]\n[programs.release]\nentry = "release.conc"\n`,
 );
 await writeFile(join(folder, 'release.conc'), release);
 const [server, browser] = await Promise.all([startServer({ folder }), openBrowser()]);

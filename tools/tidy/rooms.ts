@@ -60,6 +60,7 @@ export const rooms: Readonly<Record<string, Room>> = {
     rooms: ['base', 'protocol', 'client', 'language'],
     packages: [
       '@codemirror/*',
+      '@xyflow/react',
       'react',
       'react-dom',
       'marked',

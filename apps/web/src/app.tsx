@@ -18,6 +18,9 @@ import { nextWaiting, WaitingButton } from './waiting/waiting-button.tsx';
 /** With an editor and the whole checker: only for who goes there. */
 const ProgramPage = lazy(async () => ({ default: (await import('./programs/program-page.tsx')).ProgramPage }));
 
+/** With a canvas: only for who goes there. */
+const GraphPage = lazy(async () => ({ default: (await import('./graph/graph-page.tsx')).GraphPage }));
+
 const InsightPage = lazy(async () => ({ default: (await import('./insight/insight-page.tsx')).InsightPage }));
 
 const SettingsPage = lazy(async () => ({ default: (await import('./settings/settings-page.tsx')).SettingsPage }));
@@ -59,6 +62,7 @@ export function App(): ReactNode {
       <Suspense fallback={<main className="plain-page" tabIndex={-1} aria-busy="true" />}>
         {route.page === 'settings' && <SettingsPage />}
         {route.page === 'insight' && <InsightPage />}
+        {route.page === 'graph' && <GraphPage />}
         {route.page === 'programs' && <ProgramListPage />}
         {route.page === 'program' && <ProgramPage key={route.name} name={route.name} />}
       </Suspense>

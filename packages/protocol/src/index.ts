@@ -129,6 +129,7 @@ export type {
 } from './fold/session-view.ts';
 export { noUsage, usageAfter } from './fold/usage-fold.ts';
 export { ConversationPlace, ForkOf } from './fork.ts';
+export { Graph, GraphEdge, GraphEdit, GraphNode, GraphTransform, type SubGraph } from './graph.ts';
 export {
   AgentInfo,
   AgentList,

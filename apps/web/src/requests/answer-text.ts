@@ -10,7 +10,7 @@ export function textAnswer(text: string): Json {
 
 /** Whether an answer to an approval was a no. */
 export function isRefusal(event: SuspendEvent, response: Json): boolean {
-  if (event.type !== 'queryConsent') return false;
+  if (event.type !== 'queryConsent') return isJsonObject(response) && response.success === false;
   if (event.consentType === 'budget') return isStop(response);
   const option = lastingOptions(event).find(({ id }) => id === response);
   return option === undefined ? !readDecision(response).isApproved : option.kind.startsWith('reject');
@@ -19,11 +19,21 @@ export function isRefusal(event: SuspendEvent, response: Json): boolean {
 /** An answer as the person gave it. */
 export function answerText(event: SuspendEvent, response: Json): string {
   if (event.type === 'queryConsent') return consentText(event, response);
+  if (event.type === 'readGraph' || event.type === 'inspectNode' || event.type === 'applyEdits') {
+    return graphText(event.type, response);
+  }
   const selected = isJsonObject(response) ? response.selected : undefined;
   if (event.type === 'waitForChoice' && Array.isArray(selected)) {
     return selected.map((id: unknown) => choiceText(event, id)).join(', ');
   }
   return inputText(response) ?? (typeof response === 'string' ? response : JSON.stringify(response));
+}
+
+/** What a graph says is for whoever asked; a person wants to know whether it did. */
+function graphText(type: 'readGraph' | 'inspectNode' | 'applyEdits', response: Json): string {
+  const error = isJsonObject(response) ? response.error : undefined;
+  if (typeof error === 'string') return `Not done: ${error}`;
+  return type === 'applyEdits' ? 'Applied to the graph' : 'Answered by the graph';
 }
 
 function consentText(event: Extract<SuspendEvent, { type: 'queryConsent' }>, response: Json): string {

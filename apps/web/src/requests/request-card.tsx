@@ -8,7 +8,7 @@ import { Lasting, Remaining } from '../time/moment.tsx';
 import { ApprovalForm } from './approval-form.tsx';
 import { BudgetForm } from './budget-form.tsx';
 import { ChoiceForm } from './choice-form.tsx';
-import { JsonForm } from './json-form.tsx';
+import { GraphForm } from './graph-form.tsx';
 import { QuestionForm } from './question-form.tsx';
 import { RequestPrompt } from './request-prompt.tsx';
 import { RoutedLine } from './routed-line.tsx';
@@ -55,6 +55,8 @@ export function RequestCard({ sessionId, item }: Props): ReactNode {
       data-open={isOpen}
       data-kind={event.type}
       data-risk={riskOf(event)}
+      // What is settled is no place that one looks for.
+      {...(isOpen ? {} : { role: 'group' })}
       aria-label={`${title}${isOpen ? ', waits for your answer' : ''}`}
     >
       <header className="request-head">
@@ -76,7 +78,12 @@ export function RequestCard({ sessionId, item }: Props): ReactNode {
       <RequestPrompt key={String(isOpen)} event={event} isOpen={isOpen} />
       <RoutedLine routed={routed} />
       {settled === undefined ? (
-        <Form event={event} isSending={isSending} onAnswer={(response, remember) => void send(response, remember)} />
+        <Form
+          event={event}
+          sessionId={sessionId}
+          isSending={isSending}
+          onAnswer={(response, remember) => void send(response, remember)}
+        />
       ) : (
         <SettledNote event={event} settled={settled} />
       )}
@@ -89,8 +96,8 @@ export function RequestCard({ sessionId, item }: Props): ReactNode {
   );
 }
 
-function Form(props: FormProps): ReactNode {
-  const { event, ...rest } = props;
+function Form(props: FormProps & { readonly sessionId: string }): ReactNode {
+  const { event, sessionId, ...rest } = props;
   switch (event.type) {
     case 'waitForInput':
       return <QuestionForm event={event} {...rest} />;
@@ -105,7 +112,7 @@ function Form(props: FormProps): ReactNode {
     case 'readGraph':
     case 'inspectNode':
     case 'applyEdits':
-      return <JsonForm event={event} {...rest} />;
+      return <GraphForm event={event} sessionId={sessionId} {...rest} />;
     default:
       return unreachable(event);
   }

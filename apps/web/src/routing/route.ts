@@ -5,11 +5,13 @@ export type Route =
   | { readonly page: 'program'; readonly name: string }
   | { readonly page: 'settings' }
   | { readonly page: 'insight' }
+  | { readonly page: 'graph' }
   | { readonly page: 'unknown' };
 
 export function routeOf(path: string): Route {
   if (path === '/' || path === '') return { page: 'list' };
   if (/^\/settings\/?$/.test(path)) return { page: 'settings' };
+  if (/^\/graph\/?$/.test(path)) return { page: 'graph' };
   if (/^\/insight\/?$/.test(path)) return { page: 'insight' };
   if (/^\/programs\/?$/.test(path)) return { page: 'programs' };
   const name = /^\/programs\/([^/]+)\/?$/.exec(path)?.[1];
@@ -24,6 +26,11 @@ export function sessionPath(id: string): string {
 
 export function programPath(name: string): string {
   return `/programs/${encodeURIComponent(name)}`;
+}
+
+/** The graph, talked about in this session. */
+export function graphPath(session: string): string {
+  return `/graph?session=${encodeURIComponent(session)}`;
 }
 
 function decoded(text: string): string {

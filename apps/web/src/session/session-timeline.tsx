@@ -1,3 +1,4 @@
+import type { SessionView } from '@concerto/protocol';
 import { type ReactNode, useMemo } from 'react';
 import { Link } from '../routing/link.tsx';
 import { sessionPath } from '../routing/route.ts';
@@ -12,7 +13,11 @@ const shownItems = 40;
 /** What a session does, in the place of another: a run beside its source, an agent in the program that called it. */
 export function SessionTimeline({ id }: { readonly id: string }): ReactNode {
   const { feed } = useSessionFeed(id);
-  const { view } = feed;
+  return <TimelineOf id={id} view={feed.view} />;
+}
+
+/** The same for who follows it already. */
+export function TimelineOf({ id, view }: { readonly id: string; readonly view: SessionView }): ReactNode {
   // oxlint-disable-next-line react/exhaustive-deps -- another session has items of its own
   const items = useMemo(() => new TimelineItems(), [id]);
   const all = useMemo(() => items.of(view.turns), [items, view.turns]);

@@ -23,6 +23,7 @@ export function TopBar({ theme, onTheme, onHelp, children }: Props): ReactNode {
       </Link>
       <nav className="top-bar-nav" aria-label="Pages">
         <Link href="/programs">Programs</Link>
+        <Link href="/graph">Graph</Link>
         <Link href="/insight">Insight</Link>
         <Link href="/settings">Settings</Link>
       </nav>

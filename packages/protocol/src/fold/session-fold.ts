@@ -12,7 +12,7 @@ import {
   writeOutput,
 } from './cells.ts';
 import { emptyQueue, queueAfter } from './queue-fold.ts';
-import type { FoldedEvent, RequestEntry, SessionNews, SessionView, UnknownEvent } from './session-view.ts';
+import type { FoldedEvent, RawEntry, RequestEntry, SessionNews, SessionView, UnknownEvent } from './session-view.ts';
 import { isTool, TurnDraft } from './turn-draft.ts';
 import { noUsage, usageAfter } from './usage-fold.ts';
 
@@ -187,31 +187,29 @@ export class SessionFold {
         const { type: _type, seq: _seq, at: _at, level, what = [], ...budget } = event;
         this.#set({ budget });
         const data = { level, what, spent: { ...budget.spent }, limits: { ...budget.limits } };
-        return this.#turn(event).push({ kind: 'raw', key, at, title: `budget ${level}`, data });
+        return this.#raw(event, `budget ${level}`, data);
       }
       case 'gap':
         return this.#turn(event).push({ kind: 'gap', key, at, from: event.from, to: event.to });
       case 'sendRequest':
-        return this.#turn(event).push({ kind: 'raw', key, at, title: `request to ${event.model}`, data: event.body });
+        return this.#raw(event, `request to ${event.model}`, event.body);
       case 'graphEdit':
-        return this.#turn(event).push({ kind: 'raw', key, at, title: event.label, data: event.edits });
+        return this.#raw(event, event.label, event.edits, { isGraphEdit: true });
       case 'settings': {
         const data = { ...event.params, ...(event.reason === undefined ? {} : { reason: event.reason }) };
-        return this.#turn(event).push({ kind: 'raw', key, at, title: `settings ${event.outcome}`, data });
+        return this.#raw(event, `settings ${event.outcome}`, data);
       }
       case 'worktree':
-        return this.#turn(event).push({
-          kind: 'raw',
-          key,
-          at,
-          title: event.worktree.branch,
-          data: event.worktree.state,
-        });
+        return this.#raw(event, event.worktree.branch, event.worktree.state);
       case 'unknown':
-        return this.#turn(event).push({ kind: 'raw', key, at, title: event.raw.type, data: event.raw });
+        return this.#raw(event, event.raw.type, event.raw);
       default:
         return unreachable(event);
     }
+  }
+
+  #raw(event: FoldedEvent, title: string, data: unknown, more: Pick<RawEntry, 'isGraphEdit'> = {}): Cell | undefined {
+    return this.#turn(event).push({ kind: 'raw', key: event.seq, at: event.at, title, data, ...more });
   }
 
   #set(facts: Partial<Facts>): void {

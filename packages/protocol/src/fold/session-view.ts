@@ -113,7 +113,13 @@ export type StatusEntry = Common & {
   readonly reason: string | undefined;
 };
 export type GapEntry = Common & { readonly kind: 'gap'; readonly from: number; readonly to: number };
-export type RawEntry = Common & { readonly kind: 'raw'; readonly title: string; readonly data: unknown };
+export type RawEntry = Common & {
+  readonly kind: 'raw';
+  readonly title: string;
+  readonly data: unknown;
+  /** A change of a graph that is shown and not waited for. */
+  readonly isGraphEdit?: true;
+};
 
 export type Entry =
   | TextEntry
