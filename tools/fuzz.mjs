@@ -1,9 +1,12 @@
-// `npm run fuzz [-- --count N --seed S]`: random and mutated programs through lexer, parser, checker and formatter.
+// `npm run fuzz [-- --of conc|ir|manifest|signals|ndjson|http --count N --seed S]`: whatever may come from outside, changed at
+// random; goes on where it was stopped, and keeps what it finds in tests/fuzz/found.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
+import { install } from './install.mjs';
 import { root } from './root.mjs';
 
-const script = join(root, 'packages/language/test/run-fuzz.ts');
+install();
+const script = join(root, 'tests/fuzz/run-fuzz.ts');
 const result = spawnSync(
   process.execPath,
   ['--import', 'tsx', '--conditions=@concerto/source', script, ...process.argv.slice(2)],
