@@ -4,39 +4,17 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { agentPrograms } from './agent-programs.mjs';
 import { writeAgentTable } from './agent-table.mjs';
 import { build } from './build.mjs';
 import { install } from './install.mjs';
 import { root } from './root.mjs';
 
-// Pinned: their wire changes from week to week, and npm would choose an older one for Node 20.
-const programs = {
-  CONCERTO_TEST_CLAUDE: { name: '@anthropic-ai/claude-code', version: '2.1.325', bin: 'claude' },
-  CONCERTO_TEST_CODEX: { name: '@openai/codex', version: '0.166.0', bin: 'codex' },
-  // Without its optional part, which is the program above once more.
-  CONCERTO_TEST_CLAUDE_ACP: {
-    name: '@agentclientprotocol/claude-agent-acp',
-    version: '0.99.0',
-    bin: 'claude-agent-acp',
-    options: ['--omit=optional'],
-  },
-  CONCERTO_TEST_GEMINI: {
-    name: '@google/gemini-cli',
-    version: '0.61.0',
-    bin: 'gemini',
-    options: ['--omit=optional'],
-  },
-  // The program for one platform alone: the package for all of them installs it twice.
-  ...(process.platform === 'linux' && process.arch === 'x64'
-    ? {
-        CONCERTO_TEST_OPENCODE: {
-          name: 'opencode-linux-x64-baseline',
-          version: '1.18.33',
-          bin: '../opencode-linux-x64-baseline/bin/opencode',
-        },
-      }
-    : {}),
-};
+const programs = Object.fromEntries(
+  Object.entries(agentPrograms).filter(
+    ([, { only }]) => only === undefined || (only.platform === process.platform && only.arch === process.arch),
+  ),
+);
 
 install();
 build();
@@ -52,7 +30,7 @@ const tested = spawnSync(
 );
 // Only all of them together say what each program can do.
 if (chosen.length === 0 && existsSync(results)) {
-  const versions = Object.fromEntries(Object.entries(programs).map(([variable, { version }]) => [variable, version]));
+  const versions = Object.fromEntries(Object.keys(programs).map((variable) => [variable, versionOf(env[variable])]));
   const changed = writeAgentTable(JSON.parse(readFileSync(results, 'utf8')), versions);
   if (changed.length > 0) console.log(`concerto: docs/guide/agents.md has changed:\n${changed.join('\n')}`);
 }
@@ -76,6 +54,12 @@ function program({ name, version: pinned, bin, options = [] }) {
     }
   }
   return path;
+}
+
+/** What it calls itself: `latest` is no version. */
+function versionOf(path) {
+  const { stdout } = spawnSync(path, ['--version'], { encoding: 'utf8', timeout: 60_000 });
+  return /\d+\.\d+\.\d+\S*/.exec(stdout)?.[0] ?? 'unknown';
 }
 
 /** An installation that was cut off leaves a file that does not run. */

@@ -6,6 +6,7 @@ import type { JsonObject } from '@concerto/base';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Script } from '../../packages/models/src/testing/scripted-model-server.ts';
 import { type Heard, openClaudeAcp, openCode, openGemini, openOpenCode, type RealAcp, startReal } from './real-acp.ts';
+import { commandLine, descendants, isAlive } from './real-claude.ts';
 
 const timeout = 120_000;
 
@@ -59,6 +60,29 @@ function lastRequest(): string {
 
 async function answer({ agent }: Heard, request: JsonObject & { id: string }, value: string): Promise<void> {
   await agent.reply({ inReplyTo: 'question', inReplyToId: request.id, value });
+}
+
+const waiting = 'touch begun; tail -f /dev/null';
+
+/** Its command runs, an interrupt comes, and the process list has it no more while the agent goes on. */
+async function interrupts(real: Heard): Promise<void> {
+  const own = descendants(real.agent.identity.pid);
+  await real.agent.prompt({ text: 'Wait' });
+  await answer(real, lastOf(await real.until('approval', 'result')), 'yes');
+  const begun = join(place.workDir, 'begun');
+  await expect.poll(() => existsSync(begun), { timeout: 30_000 }).toBe(true);
+  const running = descendants(real.agent.identity.pid).filter((pid) => !own.includes(pid));
+  expect(running).not.toEqual([]);
+  await real.agent.request('interrupt', 'i-1');
+  expect(lastOf(await real.until('ack', 'result', 'error'))).toMatchObject({ type: 'ack', in_reply_to_id: 'i-1' });
+  const left = (): readonly string[] =>
+    running
+      .filter(isAlive)
+      .map(commandLine)
+      .filter((line) => /begun|tail/.test(line));
+  await expect.poll(left, { timeout: 10_000 }).toEqual([]);
+  await real.agent.prompt({ text: 'And now?' });
+  expect(lastOf(await real.until('result', 'error'))).toMatchObject({ type: 'result', text: 'Going on.' });
 }
 
 const agents = [
@@ -140,6 +164,11 @@ describe.each(agents)('the real $name', ({ open, tool, capabilities, remembers, 
     expect(existsSync(out())).toBe(false);
   });
 
+  test('an interrupt in the middle of a command ends it, before the process does', { timeout }, async () => {
+    const waits = { ...tool, arguments: { ...tool.arguments, command: waiting } };
+    await interrupts(await start(open, [[waits], 'Going on.']));
+  });
+
   test('a tool of the session’s server is asked about by its name, runs, and has its secret', { timeout }, async () => {
     const real = await start(open, [[{ tool: environment, arguments: {} }], 'Seen.'], { mcp_servers: servers });
     await real.agent.prompt({ text: 'Look at the environment' });
@@ -218,6 +247,30 @@ describe('the real Claude over ACP', () => {
 
 describe.skipIf(openCode === '')('the real OpenCode', () => {
   const tool = { tool: 'bash', arguments: { command, description: 'Write out.txt' } };
+
+  test('an interrupt in the middle of a command ends it, before the process does', { timeout }, async () => {
+    const waits = { ...tool, arguments: { ...tool.arguments, command: waiting } };
+    await interrupts(await start(openOpenCode, [[waits], 'Going on.']));
+  });
+
+  test('one that the session forbids is refused without asking anybody', { timeout }, async () => {
+    const real = await start(openOpenCode, [[tool], 'Then not.'], { tools: { deny: ['bash'] } });
+    await real.agent.prompt({ text: 'Write out.txt' });
+    const said = await real.until('result', 'error');
+    expect(said.map(({ type }) => type)).not.toContain('approval');
+    // It tells that it begins before it asks: where that is long before, its turn is stopped.
+    expect(JSON.stringify(said)).toMatch(/tools forbid it|tool_forbidden/);
+    expect(existsSync(out())).toBe(false);
+  });
+
+  test('cancel ends the process', { timeout }, async () => {
+    const real = await start(openOpenCode, [[{ text: 'Thinking' }, { hang: true }]]);
+    await real.agent.prompt({ text: 'Think' });
+    await real.until('partial');
+    await real.agent.request('cancel', 'c-1');
+    expect(lastOf(await real.until('ack'))).toMatchObject({ in_reply_to: 'cancel' });
+    await real.agent.exited;
+  });
 
   test('an allowed tool runs', { timeout }, async () => {
     const real = await start(openOpenCode, [[{ text: 'I will write a file.' }, tool], 'Written.']);

@@ -82,6 +82,13 @@ export async function openOpenCode(script: Script): Promise<RealAcp> {
   const model = await startScriptedModelServer(onlyTheAgent(script));
   const home = await mkdtemp(join(tmpdir(), 'opencode-home-'));
   const workDir = await mkdtemp(join(tmpdir(), 'opencode-work-'));
+  const scripted = {
+    name: 'Scripted',
+    tool_call: true,
+    attachment: true,
+    modalities: { input: ['text', 'image'], output: ['text'] },
+    limit: { context: 100_000, output: 4_000 },
+  };
   const settings = {
     autoupdate: false,
     share: 'disabled',
@@ -93,7 +100,7 @@ export async function openOpenCode(script: Script): Promise<RealAcp> {
         npm: '@ai-sdk/openai-compatible',
         name: 'Scripted',
         options: { baseURL: `${model.url}/v1`, apiKey: 'scripted' },
-        models: { scripted: { name: 'Scripted', tool_call: true, limit: { context: 100_000, output: 4_000 } } },
+        models: { scripted },
       },
     },
     permission: { bash: 'ask', edit: 'ask' },

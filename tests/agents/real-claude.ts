@@ -164,3 +164,12 @@ export function isAlive(pid: number): boolean {
     return false;
   }
 }
+
+/** As it was started; empty when it is gone. */
+export function commandLine(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+  } catch {
+    return '';
+  }
+}
