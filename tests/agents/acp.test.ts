@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { JsonObject } from '@concerto/base';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { Script } from '../../packages/models/src/testing/scripted-model-server.ts';
+import type { Script, ScriptedRequest } from '../../packages/models/src/testing/scripted-model-server.ts';
 import { type Heard, openClaudeAcp, openCode, openGemini, openOpenCode, type RealAcp, startReal } from './real-acp.ts';
 import { commandLine, descendants, isAlive } from './real-claude.ts';
 
@@ -260,6 +260,19 @@ describe.skipIf(openCode === '')('the real OpenCode', () => {
     expect(said.map(({ type }) => type)).not.toContain('approval');
     // It tells that it begins before it asks: where that is long before, its turn is stopped.
     expect(JSON.stringify(said)).toMatch(/tools forbid it|tool_forbidden/);
+    expect(existsSync(out())).toBe(false);
+  });
+
+  test('a sub-agent is refused what it would have to ask for, and the turn goes on', { timeout }, async () => {
+    const isOfSubAgent = ({ body }: ScriptedRequest): boolean => !JSON.stringify(body.messages).includes('MAIN PROMPT');
+    const task = { description: 'look', prompt: 'SUB PROMPT', subagent_type: 'general' };
+    const turns = { main: [[{ tool: 'task', arguments: task }], 'MAIN DONE'], sub: [[tool], 'SUB REPORT'] };
+    const script = (request: ScriptedRequest) => turns[isOfSubAgent(request) ? 'sub' : 'main'].shift() ?? 'over';
+    const real = await start(openOpenCode, script);
+    await real.agent.prompt({ text: 'MAIN PROMPT' });
+    const said = await real.until('result', 'error', 'approval');
+    expect(lastOf(said)).toMatchObject({ type: 'result', text: 'MAIN DONE' });
+    expect(JSON.stringify(said)).toContain('SUB REPORT');
     expect(existsSync(out())).toBe(false);
   });
 

@@ -103,7 +103,12 @@ export async function openOpenCode(script: Script): Promise<RealAcp> {
         models: { scripted },
       },
     },
+    // As the guide has it.
     permission: { bash: 'ask', edit: 'ask' },
+    agent: {
+      general: { permission: { bash: 'deny', edit: 'deny' } },
+      explore: { permission: { bash: 'deny' } },
+    },
   };
   return {
     model,

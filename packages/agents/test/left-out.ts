@@ -78,6 +78,7 @@ export const leftOut: Readonly<Record<'claude' | 'codex' | 'acp', readonly Reaso
       /^item\/(started|completed)\.params\.item\.(status|source|content\.text)$/,
       'told as the outcome of the call; the user message is our own',
     ],
+    [/^item\/(started|completed)\.params\.item\.kind$/, 'of a sub-agent: told as the begin and the end of its call'],
     [/^turn\/(started|completed)\.params\.turn\.(status|durationMs)$/, 'told by how the turn ends'],
   ],
   acp: [

@@ -13,6 +13,7 @@ const wires = [
   ['claude-retry', 'claude'],
   ['codex-tools', 'codex'],
   ['codex-code-mode', 'codex'],
+  ['codex-question', 'codex'],
   ['codex-sub-agent', 'codex'],
   ['opencode', 'acp'],
   ['gemini', 'acp'],

@@ -78,6 +78,7 @@ export const Item = z.looseObject({
   questions: lenient(z.array(z.looseObject({ title: z.string(), options: lenient(z.array(z.string())) }))),
   /** Of a sub-agent, which works in a thread of its own. */
   kind: word,
+  reasoningEffort: lenient(JsonValue),
   agentThreadId: word,
   agentPath: word,
   model: word,

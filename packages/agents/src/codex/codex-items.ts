@@ -177,7 +177,12 @@ function inputOf(item: Item): JsonObject {
     case 'imageView':
       return { path: item.path ?? '' };
     case 'subAgentActivity':
-      return { agent: item.agentPath ?? '', ...(item.model == null ? {} : { model: item.model }) };
+      return {
+        agent: item.agentPath ?? '',
+        ...(item.model == null ? {} : { model: item.model }),
+        ...(item.reasoningEffort == null ? {} : { effort: item.reasoningEffort }),
+        ...(item.agentThreadId == null ? {} : { thread: item.agentThreadId }),
+      };
     default:
       if (item.arguments != null && isJsonObject(item.arguments)) return item.arguments;
       return {

@@ -70,13 +70,14 @@ export class Hearing {
     return undefined;
   }
 
-  /** A call under way may well be silent; of one that waits for its model a person should know how long it has. */
+  /** Whether it waits for its model, or a command takes its time: a person should know how long nothing has come. */
   #silent(ms: number): void {
     const { incarnation, writer } = this.#parts;
-    const isWaiting = ms > 0 && this.#tools.size === 0;
-    if (!incarnation.counts || (!isWaiting && !this.#isToldSilent)) return;
-    this.#isToldSilent = isWaiting;
-    const status = isWaiting ? `nothing heard for ${ms / 1_000} s: it may be waiting for its model` : null;
+    if (!incarnation.counts || (ms === 0 && !this.#isToldSilent)) return;
+    this.#isToldSilent = ms > 0;
+    const names = [...this.#tools.values()].join(', ');
+    const why = names === '' ? 'it may be waiting for its model' : `it is at ${names}`;
+    const status = ms > 0 ? `nothing heard for ${ms / 1_000} s: ${why}` : null;
     // A store that fails is told of by the next word that it should keep.
     writer.show([{ type: 'functionCallUpdate', callId: incarnation.callId, status }]).catch(() => undefined);
   }
