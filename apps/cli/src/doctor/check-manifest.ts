@@ -97,7 +97,7 @@ export function checkAssistant(
 ): readonly Finding[] {
   const check = `assistant.${entry.name}`;
   const fault = entry.fault?.();
-  const { models, connection, model, functions, servers } = entry.spec;
+  const { models, connection, model, functions, servers, agents = [] } = entry.spec;
   const isOfConnection =
     Object.hasOwn(connections, connection) && fault === models.fault(connection, anyModel)?.message;
   if (fault !== undefined && isOfConnection) return [];
@@ -107,6 +107,7 @@ export function checkAssistant(
     `connection ${connection}`,
     ...(model === undefined ? [] : [`model ${model}`]),
     ...(functions.length === 0 ? [] : [`${functions.length} function${functions.length === 1 ? '' : 's'}`]),
+    ...(agents.length === 0 ? [] : [`${agents.length} agent${agents.length === 1 ? '' : 's'}`]),
     ...(tools === 0 ? [] : [`${tools} tool server${tools === 1 ? '' : 's'}`]),
   ];
   return [passed(check, parts.join(', '))];

@@ -116,9 +116,8 @@ function readWhole(answer: JsonObject, fields: readonly Field[]): Result<McpElic
 
 function questionOf(field: Field, { server, fields, number }: Place, hint: string | undefined): Suspend {
   const { question, context, options, multiple, required, preset } = field;
-  const preferred =
-    preset === undefined ? '' : `: then it is ${typeof preset === 'string' ? preset : JSON.stringify(preset)}`;
-  const ways = [...(required ? [] : [`"${skipWord}" leaves it out${preferred}`]), `"${declineWord}" refuses`];
+  const skipped = preset === undefined ? 'leaves it out' : `takes ${JSON.stringify(preset)}`;
+  const ways = [...(required ? [] : [`"${skipWord}" ${skipped}`]), `"${declineWord}" refuses`];
   const lines = [
     `${server} asks${fields.length === 1 ? '' : ` (${number} of ${fields.length})`}.`,
     ...(context === undefined ? [] : [context]),
