@@ -72,6 +72,9 @@ test('17.3 grouped by what needs me, with counts, search, sort and what is unrea
   await asking('Release', 'Shall I tag 2.0?');
   const { id: idle } = await puppets.api.start({ agent: 'able', title: 'Zoo', prompt: 'feed the wombat' });
   await puppets.api.untilStatus(idle, 'idle');
+  await puppets.api.post(`/api/sessions/${idle}/messages`, { content: 'now the others' });
+  let turns = 0;
+  await puppets.api.until(idle, ({ type }) => type === 'turnComplete' && ++turns === 2);
   const { id: over } = await puppets.api.start({ agent: 'able', title: 'Once', prompt: 'only this', once: true });
   await puppets.api.untilStatus(over, 'completed');
 
@@ -91,6 +94,8 @@ test('17.3 grouped by what needs me, with counts, search, sort and what is unrea
   expect(await accessFaults(page)).toEqual([]);
   await page.screenshot({ path: `${pictures}/overview-light.png` });
 
+  // Said in its first turn, and in no row: the server looks for it.
+  expect(JSON.stringify((await puppets.api.get(`/api/sessions/${idle}`)).body)).not.toContain('wombat');
   await page.keyboard.press('/');
   await page.keyboard.type('wombat');
   await expect.poll(() => page.locator('.session-row').count(), { timeout: 15_000 }).toBe(1);

@@ -89,6 +89,8 @@ function sessionCalls(calls: HttpCalls) {
         readonly tree?: boolean;
         /** Those that were put away instead of the others. */
         readonly archived?: boolean;
+        /** Those in which every word of it was said, by anybody. A page may be empty and have a `nextCursor`: there is more to look through. */
+        readonly q?: string;
         readonly cursor?: string;
         readonly limit?: number;
       } = {},

@@ -111,9 +111,9 @@ const operations: Readonly<Record<string, Operation>> = {
   },
   'get /api/sessions': {
     role: 'observer',
-    summary: 'List sessions',
+    summary: 'List sessions; with `q` those in which every word of it was said, as far as one call looks',
     answer: SessionList,
-    query: ['status', 'parent', 'tree', 'archived', 'cursor', 'limit'],
+    query: ['q', 'status', 'parent', 'tree', 'archived', 'cursor', 'limit'],
   },
   'get /api/sessions/{id}': { role: 'observer', summary: 'One session', answer: Session },
   'put /api/sessions/{id}/supervisor': {

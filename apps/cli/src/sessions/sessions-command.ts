@@ -1,6 +1,6 @@
 import { nearest } from '@concerto/base';
 import { ClientError, type ConcertoClient, type StartRequest } from '@concerto/client';
-import { type DescribeSession, SessionStatus } from '@concerto/protocol';
+import type { DescribeSession } from '@concerto/protocol';
 import { type CommandSpec, defineCommand, parseArguments, UsageError } from '../arguments.ts';
 import { paint } from '../terminal/paint.ts';
 import { print, printError, printJson } from '../terminal/print.ts';
@@ -10,10 +10,11 @@ import { addressOf, connect, connectionOptions, hintFor } from './connect.ts';
 import { type ForkOptions, fork, forkOptions } from './fork.ts';
 import { idMeant } from './id-meant.ts';
 import { lifecycle } from './lifecycle-verb.ts';
+import { listSessions } from './list-sessions.ts';
 import { replay } from './replay.ts';
 import { responseOf } from './response-of.ts';
 import { type SettingsOptions, settingsIn, settingsOptions, settingsVerbs } from './settings.ts';
-import { auditTable, messageTable, offerTable, sessionDetail, sessionTable } from './show.ts';
+import { auditTable, messageTable, offerTable, sessionDetail } from './show.ts';
 import { textOrStdin } from './text-or-stdin.ts';
 
 type Verb = {
@@ -41,6 +42,7 @@ type Options = SettingsOptions &
     readonly attach: boolean;
     readonly all: boolean;
     readonly archived: boolean;
+    readonly search: string | undefined;
     readonly request: string | undefined;
   };
 
@@ -71,18 +73,10 @@ const sending = (priority: 'queued' | 'immediate', summary: string): Verb => ({
 
 const verbs: Readonly<Record<string, Verb>> = {
   ls: {
-    usage: '[--status STATUS] [--archived]',
+    usage: '[--status STATUS] [--archived] [--search WORDS]',
     summary: 'list sessions, newest first',
     arguments: { min: 0, max: 0 },
-    run: async (client, _args, { json, status, archived }) => {
-      const wanted = status === undefined ? undefined : SessionStatus.safeParse(status);
-      if (wanted?.success === false) throw new UsageError(`--status is one of ${SessionStatus.options.join(', ')}`);
-      const list = await client.list({ archived, ...(wanted === undefined ? {} : { status: wanted.data }) });
-      if (json) printJson(list);
-      else print(sessionTable(list.sessions));
-      if (!json && list.nextCursor !== undefined) print(`(the newest ${list.sessions.length}; there are older ones)`);
-      return 0;
-    },
+    run: (client, _args, options) => listSessions(client, options),
   },
   offers: {
     usage: '',
@@ -277,6 +271,7 @@ export const spec = defineCommand({
     ...connectionOptions,
     status: { type: 'string', value: 'STATUS', help: 'ls: only sessions with this status' },
     archived: { type: 'boolean', help: 'ls: those that were put away' },
+    search: { type: 'string', value: 'WORDS', help: 'ls: those in whose title or texts all of them are' },
     assistant: { type: 'string', value: 'NAME', help: 'start: an assistant instead of an agent' },
     program: { type: 'string', value: 'NAME', help: 'start: a program instead of an agent' },
     template: { type: 'string', value: 'NAME', help: 'start: from a template' },

@@ -47,7 +47,7 @@ export function OverviewTools({ wish, counts, hasMore, searchRef, onWish, onSele
         type="search"
         className="search-field"
         aria-label="Search sessions"
-        placeholder="Search titles, questions, results …  /"
+        placeholder="Search titles and what was said …  /"
         value={wish.sought}
         onChange={(event) => onWish({ ...wish, sought: event.target.value })}
         onKeyDown={(event) => {

@@ -29,6 +29,20 @@ export type Wish = {
   /** Those that were put away instead of the others. */
   readonly isArchive: boolean;
 };
+/** Sessions of which the server says that the words are in their texts. */
+type Hits = Pick<ReadonlyMap<string, Session>, 'has'>;
+const noHits: Hits = new Map<string, Session>();
+
+/** Those at hand, as they are now, and those that only the server knew. */
+export function withHits(
+  sessions: readonly Session[] | undefined,
+  hits: ReadonlyMap<string, Session>,
+): readonly Session[] | undefined {
+  if (sessions === undefined || hits.size === 0) return sessions;
+  const atHand = new Set(sessions.map(({ id }) => id));
+  return [...sessions, ...[...hits.values()].filter(({ id }) => !atHand.has(id))];
+}
+
 /** How deep a session stands below another of the same group. */
 type Row = { readonly session: Session; readonly depth: number };
 export type Group = { readonly name: GroupName; readonly rows: readonly Row[] };
@@ -41,8 +55,9 @@ export function labelOf(filter: FilterName): string {
 export function groupSessions(
   sessions: readonly Session[],
   { filter, sought, sort }: Omit<Wish, 'isArchive'>,
+  hits: Hits = noHits,
 ): readonly Group[] {
-  const found = sessions.filter((session) => isFound(session, sought));
+  const found = sessions.filter((session) => isFound(session, sought, hits));
   return groupNames
     .filter((name) => filter === 'all' || filter === name)
     .map((name) => ({
@@ -52,8 +67,12 @@ export function groupSessions(
     .filter(({ rows }) => rows.length > 0);
 }
 
-export function countsOf(sessions: readonly Session[], sought: string): Readonly<Record<FilterName, number>> {
-  const found = sessions.filter((session) => isFound(session, sought));
+export function countsOf(
+  sessions: readonly Session[],
+  sought: string,
+  hits: Hits = noHits,
+): Readonly<Record<FilterName, number>> {
+  const found = sessions.filter((session) => isFound(session, sought, hits));
   const count = (name: GroupName): number => ofGroup(found, name).length;
   return {
     all: found.length,
@@ -86,13 +105,13 @@ function ofGroup(sessions: readonly Session[], name: GroupName): readonly Sessio
   );
 }
 
-/** Every word is somewhere in its title, agent, id, question, error or result. */
-function isFound(session: Session, sought: string): boolean {
+/** Every word is somewhere in its title, agent, id, question, error or result, or the server found it in its texts. */
+function isFound(session: Session, sought: string, hits: Hits): boolean {
   const words = sought
     .toLowerCase()
     .split(/\s+/)
     .filter((word) => word !== '');
-  if (words.length === 0) return true;
+  if (words.length === 0 || hits.has(session.id)) return true;
   const { title, agent, id, waiting, error, result } = session;
   const text = [title, agent, id, waiting?.detail, error?.message, resultText(result)].join('\n').toLowerCase();
   return words.every((word) => text.includes(word));

@@ -11,12 +11,13 @@ import { StartForm } from '../start/start-form.tsx';
 import { listTargets, type Target } from '../start/targets.ts';
 import { BulkBar } from './bulk-bar.tsx';
 import { EmptyList } from './empty-list.tsx';
-import { countsOf, filterNames, type Group, groupSessions, groups, type Wish } from './overview.ts';
+import { countsOf, filterNames, type Group, groupSessions, groups, type Wish, withHits } from './overview.ts';
 import { OverviewTools } from './overview-tools.tsx';
 import { PoolMeter } from './pool-meter.tsx';
 import { SessionRow } from './session-row.tsx';
 import { useListed } from './use-listed.ts';
 import { type Selection, useSelection } from './use-selection.ts';
+import { type Sought, useSought } from './use-sought.ts';
 
 /** How many rows are laid out at first, and how many more each time. */
 const shownItems = 50;
@@ -30,7 +31,9 @@ export function SessionListPage(): ReactNode {
   const list = useRef<HTMLDivElement>(null);
   const selection = useSelection();
   const { waiting } = useOverview();
-  const { sessions, hasMore, error } = useListed(wish.isArchive);
+  const { sessions: atHand, hasMore, error } = useListed(wish.isArchive);
+  const { hits, isLooking } = useSought(wish);
+  const sessions = withHits(atHand, hits);
   useEffect(() => overview.want(shown), [shown]);
   const targets = useFetched((signal) => listTargets(client, signal), {
     key: 'targets',
@@ -53,7 +56,7 @@ export function SessionListPage(): ReactNode {
         <ListHead onNew={() => prompt.current?.focus()} />
         <OverviewTools
           wish={wish}
-          counts={countsOf(sessions ?? [], wish.sought)}
+          counts={countsOf(sessions ?? [], wish.sought, hits)}
           hasMore={hasMore}
           searchRef={search}
           onWish={(next) => {
@@ -69,6 +72,7 @@ export function SessionListPage(): ReactNode {
         )}
         <Found
           sessions={sessions}
+          sought={{ hits, isLooking }}
           wish={wish}
           shown={shown}
           listRef={list}
@@ -84,6 +88,7 @@ export function SessionListPage(): ReactNode {
 
 type FoundProps = {
   readonly sessions: readonly Session[] | undefined;
+  readonly sought: Sought;
   readonly wish: Wish;
   readonly shown: number;
   readonly listRef: Ref<HTMLDivElement>;
@@ -93,8 +98,9 @@ type FoundProps = {
   readonly onMore: () => void;
 };
 
-function Found({ sessions, wish, shown, listRef, selection, targets, hasMore, onMore }: FoundProps): ReactNode {
-  const found = groupSessions(sessions ?? [], wish);
+function Found(props: FoundProps): ReactNode {
+  const { sessions, sought, wish, shown, listRef, selection, targets, hasMore, onMore } = props;
+  const found = groupSessions(sessions ?? [], wish, sought.hits);
   const rows = found.flatMap((group) => group.rows.map(({ session }) => session));
   const own = rows.filter(({ parent }) => parent === undefined);
   return (
@@ -108,10 +114,10 @@ function Found({ sessions, wish, shown, listRef, selection, targets, hasMore, on
           onEnd={selection.end}
         />
       )}
-      {sessions !== undefined && rows.length === 0 && (
+      {sessions !== undefined && rows.length === 0 && !sought.isLooking && (
         <EmptyList wish={wish} isNew={sessions.length === 0} targets={targets} />
       )}
-      <div className="session-groups" ref={listRef} aria-busy={sessions === undefined}>
+      <div className="session-groups" ref={listRef} aria-busy={sessions === undefined || sought.isLooking}>
         {limited(found, shown).map((group) => (
           <SessionGroup key={group.name} group={group} count={countOf(found, group)} selection={selection} />
         ))}

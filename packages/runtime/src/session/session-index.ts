@@ -1,5 +1,6 @@
 import type { EventLog, StoredDocument } from '@concerto/log';
 import { readStored, Session, type SessionList, type SessionStatus } from '@concerto/protocol';
+import { searchSessions } from './session-search.ts';
 import { childrenCollection, sessionsCollection } from './session-store.ts';
 
 /** More children are not shown in a tree; `?parent=` lists them by pages. */
@@ -11,6 +12,8 @@ export type SessionQuery = {
   readonly tree?: boolean;
   /** Those that were put away, and no others; without it the others. */
   readonly archived?: boolean;
+  /** Those in which every word of it was said; see `searchSessions`. */
+  readonly sought?: string;
   readonly cursor?: string;
   readonly limit: number;
 };
@@ -23,7 +26,12 @@ export class SessionIndex {
     this.#log = log;
   }
 
-  async list(query: SessionQuery): Promise<SessionList> {
+  async list({ sought, ...query }: SessionQuery): Promise<SessionList> {
+    if (sought === undefined) return await this.#page(query);
+    return await searchSessions(this.#log, { ...query, sought }, (rows) => this.#page(rows));
+  }
+
+  async #page(query: SessionQuery): Promise<SessionList> {
     const { parent, status, cursor, limit } = query;
     const tag = parent ?? status;
     const page = await this.#log.listDocuments({

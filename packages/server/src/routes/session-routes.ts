@@ -11,6 +11,8 @@ import { parseBody, readJson } from '../read-body.ts';
 import { problemOfRefusal } from '../refusal-status.ts';
 import type { OnNode, ServerContext } from '../server-context.ts';
 
+const soughtMax = 200;
+
 export function sessionRoutes({ sessions, log, inlineTools }: ServerContext): Hono<OnNode> {
   const routes = new Hono<OnNode>();
 
@@ -33,6 +35,9 @@ export function sessionRoutes({ sessions, log, inlineTools }: ServerContext): Ho
         `${JSON.stringify(status)} is not a status; ${SessionStatus.options.join(', ')} are`,
       );
     }
+    const sought = c.req.query('q');
+    if (sought !== undefined && sought.length > soughtMax)
+      throw new ProblemError(400, 'bad_query', `what is looked for has at most ${soughtMax} characters`);
     const cursor = c.req.query('cursor');
     const parent = c.req.query('parent');
     return c.json(
@@ -43,6 +48,7 @@ export function sessionRoutes({ sessions, log, inlineTools }: ServerContext): Ho
         tree: c.req.query('tree') === 'true',
         archived: c.req.query('archived') === 'true',
         ...(cursor === undefined ? {} : { cursor }),
+        ...(sought === undefined ? {} : { sought }),
       }),
     );
   });
