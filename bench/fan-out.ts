@@ -66,6 +66,7 @@ export async function serveLog(log: EventLog): Promise<Awaited<ReturnType<typeof
     inlineTools: { mode: 'off' },
     guard: { token, hosts: [] },
     version: 'bench',
+    manifestSchema: () => ({}),
     webRoot: undefined,
     report,
   });

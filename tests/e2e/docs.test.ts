@@ -27,6 +27,11 @@ version = "0.1.0"
 entry = "src/language-1.conc"
 [connections.main]
 provider = "mock"
+[connections.openai]
+provider = "mock"
+[mcp.Files]
+transport = "stdio"
+command = "mcp-files"
 [agents.coder]
 transport = "stdio"
 command = "coder"

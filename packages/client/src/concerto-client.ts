@@ -72,6 +72,20 @@ export function concertoClient(options: ClientOptions) {
   };
 }
 
+type ListQuery = {
+  readonly status?: SessionStatus;
+  /** The children of one; without it, those that nobody opened. */
+  readonly parent?: string;
+  /** Each with whatever it opened, right after it. */
+  readonly tree?: boolean;
+  /** Those that were put away instead of the others. */
+  readonly archived?: boolean;
+  /** Those in which every word of it was said, by anybody. A page may be empty and have a `nextCursor`: there is more to look through. */
+  readonly q?: string;
+  readonly cursor?: string;
+  readonly limit?: number;
+};
+
 function sessionCalls(calls: HttpCalls) {
   const control =
     (verb: LifecycleVerb) =>
@@ -80,22 +94,8 @@ function sessionCalls(calls: HttpCalls) {
   return {
     start: (request: StartRequest, call: CallOptions = {}) =>
       calls.call({ ...call, method: 'POST', path: 'sessions', body: request, answer: Session }),
-    list: (
-      query: {
-        readonly status?: SessionStatus;
-        /** The children of one; without it, those that nobody opened. */
-        readonly parent?: string;
-        /** Each with whatever it opened, right after it. */
-        readonly tree?: boolean;
-        /** Those that were put away instead of the others. */
-        readonly archived?: boolean;
-        /** Those in which every word of it was said, by anybody. A page may be empty and have a `nextCursor`: there is more to look through. */
-        readonly q?: string;
-        readonly cursor?: string;
-        readonly limit?: number;
-      } = {},
-      call: CallOptions = {},
-    ) => calls.call({ ...call, method: 'GET', path: 'sessions', query, answer: SessionList }),
+    list: (query: ListQuery = {}, call: CallOptions = {}) =>
+      calls.call({ ...call, method: 'GET', path: 'sessions', query, answer: SessionList }),
     get: (id: string, call: CallOptions = {}) => calls.call({ ...call, method: 'GET', path: at(id), answer: Session }),
 
     /** A new session with what was said in it, up to an event: whole turns; all of it unless given. */

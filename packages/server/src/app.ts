@@ -66,6 +66,7 @@ export function createApp(
   });
   const description = JSON.stringify(openApiDocument(context.version));
   app.get('/api/openapi.json', (c) => c.body(description, 200, { 'content-type': 'application/json' }));
+  app.get('/api/schema/manifest', (c) => c.json(context.manifestSchema()));
   app.get('/metrics', ...known, async (c) =>
     c.body(await metricsText(context, calls), 200, { 'content-type': metricsType }),
   );

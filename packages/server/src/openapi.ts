@@ -247,6 +247,7 @@ const operations: Readonly<Record<string, Operation>> = {
   'get /healthz': { summary: 'The server answers', answer: Ok, role: 'anyone' },
   'get /readyz': { summary: 'The store answers too', answer: Ok, role: 'anyone' },
   'get /api/openapi.json': { summary: 'This document', role: 'anyone' },
+  'get /api/schema/manifest': { summary: 'The JSON schema of Concerto.toml', answer: JsonValue, role: 'anyone' },
   ...Object.fromEntries(
     LifecycleVerb.options.map((verb) => [
       `post /api/sessions/{id}/${verb}`,

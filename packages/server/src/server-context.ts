@@ -37,6 +37,8 @@ export type ServerContext = {
   /** Absent where nothing is kept and nobody may stop it. */
   readonly upkeep?: Upkeep | undefined;
   readonly version: string;
+  /** What a manifest may hold, as a JSON schema. */
+  readonly manifestSchema: () => object;
   /** How long a long poll waits; as long as others' when left out. */
   readonly longPollMs?: number;
   /** Where the built page is; undefined serves the API alone. */

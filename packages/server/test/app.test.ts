@@ -143,6 +143,12 @@ describe('calls that are no part of the API', () => {
     expect(await figure('concerto_queue_oldest_seconds')).toBeLessThanOrEqual((Date.now() - before) / 1000);
   });
 
+  test('the schema of manifests is there for whoever asks', async () => {
+    const response = await open().call('/api/schema/manifest');
+    expect(response.status).toBe(200);
+    expect(await response.json()).toEqual({ type: 'object' });
+  });
+
   test('/readyz says no once the server is stopping', async () => {
     const { call, context } = open();
     expect((await call('/readyz')).status).toBe(200);

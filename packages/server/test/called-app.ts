@@ -85,6 +85,7 @@ export function callApp(
     guard: { token, hosts: [], ...options.guard },
     people: new People(log, options.instance ?? 'one'),
     programs: { list: () => [], source: () => undefined },
+    manifestSchema: () => ({ type: 'object' }),
     version: '1.2.3',
     webRoot: options.webRoot,
     onAnswered: (answered) => void calls.push(answered),

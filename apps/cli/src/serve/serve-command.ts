@@ -1,4 +1,5 @@
 import { hostname, networkInterfaces } from 'node:os';
+import { manifestJsonSchema } from '@concerto/language';
 import { mcpOverHttp } from '@concerto/mcp';
 import { type RunningServer, type ServeOptions, serve } from '@concerto/server';
 import { defineCommand, parseArguments, UsageError } from '../arguments.ts';
@@ -96,6 +97,7 @@ export async function run(argv: string[]): Promise<number> {
     const about = {
       programs,
       version: ownVersion(),
+      manifestSchema: manifestJsonSchema,
       webRoot: pageFolder(),
       mcp: mcp.answer,
       upkeep: { ...upkeepOf(runtime.keeper), doctor: () => projectFindings(values.config) },

@@ -35,14 +35,7 @@ test('finds titles, what was asked and what was said, whatever the case and howe
     said('I found the cul'),
     said('prit in lexer.ts'),
   );
-  await session(
-    's2',
-    'Water the plants',
-    asked('Now'),
-    thought('culprit'),
-    said('cul'),
-    asked('prit'),
-  );
+  await session('s2', 'Water the plants', asked('Now'), thought('culprit'), said('cul'), asked('prit'));
   await session('s3', 'Nothing', asked('Look at\n "quotes" here'));
   expect(await find('PARSER')).toEqual(['s1']);
   expect(await find('umlaute')).toEqual(['s1']);

@@ -1,6 +1,6 @@
 import type { Result } from '@concerto/base';
 import { ForkSession, LifecycleVerb, SessionStatus, SetSupervisor, StartSession } from '@concerto/protocol';
-import type { ServiceRefusal } from '@concerto/runtime';
+import type { ServiceRefusal, Sessions } from '@concerto/runtime';
 import { type Context, Hono } from 'hono';
 import { readLimit, readPage } from '../cursor.ts';
 import { idempotently } from '../idempotency.ts';
@@ -12,6 +12,27 @@ import { problemOfRefusal } from '../refusal-status.ts';
 import type { OnNode, ServerContext } from '../server-context.ts';
 
 const soughtMax = 200;
+
+/** Which sessions are asked for. */
+function readQuery(c: Context<OnNode>): Parameters<Sessions['list']>[0] {
+  const { status, q: sought, cursor, parent, tree, archived } = c.req.query();
+  const parsed = status === undefined ? undefined : SessionStatus.safeParse(status);
+  if (parsed?.success === false) {
+    const known = SessionStatus.options.join(', ');
+    throw new ProblemError(400, 'bad_status', `${JSON.stringify(status)} is not a status; ${known} are`);
+  }
+  if (sought !== undefined && sought.length > soughtMax)
+    throw new ProblemError(400, 'bad_query', `what is looked for has at most ${soughtMax} characters`);
+  return {
+    limit: readLimit(c, { fallback: 50, max: 200 }),
+    ...(parsed === undefined ? {} : { status: parsed.data }),
+    ...(parent === undefined ? {} : { parent }),
+    tree: tree === 'true',
+    archived: archived === 'true',
+    ...(cursor === undefined ? {} : { cursor }),
+    ...(sought === undefined ? {} : { sought }),
+  };
+}
 
 export function sessionRoutes({ sessions, log, inlineTools }: ServerContext): Hono<OnNode> {
   const routes = new Hono<OnNode>();
@@ -25,34 +46,7 @@ export function sessionRoutes({ sessions, log, inlineTools }: ServerContext): Ho
     );
   });
 
-  routes.get('/', async (c) => {
-    const status = c.req.query('status');
-    const parsed = status === undefined ? undefined : SessionStatus.safeParse(status);
-    if (parsed?.success === false) {
-      throw new ProblemError(
-        400,
-        'bad_status',
-        `${JSON.stringify(status)} is not a status; ${SessionStatus.options.join(', ')} are`,
-      );
-    }
-    const sought = c.req.query('q');
-    if (sought !== undefined && sought.length > soughtMax)
-      throw new ProblemError(400, 'bad_query', `what is looked for has at most ${soughtMax} characters`);
-    const cursor = c.req.query('cursor');
-    const parent = c.req.query('parent');
-    return c.json(
-      await sessions.list({
-        limit: readLimit(c, { fallback: 50, max: 200 }),
-        ...(parsed === undefined ? {} : { status: parsed.data }),
-        ...(parent === undefined ? {} : { parent }),
-        tree: c.req.query('tree') === 'true',
-        archived: c.req.query('archived') === 'true',
-        ...(cursor === undefined ? {} : { cursor }),
-        ...(sought === undefined ? {} : { sought }),
-      }),
-    );
-  });
-
+  routes.get('/', async (c) => c.json(await sessions.list(readQuery(c))));
   routes.get('/:id', async (c) => c.json(found(await sessions.get(c.req.param('id')), c)));
   routes.get('/:id/audit', async (c) => {
     const message = c.req.query('message');
