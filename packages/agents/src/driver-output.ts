@@ -185,6 +185,13 @@ export function askedAgain({ why = 'it did not answer', status, attempt, most, w
   });
 }
 
+/** What its account may use is used up, or nearly; `resetsAt` in seconds, as both programs tell it. */
+export function limited(what: string, isReached: boolean, resetsAt?: number): Said {
+  const at = new Date((resetsAt ?? Number.NaN) * 1_000);
+  const until = Number.isNaN(at.getTime()) ? '' : `; it is renewed at ${at.toISOString()}`;
+  return log('warn', `the limit of its account (${what}) is ${isReached ? 'reached' : 'near'}${until}`);
+}
+
 /** What can be switched in the agent, and what stands. */
 export function agentInfo(info: Omit<Extract<SessionEvent, { type: 'agentInfo' }>, 'type'>): AgentOutput {
   return { kind: 'events', events: [{ type: 'agentInfo', ...info }] };

@@ -128,10 +128,9 @@ class AgentCheck {
       ...(info?.model === undefined ? [] : [`model ${info.model}`]),
     ];
     if (known.length > 0) this.#add(passed(`${this.#name}.program`, known.join(', ')));
-    if (info?.login === undefined || info.login === '') {
-      this.#add(...warnings.map((warning) => warned(`${this.#name}.start`, warning, warningHelp)));
-      return true;
-    }
+    const others = warnings.filter((warning) => !warning.startsWith('not logged in'));
+    this.#add(...others.map((warning) => warned(`${this.#name}.start`, warning, warningHelp)));
+    if (info?.login === undefined || info.login === '') return true;
     this.#add(failed(`${this.#name}.login`, 'it is not logged in', info.login));
     return false;
   }

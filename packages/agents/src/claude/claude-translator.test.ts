@@ -60,3 +60,23 @@ test('what comes with every word and says nothing is not kept, and what is not k
   );
   expect(said).toMatchObject([{ output: { raw: { message: 'claude: something_new' } } }]);
 });
+
+test('a limit of the account is kept, and told once when it is near or reached', () => {
+  const translator = new ClaudeTranslator();
+  const told = ['allowed', 'allowed_warning', 'allowed_warning', 'rejected'].map((status) => {
+    const rate_limit_info = { status, rateLimitType: 'five_hour', resetsAt: 1_800_000_000 };
+    const meanings = translator.read(readClaudeLine(JSON.stringify({ type: 'rate_limit_event', rate_limit_info })));
+    return meanings.flatMap((meaning) =>
+      meaning.kind === 'say' && meaning.output.kind === 'message' ? [meaning.output.raw.message] : [],
+    );
+  });
+  const words = (how: string) =>
+    `the limit of its account (five_hour) is ${how}; it is renewed at 2027-01-15T08:00:00.000Z`;
+  expect(told).toEqual([[], [words('near')], [], [words('reached')]]);
+
+  const odd = { status: 'rejected', resetsAt: 1e300 };
+  const line = readClaudeLine(JSON.stringify({ type: 'rate_limit_event', rate_limit_info: odd }));
+  expect(translator.read(line)[1]).toMatchObject({
+    output: { raw: { message: 'the limit of its account (requests) is reached' } },
+  });
+});

@@ -9,7 +9,7 @@ import {
   type PlanEntry,
 } from '@concerto/protocol';
 import type { AgentOutput } from '../agent-connection.ts';
-import { agentInfo, askedAgain, log, plan, type Said, said, thought, toolResult } from '../driver-output.ts';
+import { agentInfo, askedAgain, limited, log, plan, type Said, said, thought, toolResult } from '../driver-output.ts';
 import { memberOf } from '../json-member.ts';
 import { ThoughtPieces } from '../thought-pieces.ts';
 import { ClaudeTasks, taskProgress } from './claude-tasks.ts';
@@ -117,7 +117,7 @@ export class ClaudeTranslator {
       case 'message':
         return this.#read(line.message);
       case 'unknown':
-        if (line.type === 'rate_limit_event') return says(agentInfo({ extra: { rate_limit: line.raw } }));
+        if (line.type === 'rate_limit_event') return this.#limited(line.raw);
         if (quietTypes.has(line.type) || !this.#isNews(line.type)) return [];
         return says(log('debug', `claude: ${line.type}`, { data: line.raw }));
       case 'text':
@@ -258,6 +258,16 @@ export class ClaudeTranslator {
     if (subtype === 'init') return this.#init(message);
     if (quietSystem.has(subtype) || !this.#isNews(subtype)) return [];
     return says(log('debug', `claude: ${subtype}`));
+  }
+
+  #limited(raw: JsonObject): ClaudeMeaning[] {
+    const info = memberOf(raw, 'rate_limit_info');
+    const [status, type, resetsAt] = ['status', 'rateLimitType', 'resetsAt'].map((key) => memberOf(info, key));
+    const kept = agentInfo({ extra: { rate_limit: raw } });
+    const isCalm = status === undefined || status === null || status === 'allowed';
+    if (isCalm || !this.#isNews(`limit ${JSON.stringify([status, type, resetsAt])}`)) return says(kept);
+    const resets = typeof resetsAt === 'number' ? resetsAt : undefined;
+    return says(kept, limited(typeof type === 'string' ? type : 'requests', status === 'rejected', resets));
   }
 
   #task(message: Extract<ClaudeMessage, { type: 'system' }>): ClaudeMeaning[] {

@@ -1,4 +1,4 @@
-import type { Json } from '@concerto/base';
+import type { Json, JsonObject } from '@concerto/base';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { CodexTranslator } from './codex-translator.ts';
@@ -55,4 +55,25 @@ test('fields in a shape that we do not know do not cost us an answer or the end 
   expect(translator.read('turn/completed', { threadId: 't', turn })).toEqual([
     { kind: 'ended', turnId: 'turn-1', end: { kind: 'completed', text: 'Done.', message: 'm' } },
   ]);
+});
+
+test('limits of the account are kept when they are known, and told when one is reached', () => {
+  const translator = new CodexTranslator();
+  const read = (more: JsonObject) => {
+    const rateLimits = { limitId: 'codex', primary: null, secondary: null, rateLimitReachedType: null, ...more };
+    return translator.read('account/rateLimits/updated', { rateLimits });
+  };
+  expect(read({})).toEqual([]);
+  expect(read({ primary: { usedPercent: 40 } })).toMatchObject([{ output: { kind: 'events' } }]);
+  expect(read({ primary: { usedPercent: 40 } })).toEqual([]);
+  expect(read({ rateLimitReachedType: 'usage', primary: { usedPercent: 100, resetsAt: 1_800_000_000 } })).toMatchObject(
+    [
+      { output: { kind: 'events' } },
+      {
+        output: {
+          raw: { message: 'the limit of its account (usage) is reached; it is renewed at 2027-01-15T08:00:00.000Z' },
+        },
+      },
+    ],
+  );
 });

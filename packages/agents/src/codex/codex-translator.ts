@@ -2,7 +2,7 @@ import { type Json, type JsonObject, unreachable } from '@concerto/base';
 import type { JsonRpcId, Usage, UsageSource } from '@concerto/protocol';
 import { type CodexFailure, CodexNotification, type CodexTokens, type Item } from '@concerto/protocol/codex';
 import type { AgentOutput } from '../agent-connection.ts';
-import { agentInfo, askedAgain, log, plan, type Said, said, thought } from '../driver-output.ts';
+import { agentInfo, askedAgain, limited, log, plan, type Said, said, thought } from '../driver-output.ts';
 import { memberOf } from '../json-member.ts';
 import { ThoughtPieces } from '../thought-pieces.ts';
 import { isDelegation, isWork, itemCancelled, itemCompleted, itemStarted } from './codex-items.ts';
@@ -255,7 +255,11 @@ export class CodexTranslator {
     const isTold = limits.primary != null || limits.secondary != null || limits.rateLimitReachedType != null;
     if (!isTold || told === this.#limits) return [];
     this.#limits = told;
-    return says(agentInfo({ extra: { rate_limits: limits } }));
+    const { rateLimitReachedType: reached, primary } = limits;
+    const resetsAt = memberOf(primary, 'resetsAt');
+    const warning =
+      typeof reached === 'string' ? [limited(reached, true, typeof resetsAt === 'number' ? resetsAt : undefined)] : [];
+    return says(agentInfo({ extra: { rate_limits: limits } }), ...warning);
   }
 
   #completed(turn: CodexTurn): CodexMeaning[] {
