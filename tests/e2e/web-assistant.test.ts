@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openBrowser, pictures, startSession, statusBadge, visit } from '../support/open-browser.ts';
+import { accessFaults } from '../support/page-faults.ts';
 import { type StartedServer, startServer } from '../support/start-server.ts';
 
 const config = join(import.meta.dirname, '../../examples/assistant/Concerto.toml');
@@ -40,5 +41,14 @@ test('a person starts an assistant, sees what it calls, allows one call and refu
   await page.getByRole('region', { name: 'Result of turn 2' }).waitFor();
   expect(await page.locator('.tool').last().getAttribute('data-outcome')).toBe('denied');
   await page.screenshot({ path: `${pictures}/assistant-done.png` });
+
+  // 17.3 another way from the first turn on: it knows that turn and nothing of the second.
+  const address = page.url();
+  await result.getByRole('button', { name: 'Fork from here' }).click();
+  await page.waitForURL((url) => url.href !== address);
+  await result.getByText('[mock response to: kept "a"]').waitFor();
+  await page.getByRole('link', { name: 'from another session' }).waitFor();
+  expect(await page.getByRole('region', { name: 'Result of turn 2' }).count()).toBe(0);
+  expect(await accessFaults(page)).toEqual([]);
   expect(problems).toEqual([]);
 }, 60_000);

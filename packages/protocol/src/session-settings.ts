@@ -65,6 +65,10 @@ export type Offers = z.infer<typeof Offers>;
 export const SessionAgent = z.extend(Offers, {
   version: z.optional(z.string()),
   commands: z.optional(z.array(OfferedCommand)),
+  /** Where it works, where that is known. */
+  folder: z.optional(z.string()),
+  /** A session can be begun with what was said in it. */
+  canFork: z.optional(z.literal(true)),
   /** What a session may set, and what of it while it runs. */
   perSession: z.array(z.string()),
   live: z.array(z.string()),

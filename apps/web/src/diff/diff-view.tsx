@@ -1,5 +1,6 @@
 import type { FileChange } from '@concerto/protocol';
-import { type ReactNode, useMemo, useState } from 'react';
+import { type ReactNode, useContext, useMemo, useState } from 'react';
+import { pathFrom, ShownSessionContext } from '../session/shown-session.ts';
 import { Icon } from '../shell/icon.tsx';
 import { CodeBlock } from '../text/code-block.tsx';
 import { CopyButton } from '../text/copy-button.tsx';
@@ -45,17 +46,18 @@ type FileProps = { readonly change: FileChange; readonly isAlone: boolean };
 
 function FileDiff({ change, isAlone }: FileProps): ReactNode {
   const { path, kind, movedTo, patch, added, removed } = change;
+  const { folder } = useContext(ShownSessionContext);
   const [isOpen, setOpen] = useState(isAlone || added + removed <= shownLinesMax / 4);
   return (
     <div className="diff-file" data-open={isOpen}>
       <div className="diff-file-head">
         <button type="button" className="diff-toggle" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-          <span className="diff-path">
-            <Plain text={path} />
+          <span className="diff-path" title={path}>
+            <Plain text={pathFrom(folder, path)} />
             {movedTo !== undefined && (
               <>
                 {' '}
-                → <Plain text={movedTo} />
+                → <Plain text={pathFrom(folder, movedTo)} />
               </>
             )}
           </span>

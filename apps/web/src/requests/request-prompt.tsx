@@ -1,8 +1,9 @@
 import { type JsonObject, unreachable } from '@concerto/base';
 import type { LlmContent, SuspendEvent } from '@concerto/protocol';
-import type { ReactNode } from 'react';
+import { type ReactNode, useContext } from 'react';
 import { DiffView } from '../diff/diff-view.tsx';
 import { JsonView } from '../json/json-view.tsx';
+import { pathFrom, ShownSessionContext } from '../session/shown-session.ts';
 import { CommandLine } from '../text/command-line.tsx';
 import { Plain } from '../text/plain.tsx';
 import { BlockList } from '../timeline/block-list.tsx';
@@ -46,6 +47,7 @@ type ConsentEvent = Extract<SuspendEvent, { type: 'queryConsent' }>;
 function Consent({ event, isOpen }: { readonly event: ConsentEvent; readonly isOpen: boolean }): ReactNode {
   const { description, ...rest } = event.scope;
   const { locations = [], changes = [] } = event;
+  const { folder } = useContext(ShownSessionContext);
   const command = commandOf(event.scope);
   const details = detailsOf(rest);
   const isShown = command !== undefined || changes.length > 0;
@@ -60,7 +62,7 @@ function Consent({ event, isOpen }: { readonly event: ConsentEvent; readonly isO
         <ul className="paths" aria-label="Paths">
           {locations.map(({ path, line }) => (
             <li key={`${path}:${line ?? ''}`}>
-              <Plain text={line === undefined ? path : `${path}:${line}`} />
+              <Plain text={`${pathFrom(folder, path)}${line === undefined ? '' : `:${line}`}`} />
             </li>
           ))}
         </ul>
@@ -77,12 +79,13 @@ function Changes({
   readonly event: ConsentEvent;
   readonly isOpen: boolean;
 }): ReactNode {
+  const { folder } = useContext(ShownSessionContext);
   if (isOpen) return <DiffView changes={changes} />;
   return (
     <details className="json">
       <summary>
         <span className="json-title">Changes</span>
-        <span className="json-line">{changes.map(({ path }) => path).join(', ')}</span>
+        <span className="json-line">{changes.map(({ path }) => pathFrom(folder, path)).join(', ')}</span>
       </summary>
       <DiffView changes={changes} />
     </details>

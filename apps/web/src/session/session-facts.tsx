@@ -1,7 +1,7 @@
 import type { Session, SessionView } from '@concerto/protocol';
 import type { ReactNode } from 'react';
 import { Link } from '../routing/link.tsx';
-import { programPath } from '../routing/route.ts';
+import { programPath, sessionPath } from '../routing/route.ts';
 import { Age } from '../time/moment.tsx';
 import { BudgetMeter } from '../usage/budget-meter.tsx';
 import { ContextMeter } from '../usage/context-meter.tsx';
@@ -11,7 +11,7 @@ import { SettingsFacts } from './settings-facts.tsx';
 
 type Props = { readonly session: Session; readonly view: SessionView };
 
-export function SessionFacts({ session, view }: Props): ReactNode {
+export function SessionFacts({ session, view, live }: Props & { readonly live: readonly string[] }): ReactNode {
   const { agent, kind, turn, createdAt, capabilities, once, id } = session;
   const { version } = view.agent;
   return (
@@ -25,7 +25,7 @@ export function SessionFacts({ session, view }: Props): ReactNode {
             `${agent} ${version ?? ''}`.trim()
           )}
         </Fact>
-        <SettingsFacts session={session} view={view} />
+        <SettingsFacts session={session} view={view} live={live} />
         <Fact name="started">
           <Age at={createdAt} />
         </Fact>
@@ -43,6 +43,11 @@ export function SessionFacts({ session, view }: Props): ReactNode {
         <Fact name="can">
           {capabilities === undefined || capabilities.length === 0 ? 'nothing announced' : capabilities.join(', ')}
         </Fact>
+        {session.forkOf !== undefined && (
+          <Fact name="forked">
+            <Link href={sessionPath(session.forkOf.session)}>from another session</Link>
+          </Fact>
+        )}
         <Fact name="id">
           <code className="session-id">{id}</code>
         </Fact>

@@ -19,8 +19,10 @@ import { RunAgain } from './run-again.tsx';
 import { SessionFacts } from './session-facts.tsx';
 import { SessionHeader, WaitingLine } from './session-header.tsx';
 import { SessionTools } from './session-tools.tsx';
+import { ShownSessionContext } from './shown-session.ts';
 import { useKeepSeen } from './use-keep-seen.ts';
 import { useSession } from './use-session.ts';
+import { useShownSession } from './use-shown-session.ts';
 import { WorktreePanel } from './worktree-panel.tsx';
 
 /** One session: what happened and happens, what waits, and everything one can say to it. */
@@ -28,6 +30,7 @@ export function SessionPage({ id }: { readonly id: string }): ReactNode {
   const { view, items, session, queue, connection, retry, refusal, reload, ...shown } = useSession(id);
   const { status, statusSince, hasFailed, isStale, isReplaying, behind, earlier, unshownTo, readEarlier, hold } = shown;
   const following = useFollowing({ items, isBusy: shown.isBusy, earlier: { read: readEarlier, hold } });
+  const { context, live } = useShownSession(id, view.turns);
   useKeepSeen(id, isReplaying ? 0 : view.position);
   const field = useRef<HTMLTextAreaElement>(null);
   const [oldest] = view.requests;
@@ -39,54 +42,56 @@ export function SessionPage({ id }: { readonly id: string }): ReactNode {
   });
   if (refusal !== undefined) return <Refused error={refusal} onRetry={retry} />;
   return (
-    <main className="session-page" tabIndex={-1} data-stale={isStale}>
-      <SessionHeader
-        id={id}
-        session={session}
-        status={status}
-        isStale={isStale}
-        hasFailed={hasFailed}
-        statusSince={statusSince}
-        onChanged={reload}
-        connection={<ConnectionBadge connection={connection} behind={behind} onRetry={retry} />}
-      />
-      <div className="session-columns">
-        <div className="session-main">
-          <Timeline
-            sessionId={id}
-            view={view}
-            items={items}
-            earlier={earlier}
-            unshown={unshownTo}
-            following={following}
-            isReplaying={isReplaying}
-          />
-          <WaitingLine session={session} />
-          <LoginProblem agent={view.agent} />
-          <CutTurn session={session} view={view} />
-          <Composer
-            key={id}
-            id={id}
-            status={status}
-            open={oldest?.event}
-            canSteer={session?.capabilities === undefined || session.capabilities.includes('steer')}
-            fieldRef={field}
-            onSent={following.follow}
-            commands={view.agent.commands}
-            whenOver={<RunAgain session={session} />}
-          />
+    <ShownSessionContext value={context}>
+      <main className="session-page" tabIndex={-1} data-stale={isStale}>
+        <SessionHeader
+          id={id}
+          session={session}
+          status={status}
+          isStale={isStale}
+          hasFailed={hasFailed}
+          statusSince={statusSince}
+          onChanged={reload}
+          connection={<ConnectionBadge connection={connection} behind={behind} onRetry={retry} />}
+        />
+        <div className="session-columns">
+          <div className="session-main">
+            <Timeline
+              sessionId={id}
+              view={view}
+              items={items}
+              earlier={earlier}
+              unshown={unshownTo}
+              following={following}
+              isReplaying={isReplaying}
+            />
+            <WaitingLine session={session} />
+            <LoginProblem agent={view.agent} />
+            <CutTurn session={session} view={view} />
+            <Composer
+              key={id}
+              id={id}
+              status={status}
+              open={oldest?.event}
+              canSteer={session?.capabilities === undefined || session.capabilities.includes('steer')}
+              fieldRef={field}
+              onSent={following.follow}
+              commands={view.agent.commands}
+              whenOver={<RunAgain session={session} />}
+            />
+          </div>
+          <aside className="session-side" aria-label="Queue and facts">
+            <PlanPanel plan={view.plan} />
+            <ChildrenPanel id={id} count={session?.children ?? 0} />
+            <QueuePanel {...queue} />
+            {session !== undefined && <WorktreePanel session={session} />}
+            {session !== undefined && <SessionFacts session={session} view={view} live={live} />}
+            <SessionTools key={id} id={id} session={session} position={view.position} onChanged={reload} />
+          </aside>
         </div>
-        <aside className="session-side" aria-label="Queue and facts">
-          <PlanPanel plan={view.plan} />
-          <ChildrenPanel id={id} count={session?.children ?? 0} />
-          <QueuePanel {...queue} />
-          {session !== undefined && <WorktreePanel session={session} />}
-          {session !== undefined && <SessionFacts session={session} view={view} />}
-          <SessionTools key={id} id={id} session={session} position={view.position} onChanged={reload} />
-        </aside>
-      </div>
-      <Announcer view={view} isReplaying={isReplaying} />
-    </main>
+        <Announcer view={view} isReplaying={isReplaying} />
+      </main>
+    </ShownSessionContext>
   );
 }
 

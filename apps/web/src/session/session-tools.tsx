@@ -1,5 +1,5 @@
 import type { Session } from '@concerto/protocol';
-import { lazy, type ReactNode, Suspense, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useContext, useState } from 'react';
 import type { InspectorTab } from '../audit/inspector.tsx';
 import { failureOf } from '../fetching/failure.ts';
 import { ConfirmButton } from '../keeping/confirm-button.tsx';
@@ -8,6 +8,7 @@ import { navigate, replaceAddress, useLocation } from '../routing/use-location.t
 import { post } from '../shell/notice-board.ts';
 import { useShortcuts } from '../shell/use-shortcuts.ts';
 import { isOver } from './lifecycle-table.ts';
+import { ShownSessionContext } from './shown-session.ts';
 
 // Loaded when somebody wants them: few do.
 const Inspector = lazy(async () => ({ default: (await import('../audit/inspector.tsx')).Inspector }));
@@ -33,6 +34,7 @@ export function SessionTools({ id, session, position, onChanged }: Props): React
       post('bad', failureOf(cause).text);
     }
   };
+  const { fork } = useContext(ShownSessionContext);
   return (
     <section className="panel session-tools" aria-label="Inspect, export and keep">
       <button type="button" className="button small" title="Audit and events (i)" onClick={() => setTab('audit')}>
@@ -44,6 +46,16 @@ export function SessionTools({ id, session, position, onChanged }: Props): React
       <button type="button" className="button small" onClick={() => void take('json')}>
         Export JSON
       </button>
+      {fork !== undefined && (
+        <button
+          type="button"
+          className="button small"
+          title="Begin another session with all that was said in this one"
+          onClick={() => fork(Number.MAX_SAFE_INTEGER)}
+        >
+          Fork
+        </button>
+      )}
       {session !== undefined && session.parent === undefined && <Keep session={session} onChanged={onChanged} />}
       {tab !== undefined && (
         <Suspense>

@@ -2,27 +2,25 @@ import type { Session, SessionView } from '@concerto/protocol';
 import { type ReactNode, useState } from 'react';
 import { client } from '../client.ts';
 import { failureOf } from '../fetching/failure.ts';
-import { useFetched } from '../fetching/use-fetched.ts';
 import { post } from '../shell/notice-board.ts';
 import { Fact } from './fact.tsx';
 import { isOver } from './lifecycle-table.ts';
 
-type Props = { readonly session: Session; readonly view: SessionView };
+type Props = { readonly session: Session; readonly view: SessionView; readonly live: readonly string[] };
 
 const switched = ['model', 'mode', 'effort'] as const;
 type Switched = (typeof switched)[number];
 const offeredAs = { model: 'models', mode: 'modes', effort: 'efforts' } as const;
 
 /** What the session has of its own, and what of it can be switched while it runs. */
-export function SettingsFacts({ session, view }: Props): ReactNode {
+export function SettingsFacts({ session, view, live }: Props): ReactNode {
   const { settings, supervisor, id } = session;
-  const may = useFetched((signal) => client.agent(id, { signal }), { key: id });
-  const live = isOver(session.status) ? [] : (may.value?.live ?? []);
+  const switchable = isOver(session.status) ? [] : live;
   const { model: _model, mode: _mode, effort: _effort, worktree: _worktree, ...params } = settings?.params ?? {};
   return (
     <>
       {switched.map((name) => (
-        <SwitchFact key={name} name={name} id={id} agent={view.agent} isLive={live.includes(name)} />
+        <SwitchFact key={name} name={name} id={id} agent={view.agent} isLive={switchable.includes(name)} />
       ))}
       {settings?.workingDir !== undefined && (
         <Fact name="folder">

@@ -2,6 +2,7 @@ import { type GapEntry, type StatusEntry, type SteerEntry, type TextEntry, textC
 import { type ReactNode, useContext, useState } from 'react';
 import { JsonView } from '../json/json-view.tsx';
 import { whoText } from '../requests/who-text.ts';
+import { ShownSessionContext } from '../session/shown-session.ts';
 import { Icon } from '../shell/icon.tsx';
 import { statusWords } from '../status/status-words.ts';
 import { Markdown } from '../text/markdown.tsx';
@@ -57,6 +58,8 @@ export function Said({ entry, result, isCurrent }: SaidProps): ReactNode {
 
 function ResultFoot({ result }: { readonly result: ResultItem }): ReactNode {
   const { number, fields, usage, tookMs, at } = result;
+  const { fork } = useContext(ShownSessionContext);
+  const isNested = useContext(NestedIn) !== '';
   const used = usageText(usage.total);
   return (
     <>
@@ -64,6 +67,16 @@ function ResultFoot({ result }: { readonly result: ResultItem }): ReactNode {
       <p className="result-foot">
         <Icon name="check" />
         <span>Turn {number} done</span>
+        {fork !== undefined && !isNested && (
+          <button
+            type="button"
+            className="link-button"
+            title="Begin another session with what was said up to here"
+            onClick={() => fork(number)}
+          >
+            Fork from here
+          </button>
+        )}
         {tookMs >= 1000 && <span>{durationText(tookMs)}</span>}
         {used !== undefined && <span>{used}</span>}
         <ClockTime at={at} />

@@ -1,11 +1,12 @@
 import type { Tool } from '@concerto/protocol';
-import { lazy, type ReactNode, Suspense, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useContext, useState } from 'react';
 import { Counts, DiffView } from '../diff/diff-view.tsx';
 import { JsonView } from '../json/json-view.tsx';
 import { lineOf } from '../json/line-of.ts';
 import { useRow } from '../live/use-overview.ts';
 import { Link } from '../routing/link.tsx';
 import { sessionPath } from '../routing/route.ts';
+import { pathFrom, ShownSessionContext } from '../session/shown-session.ts';
 import { Icon, type IconName } from '../shell/icon.tsx';
 import { TerminalView } from '../terminal/terminal-view.tsx';
 import { CommandLine } from '../text/command-line.tsx';
@@ -52,9 +53,10 @@ export function ToolCall({ item }: { readonly item: Tool }): ReactNode {
 
 /** What it was done on; of a model or an agent that a program asked, what it answered and what that took. */
 function Subject({ item }: { readonly item: Tool }): ReactNode {
+  const { folder } = useContext(ShownSessionContext);
   const row = useRow(item.childSession ?? '');
   const answer = answerOf(item);
-  if (answer === undefined) return <code className="json-line">{item.status ?? subjectOf(item)}</code>;
+  if (answer === undefined) return <code className="json-line">{item.status ?? subjectOf(item, folder)}</code>;
   const tokens = row === undefined ? answer.tokens : row.usage.inputTokens + row.usage.outputTokens;
   return (
     <span className="json-line">
@@ -136,11 +138,11 @@ function sum(changes: Tool['changes'], side: 'added' | 'removed'): number {
 }
 
 /** What it was done on, in a line. */
-function subjectOf({ args, locations, changes }: Tool): string {
+function subjectOf({ args, locations, changes }: Tool, folder: string | undefined): string {
   const command = commandOf(args);
   if (command !== undefined) return command.split('\n', 1)[0] ?? '';
   const paths = changes.length > 0 ? changes : locations;
-  if (paths.length > 0) return paths.map(({ path }) => path).join(', ');
+  if (paths.length > 0) return paths.map(({ path }) => pathFrom(folder, path)).join(', ');
   return lineOf(args);
 }
 

@@ -1,10 +1,12 @@
+import { canFork } from '@concerto/agents';
 import type { EventLog } from '@concerto/log';
 import { liveSettings, Offers, type SessionAgent, type WorkEvent } from '@concerto/protocol';
+import type { SessionState } from '@concerto/session';
 import type { CatalogEntry } from '../catalog.ts';
 import type { Report } from '../ports.ts';
 import type { Worker, WorkerOutput } from '../worker.ts';
 import { aboutCalls } from './approval-call.ts';
-import { weighed } from './request-risk.ts';
+import { folderOf, weighed } from './request-risk.ts';
 
 const collection = 'agent-details';
 /** The same by the name of the entry, for who is about to start one. */
@@ -47,15 +49,23 @@ function isInfo(event: WorkEvent): event is Info {
 
 export async function agentDetails(
   log: EventLog,
-  session: string,
+  { id, settings, supervises }: SessionState,
   entry: CatalogEntry | undefined,
 ): Promise<SessionAgent> {
-  const stored = await log.getDocument(collection, session);
+  const stored = await log.getDocument(collection, id);
+  const folder = settings?.workingDir ?? (entry?.kind === 'agent' ? folderOf(entry.spec) : undefined);
+  const forks = entry !== undefined && supervises === undefined && (entry.kind !== 'agent' || canFork(entry.spec));
   const perSession = [...(entry?.perSession ?? [])];
   const isOwnWire = entry?.kind === 'agent' && (entry.spec.protocol ?? 'ndjson') === 'ndjson';
   const switches = entry !== undefined && entry.kind !== 'program' && !isOwnWire;
   const live = liveSettings.filter((name) => switches && perSession.includes(name));
-  return { ...(stored === undefined ? {} : JSON.parse(stored.value)), perSession, live };
+  return {
+    ...(stored === undefined ? {} : JSON.parse(stored.value)),
+    ...(folder === undefined ? {} : { folder }),
+    ...(forks ? { canFork: true } : {}),
+    perSession,
+    live,
+  };
 }
 
 /** What an entry's agent offered when one last ran. */

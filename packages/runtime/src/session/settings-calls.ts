@@ -96,7 +96,7 @@ export class SettingsCalls {
   /** What its agent offers, as it last said, and what of it may be set. */
   async agentOf(id: string): Promise<SessionAgent | undefined> {
     const state = await this.#state(id);
-    return state === undefined ? undefined : await agentDetails(this.#options.log, id, this.#entryOf(state));
+    return state === undefined ? undefined : await agentDetails(this.#options.log, state, this.#entryOf(state));
   }
 
   async #state(id: string): Promise<SessionState | undefined> {
