@@ -74,6 +74,8 @@ describe('the real claude program, driven', () => {
       input: writes.arguments,
     });
     expect(existsSync(out())).toBe(false);
+    // A budget stops it here, not at the end of the turn.
+    await expect.poll(() => usageOf(agent), { timeout }).toMatchObject({ input: 100, output: 20, cost: 600 });
     await answer(agent, asked, 'yes');
     expect((await agent.until('result')).at(-1)).toMatchObject({
       text: 'Written.',

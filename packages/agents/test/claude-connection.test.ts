@@ -404,3 +404,22 @@ test('one that is not there cannot be forked: nothing begins in its place', asyn
   const lost = startClaude({}, { fork: { id: 'lost', upTo: 'x' } });
   await expect(lost).rejects.toMatchObject({ code: 'init-refused', message: expect.stringContaining('lost') });
 });
+
+test('what is used is told in the middle of a turn, and at its end only the rest', async () => {
+  const agent = await startClaude();
+  const output = reader(agent);
+  await agent.prompt({ text: 'spend' });
+  const asked = rawOf<{ id: string }>(await output.until('approval'));
+  expect(await output.until('usage')).toMatchObject({
+    usage: { inputTokens: 100, outputTokens: 20, costMicroUsd: 250_000 },
+    source: { model: 'fake' },
+  });
+  await agent.reply({ inReplyTo: 'approval', inReplyToId: asked.id, value: 'yes' });
+  expect(await output.until('usage')).toMatchObject({
+    usage: { inputTokens: 200, outputTokens: 30, costMicroUsd: 500_000 },
+    source: { context: { used: 120, size: 1000 } },
+  });
+  expect(await output.until('result')).toMatchObject({
+    raw: { usage: { input_tokens: 300, output_tokens: 50 }, cost_usd: 0.75 },
+  });
+});

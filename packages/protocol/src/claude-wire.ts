@@ -43,6 +43,18 @@ const tokens = z.looseObject({
   cache_creation_input_tokens: count,
 });
 
+const modelUsage = z.record(
+  z.string(),
+  z.looseObject({
+    inputTokens: count,
+    outputTokens: count,
+    cacheReadInputTokens: count,
+    cacheCreationInputTokens: count,
+    contextWindow: count,
+    costUSD: count,
+  }),
+);
+
 const stream = z.looseObject({
   type: z.literal('stream_event'),
   parent_tool_use_id: lenient(z.nullable(z.string())),
@@ -160,19 +172,7 @@ const result = z.looseObject({
   duration_api_ms: count,
   usage: lenient(tokens),
   /** Of the whole process so far, with its sub-agents. */
-  modelUsage: lenient(
-    z.record(
-      z.string(),
-      z.looseObject({
-        inputTokens: count,
-        outputTokens: count,
-        cacheReadInputTokens: count,
-        cacheCreationInputTokens: count,
-        contextWindow: count,
-        costUSD: count,
-      }),
-    ),
-  ),
+  modelUsage: lenient(modelUsage),
   permission_denials: lenient(z.array(z.looseObject({ tool_name: text }))),
 });
 export type ClaudeResult = z.infer<typeof result>;
@@ -245,4 +245,6 @@ export const ClaudeIntroduction = z.looseObject({
 export type ClaudeIntroduction = z.infer<typeof ClaudeIntroduction>;
 
 /** The answer to what a conversation has cost so far. */
-export const ClaudeUsageAnswer = z.looseObject({ session: z.looseObject({ total_cost_usd: z.number() }) });
+export const ClaudeUsageAnswer = z.looseObject({
+  session: z.looseObject({ total_cost_usd: z.number(), model_usage: lenient(modelUsage) }),
+});

@@ -1,7 +1,7 @@
 import type { Json } from '@concerto/base';
 import { type ClaudeResult, ClaudeUsageAnswer, type Usage, type UsageSource } from '@concerto/protocol';
 
-export type ClaudeCharge = { readonly usage: Usage; readonly source: UsageSource };
+export type ClaudeCharge = { readonly kind: 'usage'; readonly usage: Usage; readonly source: UsageSource };
 
 type Tokens = {
   readonly inputTokens: number;
@@ -37,18 +37,28 @@ export class ClaudeAccount {
     if (parsed.success) this.#paid ??= parsed.data.session.total_cost_usd;
   }
 
+  /** The answer to what was used up to now, in the middle of a turn; an older program tells too little for that. */
+  interim(answer: Json): readonly ClaudeCharge[] {
+    const parsed = ClaudeUsageAnswer.safeParse(answer);
+    if (!parsed.success || this.#isResumed || this.#paid === undefined) return [];
+    const { total_cost_usd, model_usage: modelUsage = {} } = parsed.data.session;
+    if (Object.keys(modelUsage).length === 0) return [];
+    return this.charge({ type: 'result', subtype: 'success', total_cost_usd, modelUsage }, undefined).filter(isSome);
+  }
+
   /** What is new since the last bill, for each model; `used` is how full the window of the first of them is. */
   charge(result: ClaudeResult, used: number | undefined): readonly ClaudeCharge[] {
     const total = result.total_cost_usd ?? 0;
     // Where nobody knows what was paid before, the first bill is none.
     const cost = this.#paid === undefined ? undefined : Math.max(0, total - this.#paid);
     this.#paid = total;
-    const models = this.#models(result);
-    const isTurnAlone = this.#isResumed || models.length === 0;
+    const models = this.#models(result, used !== undefined);
+    const isTurnAlone = this.#isResumed || (models.length === 0 && result.modelUsage === undefined);
     this.#isResumed = false;
-    if (isTurnAlone) return [{ usage: withCost(tokensOf(result), cost), source: {} }];
+    if (isTurnAlone) return [{ kind: 'usage', usage: withCost(tokensOf(result), cost), source: {} }];
     const [only] = models;
     return models.map(({ model, tokens, own, size }) => ({
+      kind: 'usage',
       usage: withCost(tokens, models.length === 1 && only !== undefined ? cost : own),
       source: {
         model,
@@ -57,8 +67,9 @@ export class ClaudeAccount {
     }));
   }
 
-  #models({ modelUsage = {} }: ClaudeResult) {
-    return Object.entries(modelUsage).flatMap(([model, told]) => {
+  /** Those that have used something since; the first also for how full its window is. */
+  #models({ modelUsage = {} }: ClaudeResult, isFirstTold: boolean) {
+    return Object.entries(modelUsage).flatMap(([model, told], index) => {
       const before = this.#used.get(model) ?? { ...none, cost: 0 };
       const cacheReadTokens = told.cacheReadInputTokens ?? 0;
       const cacheWriteTokens = told.cacheCreationInputTokens ?? 0;
@@ -77,10 +88,15 @@ export class ClaudeAccount {
         cacheWriteTokens: Math.max(0, cacheWriteTokens - before.cacheWriteTokens),
       };
       const own = Math.max(0, now.cost - before.cost);
-      if (tokens.inputTokens === 0 && tokens.outputTokens === 0 && own === 0) return [];
+      const isNothing = tokens.inputTokens === 0 && tokens.outputTokens === 0 && own === 0;
+      if (isNothing && !(isFirstTold && index === 0)) return [];
       return [{ model, tokens, own, size: told.contextWindow }];
     });
   }
+}
+
+function isSome({ usage: { inputTokens, outputTokens, costMicroUsd = 0 } }: ClaudeCharge): boolean {
+  return inputTokens > 0 || outputTokens > 0 || costMicroUsd > 0;
 }
 
 /** Of the turn alone, without its sub-agents: an older program tells no more. */

@@ -25,6 +25,7 @@ const howToLogIn = 'run `claude` in a terminal and log in, or give it ANTHROPIC_
 const ruleHook = 'tool-rules';
 const versionRequest = 'version';
 const accountRequest = 'account';
+const spentRequest = 'spent';
 
 type Handshake = {
   readonly id: string;
@@ -216,6 +217,9 @@ export class ClaudeConversation implements Conversation {
         if (this.#conversation === meaning.id) return;
         this.#conversation = meaning.id;
         return this.#link.say(conversation(meaning.id));
+      case 'spent':
+        // A write that fails means that the process is gone, which its exit reports.
+        return void this.#control.tell(spentRequest, { subtype: 'get_usage' }).catch(() => undefined);
       case 'used':
         return this.#guard.began(meaning.callId, claudeRuleNames(this.#params, meaning.tool));
       case 'was-used':
@@ -259,6 +263,7 @@ export class ClaudeConversation implements Conversation {
   #answered({ requestId, response, error }: Extract<ClaudeMeaning, { kind: 'answered' }>): void {
     if (requestId === versionRequest) this.version = textAt(response, 'version') ?? this.version;
     if (requestId === accountRequest) this.#account.began(response);
+    if (requestId === spentRequest) this.#spent(response);
     this.#control.answered(requestId, error);
     const handshake = this.#handshake;
     if (handshake?.id !== requestId) return;
@@ -266,9 +271,17 @@ export class ClaudeConversation implements Conversation {
     else handshake.refuse(this.#link.failure('init-refused', `refused to begin: ${error}`));
   }
 
+  /** In the middle of a turn: who has a budget is stopped there, not at its end. */
+  #spent(answer: Json): void {
+    if (this.#turn === undefined) return;
+    const charges = this.#account.interim(answer);
+    this.#turn.early.push(...charges);
+    this.#link.say(...charges);
+  }
+
   #ended(end: ClaudeEnd): void {
     const charges = this.#account.charge(end.result, end.contextUsed);
-    this.#link.say(...charges.map((charge) => ({ kind: 'usage' as const, ...charge })));
+    this.#link.say(...charges);
     // Work that nobody asked for is told as a turn's: who was asked for something in it must hear of its end.
     const turn = this.#turn ?? this.#newTurn();
     turn.ended(end, charges);

@@ -25,6 +25,8 @@ export type ClaudeMeaning =
   | { readonly kind: 'answered'; readonly requestId: string; readonly response: Json; readonly error?: string }
   /** A message of ours that came while it was at work; no more is heard of one that is dropped. */
   | { readonly kind: 'queued' | 'taken-up' | 'dropped'; readonly uuid: string }
+  /** A message of the model is over, and what it has used is known. */
+  | { readonly kind: 'spent' }
   | { readonly kind: 'conversation'; readonly id: string; readonly version: string | undefined }
   /** A tool is used, and was: for the session's rules. */
   | { readonly kind: 'used'; readonly callId: string; readonly tool: string }
@@ -170,6 +172,7 @@ export class ClaudeTranslator {
       const { input_tokens = 0, output_tokens = 0, cache_read_input_tokens = 0 } = event.usage;
       this.#contextUsed =
         input_tokens + output_tokens + cache_read_input_tokens + (event.usage.cache_creation_input_tokens ?? 0);
+      return [{ kind: 'spent' }];
     }
     if (event.type === 'content_block_start' && event.content_block?.type === 'text') {
       return [...this.#restOfThought(), ...this.#paragraph()];

@@ -13,6 +13,8 @@ export class ClaudeTurn {
   /** Messages that steer, by id, and that the program has not taken up yet: its work is not done before. */
   readonly #steered = new Map<string, AgentSteer>();
   readonly #parts: ClaudePart[] = [];
+  /** What was charged before the bill of the part that runs. */
+  readonly early: ClaudeCharge[] = [];
   #last: ClaudeEnd | undefined;
   /** It works at a part now, or is about to. */
   #isGoingOn = true;
@@ -69,7 +71,7 @@ export class ClaudeTurn {
   ended(end: ClaudeEnd, charges: readonly ClaudeCharge[]): void {
     this.#isGoingOn = false;
     this.#last = end;
-    this.#parts.push({ result: end.result, charges });
+    this.#parts.push({ result: end.result, charges: [...this.early.splice(0), ...charges] });
   }
 
   /** Says so, when what it waits for has changed. */

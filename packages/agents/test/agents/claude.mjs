@@ -42,6 +42,7 @@ let doing;
 let isDeaf = false;
 let hooks = {};
 let messages = 0;
+let used;
 
 if (resume === 'lost') {
   process.stderr.write(`No conversation found with session ID: ${resume}\n`);
@@ -78,6 +79,17 @@ const turns = {
       text('Done.');
       end({ result: 'Done.' });
     }
+  },
+  // It tells what it has used before its turn is over.
+  async spend() {
+    total += 0.25;
+    used = { fake: { inputTokens: 100, outputTokens: 20, costUSD: 0.25, contextWindow: 1000 } };
+    say({ type: 'stream_event', event: { type: 'message_start', message: { id: 'm-1', model: 'fake' } } });
+    say({ type: 'stream_event', event: { type: 'message_delta', usage: { input_tokens: 100, output_tokens: 20 } } });
+    const input = { command: 'ls' };
+    await ask({ subtype: 'can_use_tool', tool_name: 'Bash', input, tool_use_id: 'toolu_1' });
+    used = { fake: { inputTokens: 300, outputTokens: 50, costUSD: 0.75, contextWindow: 1000 } };
+    end({ result: 'Spent.', modelUsage: used });
   },
   // Under the session's rules: our hook is asked first, then we are.
   async asks() {
@@ -238,7 +250,7 @@ const answers = {
     return { commands: [], ...account };
   },
   get_binary_version: () => ({ version: '9.9' }),
-  get_usage: () => ({ session: { total_cost_usd: total } }),
+  get_usage: () => ({ session: { total_cost_usd: total, model_usage: used } }),
 };
 
 createInterface({ input: process.stdin }).on('line', (line) => {
