@@ -299,7 +299,8 @@ test('after kill -9 an agent that worked for an assistant is ended, and not call
   const { id } = await api.start({ assistant: 'chief', prompt: 'Let it work' });
   const called = (await api.until(id, (event) => event.childSession !== undefined)).at(-1);
   const child = called.childSession;
-  await expect.poll(async () => (await api.get(`/api/sessions/${child}`)).status).toBe(200);
+  const isThere = async (): Promise<number> => (await api.get(`/api/sessions/${child}`)).status;
+  await expect.poll(isThere, { timeout: 10_000 }).toBe(200);
   await api.until(child, (event) => event.type === 'content');
   await server.kill();
   await serve();
