@@ -19,6 +19,7 @@ export async function listSessions(client: ConcertoClient, options: Listing): Pr
   const query = { archived, ...(wanted === undefined ? {} : { status: wanted.data }) };
   const list = await (search === undefined ? client.list(query) : findSessions(client, { ...query, q: search }));
   if (json) printJson(list);
+  else if (search !== undefined && list.sessions.length === 0) print('Nothing is found.');
   else print(sessionTable(list.sessions));
   if (!json && list.nextCursor !== undefined) print(`(the newest ${list.sessions.length}; there are older ones)`);
   return 0;
