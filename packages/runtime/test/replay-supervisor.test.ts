@@ -5,14 +5,14 @@ import { replaySupervisor } from '../src/index.ts';
 
 const places = { environment: {}, directory: '.', projectDirectory: '.', name: 'guard' };
 
-function moduleOf(body: string) {
+function moduleOf(body: string, how = '') {
   const source = `model Architect { provider: "mock", model: "x" }
 @supervisor
 fn guard(session: Session) {
     let mut calls = 0;
     listen session {
         "tool_call" => |c: ToolCall| { calls = calls + 1; },
-        "approval" => |a: Approval| { ${body} },
+        "approval"${how} => |a: Approval| { ${body} },
     };
 }
 `;
@@ -35,9 +35,9 @@ const question: PublicEvent = {
 
 const call: PublicEvent = { type: 'functionCall', callId: 'c', name: 'Bash', args: {} };
 
-async function answersOf(body: string, events: readonly PublicEvent[], withinMs = 10_000) {
+async function answersOf(body: string, events: readonly PublicEvent[], withinMs = 10_000, how = '') {
   const asked = new Set(events.flatMap((event) => ('requestId' in event ? [event.requestId] : [])));
-  const answers = await replaySupervisor(moduleOf(body), { id: 's', events, asked }, { ...places, withinMs });
+  const answers = await replaySupervisor(moduleOf(body, how), { id: 's', events, asked }, { ...places, withinMs });
   return Object.fromEntries(answers);
 }
 
@@ -67,6 +67,15 @@ test('one that takes too long, or throws, passes, and is asked the next', async 
   const events = ['Sleep', 'Break', 'Bash'].map((tool) => approval(tool, { tool }));
   expect(await answersOf(body, events, 200)).toMatchObject({
     Sleep: { kind: 'passed', reason: 'it did not answer within 0.2 s' },
+    Break: { kind: 'passed', reason: expect.stringContaining('broke') },
+    Bash: { kind: 'answer', response: true },
+  });
+});
+
+test('a handler beside the others that fails passes too, and the supervisor goes on listening', async () => {
+  const body = 'std::time::sleep(1); if a.tool == "Break" { throw "broke"; } "yes"';
+  const events = ['Break', 'Bash'].map((tool) => approval(tool, { tool }));
+  expect(await answersOf(body, events, 10_000, ' (parallel: true)')).toMatchObject({
     Break: { kind: 'passed', reason: expect.stringContaining('broke') },
     Bash: { kind: 'answer', response: true },
   });

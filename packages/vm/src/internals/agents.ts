@@ -326,6 +326,15 @@ function supervisorFailed(vm: Vm, state: State, cause: Value): number {
   return ROUTE.again;
 }
 
+/** state, error → what a handler beside the session ends with: the error, unless the session goes on without it. */
+const taskFailed: Native = (stack, at, _count, vm) => {
+  const state = stateOf(stack[at]);
+  const cause = stack[at + 1] ?? null;
+  if (!isSupervised(state)) return handlerError(state, cause);
+  supervisorFailed(vm, state, cause);
+  return null;
+};
+
 function handlerError(state: State, cause: Value): Value {
   const type = textOf(stateOf(get(state, 'message')), 'type');
   const message = `the handler of "${type}" failed: ${display(cause)}`;
@@ -374,7 +383,7 @@ export const AGENT_INTERNALS = {
   $listen_replied: replied,
   $listen_failed: handlerFailed,
   $listen_task: handlerTask,
-  $listen_broken: ((stack, at) => handlerError(stateOf(stack[at]), stack[at + 1] ?? null)) satisfies Native,
+  $listen_broken: taskFailed,
   $agent_result: ((stack, at) => get(stateOf(stack[at]), 'result')) satisfies Native,
   $is_agent: ((stack, at) => {
     const value = stack[at];
