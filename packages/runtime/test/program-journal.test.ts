@@ -251,7 +251,7 @@ describe('a journal', () => {
       const replay = await stage.run(source, { ...options, replayOnly: true });
       expect(replay.replayed).toEqual([...again.replayed, ...again.lines]);
     }
-  }, 60_000);
+  }, 180_000);
 
   test('an answer that a model may give again is not asked for again', async () => {
     const server = await startScriptedModelServer(() => 'the answer');

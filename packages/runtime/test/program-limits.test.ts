@@ -1,5 +1,5 @@
 import { ok } from '@concerto/base';
-import { buildProgram } from '@concerto/language';
+import { buildProgram, readManifest } from '@concerto/language';
 import { afterEach, expect, test } from 'vitest';
 import type { CatalogEntry, LoadedProgram } from '../src/index.ts';
 import { openStage, type Stage } from './session-stage.ts';
@@ -12,8 +12,19 @@ afterEach(async () => {
 
 type Limits = NonNullable<LoadedProgram['limits']>;
 
+/** Says that it is done, whatever it is told. */
+const agent = `process.stdin.on('data', () => console.log('{"type":"result","text":"done"}'))`;
+const { manifest } = readManifest(`[project]
+name = "p"
+version = "1"
+entry = "main.conc"
+[agents.worker]
+command = ${JSON.stringify(process.execPath)}
+args = ["-e", ${JSON.stringify(agent)}]
+`);
+
 function program(name: string, source: string, limits: Limits = {}): CatalogEntry {
-  const { module, diagnostics } = buildProgram({ entry: 'main.conc', readFile: () => source });
+  const { module, diagnostics } = buildProgram({ entry: 'main.conc', readFile: () => source, manifest });
   if (module === undefined) throw new Error(diagnostics.map(({ message }) => message).join('\n'));
   return { kind: 'program', name, load: () => ok({ module, projectDirectory: process.cwd(), limits }) };
 }
@@ -62,9 +73,18 @@ test.each<[string, string, Limits, RegExp]>([
   ],
   ['depth', 'deeper(1);', { depth: 100 }, /recursion deeper than 100 calls/],
   ['stream', 'while true { emit("again", "and again"); }', { stream: 10_000 }, /said and heard more than 10000 bytes/],
+  ['size', 'emit("text", "x".repeat(2_000));', { size: 1_000 }, /a string longer than 1000/],
+  ['size', 'emit("text", "x".repeat(900).replace("x", "yy"));', { size: 1_000 }, /a string longer than 1000/],
+  [
+    'size',
+    'let mut all: Array<Any> = [1]; while true { all = all.concat(all); }',
+    { size: 1_000 },
+    /more than 1000 elements/,
+  ],
+  ['at_once', 'let all = await (one(), one(), one());', { at_once: 1 }, /more than 1 things at the same time/],
   ['steps', 'while true { }', { steps: 1_000 }, /more than 1000 steps without an effect/],
 ])('a program that passes its limit `%s` fails and says so', { timeout: 60_000 }, async (name, body, limits, says) => {
-  const source = `fn deeper(n: Int) -> Int { deeper(n + 1) + 1 }\nfn main() {\n    ${body}\n}\n`;
+  const source = `fn deeper(n: Int) -> Int { deeper(n + 1) + 1 }\nasync fn one() -> Any { await emit("one", 1) }\nasync fn main() {\n    ${body}\n}\n`;
   stage = openStage({ agents: [], entries: [program(name, source, limits)] });
   const id = await started(name);
   const error = await stage.until(id, (event) => event.type === 'error');
@@ -86,4 +106,34 @@ test('no more programs work at once than may; the next one has its turn when one
     { actor: 'user', key: undefined },
   );
   await stage.until(second, (event) => event.type === 'complete');
+});
+
+test('a program that opens more sessions than it may is told so by the call', { timeout: 60_000 }, async () => {
+  const source = `agent First { connector: worker }
+agent Second { connector: worker }
+fn main() -> Result<String, String> {
+    let first = First.execute("go").is_ok();
+    match Second.execute("go") {
+        Ok(_) => Err("it was opened"),
+        Err(error) => Ok("\${first}: \${error.message}"),
+    }
+}
+`;
+  stage = openStage({ agents: [], entries: [program('parent', source, { children: 1 })] });
+  const id = await started('parent');
+  const complete = await stage.until(id, (event) => event.type === 'complete' || event.type === 'error');
+  expect(complete).toMatchObject({
+    result: { outcomes: { parts: [{ text: expect.stringMatching(/^true: .*may open 1 sessions/) }] } },
+  });
+});
+
+test('others are served beside a program whose arrays grow without end', { timeout: 120_000 }, async () => {
+  const body = 'let mut all: Array<Any> = [1]; while true { all = all.concat(all); }';
+  const wild = program('wild', `fn main() {\n    ${body}\n}\n`, { memory: 16 * 1024 * 1024 });
+  stage = openStage({ agents: [], entries: [wild, plain] });
+  const id = await started('wild');
+  const beside = await started('plain');
+  await stage.until(beside, (event) => event.type === 'complete');
+  const error = await stage.until(id, (event) => event.type === 'error');
+  expect(error.message).toMatch(/more than/);
 });

@@ -29,7 +29,7 @@ export type ProgramWorld = {
   readonly mockModels: boolean;
   /** Why a request is not performed; undefined where it is. Without it, all are. */
   readonly refuses?: (request: ProgramRequest) => string | undefined;
-  /** Sees what is asked of models, and what came of it. */
+  /** Sees what is asked of models, and what came of it; after a restart that which is asked again, again. */
   readonly watch?: (request: ProgramRequest, answer?: Answer) => void;
   /** Where it stands while it waits. */
   readonly stands?: (places: readonly TraceEntry[]) => void;

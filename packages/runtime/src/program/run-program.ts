@@ -149,8 +149,6 @@ class RequestDesk {
   readonly #models: ProgramModels;
   /** Begun before this process: made again once it is known which of them somebody still waits for. */
   readonly #held = new Map<number, ProgramRequest>();
-  /** Seen by whoever watches before. */
-  #repeated: ReadonlySet<number> = new Set();
   #expired: Input[] = [];
   #arrived: Input[] = [];
   #stale: Input[] = [];
@@ -206,7 +204,7 @@ class RequestDesk {
       return;
     }
     const controller = new AbortController();
-    if (!this.#repeated.has(request.id)) this.#world.watch?.(request);
+    this.#world.watch?.(request);
     this.#open.set(request.id, {
       abort: () => controller.abort(),
       rests: restsWith(request, this.#world.clock?.now() ?? Date.now()),
@@ -277,9 +275,8 @@ class RequestDesk {
     return [...this.#expired.splice(0), ...arrived, ...this.#stale.splice(0)];
   }
 
-  async recover({ again, repeated, streams, calls }: Recovery, answers: readonly CachedAnswer[]): Promise<void> {
+  async recover({ again, streams, calls }: Recovery, answers: readonly CachedAnswer[]): Promise<void> {
     for (const request of again) this.#held.set(request.id, request);
-    this.#repeated = repeated;
     await this.#agents.recover(calls, (await this.#world.agentsLeft?.()) ?? []);
     this.#models.recover(streams, answers);
   }

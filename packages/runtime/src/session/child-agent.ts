@@ -131,8 +131,9 @@ export class ChildAgent implements ProgramAgent {
     const isKnown = this.knows(call.name);
     this.#begin(call, { message, place: 0, rewinds: isKnown });
     await written();
-    // After a restart it is said already.
-    if (!isKnown) await children.show(callEvents({ callId: call.name, agent, prompt: text, child: id }));
+    // After a restart it may be said already.
+    if (!isKnown && !children.showsCall(call.name))
+      await children.show(callEvents({ callId: call.name, agent, prompt: text, child: id }));
     const refused = await children.ask(id, {
       type: 'enqueue',
       messageId: message,
@@ -366,7 +367,9 @@ export class ChildAgent implements ProgramAgent {
     const call = this.#call;
     if (call === undefined || call.isOver) return;
     call.isOver = true;
-    await this.#options.children.show([callResult(call.name, this.#options.agent, response)]);
+    const { children, agent } = this.#options;
+    // Whoever was killed before may have shown it, and not have told the program.
+    if (children.showsCall(call.name)) await children.show([callResult(call.name, agent, response)]);
   }
 
   #lost(cause: unknown): void {

@@ -148,6 +148,11 @@ export class ChildSessions {
     return seq === undefined || seq === 0 ? undefined : { session: this.#run.session, seq };
   }
 
+  /** Whether the call is shown there already, and has no result. */
+  showsCall(callId: string): boolean {
+    return this.#run.writer.showsCall(callId);
+  }
+
   /** Who asked the session to stop, as its records tell; undefined when nobody did. */
   async stoppedBy(id: string): Promise<{ readonly verb: LifecycleVerb; readonly actor: string } | undefined> {
     const records = await readRecords(this.log, id);

@@ -18,6 +18,10 @@ export class OpenCalls {
     return new OpenCalls(this.#open);
   }
 
+  has(callId: string): boolean {
+    return this.#open.has(callId);
+  }
+
   get list(): readonly OpenCall[] {
     return [...this.#open].map(([callId, name]) => ({ callId, name }));
   }

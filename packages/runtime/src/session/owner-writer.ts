@@ -100,6 +100,11 @@ export class OwnerWriter {
     });
   }
 
+  /** Whether the call was shown, by us or by an owner before us, and has no result. */
+  showsCall(callId: string): boolean {
+    return this.#calls.has(callId);
+  }
+
   /** Goes to the journal in the same commit as what is told or shown next, and the document with it. */
   keep(entry: NewEntry, document?: DocumentWrite): void {
     this.#kept.push(entry);

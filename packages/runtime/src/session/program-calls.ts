@@ -14,8 +14,12 @@ export class ModelCalls {
   /** By the stream that its answer comes in. */
   readonly #streamed = new Map<string, { readonly callId: string; readonly model: string }>();
 
-  constructor(say: (output: WorkerOutput) => void) {
+  readonly #isShown: (callId: string) => boolean;
+
+  /** `isShown`: by whoever ran the program before, who may have been killed before or after it. */
+  constructor(say: (output: WorkerOutput) => void, isShown: (callId: string) => boolean) {
     this.#say = say;
+    this.#isShown = isShown;
   }
 
   watch(request: ProgramRequest, answer: Answer | undefined): void {
@@ -26,6 +30,7 @@ export class ModelCalls {
   #asked(request: Extract<ProgramRequest, { kind: 'model' }>, answer: Answer | undefined): void {
     const callId = `model-${request.id}`;
     const { model } = request;
+    if (answer === undefined && this.#isShown(callId)) return;
     if (answer === undefined) {
       const prompt = request.messages.findLast(({ role }) => role === 'user')?.content ?? '';
       return this.#show({ type: 'functionCall', callId, name: model, args: { prompt: shortened(prompt) } });

@@ -87,7 +87,10 @@ class ProgramWorker implements Worker {
   readonly #limits: ProgramLimits;
   readonly #asked = new Map<string, (answer: Json) => void>();
   readonly #agents = new Set<ChildAgent>();
-  readonly #models = new ModelCalls((output) => this.#push(output));
+  readonly #models = new ModelCalls(
+    (output) => this.#push(output),
+    (callId) => this.#start.writer.showsCall(callId),
+  );
   #children: ChildSessions | undefined;
   #budget: ChildrenBudget | undefined;
   #held: { readonly until: Promise<void>; readonly goOn: () => void } | undefined;

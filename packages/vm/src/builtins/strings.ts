@@ -1,7 +1,7 @@
 import { parseFloatText, parseInteger } from '../cast.ts';
 import { display } from '../display.ts';
 import { fault } from '../fault.ts';
-import type { Native } from '../machine.ts';
+import type { Native, Vm } from '../machine.ts';
 import { account } from '../memory.ts';
 import { characterAt, characterIndex, characters, length, slice } from '../text.ts';
 import { array, errValue, float, MAX_INT, NONE, okValue, some, type Value } from '../value.ts';
@@ -31,19 +31,31 @@ const split: Native = (stack, at) => {
   return array(separator === '' ? characters(self(stack, at)) : self(stack, at).split(separator));
 };
 
-const replace: Native = (stack, at) => {
+const replace: Native = (stack, at, _count, vm) => {
   const from = text(stack[at + 1], 'the text to replace');
-  return self(stack, at).replaceAll(from, () => text(stack[at + 2], 'the replacement'));
+  const to = text(stack[at + 2], 'the replacement');
+  const whole = self(stack, at);
+  if (from === '') {
+    // Before and after every character.
+    makesText(vm, whole.length + (whole.length + 1) * to.length);
+    return whole.replaceAll(from, () => to);
+  }
+  const parts = whole.split(from);
+  makesText(vm, whole.length + (parts.length - 1) * (to.length - from.length));
+  return parts.join(to);
 };
 
 const repeat: Native = (stack, at, _count, vm) => {
   const times = Math.max(0, integer(stack[at + 1], 'the number of times'));
-  if (self(stack, at).length * times > vm.limits.size) {
-    throw fault('LimitError', `a string longer than ${vm.limits.size}`, { kind: 'size' });
-  }
-  account(vm, 2 * self(stack, at).length * times);
+  makesText(vm, self(stack, at).length * times);
   return self(stack, at).repeat(times);
 };
+
+/** Refuses what is too long before it is made. */
+function makesText(vm: Vm, length: number): void {
+  if (length > vm.limits.size) throw fault('LimitError', `a string longer than ${vm.limits.size}`, { kind: 'size' });
+  account(vm, 2 * length);
+}
 
 const substring: Native = (stack, at, count) => {
   const start = integer(stack[at + 1], 'the start');
