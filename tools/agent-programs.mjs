@@ -7,7 +7,7 @@ export const agentPrograms = {
   // Without its optional part, which is the program above once more.
   CONCERTO_TEST_CLAUDE_ACP: {
     name: '@agentclientprotocol/claude-agent-acp',
-    version: '0.99.0',
+    version: '0.99.1',
     bin: 'claude-agent-acp',
     options: ['--omit=optional'],
   },

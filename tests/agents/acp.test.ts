@@ -253,6 +253,15 @@ describe.skipIf(openCode === '')('the real OpenCode', () => {
     await interrupts(await start(openOpenCode, [[waits], 'Going on.']));
   });
 
+  test('an interrupt while a permission is open: nothing runs', { timeout }, async () => {
+    const real = await start(openOpenCode, [[tool], 'Never said.', 'Going on.']);
+    await real.agent.prompt({ text: 'Write out.txt' });
+    await real.until('approval');
+    await real.agent.request('interrupt', 'i-1');
+    expect(lastOf(await real.until('ack', 'result', 'error'))).toMatchObject({ type: 'ack', in_reply_to_id: 'i-1' });
+    expect(existsSync(out())).toBe(false);
+  });
+
   test('one that the session forbids is refused without asking anybody', { timeout }, async () => {
     const real = await start(openOpenCode, [[tool], 'Then not.'], { tools: { deny: ['bash'] } });
     await real.agent.prompt({ text: 'Write out.txt' });
