@@ -24,9 +24,9 @@ const tools = {
   },
 };
 
-createInterface({ input: process.stdin }).on('line', async (line) => {
+createInterface({ input: process.stdin }).on('line', (line) => {
   const { id, method, params, result } = JSON.parse(line);
-  if (method === undefined) return waiting.get(id)?.(result);
+  if (method === undefined) waiting.get(id)?.(result);
   if (method === 'initialize') {
     const serverInfo = { name: 'asking', version: '1' };
     say({ id, result: { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo } });
@@ -35,8 +35,10 @@ createInterface({ input: process.stdin }).on('line', async (line) => {
     const listed = Object.keys(tools).map((name) => ({ name, inputSchema: { type: 'object', properties: {} } }));
     say({ id, result: { tools: listed } });
   }
-  if (method === 'tools/call') {
-    const given = await tools[params.name]();
-    say({ id, result: { content: [{ type: 'text', text: JSON.stringify(given) }] } });
-  }
+  if (method === 'tools/call') void call(id, params.name);
 });
+
+async function call(id, name) {
+  const given = await tools[name]();
+  say({ id, result: { content: [{ type: 'text', text: JSON.stringify(given) }] } });
+}
