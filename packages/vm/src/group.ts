@@ -1,7 +1,7 @@
 import { assert } from '@concerto/base';
 import { display } from './display.ts';
 import { errorValue, fault } from './fault.ts';
-import type { Failure, Fiber, Group, Task, Vm } from './machine.ts';
+import type { Fiber, Group, Task, TraceEntry, Vm } from './machine.ts';
 import type { LinkedFunction } from './program.ts';
 import { trace, unwind } from './unwind.ts';
 import { array, type ClosureValue, type Value } from './value.ts';
@@ -116,37 +116,75 @@ function complete(vm: Vm, fiber: Fiber, group: Group, end: { readonly value: Val
 
 /** Ends whatever a group still runs. */
 function endGroup(vm: Vm, group: Group): void {
-  if (group.timer !== null && vm.pending.delete(group.timer)) vm.outbox.push({ kind: 'cancel', id: group.timer });
-  for (const id of group.running) cancelFiber(vm, id);
-  group.running = [];
+  endAll(vm, cancelsOf(takeRunning(vm, group)));
 }
 
 /** Ends a fiber and everything it waits for or has started. */
 export function cancelFiber(vm: Vm, id: number): void {
-  const fiber = vm.fibers.get(id);
-  if (fiber === undefined) return;
-  vm.fibers.delete(id);
-  const queued = vm.ready.indexOf(id);
-  if (queued >= 0) vm.ready.splice(queued, 1);
-  endWait(vm, fiber);
-  leaveFrames(vm, fiber, 0, fiber.depth);
+  endAll(vm, [{ step: 'cancel', id }]);
 }
 
 function endWait(vm: Vm, fiber: Fiber): void {
-  if (fiber.wait?.kind === 'request' && vm.pending.delete(fiber.wait.id)) {
-    vm.outbox.push({ kind: 'cancel', id: fiber.wait.id });
-  }
-  if (fiber.wait?.kind === 'group') endGroup(vm, fiber.wait.group);
-  fiber.wait = null;
+  endAll(vm, cancelsOf(takeWait(vm, fiber)));
 }
 
 /** Frames that will not go on: their tasks end, and the sessions with agents that they had open are closed. */
 export function leaveFrames(vm: Vm, fiber: Fiber, from: number, to: number): void {
-  if (fiber.tasks.length > 0) {
-    const left = fiber.tasks.filter(({ frame }) => frame >= from);
-    fiber.tasks = fiber.tasks.filter(({ frame }) => frame < from);
-    for (const task of left) cancelFiber(vm, task.fiber);
+  endAll(vm, [{ step: 'close', fiber, from, to }, ...cancelsOf(takeTasks(fiber, from))]);
+}
+
+type Ending =
+  | { readonly step: 'cancel'; readonly id: number }
+  | { readonly step: 'close'; readonly fiber: Fiber; readonly from: number; readonly to: number };
+
+/**
+ * The last of the steps first; what a fiber has started ends before its own frames are closed. One after the other, not one
+ * within the other: a program may have nested its fibers deeper than our stack is.
+ */
+function endAll(vm: Vm, steps: Ending[]): void {
+  for (let next = steps.pop(); next !== undefined; next = steps.pop()) {
+    if (next.step === 'close') {
+      closeSessions(vm, next);
+      continue;
+    }
+    const fiber = vm.fibers.get(next.id);
+    if (fiber === undefined) continue;
+    vm.fibers.delete(next.id);
+    const queued = vm.ready.indexOf(next.id);
+    if (queued >= 0) vm.ready.splice(queued, 1);
+    const awaited = takeWait(vm, fiber);
+    steps.push({ step: 'close', fiber, from: 0, to: fiber.depth });
+    steps.push(...cancelsOf(takeTasks(fiber, 0)), ...cancelsOf(awaited));
   }
+}
+
+function cancelsOf(ids: readonly number[]): Ending[] {
+  return ids.map((id): Ending => ({ step: 'cancel', id })).reverse();
+}
+
+/** What it waits for is forgotten; the fibers in it are left to be ended. */
+function takeWait(vm: Vm, fiber: Fiber): readonly number[] {
+  const { wait } = fiber;
+  fiber.wait = null;
+  if (wait?.kind === 'request' && vm.pending.delete(wait.id)) vm.outbox.push({ kind: 'cancel', id: wait.id });
+  return wait?.kind === 'group' ? takeRunning(vm, wait.group) : [];
+}
+
+function takeRunning(vm: Vm, group: Group): readonly number[] {
+  if (group.timer !== null && vm.pending.delete(group.timer)) vm.outbox.push({ kind: 'cancel', id: group.timer });
+  const { running } = group;
+  group.running = [];
+  return running;
+}
+
+function takeTasks(fiber: Fiber, from: number): readonly number[] {
+  if (fiber.tasks.length === 0) return [];
+  const left = fiber.tasks.filter(({ frame }) => frame >= from);
+  fiber.tasks = fiber.tasks.filter(({ frame }) => frame < from);
+  return left.map((task) => task.fiber);
+}
+
+function closeSessions(vm: Vm, { fiber, from, to }: Extract<Ending, { step: 'close' }>): void {
   for (let frame = from; frame < to; frame++) {
     const session = isDriver(vm, fiber.functions[frame]) ? sessionOf(fiber, frame) : undefined;
     if (session !== undefined) vm.outbox.push({ kind: 'agent_close', session, reason: 'cancelled' });
@@ -260,30 +298,37 @@ export function driverOf(vm: Vm, session: string): { readonly fiber: Fiber; read
 }
 
 /** Raises an error where a fiber waits. Goes up to its parents; the root's failure is the outcome. */
-export function raise(vm: Vm, fiber: Fiber, error: Value, outer: Failure['trace'] = []): void {
-  endWait(vm, fiber);
-  const { depth } = fiber;
-  if (unwind(vm, fiber, error)) {
+export function raise(vm: Vm, fiber: Fiber, error: Value): void {
+  raiseFrom(vm, fiber, error, []);
+}
+
+/** A fiber has no handler for the error. */
+export function failFiber(vm: Vm, fiber: Fiber, error: Value): void {
+  const where: TraceEntry[] = [];
+  const parent = failed(vm, fiber, error, where);
+  if (parent !== undefined) raiseFrom(vm, parent, error, where);
+}
+
+/** One after the other, not one within the other: a program may have nested its fibers deeper than our stack is. */
+function raiseFrom(vm: Vm, first: Fiber, error: Value, where: TraceEntry[]): void {
+  for (let fiber: Fiber | undefined = first; fiber !== undefined; fiber = failed(vm, fiber, error, where)) {
+    endWait(vm, fiber);
+    const { depth } = fiber;
+    if (!unwind(vm, fiber, error)) continue;
     leaveFrames(vm, fiber, fiber.depth, depth);
     vm.ready.push(fiber.id);
     return;
   }
-  failFiber(vm, fiber, error, outer);
 }
 
-/** A fiber has no handler for the error. */
-export function failFiber(vm: Vm, fiber: Fiber, error: Value, outer: Failure['trace'] = []): void {
-  const where = [...outer, ...trace(fiber)];
+/** Ends it, and gives the one that waits for it. */
+function failed(vm: Vm, fiber: Fiber, error: Value, where: TraceEntry[]): Fiber | undefined {
+  where.push(...trace(fiber));
   vm.fibers.delete(fiber.id);
   leaveFrames(vm, fiber, 0, fiber.depth);
-  const parent = fiber.parent === null ? undefined : vm.fibers.get(fiber.parent);
-  if (parent === undefined) {
-    if (fiber.parent === null) {
-      vm.outcome = { status: 'failed', failure: { value: error, message: display(error), trace: where, panic: false } };
-    }
-    return;
-  }
-  raise(vm, parent, error, where);
+  if (fiber.parent !== null) return vm.fibers.get(fiber.parent);
+  vm.outcome = { status: 'failed', failure: { value: error, message: display(error), trace: where, panic: false } };
+  return undefined;
 }
 
 /** The timer of a deadline has fired. */
