@@ -97,6 +97,15 @@ test('at 80 % it is told, at 100 % the session is truly paused and asks; "more" 
   expect(await get(id)).toMatchObject({ budget: { limits: { tokens: 150 }, left: { tokens: 45 } } });
 });
 
+test('of an agent that tells nothing the tokens are guessed at the end of its turn, and marked', async () => {
+  const prompt = steps({ say: { type: 'partial', text: 'x'.repeat(500) } }, { say: { type: 'result', text: 'done' } });
+  const { id } = await api.start({ agent: 'able', prompt, budget: { tokens: 100 } });
+  const events = await api.until(id, ({ type }) => type === 'usage');
+  expect(events.at(-1)).toMatchObject({ isEstimate: true });
+  expect(events.some(isConsent)).toBe(true);
+  expect(await get(id)).toMatchObject({ budget: { isEstimate: true, left: { tokens: 0 } } });
+});
+
 test('a rule for budgets answers, by name; the queue waits until then', async () => {
   const { id } = await api.start({ agent: 'capped', prompt: 'one' });
   await api.post(`/api/sessions/${id}/messages`, { content: 'two' });

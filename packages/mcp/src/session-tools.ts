@@ -128,7 +128,7 @@ function registerWords(server: McpServer, client: ConcertoClient): void {
     'control_session',
     {
       description: 'Interrupt the running turn, pause, resume, or cancel the session for good',
-      inputSchema: z.object({ session, verb: LifecycleVerb }),
+      inputSchema: z.object({ session, verb: z.enum(LifecycleVerb.options) }),
       annotations: { destructiveHint: true },
     },
     ({ session: id, verb }) => told(async () => await client[verb](id)),

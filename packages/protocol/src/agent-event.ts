@@ -283,7 +283,7 @@ export const UsageSource = z.strictObject({
   model: z.optional(z.string()),
   /** How full the model's window is after it. */
   context: z.optional(z.strictObject({ used: count, size: count })),
-  /** The cost was worked out from a list of prices, not told. */
+  /** Not told: the cost is from a list of prices, or the tokens from the length of what was read along. */
   isEstimate: z.optional(z.literal(true)),
 });
 export type UsageSource = z.infer<typeof UsageSource>;

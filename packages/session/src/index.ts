@@ -36,6 +36,7 @@ export type {
   Routing,
   SessionCommand,
   StartCommand,
+  Untold,
   Wish,
 } from './session/session-command.ts';
 export type { Answerer, Control, Hold, Process, Request, SessionState, Turn } from './session/session-state.ts';

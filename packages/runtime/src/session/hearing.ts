@@ -14,6 +14,7 @@ import type { Route } from './route-request.ts';
 import { pause } from './store-patience.ts';
 import { asked, errorEvent, type Heard, type Told, type Turn, translate } from './translate.ts';
 import type { TurnTimeouts } from './turn-timeouts.ts';
+import { mayTellNothing, UntoldUsage } from './untold-usage.ts';
 import type { WorkerJournal } from './worker-journal.ts';
 
 /** Output waits this long at most for our own write to be confirmed, so that a deaf agent cannot stop its reader. */
@@ -21,7 +22,7 @@ const writeConfirmMs = 1_000;
 
 export type HearingParts = {
   readonly incarnation: Incarnation;
-  readonly entry: Pick<CatalogEntry, 'name' | 'prices' | 'kind'>;
+  readonly entry: CatalogEntry;
   readonly writer: OwnerWriter;
   readonly timeouts: TurnTimeouts;
   readonly journal: WorkerJournal | undefined;
@@ -46,9 +47,12 @@ export class Hearing {
   /** Of what is being passed on. */
   #at: OutputPlace | undefined;
   #isToldSilent = false;
+  /** Of this turn; undefined once its usage was told, or where that is counted elsewhere. */
+  #untold: UntoldUsage | undefined;
 
   constructor(parts: HearingParts) {
     this.#parts = parts;
+    this.#newTurn();
     const { number, speaker, worker } = parts.incarnation;
     // The next owner of a worker that is kept goes on with its names.
     this.#ids = new MessageIds(worker?.kept === undefined ? String(speaker.epoch) : `p${number}`);
@@ -97,6 +101,7 @@ export class Hearing {
         this.#recall(output, told);
         continue;
       }
+      this.#untold?.read(shown);
       observed.push(...(await keepLargeFiles(shown, this.#parts.files)));
       // Of one that we have ended only what it showed counts.
       const isMoot = incarnation.isDismissed && told?.type === 'turn-ended' && told.outcome === 'error';
@@ -191,11 +196,17 @@ export class Hearing {
         if (state !== undefined) incarnation.turn = state.turn.number;
         return;
       }
-      case 'turn-ended':
+      case 'turn-ended': {
+        const untold = this.#untold?.sum;
         this.#turnEnded();
-        await writer.tell({ ...told, ...said }, this.#at);
+        await writer.tell({ ...told, ...said, untold }, this.#at);
         // It cannot be trusted any more, and ends while we go on hearing it.
         if (output.kind === 'violation') void incarnation.stop().catch(() => undefined);
+        return;
+      }
+      case 'usage':
+        this.#untold = undefined;
+        await writer.tell({ ...told, ...said }, this.#at);
         return;
       case 'process-exited':
         this.#turnEnded();
@@ -224,7 +235,12 @@ export class Hearing {
     incarnation.worker?.kept?.forget();
   }
 
+  #newTurn(): void {
+    this.#untold = mayTellNothing(this.#parts.entry) ? new UntoldUsage() : undefined;
+  }
+
   #turnEnded(): void {
+    this.#newTurn();
     this.#tools.clear();
     this.#parts.incarnation.turnEnded();
   }

@@ -38,6 +38,17 @@ describe('a budget', () => {
     expect(budgetOf(story)).toEqual({ limits: { tokens: 100 }, spent: { tokens: 100 }, left: { tokens: 0 } });
   });
 
+  test('11.8 of an agent that tells nothing is guessed by what could be read along, and marked; without a budget nothing is', () => {
+    const untold = { given: 0, said: 399 };
+    const ended = { type: 'turn-ended', outcome: 'result', value: null, result: { success: true, href: '/' } } as const;
+    const story = running({ tokens: 100 }, { prompt: 'four' }).report({ ...ended, untold });
+    expect(told(story)).toEqual(['reached']);
+    expect(sessionView(story.state, 0).budget).toMatchObject({ spent: { tokens: 101 }, isEstimate: true });
+    expect(story.events.find(({ type }) => type === 'usage')).toMatchObject({ outputTokens: 100, isEstimate: true });
+    const free = new Story().running().report({ ...ended, untold });
+    expect(free.recordTypes()).not.toContain('usage-reported');
+  });
+
   test('11.1 an agent that cannot pause is held at the end of its turn, or by force', () => {
     const atEnd = use(running({ tokens: 10 }, { capabilities: [] }), 10)
       .send('next')

@@ -7,11 +7,12 @@ import { routeBudget } from './answer-budget.ts';
 import { command, type Draft, record } from './draft.ts';
 import { dispatchAttemptsMax, openRequestsMax, resumeRepeatAfterMs } from './limits.ts';
 import { routeOpened } from './route.ts';
-import type { Report } from './session-command.ts';
+import type { Report, Untold } from './session-command.ts';
 import type { SessionState } from './session-state.ts';
 import { askSettings, settingsTold } from './settings.ts';
 import { confirmControl, endCancelled, endFailed, endSession, endTurn, loseProcess } from './settle.ts';
 import { announces, openRequests } from './status.ts';
+import { runningPrompt } from './view.ts';
 
 type ReportOf<Type extends Report['type']> = Extract<Report, { type: Type }>;
 
@@ -210,6 +211,7 @@ function turnEnded(draft: Draft, report: ReportOf<'turn-ended'>): void {
   }
   draft.observed.push(...(report.closing ?? []));
   confirmDelivery(draft);
+  guessUsage(draft, report.untold);
   if (report.outcome === 'error') endTurn(draft, 'error', { error: report.error });
   else endTurn(draft, 'result', { value: report.value });
   // Cancel wins from everywhere: the result is kept, the end stays the user's.
@@ -222,6 +224,19 @@ function turnEnded(draft: Draft, report: ReportOf<'turn-ended'>): void {
   if (report.outcome === 'error') draft.reason = report.error.message;
   if (control !== undefined && endsWithTurn(state, control.kind)) confirmControl(draft, 'boundary');
   advance(draft);
+}
+
+/** About as many characters as a token has. */
+const charactersOfToken = 4;
+
+/** A budget holds for an agent that tells nothing, too: by what could be read along, marked as a guess. */
+function guessUsage(draft: Draft, untold: Untold | undefined): void {
+  const { budget, parent } = draft.state;
+  if (untold === undefined || (budget === undefined && parent === undefined)) return;
+  const given = untold.given + (runningPrompt(draft.state)?.content.length ?? 0);
+  const inputTokens = Math.ceil(given / charactersOfToken);
+  const outputTokens = Math.ceil(untold.said / charactersOfToken);
+  record(draft, { type: 'usage-reported', usage: { inputTokens, outputTokens }, source: { isEstimate: true } });
 }
 
 /** An agent that asks or ends the turn has read the prompt that began it, whatever became of the confirmation. */

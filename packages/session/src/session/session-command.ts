@@ -173,6 +173,9 @@ export type Routing = {
 };
 
 /** Facts: recorded, or recorded as ignored with the reason; never refused. */
+/** Of a turn of which the agent told no usage: how many characters it was given, beside its prompt, and said. */
+export type Untold = { readonly given: number; readonly said: number };
+
 export type Report =
   /** A new owner. Whatever ran under an older one is gone, but for a process that it has taken up. */
   | (Reported & {
@@ -226,11 +229,13 @@ export type Report =
         readonly final?: boolean;
         /** When known: another turn's end is not this one's. */
         readonly turn?: number;
+        readonly untold?: Untold | undefined;
       })
   | (FromAgent &
       Closing & {
         readonly type: 'turn-ended';
         readonly outcome: 'error';
+        readonly untold?: Untold | undefined;
         readonly error: SessionError;
         readonly final?: boolean;
         readonly turn?: number;
