@@ -41,6 +41,7 @@ export default defineConfig({
     env: { XDG_STATE_HOME: mkdtempSync(join(tmpdir(), 'concerto-state-')) },
     testTimeout: 30_000,
     hookTimeout: 60_000,
-    maxWorkers: 2,
+    // One more than the cores that we count on: whole stories wait for others most of the time.
+    maxWorkers: 3,
   },
 });
