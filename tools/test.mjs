@@ -37,7 +37,9 @@ async function bundled(entry) {
     conditions: ['@concerto/source'],
     outExtension: { '.js': '.mjs' },
     external: ['libsql', 'redis'],
-    banner: { js: "import { createRequire as madeHere } from 'node:module'; const require = madeHere(import.meta.url);" },
+    banner: {
+      js: "import { createRequire as madeHere } from 'node:module'; const require = madeHere(import.meta.url);",
+    },
     logLevel: 'error',
   });
   return `${process.execPath} ${join(outdir, 'main.mjs')}`;
