@@ -19,6 +19,8 @@ if (!(count > 0) || !(first >= 0) || wanted.length < (values.of ?? subjectNames)
   process.exit(2);
 }
 const tellEvery = 20_000;
+/** Longer than any input may take. */
+const slowMs = 5_000;
 const work = join(import.meta.dirname, '.work');
 const found = join(import.meta.dirname, 'found');
 mkdirSync(work, { recursive: true });
@@ -37,7 +39,11 @@ async function hunt(name: SubjectName): Promise<number> {
   let findings = 0;
   const campaign = new Campaign(name);
   for (; done < count && !stopped; done++) {
-    const finding = await campaign.finding(first + done);
+    const began = performance.now();
+    const input = campaign.make(first + done);
+    const fault = await campaign.finding(first + done, input);
+    const took = Math.round(performance.now() - began);
+    const finding = fault ?? (took > slowMs ? { seed: first + done, input, error: `took ${took} ms` } : undefined);
     if (finding !== undefined) {
       findings += 1;
       mkdirSync(join(found, name), { recursive: true });

@@ -210,6 +210,7 @@ export {
   SessionParams,
   SessionSettings,
   SettingsAccepted,
+  settingValue,
   Worktree,
 } from './session-settings.ts';
 export { type Shape, whyNot } from './shape.ts';

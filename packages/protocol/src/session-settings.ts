@@ -1,3 +1,4 @@
+import type { Json } from '@concerto/base';
 import * as z from 'zod/mini';
 import { JsonRecord, JsonValue } from './json-value.ts';
 
@@ -94,3 +95,14 @@ export const SettingsEvent = z.strictObject({
   reason: z.optional(z.string()),
 });
 export const WorktreeEvent = z.strictObject({ type: z.literal('worktree'), worktree: Worktree, by: z.string() });
+
+/** What somebody wrote for a setting, as it is meant: JSON where it is JSON, else a text. */
+export function settingValue(text: string): Json {
+  if (!/^([[{]|true$|false$|-?\d+(\.\d+)?$)/.test(text)) return text;
+  try {
+    const value: Json = JSON.parse(text);
+    return value;
+  } catch {
+    return text;
+  }
+}

@@ -1,5 +1,6 @@
-import type { Json, JsonObject } from '@concerto/base';
+import type { JsonObject } from '@concerto/base';
 import type { ConcertoClient } from '@concerto/client';
+import { settingValue } from '@concerto/protocol';
 import { UsageError } from '../arguments.ts';
 import { print, printError, printJson } from '../terminal/print.ts';
 import { agentTable } from './show.ts';
@@ -7,25 +8,15 @@ import { agentTable } from './show.ts';
 /** For the agent to say whether it has switched. */
 const answerWithinMs = 30_000;
 
-/** `model=opus` as it is meant: JSON where it is JSON, else a text. */
+/** `model=opus` as it is meant. */
 export function settingsIn(pairs: readonly string[]): JsonObject {
   return Object.fromEntries(
     pairs.map((pair) => {
       const at = pair.indexOf('=');
       if (at < 1) throw new UsageError(`${JSON.stringify(pair)} is not NAME=VALUE`);
-      return [pair.slice(0, at), valueOf(pair.slice(at + 1))];
+      return [pair.slice(0, at), settingValue(pair.slice(at + 1))];
     }),
   );
-}
-
-function valueOf(text: string): Json {
-  if (!/^([[{]|true$|false$|-?\d+(\.\d+)?$)/.test(text)) return text;
-  try {
-    const value: Json = JSON.parse(text);
-    return value;
-  } catch {
-    return text;
-  }
 }
 
 export type Switched = { readonly outcome: string; readonly reason?: string | undefined };

@@ -1,6 +1,6 @@
 import { err, type Json, type JsonObject, ok, type Result } from '@concerto/base';
 import type { StartRequest } from '@concerto/client';
-import { type Budget, budgetUnits, type LlmContent, type Part } from '@concerto/protocol';
+import { type Budget, budgetUnits, type LlmContent, type Part, settingValue } from '@concerto/protocol';
 import type { Target } from './targets.ts';
 
 /** What was filled in, by the name of its field; what is not here is as the server has it. */
@@ -61,7 +61,7 @@ function paramsOf({ worker }: Target, fields: StartFields): Result<JsonObject, F
   for (const name of worker?.perSession ?? []) {
     const text = fields[name]?.trim() ?? '';
     if (placed.includes(name) || text === '') continue;
-    params[name] = valueOf(text);
+    params[name] = settingValue(text);
   }
   const folders = linesOf(fields.extra_dirs);
   if (folders.length > 0) params.extra_dirs = folders;
@@ -103,16 +103,6 @@ function budgetOf(fields: StartFields): Result<Budget | undefined, Fault> {
     budget[unit] = amount;
   }
   return ok(Object.keys(budget).length === 0 ? undefined : budget);
-}
-
-function valueOf(text: string): Json {
-  if (!/^([[{]|true$|false$|-?\d+(\.\d+)?$)/.test(text)) return text;
-  try {
-    const value: Json = JSON.parse(text);
-    return value;
-  } catch {
-    return text;
-  }
 }
 
 function linesOf(text = ''): string[] {
