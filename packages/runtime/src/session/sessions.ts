@@ -42,6 +42,7 @@ import type { Caller } from './caller.ts';
 import { type Deciding, deleteSession } from './delete-session.ts';
 import { forkSession } from './fork-session.ts';
 import { type Answer, type AnswerTarget, giveAnswer } from './give-answer.ts';
+import { messageTarget } from './message-target.ts';
 import { knownSupervisor, planStart } from './plan-start.ts';
 import type { PoolKeeper } from './pool-keeper.ts';
 import type { RuleBook } from './rule-book.ts';
@@ -54,12 +55,10 @@ import {
   keyedIdLength,
   noSuchMessage,
   noSuchSession,
-  quietStatuses,
   refusedStopping,
   revisionWish,
   startsCollection,
   startText,
-  whichChild,
 } from './session-wishes.ts';
 import { SettingsCalls } from './settings-calls.ts';
 import { Templates } from './templates.ts';
@@ -198,26 +197,18 @@ export class Sessions {
 
   async send(id: string, message: SendMessage, caller: Caller): Promise<Result<SentMessage, ServiceRefusal>> {
     if (this.isStopping) return refusedStopping();
-    const target = await this.#listenerOf(id);
+    const named = message.id ?? (caller.key === undefined ? undefined : this.#idFor('m', caller));
+    const ports = { store: this.#options.store, index: this.#index };
+    const target = await messageTarget(ports, id, { state: await this.#state(id), named });
     if (!target.ok) return target;
     const said = await this.#contents.to(await this.#state(target.value), message.content);
     if (!said.ok) return said;
     const { text: content, objective, handles } = said.value;
-    const messageId = message.id ?? this.#idFor('m', caller);
+    const messageId = named ?? this.#options.mintId('m');
     const priority = message.priority ?? 'queued';
     const wish: Wish = { type: 'enqueue', messageId, content, objective, priority, source: 'user' };
     const sent = await this.#onMessage({ session: target.value, message: messageId }, caller, wish, handles);
     return sent.ok && target.value !== id ? ok({ ...sent.value, session: target.value }) : sent;
-  }
-
-  /** A program at work hears no messages: they go to its one agent that is at work. */
-  async #listenerOf(id: string): Promise<Result<string, ServiceRefusal>> {
-    const state = await this.#state(id);
-    if (state?.kind !== 'program' || state.end !== undefined || !state.turn.active) return ok(id);
-    const children = await this.#index.childrenOf(id);
-    const busy = children.filter(({ status }) => !quietStatuses.has(status));
-    const [only, ...others] = busy;
-    return only !== undefined && others.length === 0 ? ok(only.id) : whichChild(busy);
   }
 
   async revise(
