@@ -1,8 +1,10 @@
-// Builds every package (tsc -b) and the web page (vite), unless nothing they are made of has changed.
+// Builds every package (tsc -b), the command (esbuild) and the web page (vite), unless nothing they are made of has
+// changed.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { bundle, commandEntries } from './bundle.mjs';
 import { install } from './install.mjs';
 import { root } from './root.mjs';
 
@@ -19,6 +21,7 @@ export function build() {
   if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === sourcesFingerprint()) return;
   console.log('concerto: building …');
   run('tsc', ['-b', ...projects('tsconfig.json').filter((file) => !file.startsWith(join('apps', 'web')))]);
+  bundle({ entries: commandEntries, outdir: join(root, 'apps/cli/dist'), maps: true });
   if (existsSync(join(root, 'apps/web/vite.config.ts'))) run('vite', ['build', '--logLevel', 'warn'], 'apps/web');
   mkdirSync(join(root, 'node_modules'), { recursive: true });
   writeFileSync(stampFile, sourcesFingerprint());
@@ -45,7 +48,8 @@ function sourcesFingerprint() {
     }
   };
   for (const folder of roots) visit(folder);
-  hash.update(readFileSync(join(root, 'tsconfig.base.json')));
+  for (const file of ['tsconfig.base.json', 'tools/build.mjs', 'tools/bundle.mjs'])
+    hash.update(readFileSync(join(root, file)));
   // A dist that was deleted by hand must be made again.
   for (const file of projects('tsconfig.json')) hash.update(String(existsSync(join(root, file, '..', 'dist'))));
   return hash.digest('hex');

@@ -1,10 +1,11 @@
-// `npm run pack [-- FOLDER]`: every published package as a tarball, made of what was built; the command brings the
-// rooms it is made of along, so that installing it fetches nothing of ours from anywhere.
+// `npm run pack [-- FOLDER]`: every published package as a tarball, made of what was built; the command is
+// bundled with all that it is made of, so that installing it fetches little, and nothing of ours.
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { build } from './build.mjs';
+import { bundle, commandEntries, external } from './bundle.mjs';
 import { install } from './install.mjs';
 import { commandFolder, commandName, commonFields, libraries, readPackage } from './packages.mjs';
 import { root } from './root.mjs';
@@ -35,55 +36,24 @@ function stageLibrary(folder, stage) {
 function stageCommand(stage) {
   const to = join(stage, commandName);
   const own = readPackage(commandFolder);
-  const rooms = roomsOf(commandFolder);
-  copyBuilt(commandFolder, to);
+  bundle({ entries: commandEntries, outdir: join(to, 'dist') });
+  cpSync(join(root, 'LICENSE'), join(to, 'LICENSE'));
   cpSync(join(root, commandFolder, 'bin'), join(to, 'bin'), { recursive: true });
   cpSync(join(root, commandFolder, 'README.md'), join(to, 'README.md'));
   cpSync(join(root, 'apps/web/dist'), join(to, 'page'), { recursive: true });
-  const dependencies = {};
-  for (const folder of rooms) {
-    const room = readPackage(folder);
-    const place = join(to, 'node_modules', room.name);
-    copyBuilt(folder, place);
-    writePackage(place, published(room));
-    Object.assign(dependencies, room.dependencies);
-  }
-  Object.assign(dependencies, own.dependencies);
+  const { dependencies } = readPackage('packages/log');
   writePackage(to, {
     ...published(own),
     name: commandName,
     files: ['bin', 'dist', 'page'],
-    dependencies: sorted(dependencies),
-    bundleDependencies: rooms.map((folder) => readPackage(folder).name),
+    dependencies: Object.fromEntries(external.map((name) => [name, dependencies[name]])),
   });
   return to;
-}
-
-/** The rooms that a package is made of, through all of theirs. */
-function roomsOf(folder, found = new Set()) {
-  for (const name of Object.keys(readPackage(folder).dependencies)) {
-    const room = folderOf(name);
-    if (room === undefined || found.has(room)) continue;
-    found.add(room);
-    roomsOf(room, found);
-  }
-  return [...found];
-}
-
-function folderOf(name) {
-  if (!name.startsWith('@concerto/')) return undefined;
-  const short = name.slice('@concerto/'.length);
-  const folders = [`packages/${short}`, `middleware/${short.replace('middleware-', '')}`];
-  const folder = folders.find((candidate) => existsSync(join(root, candidate, 'package.json')));
-  if (folder === undefined) throw new Error(`${name} is no room of this repository`);
-  return folder;
 }
 
 function copyBuilt(folder, to) {
   cpSync(join(root, folder, 'dist'), join(to, 'dist'), { recursive: true, filter: (path) => !isForUs(path) });
   for (const path of readdirSync(join(to, 'dist'), { recursive: true })) withoutMap(join(to, 'dist', path));
-  const scripts = join(root, folder, 'scripts');
-  if (existsSync(scripts)) cpSync(scripts, join(to, 'scripts'), { recursive: true });
   cpSync(join(root, 'LICENSE'), join(to, 'LICENSE'));
 }
 
@@ -98,7 +68,7 @@ function withoutMap(file) {
 }
 
 function published({ private: _private, devDependencies: _dev, ...own }) {
-  return { ...own, ...commonFields(), files: ['dist', 'scripts'], ...(own.exports && { exports: built(own.exports) }) };
+  return { ...own, ...commonFields(), files: ['dist'], ...(own.exports && { exports: built(own.exports) }) };
 }
 
 /** Without the way to the sources. */
@@ -110,10 +80,6 @@ function built(conditions) {
 
 function writePackage(folder, fields) {
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(fields, null, 2)}\n`);
-}
-
-function sorted(dependencies) {
-  return Object.fromEntries(Object.entries(dependencies).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 function npmPack(folder, target) {

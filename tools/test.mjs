@@ -1,7 +1,8 @@
 // `npm test`: installs what the tests need, builds, checks, and runs everything. Arguments go to the test runner.
 import { spawnSync } from 'node:child_process';
-import { basename, extname, join } from 'node:path';
+import { join } from 'node:path';
 import { build } from './build.mjs';
+import { bundle } from './bundle.mjs';
 import { install } from './install.mjs';
 import { root } from './root.mjs';
 
@@ -14,35 +15,18 @@ process.env.CONCERTO_TEST_BUILT = '1';
 step('node_modules/.bin/vitest', ['run', ...process.argv.slice(2)]);
 if (process.argv.length <= 2) {
   const lang = 'tests/vectors/lang';
-  const run = await bundled('apps/cli/bin/concerto.js');
-  step('node', ['tests/vectors/run-lang.mjs', '--concerto', run, lang]);
+  step('node', [
+    'tests/vectors/run-lang.mjs',
+    '--concerto',
+    `${process.execPath} ${join(root, 'apps/cli/bin/concerto.js')}`,
+    lang,
+  ]);
   // Once more as a server runs them: every agent a session of its own.
-  const conducted = await bundled('tests/support/run-through-sessions.ts');
+  const outdir = join(root, 'node_modules/.cache/vectors');
+  bundle({ entries: ['tests/support/run-through-sessions.ts'], outdir });
+  const conducted = `${process.execPath} ${join(outdir, 'run-through-sessions.js')}`;
   const folders = ['agent', 'listen', 'init'].map((name) => `${lang}/${name}`);
   step('node', ['tests/vectors/run-lang.mjs', '--concerto', conducted, ...folders]);
-}
-
-/** A command that loads few files: hundreds of programs are started, and loading modules would be most of it. */
-async function bundled(entry) {
-  const { build: bundle } = await import('esbuild');
-  const outdir = join(root, 'node_modules/.cache/vectors', basename(entry, extname(entry)));
-  await bundle({
-    absWorkingDir: root,
-    entryPoints: { main: entry },
-    outdir,
-    bundle: true,
-    splitting: true,
-    platform: 'node',
-    format: 'esm',
-    conditions: ['@concerto/source'],
-    outExtension: { '.js': '.mjs' },
-    external: ['libsql', 'redis'],
-    banner: {
-      js: "import { createRequire as madeHere } from 'node:module'; const require = madeHere(import.meta.url);",
-    },
-    logLevel: 'error',
-  });
-  return `${process.execPath} ${join(outdir, 'main.mjs')}`;
 }
 
 function step(command, args) {

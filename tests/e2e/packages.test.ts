@@ -57,6 +57,12 @@ test('19.1 each package has its types, README and LICENSE, and none of our sourc
     expect(files).toEqual(expect.arrayContaining(['LICENSE', 'README.md', 'package.json', 'dist']));
     expect(files.filter((file) => /(^|[^d])\.tsx?$|\.map$|\.test\./.test(file.replace('.d.ts', '.d')))).toEqual([]);
   }
+  const own = await readdir(join(place, 'node_modules/concerto-agents'));
+  // Everything of ours and of others is in its own files, with their terms.
+  expect(own).not.toContain('node_modules');
+  const terms = readFileSync(join(place, 'node_modules/concerto-agents/dist/third-party-licenses.txt'), 'utf8');
+  for (const name of ['hono', 'zod', 'pino'])
+    expect(terms).toMatch(new RegExp(`^${name} [0-9.]+ \\(MIT\\)\\n\\n\\S`, 'm'));
 });
 
 test('19.1 the command makes, checks, tests and runs a program', async () => {

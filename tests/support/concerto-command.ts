@@ -16,5 +16,5 @@ export const otherVersion: readonly string[] = [...fromSource, join(root, 'apps/
 
 /** The same for the middleware that plays scripts. */
 export const scriptedCommand: readonly string[] = isBuilt
-  ? [join(root, 'middleware/scripted/dist/main.js')]
-  : [...fromSource, join(root, 'middleware/scripted/src/main.ts')];
+  ? [join(root, 'apps/cli/dist/scripted-main.js')]
+  : [...fromSource, join(root, 'middleware/scripted/src/scripted-main.ts')];

@@ -23,7 +23,7 @@ export function demoAgents(): DemoAgent[] {
 /** What Node needs to run our program: built, or from source in tests and while developing. */
 function programArguments(): string[] {
   const extension = extname(import.meta.filename);
-  const program = join(import.meta.dirname, `main${extension}`);
+  const program = join(import.meta.dirname, `scripted-main${extension}`);
   if (extension === '.js') return [program];
   return ['--conditions=@concerto/source', '--import', createRequire(import.meta.url).resolve('tsx'), program];
 }

@@ -1,22 +1,22 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { nearest } from '@concerto/base';
 import { parseScript, type Script, ScriptError } from './script.ts';
+import demo from './scripts/demo.json' with { type: 'json' };
+import echo from './scripts/echo.json' with { type: 'json' };
+import flaky from './scripts/flaky.json' with { type: 'json' };
+import slow from './scripts/slow.json' with { type: 'json' };
 
-const folder = join(import.meta.dirname, '..', 'scripts');
+const builtin = new Map<string, unknown>(Object.entries({ demo, echo, flaky, slow }));
 
 export function builtinScripts(): string[] {
-  return readdirSync(folder)
-    .filter((file) => file.endsWith('.json'))
-    .map((file) => file.slice(0, -'.json'.length))
-    .toSorted();
+  return [...builtin.keys()];
 }
 
 /** A builtin script by its name, else one from a file. */
 export function findScript(nameOrFile: string): Script {
-  const names = builtinScripts();
-  if (names.includes(nameOrFile)) return readScript(join(folder, `${nameOrFile}.json`));
+  if (builtin.has(nameOrFile)) return parseScript(builtin.get(nameOrFile), nameOrFile);
   if (/[/\\.]/.test(nameOrFile)) return readScript(nameOrFile);
+  const names = builtinScripts();
   const close = nearest(nameOrFile, names);
   const meant = close === undefined ? '' : ` Did you mean "${close}"?`;
   throw new ScriptError(
