@@ -36,10 +36,12 @@ export class AgentLink {
   read(reader: LinkReader): void {
     this.#process.readLines({
       line: (line) => {
+        this.output.gather();
         this.onHeard?.();
         this.#onLine?.(line);
         this.#take(line, reader);
       },
+      rest: () => this.output.wake(),
       isFull: () => this.output.isFull,
       end: (exit) => {
         const error = this.#process.exitError(exit);
@@ -61,8 +63,8 @@ export class AgentLink {
     this.say(log('warn', this.#process.conceal(message)));
   }
 
-  async write(line: string): Promise<void> {
-    await this.#process.write(line);
+  write(line: string): Promise<void> {
+    return this.#process.write(line);
   }
 
   /** Without the secrets that the agent was given. */

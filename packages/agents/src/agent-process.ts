@@ -7,6 +7,8 @@ import { DirectProcess } from './direct-process.ts';
 /** What hears an agent's stdout. */
 export type LineReader = {
   readonly line: (line: Line) => void;
+  /** All lines that are there were read. */
+  readonly rest: () => void;
   /** Then nothing is read until somebody resumes it. */
   readonly isFull: () => boolean;
   /** The last call: the process has ended and every line it wrote has been read. */

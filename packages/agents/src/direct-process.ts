@@ -96,6 +96,7 @@ export class DirectProcess implements AgentProcess {
     const splitter = new LineSplitter();
     stdout.on('data', (chunk: Buffer) => {
       for (const line of splitter.push(chunk)) reader.line(line);
+      reader.rest();
       if (reader.isFull()) stdout.pause();
     });
     stdout.once('end', () => void this.#endIfMute());

@@ -21,6 +21,8 @@ import type { KeptNote } from './kept-steps.ts';
 type Asked = Exclude<KeptNote, { readonly alarm: number }>;
 type Batch = readonly (AgentOutput & Placed)[];
 
+const over = { done: true, value: undefined } as const;
+
 /** A driver whose agent a keeper holds: what is asked of it is noted first, so that the next owner's can be asked the same. */
 export class KeptConnection implements AgentConnection {
   readonly spec: AgentSpec;
@@ -37,6 +39,7 @@ export class KeptConnection implements AgentConnection {
   #isIdle = false;
   #mark: string | undefined;
   #isCaughtUp = false;
+  #isTakenUp = false;
   #takenUpNow: () => void = () => {};
 
   constructor(driver: AgentConnection, agentProcess: KeptProcess, marks: ReadonlySet<string>) {
@@ -89,7 +92,7 @@ export class KeptConnection implements AgentConnection {
   }
 
   get output(): AsyncIterable<Batch> {
-    return this.#heard();
+    return { [Symbol.asyncIterator]: () => this.#heard() };
   }
 
   async prompt(prompt: AgentPrompt): Promise<void> {
@@ -155,28 +158,31 @@ export class KeptConnection implements AgentConnection {
     }
   }
 
-  async *#heard(): AsyncGenerator<Batch, undefined> {
+  #heard(): AsyncIterator<Batch, undefined> {
     const batches = this.#driver.output[Symbol.asyncIterator]();
     this.#batches = batches;
-    try {
-      for (;;) {
+    return {
+      next: async () => {
         this.#isIdle = true;
         this.#look();
         const next = await batches.next();
         this.#isIdle = false;
-        if (next.done === true || this.#isDetached) return undefined;
-        yield next.value;
-      }
-    } finally {
-      await batches.return?.();
-    }
+        return next.done === true || this.#isDetached ? over : next;
+      },
+      return: async () => {
+        await batches.return?.();
+        return over;
+      },
+    };
   }
 
   /** Its reader waits for more, and there is no more of what was said before. */
   #look(): void {
-    if (!this.#isIdle || !this.#isCaughtUp) return;
+    if (!this.#isIdle || !this.#isCaughtUp || this.#isTakenUp) return;
     setImmediate(() => {
-      if (this.#isIdle) this.#takenUpNow();
+      if (!this.#isIdle) return;
+      this.#isTakenUp = true;
+      this.#takenUpNow();
     });
   }
 

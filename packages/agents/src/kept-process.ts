@@ -16,9 +16,10 @@ import type { AgentError } from './agent-error.ts';
 import type { AgentProcess, Alarm, LineReader } from './agent-process.ts';
 import { KeptAlarms } from './kept-alarms.ts';
 import { type KeptNote, KeptSteps } from './kept-steps.ts';
-import { brokenPipe, exitError, stalled, WaitingWrites } from './process-words.ts';
+import { brokenPipe, exitError, stalled } from './process-words.ts';
 import { StderrLines } from './stderr-lines.ts';
 import { StderrTail } from './stderr-tail.ts';
+import { isAfter, UntakenLines } from './untaken-lines.ts';
 
 /** What was said before, by the keeper's word. */
 type Recorded = { readonly notes: number; readonly bytes: number; readonly written: LineId | null };
@@ -39,9 +40,7 @@ export class KeptProcess implements AgentProcess {
   readonly #parts: KeptParts;
   readonly #steps: KeptSteps;
   readonly #alarms: KeptAlarms;
-  readonly #writes = new WaitingWrites();
-  readonly #unwritten = new Map<string, { readonly settle: (failure?: AgentError) => void }>();
-  #flushed: Promise<void> = Promise.resolve();
+  readonly #untaken = new UntakenLines((why) => stalled(this.#parts.agent, this.stderrText(), why));
   #stderr = new StderrTail([]);
   #stderrLines: StderrLines | undefined;
   #isTailToCome: boolean;
@@ -93,7 +92,7 @@ export class KeptProcess implements AgentProcess {
   /** What its driver is asked to do, so that another owner's does the same. */
   note(note: KeptNote): void {
     const step = this.#steps.begin();
-    this.#parts.line.send({ type: 'note', step }, Buffer.from(JSON.stringify(note)));
+    this.#parts.line.send({ type: 'note', step }, JSON.stringify(note));
   }
 
   /** From now on what was asked of the driver before is asked again, each in its place. */
@@ -110,31 +109,14 @@ export class KeptProcess implements AgentProcess {
     const id = this.#steps.lineId();
     if (written != null && !isAfter(id, written)) return Promise.resolve();
     if (this.#exit !== undefined) return Promise.reject(this.exitError(this.#exit));
-    const taken = new Promise<void>((resolve, reject) => {
-      const key = `${id.step}.${id.index}`;
-      const settle = (failure?: AgentError): void => {
-        this.#unwritten.delete(key);
-        stop();
-        if (failure === undefined) resolve();
-        else reject(failure);
-      };
-      const stop = this.#writes.add((why) => settle(stalled(this.#parts.agent, this.stderrText(), why)));
-      this.#unwritten.set(key, { settle });
-    });
-    this.#flushed = Promise.all([this.#flushed, taken]).then(() => undefined);
-    this.#flushed.catch(() => undefined);
-    this.#parts.line.send({ type: 'line', ...id }, Buffer.from(`${line}\n`));
+    this.#untaken.add(id);
+    this.#parts.line.send({ type: 'line', step: id.step, index: id.index }, `${line}\n`);
     return Promise.resolve();
   }
 
   /** The agent's pipe has taken all that was written. */
-  async flushed(): Promise<void> {
-    try {
-      await this.#flushed;
-    } catch (cause) {
-      this.#flushed = Promise.resolve();
-      throw cause;
-    }
+  flushed(): Promise<void> {
+    return this.#untaken.flushed();
   }
 
   readLines(reader: LineReader): void {
@@ -200,7 +182,7 @@ export class KeptProcess implements AgentProcess {
     this.#leaveNow();
     this.#steps.stop();
     this.#alarms.stop();
-    this.#writes.stop();
+    this.#untaken.stop();
     this.#parts.line.close();
   }
 
@@ -218,9 +200,9 @@ export class KeptProcess implements AgentProcess {
       case 'note':
         return this.#steps.recorded(head.step, body.toString());
       case 'taken':
-        return this.#unwritten.get(`${head.step}.${head.index}`)?.settle();
+        return this.#untaken.taken(head);
       case 'untaken':
-        return this.#untaken(head);
+        return this.#notTaken(head);
       case 'exit':
         return this.#exited({ code: head.code, signal: head.signal, stderr: this.stderrText() });
       case 'refused':
@@ -248,13 +230,13 @@ export class KeptProcess implements AgentProcess {
     this.#parts.line.send({ type: 'signal', signal });
   }
 
-  #untaken({ reason, ...id }: Extract<FromKeeper, { type: 'untaken' }>): void {
-    const waiting = this.#unwritten.get(`${id.step}.${id.index}`);
-    if (waiting === undefined) return;
+  #notTaken({ reason, ...id }: Extract<FromKeeper, { type: 'untaken' }>): void {
     const { agent, stepMs = defaultStepMs } = this.#parts;
-    if (reason === 'stalled') return waiting.settle(stalled(agent, this.stderrText(), 'too much waits for it'));
+    if (reason === 'stalled') {
+      return this.#untaken.failed(id, stalled(agent, this.stderrText(), 'too much waits for it'));
+    }
     void Promise.race([this.exited, sleep(stepMs, undefined, { ref: false })]).then((exit) =>
-      waiting.settle(exit === undefined ? brokenPipe(agent, this.stderrText()) : this.exitError(exit)),
+      this.#untaken.failed(id, exit === undefined ? brokenPipe(agent, this.stderrText()) : this.exitError(exit)),
     );
   }
 
@@ -262,18 +244,13 @@ export class KeptProcess implements AgentProcess {
     if (this.#exit !== undefined || this.#isDetached) return;
     this.#exit = exit;
     this.#stderrLines?.end();
-    this.#writes.stop();
-    for (const { settle } of this.#unwritten.values()) settle(this.exitError(exit));
+    this.#untaken.end(this.exitError(exit));
     if (this.#steps.isCaughtUp) this.#exitNow(exit);
     this.#steps.ended(exit);
   }
 }
 
 const unknownEnd = { code: null, signal: null } as const;
-
-function isAfter(a: LineId, b: LineId): boolean {
-  return a.step > b.step || (a.step === b.step && a.index > b.index);
-}
 
 function aborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();

@@ -63,6 +63,8 @@ export class KeptSteps {
   #isStopped = false;
   #inARow = 0;
   #reader: LineReader | undefined;
+  readonly #nextNow = (): void => this.#next();
+  readonly #tick = (): void => process.nextTick(this.#nextNow);
   #perform: ((note: KeptNote) => void) | undefined;
   #exit: AgentExit | undefined;
 
@@ -148,14 +150,16 @@ export class KeptSteps {
 
   /** When all that the last step set off is done. Microtasks come before what a microtask puts on the tick queue. */
   #soon(): void {
-    if (++this.#inARow % stepsAtOnce === 0) setImmediate(() => this.#next());
-    else queueMicrotask(() => process.nextTick(() => this.#next()));
+    if (++this.#inARow % stepsAtOnce !== 0) return queueMicrotask(this.#tick);
+    this.#reader?.rest();
+    setImmediate(this.#nextNow);
   }
 
   #next(): void {
     const reader = this.#reader;
     if (reader === undefined || this.#isStopped || reader.isFull()) {
       this.#isRunning = false;
+      reader?.rest();
       return;
     }
     if (!this.#noteIsNext()) this.#dropRead();
@@ -163,12 +167,14 @@ export class KeptSteps {
     if (this.#noteIsNext()) {
       if (!this.#redo()) {
         this.#isRunning = false;
+        reader.rest();
         return;
       }
     } else if (chunk !== undefined) {
       this.#feed(reader, chunk);
     } else {
       this.#isRunning = false;
+      reader.rest();
       this.#nothingLeft(reader);
       return;
     }

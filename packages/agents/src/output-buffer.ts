@@ -13,7 +13,7 @@ export class OutputBuffer<Item extends object> implements AsyncIterable<readonly
   #length = 0;
   #state: 'open' | 'ended' | 'abandoned' = 'open';
   #isRead = false;
-  #wakesSoon = false;
+  #gathers = false;
   #wake: (() => void) | undefined;
 
   /** The source goes on when a full buffer has been emptied. */
@@ -25,30 +25,30 @@ export class OutputBuffer<Item extends object> implements AsyncIterable<readonly
     return this.#items.length >= bufferedItemsMax || this.#length >= bufferedLengthMax;
   }
 
+  /** The item is ours from now on: it is given its place. */
   push(item: Item, length: number): void {
     // After its reader has left there is nobody to tell, and the agent must not block on a full pipe.
     if (this.#state === 'abandoned') return;
     assert(this.#state === 'open', 'nothing is said after the end');
     const { place } = this.#source;
-    this.#items.push(place === undefined ? item : { ...item, at: place() });
+    this.#items.push(place === undefined ? item : Object.assign(item, { at: place() }));
     this.#length += length;
-    if (place === undefined) this.#wakeReader();
-    else this.#wakeSoon();
+    if (!this.#gathers) this.#wakeReader();
+  }
+
+  /** More may come at once: its reader is woken for all of it by `wake`. */
+  gather(): void {
+    this.#gathers = true;
+  }
+
+  wake(): void {
+    this.#gathers = false;
+    if (this.#items.length > 0) this.#wakeReader();
   }
 
   end(): void {
     if (this.#state === 'open') this.#state = 'ended';
     this.#wakeReader();
-  }
-
-  /** What is said in steps comes one by one: its reader is woken once for all that is there. */
-  #wakeSoon(): void {
-    if (this.#wakesSoon) return;
-    this.#wakesSoon = true;
-    setImmediate(() => {
-      this.#wakesSoon = false;
-      this.#wakeReader();
-    });
   }
 
   #wakeReader(): void {

@@ -4,7 +4,7 @@ import { stderrExcerpt } from './stderr-tail.ts';
 
 /** What may wait for an agent that does not read its stdin. */
 export const stdinBufferMax = 32 * 1024 * 1024;
-const stdinTimeoutMs = 60_000;
+export const stdinTimeoutMs = 60_000;
 
 export function exitError(agent: string, exit: AgentExit): AgentError {
   const how = exit.why ?? `ended with ${exit.signal === null ? `code ${exit.code}` : `signal ${exit.signal}`}`;

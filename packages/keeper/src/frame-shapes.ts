@@ -8,13 +8,15 @@ type Field =
   | 'object'
   | 'array'
   | 'number?'
+  | 'boolean?'
   | 'string|null'
   | 'number|null'
   | 'object|null';
 type Shape = Readonly<Record<string, Field>>;
+type Fields = readonly (readonly [string, Field])[];
 
-const toKeeper: Readonly<Record<ToKeeper['type'], Shape>> = {
-  hello: { version: 'number', secret: 'string' },
+const toKeeper = fieldsOf<ToKeeper['type']>({
+  hello: { version: 'number', secret: 'string', short: 'boolean?' },
   start: { agent: 'string', epoch: 'number', launch: 'object', stepMs: 'number', keepMs: 'number' },
   attach: { agent: 'string', epoch: 'number' },
   list: {},
@@ -25,10 +27,10 @@ const toKeeper: Readonly<Record<ToKeeper['type'], Shape>> = {
   signal: { signal: 'string' },
   'end-own': { stepMs: 'number?', atWork: 'boolean' },
   forget: {},
-};
+});
 
-const fromKeeper: Readonly<Record<FromKeeper['type'], Shape>> = {
-  welcome: { version: 'number', pid: 'number' },
+const fromKeeper = fieldsOf<FromKeeper['type']>({
+  welcome: { version: 'number', pid: 'number', short: 'boolean?' },
   started: { identity: 'object' },
   attached: { identity: 'object', written: 'object|null', notes: 'number', bytes: 'number' },
   note: { step: 'number' },
@@ -40,9 +42,15 @@ const fromKeeper: Readonly<Record<FromKeeper['type'], Shape>> = {
   listed: { agents: 'array' },
   done: { found: 'boolean' },
   refused: { code: 'string', message: 'string' },
-};
+});
 
-const launch: Shape = { command: 'string', args: 'array', cwd: 'string', env: 'object', marker: 'string' };
+const launch: Fields = Object.entries({
+  command: 'string',
+  args: 'array',
+  cwd: 'string',
+  env: 'object',
+  marker: 'string',
+});
 const signals: ReadonlySet<unknown> = new Set(['SIGINT', 'SIGTERM', 'SIGKILL', 'SIGSTOP', 'SIGCONT']);
 
 export function isToKeeper(head: unknown): head is ToKeeper {
@@ -62,13 +70,19 @@ function isLaunch(value: unknown): boolean {
   return texts.every((text) => typeof text === 'string');
 }
 
-function isShaped(head: unknown, shapes: Readonly<Record<string, Shape>>): head is Record<string, unknown> {
-  if (!isRecord(head) || typeof head.type !== 'string' || !Object.hasOwn(shapes, head.type)) return false;
-  return hasFields(head, shapes[head.type] ?? {});
+function fieldsOf<Type extends string>(shapes: Readonly<Record<Type, Shape>>): ReadonlyMap<string, Fields> {
+  return new Map(Object.entries<Shape>(shapes).map(([type, shape]) => [type, Object.entries(shape)]));
 }
 
-function hasFields(value: Record<string, unknown>, shape: Shape): boolean {
-  return Object.entries(shape).every(([name, field]) => isField(value[name], field));
+function isShaped(head: unknown, shapes: ReadonlyMap<string, Fields>): head is Record<string, unknown> {
+  if (!isRecord(head) || typeof head.type !== 'string') return false;
+  const fields = shapes.get(head.type);
+  return fields !== undefined && hasFields(head, fields);
+}
+
+function hasFields(value: Record<string, unknown>, fields: Fields): boolean {
+  for (const [name, field] of fields) if (!isField(value[name], field)) return false;
+  return true;
 }
 
 function isField(value: unknown, field: Field): boolean {
@@ -79,6 +93,8 @@ function isField(value: unknown, field: Field): boolean {
       return typeof value === field;
     case 'number?':
       return value === undefined || typeof value === 'number';
+    case 'boolean?':
+      return value === undefined || typeof value === 'boolean';
     case 'string|null':
       return value === null || typeof value === 'string';
     case 'number|null':

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
-import { encodeFrame, type Frame, FrameReader, type FromKeeper, type ToKeeper } from './frames.ts';
+import { type Body, encodeFrame, FrameReader } from './frame-bytes.ts';
+import type { Frame, FromKeeper, ToKeeper } from './frames.ts';
 
 /** How long what nobody waits for may wait for company. */
 const soonMs = 1;
@@ -14,12 +15,15 @@ export type FrameListener<Head> = {
 
 /** One end of a connection between a keeper and an owner. */
 export class FrameSocket<Out extends ToKeeper | FromKeeper, In> {
+  /** Whether the other side reads short heads. */
+  short = false;
   readonly #socket: Socket;
   #isClosed = false;
   #gathered: Uint8Array[] = [];
   #gatheredLength = 0;
-  /** When what was gathered is written. */
-  #flush: 'none' | 'tick' | 'timer' = 'none';
+  #writesThisTick = false;
+  /** What was gathered is not as old as the timer. */
+  #isFresh = false;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(socket: Socket, isIn: (head: unknown) => head is In, listener: FrameListener<In>) {
@@ -47,18 +51,18 @@ export class FrameSocket<Out extends ToKeeper | FromKeeper, In> {
   }
 
   /** False when the other side should be given time to read; `drained` tells when it has. */
-  send(head: Out, body?: Uint8Array): boolean {
+  send(head: Out, body?: Body): boolean {
     this.#add(head, body);
-    if (this.#flush !== 'tick') {
+    if (!this.#writesThisTick) {
       // What is said at once goes in one piece: each of its own would wake the other side.
-      this.#flush = 'tick';
+      this.#writesThisTick = true;
       process.nextTick(() => this.#write());
     }
     return this.#hasRoom;
   }
 
   /** At once: somebody waits for it. */
-  sendNow(head: Out, body?: Uint8Array): boolean {
+  sendNow(head: Out, body?: Body): boolean {
     this.#add(head, body);
     this.#write();
     return this.#hasRoom;
@@ -66,26 +70,35 @@ export class FrameSocket<Out extends ToKeeper | FromKeeper, In> {
 
   /** With whatever comes next, or a moment later: to wake the other side for it would hold up what it waits for. */
   sendSoon(head: Out): void {
+    if (this.#gatheredLength === 0) this.#isFresh = true;
     this.#add(head);
-    if (this.#flush !== 'none') return;
-    this.#flush = 'timer';
-    this.#timer ??= setTimeout(() => this.#write(), soonMs);
-    this.#timer.refresh();
+    this.#timer ??= setTimeout(() => this.#late(), soonMs);
+  }
+
+  /** The timer runs on whatever was said meanwhile, since to put it off each time would cost more; so it may be early. */
+  #late(): void {
+    if (this.#gatheredLength > 0 && this.#isFresh) {
+      this.#isFresh = false;
+      this.#timer?.refresh();
+      return;
+    }
+    this.#timer = undefined;
+    this.#write();
   }
 
   get #hasRoom(): boolean {
     return this.#socket.writableLength + this.#gatheredLength < this.#socket.writableHighWaterMark;
   }
 
-  #add(head: Out, body?: Uint8Array): void {
-    for (const part of encodeFrame(head, body)) {
+  #add(head: Out, body: Body = ''): void {
+    for (const part of encodeFrame(head, body, this.short)) {
       this.#gathered.push(part);
       this.#gatheredLength += part.length;
     }
   }
 
   #write(): void {
-    this.#flush = 'none';
+    this.#writesThisTick = false;
     const parts = this.#gathered;
     const length = this.#gatheredLength;
     if (length === 0) return;

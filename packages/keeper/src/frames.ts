@@ -23,7 +23,7 @@ export type ListedAgent = {
 
 /** What an owner says. The bytes of a frame are named in brackets. */
 export type ToKeeper =
-  | { readonly type: 'hello'; readonly version: number; readonly secret: string }
+  | { readonly type: 'hello'; readonly version: number; readonly secret: string; readonly short?: boolean }
   /** Starts an agent and owns it. [what the owner wants to be told when it takes the agent up] */
   | {
       readonly type: 'start';
@@ -48,7 +48,8 @@ export type ToKeeper =
   | { readonly type: 'forget' };
 
 export type FromKeeper =
-  | { readonly type: 'welcome'; readonly version: number; readonly pid: number }
+  /** `short`: it reads short heads, and was told that its caller does. A keeper of before does not say so. */
+  | { readonly type: 'welcome'; readonly version: number; readonly pid: number; readonly short?: boolean }
   | { readonly type: 'started'; readonly identity: ProcessIdentity }
   /** [what `start` was given]; followed by its notes, then by all that it ever said. */
   | {
@@ -87,68 +88,3 @@ export type RefusalCode =
 export type AgentSignal = 'SIGINT' | 'SIGTERM' | 'SIGKILL' | 'SIGSTOP' | 'SIGCONT';
 
 export type Frame<Head> = { readonly head: Head; readonly body: Buffer };
-
-const prefixLength = 8;
-/** A line to an agent may have 32 MiB; a start has its environment. */
-const headLengthMax = 4 * 1024 * 1024;
-const bodyLengthMax = 48 * 1024 * 1024;
-
-/** A body up to this is copied beside its head: two pieces cost more than a copy. */
-const copiedLengthMax = 16 * 1024;
-
-/** Two lengths, the head as JSON, the body as it is. */
-export function encodeFrame(head: ToKeeper | FromKeeper, body: Uint8Array = nothing): readonly Uint8Array[] {
-  const text = JSON.stringify(head);
-  const headLength = Buffer.byteLength(text);
-  const isCopied = body.length <= copiedLengthMax;
-  const first = Buffer.allocUnsafe(prefixLength + headLength + (isCopied ? body.length : 0));
-  first.writeUInt32BE(headLength, 0);
-  first.writeUInt32BE(body.length, 4);
-  first.write(text, prefixLength);
-  if (isCopied) first.set(body, prefixLength + headLength);
-  return isCopied ? [first] : [first, body];
-}
-
-const nothing = new Uint8Array(0);
-
-/** Cuts what comes in into frames; throws when it cannot be one. */
-export class FrameReader {
-  #chunks: Buffer[] = [];
-  #length = 0;
-
-  push(chunk: Buffer): readonly Frame<unknown>[] {
-    this.#chunks.push(chunk);
-    this.#length += chunk.length;
-    const frames: Frame<unknown>[] = [];
-    let wanted = prefixLength;
-    while (this.#length >= wanted) {
-      const [headLength, bodyLength] = this.#lengths();
-      wanted = prefixLength + headLength + bodyLength;
-      if (this.#length < wanted) break;
-      const frame = this.#take(wanted);
-      const headEnd = prefixLength + headLength;
-      const head: unknown = JSON.parse(frame.toString('utf8', prefixLength, headEnd));
-      frames.push({ head, body: frame.subarray(headEnd) });
-      wanted = prefixLength;
-    }
-    return frames;
-  }
-
-  #lengths(): readonly [number, number] {
-    const first = this.#chunks[0];
-    if (first === undefined || first.length < prefixLength) this.#chunks = [Buffer.concat(this.#chunks)];
-    const prefix = this.#chunks[0] ?? Buffer.alloc(prefixLength);
-    const lengths = [prefix.readUInt32BE(0), prefix.readUInt32BE(4)] as const;
-    if (lengths[0] > headLengthMax || lengths[1] > bodyLengthMax) throw new Error('a frame is too long');
-    return lengths;
-  }
-
-  #take(length: number): Buffer {
-    const all =
-      this.#chunks.length === 1 && this.#chunks[0] !== undefined ? this.#chunks[0] : Buffer.concat(this.#chunks);
-    const rest = all.subarray(length);
-    this.#chunks = rest.length === 0 ? [] : [rest];
-    this.#length = rest.length;
-    return all.subarray(0, length);
-  }
-}

@@ -186,6 +186,7 @@ async function greeted({ socket: path, secret }: KeeperNote, listener: KeeperLis
           return reject(new KeeperError(code, message));
         }
         isGreeted = true;
+        line.short = frame.head.short === true;
         resolve(line);
       },
       closed: () => {
@@ -194,7 +195,7 @@ async function greeted({ socket: path, secret }: KeeperNote, listener: KeeperLis
         if (isGreeted) listener.closed();
       },
     });
-    line.send({ type: 'hello', version: protocolVersion, secret });
+    line.send({ type: 'hello', version: protocolVersion, secret, short: true });
   });
 }
 

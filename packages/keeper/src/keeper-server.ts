@@ -129,7 +129,8 @@ export class KeeperServer {
       caller.close();
       return false;
     }
-    caller.send({ type: 'welcome', version: protocolVersion, pid: process.pid });
+    caller.send({ type: 'welcome', version: protocolVersion, pid: process.pid, short: true });
+    caller.short = hello.short === true;
     return true;
   }
 

@@ -1,12 +1,18 @@
 import { closeSync, ftruncateSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
 
-/** All that an agent ever wrote on its stdout, in a file that only its user can read. */
+/** So much waits for the file: to write each line there would hold up the next, and nothing of it outlives us anyway. */
+const tailMax = 32 * 1024;
+
+/** All that an agent ever wrote on its stdout, in a file that only its user can read, and the end of it in memory. */
 export class SaidJournal {
   readonly #file: string;
   readonly #handle: number;
   /** Where the file begins in what was said; 0 unless it was cut. */
   #base = 0;
+  /** So much was said; of it the last `#tailLength` bytes are not in the file. */
   #length = 0;
+  readonly #tail = Buffer.allocUnsafeSlow(tailMax);
+  #tailLength = 0;
 
   constructor(file: string) {
     this.#file = file;
@@ -27,16 +33,26 @@ export class SaidJournal {
   }
 
   append(chunk: Uint8Array): void {
-    for (let done = 0; done < chunk.length; ) {
-      const written = writeSync(this.#handle, chunk, done, chunk.length - done, this.#length + done - this.#base);
-      done += written;
+    if (this.#tailLength + chunk.length > tailMax) {
+      this.#write(this.#tail.subarray(0, this.#tailLength), this.#length - this.#tailLength);
+      this.#tailLength = 0;
+    }
+    if (chunk.length > tailMax) this.#write(chunk, this.#length);
+    else {
+      this.#tail.set(chunk, this.#tailLength);
+      this.#tailLength += chunk.length;
     }
     this.#length += chunk.length;
   }
 
   /** What was said from a position on, at most so much of it. */
   read(from: number, max: number): Buffer {
-    const piece = Buffer.allocUnsafe(Math.min(max, this.#length - from));
+    const tailStart = this.#length - this.#tailLength;
+    if (from >= tailStart) {
+      const start = from - tailStart;
+      return Buffer.from(this.#tail.subarray(start, Math.min(start + max, this.#tailLength)));
+    }
+    const piece = Buffer.allocUnsafe(Math.min(max, tailStart - from));
     const got = readSync(this.#handle, piece, 0, piece.length, from - this.#base);
     return piece.subarray(0, got);
   }
@@ -45,10 +61,17 @@ export class SaidJournal {
   cut(): void {
     ftruncateSync(this.#handle, 0);
     this.#base = this.#length;
+    this.#tailLength = 0;
   }
 
   remove(): void {
     closeSync(this.#handle);
     rmSync(this.#file, { force: true });
+  }
+
+  #write(bytes: Uint8Array, at: number): void {
+    for (let done = 0; done < bytes.length; ) {
+      done += writeSync(this.#handle, bytes, done, bytes.length - done, at + done - this.#base);
+    }
   }
 }

@@ -1,4 +1,5 @@
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -84,5 +85,31 @@ export class Owner {
   async head<Type extends FromKeeper['type']>(type: Type): Promise<Extract<FromKeeper, { type: Type }>> {
     const isWanted = (head: FromKeeper): head is Extract<FromKeeper, { type: Type }> => head.type === type;
     return await this.until(({ heads }) => heads.find(isWanted));
+  }
+}
+
+/** One end of a line as it was first spoken: each head is JSON. */
+export class Heard {
+  said = '';
+  isClosed = false;
+  readonly #socket: Socket;
+
+  constructor(socket: Socket) {
+    this.#socket = socket;
+    socket.on('data', (chunk: Buffer) => {
+      this.said += chunk.toString('latin1');
+    });
+    socket.once('close', () => {
+      this.isClosed = true;
+    });
+    onTestFinished(() => void socket.destroy());
+  }
+
+  send(head: Readonly<Record<string, unknown>>, body = ''): void {
+    const text = JSON.stringify(head);
+    const prefix = Buffer.alloc(8);
+    prefix.writeUInt32BE(text.length, 0);
+    prefix.writeUInt32BE(body.length, 4);
+    this.#socket.write(Buffer.concat([prefix, Buffer.from(text), Buffer.from(body)]));
   }
 }

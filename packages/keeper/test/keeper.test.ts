@@ -1,10 +1,10 @@
 import { chmodSync, existsSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { connect } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { describeProcess, KeeperClient } from '../src/index.ts';
-import { readNote } from '../src/keeper-folder.ts';
-import { keeperProgram, newClient, newFolder, Owner } from './held.ts';
+import { makeFolder, readNote, writeNote } from '../src/keeper-folder.ts';
+import { Heard, keeperProgram, newClient, newFolder, Owner } from './held.ts';
 
 const echo = `
   const lines = require('node:readline').createInterface({ input: process.stdin });
@@ -183,23 +183,46 @@ test('only its user can reach it, and only with its secret', async () => {
   expect(statSync(client.folder).mode & 0o777).toBe(0o700);
   expect(statSync(note.socket).mode & 0o777).toBe(0o600);
   expect(statSync(join(client.folder, 'keeper.json')).mode & 0o777).toBe(0o600);
-  const stranger = connect(note.socket);
-  const head = Buffer.from(JSON.stringify({ type: 'hello', version: 1, secret: 'x'.repeat(note.secret.length) }));
-  const prefix = Buffer.alloc(8);
-  prefix.writeUInt32BE(head.length, 0);
-  stranger.write(Buffer.concat([prefix, head]));
-  const answer = await new Promise<string>((resolve) => {
-    let said = '';
-    stranger.on('data', (chunk) => {
-      said += chunk.toString('latin1');
-    });
-    stranger.once('close', () => resolve(said));
-  });
-  expect(answer).toContain('"code":"secret"');
+  const stranger = new Heard(connect(note.socket));
+  stranger.send({ type: 'hello', version: 1, secret: 'x'.repeat(note.secret.length) });
+  await expect.poll(() => stranger.isClosed).toBe(true);
+  expect(stranger.said).toContain('"code":"secret"');
   const babbler = connect(note.socket);
   babbler.write('GET / HTTP/1.1\r\n\r\n');
   await new Promise<void>((resolve) => babbler.once('close', () => resolve()));
   expect(await client.list()).toEqual([]);
+});
+
+test('an owner of before reads and writes heads in JSON only, and so does whoever meets a keeper of before', async () => {
+  const client = newClient();
+  await Owner.open(client);
+  const note = readNote(client.folder);
+  if (note === undefined) throw new Error('no note');
+  const older = new Heard(connect(note.socket));
+  older.send({ type: 'hello', version: 1, secret: note.secret });
+  const launch = { command: process.execPath, args: ['-e', echo], cwd: '/', env: {}, marker: 'older' };
+  older.send({ type: 'start', agent: 'a', epoch: 1, launch, stepMs: 200, keepMs: 60_000 });
+  await expect.poll(() => older.said).toContain('{"type":"out"}ready');
+  older.send({ type: 'line', step: 1, index: 0 }, 'one\n');
+  await expect.poll(() => older.said).toContain('{"type":"out"}heard one');
+  await expect.poll(() => older.said).toContain('{"type":"taken","step":1,"index":0}');
+
+  const folder = newFolder();
+  const lines: Heard[] = [];
+  const olderKeeper = createServer((socket) => {
+    const line = new Heard(socket);
+    lines.push(line);
+    line.send({ type: 'welcome', version: 1, pid: process.pid });
+  });
+  onTestFinished(() => void olderKeeper.close());
+  makeFolder(folder);
+  const socket = join(folder, 'older.sock');
+  await new Promise<void>((resolve) => olderKeeper.listen(socket, resolve));
+  const { startTime = '' } = (await describeProcess(process.pid)) ?? {};
+  writeNote(folder, { pid: process.pid, startTime, version: 1, socket, secret: 'known' });
+  const owner = await Owner.open(newClient(folder));
+  owner.write(3, 1, 'two');
+  await expect.poll(() => lines[0]?.said).toContain('{"type":"line","step":3,"index":1}two\n');
 });
 
 test('a keeper whose folder is removed ends its agents and itself', async () => {

@@ -1,4 +1,4 @@
-import type { Json } from '@concerto/base';
+import { assert, type Json } from '@concerto/base';
 import * as z from 'zod/mini';
 import { JsonValue } from './json-value.ts';
 import { Part } from './llm-content.ts';
@@ -10,6 +10,7 @@ export const AgentMessageId = z.union([z.string(), z.number()]);
 export type AgentMessageId = z.infer<typeof AgentMessageId>;
 
 const json: z.ZodMiniType<Json> = JsonValue;
+const exactlyOne = 'exactly one of `value` and `error` is required';
 const jsonObject = z.record(z.string(), json);
 
 export const InitCommand = z.strictObject({ type: z.literal('init'), params: jsonObject });
@@ -40,7 +41,7 @@ export const ResponseCommand = z
   })
   .check(
     z.refine((response) => (response.value === undefined) !== (response.error === undefined), {
-      message: 'exactly one of `value` and `error` is required',
+      message: exactlyOne,
     }),
   );
 export type ResponseCommand = z.infer<typeof ResponseCommand>;
@@ -71,7 +72,9 @@ export const AgentCommand = z.discriminatedUnion('type', [
 ]);
 export type AgentCommand = z.infer<typeof AgentCommand>;
 
-/** The line an agent reads, without its LF. */
+/** The line an agent reads, without its LF. An answer is waited for, so only what types cannot say of it is looked at. */
 export function encodeAgentCommand(command: AgentCommand): string {
-  return JSON.stringify(AgentCommand.parse(command));
+  if (command.type !== 'response') return JSON.stringify(AgentCommand.parse(command));
+  assert((command.value === undefined) !== (command.error === undefined), exactlyOne);
+  return JSON.stringify(command);
 }

@@ -134,9 +134,10 @@ export type AgentLine =
 export function parseAgentLine(text: string): AgentLine {
   const raw = parseTypedObject(text);
   if (raw === undefined) return { kind: 'plain', text };
+  if (isWellFormed(raw)) return { kind: 'message', message: raw, raw };
   const { type } = raw;
-  if (!isKnownType(type)) return { kind: 'message', message: { type: 'custom', name: type, fields: raw }, raw };
-  return isWellFormed(raw) ? { kind: 'message', message: raw, raw } : repaired(raw, type);
+  if (isKnownType(type)) return repaired(raw, type);
+  return { kind: 'message', message: { type: 'custom', name: type, fields: raw }, raw };
 }
 
 type TypedObject = JsonObject & { readonly type: string };

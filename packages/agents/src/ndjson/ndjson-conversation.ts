@@ -90,9 +90,9 @@ class NdjsonConversation implements Conversation {
     await this.#send({ type: 'prompt', text, prompt: text, ...all, ...rest });
   }
 
-  async reply({ inReplyTo, inReplyToId, ...outcome }: AgentReply): Promise<void> {
+  reply({ inReplyTo, inReplyToId, ...outcome }: AgentReply): Promise<void> {
     const id = inReplyToId === undefined ? {} : { in_reply_to_id: inReplyToId };
-    await this.#send({ type: 'response', in_reply_to: inReplyTo, ...id, ...outcome });
+    return this.#send({ type: 'response', in_reply_to: inReplyTo, ...id, ...outcome });
   }
 
   async replyLine(line: string): Promise<void> {
@@ -109,8 +109,8 @@ class NdjsonConversation implements Conversation {
     await this.#send({ type: verb, id });
   }
 
-  async #send(command: AgentCommand): Promise<void> {
-    await this.#link.write(encodeAgentCommand(command));
+  #send(command: AgentCommand): Promise<void> {
+    return this.#link.write(encodeAgentCommand(command));
   }
 
   /** One prompt is one line: a raw line end would make the agent read several prompts. */
