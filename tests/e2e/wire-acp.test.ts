@@ -1,5 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
 import {
   type Client,
   ClientSideConnection,
@@ -11,7 +14,17 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { concertoCommand } from '../support/concerto-command.ts';
 import { startRoomyPuppetServer, steps } from '../support/puppets.ts';
 
-const puppets = await startRoomyPuppetServer('[server]\ninline_tools = "any"\n');
+const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+const modal = `[agents.modal]
+protocol = "acp"
+command = ${JSON.stringify(process.execPath)}
+args = ${JSON.stringify([join(root, 'packages/agents/test/agents/acp.mjs'), 'modes'])}
+per_session = ["mode", "model", "working_dir"]
+`;
+const echo = '[connections.offline]\nprovider = "mock"\n[assistants.echo]\nconnection = "offline"\n';
+const puppets = await startRoomyPuppetServer(
+  `${modal}${echo}[server]\ninline_tools = "any"\ninline_commands = ["serve-*"]\n`,
+);
 const { api } = puppets;
 const children: ChildProcess[] = [];
 afterAll(async () => {
@@ -68,7 +81,7 @@ const work = steps(
       args: { path: 'a.txt' },
       kind: 'edit',
       locations: [{ path: 'a.txt', line: 1 }],
-      changes: [{ path: 'a.txt', kind: 'edit', old: 'hello\n', new: 'bye\n' }],
+      changes: [{ path: 'a.txt', kind: 'edit', patch: '@@ -1 +1 @@\n-hello\n+bye\n', added: 1, removed: 1 }],
     },
   },
   { ask: { type: 'approval', id: 'a1', description: 'Edit a.txt', call: 't1' } },
@@ -93,7 +106,14 @@ describe('concerto acp', () => {
       expect.objectContaining({ sessionUpdate: 'plan', entries: [expect.objectContaining({ content: 'look' })] }),
     );
     expect(editor.updates).toContainEqual(
-      expect.objectContaining({ sessionUpdate: 'tool_call', toolCallId: 't1', kind: 'edit', title: 'Edit' }),
+      expect.objectContaining({
+        sessionUpdate: 'tool_call',
+        toolCallId: 't1',
+        kind: 'edit',
+        title: 'Edit',
+        content: [{ type: 'diff', path: 'a.txt', oldText: 'hello', newText: 'bye' }],
+        locations: [{ path: 'a.txt', line: 1 }],
+      }),
     );
     expect(editor.updates).toContainEqual(
       expect.objectContaining({ sessionUpdate: 'tool_call_update', toolCallId: 't1', status: 'completed' }),
@@ -142,13 +162,22 @@ describe('concerto acp', () => {
     await expect.poll(() => textOf(editor.updates, 'agent_message_chunk'), { timeout: 20_000 }).toBe('on and on');
     await editor.agent.cancel({ sessionId });
     expect(await running).toEqual({ stopReason: 'cancelled' });
+    // A prompt that nobody has heard yet is taken back.
+    const again = editor.agent.prompt({ sessionId, prompt: prompt(hanging) });
+    await expect.poll(() => textOf(editor.updates, 'agent_message_chunk')).toBe('on and onon and on');
+    const queued = editor.agent.prompt({ sessionId, prompt: prompt('never heard') });
+    await expect.poll(async () => (await api.get(`/api/sessions/${sessionId}`)).body.pending).toBe(1);
+    await editor.agent.cancel({ sessionId });
+    expect(await Promise.all([again, queued])).toEqual([{ stopReason: 'cancelled' }, { stopReason: 'cancelled' }]);
+    expect(textOf(editor.updates, 'agent_message_chunk')).not.toContain('never heard');
     const failing = steps({ say: { type: 'error', message: 'it broke' } });
     await expect(editor.agent.prompt({ sessionId, prompt: prompt(failing) })).rejects.toMatchObject({
       message: expect.stringContaining('it broke'),
     });
     await expect(
-      editor.agent.prompt({ sessionId, prompt: [{ type: 'image', data: '', mimeType: 'image/png' }] }),
-    ).rejects.toMatchObject({ code: -32602 });
+      editor.agent.prompt({ sessionId, prompt: [{ type: 'image', data: 'AAAA', mimeType: 'image/png' }] }),
+    ).rejects.toMatchObject({ message: expect.stringContaining('takes') });
+    await expect(editor.agent.prompt({ sessionId, prompt: prompt(' ') })).rejects.toMatchObject({ code: -32602 });
     await expect(editor.agent.prompt({ sessionId: 'nobody', prompt: prompt('x') })).rejects.toMatchObject({
       code: -32602,
     });
@@ -163,5 +192,94 @@ describe('concerto acp', () => {
     const { events } = (await api.get(`/api/sessions/${sessionId}/events?format=json`)).body;
     const heard = events.find(({ title }: { title?: string }) => title === 'heard');
     expect(JSON.stringify(heard)).toContain('serve-files');
+
+    const refused = { ...server, name: 'shell', command: 'sh' };
+    const other = await editor.agent.newSession({ cwd: puppets.folder, mcpServers: [refused] });
+    await expect(editor.agent.prompt({ sessionId: other.sessionId, prompt: prompt('hello') })).rejects.toMatchObject({
+      message: expect.stringMatching(/tools\.servers\.shell: .*inline_commands/),
+    });
+  });
+
+  test('modes, models, commands, the folder and pictures: chosen in the editor or on the page', async () => {
+    const editor = openEditor(() => undefined, ['--agent', 'modal']);
+    const told = (kind: string): readonly object[] =>
+      editor.updates.filter(({ sessionUpdate }) => sessionUpdate === kind);
+    await editor.agent.initialize({ protocolVersion: 1, clientCapabilities: {} });
+    const cwd = join(puppets.folder, 'sub');
+    await mkdir(cwd);
+    // Nobody knows yet what it has; it says so when it first runs.
+    const first = await editor.agent.newSession({ cwd, mcpServers: [] });
+    expect(first.modes).toBeUndefined();
+    await editor.agent.prompt({ sessionId: first.sessionId, prompt: prompt('commands') });
+    expect(told('available_commands_update')).toEqual([
+      expect.objectContaining({
+        availableCommands: [expect.objectContaining({ name: 'compact' }), expect.objectContaining({ name: 'cost' })],
+      }),
+    ]);
+    expect(told('current_mode_update')).toEqual([expect.objectContaining({ currentModeId: 'ask' })]);
+    expect(told('config_option_update')[0]).toMatchObject({
+      configOptions: [
+        { id: 'mode', category: 'mode', currentValue: 'ask' },
+        { id: 'model', category: 'model', currentValue: 'small' },
+      ],
+    });
+
+    // From then on it is asked for with the start.
+    const { sessionId, modes } = await editor.agent.newSession({ cwd, mcpServers: [] });
+    expect(modes).toMatchObject({
+      currentModeId: 'ask',
+      availableModes: [{ id: 'ask', name: 'The mode ask' }, {}, {}],
+    });
+    await editor.agent.setSessionMode({ sessionId, modeId: 'code' });
+    const { configOptions } = await editor.agent.setSessionConfigOption({
+      sessionId,
+      configId: 'model',
+      value: 'large',
+    });
+    expect(configOptions.map(({ id, currentValue }) => [id, currentValue])).toEqual([
+      ['mode', 'code'],
+      ['model', 'large'],
+    ]);
+    await editor.agent.prompt({ sessionId, prompt: prompt('opened') });
+    const opened = JSON.parse(textOf(editor.updates, 'agent_message_chunk').replace('Told.', ''));
+    expect(opened).toMatchObject({ mode: 'code', model: 'large', cwd });
+
+    // While it runs: by the editor, by the page, and what does not exist or does not work.
+    await editor.agent.setSessionMode({ sessionId, modeId: 'ask' });
+    expect((await api.get(`/api/sessions/${sessionId}/agent`)).body.mode).toBe('ask');
+    await api.post(`/api/sessions/${sessionId}/settings`, { params: { mode: 'code' } });
+    await expect.poll(() => told('current_mode_update').at(-1)).toMatchObject({ currentModeId: 'code' });
+    await expect(editor.agent.setSessionMode({ sessionId, modeId: 'fly' })).rejects.toMatchObject({
+      code: -32602,
+      message: expect.stringContaining('ask, code, broken'),
+    });
+    await expect(editor.agent.setSessionMode({ sessionId, modeId: 'broken' })).rejects.toMatchObject({
+      message: expect.stringContaining('this mode is broken'),
+    });
+
+    editor.updates.length = 0;
+    const picture = { type: 'image' as const, mimeType: 'image/png', data: 'AAAA' };
+    await editor.agent.prompt({ sessionId, prompt: [...prompt('see'), picture] });
+    expect(JSON.parse(textOf(editor.updates, 'agent_message_chunk'))).toMatchObject([{ text: 'see' }, picture]);
+
+    const other = openEditor(() => undefined);
+    await other.agent.initialize({ protocolVersion: 1, clientCapabilities: {} });
+    const loaded = await other.agent.loadSession({ sessionId, cwd, mcpServers: [] });
+    expect(loaded.modes).toMatchObject({ currentModeId: 'code' });
+    const { sessions } = await other.agent.listSessions({});
+    expect(sessions.find((listed) => listed.sessionId === sessionId)?.cwd).toBe(cwd);
+  });
+
+  test('a session is forked: what was said goes on in another one', async () => {
+    const editor = openEditor(() => undefined, ['--assistant', 'echo']);
+    await editor.agent.initialize({ protocolVersion: 1, clientCapabilities: {} });
+    const { sessionId } = await editor.agent.newSession({ cwd: puppets.folder, mcpServers: [] });
+    await editor.agent.prompt({ sessionId, prompt: prompt('first') });
+    const fork = await editor.agent.unstable_forkSession({ sessionId, cwd: puppets.folder });
+    await editor.agent.prompt({ sessionId: fork.sessionId, prompt: prompt('second') });
+    const { forkOf } = (await api.get(`/api/sessions/${fork.sessionId}`)).body;
+    expect(forkOf).toMatchObject({ session: sessionId });
+    expect(textOf(editor.updates, 'agent_message_chunk')).toContain('second');
+    expect((await api.get(`/api/sessions/${sessionId}`)).body.turn).toBe(1);
   });
 });

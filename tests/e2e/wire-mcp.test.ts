@@ -1,10 +1,13 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { afterAll, describe, expect, test } from 'vitest';
+import { createTaskSessionFromClient, resultFromTaskOutcome } from '@modelcontextprotocol/ext-tasks/client';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { concertoCommand } from '../support/concerto-command.ts';
 import { startRoomyPuppetServer, steps } from '../support/puppets.ts';
 
-const puppets = await startRoomyPuppetServer();
+const puppets = await startRoomyPuppetServer(
+  '[connections.offline]\nprovider = "mock"\n[assistants.echo]\nconnection = "offline"\n',
+);
 const { api } = puppets;
 const clients: Client[] = [];
 afterAll(async () => {
@@ -13,10 +16,13 @@ afterAll(async () => {
 });
 
 type Answers = (message: string) => Record<string, string | boolean>;
+type Era = '2025-11-25' | '2026-07-28';
+type Way = { readonly answers?: Answers; readonly token?: string };
 
-async function open(over: 'http' | 'stdio', answers?: Answers, token = api.token): Promise<Client> {
+async function open(over: 'http' | 'stdio', era: Era, { answers, token = api.token }: Way = {}): Promise<Client> {
   const capabilities = answers === undefined ? {} : { elicitation: { form: {} } };
-  const client = new Client({ name: 'test', version: '1' }, { capabilities });
+  const mode = era === '2025-11-25' ? 'legacy' : { pin: era };
+  const client = new Client({ name: 'test', version: '1' }, { capabilities, versionNegotiation: { mode } });
   if (answers !== undefined) {
     client.setRequestHandler('elicitation/create', ({ params }) => ({
       action: 'accept',
@@ -51,14 +57,32 @@ const asking = steps(
   { tell: 'answer' },
 );
 
-describe.each(['http', 'stdio'] as const)('MCP over %s', (over) => {
+const ways = [
+  ['http', '2025-11-25'],
+  ['http', '2026-07-28'],
+  ['stdio', '2025-11-25'],
+  ['stdio', '2026-07-28'],
+] as const;
+
+describe.each(ways)('MCP over %s, %s', (over, era) => {
+  const seen: string[] = [];
+  let client: Client;
+  beforeAll(async () => {
+    const answers = (message: string) => {
+      seen.push(message);
+      return message === 'Which?' ? { selected: 'option-1' } : { approved: true };
+    };
+    client = await open(over, era, { answers });
+  });
+
   test('a model starts a session, waits for it, answers, says more and ends it', async () => {
-    const client = await open(over);
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toEqual([
       'list_agents',
       'list_sessions',
       'start_session',
+      'run_session',
+      'fork_session',
       'follow_session',
       'wait_for_session',
       'send_message',
@@ -87,49 +111,157 @@ describe.each(['http', 'stdio'] as const)('MCP over %s', (over) => {
     });
   });
 
-  test('sessions are resources', async () => {
-    const client = await open(over);
-    const { id } = await api.start({ agent: 'able', prompt: 'read me', title: `to read over ${over}` });
+  test('sessions are resources, and who listens hears that one has changed', async () => {
+    const updated: string[] = [];
+    client.setNotificationHandler('notifications/resources/updated', ({ params }) => void updated.push(params.uri));
+    const { id } = await api.start({ agent: 'able', prompt: 'read me', title: `to read over ${over} ${era}` });
     await api.untilStatus(id, 'idle');
+    const uri = `concerto://sessions/${id}`;
     const { resources } = await client.listResources();
-    expect(resources).toContainEqual(
-      expect.objectContaining({ uri: `concerto://sessions/${id}`, name: `to read over ${over}` }),
-    );
-    const { contents } = await client.readResource({ uri: `concerto://sessions/${id}` });
+    expect(resources).toContainEqual(expect.objectContaining({ uri, name: `to read over ${over} ${era}` }));
+    const { contents } = await client.readResource({ uri });
     expect(contents[0]).toMatchObject({ mimeType: 'text/markdown', text: expect.stringContaining('did: read me') });
+    if (era === '2025-11-25') await client.subscribeResource({ uri });
+    else await client.listen({ resourceSubscriptions: [uri] });
+    await api.post(`/api/sessions/${id}/messages`, { content: 'two' });
+    await expect.poll(() => updated, { timeout: 15_000 }).toContain(uri);
+    expect(updated.filter((changed) => changed !== uri)).toEqual([]);
+  });
+
+  test('what is asked is put before the user', async () => {
+    const { id: session } = await call(client, 'start_session', { agent: 'able', prompt: asking });
+    const done = await call(client, 'wait_for_session', { session, seconds: 30, ask_user: true });
+    expect(seen).toEqual(['rm -r build', 'Which?']);
+    expect(done.text).toContain('red');
   });
 });
 
-test('who subscribes to a session hears that it has changed', async () => {
-  const client = await open('stdio');
-  const updated: string[] = [];
-  client.setNotificationHandler('notifications/resources/updated', ({ params }) => void updated.push(params.uri));
-  const { id } = await api.start({ agent: 'able', prompt: 'one' });
-  await api.untilStatus(id, 'idle');
-  await client.subscribeResource({ uri: `concerto://sessions/${id}` });
-  await api.post(`/api/sessions/${id}/messages`, { content: 'two' });
-  await expect.poll(() => updated, { timeout: 15_000 }).toContain(`concerto://sessions/${id}`);
+test('a session is run in one call, and forked', async () => {
+  const client = await open('http', '2025-11-25');
+  const ran = await call(client, 'run_session', { assistant: 'echo', prompt: 'first', seconds: 30 });
+  expect(ran).toMatchObject({ status: 'idle', text: expect.stringContaining('first') });
+  const { id } = await call(client, 'fork_session', { session: ran.id, prompt: 'second' });
+  const { text } = await call(client, 'wait_for_session', { session: id, seconds: 30 });
+  expect(text).toMatch(/first[\s\S]*second/);
+  expect((await call(client, 'follow_session', { session: ran.id })).text).not.toContain('second');
+  const forked = await call(client, 'start_session', { agent: 'able', prompt: 'x' });
+  expect(await call(client, 'fork_session', { session: forked.id })).toEqual({
+    error: expect.stringContaining('fork'),
+  });
 });
 
-test('what is asked is put before the user, where the client can', async () => {
-  const seen: string[] = [];
-  const client = await open('stdio', (message) => {
-    seen.push(message);
-    return message === 'Which?' ? { selected: 'option-1' } : { approved: true };
+describe('long work is a task, for a client that knows tasks', () => {
+  /** Their library for tasks has the requests of 2026-07-28 sent by its host. */
+  async function openTasks(seen: string[]) {
+    const client = await open('http', '2026-07-28');
+    const framing = {
+      protocolVersion: '2026-07-28',
+      clientInfo: { name: 'test', version: '1' },
+      clientCapabilities: { elicitation: { form: {} }, extensions: { 'io.modelcontextprotocol/tasks': {} } },
+    };
+    return createTaskSessionFromClient(client, {
+      endpointId: 'concerto',
+      v2RequestFraming: framing,
+      rawDispatch: dispatch,
+      onInputRequest: async (request) => {
+        if (request.kind !== 'elicitation') throw new Error(`asked for ${request.kind}`);
+        const message = JSON.stringify(request.params.message);
+        seen.push(message);
+        const content = message === '"Which?"' ? { selected: 'option-1' } : { approved: true };
+        return { action: 'accept', content } as never;
+      },
+    });
+  }
+
+  async function dispatch({ method, params }: any): Promise<any> {
+    const headers = {
+      authorization: `Bearer ${api.token}`,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': '2026-07-28',
+      'mcp-method': method,
+      'mcp-name': params.name ?? params.taskId,
+    };
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+    const response = await fetch(`${api.url}/mcp`, { method: 'POST', headers, body });
+    const answered = await response.json();
+    return { kind: 'error' in answered ? 'error' : 'result', ...answered };
+  }
+
+  test('it asks, is answered, and has a result; what is said afterwards does not change that', async () => {
+    const seen: string[] = [];
+    const tasks = await openTasks(seen);
+    const execution = await tasks.callTool('run_session', { agent: 'able', prompt: asking });
+    const { outcome } = await execution.settle();
+    const told = () => JSON.parse((resultFromTaskOutcome(outcome) as any).content[0].text);
+    expect(seen).toEqual(['"rm -r build"', '"Which?"']);
+    expect(told()).toMatchObject({ agent: 'able', outcome: 'done', text: expect.stringContaining('red') });
+    const { id } = told();
+    await api.post(`/api/sessions/${id}/messages`, { content: 'later' });
+    await api.until(id, (event) => event.type === 'turnComplete' && event.seq > told().position);
+    const meta = {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
+      'io.modelcontextprotocol/clientCapabilities': { extensions: { 'io.modelcontextprotocol/tasks': {} } },
+    };
+    const get = (taskId: string, _meta: object = meta) => dispatch({ method: 'tasks/get', params: { taskId, _meta } });
+    const again = (await get(id)).result;
+    expect(again).toMatchObject({ status: 'completed', result: { content: [{ text: expect.any(String) }] } });
+    expect(JSON.parse(again.result.content[0].text)).toEqual(told());
+    expect((await get('nobody')).error).toMatchObject({ code: -32602 });
+    const undeclared = { ...meta, 'io.modelcontextprotocol/clientCapabilities': {} };
+    expect((await get(id, undeclared)).error).toMatchObject({ code: -32021 });
+    await tasks.close();
   });
-  const { id: session } = await call(client, 'start_session', { agent: 'able', prompt: asking });
-  const done = await call(client, 'wait_for_session', { session, seconds: 30, ask_user: true });
-  expect(seen).toEqual(['rm -r build', 'Which?']);
-  expect(done.text).toContain('red');
+
+  test('it is cancelled, and its session with it; one that fails has an error for a result', async () => {
+    const tasks = await openTasks([]);
+    const hanging = steps({ say: { type: 'partial', text: 'on and on' } }, { hang: true });
+    const execution = await tasks.callTool('run_session', { agent: 'able', prompt: hanging, title: 'to cancel' });
+    await execution.cancel();
+    expect((await execution.settle()).outcome).toMatchObject({ status: 'cancelled' });
+    const { sessions } = (await api.get('/api/sessions?limit=5')).body;
+    const { id } = sessions.find(({ title }: { title: string }) => title === 'to cancel');
+    await api.untilStatus(id, 'cancelled');
+    const failing = await tasks.callTool('run_session', { agent: 'gone', prompt: 'x' });
+    const { outcome } = await failing.settle();
+    expect(resultFromTaskOutcome(outcome)).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining('left early') }],
+    });
+    await tasks.close();
+  });
+});
+
+test('a connection belongs to the token that opened it', async () => {
+  const { token } = (await api.post('/api/tokens', { name: 'mcp-other', role: 'member' })).body;
+  const said = (method: string, params: object = {}) => ({ jsonrpc: '2.0', id: 1, method, params });
+  const post = async (body: object, more: Record<string, string> = {}) =>
+    await fetch(`${api.url}/mcp`, {
+      method: 'POST',
+      body: JSON.stringify(body),
+      headers: {
+        authorization: `Bearer ${api.token}`,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        ...more,
+      },
+    });
+  const hello = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } };
+  const opened = await post(said('initialize', hello));
+  const mine = { 'mcp-session-id': opened.headers.get('mcp-session-id') ?? '' };
+  expect((await post(said('tools/list'), mine)).status).toBe(200);
+  expect((await post(said('tools/list'), { ...mine, authorization: `Bearer ${token}` })).status).toBe(404);
+  expect((await post(said('tools/list'), { 'mcp-session-id': 'unknown' })).status).toBe(404);
 });
 
 test('a token may do over MCP what it may do at all', async () => {
   const { token } = (await api.post('/api/tokens', { name: 'mcp-reader', role: 'observer' })).body;
-  const client = await open('http', undefined, token);
+  const client = await open('http', '2025-11-25', { token });
   expect(await call(client, 'list_sessions')).toMatchObject({ sessions: expect.any(Array) });
   expect(await call(client, 'start_session', { agent: 'able', prompt: 'x' })).toEqual({
     error: expect.stringContaining('forbidden'),
   });
-  await expect(open('http', undefined, 'wrong')).rejects.toThrow(/401|[Uu]nauthor/);
+  await expect(open('http', '2025-11-25', { token: 'wrong' })).rejects.toThrow(/401|[Uu]nauthor/);
   expect((await api.call('POST', '/mcp', { jsonrpc: '2.0' }, { origin: 'https://evil.example' })).status).toBe(403);
 });

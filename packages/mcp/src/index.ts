@@ -1,1 +1,2 @@
-export { type McpDoor, mcpOverHttp, mcpOverStdio } from './serve-mcp.ts';
+export { type McpDoor, mcpOverHttp } from './http-door.ts';
+export { mcpOverStdio } from './serve-mcp.ts';

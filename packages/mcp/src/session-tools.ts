@@ -1,20 +1,30 @@
 import { ClientError, type ConcertoClient } from '@concerto/client';
-import { LifecycleVerb, type Session, type SuspendEvent } from '@concerto/protocol';
+import { LifecycleVerb, type Session } from '@concerto/protocol';
 import { isHeardOut, questionOf, readAnswer } from '@concerto/wires';
 import {
   type CallToolResult,
   type InputRequiredResult,
   inputRequired,
-  inputResponse,
   type McpServer,
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import * as z from 'zod';
+import { formsOf, takeAnswers } from './elicited-answers.ts';
 import { readSession } from './session-resources.ts';
+import { begunTask, takesTasks } from './session-tasks.ts';
 
 const waitSecondsMax = 600;
 const session = z.string().min(1).describe('the id of a session');
-const Json = z.json();
+const seconds = z.number().min(0).max(waitSecondsMax).optional().describe('at most; default 60');
+const beginning = {
+  agent: z.string().optional().describe('name of an agent; `list_agents` tells them'),
+  assistant: z.string().optional(),
+  program: z.string().optional(),
+  template: z.string().optional(),
+  prompt: z.string().min(1),
+  title: z.string().optional(),
+  once: z.boolean().optional().describe('end with the first result'),
+};
 
 type Answered = CallToolResult | InputRequiredResult;
 
@@ -48,17 +58,37 @@ function registerStarts(server: McpServer, client: ConcertoClient): void {
     'start_session',
     {
       description: 'Start an agent, an assistant or a program with a prompt; returns at once',
-      inputSchema: z.object({
-        agent: z.string().optional().describe('name of an agent; `list_agents` tells them'),
-        assistant: z.string().optional(),
-        program: z.string().optional(),
-        template: z.string().optional(),
-        prompt: z.string().min(1),
-        title: z.string().optional(),
-        once: z.boolean().optional().describe('end with the first result'),
-      }),
+      inputSchema: z.object(beginning),
     },
     (request) => told(async () => rowOf(await client.start({ ...request, ifFull: 'queue' }))),
+  );
+  server.registerTool(
+    'run_session',
+    {
+      description:
+        'Start an agent, an assistant or a program with a prompt, and wait until it is done, asks something, or the time is over. A client that knows tasks gets a task.',
+      inputSchema: z.object({ ...beginning, seconds }),
+    },
+    async ({ seconds: most = 60, ...request }, context) =>
+      await refused(async () => {
+        const begun = await client.start({ ...request, ifFull: 'queue' });
+        if (takesTasks(context)) return begunTask(begun);
+        await waitFor(client, begun.id, { seconds: most, context });
+        return answer(await standing(client, begun.id, 0));
+      }),
+  );
+  server.registerTool(
+    'fork_session',
+    {
+      description:
+        'A new session with what was said in another one: all of it, or the whole turns up to a position; a prompt goes on in it',
+      inputSchema: z.object({
+        session,
+        at: z.number().int().min(1).optional(),
+        prompt: z.string().min(1).optional(),
+      }),
+    },
+    ({ session: id, ...fork }) => told(async () => rowOf(await client.fork(id, fork))),
   );
 }
 
@@ -83,17 +113,18 @@ function registerWaits(server: McpServer, client: ConcertoClient): void {
       inputSchema: z.object({
         session,
         after: z.number().int().min(0).optional(),
-        seconds: z.number().min(0).max(waitSecondsMax).optional().describe('at most; default 60'),
+        seconds,
         ask_user: z.boolean().optional(),
       }),
     },
-    async ({ session: id, after = 0, seconds = 60, ask_user: asksUser = false }, context) =>
+    async ({ session: id, after = 0, seconds: most = 60, ask_user: asksUser = false }, context) =>
       await refused(async () => {
-        if (asksUser) await takeAnswers(client, id, context);
-        await waitFor(client, id, { seconds, context });
+        if (asksUser) await takeAnswers(client, id, context.mcpReq.inputResponses ?? {});
+        await waitFor(client, id, { seconds: most, context });
         const { requests } = await client.requests(id);
         const questions = requests.filter(({ routedTo }) => routedTo === undefined || routedTo === 'person');
-        if (asksUser && questions.length > 0) return ask(questions.map(({ event }) => event));
+        if (asksUser && questions.length > 0)
+          return inputRequired({ inputRequests: formsOf(questions.map(({ event }) => event)) });
         return answer(await standing(client, id, after));
       }),
   );
@@ -114,7 +145,7 @@ function registerWords(server: McpServer, client: ConcertoClient): void {
     'answer_request',
     {
       description: 'Answer what a session asks: true or false for an approval, a text, or the ids of choices',
-      inputSchema: z.object({ session, request: z.string().min(1), response: Json, reason: z.string().optional() }),
+      inputSchema: z.object({ session, request: z.string().min(1), response: z.json(), reason: z.string().optional() }),
     },
     ({ session: id, request, response, reason }) =>
       told(async () => {
@@ -187,45 +218,6 @@ async function waitFor(
     }
   } catch (error) {
     if (!signal.aborted) throw error;
-  }
-}
-
-/** A form for each question; its fields are what an answer consists of. */
-function ask(events: readonly SuspendEvent[]): InputRequiredResult {
-  const inputRequests = Object.fromEntries(
-    events.map((event) => [
-      event.requestId,
-      inputRequired.elicit({ message: questionOf(event), requestedSchema: formOf(event) }),
-    ]),
-  );
-  return inputRequired({ inputRequests });
-}
-
-function formOf(event: SuspendEvent) {
-  if (event.type === 'queryConsent') {
-    return z.object({ approved: z.boolean().describe('allow it'), reason: z.string().optional() });
-  }
-  if (event.type === 'waitForChoice') {
-    return z.object({ selected: z.enum(event.choices.map(({ id }) => id)).describe(questionOf(event)) });
-  }
-  return z.object({ text: z.string() });
-}
-
-async function takeAnswers(client: ConcertoClient, id: string, context: ServerContext): Promise<void> {
-  const { inputResponses } = context.mcpReq;
-  if (inputResponses === undefined) return;
-  const { requests } = await client.requests(id);
-  for (const { requestId, event } of requests) {
-    const given = inputResponse(inputResponses, requestId);
-    if (given.kind !== 'elicit') continue;
-    const content = Json.safeParse(given.content);
-    if (given.action === 'accept' && content.success) {
-      const payload = event.type === 'waitForChoice' ? Reflect.get(Object(content.data), 'selected') : content.data;
-      const { response, reason } = readAnswer(event, Json.parse(payload));
-      await client.answer(id, requestId, response, reason === undefined ? {} : { reason });
-    } else if (given.action === 'decline' && event.type === 'queryConsent') {
-      await client.answer(id, requestId, false, { reason: 'declined' });
-    }
   }
 }
 

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
-import type { Json } from '@concerto/base';
+import type { Json, JsonObject } from '@concerto/base';
 import type { ConcertoClient, StartRequest } from '@concerto/client';
+import { liveSettings } from '@concerto/protocol';
 import * as z from 'zod';
 import { AcpSession } from './acp-session.ts';
 import { AcpError, AcpWire, invalidParams, noSuchMethod } from './acp-wire.ts';
+import { contentOf, PromptBlocks } from './prompt-blocks.ts';
 
 type Target = Pick<StartRequest, 'agent' | 'program' | 'assistant'>;
 
@@ -30,8 +32,9 @@ const McpServer = z.union([
 const NewSession = z.object({ cwd: z.string(), mcpServers: z.array(McpServer).default([]) });
 const Named = z.object({ sessionId: z.string() });
 const Listed = z.object({ cursor: z.string().nullish() });
-const Block = z.looseObject({ type: z.string() });
-const Prompt = z.object({ sessionId: z.string(), prompt: z.array(Block) });
+const Prompt = z.object({ sessionId: z.string(), prompt: PromptBlocks });
+const Mode = z.object({ sessionId: z.string(), modeId: z.string() });
+const Option = z.object({ sessionId: z.string(), configId: z.string(), value: z.string() });
 
 /** An agent for an editor: each of its sessions is one of the server's, and everybody else sees it too. */
 export async function serveAcp(options: AcpOptions): Promise<void> {
@@ -64,13 +67,15 @@ class AcpAgent {
       case 'authenticate':
         return {};
       case 'session/new':
-        return this.#new(read(NewSession, params));
+        return await this.#new(read(NewSession, params));
       case 'session/load':
-        await this.#join(read(Named, params).sessionId, true);
-        return {};
+        return await this.#join(read(Named, params).sessionId, true);
       case 'session/resume':
-        await this.#join(read(Named, params).sessionId, false);
-        return {};
+        return await this.#join(read(Named, params).sessionId, false);
+      case 'session/fork': {
+        const { id } = await this.#options.client.fork(read(Named, params).sessionId);
+        return { sessionId: id, ...(await this.#join(id, false)) };
+      }
       case 'session/list':
         return await this.#list(read(Listed, params ?? {}).cursor ?? undefined);
       case 'session/close': {
@@ -81,7 +86,18 @@ class AcpAgent {
       }
       case 'session/prompt': {
         const { sessionId, prompt } = read(Prompt, params);
-        return { stopReason: await this.#session(sessionId).prompt(textOfBlocks(prompt)) };
+        return { stopReason: await this.#session(sessionId).prompt(contentOf(prompt)) };
+      }
+      case 'session/set_mode': {
+        const { sessionId, modeId } = read(Mode, params);
+        await this.#session(sessionId).set('mode', modeId);
+        return {};
+      }
+      case 'session/set_config_option': {
+        const { sessionId, configId, value } = read(Option, params);
+        const session = this.#session(sessionId);
+        await session.set(configId, value);
+        return asJson({ configOptions: session.options() });
       }
       default:
         throw new AcpError(noSuchMethod, `there is no ${method} here`);
@@ -102,35 +118,51 @@ class AcpAgent {
       protocolVersion: 1,
       agentCapabilities: {
         loadSession: true,
-        promptCapabilities: { image: false, audio: false, embeddedContext: true },
+        promptCapabilities: { image: true, audio: true, embeddedContext: true },
         mcpCapabilities: { http: true, sse: true },
-        sessionCapabilities: { list: {}, resume: {}, close: {} },
+        sessionCapabilities: { list: {}, resume: {}, close: {}, fork: {} },
       },
       agentInfo: { name: 'concerto', title: 'Concerto', version: this.#options.version },
       authMethods: [],
     };
   }
 
-  #new({ mcpServers }: z.infer<typeof NewSession>): Json {
-    const tools = mcpServers.length === 0 ? {} : { tools: { servers: toolServers(mcpServers) } };
+  async #new({ cwd, mcpServers }: z.infer<typeof NewSession>): Promise<Json> {
+    const { client, target } = this.#options;
+    const entry = (await client.agents()).agents.find(({ kind, name }) => target[kind] === name);
+    const allowed = entry?.perSession ?? [];
+    const start = {
+      ...target,
+      ...(mcpServers.length === 0 ? {} : { tools: { servers: toolServers(mcpServers) } }),
+      // Where sessions may not choose, they work where the manifest says.
+      ...(allowed.includes('working_dir') ? { workingDir: cwd } : {}),
+    };
+    const settable = liveSettings.filter((name) => allowed.includes(name));
     const id = `acp-${randomUUID()}`;
-    const start = { ...this.#options.target, ...tools };
-    this.#sessions.set(id, new AcpSession(this.wire, this.#options.client, { id, start }));
-    return { sessionId: id };
+    const session = new AcpSession(this.wire, client, { id, start, offers: entry?.offers ?? {}, settable });
+    this.#sessions.set(id, session);
+    return asJson({ sessionId: id, ...session.choices() });
   }
 
-  async #join(id: string, isReplayed: boolean): Promise<void> {
+  async #join(id: string, isReplayed: boolean): Promise<JsonObject> {
+    const { client } = this.#options;
+    const { live: settable, ...offers } = await client.agent(id);
     this.#sessions.get(id)?.leave();
-    const session = new AcpSession(this.wire, this.#options.client, { id });
+    const session = new AcpSession(this.wire, client, { id, offers, settable });
     this.#sessions.set(id, session);
     await session.load(isReplayed);
+    return asJson(session.choices());
   }
 
   async #list(cursor: string | undefined): Promise<Json> {
     const page = await this.#options.client.list({ limit: 50, ...(cursor === undefined ? {} : { cursor }) });
-    const cwd = process.cwd();
     return {
-      sessions: page.sessions.map(({ id, title, updatedAt }) => ({ sessionId: id, cwd, title, updatedAt })),
+      sessions: page.sessions.map(({ id, title, updatedAt, settings }) => ({
+        sessionId: id,
+        cwd: settings?.workingDir ?? process.cwd(),
+        title,
+        updatedAt,
+      })),
       ...(page.nextCursor === undefined ? {} : { nextCursor: page.nextCursor }),
     };
   }
@@ -149,24 +181,8 @@ function read<S extends z.core.$ZodType>(schema: S, params: Json): z.output<S> {
   throw new AcpError(invalidParams, z.prettifyError(parsed.error).replaceAll(/\s+/g, ' '));
 }
 
-/** Of what an editor adds to a prompt: texts stand in it, links are named, pictures cannot be taken yet. */
-function textOfBlocks(blocks: readonly z.infer<typeof Block>[]): string {
-  const texts = blocks.map((block) => {
-    const resource: unknown = block.resource;
-    if (block.type === 'text' && typeof block.text === 'string') return block.text;
-    if (block.type === 'resource_link' && typeof block.uri === 'string') return `@${block.uri}`;
-    if (block.type === 'resource' && isText(resource)) return `${resource.uri}:\n${resource.text}`;
-    throw new AcpError(invalidParams, `a ${block.type} cannot be taken; text, links and embedded texts can`);
-  });
-  const text = texts.join('\n');
-  if (text.trim() === '') throw new AcpError(invalidParams, 'the prompt is empty');
-  return text;
-}
-
-function isText(value: unknown): value is { readonly uri: string; readonly text: string } {
-  return (
-    typeof value === 'object' && value !== null && 'uri' in value && 'text' in value && typeof value.text === 'string'
-  );
+function asJson(value: object): JsonObject {
+  return JSON.parse(JSON.stringify(value));
 }
 
 /** The servers that the editor hands on; what they are told in secret is theirs to keep out of here. */

@@ -325,7 +325,9 @@ const methods = {
     if (ways.has('login:key')) throw refusal(-32000, 'Authentication required');
     opened = { how: 'new', ...params };
     const availableModels = ['small', 'large'].map((modelId) => ({ modelId }));
-    return { sessionId, models: { availableModels, currentModelId: 'small' } };
+    const availableModes = ['ask', 'code', 'broken'].map((id) => ({ id, name: `The mode ${id}` }));
+    const modes = ways.has('modes') ? { modes: { availableModes, currentModeId: 'ask' } } : {};
+    return { sessionId, models: { availableModels, currentModelId: 'small' }, ...modes };
   },
   'session/load': async (params) => {
     if (params.sessionId !== sessionId) throw refusal(-32002, 'No such session');
@@ -343,6 +345,7 @@ const methods = {
     return {};
   },
   'session/set_mode': async ({ modeId }) => {
+    if (modeId === 'broken') throw refusal(-32603, 'Internal error', { details: 'this mode is broken' });
     opened.mode = modeId;
     return {};
   },

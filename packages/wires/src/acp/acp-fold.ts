@@ -1,5 +1,6 @@
 import { unreachable } from '@concerto/base';
 import {
+  type AgentDetails,
   type CallOutcome,
   type FileChange,
   type FoldedEvent,
@@ -19,6 +20,8 @@ export class AcpFold {
   readonly narration = new Narration();
   /** What the editor itself said: it shows that already. */
   readonly #known = new Set<string>();
+  /** What the editor was last told of the agent. */
+  #told: Pick<AgentDetails, 'mode' | 'commands'> = {};
 
   /** Of a message that comes from the editor. */
   know(messageId: string): void {
@@ -82,9 +85,7 @@ export class AcpFold {
       case 'plan':
         return [{ sessionUpdate: 'plan', entries: plan.map((entry) => ({ priority: 'medium', ...entry })) }];
       case 'agent':
-        return agent.commands === undefined
-          ? []
-          : [{ sessionUpdate: 'available_commands_update', availableCommands: agent.commands.map(commandOf) }];
+        return this.#agent(agent);
       case 'context': {
         const micro = usage.total.costMicroUsd;
         const cost = micro === undefined ? {} : { cost: { amount: micro / 1_000_000, currency: 'USD' } };
@@ -97,6 +98,19 @@ export class AcpFold {
       default:
         return unreachable(key);
     }
+  }
+
+  #agent({ mode, commands }: AgentDetails): readonly AcpUpdate[] {
+    const before = this.#told;
+    this.#told = { mode, commands };
+    return [
+      ...(mode === undefined || mode === before.mode
+        ? []
+        : [{ sessionUpdate: 'current_mode_update', currentModeId: mode }]),
+      ...(commands === undefined || commands === before.commands
+        ? []
+        : [{ sessionUpdate: 'available_commands_update', availableCommands: commands.map(commandOf) }]),
+    ];
   }
 }
 
