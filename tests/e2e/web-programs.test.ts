@@ -96,10 +96,10 @@ test('17.5 a program is read, checked, written and run on its page, which shows 
   expect(await readFile(join(folder, 'main.conc'), 'utf8')).toContain('// It is blue.');
 
   await page.getByLabel('Input, as JSON').fill('{');
-  await page.getByRole('button', { name: 'Run' }).click();
+  await page.getByRole('button', { name: 'Run', exact: true }).click();
   await page.getByText('The input is no JSON').waitFor();
   await page.getByLabel('Input, as JSON').fill('');
-  await page.getByRole('button', { name: 'Run' }).click();
+  await page.getByRole('button', { name: 'Run', exact: true }).click();
   await page.waitForURL('**/programs/painter?run=*');
   await page.locator('.runs-here', { hasText: 'Worker.execute' }).waitFor();
   // A run that is followed is seen so by whoever comes later, too.
@@ -122,7 +122,7 @@ test('17.5 a program is read, checked, written and run on its page, which shows 
   await page.locator('.runs-here').waitFor({ state: 'detached' });
 
   await page.setViewportSize({ width: 360, height: 740 });
-  await page.getByRole('button', { name: 'Run' }).scrollIntoViewIfNeeded();
+  await page.getByRole('button', { name: 'Run', exact: true }).scrollIntoViewIfNeeded();
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
   const help = await page.getByRole('button', { name: 'Keyboard help' }).boundingBox();
   expect((help?.x ?? 999) + (help?.width ?? 0)).toBeLessThanOrEqual(360);

@@ -46,8 +46,9 @@ test('17.7 settings: agents, pool, rules to try and revoke, templates, tokens', 
   await tried.getByLabel('Command').fill('npm test');
   await tried.getByRole('button', { name: 'Try' }).click();
   await tried.getByText('allow by rule:store.r1').waitFor();
-  await part('Rules').getByRole('button', { name: 'Revoke' }).click();
-  await page.getByText('The rule is gone').waitFor();
+  await part('Rules').getByRole('button', { name: 'Revoke: allow' }).click();
+  await part('Rules').getByRole('button', { name: 'Put in force' }).click();
+  await page.getByText('The rules count from the next request on.').waitFor();
   await tried.getByRole('button', { name: 'Try' }).click();
   await tried.getByText('no rule decides').waitFor();
   expect((await puppets.api.get('/api/rules')).body.rules).toHaveLength(1);

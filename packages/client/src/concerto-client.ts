@@ -20,10 +20,12 @@ import {
   type MessagePriority,
   OpenRequestList,
   Person,
+  PolicyTried,
   PoolState,
   ProgramFile,
   ProgramList,
   ProgramSource,
+  ProgramTests,
   type PutProgramFile,
   type PutRules,
   type ReviseMessage,
@@ -41,6 +43,7 @@ import {
   TemplateList,
   TokenAdded,
   TokenList,
+  type TryPolicy,
   type TryRules,
   Worktree,
 } from '@concerto/protocol';
@@ -271,12 +274,23 @@ function houseCalls(calls: HttpCalls) {
       calls.call({ ...call, method: 'PUT', path: 'rules', body: rules, answer: RuleList }),
     tryRules: (tried: TryRules, call: CallOptions = {}) =>
       calls.call({ ...call, method: 'POST', path: 'rules/try', body: tried, answer: RulesTried }),
+    /** What a policy would have said to what was asked before. */
+    tryPolicy: (policy: TryPolicy, call: CallOptions = {}) =>
+      calls.call({ ...call, method: 'POST', path: 'policies/try', body: policy, isSlow: true, answer: PolicyTried }),
 
     programs: (call: CallOptions = {}) => calls.call({ ...call, method: 'GET', path: 'programs', answer: ProgramList }),
     program: (name: string, call: CallOptions = {}) =>
       calls.call({ ...call, method: 'GET', path: `programs/${segment(name)}`, answer: ProgramSource }),
     putProgramFile: (name: string, file: PutProgramFile, call: CallOptions = {}) =>
       calls.call({ ...call, method: 'PUT', path: `programs/${segment(name)}`, body: file, answer: ProgramFile }),
+    testProgram: (name: string, call: CallOptions = {}) =>
+      calls.call({
+        ...call,
+        method: 'POST',
+        path: `programs/${segment(name)}/test`,
+        isSlow: true,
+        answer: ProgramTests,
+      }),
 
     templates: (call: CallOptions = {}) =>
       calls.call({ ...call, method: 'GET', path: 'templates', answer: TemplateList }),

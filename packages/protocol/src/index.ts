@@ -184,8 +184,17 @@ export {
 export { type Line, LineError, type LineErrorCode, LineSplitter, lineLengthMax } from './ndjson.ts';
 export { OverviewEvent } from './overview-event.ts';
 export { AddToken, Person, PersonName, PersonRecord, Role, TokenAdded, TokenList, TokenRow } from './people.ts';
+export { PolicyTried, ReplayedRequest, TryPolicy, triedRequestsMax } from './policies.ts';
 export { PoolRecord } from './pool-record.ts';
-export { ProgramFile, ProgramInfo, ProgramList, ProgramSource, PutProgramFile } from './programs.ts';
+export {
+  ProgramFile,
+  ProgramInfo,
+  ProgramList,
+  ProgramSource,
+  ProgramTest,
+  ProgramTests,
+  PutProgramFile,
+} from './programs.ts';
 export { readStored } from './read-stored.ts';
 export { readStoredEvent } from './read-stored-event.ts';
 export {

@@ -36,3 +36,23 @@ export const PutProgramFile = z.strictObject({
   version: z.string(),
 });
 export type PutProgramFile = z.infer<typeof PutProgramFile>;
+
+/** One test of a program, as it went. */
+export const ProgramTest = z.strictObject({
+  description: z.string(),
+  /** Where it is written, from the manifest's folder. */
+  file: z.optional(z.string()),
+  line: z.optional(z.int()),
+  /** `left`: the time for all of them was over before it began. */
+  outcome: z.enum(['passed', 'failed', 'left']),
+  durationMs: z.int(),
+  /** Why it failed, and where the program stood. */
+  message: z.optional(z.string()),
+  at: z.optional(z.strictObject({ file: z.string(), line: z.int() })),
+  /** What it printed and emitted, from the beginning; of one that failed. */
+  output: z.optional(z.string()),
+});
+export type ProgramTest = z.infer<typeof ProgramTest>;
+
+export const ProgramTests = z.strictObject({ tests: z.array(ProgramTest) });
+export type ProgramTests = z.infer<typeof ProgramTests>;

@@ -11,8 +11,10 @@ import {
   MessageList,
   OpenRequestList,
   OrderMessages,
+  PolicyTried,
   PoolState,
   Problem,
+  ProgramTests,
   ReviseMessage,
   RunInput,
   SendMessage,
@@ -23,6 +25,7 @@ import {
   StartSession,
   Template,
   TemplateList,
+  TryPolicy,
 } from '@concerto/protocol';
 import { describeCorpus } from './corpus.ts';
 
@@ -51,4 +54,7 @@ describeCorpus('http', {
   problem: Problem,
   audit: Audit,
   'add-token': AddToken,
+  'program-tests': ProgramTests,
+  'try-policy': TryPolicy,
+  'policy-tried': PolicyTried,
 });

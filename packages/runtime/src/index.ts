@@ -1,4 +1,4 @@
-export { type ReplayedAnswer, replaySupervisor } from './answer/replay-supervisor.ts';
+export { replaySupervisor } from './answer/replay-supervisor.ts';
 export { type AssistantFunctionName, assistantFunctionNames } from './assistant/assistant-functions.ts';
 export { readOutputSchema } from './assistant/assistant-settings.ts';
 export type { AssistantSpec } from './assistant/assistant-spec.ts';

@@ -5,9 +5,12 @@ import {
   DoctorReport,
   ForkSession,
   Insight,
+  PolicyTried,
+  ProgramTests,
   Session,
   SessionAgent,
   SettingsAccepted,
+  TryPolicy,
   Worktree,
 } from '@concerto/protocol';
 
@@ -19,8 +22,11 @@ export const asideSchemas = {
   DoctorReport,
   ForkSession,
   Insight,
+  PolicyTried,
+  ProgramTests,
   SessionAgent,
   SettingsAccepted,
+  TryPolicy,
   Worktree,
 } as const;
 
@@ -57,6 +63,17 @@ export const asideOperations = {
       'What all sessions did in the last `days`, day by day, by agent and by model; `offset` is your clock’s, in minutes',
     answer: Insight,
     query: ['days', 'offset'],
+  },
+  'post /api/programs/{name}/test': {
+    role: 'member',
+    summary: 'Run its tests; what they do not mock is neither started nor called',
+    answer: ProgramTests,
+  },
+  'post /api/policies/try': {
+    role: 'member',
+    summary: 'What rules, or a supervisor, would have said to what was asked in past sessions; nothing comes of it',
+    body: TryPolicy,
+    answer: PolicyTried,
   },
   'post /api/doctor': {
     role: 'owner',

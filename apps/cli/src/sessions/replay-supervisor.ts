@@ -1,19 +1,19 @@
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { nearest } from '@concerto/base';
-import { type PublicEvent, readStoredEvent } from '@concerto/protocol';
+import type { PublicEvent, ReplayedRequest } from '@concerto/protocol';
+import { comesToSupervisor, type PastRequest, replayedAnswer } from '@concerto/rules';
 import { UsageError } from '../arguments.ts';
 import { compileTarget } from '../language/compile-target.ts';
 import { findManifest } from '../language/project.ts';
-import { comesToSupervisor, type PastRequest, type Replayed, replayedAnswer } from './replay-policy.ts';
 
 type Past = { readonly id: string };
-type Events = readonly { readonly type: string }[];
+type Events = readonly PublicEvent[];
 
 /** A program of the manifest here, or a file, as the supervisor of sessions that are past. Undefined when it has errors. */
 export function supervisorPolicy(
   named: string,
-): ((whose: Past, events: Events, past: readonly PastRequest[]) => Promise<readonly Replayed[]>) | undefined {
+): ((whose: Past, events: Events, past: readonly PastRequest[]) => Promise<readonly ReplayedRequest[]>) | undefined {
   const { name, path } = programNamed(named);
   const compiled = compileTarget(path);
   if (compiled === undefined) return undefined;
@@ -24,7 +24,7 @@ export function supervisorPolicy(
     // Only whoever replays needs it, and it takes longer to load than most commands to run.
     const { replaySupervisor } = await import('@concerto/runtime');
     const asked = new Set(past.filter(comesToSupervisor).map(({ requestId }) => requestId));
-    const answers = await replaySupervisor(module, { id, events: events.flatMap(eventIn), asked }, { name, ...places });
+    const answers = await replaySupervisor(module, { id, events, asked }, { name, ...places });
     return past.map((request) => replayedAnswer(`supervisor:${name}`, request, answers.get(request.requestId)));
   };
 }
@@ -40,10 +40,4 @@ function programNamed(named: string): { readonly name: string; readonly path: st
   const meant = nearest(named, Object.keys(programs));
   const hint = meant === undefined ? 'name a file, or a program of the manifest here' : `did you mean ${meant}?`;
   throw new UsageError(`there is no program ${JSON.stringify(named)}; ${hint}`);
-}
-
-/** What a newer server says that we do not know is no word of a session. */
-function eventIn(event: { readonly type: string }): readonly PublicEvent[] {
-  const read = readStoredEvent(JSON.stringify(event));
-  return read === undefined || read.type === 'unknown' ? [] : [read];
 }

@@ -2,13 +2,12 @@ import { readFileSync } from 'node:fs';
 import { harmlessLine, parseDuration } from '@concerto/base';
 import type { ConcertoClient } from '@concerto/client';
 import { readManifest, renderDiagnostic } from '@concerto/language';
-import { Rule } from '@concerto/protocol';
-import { type NamedRule, RuleSet } from '@concerto/rules';
+import { type PublicEvent, type ReplayedRequest, Rule, readStoredEvent } from '@concerto/protocol';
+import { type NamedRule, type PastRequest, pastRequests, RuleSet, replayed, replayedCounts } from '@concerto/rules';
 import * as z from 'zod';
 import { UsageError } from '../arguments.ts';
 import { paint, showsColour } from '../terminal/paint.ts';
 import { print, printJson } from '../terminal/print.ts';
-import { type PastRequest, pastRequests, type Replayed, replayed } from './replay-policy.ts';
 import { supervisorPolicy } from './replay-supervisor.ts';
 
 const pageEvents = 2_000;
@@ -29,7 +28,7 @@ export async function replay(client: ConcertoClient, id: string | undefined, opt
   const policy = policyIn(options);
   if (policy === undefined) return 2;
   const sessions = id === undefined ? await sessionsSince(client, since ?? '') : [await client.get(id)];
-  const all: Replayed[] = [];
+  const all: ReplayedRequest[] = [];
   for (const session of sessions) {
     const events = await eventsOf(client, session.id);
     all.push(...(await policy(session, events, pastRequests(session, events))));
@@ -40,8 +39,8 @@ export async function replay(client: ConcertoClient, id: string | undefined, opt
   return differs.length === 0 ? 0 : 1;
 }
 
-type Events = readonly { readonly type: string }[];
-type Policy = (whose: Whose, events: Events, past: readonly PastRequest[]) => Promise<readonly Replayed[]>;
+type Events = readonly PublicEvent[];
+type Policy = (whose: Whose, events: Events, past: readonly PastRequest[]) => Promise<readonly ReplayedRequest[]>;
 
 /** Undefined where it has errors, which were told. */
 function policyIn({ rules: file, supervisor }: ReplayOptions): Policy | undefined {
@@ -107,13 +106,19 @@ function named(place: string, rules: readonly Rule[]): readonly NamedRule[] {
 }
 
 async function eventsOf(client: ConcertoClient, id: string): Promise<Events> {
-  const events: { readonly type: string }[] = [];
+  const events: PublicEvent[] = [];
   for (let after = 0; ; ) {
     const page = await client.events(id, { after, limit: pageEvents });
-    events.push(...page.events);
+    events.push(...page.events.flatMap(eventIn));
     after = page.position;
     if (!page.more) return events;
   }
+}
+
+/** What a newer server says that we do not know is no word of a session. */
+function eventIn(event: { readonly type: string }): readonly PublicEvent[] {
+  const read = readStoredEvent(JSON.stringify(event));
+  return read === undefined || read.type === 'unknown' ? [] : [read];
 }
 
 type Whose = { readonly id: string; readonly agent: string };
@@ -132,7 +137,7 @@ async function sessionsSince(client: ConcertoClient, since: string): Promise<rea
   }
 }
 
-function tell(all: readonly Replayed[], sessions: number): void {
+function tell(all: readonly ReplayedRequest[], sessions: number): void {
   for (const { session, requestId, what, before, now, outcome } of all) {
     if (outcome !== 'differs' || before === undefined) continue;
     print(`${paint('yellow', '≠')} ${session} ${requestId}  ${harmlessLine(what)}`);
@@ -141,14 +146,8 @@ function tell(all: readonly Replayed[], sessions: number): void {
       `    now   ${harmlessLine(now.decision)} by ${now.by}${now.reason === undefined ? '' : ` (${harmlessLine(now.reason)})`}`,
     );
   }
-  const count = (outcome: Replayed['outcome']): number => all.filter((one) => one.outcome === outcome).length;
-  const spared = all.filter(
-    ({ outcome, before, now }) =>
-      outcome === 'same' && before?.by.startsWith('user:') === true && now.decision !== 'ask',
-  );
-  const open = count('open') === 0 ? '' : `, ${count('open')} were never decided`;
-  print(
-    `${all.length} requests of ${sessions} sessions: ${count('differs')} differ, ${count('same')} are the same${open}`,
-  );
-  if (spared.length > 0) print(`${spared.length} that a person answered would be answered the same without one`);
+  const { requests, differs, same, open, spared } = replayedCounts(all);
+  const undecided = open === 0 ? '' : `, ${open} were never decided`;
+  print(`${requests} requests of ${sessions} sessions: ${differs} differ, ${same} are the same${undecided}`);
+  if (spared > 0) print(`${spared} that a person answered would be answered the same without one`);
 }

@@ -12,12 +12,14 @@ type Props = {
   readonly isReadOnly: boolean;
   /** Lines at which a run stands. */
   readonly here: readonly number[];
+  /** Where somebody wants to look now; each wish is another object. */
+  readonly at: { readonly file: string; readonly line: number } | undefined;
   readonly onText: (text: string) => void;
   readonly onSave: () => void;
 };
 
 /** One source file, with colours, complaints, completion and explanations from the checker. */
-export function CodeEditor({ file, text, checked, isReadOnly, here, onText, onSave }: Props): ReactNode {
+export function CodeEditor({ file, text, checked, isReadOnly, here, at, onText, onSave }: Props): ReactNode {
   const box = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(undefined);
   const latest = useRef({ checked, file });
@@ -47,5 +49,13 @@ export function CodeEditor({ file, text, checked, isReadOnly, here, onText, onSa
   useEffect(() => {
     if (view.current !== undefined) showHere(view.current, lines === '' ? [] : lines.split(' ').map(Number));
   }, [lines, file, isReadOnly]);
+  useEffect(() => {
+    const editor = view.current;
+    if (editor === undefined || at?.file !== file) return;
+    const { doc } = editor.state;
+    const { from } = doc.line(Math.min(Math.max(at.line, 1), doc.lines));
+    editor.dispatch({ selection: { anchor: from }, effects: EditorView.scrollIntoView(from, { y: 'center' }) });
+    editor.focus();
+  }, [at, file]);
   return <div className="code-editor" ref={box} />;
 }

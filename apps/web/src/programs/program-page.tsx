@@ -3,6 +3,7 @@ import { type ReactNode, useMemo, useState } from 'react';
 import { client } from '../client.ts';
 import { failureOf } from '../fetching/failure.ts';
 import { useFetched } from '../fetching/use-fetched.ts';
+import { SupervisePanel } from '../policies/supervise-panel.tsx';
 import { Link } from '../routing/link.tsx';
 import { useLocation } from '../routing/use-location.ts';
 import { Icon } from '../shell/icon.tsx';
@@ -12,6 +13,7 @@ import { CheckedProgram } from './checked-program.ts';
 import { CodeEditor } from './code-editor.tsx';
 import { Complaints } from './complaints.tsx';
 import { ProgramRuns } from './program-runs.tsx';
+import { type Place, TestPanel } from './test-panel.tsx';
 import { useRunPlaces } from './use-run-places.ts';
 
 /** A program: its source with what the checker says, its runs, and where the one that is watched stands. */
@@ -39,6 +41,11 @@ function Program({ source, onSaved }: ProgramProps): ReactNode {
   const { name, files, entry, mayWrite } = source;
   const [texts, setTexts] = useState(() => new Map(files.map(({ path, text }) => [path, text])));
   const [file, setFile] = useState(entry);
+  const [at, setAt] = useState<Place>();
+  const open = (place: Place): void => {
+    setFile(place.file);
+    setAt({ ...place });
+  };
   const checked = useMemo(() => new CheckedProgram(source, texts), [source, texts]);
   const run = useLocation().query.get('run') ?? undefined;
   const places = useRunPlaces(run);
@@ -89,12 +96,18 @@ function Program({ source, onSaved }: ProgramProps): ReactNode {
             checked={checked}
             isReadOnly={!mayWrite}
             here={places.filter(({ path }) => isSameFile(path, file)).map(({ line }) => line)}
+            at={at}
             onText={(text) => setTexts((before) => new Map(before).set(file, text))}
             onSave={() => void save()}
           />
-          <Complaints diagnostics={checked.diagnostics} texts={texts} onOpen={setFile} />
+          <Complaints diagnostics={checked.diagnostics} texts={texts} onOpen={open} />
         </section>
-        <ProgramRuns name={name} watched={run} isChanged={changed.length > 0} />
+        <ProgramRuns name={name} watched={run} isChanged={changed.length > 0}>
+          <TestPanel name={name} isChanged={changed.length > 0} onOpen={open} />
+          {[...texts.values()].some((text) => text.includes('@supervisor')) && (
+            <SupervisePanel program={name} isChanged={changed.length > 0} />
+          )}
+        </ProgramRuns>
       </div>
     </main>
   );

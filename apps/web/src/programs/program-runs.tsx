@@ -19,10 +19,12 @@ type Props = {
   /** The run that is followed in the source. */
   readonly watched: string | undefined;
   readonly isChanged: boolean;
+  /** What else is done with the program, below the form that starts it. */
+  readonly children: ReactNode;
 };
 
 /** Starts the program, and shows what its runs do. */
-export function ProgramRuns({ name, watched, isChanged }: Props): ReactNode {
+export function ProgramRuns({ name, watched, isChanged, children }: Props): ReactNode {
   const { rows } = useOverview();
   const runs = [...(rows?.values() ?? [])]
     .filter(({ kind, agent, parent }) => kind === 'program' && agent === name && parent === undefined)
@@ -30,6 +32,7 @@ export function ProgramRuns({ name, watched, isChanged }: Props): ReactNode {
   return (
     <aside className="program-side" aria-label="Runs">
       <RunForm name={name} isChanged={isChanged} />
+      {children}
       {watched !== undefined && <SessionTimeline key={watched} id={watched} />}
       <h2>Runs</h2>
       {runs.length === 0 && <p className="muted">None yet.</p>}

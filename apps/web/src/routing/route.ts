@@ -28,6 +28,11 @@ export function programPath(name: string): string {
   return `/programs/${encodeURIComponent(name)}`;
 }
 
+/** The form that starts a session, with the program that answers for it. */
+export function startPath(supervisor: string): string {
+  return `/?supervisor=${encodeURIComponent(supervisor)}`;
+}
+
 /** The graph, talked about in this session. */
 export function graphPath(session: string): string {
   return `/graph?session=${encodeURIComponent(session)}`;

@@ -5,6 +5,7 @@ import { failureOf } from '../fetching/failure.ts';
 import { post } from '../shell/notice-board.ts';
 import { Fact } from './fact.tsx';
 import { isOver } from './lifecycle-table.ts';
+import { SupervisorFact } from './supervisor-fact.tsx';
 
 type Props = { readonly session: Session; readonly view: SessionView; readonly live: readonly string[] };
 
@@ -14,7 +15,7 @@ const offeredAs = { model: 'models', mode: 'modes', effort: 'efforts' } as const
 
 /** What the session has of its own, and what of it can be switched while it runs. */
 export function SettingsFacts({ session, view, live }: Props): ReactNode {
-  const { settings, supervisor, id } = session;
+  const { settings, id } = session;
   const switchable = isOver(session.status) ? [] : live;
   const { model: _model, mode: _mode, effort: _effort, worktree: _worktree, ...params } = settings?.params ?? {};
   return (
@@ -32,7 +33,7 @@ export function SettingsFacts({ session, view, live }: Props): ReactNode {
           <code className="session-id">{typeof value === 'string' ? value : JSON.stringify(value)}</code>
         </Fact>
       ))}
-      {supervisor !== undefined && <Fact name="answers">{supervisor}, then a person</Fact>}
+      <SupervisorFact session={session} />
     </>
   );
 }

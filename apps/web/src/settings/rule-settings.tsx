@@ -1,66 +1,41 @@
-import type { RuleList, RuleRow, RulesTried, StoredRule } from '@concerto/protocol';
+import type { RulesTried } from '@concerto/protocol';
 import { type ReactNode, useState } from 'react';
 import { client } from '../client.ts';
 import { failureOf } from '../fetching/failure.ts';
 import { useFetched } from '../fetching/use-fetched.ts';
-import { Link } from '../routing/link.tsx';
-import { sessionPath } from '../routing/route.ts';
-import { matchText } from './match-text.ts';
-import { useChange } from './use-change.ts';
+import { RuleEditor } from '../policies/rule-editor.tsx';
+import { RuleWords } from '../policies/rule-words.tsx';
 
-/** What is answered without a person: the rules of the manifest, and those that people let it remember. */
+/** What is answered without a person: the rules of the manifest, and those that are kept here. */
 export function RuleSettings({ mayChange }: { readonly mayChange: boolean }): ReactNode {
   const { value, reload } = useFetched((signal) => client.rules({ signal }), { key: 'rules' });
-  const { isBusy, change } = useChange(reload);
   if (value === undefined) return null;
-  const revoke = ({ id }: RuleRow): void => {
-    const rules = storedOf(value).filter((rule) => `rule:store.${rule.id}` !== id);
-    void change(() => client.putRules({ rules, version: value.version }), 'The rule is gone: a person is asked again.');
-  };
+  const shown = mayChange ? value.rules.filter(({ source }) => source === 'manifest') : value.rules;
   return (
     <section aria-labelledby="rules-title">
       <h2 id="rules-title">Rules</h2>
       {value.rules.length === 0 && (
         <p className="muted">
-          None: a person is asked everything. “Always” on an approval adds one, so does [[rules]].
+          None: a person is asked everything. “Always” on an approval adds one, so does [[rules]] in the manifest.
         </p>
       )}
       <ol className="plain-list">
-        {value.rules.map((rule) => (
+        {shown.map((rule) => (
           <li key={rule.id} className="rule-row">
-            <div>
-              <strong>{rule.decide}</strong> <code>{matchText(rule)}</code>
-              {rule.reason !== undefined && <p className="muted">{rule.reason}</p>}
-              {rule.warning !== undefined && <p className="inline-problem">{rule.warning}</p>}
-              <p className="muted">
-                {rule.id}
-                {rule.addedBy !== undefined && ` · by ${rule.addedBy}`}
-                {rule.from !== undefined && (
-                  <>
-                    {' · '}
-                    <Link href={sessionPath(rule.from.session)}>where it was allowed</Link>
-                  </>
-                )}
-              </p>
-            </div>
-            {mayChange && rule.source === 'store' && (
-              <button type="button" className="button small" disabled={isBusy} onClick={() => revoke(rule)}>
-                Revoke
-              </button>
-            )}
+            <RuleWords rule={rule} />
           </li>
         ))}
       </ol>
+      {mayChange && (
+        <>
+          <h3>Kept here</h3>
+          <RuleEditor key={value.version} list={value} onPut={reload} />
+        </>
+      )}
+      <h3>Which one would decide?</h3>
       <TryRules />
     </section>
   );
-}
-
-/** The rules of the store as they are put back; what the list adds to them stays here. */
-function storedOf({ rules }: RuleList): readonly (StoredRule & { readonly id: string })[] {
-  return rules
-    .filter(({ source }) => source === 'store')
-    .map(({ source: _source, warning: _warning, ...rule }) => ({ ...rule, id: rule.id.replace(/^rule:store\./, '') }));
 }
 
 function TryRules(): ReactNode {

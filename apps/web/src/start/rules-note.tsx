@@ -2,8 +2,8 @@ import type { AgentInfo, RuleRow } from '@concerto/protocol';
 import type { ReactNode } from 'react';
 import { client } from '../client.ts';
 import { useFetched } from '../fetching/use-fetched.ts';
+import { matchText } from '../policies/match-text.ts';
 import { Link } from '../routing/link.tsx';
-import { matchText } from '../settings/match-text.ts';
 
 /** What of it no person will be asked. */
 export function RulesNote({ worker }: { readonly worker: AgentInfo | undefined }): ReactNode {

@@ -4,7 +4,7 @@ import { client } from '../client.ts';
 import { failureOf, problemNumber } from '../fetching/failure.ts';
 import { useOverview } from '../live/use-overview.ts';
 import { sessionPath } from '../routing/route.ts';
-import { navigate } from '../routing/use-location.ts';
+import { navigate, useLocation } from '../routing/use-location.ts';
 import { useAttachments } from '../session/attachments.tsx';
 import { Icon } from '../shell/icon.tsx';
 import { AgentPicker } from './agent-picker.tsx';
@@ -22,7 +22,8 @@ type Props = { readonly targets: readonly Target[]; readonly promptRef: Ref<HTML
 export function StartForm({ targets, promptRef }: Props): ReactNode {
   const [picked, setPicked] = useState<string>();
   const [prompt, setPrompt] = useState('');
-  const [fields, setFields] = useState<StartFields>({});
+  const supervisor = useLocation().query.get('supervisor');
+  const [fields, setFields] = useState<StartFields>(supervisor === null ? {} : { supervisor });
   const files = useAttachments();
   const { rows } = useOverview();
   const { start, isStarting, refusal, refuse } = useStart();

@@ -7,6 +7,11 @@ export function durationText(ms: number): string {
   return `${Math.floor(seconds / 86_400)} d`;
 }
 
+/** `8 ms`, `1.4 s`: how long something small took. */
+export function tookText(ms: number): string {
+  return ms < 1000 ? `${ms} ms` : `${(ms / 1000).toFixed(1)} s`;
+}
+
 export function ageText(at: string, now: number): string {
   const ms = now - Date.parse(at);
   return ms < 5000 ? 'just now' : `${durationText(ms)} ago`;

@@ -1,7 +1,8 @@
 import type { AgentExit } from '@concerto/agents';
 import type { Json } from '@concerto/base';
 import { type IrModule, SUPERVISED } from '@concerto/ir';
-import { addUsage, type PublicEvent, type Usage } from '@concerto/protocol';
+import { addUsage, type PublicEvent, type SuspendEvent, type Usage } from '@concerto/protocol';
+import { isRequest, type ReplayedAnswer } from '@concerto/rules';
 import type { ProgramAgent, ProgramAgentOutput, ProgramCall } from '../program/program-agent.ts';
 import { defaultLimits } from '../program/program-limits.ts';
 import { type ProgramRequest, type ProgramWorld, WorldFailure } from '../program/program-world.ts';
@@ -11,11 +12,6 @@ import { entryOf } from '../session/program-sessions.ts';
 import { failureText } from '../session/program-words.ts';
 import { questionOf, wordOf } from './session-words.ts';
 import { answerIn, textIn } from './supervised-session.ts';
-
-/** What a supervisor makes of a request: an answer, or why it leaves it to the next. */
-export type ReplayedAnswer =
-  | { readonly kind: 'answer'; readonly response: Json; readonly reason?: string | undefined }
-  | { readonly kind: 'passed'; readonly reason: string };
 
 /** A session as it was. */
 export type PastSession = {
@@ -30,6 +26,8 @@ export type ReplayOptions = Pick<ProgramWorld, 'environment' | 'directory' | 'pr
   readonly name: string;
   /** For an answer to one request. */
   readonly withinMs?: number;
+  /** What it was not asked by then is left to the next. */
+  readonly signal?: AbortSignal;
 };
 
 /** Waiting is done in real time, so there is not much of it. */
@@ -45,7 +43,7 @@ export async function replaySupervisor(
   past: PastSession,
   options: ReplayOptions,
 ): Promise<ReadonlyMap<string, ReplayedAnswer>> {
-  const { name, withinMs = answerWithinMs, ...places } = options;
+  const { name, withinMs = answerWithinMs, signal, ...places } = options;
   const stop = new AbortController();
   const recorded = new RecordedSession(past, withinMs);
   const world: ProgramWorld = {
@@ -69,7 +67,11 @@ export async function replaySupervisor(
   const ended = run.then((outcome) => {
     recorded.left(outcome.status === 'failed' ? failureText(outcome.failure) : 'it does not listen any more');
   });
+  const onAbort = (): void => recorded.left('there was no time left for it');
+  signal?.addEventListener('abort', onAbort, { once: true });
+  if (signal?.aborted === true) onAbort();
   await recorded.over;
+  signal?.removeEventListener('abort', onAbort);
   const late = setTimeout(() => stop.abort(), endWithinMs);
   await ended;
   clearTimeout(late);
@@ -185,7 +187,7 @@ class RecordedSession implements ProgramAgent {
     this.output.push({ kind: 'message', raw: { type: 'result', status: 'ended' }, place });
   }
 
-  async #ask(event: SuspendOf, place: number): Promise<void> {
+  async #ask(event: SuspendEvent, place: number): Promise<void> {
     const id = event.requestId;
     await new Promise<void>((resolve) => {
       const reason = `it did not answer within ${this.#withinMs / 1000} s`;
@@ -206,22 +208,6 @@ class RecordedSession implements ProgramAgent {
   #settle(id: string, answer: ReplayedAnswer): void {
     if (!this.answers.has(id)) this.answers.set(id, answer);
     if (this.#waiting?.id === id) this.#waiting.settle();
-  }
-}
-
-type SuspendOf = Parameters<typeof questionOf>[0];
-
-function isRequest(event: PublicEvent): event is SuspendOf {
-  switch (event.type) {
-    case 'waitForInput':
-    case 'waitForChoice':
-    case 'queryConsent':
-    case 'readGraph':
-    case 'inspectNode':
-    case 'applyEdits':
-      return true;
-    default:
-      return false;
   }
 }
 

@@ -1,9 +1,12 @@
 import type { IrModule } from '@concerto/ir';
 import { display, type Failure, type Value } from '@concerto/vm';
 import type { ProgramWorld } from './program-world.ts';
-import { runProgram } from './run-program.ts';
+import { type RunOptions, runProgram } from './run-program.ts';
 
-export type TestOptions = Pick<ProgramWorld, 'environment' | 'directory' | 'projectDirectory' | 'mockModels'> & {
+type Places = 'environment' | 'directory' | 'projectDirectory' | 'mockModels' | 'refuses';
+
+export type TestOptions = Pick<ProgramWorld, Places> & {
+  readonly limits?: NonNullable<RunOptions['limits']>;
   readonly signal?: AbortSignal;
   /** What tests emit and print is dropped unless somebody wants to see it. */
   readonly show?: (text: string) => void;
@@ -26,7 +29,7 @@ export type TestResult = {
 export async function runTest(module: IrModule, index: number, options: TestOptions): Promise<TestResult> {
   const test = module.tests[index];
   if (test === undefined) throw new RangeError(`the program has no test ${index}`);
-  const { signal, show, ...places } = options;
+  const { signal, show, limits, ...places } = options;
   const world: ProgramWorld = {
     ...places,
     emit: (channel, payload) => show?.(`[emit:${channel}] ${display(payload)}\n`),
@@ -39,6 +42,7 @@ export async function runTest(module: IrModule, index: number, options: TestOpti
     entry: { test: index },
     capture: true,
     ...(signal === undefined ? {} : { signal }),
+    ...(limits === undefined ? {} : { limits }),
   });
   const durationMs = Math.round(performance.now() - started);
   const failure = outcome.status === 'failed' ? outcome.failure : undefined;

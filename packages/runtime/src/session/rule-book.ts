@@ -101,19 +101,32 @@ export class RuleBook {
     const key = JSON.stringify([agent, version, sessions]);
     const known = this.#sets.get(key);
     if (known !== undefined) return known;
-    const entry = this.#options.catalog.list().find(({ name }) => name === agent);
-    const isOf = (rule: StoredRule): boolean => rule.agent === agent;
-    const ofStore = (some: readonly Named[]): NamedRule[] => some.map((rule) => ({ id: `store.${rule.id}`, rule }));
-    const set = new RuleSet([
-      ...sessions.map((rule, index) => ({ id: `session.${index + 1}`, rule })),
-      ...(entry === undefined ? [] : ofEntry(entry)),
-      ...ofStore(rules.filter(isOf)),
-      ...this.#ofAll(),
-      ...ofStore(rules.filter((rule) => !isOf(rule))),
-    ]);
+    const set = this.#setOf(agent, sessions, rules);
     if (this.#sets.size >= 100) this.#sets.clear();
     this.#sets.set(key, set);
     return set;
+  }
+
+  /** What would count for an agent if these were the store's. */
+  setWith(agent: string, stored: readonly StoredRule[]): RuleSet {
+    return this.#setOf(
+      agent,
+      [],
+      stored.map((rule, index) => ({ ...rule, id: rule.id ?? `new-${index + 1}` })),
+    );
+  }
+
+  #setOf(agent: string, sessions: readonly Rule[], stored: readonly Named[]): RuleSet {
+    const entry = this.#options.catalog.list().find(({ name }) => name === agent);
+    const isOf = (rule: StoredRule): boolean => rule.agent === agent;
+    const ofStore = (some: readonly Named[]): NamedRule[] => some.map((rule) => ({ id: `store.${rule.id}`, rule }));
+    return new RuleSet([
+      ...sessions.map((rule, index) => ({ id: `session.${index + 1}`, rule })),
+      ...(entry === undefined ? [] : ofEntry(entry)),
+      ...ofStore(stored.filter(isOf)),
+      ...this.#ofAll(),
+      ...ofStore(stored.filter((rule) => !isOf(rule))),
+    ]);
   }
 
   #unknownModel(rules: readonly Rule[]): string | undefined {

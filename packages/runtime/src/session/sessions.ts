@@ -33,6 +33,7 @@ import {
   statusOf,
   type Wish,
 } from '@concerto/session';
+import { Trials } from '../answer/trials.ts';
 import type { Catalog } from '../catalog.ts';
 import type { Clock, Environment, MintId } from '../ports.ts';
 import { agentInfos } from './agent-capabilities.ts';
@@ -88,14 +89,15 @@ export class Sessions {
   readonly blobs: Blobs;
   readonly #contents: SessionContents;
   readonly settings: SettingsCalls;
-  /** It takes nothing new. */
   isStopping = false;
   /** What is answered without a person. */
   readonly rules: RuleBook;
+  readonly trials: Trials;
 
   constructor(options: SessionsOptions) {
     this.#options = options;
     this.rules = options.rules;
+    this.trials = new Trials(options);
     this.#templates = new Templates(options.log, options.catalog);
     this.#index = new SessionIndex(options.log);
     this.blobs = new Blobs(options.log, () => options.clock.now());

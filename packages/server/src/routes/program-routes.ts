@@ -3,9 +3,10 @@ import { Hono } from 'hono';
 import { ProblemError } from '../problem.ts';
 import { readBody } from '../read-body.ts';
 import type { OnNode, ServerContext } from '../server-context.ts';
+import { granted } from './session-routes.ts';
 
 /** The sources of what sessions can be started with. */
-export function programRoutes({ programs }: ServerContext): Hono<OnNode> {
+export function programRoutes({ programs, sessions }: ServerContext): Hono<OnNode> {
   const routes = new Hono<OnNode>();
   routes.get('/programs', (c) => c.json({ programs: programs.list() }));
   routes.get('/programs/:name', (c) => {
@@ -27,6 +28,11 @@ export function programRoutes({ programs }: ServerContext): Hono<OnNode> {
       throw new ProblemError(409, 'stale_file', `${file.path} was changed since it was read; read it again`);
     }
     throw new ProblemError(404, 'no_such_file', `${JSON.stringify(file.path)} is no source of ${JSON.stringify(name)}`);
+  });
+  routes.post('/programs/:name/test', async (c) => {
+    const name = c.req.param('name');
+    if (programs.source(name) === undefined) throw noProgram(name);
+    return c.json(granted(await sessions.trials.test(name, c.req.raw.signal)));
   });
   return routes;
 }

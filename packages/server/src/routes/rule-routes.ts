@@ -1,4 +1,4 @@
-import { PutRules, TryRules } from '@concerto/protocol';
+import { PutRules, TryPolicy, TryRules } from '@concerto/protocol';
 import { Hono } from 'hono';
 import { actorOf } from '../people/check-role.ts';
 import { readBody } from '../read-body.ts';
@@ -11,5 +11,8 @@ export function ruleRoutes({ sessions }: ServerContext): Hono<OnNode> {
   routes.get('/rules', async (c) => c.json(await sessions.rules.list()));
   routes.put('/rules', async (c) => c.json(granted(await sessions.rules.put(await readBody(c, PutRules), actorOf(c)))));
   routes.post('/rules/try', async (c) => c.json(await sessions.rules.try(await readBody(c, TryRules))));
+  routes.post('/policies/try', async (c) =>
+    c.json(granted(await sessions.trials.try(await readBody(c, TryPolicy), c.req.raw.signal))),
+  );
   return routes;
 }

@@ -1,17 +1,12 @@
 import type { Json } from '@concerto/base';
-import { JsonValue, readDecision, SuspendEvent } from '@concerto/protocol';
-import { type RuleSet, requestOf } from '@concerto/rules';
-import type { ReplayedAnswer } from '@concerto/runtime';
-import * as z from 'zod';
+import { type PublicEvent, type ReplayedRequest, readDecision, type SuspendEvent } from '@concerto/protocol';
+import { requestOf } from './rule-request.ts';
+import type { RuleSet } from './rule-set.ts';
 
-const Settled = z.looseObject({
-  type: z.literal('requestSettled'),
-  requestId: z.string(),
-  outcome: z.string(),
-  by: z.string().optional(),
-  response: z.optional(JsonValue),
-  reason: z.string().optional(),
-});
+/** What a supervisor makes of a request: an answer, or why it leaves it to the next. */
+export type ReplayedAnswer =
+  | { readonly kind: 'answer'; readonly response: Json; readonly reason?: string | undefined }
+  | { readonly kind: 'passed'; readonly reason: string };
 
 /** A request as a session's events have it. */
 export type PastRequest = {
@@ -20,41 +15,67 @@ export type PastRequest = {
   readonly requestId: string;
   readonly event: SuspendEvent;
   /** Undefined while nobody has decided it; withdrawn ones nobody ever did. */
-  readonly settled?:
-    | { readonly by: string; readonly response?: Json | undefined; readonly reason?: string | undefined }
-    | undefined;
+  readonly settled?: { readonly by: string; readonly response?: Json | undefined } | undefined;
 };
 
-/** What was decided before, and what would be now. `same`: the answer is; `open`: there is nothing to compare with. */
-export type Replayed = {
-  readonly session: string;
-  readonly requestId: string;
-  readonly what: string;
-  readonly before: { readonly decision: string; readonly by: string } | undefined;
-  readonly now: { readonly decision: string; readonly by: string; readonly reason?: string | undefined };
-  readonly outcome: 'same' | 'differs' | 'open';
-};
+/** The types of events that `pastRequests` reads. */
+export const requestEvents: ReadonlySet<string> = new Set([
+  'waitForInput',
+  'waitForChoice',
+  'queryConsent',
+  'readGraph',
+  'inspectNode',
+  'applyEdits',
+  'requestSettled',
+]);
 
 /** The requests of one session, oldest first. */
 export function pastRequests(
   whose: { readonly id: string; readonly agent: string },
-  events: Iterable<{ readonly type: string }>,
+  events: Iterable<PublicEvent>,
 ): readonly PastRequest[] {
   const found = new Map<string, PastRequest>();
   for (const event of events) {
-    const { at: _at, seq: _seq, ...bare }: Record<string, unknown> = { ...event };
-    const suspend = SuspendEvent.safeParse(bare);
-    if (suspend.success) {
-      const { requestId } = suspend.data;
-      found.set(requestId, { session: whose.id, agent: whose.agent, requestId, event: suspend.data });
+    if (isRequest(event)) {
+      found.set(event.requestId, { session: whose.id, agent: whose.agent, requestId: event.requestId, event });
     }
-    const settled = Settled.safeParse(event);
-    const known = settled.success ? found.get(settled.data.requestId) : undefined;
-    if (!settled.success || known === undefined || settled.data.outcome !== 'answered') continue;
-    const { by = 'somebody', response, reason } = settled.data;
-    found.set(known.requestId, { ...known, settled: { by, response, reason } });
+    if (event.type !== 'requestSettled' || event.outcome !== 'answered') continue;
+    const known = found.get(event.requestId);
+    if (known === undefined) continue;
+    const { by = 'somebody', response } = event;
+    found.set(known.requestId, { ...known, settled: { by, response } });
   }
   return [...found.values()];
+}
+
+export function isRequest(event: PublicEvent): event is SuspendEvent {
+  switch (event.type) {
+    case 'waitForInput':
+    case 'waitForChoice':
+    case 'queryConsent':
+    case 'readGraph':
+    case 'inspectNode':
+    case 'applyEdits':
+      return true;
+    default:
+      return false;
+  }
+}
+
+/** How it came out altogether. */
+export function replayedCounts(all: readonly ReplayedRequest[]) {
+  const count = (outcome: ReplayedRequest['outcome']): number => all.filter((one) => one.outcome === outcome).length;
+  const spared = all.filter(
+    ({ outcome, before, now }) =>
+      outcome === 'same' && before?.by.startsWith('user:') === true && now.decision !== 'ask',
+  );
+  return {
+    requests: all.length,
+    differs: count('differs'),
+    same: count('same'),
+    open: count('open'),
+    spared: spared.length,
+  };
 }
 
 /** Whether it came to a supervisor, if there was one: rules, models and the program that listens are asked before it. */
@@ -63,13 +84,18 @@ export function comesToSupervisor({ settled }: PastRequest): boolean {
 }
 
 /** What a supervisor made of it; undefined: it was not asked. */
-export function replayedAnswer(supervisor: string, past: PastRequest, answer: ReplayedAnswer | undefined): Replayed {
-  const { session, requestId, event, settled } = past;
-  const before = settled === undefined ? undefined : { decision: decisionOf(event, settled.response), by: settled.by };
+export function replayedAnswer(
+  supervisor: string,
+  past: PastRequest,
+  answer: ReplayedAnswer | undefined,
+): ReplayedRequest {
+  const { session, agent, requestId, event } = past;
+  const before = decidedThen(past);
   const now = answerNow(supervisor, { event, before, answer });
   const isLeft = now.decision === 'ask' && before?.by.startsWith('supervisor:') === false;
   const answered = isLeft || now.decision === before?.decision ? 'same' : 'differs';
-  return { session, requestId, what: whatOf(event), before, now, outcome: before === undefined ? 'open' : answered };
+  const outcome = before === undefined ? 'open' : answered;
+  return { session, agent, requestId, what: whatOf(event), ...(before === undefined ? {} : { before }), now, outcome };
 }
 
 function answerNow(
@@ -78,8 +104,8 @@ function answerNow(
     event,
     before,
     answer,
-  }: Pick<PastRequest, 'event'> & Pick<Replayed, 'before'> & { readonly answer: ReplayedAnswer | undefined },
-): Replayed['now'] {
+  }: Pick<PastRequest, 'event'> & Pick<ReplayedRequest, 'before'> & { readonly answer: ReplayedAnswer | undefined },
+): ReplayedRequest['now'] {
   if (answer?.kind === 'passed') return { decision: 'ask', by: 'person', reason: answer.reason };
   if (answer === undefined) return { ...(before ?? unknownBefore), reason: 'decided before a supervisor is asked' };
   const { response, reason } = answer;
@@ -89,17 +115,24 @@ function answerNow(
 const unknownBefore = { decision: 'ask', by: 'person' };
 
 /** Puts it before rules. Nothing of the world is asked: links are not followed, models are not called. */
-export function replayed(rules: RuleSet, past: PastRequest): Replayed {
-  const { session, requestId, agent, event, settled } = past;
+export function replayed(rules: RuleSet, past: PastRequest): ReplayedRequest {
+  const { session, requestId, agent, event } = past;
   const verdict = rules.decide(requestOf(event, { agent }));
-  const before = settled === undefined ? undefined : { decision: decisionOf(event, settled.response), by: settled.by };
+  const before = decidedThen(past);
   const now = nowOf(event, verdict);
   const answered = before !== undefined && isSame(before, now) ? 'same' : 'differs';
   const outcome = before === undefined ? 'open' : answered;
-  return { session, requestId, what: whatOf(event), before, now, outcome };
+  return { session, agent, requestId, what: whatOf(event), ...(before === undefined ? {} : { before }), now, outcome };
 }
 
-function nowOf(event: SuspendEvent, { decide, rule = '', reason }: ReturnType<RuleSet['decide']>): Replayed['now'] {
+function decidedThen({ event, settled }: PastRequest): ReplayedRequest['before'] {
+  return settled === undefined ? undefined : { decision: decisionOf(event, settled.response), by: settled.by };
+}
+
+function nowOf(
+  event: SuspendEvent,
+  { decide, rule = '', reason }: ReturnType<RuleSet['decide']>,
+): ReplayedRequest['now'] {
   const why = reason === undefined ? {} : { reason };
   if (decide === 'pass') return { decision: 'ask', by: 'person', reason: 'no rule matches' };
   if (decide === 'ask') return { decision: 'ask', by: 'person', reason: reason ?? `${rule} asks a person` };
@@ -120,7 +153,7 @@ function budgeted(event: SuspendEvent, decide: string): string {
 }
 
 /** Somebody who has to be asked gives the answer that was given, unless nobody was asked before. */
-function isSame(before: { readonly decision: string; readonly by: string }, now: Replayed['now']): boolean {
+function isSame(before: { readonly decision: string; readonly by: string }, now: ReplayedRequest['now']): boolean {
   if (now.decision === 'ask') return !before.by.startsWith('rule:');
   return now.decision === before.decision;
 }

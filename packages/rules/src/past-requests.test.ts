@@ -1,7 +1,8 @@
-import type { SuspendEvent } from '@concerto/protocol';
-import { RuleSet } from '@concerto/rules';
+import type { Json } from '@concerto/base';
+import type { PublicEvent, SuspendEvent } from '@concerto/protocol';
 import { expect, test } from 'vitest';
-import { pastRequests, replayed } from './replay-policy.ts';
+import { pastRequests, replayed } from './past-requests.ts';
+import { RuleSet } from './rule-set.ts';
 
 const whose = { id: 's1', agent: 'claude' };
 const approval = (requestId: string, command: string): SuspendEvent => ({
@@ -11,7 +12,7 @@ const approval = (requestId: string, command: string): SuspendEvent => ({
   scope: { tool: 'Bash', kind: 'execute', command },
   graphUrl: '',
 });
-const settled = (requestId: string, by: string, response: unknown) => ({
+const settled = (requestId: string, by: string, response: Json): PublicEvent => ({
   type: 'requestSettled',
   requestId,
   outcome: 'answered',
@@ -24,7 +25,7 @@ const rules = new RuleSet([
   { id: 'all.2', rule: { command: 'ls*', decide: 'allow' } },
 ]);
 
-function outcomes(...events: readonly { readonly type: string }[]) {
+function outcomes(...events: readonly PublicEvent[]) {
   return pastRequests(whose, events).map((past) => replayed(rules, past));
 }
 
@@ -47,7 +48,7 @@ test.each([
 });
 
 test('what nobody decided is compared with nothing; a withdrawal is no decision', () => {
-  const withdrawn = { type: 'requestSettled', requestId: 'r2', outcome: 'withdrawn' };
+  const withdrawn: PublicEvent = { type: 'requestSettled', requestId: 'r2', outcome: 'withdrawn' };
   expect(outcomes(approval('r1', 'ls'), approval('r2', 'ls'), withdrawn).map(({ outcome }) => outcome)).toEqual([
     'open',
     'open',
