@@ -1,6 +1,6 @@
 import type { Rule, RuleList, StoredRule } from '@concerto/protocol';
 
-export const patternNames = ['tool', 'command', 'path', 'kind', 'server', 'text', 'template'] as const;
+const patternNames = ['tool', 'command', 'path', 'kind', 'server', 'text', 'template'] as const;
 export type PatternName = (typeof patternNames)[number];
 
 const deciders = ['allow', 'deny', 'ask', 'model', 'answer'] as const;
@@ -18,7 +18,13 @@ export type RuleFields = Readonly<Record<PatternName, string>> & {
 };
 
 export const emptyFields: RuleFields = {
-  ...{ tool: '', command: '', path: '', kind: '', server: '', text: '', template: '' },
+  tool: '',
+  command: '',
+  path: '',
+  kind: '',
+  server: '',
+  text: '',
+  template: '',
   decide: 'allow',
   value: '',
   reason: '',

@@ -41,9 +41,10 @@ function TriedLine({ one }: { readonly one: ReplayedRequest }): ReactNode {
   return (
     <li data-outcome={outcome}>
       <p>
-        <span className="test-mark" role="img" aria-label={words[outcome]}>
+        <span className="test-mark" aria-hidden="true">
           {marks[outcome]}
-        </span>{' '}
+        </span>
+        <span className="visually-hidden">{words[outcome]}: </span>
         <code>
           <Plain text={what} />
         </code>{' '}

@@ -59,9 +59,10 @@ function TestLine({ test, onOpen }: { readonly test: ProgramTest; readonly onOpe
   return (
     <li data-outcome={outcome}>
       <p>
-        <span className="test-mark" role="img" aria-label={words[outcome]}>
+        <span className="test-mark" aria-hidden="true">
           {marks[outcome]}
-        </span>{' '}
+        </span>
+        <span className="visually-hidden">{words[outcome]}: </span>
         <Plain text={description} /> <span className="time">{outcome !== 'left' && tookText(durationMs)}</span>{' '}
         {place !== undefined && (
           <button type="button" className="link-button" onClick={() => onOpen(place)}>

@@ -37,6 +37,9 @@ export function SupervisorFact({ session }: { readonly session: Session }): Reac
 
 type ChoiceProps = { readonly session: Session; readonly onDone: () => void };
 
+/** Whoever asked for it by keyboard goes on there. */
+const focus = (field: HTMLSelectElement | null): void => field?.focus();
+
 function SupervisorChoice({ session: { id, supervisor = '' }, onDone }: ChoiceProps): ReactNode {
   const { value } = useFetched((signal) => client.programs({ signal }), { key: 'programs' });
   const { isBusy, change } = useChange(onDone);
@@ -44,7 +47,7 @@ function SupervisorChoice({ session: { id, supervisor = '' }, onDone }: ChoicePr
     <select
       className="setting-select"
       aria-label="Who answers before a person"
-      autoFocus
+      ref={focus}
       value={supervisor}
       disabled={isBusy || value === undefined}
       onBlur={onDone}
