@@ -65,33 +65,14 @@ export function RuleEditor({ list, onPut }: Props): ReactNode {
           Add a rule
         </button>
       )}
-      <fieldset className="draft-bar" aria-label="Draft">
-        {draft !== undefined && <strong>This is a draft: it does not count yet.</strong>}
-        <button
-          type="button"
-          className="button small"
-          disabled={trial.isBusy}
-          onClick={() => void trial.attempt(() => client.tryPolicy({ rules: [...rules] }))}
-        >
-          <Icon name="retry" />
-          {trial.isBusy ? 'Trying …' : 'Try on past sessions'}
-        </button>
-        {draft !== undefined && (
-          <>
-            <button
-              type="button"
-              className="button primary small"
-              disabled={isBusy}
-              onClick={() => void change(put, 'The rules count from the next request on.')}
-            >
-              Put in force
-            </button>
-            <button type="button" className="button small" onClick={() => setDraft(undefined)}>
-              Discard
-            </button>
-          </>
-        )}
-      </fieldset>
+      <DraftBar
+        isDraft={draft !== undefined}
+        isBusy={isBusy}
+        isTrying={trial.isBusy}
+        onTry={() => void trial.attempt(() => client.tryPolicy({ rules: [...rules] }))}
+        onPut={() => void change(put, 'The rules count from the next request on.')}
+        onDiscard={() => setDraft(undefined)}
+      />
       {trial.problem !== undefined && (
         <p className="inline-problem" role="alert">
           {trial.problem}
@@ -99,6 +80,37 @@ export function RuleEditor({ list, onPut }: Props): ReactNode {
       )}
       {trial.value !== undefined && <TriedRequests tried={trial.value} />}
     </div>
+  );
+}
+
+type BarProps = {
+  readonly isDraft: boolean;
+  readonly isBusy: boolean;
+  readonly isTrying: boolean;
+  readonly onTry: () => void;
+  readonly onPut: () => void;
+  readonly onDiscard: () => void;
+};
+
+function DraftBar({ isDraft, isBusy, isTrying, onTry, onPut, onDiscard }: BarProps): ReactNode {
+  return (
+    <fieldset className="draft-bar" aria-label="Draft">
+      {isDraft && <strong>This is a draft: it does not count yet.</strong>}
+      <button type="button" className="button small" disabled={isTrying} onClick={onTry}>
+        <Icon name="retry" />
+        {isTrying ? 'Trying …' : 'Try on past sessions'}
+      </button>
+      {isDraft && (
+        <>
+          <button type="button" className="button primary small" disabled={isBusy} onClick={onPut}>
+            Put in force
+          </button>
+          <button type="button" className="button small" onClick={onDiscard}>
+            Discard
+          </button>
+        </>
+      )}
+    </fieldset>
   );
 }
 

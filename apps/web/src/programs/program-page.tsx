@@ -63,31 +63,13 @@ function Program({ source, onSaved }: ProgramProps): ReactNode {
   };
   return (
     <main className="program-page" tabIndex={-1}>
-      <header className="program-head">
-        <h1>{name}</h1>
-        <fieldset className="program-files filter" aria-label="Files">
-          {files.map(({ path }) => (
-            <button
-              key={path}
-              type="button"
-              className="filter-button"
-              aria-pressed={path === file}
-              onClick={() => setFile(path)}
-            >
-              {path}
-              {changed.some((one) => one.path === path) && <span title="not saved"> ●</span>}
-            </button>
-          ))}
-        </fieldset>
-        {mayWrite ? (
-          <button type="button" className="button small" disabled={changed.length === 0} onClick={() => void save()}>
-            <Icon name="check" />
-            Save
-          </button>
-        ) : (
-          <span className="muted">read only</span>
-        )}
-      </header>
+      <ProgramHead
+        source={source}
+        file={file}
+        changed={changed.map(({ path }) => path)}
+        onOpen={setFile}
+        onSave={() => void save()}
+      />
       <div className="program-columns">
         <section className="program-source" aria-label="Source of the program">
           <CodeEditor
@@ -110,6 +92,44 @@ function Program({ source, onSaved }: ProgramProps): ReactNode {
         </ProgramRuns>
       </div>
     </main>
+  );
+}
+
+type HeadProps = {
+  readonly source: ProgramSource;
+  readonly file: string;
+  readonly changed: readonly string[];
+  readonly onOpen: (file: string) => void;
+  readonly onSave: () => void;
+};
+
+function ProgramHead({ source: { name, files, mayWrite }, file, changed, onOpen, onSave }: HeadProps): ReactNode {
+  return (
+    <header className="program-head">
+      <h1>{name}</h1>
+      <fieldset className="program-files filter" aria-label="Files">
+        {files.map(({ path }) => (
+          <button
+            key={path}
+            type="button"
+            className="filter-button"
+            aria-pressed={path === file}
+            onClick={() => onOpen(path)}
+          >
+            {path}
+            {changed.includes(path) && <span title="not saved"> ●</span>}
+          </button>
+        ))}
+      </fieldset>
+      {mayWrite ? (
+        <button type="button" className="button small" disabled={changed.length === 0} onClick={onSave}>
+          <Icon name="check" />
+          Save
+        </button>
+      ) : (
+        <span className="muted">read only</span>
+      )}
+    </header>
   );
 }
 
