@@ -38,6 +38,12 @@ if (!values.built) {
   build();
 }
 
+/** How many are answered between two faults, at most, and how long it then still waits. */
+const wishesBetween = soaks ? 60 : 20;
+const longestBetweenMs = 200;
+/** Then it is looked at whether there is a server at all. */
+const answeredWithinMs = 20_000;
+
 const random = new Random(seed);
 const folder = mkdtempSync(join(tmpdir(), 'concerto-chaos-'));
 const name = soaks ? 'soak' : 'chaos';
@@ -71,6 +77,7 @@ const lives = Array.from({ length: 4 }, () => people.live(goesOn));
 const follows = Array.from({ length: 3 }, () => readers.follow(goesOn));
 await Promise.all([trouble(), ...lives, ...follows]);
 console.log(`${name}: calm; everything must settle now`);
+await faults.over();
 faults.calm();
 await ready();
 const violations = [...(await judged()), ...people.violations, ...readers.violations, ...faults.violations];
@@ -83,9 +90,9 @@ async function trouble() {
   // There must be something to disturb.
   while (people.sessions.length < Math.min(4, agents)) await sleep(100);
   for (; goesOn(); drawn++) {
-    // On a slow machine it would else never come up; but it must come through a fault while it does so, too.
-    if (random.chance(0.85)) await ready();
-    await sleep(random.between(soaks ? 300 : 100, soaks ? 3_000 : 2_500));
+    // There must be something to lose; but it must come through a fault while it comes up, too.
+    if (random.chance(0.85)) await wishes(random.between(1, wishesBetween));
+    await sleep(random.between(0, longestBetweenMs));
     await faults.next();
     if ((drawn + 1) % 10 === 0) {
       const { sessions, asked, repeated } = people;
@@ -93,6 +100,16 @@ async function trouble() {
         `${name}: ${drawn + 1} faults, ${sessions.length} sessions, ${asked} calls, ${repeated} repeated, ${readers.read} events read`,
       );
     }
+  }
+}
+
+/** Until so many more were answered. */
+async function wishes(more) {
+  const enough = people.answered + more;
+  const until = Date.now() + answeredWithinMs;
+  while (people.answered < enough && !isStopped) {
+    if (Date.now() > until) return await ready();
+    await sleep(10);
   }
 }
 

@@ -43,6 +43,16 @@ const weights = {
   },
 };
 
+/** What befalls the same part comes one after the other; the rest goes on side by side. */
+const parts = {
+  ours: ['killServer', 'termServer', 'stopServer', 'killRunner', 'termRunner', 'stopRunner'],
+  store: ['killRedis', 'stopRedis', 'fullStore', 'readOnlyStore', 'cutStore'],
+  agents: ['killAgent', 'killKeeper', 'stopKeeper', 'spawnErrors'],
+  wire: ['cutReplies'],
+  clock: ['clockStep'],
+};
+const partOf = new Map(Object.entries(parts).flatMap(([part, names]) => names.map((name) => [name, part])));
+
 /** Only what one machine with one keeper comes through without a loss. */
 const survivable = { sqlite: { killServer: 1 }, redis: { killRunner: 2, killServer: 1 } };
 
@@ -53,6 +63,8 @@ export class Faults {
   #random;
   #weights;
   #rewind;
+  /** What is under way, by its part. */
+  #busy = new Map();
 
   /** `rewind` is told when the store was put back to what it was. */
   constructor({ world, random, killsOnly, rewind }) {
@@ -62,11 +74,22 @@ export class Faults {
     this.#rewind = rewind;
   }
 
-  /** One of them, and back to how it was. */
+  /** One of them; how it was, it is again some time later. */
   async next() {
     const name = this.#random.drawn(this.#weights);
     this.counts.set(name, (this.counts.get(name) ?? 0) + 1);
-    await this.#faults[name]();
+    const part = partOf.get(name);
+    // What has no part is judged by what the others do, and is alone.
+    if (part === undefined) await this.over();
+    await this.#busy.get(part);
+    const done = this.#faults[name]();
+    this.#busy.set(part, done);
+    if (part === undefined) await done;
+  }
+
+  /** Everything that was begun is over. */
+  async over() {
+    await Promise.all(this.#busy.values());
   }
 
   #faults = {
@@ -78,7 +101,7 @@ export class Faults {
     // Shorter and longer than its lease.
     stopRunner: () => this.#asleep(this.#runner(), this.#random.chance(0.5) ? 2_000 : 12_000),
     killRedis: async () => this.#world.parts.redis.signal('SIGKILL'),
-    stopRedis: () => this.#asleep(this.#world.parts.redis, this.#random.between(300, 9_000)),
+    stopRedis: () => this.#asleep(this.#world.parts.redis, this.#outageMs()),
     killAgent: async () => {
       const pid = this.#random.of(this.#world.agents());
       if (pid === undefined) return;
@@ -131,6 +154,11 @@ export class Faults {
     rewind: () => this.#rewound(),
     twin: () => this.#twin(),
   };
+
+  /** Mostly one that nobody notices; else longer than a lease. */
+  #outageMs() {
+    return this.#random.chance(0.7) ? this.#random.between(200, 2_000) : this.#random.between(6_000, 9_000);
+  }
 
   #server() {
     return this.#world.parts.server;

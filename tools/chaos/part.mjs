@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const backAfterMs = 300;
+const backAfterMs = 50;
 const goneWithinMs = 30_000;
 
 /** A process that is kept up: whatever ends it, it comes back. */

@@ -16,6 +16,7 @@ export class People {
   refusals = new Map();
   violations = [];
   asked = 0;
+  answered = 0;
   repeated = 0;
   replayed = 0;
   /** Sessions of whom somebody wanted an interrupt, a pause or an end. */
@@ -42,7 +43,10 @@ export class People {
     const until = Date.now() + giveUpAfterMs;
     for (;;) {
       const answer = await this.once(method, path, { body, key });
-      if (answer !== undefined && answer.status < 500 && answer.status !== 429) return answer;
+      if (answer !== undefined && answer.status < 500 && answer.status !== 429) {
+        this.answered += 1;
+        return answer;
+      }
       if (Date.now() > until) {
         const last = answer === undefined ? 'no answer' : `${answer.status} ${JSON.stringify(answer.body)}`;
         throw new Error(`${method} ${path} has no answer for ${giveUpAfterMs} ms: ${last}`);

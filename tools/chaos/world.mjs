@@ -14,7 +14,7 @@ const startWithinMs = 300_000;
 /** Ends with an error in a row, before it ever was ready. */
 const failuresMax = 20;
 const readyAnswerMs = 10_000;
-const pollMs = 100;
+const pollMs = 25;
 
 async function freePort() {
   const probe = createServer().listen(0, '127.0.0.1');
