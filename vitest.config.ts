@@ -2,6 +2,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './tools/longest-first.ts';
 import { SecondTries } from './tools/second-tries.ts';
 
 const source = ['@concerto/source'];
@@ -41,7 +42,8 @@ export default defineConfig({
     env: { XDG_STATE_HOME: mkdtempSync(join(tmpdir(), 'concerto-state-')) },
     testTimeout: 30_000,
     hookTimeout: 60_000,
-    // One more than the cores that we count on: whole stories wait for others most of the time.
-    maxWorkers: 3,
+    // Two more than the cores that we count on: whole stories wait for others most of the time.
+    maxWorkers: 4,
+    sequence: { sequencer: LongestFirst },
   },
 });

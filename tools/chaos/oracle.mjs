@@ -148,7 +148,11 @@ export class Oracle {
     }
     for (const wish of this.#people.acknowledged) {
       if (wish.session !== session) continue;
-      const times = entries.filter((entry) => isAbout(entry, wish)).length;
+      // An answer that no runner took is given back, and may then be given again.
+      const returned = entries.filter(
+        (entry) => entry.what === 'answer-returned' && entry.requestId === wish.id,
+      ).length;
+      const times = entries.filter((entry) => isAbout(entry, wish)).length - returned;
       if (times !== 1) this.violations.push(`${wish.what} ${wish.id} of ${session}: ${times} times in the audit`);
     }
   }

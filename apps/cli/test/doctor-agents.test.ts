@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { concertoCommand } from '../../../tests/support/concerto-command.ts';
 import { UsageError } from '../src/arguments.ts';
 import * as doctor from '../src/doctor/doctor-command.ts';
 import { type } from './type-command.ts';
@@ -371,10 +372,8 @@ on(() => writeFileSync('pid', String(process.pid)));
 setInterval(() => {}, 1000);`,
     'sandbox = "off"',
   );
-  const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
-  const node = ['--conditions=@concerto/source', '--import', 'tsx', main];
   const argv = ['doctor', '--config', config, '--store', 'memory:', '--port', '0', '--timeout', '60'];
-  const child = spawn(process.execPath, [...node, ...argv], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [...concertoCommand, ...argv], { stdio: ['ignore', 'pipe', 'pipe'] });
   child.stdout.resume();
   let said = '';
   child.stderr.on('data', (chunk) => {

@@ -5,22 +5,16 @@ import { createServer, type Server } from 'node:http';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { openEventLog } from '@concerto/log';
 import { startRedisServer } from '@concerto/log/testing';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { concertoCommand } from '../../../tests/support/concerto-command.ts';
 import { checkNode } from '../src/doctor/check-machine.ts';
 import * as doctor from '../src/doctor/doctor-command.ts';
 import { type } from './type-command.ts';
 
-/** A whole `concerto` is started from source, which takes seconds on a busy machine. */
+/** A whole `concerto` is started, perhaps from source, which takes seconds on a busy machine. */
 const shellMs = 120_000;
-const concertoArguments = [
-  '--conditions=@concerto/source',
-  '--import',
-  createRequire(import.meta.url).resolve('tsx'),
-  fileURLToPath(new URL('../src/main.ts', import.meta.url)),
-];
 
 let folder: string;
 
@@ -166,7 +160,7 @@ describe('the port', () => {
     'of our own server, which has the store',
     async () => {
       const store = `sqlite:${join(folder, 'it.db')}`;
-      const server = spawn(process.execPath, [...concertoArguments, 'serve', '--port', '0', '--store', store], {
+      const server = spawn(process.execPath, [...concertoCommand, 'serve', '--port', '0', '--store', store], {
         cwd: folder,
         stdio: ['ignore', 'pipe', 'inherit'],
       });
@@ -346,7 +340,7 @@ test(
   'exit codes, help and colour as a shell sees them',
   () => {
     const concerto = (...args: string[]) =>
-      spawnSync(process.execPath, [...concertoArguments, 'doctor', ...args], {
+      spawnSync(process.execPath, [...concertoCommand, 'doctor', ...args], {
         encoding: 'utf8',
         timeout: shellMs,
         cwd: folder,

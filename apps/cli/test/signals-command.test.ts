@@ -1,16 +1,14 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
+import { concertoCommand } from '../../../tests/support/concerto-command.ts';
 import { run } from '../src/signals-command.ts';
 
-const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 const children: ChildProcessWithoutNullStreams[] = [];
 
 function start(...args: string[]): ChildProcessWithoutNullStreams {
-  const flags = ['--import', 'tsx', '--conditions=@concerto/source'];
-  const child = spawn(process.execPath, [...flags, main, 'signals', ...args], { stdio: 'pipe' });
+  const child = spawn(process.execPath, [...concertoCommand, 'signals', ...args], { stdio: 'pipe' });
   children.push(child);
   return child;
 }

@@ -2,20 +2,17 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { openEventLog } from '@concerto/log';
 import { startRedisServer } from '@concerto/log/testing';
 import Database from 'libsql';
 import { afterAll, describe, expect, test } from 'vitest';
+import { concertoCommand } from '../../../tests/support/concerto-command.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'concerto-store-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
-
 function concerto(...args: string[]) {
-  const node = ['--conditions=@concerto/source', '--import', 'tsx', main, 'store', ...args];
-  return spawnSync(process.execPath, node, { encoding: 'utf8', timeout: 30_000 });
+  return spawnSync(process.execPath, [...concertoCommand, 'store', ...args], { encoding: 'utf8', timeout: 30_000 });
 }
 
 async function fill(url: string): Promise<void> {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { parseAgentLine } from '@concerto/protocol';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { bundledFile } from '../../../tests/support/bundled-file.ts';
 
 type Message = { readonly type: string; readonly [field: string]: unknown };
 
@@ -13,8 +14,9 @@ function run(agent: string): {
   hear(type: string): Promise<Message>;
   end(): Promise<{ code: number | null; stderr: string; rest: Message[] }>;
 } {
-  const file = join(import.meta.dirname, 'agents', `${agent}.ts`);
-  const child: ChildProcess = spawn(process.execPath, ['--conditions=@concerto/source', '--import', 'tsx', file]);
+  const child: ChildProcess = spawn(process.execPath, [
+    bundledFile(join(import.meta.dirname, 'agents', `${agent}.ts`)),
+  ]);
   onTestFinished(() => void child.kill('SIGKILL'));
   const { stdin, stdout, stderr } = child;
   if (stdin === null || stdout === null || stderr === null) throw new Error('no pipes');

@@ -5,13 +5,10 @@ import { fileURLToPath } from 'node:url';
 import { AgentKeeper } from '@concerto/agents';
 import { KeeperClient } from '@concerto/keeper';
 import { afterAll } from 'vitest';
+import { bundledFile } from '../../../tests/support/bundled-file.ts';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../../..');
-const program = [
-  '--import',
-  join(root, 'node_modules/tsx/dist/esm/index.mjs'),
-  join(root, 'packages/keeper/src/keeper-main.ts'),
-];
+const program = [bundledFile(join(root, 'packages/keeper/src/keeper-main.ts'))];
 
 /** One keeper for a test file; it ends when its folder is gone, and what it holds with it. */
 export function newKeeper(): AgentKeeper {

@@ -4,15 +4,12 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
+import { bundledFile } from '../../../tests/support/bundled-file.ts';
 import { type FromKeeper, KeeperClient, type KeeperLine } from '../src/index.ts';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../../..');
 /** Node's arguments for the keeper from its source. */
-export const keeperProgram = [
-  '--import',
-  join(root, 'node_modules/tsx/dist/esm/index.mjs'),
-  join(root, 'packages/keeper/src/keeper-main.ts'),
-];
+export const keeperProgram = [bundledFile(join(root, 'packages/keeper/src/keeper-main.ts'))];
 
 export function newFolder(): string {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'keeper-')));
