@@ -1,4 +1,4 @@
-import { type EventLog, LogError } from '@concerto/log';
+import { type Append, type Appended, type EventLog, LogError } from '@concerto/log';
 import type { VirtualClock } from '../../packages/runtime/test/virtual-clock.ts';
 import type { Random } from './random.ts';
 
@@ -108,10 +108,18 @@ export class PortGate {
   }
 }
 
+/** As a store does that cannot take both at once: the world may end between them. */
+async function appendOneByOne(gate: PortGate, log: EventLog, { next, ...append }: Append): Promise<Appended> {
+  const first = await gate.call('append', () => log.append(append));
+  if (first.kind !== 'appended') return first;
+  const followed = next?.(first.positions);
+  return followed === undefined ? first : { ...first, next: await appendOneByOne(gate, log, followed) };
+}
+
 /** The shared store as one process sees it. */
 export function logBehind(gate: PortGate, log: EventLog): EventLog {
   return {
-    append: (append) => gate.call('append', () => log.append(append)),
+    append: (append) => appendOneByOne(gate, log, append),
     read: (request) => gate.call('read', () => log.read(request)),
     head: (session, stream) => gate.call('head', () => log.head(session, stream)),
     onGrowth: (listener, session) => {

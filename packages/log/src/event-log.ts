@@ -65,11 +65,18 @@ export type Append = {
   readonly fence?: { readonly lease: string; readonly epoch: number };
   readonly streams: readonly StreamAppend[];
   readonly documents?: readonly DocumentWrite[];
+  /**
+   * What follows from it in another session, made when it is known where this one stands: in the same commit where the
+   * store can, and never without it. It may be asked for more than once; undefined when nothing follows.
+   */
+  readonly next?: (positions: Positions) => Append | undefined;
 };
 
+export type Positions = Readonly<Partial<Record<StreamName, number>>>;
+
 export type Appended =
-  /** Head of each stream named, after the append. */
-  | { readonly kind: 'appended'; readonly positions: Readonly<Partial<Record<StreamName, number>>> }
+  /** Head of each stream named, after the append; and what became of what followed from it. */
+  | { readonly kind: 'appended'; readonly positions: Positions; readonly next?: Appended }
   | { readonly kind: 'conflict'; readonly stream: StreamName; readonly actual: number }
   | { readonly kind: 'fenced'; readonly epoch: number };
 

@@ -16,6 +16,7 @@ export {
   MAX_ENTRY_LENGTH,
   type NewEntry,
   type Page,
+  type Positions,
   type ReadRequest,
   type StoredDocument,
   type StreamAppend,

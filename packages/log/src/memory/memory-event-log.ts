@@ -72,8 +72,7 @@ function streamCalls(
   return {
     append: async (request) => {
       checkOpen(state);
-      checkAppend(request);
-      return refusal(state, request) ?? appended(state, request);
+      return appendAll(state, request);
     },
     read: async ({ session, stream, after, limit }) => {
       checkOpen(state);
@@ -98,6 +97,14 @@ function streamCalls(
         .slice(0, limit);
     },
   };
+}
+
+function appendAll(state: MemoryState, request: Append): Appended {
+  checkAppend(request);
+  const first = refusal(state, request) ?? appended(state, request);
+  if (first.kind !== 'appended') return first;
+  const next = request.next?.(first.positions);
+  return next === undefined ? first : { ...first, next: appendAll(state, next) };
 }
 
 function refusal({ streams, leases }: MemoryState, request: Append): Appended | undefined {

@@ -1,5 +1,5 @@
 import { checkAppend, checkDocument } from '../check-append.ts';
-import { LogError } from '../event-log.ts';
+import { type Append, type Appended, LogError } from '../event-log.ts';
 import { type GrowthSignal, growthSignal } from '../growth-signal.ts';
 import type { Store } from '../store.ts';
 import { Batches, loadBatchScript } from './redis-batches.ts';
@@ -114,15 +114,21 @@ async function reading<T>(state: RedisState, run: (client: RedisClient) => Promi
   return state.commands.query(run);
 }
 
+/** One after the other: what follows from an append is sent when it is durable. */
+async function appendAll(state: RedisState, request: Append): Promise<Appended> {
+  checkAppend(request);
+  const first = appendedFrom(request, await state.batches.run(appendOperation(request)));
+  if (first.kind !== 'appended') return first;
+  const next = request.next?.(first.positions);
+  return next === undefined ? first : { ...first, next: await appendAll(state, next) };
+}
+
 function streamCalls(
   state: RedisState,
 ): Pick<Store, 'append' | 'read' | 'head' | 'onGrowth' | 'onRewind' | 'trim' | 'listSessions'> {
   const { batches } = state;
   return {
-    append: async (request) => {
-      checkAppend(request);
-      return appendedFrom(request, await batches.run(appendOperation(request)));
-    },
+    append: (request) => appendAll(state, request),
     read: (request) => reading(state, (client) => readPage(client, request)),
     head: (session, stream) => reading(state, (client) => readHead(client, session, stream)),
     onGrowth: (listener, session) => state.growth.listen(listener, session),

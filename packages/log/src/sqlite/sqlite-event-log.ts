@@ -114,7 +114,7 @@ function streamCalls(
   return {
     append: async (request) => {
       checkAppend(request);
-      return writes.run((commit) => refusal(state, request) ?? appended(state, request, commit));
+      return writes.run((commit) => appendAll(state, request, commit));
     },
     read: async (request) => reading(state, () => streams.read(request)),
     head: async (session, stream) => reading(state, () => streams.find(session, stream)?.head ?? 0),
@@ -128,6 +128,15 @@ function streamCalls(
       }),
     listSessions: async (after, limit) => reading(state, () => streams.sessions(after, limit)),
   };
+}
+
+function appendAll(state: SqliteState, request: Append, commit: Commit): Appended {
+  const first = refusal(state, request) ?? appended(state, request, commit);
+  if (first.kind !== 'appended') return first;
+  const next = request.next?.(first.positions);
+  if (next === undefined) return first;
+  checkAppend(next);
+  return { ...first, next: appendAll(state, next, commit) };
 }
 
 function refusal({ streams, leases }: SqliteState, { session, fence, streams: named }: Append): Appended | undefined {

@@ -32,6 +32,28 @@ export function appendContract(subject: SubjectOf): void {
       expect((await log.getDocument('sessions', 's1'))?.value).toBe('{"status":"running"}');
     });
 
+    test('[L57] what follows from an append is made with its heads, comes after it, and never without it', async () => {
+      const { log } = subject();
+      const first: Append = { session: 's1', streams: [{ stream: 'events', entries: [entry('said')] }] };
+      const follows = (expected: number): Append => ({
+        ...first,
+        next: ({ events }) => ({
+          session: 's2',
+          streams: [{ stream: 'domain', expected, entries: [entry('heard', { seq: events })] }],
+        }),
+      });
+      const both = await log.append(follows(0));
+      expect(both).toMatchObject({ kind: 'appended', next: { kind: 'appended', positions: { domain: 1 } } });
+      expect(await log.append(follows(0))).toMatchObject({ kind: 'appended', next: { kind: 'conflict', actual: 1 } });
+      const refused = { ...follows(1), fence: { lease: 'nobody has it', epoch: 1 } };
+      expect(await log.append(refused)).toMatchObject({ kind: 'fenced' });
+      expect(await texts(log, 's2', 'domain')).toEqual(['{"seq":1}']);
+      expect(await log.append({ ...first, next: () => undefined })).toEqual({
+        kind: 'appended',
+        positions: { events: 3 },
+      });
+    });
+
     test('[L2] an expected position that is not the head refuses everything', async () => {
       const { log } = subject();
       await put(log, 's1', 'domain', entry('a'), entry('b'));

@@ -1,6 +1,6 @@
 import type { EventLog } from '@concerto/log';
 import { type PublicEvent, readStored, readStoredEvent, Session } from '@concerto/protocol';
-import { childrenCollection, sessionsCollection } from '../session/session-store.ts';
+import { childrenCollection, sessionsCollection } from '../session/session-append.ts';
 
 /** So much is read for one answer, the newest sessions first. */
 const sessionsMax = 200;

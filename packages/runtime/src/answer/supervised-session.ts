@@ -56,7 +56,7 @@ export class SupervisedSession implements ProgramAgent {
     this.exited = new Promise((resolve) => {
       this.#resolveExit = resolve;
     });
-    this.#growth = new SessionGrowth(options.children.log, options.session);
+    this.#growth = new SessionGrowth(options.children, options.session);
   }
 
   /** Its time is the session's, which may take days. */

@@ -98,7 +98,7 @@ export class AssistantAgents {
     status: AgentCall['status'],
   ): Promise<SessionState> {
     let isLate = false;
-    const growth = new SessionGrowth(this.#children.log, id);
+    const growth = new SessionGrowth(this.#children, id);
     const stopClock = this.#clock.at(this.#clock.now() + slotWithinMs, () => {
       isLate = true;
       growth.signal();

@@ -1,12 +1,12 @@
 import { AgentError, type AgentErrorCode, type AgentExit, type AgentPrompt } from '@concerto/agents';
 import type { JsonObject } from '@concerto/base';
-import { AgentJournalEntry } from '@concerto/protocol';
 import { couldNotStart, messageOf, openRequests, promptProgress, type SessionState } from '@concerto/session';
-import type { Message, ProgramAgent, ProgramAgentOutput, ProgramCall } from '../program/program-agent.ts';
+import type { ProgramAgent, ProgramAgentOutput, ProgramCall } from '../program/program-agent.ts';
 import { WorldFailure } from '../program/program-world.ts';
 import { ChildQuestions } from './child-questions.ts';
 import { type ChildSessions, callEvents, callResult } from './child-sessions.ts';
 import { MessageQueue } from './message-queue.ts';
+import { type HeardEntry, readJournalEntry } from './read-journal-entry.ts';
 import { SessionGrowth } from './session-growth.ts';
 
 const pageEntries = 512;
@@ -59,7 +59,7 @@ export class ChildAgent implements ProgramAgent {
     this.exited = new Promise((resolve) => {
       this.#resolveExit = resolve;
     });
-    this.#growth = new SessionGrowth(options.children.log, options.id);
+    this.#growth = new SessionGrowth(options.children, options.id);
   }
 
   get id(): string {
@@ -131,10 +131,7 @@ export class ChildAgent implements ProgramAgent {
     const isKnown = this.knows(call.name);
     this.#begin(call, { message, place: 0, rewinds: isKnown });
     await written();
-    // After a restart it may be said already.
-    if (!isKnown && !children.showsCall(call.name))
-      await children.show(callEvents({ callId: call.name, agent, prompt: text, child: id }));
-    const refused = await children.ask(id, {
+    const wish = {
       type: 'enqueue',
       messageId: message,
       content: text,
@@ -142,7 +139,13 @@ export class ChildAgent implements ProgramAgent {
       source: 'program',
       ...(call.listens ? { listens: true as const } : {}),
       ...(context === undefined ? {} : { context }),
-    });
+    } as const;
+    // After a restart it may be said already.
+    const isShown = isKnown || children.showsCall(call.name);
+    const events = callEvents({ callId: call.name, agent, prompt: text, child: id });
+    const refused = isShown
+      ? await children.ask(id, wish)
+      : await children.showAndAsk(events, { id, wish: () => wish });
     if (refused !== undefined) throw new WorldFailure('exited', `agent ${agent}: ${refused.message}`);
   }
 
@@ -159,7 +162,7 @@ export class ChildAgent implements ProgramAgent {
     for (let after = 0; after < place; ) {
       const entries = await children.journalOf(id, after, pageEntries);
       for (const { position, data } of entries) {
-        const entry = AgentJournalEntry.parse(JSON.parse(data));
+        const entry = readJournalEntry(data);
         if (position <= place && entry.by === this.#call?.message) this.#questions.add(entry, state);
       }
       after = entries.at(-1)?.position ?? place;
@@ -212,10 +215,13 @@ export class ChildAgent implements ProgramAgent {
     const data = { request: requestId, session: id, response };
     const callId = this.#call?.name ?? id;
     await written();
-    const because = await children.show([{ type: 'subagentAddJson', callId, title: 'answer', data }]);
     const cause = children.idOf('a', requestId);
     // Refused where somebody was quicker: the first answer counts.
-    await children.ask(id, { type: 'answer', requestId, response, line, because }, cause);
+    await children.showAndAsk([{ type: 'subagentAddJson', callId, title: 'answer', data }], {
+      id,
+      cause,
+      wish: (because) => ({ type: 'answer', requestId, response, line, because }),
+    });
   }
 
   /** The session ends as it stands, and its turn, if one runs, is cancelled. Never rejects. */
@@ -274,13 +280,13 @@ export class ChildAgent implements ProgramAgent {
       for (const { position, data } of entries) {
         if (this.#rewinds) break;
         this.#position = position;
-        await this.#hear(AgentJournalEntry.parse(JSON.parse(data)), position);
+        await this.#hear(readJournalEntry(data), position);
       }
       if (entries.length < pageEntries && !this.#rewinds) return;
     }
   }
 
-  async #hear(entry: AgentJournalEntry, place: number): Promise<void> {
+  async #hear(entry: HeardEntry, place: number): Promise<void> {
     const call = this.#call;
     const isOurs = entry.by !== undefined && entry.by === call?.message;
     // Somebody else's turn in the same session is none of the program's business.
@@ -291,7 +297,7 @@ export class ChildAgent implements ProgramAgent {
     else this.#stalePlace = place;
     switch (entry.type) {
       case 'message': {
-        const raw: Message = JSON.parse(JSON.stringify(entry.message));
+        const { message: raw } = entry;
         if (isOurs) this.#questions.add(entry);
         this.output.push({ kind: 'message', raw, place, isStale: !isOurs || call?.isOver === true });
         if (isOurs && (raw.type === 'result' || raw.type === 'error')) await this.#closeCall(raw);

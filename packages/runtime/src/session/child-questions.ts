@@ -1,6 +1,6 @@
 import type { Json } from '@concerto/base';
-import type { AgentJournalEntry } from '@concerto/protocol';
 import { isSettled, type SessionState } from '@concerto/session';
+import type { HeardEntry } from './read-journal-entry.ts';
 
 type Question = { readonly type: string; readonly id: Json; readonly requestId: string };
 
@@ -20,7 +20,7 @@ export class ChildQuestions {
   }
 
   /** `state`: what is settled in it is asked no more. */
-  add(entry: AgentJournalEntry, state?: SessionState): void {
+  add(entry: HeardEntry, state?: SessionState): void {
     if (entry.type !== 'message' || entry.request === undefined) return;
     const { request: requestId, message } = entry;
     if (state !== undefined && isSettled(state, requestId)) return;

@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import { type Json, ok } from '@concerto/base';
 import type { Entry, EventLog } from '@concerto/log';
 import type { AgentEvent, Because, LifecycleVerb } from '@concerto/protocol';
-import type { SessionState, StartCommand, Wish } from '@concerto/session';
+import type { SessionCommand, SessionState, StartCommand, Wish } from '@concerto/session';
 import type { Clock } from '../ports.ts';
 import type { OwnerWriter } from './owner-writer.ts';
 import type { PoolKeeper } from './pool-keeper.ts';
 import { readRecords } from './read-records.ts';
 import { ofDomain, refusal, type ServiceRefusal } from './service-refusal.ts';
-import type { SessionStore } from './session-store.ts';
+import type { Executed, SessionStore } from './session-store.ts';
 
 export type ChildPorts = {
   readonly log: EventLog;
@@ -122,10 +122,20 @@ export class ChildSessions {
     // Nothing reaches a session that the program's journal does not hold.
     await writer.write([]);
     const executed = await writer.patiently(() => store.execute(id, { ...envelope, ...wish }));
-    if (executed.ok) return undefined;
-    return 'code' in executed.error
-      ? ofDomain(executed.error)
-      : refusal('no_such_session', `there is no session ${JSON.stringify(id)}`);
+    return refusedBy(executed, id);
+  }
+
+  /** Shows something in the program's own session, and asks for what follows from it, in one commit where the store can. */
+  async showAndAsk(
+    events: readonly AgentEvent[],
+    { id, cause, wish }: { readonly id: string; readonly cause?: string; readonly wish: (because: Because) => Wish },
+  ): Promise<ServiceRefusal | undefined> {
+    const { clock } = this.#ports;
+    const { writer, session } = this.#run;
+    const envelope = { at: clock.now(), actor: this.actor, ...(cause === undefined ? {} : { cause }) };
+    const command = (seq: number): SessionCommand => ({ ...envelope, ...wish({ session, seq }) });
+    const executed = await writer.writeAndFollow(events, { session: id, command });
+    return executed === undefined ? gone(session) : refusedBy(executed, id);
   }
 
   /** A page of what its agent said. */
@@ -182,6 +192,15 @@ export class ChildSessions {
   get actor(): string {
     return this.#run.actor;
   }
+}
+
+function refusedBy(executed: Executed, id: string): ServiceRefusal | undefined {
+  if (executed.ok) return undefined;
+  return 'code' in executed.error ? ofDomain(executed.error) : gone(id);
+}
+
+function gone(id: string): ServiceRefusal {
+  return refusal('no_such_session', `there is no session ${JSON.stringify(id)}`);
 }
 
 /** What is said in the program's own session about a call of an agent. */

@@ -234,14 +234,15 @@ export class Incarnation {
     if (question === undefined) return;
     const reply = { ...question.name, ...replyTo(question.event, { response, reason }), line };
     this.#say(
-      this.#reply(reply, requestId).then(async (isTaken) => {
-        if (isTaken) await this.answered(requestId);
+      this.#reply(reply, requestId).then((isTaken) => {
+        if (isTaken) this.answered(requestId);
       }),
     );
   }
 
-  async answered(requestId: string): Promise<void> {
-    await this.#parts.writer.tell({ type: 'answer-delivered', ...this.speaker, requestId });
+  /** It has the answer, and whoever gave it knew since it was on its way: it goes with what the worker says next. */
+  answered(requestId: string): void {
+    this.#parts.writer.tellSoon({ type: 'answer-delivered', ...this.speaker, requestId });
   }
 
   respond({ line }: Command<'respond'>): void {

@@ -1,7 +1,7 @@
 import type { EventLog } from '@concerto/log';
 import { type Insight, readStored, Session, SessionRecord } from '@concerto/protocol';
 import { InsightFold, type InsightSpan, insightRecords, isoTime } from '@concerto/session';
-import { childrenCollection, sessionsCollection } from './session-store.ts';
+import { childrenCollection, sessionsCollection } from './session-append.ts';
 
 /** So much is read for one answer, the newest sessions first; more is left out, and it says so. */
 const sessionsMax = 2_000;

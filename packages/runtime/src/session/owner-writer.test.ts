@@ -1,4 +1,5 @@
 import { type EventLog, LogError, memoryEventLog } from '@concerto/log';
+import { type SuspendEvent, textContent } from '@concerto/protocol';
 import { describe, expect, test } from 'vitest';
 import { settle, VirtualClock } from '../../test/virtual-clock.ts';
 import { OwnerWriter } from './owner-writer.ts';
@@ -13,9 +14,11 @@ async function stage() {
   const clock = new VirtualClock();
   const real = memoryEventLog({ now: () => clock.now() });
   const faults: ('before' | 'after')[] = [];
+  const appends: string[][] = [];
   const log: EventLog = {
     ...real,
     append: async (append) => {
+      appends.push(append.streams.flatMap(({ stream, entries }) => (stream === 'domain' ? entries : [])).map(typeOf));
       const fault = append.fence === undefined ? undefined : faults.shift();
       if (fault === 'before') throw away;
       const appended = await real.append(append);
@@ -56,10 +59,91 @@ async function stage() {
       clock.step(1_000);
     }
   };
-  return { clock, log, faults, writer, epoch, tenure, types, wait };
+  return { clock, log, store, faults, appends, writer, epoch, tenure, types, wait };
+}
+
+function typeOf({ type }: { readonly type: string }): string {
+  return type;
+}
+
+/** With a question that was answered and an agent that has the answer. */
+async function answered() {
+  const stood = await stage();
+  const { writer, epoch, store, appends } = stood;
+  const speaker = { epoch, incarnation: 1 };
+  await writer.tell({ type: 'claimed', epoch, runner: 'r' });
+  await writer.tell({ type: 'agent-ready', ...speaker, capabilities: [] });
+  const event: SuspendEvent = {
+    type: 'waitForInput',
+    requestId: 'q1',
+    prompt: textContent('Go on?', 'model'),
+    inputType: 'text',
+  };
+  await writer.tell({ type: 'request-opened', ...speaker, requestId: 'q1', event });
+  await store.execute('s1', { type: 'answer', requestId: 'q1', response: 'yes', at: 5_000, actor: 'user' });
+  appends.length = 0;
+  writer.tellSoon({ type: 'answer-delivered', ...speaker, requestId: 'q1' });
+  return { ...stood, speaker, event: { ...event, requestId: 'q2' } };
 }
 
 describe('an owner writes', () => {
+  test('what nobody waits for goes with the next decision, or by itself in a moment', async () => {
+    const first = await answered();
+    await settle(3);
+    expect(first.appends).toEqual([]);
+    await first.writer.tell({ type: 'request-opened', ...first.speaker, requestId: 'q2', event: first.event });
+    expect(first.appends).toEqual([['answer-delivered', 'request-opened']]);
+    const second = await answered();
+    second.clock.pass(1_000);
+    await expect.poll(() => second.appends).toEqual([['answer-delivered']]);
+    const third = await answered();
+    // A user's wish too, which is decided in the owner's place.
+    await third.store.execute('s1', { type: 'describe', title: 'Other', at: 6_000, actor: 'user' });
+    expect(third.appends).toEqual([['answer-delivered', 'described']]);
+    const fourth = await answered();
+    await fourth.writer.show([{ type: 'turnComplete' }]);
+    expect(fourth.appends).toEqual([['answer-delivered'], []]);
+  });
+
+  test('what nobody waits for is written once, however the store fails', async () => {
+    const { writer, faults, wait, speaker, event, log } = await answered();
+    faults.push('after', 'before', 'after');
+    await wait(writer.tell({ type: 'request-opened', ...speaker, requestId: 'q2', event }));
+    const { entries } = await log.read({ session: 's1', stream: 'domain', after: 0, limit: 100 });
+    expect(entries.map(typeOf).slice(-2)).toEqual(['answer-delivered', 'request-opened']);
+  });
+
+  test('what follows in another session is written with what it follows from, and after it', async () => {
+    const { writer, store, faults, log, wait, epoch } = await stage();
+    await writer.tell({ type: 'claimed', epoch, runner: 'r' });
+    const start = { kind: 'agent', agent: 'echo', title: 't', once: false, slot: 'held' } as const;
+    await store.execute('s2', { type: 'start', sessionId: 's2', ...start, at: 1_000, actor: 'program:s1' });
+    const command = (messageId: string) => (seq: number) =>
+      ({ ...said, messageId, content: String(seq), at: 2_000, actor: 'program:s1' }) as const;
+    const said = { type: 'enqueue', priority: 'queued', source: 'program' } as const;
+    const shown = [{ type: 'turnComplete' }] as const;
+    expect(await writer.writeAndFollow(shown, { session: 's2', command: command('a') })).toMatchObject({ ok: true });
+    // Somebody else was there first, without our knowledge.
+    const other = new SessionStore(log);
+    await other.execute('s2', { ...said, messageId: 'x', content: 'x', at: 2_000, actor: 'user' });
+    expect(await writer.writeAndFollow(shown, { session: 's2', command: command('b') })).toMatchObject({ ok: true });
+    faults.push('before');
+    await wait(writer.writeAndFollow(shown, { session: 's2', command: command('c') }));
+    faults.push('after');
+    await wait(writer.writeAndFollow(shown, { session: 's2', command: command('d') }));
+    await log.releaseLease({ name: 'l', epoch });
+    expect(await writer.writeAndFollow(shown, { session: 's2', command: command('e') })).toBeUndefined();
+    const { entries } = await log.read({ session: 's2', stream: 'domain', after: 0, limit: 100 });
+    const heard = entries.flatMap(({ type, data }) => (type === 'message-enqueued' ? [JSON.parse(data)] : []));
+    expect(heard.map(({ messageId, content }) => `${messageId} ${content}`)).toEqual([
+      'a 4',
+      'x x',
+      'b 5',
+      'c 6',
+      'd 7',
+    ]);
+  });
+
   test('what was said first is written first, however often the store fails in between', async () => {
     const { writer, faults, types, wait, epoch } = await stage();
     await writer.tell({ type: 'claimed', epoch, runner: 'r' });

@@ -7,8 +7,14 @@ import type { Clock } from '../ports.ts';
 import type { CommandFollowing } from './command-following.ts';
 import { heardDocument, heardOut } from './kept-agents.ts';
 import { OpenCalls, recallOpenCalls } from './open-calls.ts';
-import type { ExecuteOptions, SessionStore } from './session-store.ts';
+import type { Fence } from './session-append.ts';
+import type { ExecuteOptions, Heads, MakeCommand } from './session-decision.ts';
+import type { Executed, Following, SessionStore } from './session-store.ts';
+import { pause } from './store-patience.ts';
 import type { Tenure } from './tenure.ts';
+
+/** So long a fact may wait for something else to be decided, with which it is written. */
+const owedMs = 5;
 
 /** How far an agent that a keeper holds is on record with what is written; `all` when it has ended. */
 type Heard = OutputPlace | 'all';
@@ -22,6 +28,13 @@ export type OwnerWriterOptions = {
   readonly commands?: CommandFollowing;
   /** Where the session stands, after each decision of ours, also one that there was nothing to decide. */
   readonly stands?: (state: SessionState) => void;
+};
+
+type Writing = {
+  readonly shown: { readonly events: readonly WorkEvent[]; readonly journal: readonly NewEntry[] };
+  readonly options: { readonly at: string; readonly fence: Fence; readonly documents: readonly DocumentWrite[] };
+  /** An earlier try may have got through. */
+  readonly again: boolean;
 };
 
 /**
@@ -39,6 +52,8 @@ export class OwnerWriter {
   /** As of what is written. */
   #calls = new OpenCalls();
   #incarnation = 0;
+  /** Facts that go with the next decision. */
+  readonly #owed: MakeCommand[] = [];
 
   constructor(options: OwnerWriterOptions) {
     this.#options = options;
@@ -59,6 +74,7 @@ export class OwnerWriter {
       fence,
       actor: `runner:${runner}`,
       openCalls: () => this.#calls.list,
+      owed: this.#owed,
       decided: (decision, head) => {
         this.#calls.see(decision.events);
         if (head !== undefined) commands?.decided(decision.commands, head);
@@ -78,6 +94,26 @@ export class OwnerWriter {
       const checked = withOneResultEach(told, calls, state?.turn.number ?? 0);
       return { ...this.#asked(`runner:${this.#options.tenure.runner}`, calls), ...checked };
     }, heard);
+  }
+
+  /**
+   * Something that has happened and that nobody waits for: it goes before the next decision, in its commit, or is written
+   * by itself in a moment. Whoever owns the session after a crash finds it out by itself, or settles it.
+   */
+  tellSoon(report: Report): void {
+    const { tenure, clock } = this.#options;
+    if (tenure.isOver) return;
+    const asked = this.#asked(`runner:${tenure.runner}`, this.#calls);
+    this.#owed.push((state) => {
+      const calls = this.#calls.copy();
+      return { ...asked, openCalls: calls.list, ...withOneResultEach(report, calls, state?.turn.number ?? 0) };
+    });
+    if (this.#owed.length > 1) return;
+    void pause(clock, owedMs).then(() => tenure.guard(this.#pay()));
+  }
+
+  async #pay(): Promise<void> {
+    if (this.#owed.length > 0) await this.#decide(undefined);
   }
 
   /** From now on what is heard is of this process. */
@@ -118,17 +154,47 @@ export class OwnerWriter {
 
   /** As `show`; gives the position of the last, or undefined when the session is no longer ours. */
   async write(events: readonly WorkEvent[], heard?: Heard): Promise<number | undefined> {
+    if (events.length === 0 && this.#kept.length === 0) return this.#before.events;
+    const { store, tenure } = this.#options;
+    return await this.#writing(events, heard, async ({ shown, options, again }) => {
+      return await store.show(tenure.session, shown, again ? { ...options, after: this.#before } : options);
+    });
+  }
+
+  /** As `write`, and what follows from it in another session; undefined when this one is no longer ours. */
+  async writeAndFollow(events: readonly WorkEvent[], following: Following): Promise<Executed | undefined> {
+    const { store, tenure } = this.#options;
+    let executed: Executed | undefined;
+    await this.#writing(events, undefined, async ({ shown, options, again }) => {
+      if (!again) {
+        const written = await store.showAndFollow(tenure.session, { ...options, shown }, following);
+        executed = written?.executed;
+        return written?.heads;
+      }
+      // One of both may be there, or neither: what follows is known as a repeat, where it is.
+      const heads = await store.show(tenure.session, shown, { ...options, after: this.#before });
+      if (heads !== undefined) executed = await store.execute(following.session, following.command(heads.events));
+      return heads;
+    });
+    return executed;
+  }
+
+  async #writing(
+    events: readonly WorkEvent[],
+    heard: Heard | undefined,
+    write: (writing: Writing) => Promise<Heads | undefined>,
+  ): Promise<number | undefined> {
+    // What was owed comes before what is shown.
+    if (this.#owed.length > 0) void this.#options.tenure.guard(this.#pay());
     const journal = this.#kept.splice(0);
-    if (events.length === 0 && journal.length === 0) return this.#before.events;
     const documents = this.#documents(heard);
     const { store, tenure, clock } = this.#options;
     return await this.#inOrder(async () => {
       const at = new Date(clock.now()).toISOString();
       const options = { at, fence: tenure.fence, documents };
       const checked = this.#calls.checked(events, store.known(tenure.session)?.turn.number ?? 0);
-      const written = await this.patiently((again) =>
-        store.show(tenure.session, { events: checked, journal }, again ? { ...options, after: this.#before } : options),
-      );
+      const shown = { events: checked, journal };
+      const written = await this.patiently((again) => write({ shown, options, again }));
       if (written === undefined) tenure.end('lost');
       else
         this.#before = {
@@ -158,7 +224,7 @@ export class OwnerWriter {
 
   /** The command may be made more than once, from another state; each time the calls are as they were. */
   async #decide(
-    command: (state: SessionState | undefined, calls: OpenCalls) => SessionCommand,
+    command: ((state: SessionState | undefined, calls: OpenCalls) => SessionCommand) | undefined,
     heard?: Heard,
   ): Promise<SessionState | undefined> {
     const { store, tenure, stands } = this.#options;
@@ -169,7 +235,7 @@ export class OwnerWriter {
     };
     return await this.#inOrder(async () => {
       const options: ExecuteOptions = { ...kept, tries: { since: this.#before } };
-      const made = (state: SessionState | undefined): SessionCommand => command(state, this.#calls.copy());
+      const made = command && ((state: SessionState | undefined) => command(state, this.#calls.copy()));
       const executed = await this.patiently(() => store.execute(tenure.session, made, options));
       if (executed.ok) {
         stands?.(executed.value.state);

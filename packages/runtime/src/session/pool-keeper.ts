@@ -17,7 +17,8 @@ import {
 import * as z from 'zod';
 import type { Clock, Report } from '../ports.ts';
 import { refusal, type ServiceRefusal } from './service-refusal.ts';
-import { type SessionStore, sessionsCollection } from './session-store.ts';
+import { sessionsCollection } from './session-append.ts';
+import type { SessionStore } from './session-store.ts';
 import { readUnfinished } from './unfinished.ts';
 
 /** Not a session's id: no client can propose one with this character. */

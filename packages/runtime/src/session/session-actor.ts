@@ -257,7 +257,7 @@ export class SessionActor {
     const wanted = await stillWanted(this.#ports.log, state, held);
     live.goesOn(wanted);
     if (wanted.handedOver !== undefined) await live.delivered(wanted.handedOver);
-    for (const requestId of wanted.answered) await live.answered(requestId);
+    for (const requestId of wanted.answered) live.answered(requestId);
     const isReady = state.agentProcess.kind === 'ready';
     live.up = this.#tenure.guard(this.#bringUp(live, { isReady, heard }));
     const given = live.takenUp.then(async () => {

@@ -1,13 +1,17 @@
 import type { EventLog } from '@concerto/log';
+import type { SessionStore } from './session-store.ts';
 
 /** Waits for a session to grow; what comes between looking at it and waiting is not missed. */
 export class SessionGrowth {
   readonly #stopListening: () => void;
+  readonly #stopWatching: () => void;
   #count = 0;
   #waiting: (() => void)[] = [];
 
-  constructor(log: Pick<EventLog, 'onGrowth'>, session: string) {
+  constructor({ log, store }: { readonly log: EventLog; readonly store: SessionStore }, session: string) {
     this.#stopListening = log.onGrowth(() => this.signal(), session);
+    // Of what this process writes the store knows a moment sooner.
+    this.#stopWatching = store.onWritten(session, () => this.signal());
   }
 
   /** How often it has grown, taken before one looks. */
@@ -30,6 +34,7 @@ export class SessionGrowth {
   /** Hears nothing more; whoever waits looks once more. */
   close(): void {
     this.#stopListening();
+    this.#stopWatching();
     this.signal();
   }
 }

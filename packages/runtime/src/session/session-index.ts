@@ -1,7 +1,7 @@
 import type { EventLog, StoredDocument } from '@concerto/log';
 import { readStored, Session, type SessionList, type SessionStatus } from '@concerto/protocol';
+import { childrenCollection, sessionsCollection } from './session-append.ts';
 import { searchSessions } from './session-search.ts';
-import { childrenCollection, sessionsCollection } from './session-store.ts';
 
 /** More children are not shown in a tree; `?parent=` lists them by pages. */
 const childrenListedMax = 1_000;

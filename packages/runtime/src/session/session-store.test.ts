@@ -1,7 +1,8 @@
 import { type EventLog, memoryEventLog } from '@concerto/log';
 import type { SessionCommand, StartCommand } from '@concerto/session';
 import { describe, expect, test } from 'vitest';
-import { SessionStore, sessionsCollection, unfinishedCollection } from './session-store.ts';
+import { sessionsCollection, unfinishedCollection } from './session-append.ts';
+import { SessionStore } from './session-store.ts';
 
 const start: SessionCommand & StartCommand = {
   type: 'start',

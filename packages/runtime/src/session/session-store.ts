@@ -1,70 +1,33 @@
-import { assert, err, type JsonObject, ok, type Result } from '@concerto/base';
-import type { Append, DocumentWrite, EventLog, NewEntry, StreamAppend } from '@concerto/log';
-import { encodeEvent, type PublicEvent, readStored, SessionRecord } from '@concerto/protocol';
-import {
-  type Decision,
-  decide,
-  evolve,
-  type OpenCall,
-  type Refusal,
-  restsUntil,
-  type SessionCommand,
-  type SessionState,
-  sessionView,
-} from '@concerto/session';
+import { assert, err, ok, type Result } from '@concerto/base';
+import type { Append, Appended, EventLog, NewEntry, Positions, StreamAppend } from '@concerto/log';
+import { type PublicEvent, readStored, SessionRecord } from '@concerto/protocol';
+import { type Decision, evolve, type Refusal, type SessionCommand, type SessionState } from '@concerto/session';
 import { recallOpenCalls } from './open-calls.ts';
-
-export const sessionsCollection = 'sessions';
-/** Sessions that others opened, by their parent. */
-export const childrenCollection = 'children';
-/** Sessions that are not over: what runners look through. */
-export const unfinishedCollection = 'unfinished';
+import { appendTo, eventEntry, type Fence } from './session-append.ts';
+import {
+  type CommandSource,
+  type ExecuteOptions,
+  type Heads,
+  type Made,
+  makeDecision,
+  type OwnerHere,
+  type Tries,
+} from './session-decision.ts';
 
 /** Conflicts in a row before we say that the store is not getting anywhere; each one means that somebody else did. */
 const conflictsMax = 100;
 const pageEntries = 1_000;
 const cachedSessionsMax = 2_000;
 
-export type Fence = { readonly lease: string; readonly epoch: number };
-/** The owner of a session, where it lives in this process. */
-type OwnerHere = {
-  readonly fence: Fence;
-  readonly actor: string;
-  /** What a turn that a wish ends has to close. */
-  readonly openCalls: () => readonly OpenCall[];
-  /** Told of each durable decision of this process before anybody else; the head of the commands is after its own. */
-  readonly decided: (decision: Decision, head: number | undefined) => void;
-};
-
 /** The writer has lost the session to another owner and must stop at once. */
 type Fenced = { readonly kind: 'fenced' };
 export type Executed = Result<Decision, Refusal | Fenced>;
 
-/** A command, or how to make it from the state that it will be decided on. */
-type CommandSource = SessionCommand | ((state: SessionState | undefined) => SessionCommand);
-
-export type ExecuteOptions = {
-  readonly fence?: Fence | undefined;
-  /** Written in the same commit, if there is one. */
-  readonly documents?: readonly DocumentWrite[];
-  /** For the journal, in the same commit; there is one then. */
-  readonly journal?: readonly NewEntry[];
-  /** The same for all tries of one command, so that one which got through unheard is not made again. */
-  readonly tries?: Tries;
-  /** What its events begin with, of a session that this begins. */
-  readonly events?: readonly NewEntry[];
-};
-
-/** The tries of one command while the store is away. */
-type Tries = {
-  /** Positions that nothing of it can be before. */
-  readonly since: Heads;
-  /** What it became in a try of which no answer came. */
-  written?: Decision;
-};
+/** What follows in another session from what is shown in one; `seq` is where that stands. */
+export type Following = { readonly session: string; readonly command: (seq: number) => SessionCommand };
 
 /** An append of which no answer came: the store was lost meanwhile, and has perhaps written it. */
-type Unheard = { readonly tries: Tries; readonly decision: Decision; readonly append: Append };
+type Unheard = { readonly tries: Tries; readonly made: Made };
 
 type Cached = {
   state: SessionState | undefined;
@@ -85,6 +48,7 @@ export class SessionStore {
   readonly #cache = new Map<string, Cached>();
   readonly #listeners: ((session: string, decision: Decision) => void)[] = [];
   readonly #owners = new Map<string, OwnerHere>();
+  readonly #watchers = new Map<string, Set<() => void>>();
 
   constructor(log: EventLog) {
     this.#log = log;
@@ -94,6 +58,16 @@ export class SessionStore {
   /** Calls after every decision of this process that is durable. */
   onDecision(listener: (session: string, decision: Decision) => void): void {
     this.#listeners.push(listener);
+  }
+
+  /** Calls whenever this process has written to the session, before the log tells everybody that it has grown. */
+  onWritten(id: string, listener: () => void): () => void {
+    const watchers = this.#watchers.get(id) ?? new Set();
+    this.#watchers.set(id, watchers.add(listener));
+    return () => {
+      watchers.delete(listener);
+      if (watchers.size === 0 && this.#watchers.get(id) === watchers) this.#watchers.delete(id);
+    };
   }
 
   /** Until the returned call, what others wish of the session is decided in its owner's place: one commit instead of two. */
@@ -130,18 +104,28 @@ export class SessionStore {
    * cannot be before; when given, what is already there since then is not written again. Gives the heads, or undefined
    * when fenced off.
    */
-  async show(id: string, shown: Shown, { at, fence, after, documents = [] }: ShowOptions): Promise<Heads | undefined> {
+  async show(id: string, shown: Shown, options: ShowOptions): Promise<Heads | undefined> {
+    return await this.#show(id, shown, options);
+  }
+
+  async #show(
+    id: string,
+    shown: Shown,
+    { at, fence, after, documents = [], next }: ShowOptions & Pick<Append, 'next'>,
+  ): Promise<(Heads & { readonly next?: Appended }) | undefined> {
     const entries = shown.events.map((event) => eventEntry(event, at));
     const streams = [...appendTo('events', entries), ...appendTo('journal', shown.journal)];
     const [first] = streams;
     if (first === undefined) return after ?? { events: 0, journal: 0 };
     // All of it was appended in one piece or not at all: the first of them tells.
     if (after !== undefined && (await this.#holds(id, first, after[first.stream]))) return after;
-    const appended = await this.#log.append({ session: id, fence, streams, documents });
+    const append = { session: id, fence, streams, documents };
+    const appended = await this.#log.append(next === undefined ? append : { ...append, next });
     assert(appended.kind !== 'conflict', 'an append without an expected position cannot conflict');
     if (appended.kind === 'fenced') return undefined;
+    this.#tellWatchers(id);
     const { events = 0, journal = 0 } = appended.positions;
-    return { events, journal };
+    return { events, journal, ...(appended.next === undefined ? {} : { next: appended.next }) };
   }
 
   /** Whether these very entries stand in a row after the position. They were appended in one piece or not at all. */
@@ -159,6 +143,42 @@ export class SessionStore {
     }
   }
 
+  /**
+   * As `show`, and what follows from it in another session: in one commit where the store can do that and nobody was
+   * quicker there, else in one after the other. What follows is tried again whenever the store is away.
+   */
+  async showAndFollow(
+    id: string,
+    { shown, ...options }: ShowOptions & { readonly shown: Shown },
+    following: Following,
+  ): Promise<{ readonly heads: Heads; readonly executed: Executed } | undefined> {
+    const { session } = following;
+    const cached = this.#cached(session);
+    const run = cached.busy.then(async () => {
+      if (cached.unheard !== undefined) await this.#findOut(session, cached, cached.unheard);
+      if (cached.state === undefined) await this.#refresh(session, cached);
+      let made: Result<Made, Refusal> | undefined;
+      let seq = 0;
+      const heads = await this.#show(id, shown, {
+        ...options,
+        next: ({ events = 0 }) => {
+          seq = events;
+          made = makeDecision({ id: session, ...cached }, this.#owners.get(session), following.command(events), {});
+          return made.ok && made.value.decisions.length > 0 ? made.value.append : undefined;
+        },
+      });
+      if (heads === undefined) return undefined;
+      const { next } = heads;
+      if (next?.kind === 'appended' && made?.ok === true) {
+        this.#written(session, cached, made.value, next.positions);
+        return { heads, executed: ok(made.value.decision) };
+      }
+      return { heads, executed: await this.#decideAndAppend(session, cached, following.command(seq), {}) };
+    });
+    cached.busy = run.catch(() => undefined);
+    return await run;
+  }
+
   async #decideAndAppend(
     id: string,
     cached: Cached,
@@ -173,23 +193,20 @@ export class SessionStore {
       fresh = true;
     }
     for (let attempt = 0; attempt < conflictsMax; attempt++) {
-      const owner = options.fence === undefined ? this.#owners.get(id) : undefined;
-      const made = typeof command === 'function' ? command(cached.state) : command;
-      const asked = endsLeft(cached.state, made) ? await this.#withOpenCalls(id, made) : made;
-      if (cached.gone && asked.type === 'start')
-        return err({ code: 'id_in_use', message: `session ${id} was deleted, and its id is not given again` });
-      const decided = decide(cached.state, owner === undefined ? asked : inPlaceOf(owner, asked));
-      if (!decided.ok || (isEmpty(decided.value) && (options.journal ?? []).length === 0)) {
+      const asked = await this.#withOpenCalls(id, cached.state, command);
+      const made = makeDecision({ id, ...cached }, this.#owners.get(id), asked, options);
+      if (!made.ok || (made.value.decisions.length === 0 && (options.journal ?? []).length === 0)) {
+        const decided = made.ok ? ok(made.value.decision) : made;
         if (fresh) return decided;
         // A refusal, and nothing to do, may be about a state that is over.
         await this.#refresh(id, cached);
         fresh = true;
         continue;
       }
-      const fence = options.fence ?? owner?.fence;
-      const appended = await this.#append(id, { cached, decision: decided.value, options: { ...options, fence } });
-      if (appended === 'appended') return ok(decided.value);
-      if (appended === 'fenced' && owner === undefined) return err({ kind: 'fenced' });
+      const { owner } = made.value;
+      const appended = await this.#append(id, { cached, made: made.value, tries: options.tries });
+      if (appended === 'appended') return ok(made.value.decision);
+      if (appended === 'fenced' && options.fence !== undefined) return err({ kind: 'fenced' });
       // An owner that has lost the session and does not know it yet: the wish is still the user's.
       if (appended === 'fenced' && this.#owners.get(id) === owner) this.#owners.delete(id);
       await this.#refresh(id, cached);
@@ -198,36 +215,35 @@ export class SessionStore {
     throw new Error(`session ${id}: ${conflictsMax} conflicts in a row`);
   }
 
-  async #withOpenCalls(id: string, asked: SessionCommand): Promise<SessionCommand> {
-    return { ...asked, openCalls: (await recallOpenCalls(this.#log, id)).list };
+  async #withOpenCalls(id: string, state: SessionState | undefined, command: CommandSource): Promise<CommandSource> {
+    if (typeof command === 'function' || command === undefined || !endsLeft(state, command)) return command;
+    return { ...command, openCalls: (await recallOpenCalls(this.#log, id)).list };
   }
 
-  async #append(id: string, pending: Pending): Promise<'appended' | 'fenced' | 'conflict'> {
-    const { cached, decision } = pending;
-    const { tries } = pending.options;
-    const append = toAppend(id, pending);
-    if (tries !== undefined) cached.unheard = { tries, decision, append };
-    const appended = await this.#log.append(append);
+  async #append(
+    id: string,
+    { cached, made, tries }: { readonly cached: Cached; readonly made: Made; readonly tries: Tries | undefined },
+  ): Promise<'appended' | 'fenced' | 'conflict'> {
+    if (tries !== undefined) cached.unheard = { tries, made };
+    const appended = await this.#log.append(made.append);
     cached.unheard = undefined;
-    switch (appended.kind) {
-      case 'appended':
-        // A reader may have come by meanwhile and folded these very records already.
-        if (cached.position < (appended.positions.domain ?? 0)) {
-          cached.state = decision.state;
-          cached.position = appended.positions.domain ?? cached.position;
-        }
-        this.#tell(id, decision, appended.positions.commands);
-        return 'appended';
-      case 'fenced':
-        return 'fenced';
-      case 'conflict':
-        return 'conflict';
-    }
+    if (appended.kind === 'appended') this.#written(id, cached, made, appended.positions);
+    return appended.kind;
   }
 
-  async #findOut(id: string, cached: Cached, { tries, decision, append }: Unheard): Promise<void> {
+  #written(id: string, cached: Cached, made: Made, positions: Positions): void {
+    // A reader may have come by meanwhile and folded these very records already.
+    if (cached.position < (positions.domain ?? 0)) {
+      cached.state = made.decision.state;
+      cached.position = positions.domain ?? cached.position;
+    }
+    made.paid();
+    this.#tell(id, made.decisions, positions.commands);
+  }
+
+  async #findOut(id: string, cached: Cached, { tries, made }: Unheard): Promise<void> {
     // The records tell, where there are any: they could only be written at their place.
-    const telling = append.streams.find(({ entries }) => entries.length > 0);
+    const telling = made.append.streams.find(({ entries }) => entries.length > 0);
     assert(telling !== undefined, 'nothing is appended without entries');
     const { stream, expected } = telling;
     const since = stream === 'events' || stream === 'journal' ? tries.since[stream] : 0;
@@ -235,14 +251,27 @@ export class SessionStore {
     if (isWritten) await this.#refresh(id, cached);
     cached.unheard = undefined;
     if (!isWritten) return;
+    made.paid();
+    const { decision } = made;
     tries.written = { ...decision, state: cached.state ?? decision.state };
     // Its commands are read back as those of others are: where they stand is not known.
-    this.#tell(id, tries.written, undefined);
+    this.#tell(id, [...made.decisions.slice(0, -1), tries.written], undefined);
   }
 
-  #tell(id: string, decision: Decision, commands: number | undefined): void {
-    this.#owners.get(id)?.decided(decision, commands);
-    for (const listener of this.#listeners) listener(id, decision);
+  /** `commands`: their head after all of these. */
+  #tell(id: string, decisions: readonly Decision[], commands: number | undefined): void {
+    let after = commands ?? 0;
+    for (const decision of decisions) after -= decision.commands.length;
+    for (const decision of decisions) {
+      after += decision.commands.length;
+      this.#owners.get(id)?.decided(decision, commands === undefined ? undefined : after);
+      for (const listener of this.#listeners) listener(id, decision);
+    }
+    this.#tellWatchers(id);
+  }
+
+  #tellWatchers(id: string): void {
+    for (const watcher of this.#watchers.get(id) ?? []) watcher();
   }
 
   async #refresh(id: string, cached: Cached): Promise<void> {
@@ -283,106 +312,12 @@ export class SessionStore {
   }
 }
 
-type Pending = { readonly cached: Cached; readonly decision: Decision; readonly options: ExecuteOptions };
-
-function inPlaceOf({ fence, actor, openCalls }: OwnerHere, command: SessionCommand): SessionCommand {
-  return { ...command, attending: { epoch: fence.epoch, actor }, openCalls: openCalls() };
-}
-
-function isEmpty({ records, events, acks, commands }: Decision): boolean {
-  return records.length === 0 && events.length === 0 && acks.length === 0 && commands.length === 0;
-}
-
-type Heads = { readonly events: number; readonly journal: number };
 type Shown = { readonly events: readonly PublicEvent[]; readonly journal: readonly NewEntry[] };
 type ShowOptions = Pick<ExecuteOptions, 'documents'> & {
   readonly at: string;
   readonly fence: Fence;
   readonly after?: Heads;
 };
-
-function appendTo<Stream extends keyof Heads>(
-  stream: Stream,
-  entries: readonly NewEntry[],
-): readonly (StreamAppend & { readonly stream: Stream })[] {
-  return entries.length === 0 ? [] : [{ stream, entries }];
-}
-
-function toAppend(id: string, { cached, decision, options }: Pending): Append {
-  const { fence, documents = [], journal = [], events = [] } = options;
-  return {
-    session: id,
-    ...(fence === undefined ? {} : { fence }),
-    streams: [
-      { stream: 'domain', expected: cached.position, entries: decision.records.map(plainEntry) },
-      ...(decision.commands.length === 0
-        ? []
-        : [{ stream: 'commands' as const, entries: decision.commands.map(plainEntry) }]),
-      ...(events.length + decision.events.length + decision.acks.length === 0
-        ? []
-        : [
-            {
-              stream: 'events' as const,
-              entries: [
-                ...events,
-                // First: what follows from an acknowledgement comes after it, and nothing comes after `finish`.
-                ...decision.acks.map((ack): NewEntry => ({ ...plainEntry(ack), aside: true })),
-                ...decision.events.map((event) => eventEntry(event, decision.at)),
-              ],
-            },
-          ]),
-      ...appendTo('journal', journal),
-    ],
-    documents: [
-      ...documents,
-      ...(decision.records.length === 0 ? [] : indexDocuments(id, cached.state, decision.state)),
-    ],
-  };
-}
-
-function plainEntry(value: { readonly type: string }): NewEntry {
-  return { type: value.type, data: JSON.stringify(value) };
-}
-
-function eventEntry(event: PublicEvent, at: string): NewEntry {
-  return { type: event.type, data: encodeEvent(event, at) };
-}
-
-/** A program runs without a place of the pool. */
-function unfinishedRow(state: SessionState): JsonObject {
-  const { kind, slot, parent, supervises, code } = state;
-  const until = restsUntil(state);
-  return {
-    ...(until === undefined ? {} : { restsUntil: until }),
-    slot: slot.kind,
-    ...(kind === 'program' ? { unpooled: true } : {}),
-    // A supervisor ends by itself when what it supervises does.
-    ...(parent === undefined || supervises !== undefined
-      ? {}
-      : { parent, ...(code === undefined ? { called: true } : {}) }),
-  };
-}
-
-/** The list's row, and what runners look through; the latter only when it says something new, since every page counts. */
-function indexDocuments(id: string, before: SessionState | undefined, state: SessionState): readonly DocumentWrite[] {
-  const view = sessionView(state, 0);
-  const same = before?.slot.kind === state.slot.kind && before.end === state.end && before.rests === state.rests;
-  const row: DocumentWrite = {
-    collection: state.parent === undefined ? sessionsCollection : childrenCollection,
-    key: id,
-    value: state.deleted === true ? undefined : JSON.stringify(view),
-    sort: state.createdAt,
-    tag: state.parent ?? view.status,
-  };
-  if (same) return [row];
-  const unfinished: DocumentWrite = {
-    collection: unfinishedCollection,
-    key: id,
-    value: state.end === undefined ? JSON.stringify(unfinishedRow(state)) : undefined,
-    sort: state.createdAt,
-  };
-  return [row, unfinished];
-}
 
 /** Who ends a program that nobody owns closes what its last owner had shown as open. */
 function endsLeft(state: SessionState | undefined, asked: SessionCommand): boolean {

@@ -1,5 +1,5 @@
 import type { Clock, Report } from '../ports.ts';
-import type { Fence } from './session-store.ts';
+import type { Fence } from './session-append.ts';
 import { withPatience } from './store-patience.ts';
 
 /** Why it ended: the session needs no owner now, it was taken from us or could not be kept, or the runner is stopping. */

@@ -1,6 +1,6 @@
 import type { EventLog } from '@concerto/log';
 import * as z from 'zod';
-import { unfinishedCollection } from './session-store.ts';
+import { unfinishedCollection } from './session-append.ts';
 
 const Unfinished = z.looseObject({
   slot: z.enum(['held', 'wanted', 'none']),

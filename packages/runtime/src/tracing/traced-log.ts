@@ -1,4 +1,4 @@
-import type { Append, EventLog, NewEntry } from '@concerto/log';
+import type { Append, EventLog, NewEntry, Positions } from '@concerto/log';
 import type { Report } from '../ports.ts';
 import { SessionSpans, TracedEvent, TracedRecord, tracedTypes } from './session-spans.ts';
 import type { SpanSink } from './span.ts';
@@ -18,8 +18,14 @@ export function tracedLog(log: EventLog, sink: SpanSink, report: Report): EventL
   return {
     ...log,
     append: async (append) => {
-      const appended = await log.append(append);
-      if (appended.kind === 'appended') tracer.heard(append, appended.positions.domain);
+      let followed: Append | undefined;
+      const next = append.next && ((positions: Positions) => (followed = append.next?.(positions)));
+      const appended = await log.append(next === undefined ? append : { ...append, next });
+      if (appended.kind !== 'appended') return appended;
+      tracer.heard(append, appended.positions.domain);
+      if (followed !== undefined && appended.next?.kind === 'appended') {
+        tracer.heard(followed, appended.next.positions.domain);
+      }
       return appended;
     },
   };

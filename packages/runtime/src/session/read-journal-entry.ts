@@ -1,0 +1,37 @@
+import { assert } from '@concerto/base';
+import { AgentJournalEntry } from '@concerto/protocol';
+import type { Message } from '../program/program-agent.ts';
+
+type Spoken = {
+  readonly type: 'message';
+  readonly by?: string;
+  readonly request?: string;
+  readonly message: Message;
+};
+export type HeardEntry = Spoken | Exclude<AgentJournalEntry, { type: 'message' }>;
+
+/** What stands in the journal of an agent. Its messages come in masses: the schema of the others would be most of their cost. */
+export function readJournalEntry(data: string): HeardEntry {
+  const stored: unknown = JSON.parse(data);
+  if (isSpoken(stored)) return stored;
+  const entry = AgentJournalEntry.parse(stored);
+  assert(entry.type !== 'message', 'a message that the schema takes is taken without it');
+  return entry;
+}
+
+function isSpoken(stored: unknown): stored is Spoken {
+  if (!has(stored, 'type') || stored.type !== 'message' || !has(stored, 'message')) return false;
+  return isTextOrNone(stored, 'by') && isTextOrNone(stored, 'request') && hasType(stored.message);
+}
+
+function hasType(message: unknown): boolean {
+  return has(message, 'type') && typeof message.type === 'string';
+}
+
+function has<Key extends string>(value: unknown, key: Key): value is Record<Key, unknown> {
+  return typeof value === 'object' && value !== null && key in value;
+}
+
+function isTextOrNone(value: object, key: string): boolean {
+  return !has(value, key) || typeof value[key] === 'string';
+}

@@ -1,0 +1,101 @@
+import type { JsonObject } from '@concerto/base';
+import type { Append, DocumentWrite, NewEntry, StreamAppend } from '@concerto/log';
+import { encodeEvent, type PublicEvent } from '@concerto/protocol';
+import { type Decision, restsUntil, type SessionState, sessionView } from '@concerto/session';
+
+export const sessionsCollection = 'sessions';
+/** Sessions that others opened, by their parent. */
+export const childrenCollection = 'children';
+/** Sessions that are not over: what runners look through. */
+export const unfinishedCollection = 'unfinished';
+
+export type Fence = { readonly lease: string; readonly epoch: number };
+
+/** Decisions that were made one upon the other, and what goes with them, in one commit. */
+export type Deciding = {
+  readonly before: { readonly state: SessionState | undefined; readonly position: number };
+  readonly decisions: readonly Decision[];
+  readonly fence: Fence | undefined;
+  readonly documents: readonly DocumentWrite[];
+  readonly journal: readonly NewEntry[];
+  /** What its events begin with, of a session that this begins. */
+  readonly events: readonly NewEntry[];
+};
+
+export function appendTo<Stream extends 'events' | 'journal'>(
+  stream: Stream,
+  entries: readonly NewEntry[],
+): readonly (StreamAppend & { readonly stream: Stream })[] {
+  return entries.length === 0 ? [] : [{ stream, entries }];
+}
+
+export function toAppend(id: string, deciding: Deciding): Append {
+  const { before, decisions, fence, documents, journal, events } = deciding;
+  const records = decisions.flatMap((decision) => decision.records.map(plainEntry));
+  const commands = decisions.flatMap((decision) => decision.commands.map(plainEntry));
+  const shown = [
+    ...events,
+    ...decisions.flatMap(({ acks, events: follow, at }) => [
+      // First: what follows from an acknowledgement comes after it, and nothing comes after `finish`.
+      ...acks.map((ack): NewEntry => ({ ...plainEntry(ack), aside: true })),
+      ...follow.map((event) => eventEntry(event, at)),
+    ]),
+  ];
+  const state = decisions.at(-1)?.state;
+  const rows = records.length === 0 || state === undefined ? [] : indexDocuments(id, before.state, state);
+  return {
+    session: id,
+    ...(fence === undefined ? {} : { fence }),
+    streams: [
+      { stream: 'domain', expected: before.position, entries: records },
+      ...(commands.length === 0 ? [] : [{ stream: 'commands' as const, entries: commands }]),
+      ...appendTo('events', shown),
+      ...appendTo('journal', journal),
+    ],
+    documents: [...documents, ...rows],
+  };
+}
+
+function plainEntry(value: { readonly type: string }): NewEntry {
+  return { type: value.type, data: JSON.stringify(value) };
+}
+
+export function eventEntry(event: PublicEvent, at: string): NewEntry {
+  return { type: event.type, data: encodeEvent(event, at) };
+}
+
+/** A program runs without a place of the pool. */
+function unfinishedRow(state: SessionState): JsonObject {
+  const { kind, slot, parent, supervises, code } = state;
+  const until = restsUntil(state);
+  return {
+    ...(until === undefined ? {} : { restsUntil: until }),
+    slot: slot.kind,
+    ...(kind === 'program' ? { unpooled: true } : {}),
+    // A supervisor ends by itself when what it supervises does.
+    ...(parent === undefined || supervises !== undefined
+      ? {}
+      : { parent, ...(code === undefined ? { called: true } : {}) }),
+  };
+}
+
+/** The list's row, and what runners look through; the latter only when it says something new, since every page counts. */
+function indexDocuments(id: string, before: SessionState | undefined, state: SessionState): readonly DocumentWrite[] {
+  const view = sessionView(state, 0);
+  const same = before?.slot.kind === state.slot.kind && before.end === state.end && before.rests === state.rests;
+  const row: DocumentWrite = {
+    collection: state.parent === undefined ? sessionsCollection : childrenCollection,
+    key: id,
+    value: state.deleted === true ? undefined : JSON.stringify(view),
+    sort: state.createdAt,
+    tag: state.parent ?? view.status,
+  };
+  if (same) return [row];
+  const unfinished: DocumentWrite = {
+    collection: unfinishedCollection,
+    key: id,
+    value: state.end === undefined ? JSON.stringify(unfinishedRow(state)) : undefined,
+    sort: state.createdAt,
+  };
+  return [row, unfinished];
+}
