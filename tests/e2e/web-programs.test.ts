@@ -193,6 +193,33 @@ test('17.6 a graph is drawn by hand and by talking, taken back a step at a time,
   await nodes.getByText('Judge', { exact: true }).waitFor();
   expect(await nodes.count()).toBe(2);
 
+  // The project's: another browser shows the same, and what both do at once is all there.
+  const { context: other, page: there } = await visit(browser, puppets.server.entrance);
+  await there.getByRole('link', { name: 'Graph', exact: true }).click();
+  await there.locator('.react-flow__node').getByText('Judge', { exact: true }).waitFor();
+  const { body: known } = await puppets.api.get('/api/graph');
+  expect(known).toMatchObject({ by: 'user:owner', graph: { nodes: [{ id: 'step-1' }, { id: 'review' }] } });
+  const named = { graph: { ...known.graph, title: 'Poems' }, version: known.version, label: 'Call it', seen: {} };
+  const quicker: unknown[] = [];
+  await there.route('**/api/graph', async (route) => {
+    // Whoever is first has it; the page is second.
+    if (route.request().method() === 'PUT' && quicker.length === 0) {
+      quicker.push((await puppets.api.call('PUT', '/api/graph', named)).status);
+      quicker.push((await puppets.api.call('PUT', '/api/graph', named)).body.code);
+    }
+    await route.continue();
+  });
+  await there.getByRole('button', { name: 'Add a step' }).click();
+  await nodes.getByText('Step 3', { exact: true }).waitFor();
+  expect(quicker).toEqual([200, 'stale_graph']);
+  expect(await bar.getByLabel('Title').inputValue()).toBe('Poems');
+  expect(await there.getByLabel('Title').first().inputValue()).toBe('Poems');
+  await page.getByRole('button', { name: 'History' }).click();
+  expect(await steps.first().textContent()).toContain('Add step 3 by owner, elsewhere');
+  await bar.getByRole('button', { name: 'Undo' }).click();
+  await there.locator('.react-flow__node').getByText('Step 3', { exact: true }).waitFor({ state: 'detached' });
+  await other.close();
+
   await page.getByRole('button', { name: 'Program' }).click();
   const panel = page.getByRole('region', { name: 'Program' });
   expect(await panel.locator('pre').textContent()).toContain('stage judge = Puppet.execute("Review it');

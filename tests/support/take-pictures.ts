@@ -115,7 +115,11 @@ const scenes: readonly Scene[] = [
           { from: 'tests', to: 'review' },
         ],
       };
-      await page.evaluate((text) => localStorage.setItem('concerto.graph', text), JSON.stringify({ graph, seen: [] }));
+      await page.evaluate(async (drawn) => {
+        const { version } = await (await fetch('/api/graph')).json();
+        const body = JSON.stringify({ graph: drawn, version, label: 'Draw it', seen: {} });
+        await fetch('/api/graph', { method: 'PUT', headers: { 'content-type': 'application/json' }, body });
+      }, graph);
       await page.goto(`${url}/graph`);
       await page.getByRole('button', { name: 'Program' }).click();
       await page.locator('.react-flow__node', { hasText: 'Review' }).waitFor();

@@ -10,6 +10,7 @@ import {
   DoctorReport,
   EventPage,
   type ForkSession,
+  GraphDocument,
   Insight,
   KeptAgentList,
   LifecycleAccepted,
@@ -26,6 +27,7 @@ import {
   ProgramList,
   ProgramSource,
   ProgramTests,
+  type PutGraph,
   type PutProgramFile,
   type PutRules,
   type ReviseMessage,
@@ -291,6 +293,11 @@ function houseCalls(calls: HttpCalls) {
         isSlow: true,
         answer: ProgramTests,
       }),
+
+    graph: (call: CallOptions = {}) => calls.call({ ...call, method: 'GET', path: 'graph', answer: GraphDocument }),
+    /** Replaces it, if it is still at that version. */
+    putGraph: (graph: PutGraph, call: CallOptions = {}) =>
+      calls.call({ ...call, method: 'PUT', path: 'graph', body: graph, answer: GraphDocument }),
 
     templates: (call: CallOptions = {}) =>
       calls.call({ ...call, method: 'GET', path: 'templates', answer: TemplateList }),

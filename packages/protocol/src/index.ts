@@ -130,6 +130,7 @@ export type {
 export { noUsage, usageAfter } from './fold/usage-fold.ts';
 export { ConversationPlace, ForkOf } from './fork.ts';
 export { Graph, GraphEdge, GraphEdit, GraphNode, GraphTransform, type SubGraph } from './graph.ts';
+export { GraphDocument, PutGraph } from './graph-document.ts';
 export {
   AgentInfo,
   AgentList,

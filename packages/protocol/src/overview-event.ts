@@ -16,6 +16,8 @@ export const OverviewEvent = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('session'), summary: Session }),
   /** It is no more, with all that it opened. */
   z.strictObject({ type: z.literal('sessionDeleted'), session: z.string() }),
+  /** The project's graph was changed. */
+  z.strictObject({ type: z.literal('graph'), version: z.int() }),
   /** A person is asked. */
   z.strictObject({ type: z.literal('request'), ...about, request: SuspendEvent }),
   z.strictObject({

@@ -7,6 +7,7 @@ import {
   ConfigurePool,
   EventPage,
   ForkSession,
+  GraphDocument,
   LifecycleAccepted,
   MessageList,
   OpenRequestList,
@@ -15,6 +16,7 @@ import {
   PoolState,
   Problem,
   ProgramTests,
+  PutGraph,
   ReviseMessage,
   RunInput,
   SendMessage,
@@ -57,4 +59,6 @@ describeCorpus('http', {
   'program-tests': ProgramTests,
   'try-policy': TryPolicy,
   'policy-tried': PolicyTried,
+  'graph-document': GraphDocument,
+  'put-graph': PutGraph,
 });

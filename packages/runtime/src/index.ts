@@ -7,6 +7,7 @@ export { type NoticeKind, noticeKinds } from './notify/notice-book.ts';
 export { Notifier, type NotifierOptions } from './notify/notifier.ts';
 export { type Clock, type Environment, type MintId, type Report, type StartAgent, systemClock } from './ports.ts';
 export type { Caller } from './session/caller.ts';
+export { GraphBook } from './session/graph-book.ts';
 export { readInsight } from './session/insight.ts';
 export { childRow, Overview, overviewStream } from './session/overview.ts';
 export { PoolKeeper } from './session/pool-keeper.ts';

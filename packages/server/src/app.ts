@@ -15,6 +15,7 @@ import { betaRoutes } from './routes/beta-routes.ts';
 import { blobRoutes } from './routes/blob-routes.ts';
 import { chatRoutes } from './routes/chat-routes.ts';
 import { eventRoutes } from './routes/event-routes.ts';
+import { graphRoutes } from './routes/graph-routes.ts';
 import { insightRoutes } from './routes/insight-routes.ts';
 import { keepingRoutes } from './routes/keeping-routes.ts';
 import { messageRoutes } from './routes/message-routes.ts';
@@ -85,6 +86,7 @@ export function createApp(
   app.route('/api/streams', streamRoutes(context));
   app.route('/api', overviewRoutes(context));
   app.route('/api', insightRoutes(context));
+  app.route('/api', graphRoutes(context));
   app.route('/api', poolRoutes(context));
   app.route('/api', ruleRoutes(context));
   app.route('/api', programRoutes(context));

@@ -18,6 +18,7 @@ const statuses: Readonly<Record<string, number>> = {
   invalid_start: 422,
   invalid_template: 422,
   invalid_rules: 422,
+  graph_too_large: 413,
   invalid_policy: 422,
   no_supervisor: 422,
   broken_program: 422,

@@ -55,6 +55,8 @@ export class WatchBoard {
         this.#sessions.delete(event.session);
         this.#forget(event.session);
         return undefined;
+      case 'graph':
+        return undefined;
     }
   }
 
@@ -124,6 +126,8 @@ export function watchLine(event: OverviewEvent): string {
       return `${event.session} ${harmlessLine(textOfQuestion(event.request))}`;
     case 'sessionDeleted':
       return `${event.session} deleted`;
+    case 'graph':
+      return `the graph was changed, version ${event.version}`;
     case 'requestSettled':
       return `${event.session} → ${event.outcome}${event.by === undefined ? '' : ` by ${harmlessLine(event.by)}`}`;
   }

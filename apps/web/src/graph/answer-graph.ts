@@ -3,7 +3,7 @@ import { type Graph, GraphEdit, GraphTransform, type SuspendEvent } from '@conce
 import { applyEdits, nodeOf } from './apply-edits.ts';
 import { applyTransform } from './apply-transform.ts';
 
-type GraphRequest = Extract<SuspendEvent, { type: 'readGraph' | 'inspectNode' | 'applyEdits' }>;
+export type GraphRequest = Extract<SuspendEvent, { type: 'readGraph' | 'inspectNode' | 'applyEdits' }>;
 
 export function isGraphRequest(event: SuspendEvent): event is GraphRequest {
   return event.type === 'readGraph' || event.type === 'inspectNode' || event.type === 'applyEdits';

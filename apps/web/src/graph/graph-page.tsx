@@ -1,8 +1,9 @@
 import '../style/graph.css';
 import type { GraphEdit } from '@concerto/protocol';
-import { type ReactNode, useState, useSyncExternalStore } from 'react';
+import { type ReactNode, useState } from 'react';
 import { client } from '../client.ts';
 import { useFetched } from '../fetching/use-fetched.ts';
+import { whoText } from '../requests/who-text.ts';
 import { useLocation } from '../routing/use-location.ts';
 import { useFeedOf } from '../session/use-session-feed.ts';
 import { post } from '../shell/notice-board.ts';
@@ -12,9 +13,9 @@ import { applyEdits } from './apply-edits.ts';
 import { applyTransform } from './apply-transform.ts';
 import { GraphCanvas } from './graph-canvas.tsx';
 import type { GraphHistory } from './graph-history.ts';
-import { graphStore } from './graph-store.ts';
 import { NodePanel, Written } from './node-panel.tsx';
 import { ProgramPanel } from './program-panel.tsx';
+import { graphStore, useGraph } from './project-graph.ts';
 import { TalkPanel } from './talk-panel.tsx';
 import { useGraphServing } from './use-graph-serving.ts';
 
@@ -24,12 +25,12 @@ const tabWords: Readonly<Record<Tab, string>> = { step: 'Step', talk: 'Talk', pr
 
 /** A pipeline drawn as a graph: by hand, or by talking to somebody who edits it. */
 export function GraphPage(): ReactNode {
-  const history = useSyncExternalStore(graphStore.subscribe, graphStore.state);
+  const { history, isLoaded, isSaved } = useGraph();
   const session = useLocation().query.get('session') ?? undefined;
   const [selected, setSelected] = useState<string>();
   const [tab, setTab] = useState<Tab>(session === undefined ? 'step' : 'talk');
   const { view } = useFeedOf(session);
-  useGraphServing(session, view);
+  useGraphServing(session, view, isLoaded);
   const agents = useFetched((signal) => client.agents({ signal }), { key: 'agents' }).value?.agents ?? [];
   usePageTitle('Graph');
   useShortcuts({ z: graphStore.undo, y: graphStore.redo });
@@ -40,9 +41,9 @@ export function GraphPage(): ReactNode {
     if (id !== undefined) setTab('step');
   };
   return (
-    <main className="graph-page" tabIndex={-1}>
+    <main className="graph-page" tabIndex={-1} aria-busy={!isLoaded}>
       <h1 className="visually-hidden">Graph</h1>
-      <GraphBar history={history} onAdded={pick} />
+      <GraphBar history={history} isSaved={isSaved} onAdded={pick} />
       <div className="graph-columns">
         <GraphCanvas graph={graph} selected={selected} onSelect={pick} onEdit={edit} />
         <aside className="graph-side" aria-label="About the graph">
@@ -84,13 +85,17 @@ export function GraphPage(): ReactNode {
 
 /** A change by hand. */
 function edit(label: string, edits: readonly GraphEdit[]): void {
-  const changed = graphStore.change(label, 'you', (graph) => applyEdits(graph, edits));
+  const changed = graphStore.change({ label, by: 'you', apply: (graph) => applyEdits(graph, edits) });
   if (!changed.ok) post('bad', `${label}: ${changed.error}.`);
 }
 
-type BarProps = { readonly history: GraphHistory; readonly onAdded: (id: string) => void };
+type BarProps = {
+  readonly history: GraphHistory;
+  readonly isSaved: boolean;
+  readonly onAdded: (id: string) => void;
+};
 
-function GraphBar({ history: { graph, done, undone }, onAdded }: BarProps): ReactNode {
+function GraphBar({ history: { graph, done, undone }, isSaved, onAdded }: BarProps): ReactNode {
   const add = (): void => {
     const taken = new Set(graph.nodes.map(({ id }) => id));
     let count = graph.nodes.length + 1;
@@ -119,7 +124,11 @@ function GraphBar({ history: { graph, done, undone }, onAdded }: BarProps): Reac
         className="button small"
         disabled={graph.nodes.length === 0}
         onClick={() =>
-          graphStore.change('Lay it out', 'you', (now) => applyTransform(now, { kind: 'layoutGraph', graphId: '' }))
+          graphStore.change({
+            label: 'Lay it out',
+            by: 'you',
+            apply: (now) => applyTransform(now, { kind: 'layoutGraph', graphId: '' }),
+          })
         }
       >
         Lay out
@@ -142,6 +151,7 @@ function GraphBar({ history: { graph, done, undone }, onAdded }: BarProps): Reac
       >
         Redo
       </button>
+      <output className="muted">{isSaved ? '' : 'Saving …'}</output>
     </div>
   );
 }
@@ -160,10 +170,15 @@ function Steps({ history: { done, undone } }: { readonly history: GraphHistory }
         {done.toReversed().map(({ label, by }, index) => (
           // oxlint-disable-next-line react/no-array-index-key -- the same may be done twice
           <li key={`done ${done.length - index}`}>
-            {label} {by !== 'you' && by !== '' && <span className="muted">by talking</span>}
+            {label} {by !== 'you' && by !== '' && <span className="muted">{byText(by)}</span>}
           </li>
         ))}
       </ol>
     </section>
   );
+}
+
+/** A session is talked to; a person is somebody else, or this one in another tab. */
+function byText(by: string): string {
+  return by.startsWith('user:') ? `by ${whoText(by)}, elsewhere` : 'by talking';
 }

@@ -15,6 +15,8 @@ export type OverviewState = {
   readonly error: unknown;
   /** Goes up when any session's status changes. */
   readonly statuses: number;
+  /** Goes up when the graph may have changed. */
+  readonly graphs: number;
 };
 
 /** Rows that change often are drawn so often. */
@@ -29,7 +31,7 @@ const awayMs = 60_000;
 export class OverviewFeed {
   readonly #client: ConcertoClient;
   readonly #listeners = new Set<() => void>();
-  #state: OverviewState = { rows: undefined, waiting: [], hasMore: false, error: undefined, statuses: 0 };
+  #state: OverviewState = { rows: undefined, waiting: [], hasMore: false, error: undefined, statuses: 0, graphs: 0 };
   #channel: TabChannel | undefined;
   #changed: Session[] = [];
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -104,6 +106,7 @@ export class OverviewFeed {
         this.#cursor = undefined;
         this.#isAnew = true;
         void this.#list();
+        this.#change({ graphs: this.#state.graphs + 1 });
         return;
       case 'state':
         if (told.state === 'waiting')
@@ -114,6 +117,7 @@ export class OverviewFeed {
         this.#cursor = told.event.seq;
         if (told.event.type === 'session' && told.event.summary.archived !== true) this.#take(told.event.summary);
         else if (told.event.type === 'session' || told.event.type === 'sessionDeleted') this.#without();
+        else if (told.event.type === 'graph') this.#change({ graphs: this.#state.graphs + 1 });
         return;
       default:
         unreachable(told);

@@ -70,6 +70,8 @@ function after(state: NoticeState, event: OverviewEvent, at: string): NoticeStat
       return without(state, (notice) => notice.session === event.session && notice.requestId === event.requestId);
     case 'sessionDeleted':
       return without(state, (notice) => notice.session === event.session);
+    case 'graph':
+      return state;
   }
 }
 
