@@ -1,6 +1,9 @@
 import { join } from 'node:path';
 import { HttpAgent, type Interrupt, type Message } from '@ag-ui/client';
-import { afterAll, describe, expect, test } from 'vitest';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { bundlePage, openForeignPage, sayOn, statusOn, textsOn } from '../support/foreign-page.ts';
+import { openBrowser } from '../support/open-browser.ts';
 import { startRoomyPuppetServer, steps } from '../support/puppets.ts';
 
 const puppet = JSON.stringify(join(import.meta.dirname, '../support/puppet.mjs'));
@@ -170,5 +173,48 @@ describe('AG-UI', () => {
     expect(await api.call('GET', '/api/agui')).toMatchObject({ status: 405 });
     expect((await api.call('POST', '/api/agui', input, { authorization: 'Bearer no' })).status).toBe(401);
     expect((await api.call('POST', '/api/agui', input, { origin: 'https://evil.example' })).status).toBe(403);
+  });
+});
+
+describe('a page with their client and React, in a browser', () => {
+  let browser: Browser;
+  let script: string;
+  beforeAll(async () => {
+    [browser, script] = await Promise.all([openBrowser(), bundlePage('agui-page.jsx')]);
+  });
+  afterAll(() => browser?.close());
+
+  test('a message, an answer as it comes, a tool, interrupts that are answered; a lost line and a reload cost nothing', async () => {
+    const gate = puppets.gate();
+    const streamed = steps(
+      { say: { type: 'partial', text: 'one ' } },
+      { until: gate.path },
+      { say: { type: 'partial', text: 'two' } },
+      { say: { type: 'result' } },
+    );
+    const { page, problems } = await openForeignPage(browser, puppets, { script, id: 'agui-page' });
+    await sayOn(page, streamed);
+    await expect.poll(() => textsOn(page), { timeout: 20_000 }).toEqual([streamed, 'one ']);
+    await page.getByRole('button', { name: 'Reconnect' }).click();
+    await expect.poll(() => statusOn(page)).toBe('running');
+    await page.reload();
+    await expect.poll(() => textsOn(page)).toEqual([streamed, 'one ']);
+    await gate.open();
+    await expect.poll(() => textsOn(page)).toEqual([streamed, 'one two']);
+    await expect.poll(() => statusOn(page)).toBe('success');
+
+    await sayOn(page, work);
+    await page.getByRole('button', { name: 'Allow' }).click();
+    await page.getByRole('button', { name: 'blue' }).click();
+    await expect.poll(() => statusOn(page), { timeout: 20_000 }).toBe('success');
+    const shown = [streamed, 'one two', work, 'I will look.', expect.stringContaining('"value":"blue"')];
+    expect(await textsOn(page)).toEqual(shown);
+    expect(await page.locator('.reasoning').allTextContents()).toEqual(['Let me see.']);
+    expect(await page.locator('.plan').textContent()).toBe('look');
+    expect(await page.locator('.tool').allTextContents()).toEqual(['Bash {"command":"rm -r build"} gone']);
+
+    await page.reload();
+    await expect.poll(() => textsOn(page)).toEqual(shown);
+    expect(problems).toEqual([]);
   });
 });

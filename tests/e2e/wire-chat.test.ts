@@ -1,9 +1,8 @@
-import { join } from 'node:path';
 import { DefaultChatTransport, readUIMessageStream, type UIMessage } from 'ai';
-import { build } from 'esbuild';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openBrowser, visit } from '../support/open-browser.ts';
+import { bundlePage, type ForeignPage, openForeignPage, sayOn, statusOn, textsOn } from '../support/foreign-page.ts';
+import { openBrowser } from '../support/open-browser.ts';
 import { startRoomyPuppetServer, steps } from '../support/puppets.ts';
 
 const puppets = await startRoomyPuppetServer();
@@ -13,43 +12,14 @@ let script: string;
 
 beforeAll(async () => {
   browser = await openBrowser();
-  const { outputFiles } = await build({
-    entryPoints: [join(import.meta.dirname, '../support/chat-page.jsx')],
-    bundle: true,
-    write: false,
-    format: 'esm',
-    target: 'chrome120',
-    define: { 'process.env.NODE_ENV': '"production"' },
-  });
-  script = outputFiles[0]?.text ?? '';
+  script = await bundlePage('chat-page.jsx');
 });
 afterAll(async () => {
   await browser?.close();
   await puppets.close();
 });
 
-/** The page comes from the server's own origin, as from a proxy before both. */
-async function openChat(id: string): Promise<{ page: Page; problems: string[] }> {
-  const { page, problems } = await visit(browser, puppets.server.entrance);
-  await page.route('**/chat.html*', (route) =>
-    route.fulfill({
-      contentType: 'text/html',
-      body: '<!doctype html><body><script type="module" src="/chat.js"></script>',
-    }),
-  );
-  await page.route('**/chat.js', (route) => route.fulfill({ contentType: 'text/javascript', body: script }));
-  await page.goto(`${api.url}/chat.html?id=${id}&agent=able`);
-  await page.getByLabel('Message').waitFor();
-  return { page, problems };
-}
-
-async function say(page: Page, text: string): Promise<void> {
-  await page.getByLabel('Message').fill(text);
-  await page.getByRole('button', { name: 'Send' }).click();
-}
-
-const statusOf = (page: Page): Promise<string | null> => page.locator('output').textContent();
-const texts = (page: Page): Promise<string[]> => page.locator('.text').allTextContents();
+const openChat = (id: string): Promise<ForeignPage> => openForeignPage(browser, puppets, { script, id });
 
 const work = steps(
   { say: { type: 'thought', text: 'Let me see.' } },
@@ -66,25 +36,25 @@ const work = steps(
 describe('useChat in a browser', () => {
   test('reasoning, a tool, an approval, a question; after a reload everything stands there again', async () => {
     const { page, problems } = await openChat('chat-1');
-    await say(page, work);
+    await sayOn(page, work);
     await page.getByRole('button', { name: 'Allow' }).click();
     await page.getByRole('button', { name: 'blue' }).click();
-    await expect.poll(() => texts(page), { timeout: 20_000 }).toEqual([work, 'I will look.', 'All done.']);
+    await expect.poll(() => textsOn(page), { timeout: 20_000 }).toEqual([work, 'I will look.', 'All done.']);
     expect(await page.locator('.reasoning').allTextContents()).toEqual(['Let me see.']);
     expect(await page.locator('.plan').allTextContents()).toEqual(['look']);
     expect(await page.locator('.tool').allTextContents()).toEqual([
       'Bash output-available "gone"',
       expect.stringContaining('ask output-available'),
     ]);
-    await expect.poll(() => statusOf(page)).toBe('ready');
+    await expect.poll(() => statusOn(page)).toBe('ready');
     const { events } = (await api.get('/api/sessions/chat-1/events?format=json')).body;
     const answers = events.flatMap((event: any) => (event.type === 'requestSettled' ? [event.response] : []));
     expect(answers).toEqual([true, { selected: ['option-2'] }]);
 
     await page.reload();
-    await expect.poll(() => texts(page)).toEqual([work, 'I will look.', 'All done.']);
-    await say(page, 'and now?');
-    await expect.poll(() => texts(page)).toEqual([work, 'I will look.', 'All done.', 'and now?', 'did: and now?']);
+    await expect.poll(() => textsOn(page)).toEqual([work, 'I will look.', 'All done.']);
+    await sayOn(page, 'and now?');
+    await expect.poll(() => textsOn(page)).toEqual([work, 'I will look.', 'All done.', 'and now?', 'did: and now?']);
     expect(problems).toEqual([]);
   });
 
@@ -98,18 +68,18 @@ describe('useChat in a browser', () => {
       { ask: { type: 'approval', id: 'a', description: 'sure?' } },
       { hang: true },
     );
-    await say(page, prompt);
-    await expect.poll(() => texts(page)).toEqual([prompt, 'one ']);
+    await sayOn(page, prompt);
+    await expect.poll(() => textsOn(page)).toEqual([prompt, 'one ']);
     await page.reload();
-    await expect.poll(() => texts(page)).toEqual([prompt, 'one ']);
+    await expect.poll(() => textsOn(page)).toEqual([prompt, 'one ']);
     await gate.open();
-    await expect.poll(() => texts(page)).toEqual([prompt, 'one two']);
+    await expect.poll(() => textsOn(page)).toEqual([prompt, 'one two']);
     await page.getByRole('button', { name: 'Deny' }).waitFor();
     await page.reload();
     await page.getByRole('button', { name: 'Deny' }).click();
     await expect.poll(() => page.locator('.tool').allTextContents()).toEqual(['approve output-denied ""']);
     await page.getByRole('button', { name: 'Stop' }).click();
-    await expect.poll(() => statusOf(page)).toBe('ready');
+    await expect.poll(() => statusOn(page)).toBe('ready');
     expect((await api.get('/api/sessions/chat-2')).body.status).toBe('interrupted');
     expect(problems).toEqual([]);
   });
