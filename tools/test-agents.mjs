@@ -4,22 +4,26 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { agentPrograms } from './agent-programs.mjs';
+import { agentPrograms, judgePrograms } from './agent-programs.mjs';
 import { writeAgentTable } from './agent-table.mjs';
 import { build } from './build.mjs';
 import { install } from './install.mjs';
 import { root } from './root.mjs';
 
-const programs = Object.fromEntries(
-  Object.entries(agentPrograms).filter(
-    ([, { only }]) => only === undefined || (only.platform === process.platform && only.arch === process.arch),
-  ),
-);
+const forHere = (all) =>
+  Object.fromEntries(
+    Object.entries(all).filter(
+      ([, { only }]) => only === undefined || (only.platform === process.platform && only.arch === process.arch),
+    ),
+  );
+const programs = forHere(agentPrograms);
 
 install();
 build();
 const env = { ...process.env };
-for (const [variable, agent] of Object.entries(programs)) env[variable] = program(agent);
+// `CONCERTO_AGENTS=latest` shows what a new version of an agent changes.
+for (const [variable, each] of Object.entries(programs)) env[variable] = program(each, process.env.CONCERTO_AGENTS);
+for (const [variable, each] of Object.entries(forHere(judgePrograms))) env[variable] = program(each);
 const chosen = process.argv.slice(2);
 const results = join(root, 'node_modules', '.cache', 'agents', 'results.json');
 const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${results}`];
@@ -37,18 +41,17 @@ if (chosen.length === 0 && existsSync(results)) {
 process.exit(tested.status ?? 1);
 
 /** The path of the program, installed if it is not there yet. */
-function program({ name, version: pinned, bin, options = [] }) {
-  // `CONCERTO_AGENTS=latest` shows what a new version changes.
-  const version = process.env.CONCERTO_AGENTS ?? pinned;
+function program({ name, version: pinned, bin, by, options = [] }, version = pinned) {
   const folder = join(root, 'node_modules', '.cache', 'agents', `${name.replaceAll('/', '-')}-${version}`);
   const path = join(folder, 'node_modules', '.bin', bin);
-  if (!runs(path)) {
+  const runner = by === undefined ? [] : [env[by]];
+  if (!runs([...runner, path])) {
     console.log(`concerto: installing ${name} ${version} …`);
     mkdirSync(folder, { recursive: true });
     const settings = ['--no-save', '--no-audit', '--no-fund', '--prefix', folder, ...options];
     const args = ['install', ...settings, `${name}@${version}`];
     const installed = spawnSync('npm', args, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
-    if (installed.status !== 0 || !runs(path)) {
+    if (installed.status !== 0 || !runs([...runner, path])) {
       console.error(`concerto: ${name} ${version} could not be installed, or does not run on this machine.`);
       process.exit(1);
     }
@@ -63,6 +66,8 @@ function versionOf(path) {
 }
 
 /** An installation that was cut off leaves a file that does not run. */
-function runs(path) {
-  return existsSync(path) && spawnSync(path, ['--version'], { stdio: 'ignore', timeout: 60_000 }).status === 0;
+function runs(words) {
+  const [command, ...args] = words;
+  const { status } = spawnSync(command, [...args, '--version'], { stdio: 'ignore', timeout: 60_000 });
+  return status === 0;
 }

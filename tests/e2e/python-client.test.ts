@@ -15,7 +15,12 @@ let server: StartedServer;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'concerto-python-'));
-  await writeManifest(folder);
+  const able = [join(root, 'tests/support/puppet.mjs'), '--can=steer,interrupt,pause,resume,cancel'];
+  await writeManifest(
+    folder,
+    `[agents.able]\ncommand = ${JSON.stringify(process.execPath)}\nargs = ${JSON.stringify(able)}\n` +
+      '[connections.offline]\nprovider = "mock"\n[assistants.echo]\nconnection = "offline"\n',
+  );
   server = await startServer({ folder, args: ['--store', `sqlite:${join(folder, 'python.db')}`] });
 });
 
@@ -24,28 +29,46 @@ afterAll(async () => {
   if (folder !== undefined) await rm(folder, { recursive: true, force: true });
 });
 
-function story(name: string): ChildProcessWithoutNullStreams {
-  return spawn('python3', [join(root, 'tests/support/python-client.py'), server.url, server.token, name], {
+function story(name: string, ...args: readonly string[]): ChildProcessWithoutNullStreams {
+  return spawn('python3', [join(root, 'tests/support/python-client.py'), server.url, server.token, name, ...args], {
     env: { ...process.env, PYTHONPATH: join(root, 'clients/python'), PYTHONDONTWRITEBYTECODE: '1' },
   });
 }
 
-async function told(name: string): Promise<unknown[]> {
-  const child = story(name);
+async function lines(name: string, ...args: readonly string[]): Promise<string[]> {
+  const child = story(name, ...args);
   let stderr = '';
   child.stderr.on('data', (chunk) => {
     stderr += String(chunk);
   });
-  const lines: unknown[] = [];
-  for await (const line of createInterface(child.stdout)) lines.push(JSON.parse(line));
+  const said: string[] = [];
+  for await (const line of createInterface(child.stdout)) said.push(line);
   expect(stderr).toBe('');
-  return lines;
+  return said;
 }
+
+const told = async (name: string, ...args: readonly string[]): Promise<unknown[]> =>
+  (await lines(name, ...args)).map((line) => JSON.parse(line));
 
 test('a session is started, followed, answered and ended from Python', async () => {
   const [asked, end] = await told('approval');
   expect(asked).toMatchObject({ asked: { description: expect.any(String) }, open: [expect.any(String)] });
   expect(end).toMatchObject({ status: 'cancelled', types: expect.arrayContaining(['start', 'content', 'finish']) });
+});
+
+test('the ten lines of the README do what they say', async () => {
+  const said = await lines('readme', join(root, 'clients/python/README.md'));
+  expect(JSON.parse(said[0] ?? '')).toEqual({ question: expect.stringContaining('[yes/no]') });
+  expect(said.slice(1).join('')).not.toBe('');
+});
+
+test('a running turn is steered, and a session is forked', async () => {
+  const hanging = JSON.stringify([{ say: { type: 'partial', text: 'on and on' } }, { hang: true }]);
+  expect(await told('steer', hanging)).toEqual([
+    [hanging, 'prompt'],
+    ['in English, please', 'steer'],
+  ]);
+  expect(await told('fork')).toEqual([{ of: true, said: ['first', 'second'] }]);
 });
 
 test('refusals are errors with their code', async () => {

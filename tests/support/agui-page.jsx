@@ -1,15 +1,19 @@
 // A page as anybody would write it with AG-UI's client and React: what was said, what is asked, a field.
 import { HttpAgent } from '@ag-ui/client';
-import { createElement as h, useEffect, useMemo, useState } from 'react';
+import { createElement as h, useCallback, useEffect, useMemo, useState } from 'react';
 import { createRoot } from 'react-dom/client';
 
 const query = new URLSearchParams(location.search);
 const threadId = query.get('id');
 
-function useAgent() {
+function useAgent(isKnown) {
   const agent = useMemo(() => new HttpAgent({ url: `/api/agui?agent=${query.get('agent')}`, threadId }), []);
   const [seen, setSeen] = useState({ messages: [], state: {}, interrupts: [], status: 'ready' });
-  const see = (change) => setSeen((before) => ({ ...before, ...change }));
+  const see = useCallback((change) => setSeen((before) => ({ ...before, ...change })), []);
+  const run = useCallback(
+    (parameters = {}) => agent.runAgent(parameters).catch((error) => see({ status: `lost: ${error.name}` })),
+    [agent, see],
+  );
   useEffect(() => {
     const { unsubscribe } = agent.subscribe({
       onMessagesChanged: ({ messages }) => see({ messages: [...messages] }),
@@ -18,9 +22,10 @@ function useAgent() {
       onRunFinishedEvent: ({ outcome, interrupts = [] }) => see({ status: outcome, interrupts }),
       onRunErrorEvent: ({ event }) => see({ status: `error: ${event.message}` }),
     });
+    // A run without anything new is how one comes back to a session.
+    if (isKnown) void run();
     return unsubscribe;
-  }, [agent]);
-  const run = (parameters = {}) => agent.runAgent(parameters).catch((error) => see({ status: `lost: ${error.name}` }));
+  }, [agent, isKnown, run, see]);
   return { agent, run, ...seen };
 }
 
@@ -61,12 +66,8 @@ function Message({ message, results }) {
 }
 
 function Page({ isKnown }) {
-  const { agent, run, messages, state, interrupts, status } = useAgent();
+  const { agent, run, messages, state, interrupts, status } = useAgent(isKnown);
   const [text, setText] = useState('');
-  // A run without anything new is how one comes back to a session.
-  useEffect(() => {
-    if (isKnown) void run();
-  }, []);
   const send = (event) => {
     event.preventDefault();
     agent.addMessage({ id: crypto.randomUUID(), role: 'user', content: text });

@@ -22,6 +22,43 @@ def story_approval():
     say({"types": types, "status": client.session(session)["status"]})
 
 
+def story_steer():
+    session = client.start(sys.argv[4], agent="able")["id"]
+    for event in client.follow(session):
+        if event["type"] == "content":
+            client.steer(session, "in English, please")
+        if event["type"] == "message" and event["message"]["status"] == "delivered":
+            say([event["message"]["content"], event["message"].get("how")])
+            if event["message"].get("how") == "steer":
+                client.interrupt(session)
+        if event["type"] == "turnComplete":
+            client.cancel(session)
+
+
+def story_fork():
+    session = client.start("first", assistant="echo")["id"]
+    next(event for event in client.follow(session) if event["type"] == "turnComplete")
+    fork = client.fork(session, prompt="second")
+    said = [e["objective"]["parts"][0]["text"] for e in until_turns(fork["id"], 2) if e["type"] == "start"]
+    say({"of": fork["forkOf"]["session"] == session, "said": said})
+
+
+def until_turns(session, count):
+    for event in client.follow(session):
+        yield event
+        count -= event["type"] == "turnComplete"
+        if count == 0:
+            return
+
+
+def story_readme():
+    """The lines of the README, as somebody copies them."""
+    code = open(sys.argv[4], encoding="utf-8").read().split("```python\n")[1].split("```")[0]
+    for theirs, ours in (("http://127.0.0.1:4242", sys.argv[1]), ("…", sys.argv[2]), ('"claude"', '"approve"')):
+        code = code.replace(theirs, ours, 1)
+    exec(code, {"input": lambda question: say({"question": question}) or "yes"})
+
+
 def story_refusals():
     for attempt in (lambda: client.start("x", agent="nobody"), lambda: client.session("s/../x"),
                     lambda: Client(sys.argv[1], "wrong").sessions(), lambda: next(client.follow("nothing"))):

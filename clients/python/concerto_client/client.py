@@ -69,6 +69,11 @@ class Client:
         body = {"content": content, "priority": "immediate"}
         return self._call("POST", f"/api/sessions/{_part(session)}/messages", body)
 
+    def fork(self, session: str, prompt: Optional[str] = None, at: Optional[int] = None) -> dict:
+        """A new session with what was said in it, up to an event: whole turns; all of it unless given."""
+        body = {key: value for key, value in {"prompt": prompt, "at": at}.items() if value is not None}
+        return self._call("POST", f"/api/sessions/{_part(session)}/fork", body)
+
     def requests(self, session: str) -> List[dict]:
         """What waits for an answer."""
         return self._call("GET", f"/api/sessions/{_part(session)}/requests")["requests"]
