@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Json } from '@concerto/base';
 import {
-  type FoldedEvent,
   type LlmContent,
   MessageId,
   type MessagePriority,
@@ -11,10 +10,9 @@ import {
   type SuspendEvent,
 } from '@concerto/protocol';
 import type { Caller, Sessions } from '@concerto/runtime';
-import { cancelledAnswer, type GivenAnswer, type Narration, readAnswer } from '@concerto/wires';
+import { cancelledAnswer, type GivenAnswer, readAnswer } from '@concerto/wires';
 import type { Context } from 'hono';
 import * as z from 'zod';
-import type { LogTail } from './log-tails.ts';
 import { callerOf, requireRole } from './people/check-role.ts';
 import type { KnownPerson } from './people/people.ts';
 import { ProblemError } from './problem.ts';
@@ -37,18 +35,6 @@ export function speakerOf({ sessions }: ServerContext, c: Context<OnNode>): Spea
 
 /** Something that a user said, by the id under which the session's queue knows it. */
 export type Word = { readonly id: string; readonly content: string | LlmContent };
-
-/** Puts everything that there is into a fold. */
-export async function readTo(
-  tail: LogTail,
-  fold: { readonly narration: Narration; take(event: FoldedEvent): unknown },
-): Promise<void> {
-  for (;;) {
-    const batch = await tail.read(fold.narration.position);
-    if (batch === undefined) return;
-    for (const event of batch.events) fold.take(event);
-  }
-}
 
 export async function sendAll(
   { sessions, caller }: Speaker,

@@ -16,7 +16,7 @@ export async function writeStream(
   feeds: EventFeeds,
   response: ServerResponse,
   { headers, reader }: { readonly headers: Readonly<Record<string, string>>; readonly reader: KnownPerson },
-  say: (left: AbortSignal) => AsyncIterable<string>,
+  say: (left: AbortSignal) => AsyncIterable<Uint8Array | string>,
 ): Promise<void> {
   const left = new AbortController();
   response.on('close', () => left.abort());
@@ -34,7 +34,7 @@ export async function writeStream(
     response.flushHeaders();
     for await (const text of say(left.signal)) {
       if (left.signal.aborted) return;
-      if (text !== '' && !response.write(text)) await drained(response, left.signal);
+      if (text.length > 0 && !response.write(text)) await drained(response, left.signal);
     }
     response.end();
   } catch {

@@ -1,5 +1,5 @@
 import { HttpAgent, type Message } from '@ag-ui/client';
-import type { FoldedEvent } from '@concerto/protocol';
+import { type FoldedEvent, noUsage } from '@concerto/protocol';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { AguiFold, isHeardOut } from '../src/index.ts';
@@ -27,15 +27,20 @@ function runsFrom(events: readonly FoldedEvent[], from: number): readonly (reado
   const fold = new AguiFold();
   for (const event of events.slice(0, from)) fold.take(event);
   const runs: object[][] = [[...fold.begin(run(0))]];
+  let since = fold.narration.position;
+  const finish = (): void => {
+    runs.at(-1)?.push(...fold.finish(run(runs.length - 1), { since, usage: noUsage }));
+  };
   for (const event of events.slice(from)) {
     const before = isHeardOut(fold.narration, []);
     runs.at(-1)?.push(...fold.take(event));
     if (!before && isHeardOut(fold.narration, [])) {
-      runs.at(-1)?.push(...fold.finish(run(runs.length - 1)));
+      finish();
       runs.push([...fold.begin(run(runs.length))]);
+      since = fold.narration.position;
     }
   }
-  runs.at(-1)?.push(...fold.finish(run(runs.length - 1)));
+  finish();
   return runs;
 }
 

@@ -7,7 +7,7 @@ import { recordedLogs } from './recorded-logs.ts';
 const at = '2026-01-01T00:00:00.000Z';
 
 function told(events: readonly FoldedEvent[], fold = new BetaFold()) {
-  return events.flatMap((event) => fold.take(event));
+  return events.flatMap((event) => fold.take(event).map((said) => ({ ...said, text: fold.sent(said) })));
 }
 
 describe('the sessions wire of seed 001’s project', () => {

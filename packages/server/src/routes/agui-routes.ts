@@ -1,19 +1,19 @@
 import type { Json } from '@concerto/base';
 import { MessageId, MessagePriority, SessionId } from '@concerto/protocol';
-import { AguiFold, type AguiMessage, type AguiRun, isHeardOut, RunAgentInput, userContent } from '@concerto/wires';
+import { AguiFold, AguiListener, type AguiMessage, type AguiRun, RunAgentInput, userContent } from '@concerto/wires';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
 import { streamHeaders } from '../event-stream.ts';
-import type { LogTail } from '../log-tails.ts';
+import { aguiWire, type SharedAgui, tellAgui } from '../folded-wires.ts';
 import { ProblemError } from '../problem.ts';
 import { parseBody, readJson } from '../read-body.ts';
 import type { OnNode, ServerContext } from '../server-context.ts';
+import { SharedFolds } from '../shared-fold.ts';
 import {
   answerFrom,
   jsonOf,
   ownId,
-  readTo,
   sendAll,
   speakerOf,
   startWith,
@@ -30,42 +30,41 @@ type Wishes = z.infer<typeof Wishes>;
 /** AG-UI: a thread is a session, a run is what is heard of it until it waits for somebody. */
 export function aguiRoutes(context: ServerContext): Hono<OnNode> {
   const routes = new Hono<OnNode>();
-  routes.post('/', async (c) => await serveRun(context, c, undefined));
-  routes.post('/:id', async (c) => await serveRun(context, c, c.req.param('id')));
+  const folds = new SharedFolds(aguiWire);
+  const serve = async (c: Context<OnNode>, joined: string | undefined): Promise<Response> => {
+    const input = parseBody(await readJson(c), RunAgentInput);
+    const session = joined ?? ownId(SessionId, input.threadId);
+    const exists = await context.sessions.exists(session);
+    if (joined !== undefined && !exists) {
+      throw new ProblemError(404, 'no_such_session', `there is no session ${JSON.stringify(joined)}`);
+    }
+    await context.tails.with(session, async (tail) => {
+      const shared = folds.of(tail);
+      const said = await takeInput(context, c, { input, session, shared, exists });
+      const listener = new AguiListener(runOf(input, session, exists), said);
+      const stream = { headers: streamHeaders, reader: c.get('person') };
+      await writeStream(context.feeds, c.env.outgoing, stream, (left) => tellAgui(shared, listener, left));
+    });
+    return RESPONSE_ALREADY_SENT;
+  };
+  routes.post('/', async (c) => await serve(c, undefined));
+  routes.post('/:id', async (c) => await serve(c, c.req.param('id')));
   return routes;
-}
-
-async function serveRun(context: ServerContext, c: Context<OnNode>, joined: string | undefined): Promise<Response> {
-  const input = parseBody(await readJson(c), RunAgentInput);
-  const session = joined ?? ownId(SessionId, input.threadId);
-  const exists = await context.sessions.exists(session);
-  if (joined !== undefined && !exists) {
-    throw new ProblemError(404, 'no_such_session', `there is no session ${JSON.stringify(joined)}`);
-  }
-  const fold = new AguiFold();
-  await context.tails.with(session, async (tail) => {
-    if (exists) await readTo(tail, fold);
-    const said = await takeInput(context, c, { input, session, fold, exists });
-    await readTo(tail, fold);
-    const run = runOf(input, session, exists);
-    const stream = { headers: streamHeaders, reader: c.get('person') };
-    await writeStream(context.feeds, c.env.outgoing, stream, (left) => tellRun(tail, fold, { run, said, left }));
-  });
-  return RESPONSE_ALREADY_SENT;
 }
 
 type Taken = {
   readonly input: RunAgentInput;
   readonly session: string;
-  readonly fold: AguiFold;
+  readonly shared: SharedAgui;
   readonly exists: boolean;
 };
 
 /** Does what the client asks for; the ids of the messages whose end it waits for. */
 async function takeInput(context: ServerContext, c: Context<OnNode>, taken: Taken): Promise<readonly string[]> {
-  const { input, session, fold, exists } = taken;
+  const { input, session, shared, exists } = taken;
   const wishes = { ...parseBody(c.req.query(), Wishes), ...wishesOf(input.forwardedProps) };
-  const words = newWords(input).filter(({ id }) => !fold.narration.hasHeard(id));
+  const { narration } = exists ? await shared.atEnd() : new AguiFold();
+  const words = newWords(input).filter(({ id }) => !narration.hasHeard(id));
   const resume = input.resume ?? [];
   if (exists && words.length === 0 && resume.length === 0) return [];
   const speaker = speakerOf(context, c);
@@ -77,30 +76,6 @@ async function takeInput(context: ServerContext, c: Context<OnNode>, taken: Take
   }
   await sendAll(speaker, session, words, priority);
   return words.map(({ id }) => id);
-}
-
-async function* tellRun(
-  tail: LogTail,
-  fold: AguiFold,
-  { run, said, left }: { readonly run: AguiRun; readonly said: readonly string[]; readonly left: AbortSignal },
-): AsyncGenerator<string> {
-  yield frames(fold.begin(run));
-  while (!left.aborted) {
-    const seen = tail.growths;
-    const batch = await tail.read(fold.narration.position);
-    if (batch !== undefined) {
-      yield frames(batch.events.flatMap((event) => fold.take(event)));
-    } else if (isHeardOut(fold.narration, said)) {
-      yield frames(fold.finish(run));
-      return;
-    } else {
-      await tail.grown(seen, left);
-    }
-  }
-}
-
-function frames(events: readonly object[]): string {
-  return events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('');
 }
 
 function runOf(input: RunAgentInput, session: string, exists: boolean): AguiRun {

@@ -1,13 +1,14 @@
-import { BetaFold, betaAnswer, betaStatus, ResumeBeta, StartBeta, segmentsContent } from '@concerto/wires';
+import { BetaListener, betaAnswer, betaStatus, ResumeBeta, StartBeta, segmentsContent } from '@concerto/wires';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { type Context, Hono } from 'hono';
 import { streamHeaders } from '../event-stream.ts';
+import { betaFoldTo, betaWire, tellBeta } from '../folded-wires.ts';
 import { idempotently } from '../idempotency.ts';
-import type { LogTail } from '../log-tails.ts';
 import { actorOf } from '../people/check-role.ts';
 import { ProblemError } from '../problem.ts';
 import { parseBody, readJson } from '../read-body.ts';
 import type { OnNode, ServerContext } from '../server-context.ts';
+import { SharedFolds } from '../shared-fold.ts';
 import { Target } from '../wire-session.ts';
 import { writeStream } from '../wire-stream.ts';
 import { found, granted } from './session-routes.ts';
@@ -19,6 +20,7 @@ const verbs = { resume, cancel } as const;
 export function betaRoutes(context: ServerContext): Hono<OnNode> {
   const { sessions, log } = context;
   const routes = new Hono<OnNode>();
+  const folds = new SharedFolds(betaWire);
 
   routes.post('/sessions/new', async (c) => {
     const body = await readJson(c);
@@ -35,17 +37,16 @@ export function betaRoutes(context: ServerContext): Hono<OnNode> {
     found((await sessions.exists(session)) ? true : undefined, c);
     const after = readAfter(c);
     await context.tails.with(session, async (tail) => {
-      const fold = await foldOf(tail, 'settled');
+      const listener = new BetaListener(after);
       const stream = { headers: streamHeaders, reader: c.get('person') };
-      const place = { session, after };
-      await writeStream(context.feeds, c.env.outgoing, stream, (left) => tell({ tail, fold, left }, place));
+      await writeStream(context.feeds, c.env.outgoing, stream, (left) => tellBeta(folds.of(tail), listener, left));
     });
     return RESPONSE_ALREADY_SENT;
   });
 
   routes.get('/sessions/:id/status', async (c) => {
     const { id, status } = found(await sessions.get(c.req.param('id')), c);
-    const { count } = await context.tails.with(id, async (tail) => await foldOf(tail, 'all'));
+    const { count } = await context.tails.with(id, async (tail) => await betaFoldTo(tail, await tail.head()));
     return c.json({ sessionId: id, status: betaStatus(status), eventCount: count });
   });
 
@@ -82,46 +83,4 @@ function readAfter(c: Context): number {
   const given = c.req.query('after') ?? '-1';
   if (/^(-1|\d{1,15})$/.test(given)) return Number(given);
   throw new ProblemError(400, 'bad_cursor', '`after` is the number of an event, or -1');
-}
-
-/** Everything there is, or only what of it was settled. */
-async function foldOf(tail: LogTail, what: 'all' | 'settled'): Promise<BetaFold> {
-  const fold = new BetaFold();
-  for (let position = 0; ; ) {
-    const batch = await tail.read(position);
-    if (batch === undefined) return fold;
-    for (const event of batch.events) {
-      if (what === 'all') fold.take(event);
-      else fold.settle(event);
-    }
-    position = batch.to;
-  }
-}
-
-type Telling = { readonly tail: LogTail; readonly fold: BetaFold; readonly left: AbortSignal };
-
-async function* tell(
-  { tail, fold, left }: Telling,
-  { session, after }: { readonly session: string; readonly after: number },
-): AsyncGenerator<string> {
-  yield frame('start', JSON.stringify({ sessionId: session }));
-  const asked: string[] = [];
-  while (!left.aborted) {
-    const seen = tail.growths;
-    const batch = await tail.read(fold.position);
-    if (batch !== undefined) {
-      const told = batch.events.flatMap((event) => fold.take(event)).filter(({ index }) => index > after);
-      asked.push(...told.flatMap(({ requestId }) => requestId ?? []));
-      yield told.map((event) => `id: ${event.index}\n${frame('event', fold.sent(event))}`).join('');
-    } else if (fold.isOver || asked.some((requestId) => !fold.isSettled(requestId))) {
-      yield frame('done', '{}');
-      return;
-    } else {
-      await tail.grown(seen, left);
-    }
-  }
-}
-
-function frame(name: string, json: string): string {
-  return `event: ${name}\ndata: ${json}\n\n`;
 }

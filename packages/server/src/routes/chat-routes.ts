@@ -1,29 +1,27 @@
 import { MessagePriority, SessionId } from '@concerto/protocol';
 import {
-  answerId,
-  ChatFold,
   ChatInput,
+  ChatListener,
+  type ChatPlace,
   ChatTranscript,
   chatAnswers,
   chatContent,
   heardTo,
-  isHeardOut,
-  isTransient,
 } from '@concerto/wires';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
 import { streamHeaders } from '../event-stream.ts';
-import type { LogTail } from '../log-tails.ts';
+import { chatWire, type SharedChat, tellChat } from '../folded-wires.ts';
 import { callerOf } from '../people/check-role.ts';
 import { ProblemError } from '../problem.ts';
 import { parseBody, readJson } from '../read-body.ts';
 import type { OnNode, ServerContext } from '../server-context.ts';
+import { SharedFolds } from '../shared-fold.ts';
 import {
   answerFrom,
   jsonOf,
   ownId,
-  readTo,
   sendAll,
   speakerOf,
   startWith,
@@ -40,14 +38,16 @@ const headers = { ...streamHeaders, 'x-vercel-ai-ui-message-stream': 'v1' };
 export function chatRoutes(context: ServerContext): Hono<OnNode> {
   const { sessions, tails } = context;
   const routes = new Hono<OnNode>();
+  const folds = new SharedFolds(chatWire);
 
   routes.post('/', async (c) => {
     const input = parseBody(await readJson(c), ChatInput);
     const session = ownId(SessionId, input.id);
     return await tails.with(session, async (tail) => {
-      const place = await takeInput(context, c, { input, session, tail });
+      const shared = folds.of(tail);
+      const place = await takeInput(context, c, { input, session, shared });
       const known = new Set(input.messages.flatMap(({ id, role }) => (role === 'user' ? [id] : [])));
-      return await stream(context, c, { tail, place, fold: new ChatFold(session, known) });
+      return await stream(context, c, shared, new ChatListener(place, known));
     });
   });
 
@@ -56,7 +56,7 @@ export function chatRoutes(context: ServerContext): Hono<OnNode> {
     if (!(await sessions.exists(session))) return c.body(null, 204);
     return await tails.with(session, async (tail) => {
       const transcript = new ChatTranscript(session);
-      await readTo(tail, { narration: transcript.fold.narration, take: (event) => transcript.take(event) });
+      await tail.replay(await tail.head(), (event) => transcript.take(event));
       const last = transcript.messages.at(-1);
       if (!transcript.fold.narration.isBusy || last === undefined) return c.body(null, 204);
       const { position } = transcript.fold.narration;
@@ -64,7 +64,7 @@ export function chatRoutes(context: ServerContext): Hono<OnNode> {
       if (c.req.method === 'HEAD') return new Response(null, { headers });
       const known = new Set(transcript.messages.map(({ id }) => id));
       const place = { from: 'message', id: last.id, live: position } as const;
-      return await stream(context, c, { tail, place, fold: new ChatFold(session, known) });
+      return await stream(context, c, folds.of(tail), new ChatListener(place, known));
     });
   });
 
@@ -73,7 +73,7 @@ export function chatRoutes(context: ServerContext): Hono<OnNode> {
     found((await sessions.exists(session)) ? true : undefined, c);
     return await tails.with(session, async (tail) => {
       const transcript = new ChatTranscript(session);
-      await readTo(tail, { narration: transcript.fold.narration, take: (event) => transcript.take(event) });
+      await tail.replay(await tail.head(), (event) => transcript.take(event));
       return c.json({ messages: transcript.messages });
     });
   });
@@ -86,17 +86,11 @@ export function chatRoutes(context: ServerContext): Hono<OnNode> {
   return routes;
 }
 
-/** From where a client is told: the answer to what it said, a message from its beginning, or on from a position. */
-type Place =
-  | { readonly from: 'words'; readonly words: readonly string[]; readonly live: number }
-  | { readonly from: 'message'; readonly id: string; readonly live: number }
-  | { readonly from: 'position'; readonly live: number };
-
 async function takeInput(
   context: ServerContext,
   c: Context<OnNode>,
-  { input, session, tail }: { readonly input: ChatInput; readonly session: string; readonly tail: LogTail },
-): Promise<Place> {
+  { input, session, shared }: { readonly input: ChatInput; readonly session: string; readonly shared: SharedChat },
+): Promise<ChatPlace> {
   if (input.trigger === 'regenerate-message') {
     throw new ProblemError(
       422,
@@ -113,8 +107,7 @@ async function takeInput(
   if (!(await context.sessions.exists(session))) {
     return { from: 'words', words: [await startWith(speaker, session, newWords(input), target)], live: 0 };
   }
-  const { narration, ...fold } = readerOf(new ChatFold(session));
-  await readTo(tail, { narration, ...fold });
+  const { narration } = await shared.atEnd();
   const live = narration.position;
   const words = newWords(input).filter(({ id }) => !narration.hasHeard(id));
   const answers = chatAnswers(input).filter(({ request }) => narration.isAsked(request));
@@ -127,10 +120,6 @@ async function takeInput(
   return { from: 'position', live: Math.min(heardTo(input) ?? live, live) };
 }
 
-function readerOf(fold: ChatFold) {
-  return { narration: fold.narration, take: (event: Parameters<ChatFold['take']>[0]) => fold.take(event) };
-}
-
 function newWords({ messages }: ChatInput): readonly Word[] {
   const after = messages.findLastIndex(({ role }) => role !== 'user');
   return messages.slice(after + 1).map((message) => wordOf(message.id, chatContent(message)));
@@ -139,112 +128,10 @@ function newWords({ messages }: ChatInput): readonly Word[] {
 async function stream(
   { feeds }: ServerContext,
   c: Context<OnNode>,
-  told: { readonly tail: LogTail; readonly place: Place; readonly fold: ChatFold },
+  shared: SharedChat,
+  listener: ChatListener,
 ): Promise<Response> {
   const options = { headers, reader: c.get('person') };
-  await writeStream(feeds, c.env.outgoing, options, (left) => tell({ ...told, left }));
+  await writeStream(feeds, c.env.outgoing, options, (left) => tellChat(shared, listener, left));
   return RESPONSE_ALREADY_SENT;
-}
-
-async function* tell(told: {
-  readonly tail: LogTail;
-  readonly place: Place;
-  readonly fold: ChatFold;
-  readonly left: AbortSignal;
-}): AsyncGenerator<string> {
-  const { tail, place, fold, left } = told;
-  const teller = new Teller(place, fold);
-  while (!left.aborted) {
-    const seen = tail.growths;
-    const batch = await tail.read(fold.narration.position);
-    if (batch !== undefined) {
-      yield frames(batch.events.flatMap((event) => teller.take(event)));
-    } else if (teller.hasBegun && isHeardOut(fold.narration, [])) {
-      if (!teller.isOver) yield frames(fold.paused());
-      teller.isOver = true;
-    } else if (fold.narration.isOver) {
-      teller.isOver = true;
-    } else {
-      await tail.grown(seen, left);
-    }
-    if (teller.isOver) {
-      yield 'data: [DONE]\n\n';
-      return;
-    }
-  }
-}
-
-type Chunks = ReturnType<ChatFold['take']>;
-
-/** Of all that a fold says, what this client is told. */
-class Teller {
-  hasBegun: boolean;
-  isOver = false;
-  readonly #place: Place;
-  readonly #fold: ChatFold;
-  /** Calls that stand in the message as the client has it; another one would have nowhere to go. */
-  readonly #calls = new Set<string>();
-
-  constructor(place: Place, fold: ChatFold) {
-    this.#place = place;
-    this.#fold = fold;
-    this.hasBegun = false;
-  }
-
-  take(event: Parameters<ChatFold['take']>[0]): Chunks {
-    if (this.isOver) return [];
-    const chunks = this.#fold.take(event);
-    if (this.#place.from === 'position') return this.#fromPosition(event.seq, chunks);
-    const isLive = event.seq > this.#place.live;
-    const told = chunks.filter((chunk) => {
-      if (isTransient(chunk)) return isLive && !this.isOver;
-      if (chunk.type === 'start' && this.#isFirst(chunk.messageId)) this.hasBegun = true;
-      return this.hasBegun && !this.isOver && this.#fits(chunk);
-    });
-    return this.hasBegun ? told : [...told, ...this.#steered()];
-  }
-
-  #fromPosition(seq: number, chunks: Chunks): Chunks {
-    if (seq < this.#place.live) return [];
-    const isCrossed = !this.hasBegun;
-    this.hasBegun = true;
-    const goesOn = isCrossed ? this.#fold.goOn() : [];
-    if (seq === this.#place.live) return goesOn;
-    const told: Chunks[number][] = [...goesOn];
-    for (const chunk of chunks) {
-      if (this.isOver) break;
-      told.push(chunk);
-      this.isOver = chunk.type === 'finish';
-    }
-    return told;
-  }
-
-  #isFirst(messageId: string): boolean {
-    if (this.#place.from === 'message') return messageId === this.#place.id;
-    return this.#place.from === 'words' && this.#place.words.some((id) => messageId === answerId(id));
-  }
-
-  /** What was said into a running turn is answered from there on. */
-  #steered(): Chunks {
-    const { place, narration } = { place: this.#place, narration: this.#fold.narration };
-    const [first] = place.from === 'words' ? place.words : [];
-    if (first === undefined || !narration.hasHeard(first) || narration.isPending(first)) return [];
-    this.hasBegun = true;
-    return [
-      { type: 'start', messageId: answerId(first), messageMetadata: { position: narration.position } },
-      { type: 'start-step' },
-      ...this.#fold.goOn(),
-    ];
-  }
-
-  #fits(chunk: Chunks[number]): boolean {
-    if (chunk.type === 'finish') this.isOver = true;
-    if (!('toolCallId' in chunk)) return true;
-    if (chunk.type === 'tool-input-start') this.#calls.add(chunk.toolCallId);
-    return this.#calls.has(chunk.toolCallId);
-  }
-}
-
-function frames(chunks: Chunks): string {
-  return chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('');
 }

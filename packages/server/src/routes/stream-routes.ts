@@ -1,11 +1,13 @@
 import type { Page } from '@concerto/log';
-import { controlFrame, dataFrame, nextCursor, placeHeaders, positionOf, type StreamPlace } from '@concerto/wires';
+import { nextCursor, placeHeaders, positionOf, type StreamPlace } from '@concerto/wires';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { type Context, Hono } from 'hono';
 import { entriesThatFit, firstPageEntries } from '../event-feed.ts';
+import { goneUpTo, type SharedStream, streamWire, tellStream } from '../folded-wires.ts';
 import type { LogTail } from '../log-tails.ts';
 import { ProblemError } from '../problem.ts';
 import type { OnNode, ServerContext } from '../server-context.ts';
+import { SharedFolds } from '../shared-fold.ts';
 import { writeStream } from '../wire-stream.ts';
 import { found } from './session-routes.ts';
 
@@ -18,6 +20,7 @@ const common = { 'content-type': 'application/json', 'x-content-type-options': '
 export function streamRoutes(context: ServerContext): Hono<OnNode> {
   const waitMs = context.longPollMs ?? longPollMs;
   const routes = new Hono<OnNode>();
+  const folds = new SharedFolds(streamWire);
   routes.get('/sessions/:id', async (c) => {
     const session = c.req.param('id');
     found((await context.sessions.exists(session)) ? true : undefined, c);
@@ -32,7 +35,7 @@ export function streamRoutes(context: ServerContext): Hono<OnNode> {
     if (live === undefined) return await catchUp(c, reader, from);
     return await context.tails.with(session, async (tail) =>
       live === 'sse'
-        ? await serveFrames(context, c, { reader, tail, from })
+        ? await serveFrames(context, c, { reader, shared: folds.of(tail), from })
         : await longPoll(c, { reader, tail, from }, waitMs),
     );
   });
@@ -64,13 +67,7 @@ class StreamReader {
 
   async read(after: number): Promise<Batch> {
     const page = await this.#page(after, this.#limit);
-    if (page.oldest > after + 1) {
-      throw new ProblemError(
-        410,
-        'gone',
-        `the events up to ${page.oldest - 1} are no longer kept; read from "-1" after that`,
-      );
-    }
+    if (page.oldest > after + 1) throw goneUpTo(page.oldest - 1);
     if (page.entries.length > 0) this.#limit = entriesThatFit(page.entries);
     const position = page.entries.at(-1)?.position ?? after;
     const isUpToDate = position >= page.head;
@@ -104,9 +101,9 @@ async function catchUp(c: Context, reader: StreamReader, from: number): Promise<
   return new Response(`[${batch.texts.join(',')}]`, { headers });
 }
 
-type Live = { readonly reader: StreamReader; readonly tail: LogTail; readonly from: number };
+type Polled = { readonly reader: StreamReader; readonly tail: LogTail; readonly from: number };
 
-async function longPoll(c: Context<OnNode>, { reader, tail, from }: Live, waitMs: number): Promise<Response> {
+async function longPoll(c: Context<OnNode>, { reader, tail, from }: Polled, waitMs: number): Promise<Response> {
   const left = AbortSignal.any([c.req.raw.signal, AbortSignal.timeout(waitMs)]);
   const cursor = nextCursor(c.req.query('cursor'), Date.now());
   for (;;) {
@@ -119,6 +116,8 @@ async function longPoll(c: Context<OnNode>, { reader, tail, from }: Live, waitMs
   }
 }
 
+type Live = { readonly reader: StreamReader; readonly shared: SharedStream; readonly from: number };
+
 async function serveFrames({ feeds }: ServerContext, c: Context<OnNode>, live: Live): Promise<Response> {
   const headers = {
     'content-type': 'text/event-stream',
@@ -126,23 +125,9 @@ async function serveFrames({ feeds }: ServerContext, c: Context<OnNode>, live: L
     'x-content-type-options': 'nosniff',
   };
   // Whatever is wrong is said before the stream begins.
-  await live.reader.read(live.from);
+  const first = await live.reader.read(live.from);
   const cursor = nextCursor(c.req.query('cursor'), Date.now());
   const options = { headers, reader: c.get('person') };
-  await writeStream(feeds, c.env.outgoing, options, (left) => tellFrames(live, cursor, left));
+  await writeStream(feeds, c.env.outgoing, options, (left) => tellStream(live.shared, { ...first, cursor }, left));
   return RESPONSE_ALREADY_SENT;
-}
-
-async function* tellFrames({ reader, tail, from }: Live, cursor: string, left: AbortSignal): AsyncGenerator<string> {
-  let position = from;
-  let isTold = false;
-  while (!left.aborted) {
-    const seen = tail.growths;
-    const batch = await reader.read(position);
-    position = batch.position;
-    if (!isTold || batch.texts.length > 0) yield dataFrame(batch.texts) + controlFrame(batch, cursor);
-    isTold = true;
-    if (batch.isClosed) return;
-    if (batch.isUpToDate) await tail.grown(seen, left);
-  }
 }

@@ -1,8 +1,9 @@
 import { type JsonObject, unreachable } from '@concerto/base';
-import { type FoldedEvent, noUsage, textOf, type UsageSum, usageAfter } from '@concerto/protocol';
+import { type FoldedEvent, textOf, type UsageSum } from '@concerto/protocol';
 import { plainOr } from '../files.ts';
 import { Narration } from '../narration.ts';
-import { type Call, resultText, resultValue, type Told } from '../told.ts';
+import { frameOf, type Said } from '../said.ts';
+import { type Call, type EventOf, resultText, resultValue, type Told } from '../told.ts';
 import { type AguiEvent, type AguiMessage, type AguiOutcome, aguiContent, aguiVersion } from './agui-events.ts';
 import { AguiTranscript } from './agui-transcript.ts';
 import {
@@ -30,31 +31,42 @@ export type AguiRun = {
   readonly ignored: readonly string[];
 };
 
-/** A session as one run of AG-UI: first everything that was, then what comes, until `finish`. */
+/** Whoever said it is not told; what is used is counted from where each reader began. */
+export type AguiAbout = { readonly user: string } | { readonly usage: EventOf<'usage'> };
+
+/** Of a run, what is its own: from where on it was told, and what was used since. */
+export type AguiHeard = { readonly since: number; readonly usage: UsageSum };
+
+/** A session as runs of AG-UI. It knows of nobody who listens: what it says is the same for all of them. */
 export class AguiFold {
   readonly narration = new Narration();
   readonly #transcript = new AguiTranscript();
   /** Calls under which a sub-agent works, by their ids; whose they are. */
   readonly #subagents = new Map<string, Call>();
   readonly #owners = new Map<string, string>();
-  /** Of the client's own messages: they are not told to it again. */
-  readonly #carried = new Set<string>();
-  #usage: UsageSum = noUsage;
-  #ended: Extract<Told, { tell: 'turn-ended' }> | undefined;
-  #isLive = false;
+  #ended: (Extract<Told, { tell: 'turn-ended' }> & { readonly at: number }) | undefined;
 
   take(event: FoldedEvent): readonly AguiEvent[] {
-    if (event.type === 'usage' && this.#isLive) this.#usage = usageAfter(this.#usage, event);
-    const events = this.narration.take(event).flatMap((told) => this.#say(told));
+    return this.narration.take(event).flatMap((told) => this.#saidOf(told));
+  }
+
+  /** The same as it is sent. */
+  tell(event: FoldedEvent): readonly Said<AguiAbout>[] {
+    const usage = event.type === 'usage' ? { about: { usage: event } } : {};
+    return this.narration.take(event).map((told) => ({
+      text: this.#saidOf(told).map(frameOf).join(''),
+      ...(told.tell === 'user' ? { about: { user: told.id } } : usage),
+    }));
+  }
+
+  #saidOf(told: Told): readonly AguiEvent[] {
+    const events = this.#say(told);
     for (const said of events) this.#transcript.apply(said);
     return events;
   }
 
-  /** From here on a client listens: what it has to know first. */
+  /** For a client that listens from here on: what it has to know first. */
   begin(run: AguiRun): readonly AguiEvent[] {
-    this.#isLive = true;
-    this.#ended = undefined;
-    for (const { id } of run.carried) this.#carried.add(id);
     const said = this.#transcript.snapshot;
     const known = new Set(said.map(({ id }) => id));
     const isOwn = ({ role }: AguiMessage): boolean => role === 'system' || role === 'developer';
@@ -80,26 +92,27 @@ export class AguiFold {
   }
 
   /** How the run ends, given where the session stands; everything that is open is closed first. */
-  finish(run: Pick<AguiRun, 'threadId' | 'runId'>): readonly AguiEvent[] {
-    const { threadId, runId } = run;
-    const usage = usageOf(this.#usage);
+  finish({ threadId, runId }: Pick<AguiRun, 'threadId' | 'runId'>, heard: AguiHeard): readonly AguiEvent[] {
+    const usage = usageOf(heard.usage);
+    const ended = this.#ended !== undefined && this.#ended.at > heard.since ? this.#ended : undefined;
     const figures = usage.length === 0 ? {} : { usage };
     const closed = this.#closed();
     const interrupts = this.narration.waiting.map(interruptOf);
-    const outcome = (interrupts.length > 0 ? { type: 'interrupt', interrupts } : this.#outcome()) satisfies
+    const outcome = (interrupts.length > 0 ? { type: 'interrupt', interrupts } : this.#outcome(ended)) satisfies
       | AguiOutcome
       | { type: 'error' };
     if (outcome.type === 'error') {
       return [...closed, { type: 'RUN_ERROR', message: outcome.message, code: outcome.code, ...figures }];
     }
-    const result = outcome.type === 'success' ? this.#ended?.result : undefined;
+    const result = outcome.type === 'success' ? ended?.result : undefined;
     const given = result === undefined ? {} : { result: resultValue(result) };
     return [...closed, { type: 'RUN_FINISHED', threadId, runId, outcome, ...given, ...figures }];
   }
 
-  #outcome(): AguiOutcome | { readonly type: 'error'; readonly message: string; readonly code: string } {
+  #outcome(
+    ended: Extract<Told, { tell: 'turn-ended' }> | undefined,
+  ): AguiOutcome | { readonly type: 'error'; readonly message: string; readonly code: string } {
     const { end } = this.narration;
-    const ended = this.#ended;
     if (ended === undefined) {
       return end?.kind === 'failed' ? { type: 'error', message: end.message, code: 'failed' } : { type: 'success' };
     }
@@ -243,7 +256,7 @@ export class AguiFold {
         this.#ended = undefined;
         return [];
       case 'turn-ended':
-        this.#ended = told;
+        this.#ended = { ...told, at: this.narration.position };
         return [];
       case 'over':
         return [];
@@ -280,17 +293,13 @@ export class AguiFold {
     if (typeof plainOr(content) !== 'string') {
       // Files cannot be told piece by piece.
       this.#transcript.addUser(id, aguiContent(content));
-      return this.#carried.has(id) ? [] : this.#snapshot();
+      return this.#snapshot();
     }
-    const said = [
+    return [
       { type: 'TEXT_MESSAGE_START', messageId: id, role: 'user' },
       { type: 'TEXT_MESSAGE_CONTENT', messageId: id, delta: textOf(content) },
       { type: 'TEXT_MESSAGE_END', messageId: id },
-    ] as const satisfies readonly AguiEvent[];
-    if (!this.#carried.has(id)) return said;
-    // Its sender has it; the list that later snapshots are made of has not.
-    for (const event of said) this.#transcript.apply(event);
-    return [];
+    ];
   }
 
   #snapshot(): readonly AguiEvent[] {

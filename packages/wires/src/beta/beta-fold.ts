@@ -1,14 +1,17 @@
 import type { JsonObject } from '@concerto/base';
 import { type FoldedEvent, isAgentEventType, type SessionStatus, type Usage } from '@concerto/protocol';
+import type { Said } from '../said.ts';
 
 /** One event of the wire: `{content: {…}}`, by the number under which its readers know it. */
 export type BetaEvent = {
   readonly index: number;
-  /** As JSON: what a hundred readers are told is written once. */
-  readonly text: string;
+  readonly event: FoldedEvent;
   /** What it asks for, if it does. */
   readonly requestId: string | undefined;
 };
+
+/** Whoever has it already is not told again; a request ends the stream of whoever was told of it. */
+export type BetaAbout = Pick<BetaEvent, 'index' | 'requestId'>;
 
 /**
  * The later wire of seed 001's project: the same events, each under its own name, numbered from 0 without gaps, since
@@ -63,27 +66,28 @@ export class BetaFold {
     return before;
   }
 
+  /** The same as it is sent. */
+  tell(event: FoldedEvent): readonly Said<BetaAbout>[] {
+    return this.take(event).map((told) => {
+      const { index, requestId } = told;
+      return { text: `id: ${index}\n${betaFrame('event', this.sent(told))}`, about: { index, requestId } };
+    });
+  }
+
   /** What of it is sent: a request that somebody has answered only keeps its number. */
-  sent({ text, requestId }: BetaEvent): string {
-    return requestId !== undefined && this.#settled.has(requestId)
-      ? JSON.stringify({ requestSettled: { requestId } })
-      : text;
+  sent({ event, requestId }: BetaEvent): string {
+    const isSettled = requestId !== undefined && this.#settled.has(requestId);
+    return JSON.stringify(isSettled ? { requestSettled: { requestId } } : named(event));
   }
 
   #told(event: FoldedEvent): BetaEvent {
     const { requestId } = 'requestId' in event ? event : {};
-    return { index: this.#count++, text: textOf(event), requestId };
+    return { index: this.#count++, event, requestId };
   }
 }
 
-const texts = new WeakMap<FoldedEvent, string>();
-
-function textOf(event: FoldedEvent): string {
-  const known = texts.get(event);
-  if (known !== undefined) return known;
-  const text = JSON.stringify(named(event));
-  texts.set(event, text);
-  return text;
+export function betaFrame(name: 'start' | 'event' | 'done', json: string): string {
+  return `event: ${name}\ndata: ${json}\n\n`;
 }
 
 function named(event: FoldedEvent): object {
@@ -99,6 +103,30 @@ function usageOf({ inputTokens, outputTokens, cacheReadTokens }: Usage): JsonObj
     totalTokenCount: inputTokens + outputTokens,
     ...(cacheReadTokens === undefined ? {} : { cachedContentTokenCount: cacheReadTokens }),
   };
+}
+
+/** One client: from which number on it is told, and what it was asked. */
+export class BetaListener {
+  /** It ends where nothing follows, never before. */
+  readonly isOver = false;
+  readonly #after: number;
+  readonly #asked: string[] = [];
+
+  constructor(after: number) {
+    this.#after = after;
+  }
+
+  hears({ index, requestId }: BetaAbout): boolean {
+    if (index <= this.#after) return false;
+    if (requestId !== undefined) this.#asked.push(requestId);
+    return true;
+  }
+
+  /** Its last words: everything is said, or somebody must answer first. */
+  rest(fold: BetaFold): string | undefined {
+    const waits = this.#asked.some((requestId) => !fold.isSettled(requestId));
+    return fold.isOver || waits ? betaFrame('done', '{}') : undefined;
+  }
 }
 
 /** How the wire names where a session stands. */

@@ -3,6 +3,7 @@ import { type FoldedEvent, type Part, type SuspendEvent, textOf } from '@concert
 import { fileIn } from '../files.ts';
 import { Narration } from '../narration.ts';
 import { answerSchemaOf, questionOf } from '../requests.ts';
+import { frameOf, type Said } from '../said.ts';
 import { type Call, resultText, resultValue, type Told } from '../told.ts';
 import type { ChatChunk } from './chat-chunks.ts';
 
@@ -11,12 +12,19 @@ export function answerId(messageId: string): string {
   return `answer-${messageId}`;
 }
 
-/** A session as the UI message stream of the AI SDK: a turn is one message of the assistant. */
+/** Whoever said it is not told, nor is what becomes of a call to whoever was not told of it; a message ends. */
+export type ChatAbout =
+  | { readonly user: string }
+  | { readonly call: string; readonly begins: boolean }
+  | { readonly ends: true };
+
+/**
+ * A session as the UI message stream of the AI SDK: a turn is one message of the assistant. It knows of nobody who
+ * listens: what it says is the same for all of them.
+ */
 export class ChatFold {
   readonly narration = new Narration();
   readonly #session: string;
-  /** What the client has said: it is not told to it again. */
-  readonly #known: ReadonlySet<string>;
   /** The message that is being said. */
   #answer: string | undefined;
   /** The model's message that the current step is. */
@@ -25,13 +33,20 @@ export class ChatFold {
   /** In which step a call stands: a part is found there alone. */
   readonly #stepOf = new Map<string, number>();
 
-  constructor(session: string, known: ReadonlySet<string> = new Set()) {
+  constructor(session: string) {
     this.#session = session;
-    this.#known = known;
   }
 
   take(event: FoldedEvent): readonly ChatChunk[] {
     return this.narration.take(event).flatMap((told) => this.#say(told));
+  }
+
+  /** The same as it is sent. */
+  tell(event: FoldedEvent): readonly Said<ChatAbout>[] {
+    return this.take(event).map((chunk) => {
+      const about = aboutOf(chunk);
+      return { text: frameOf(chunk), ...(about === undefined ? {} : { about }) };
+    });
   }
 
   /** The message goes on, for a client that was told `paused` before. */
@@ -114,7 +129,6 @@ export class ChatFold {
 
   #user({ id, content, isSteer }: Extract<Told, { tell: 'user' }>): readonly ChatChunk[] {
     const begun = isSteer ? [] : this.#begin(answerId(id));
-    if (this.#known.has(id)) return begun;
     const files = content.parts
       .flatMap((part) => fileIn(part) ?? [])
       .map(({ mimeType, url }) => ({ mediaType: mimeType, url }));
@@ -239,6 +253,13 @@ export class ChatFold {
         return unreachable(told);
     }
   }
+}
+
+export function aboutOf(chunk: ChatChunk): ChatAbout | undefined {
+  if (chunk.type === 'finish') return { ends: true };
+  if (chunk.type === 'data-user' && 'id' in chunk && chunk.id !== undefined) return { user: chunk.id };
+  if (!('toolCallId' in chunk)) return undefined;
+  return { call: chunk.toolCallId, begins: chunk.type === 'tool-input-start' };
 }
 
 function toolOf({ callId, name, title, kind, childSession, parentCallId, locations, changes }: Call) {
