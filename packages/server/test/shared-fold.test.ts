@@ -152,7 +152,7 @@ const streams: WireCase = {
   without: (text) => {
     const said = [...text.matchAll(/^event: data\ndata:(.*)$/gm)].flatMap(([, data]): Events => JSON.parse(data ?? ''));
     const cursors = [...text.matchAll(/"streamCursor":"(\d+)"/g)].map(([, cursor]) => cursor);
-    const isClosed = /"streamClosed":true,"upToDate":true}\n\n$/.test(text);
+    const isClosed = text.endsWith('"streamClosed":true,"upToDate":true}\n\n');
     return `${streamed(said)}${isClosed ? 'closed' : 'open'} ${!cursors.includes('999999999')}`;
   },
 };
