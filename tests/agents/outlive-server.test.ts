@@ -1,17 +1,28 @@
 import { readFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type RedisServer, startRedisServer } from '@concerto/log/testing';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Script } from '../../packages/models/src/testing/scripted-model-server.ts';
 import { type Api, apiOf } from '../support/api.ts';
-import { type StartedServer, startServer } from '../support/start-server.ts';
+import { otherVersion } from '../support/concerto-command.ts';
+import { type StartedServer, type StartOptions, startServer } from '../support/start-server.ts';
 import { claude, openPlace, type Place } from './real-claude.ts';
 import { codex, openCodexPlace } from './real-codex.ts';
 
 const timeout = 240_000;
+/** How long the server is away while the agent works; 600000 by hand. */
+const awayMs = Number(process.env.CONCERTO_AWAY_MS ?? 2_000);
 
 /** Written to the end of the file: what runs twice shows. */
 const command = 'sleep 4; echo hello >> out.txt';
+
+const options = [
+  { label: 'SQLite', description: 'one file' },
+  { label: 'Redis', description: 'for many' },
+];
+const question = { header: 'Store', question: 'Which store?', options };
 
 const programs = [
   {
@@ -20,6 +31,7 @@ const programs = [
     open: openPlace,
     params: 'model = "claude-sonnet-4-5"',
     writes: { tool: 'Bash', arguments: { command, description: 'Write out.txt' } },
+    asks: { tool: 'AskUserQuestion', arguments: { questions: [{ ...question, multiSelect: false }] } },
   },
   {
     protocol: 'codex',
@@ -27,15 +39,21 @@ const programs = [
     open: openCodexPlace,
     params: '',
     writes: { tool: 'exec_command', arguments: { cmd: command, yield_time_ms: 30_000 } },
+    asks: { tool: 'request_user_input', arguments: { questions: [{ ...question, id: 'store' }] } },
   },
 ] as const;
 
 let place: Place;
 let server: StartedServer | undefined;
+let rival: StartedServer | undefined;
+let redis: RedisServer | undefined;
 
 afterEach(async () => {
-  await server?.kill();
+  for (const one of [server, rival]) await one?.kill();
   server = undefined;
+  rival = undefined;
+  await redis?.dispose();
+  redis = undefined;
   // The keeper ends with its folder, and the agent with it.
   await place.close();
 });
@@ -50,7 +68,10 @@ type Event = {
 
 const isTurnEnd = ({ type }: { type: string }): boolean => type === 'turnComplete';
 
-describe.each(programs)('the real $protocol program', ({ protocol, program, open, params, writes }) => {
+/** A message that no pipe takes at once. */
+const long = '\u20ac'.repeat(95_000);
+
+describe.each(programs)('the real $protocol program', ({ protocol, program, open, params, writes, asks }) => {
   async function begin(script: Script): Promise<void> {
     place = await open(script);
     const env = Object.entries(place.env).map(([name, value]) => `${name} = ${JSON.stringify(value)}`);
@@ -59,45 +80,91 @@ describe.each(programs)('the real $protocol program', ({ protocol, program, open
     await writeFile(join(place.workDir, 'Concerto.toml'), head + tables);
   }
 
-  async function start(): Promise<Api> {
-    server = await startServer({ folder: place.workDir, args: ['--store', 'sqlite:sessions.db'] });
+  async function start(options: StartOptions = {}): Promise<Api> {
+    server = await startServer({ folder: place.workDir, args: ['--store', 'sqlite:sessions.db'], ...options });
     return apiOf(server);
   }
 
   async function turnsOf(api: Api, id: string, count: number): Promise<readonly Event[]> {
     let ended = 0;
-    return await api.until(id, (event) => isTurnEnd(event) && ++ended === count);
+    return await api.until(id, (event) => isTurnEnd(event) && ++ended === count, timeout / 2);
   }
 
   const said = (events: readonly Event[]): string =>
     events.flatMap(({ type, content }) => (type === 'content' ? [content?.parts[0]?.text ?? ''] : [])).join('|');
 
-  /** The same story, with the server ended in these places. */
+  async function answer(api: Api, id: string, requestId: string | undefined, response: unknown): Promise<void> {
+    expect((await api.post(`/api/sessions/${id}/requests/${requestId}`, { response })).status).toBe(200);
+  }
+
+  /** The agent's own process, which the keeper started. */
+  function agentPid(): number {
+    const keeper: number = JSON.parse(readFileSync(join(place.workDir, 'keeper/keeper.json'), 'utf8')).pid;
+    return Number(readFileSync(`/proc/${keeper}/task/${keeper}/children`, 'utf8').trim().split(' ')[0]);
+  }
+
+  /**
+   * One story, with the server ended in these places: while its model talks (and it is away for a while), with an open
+   * approval and three messages queued, in a tool (the next server is of another version), with an open question,
+   * while a message is being written.
+   */
   async function story(end: (() => Promise<void>) | undefined) {
-    await begin([[{ text: 'Writing.' }, writes], 'Written.', 'Second.', 'Third.']);
+    const talks = [{ text: 'Let me see. ' }, { gate: 'talk' }, { text: 'I will write it. ' }, writes];
+    await begin([talks, 'Written.', [{ text: 'Which? ' }, asks], 'Redis it is.', 'Third.', 'Fourth.', 'Fifth.']);
     let api = await start();
-    const restart = async (): Promise<void> => {
+    const restart = async (options?: StartOptions): Promise<void> => {
       if (end === undefined) return;
       await end();
-      api = await start();
+      api = await start(options);
     };
     const { id } = await api.start({ agent: 'real', prompt: 'Write out.txt' });
-    const asked = (await api.until(id, ({ type }) => type === 'queryConsent')).at(-1);
-    for (const content of ['the second', 'the third']) await api.post(`/api/sessions/${id}/messages`, { content });
+    await place.model.gate('talk').reached;
+    await api.until(id, ({ type }) => type === 'content');
+    if (end !== undefined) {
+      await end();
+      place.model.gate('talk').open();
+      await sleep(awayMs);
+      api = await start();
+    }
+    place.model.gate('talk').open();
+    const consent = (await api.until(id, ({ type }) => type === 'queryConsent')).at(-1);
+    const queued = ['the second', 'the third', 'the fourth'];
+    for (const content of queued) await api.post(`/api/sessions/${id}/messages`, { content });
     await restart();
-    const path = `/api/sessions/${id}/requests/${asked.requestId}`;
-    expect((await api.post(path, { response: true })).status).toBe(200);
+    await answer(api, id, consent.requestId, true);
     // In the middle of its tool, which takes a while.
-    await api.until(id, ({ type, requestId }) => type === 'requestSettled' && requestId === asked.requestId);
+    await api.until(id, ({ type, requestId }) => type === 'requestSettled' && requestId === consent.requestId);
+    await restart({ command: otherVersion });
+    const isAsked = ({ type }: Event): boolean => type === 'waitForChoice' || type === 'waitForInput';
+    const asked = (await api.until(id, isAsked, timeout / 2)).at(-1);
     await restart();
-    const events = await turnsOf(api, id, 3);
+    await answer(api, id, asked.requestId, 'Redis');
+    await turnsOf(api, id, 4);
+    await api.until(id, ({ type, status, seq }) => type === 'status' && status === 'idle' && seq > asked.seq);
+    await whileWritten(id, () => api, restart);
+    const events = await turnsOf(api, id, 5);
     const { usage, turn } = (await api.get(`/api/sessions/${id}`)).body;
     const { history, pending } = (await api.get(`/api/sessions/${id}/messages?all=true`)).body;
     return { events, usage, turn, history, pending, requests: place.model.requests.length };
   }
 
-  test('goes on when its server is killed or stopped, with an open approval and in a tool: as if nothing had been', {
-    timeout: timeout * 2,
+  /** It does not read while it is stopped, so the message is being written until it goes on. */
+  async function whileWritten(id: string, api: () => Api, restart: () => Promise<void>): Promise<void> {
+    const pid = agentPid();
+    process.kill(-pid, 'SIGSTOP');
+    try {
+      expect((await api().post(`/api/sessions/${id}/messages`, { content: long })).status).toBe(202);
+      const isBeingWritten = async (): Promise<unknown> =>
+        (await api().get(`/api/sessions/${id}/messages`)).body.pending[0]?.inFlight;
+      await expect.poll(isBeingWritten, { timeout: 20_000 }).toBe(true);
+      await restart();
+    } finally {
+      process.kill(-pid, 'SIGCONT');
+    }
+  }
+
+  test('goes on when its server is killed or stopped, wherever that is: as if nothing had been', {
+    timeout: timeout * 3 + 2 * awayMs,
   }, async () => {
     const calm = await story(undefined);
     expect(await readFile(join(place.workDir, 'out.txt'), 'utf8')).toBe('hello\n');
@@ -108,16 +175,57 @@ describe.each(programs)('the real $protocol program', ({ protocol, program, open
       expect(await readFile(join(place.workDir, 'out.txt'), 'utf8')).toBe('hello\n');
       expect(said(events)).toBe(said(calm.events));
       expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
-      expect(events.filter(({ type }) => type === 'queryConsent')).toHaveLength(1);
+      const ofType = (...types: string[]) => events.filter(({ type }) => types.includes(type));
+      expect(ofType('queryConsent')).toHaveLength(1);
+      expect(ofType('waitForChoice', 'waitForInput')).toHaveLength(1);
       expect(events.filter(({ status }) => status === 'interrupted' || status === 'failed')).toEqual([]);
       expect({ usage, turn, requests }).toEqual({ usage: calm.usage, turn: calm.turn, requests: calm.requests });
       expect(pending).toEqual([]);
-      expect(history.map(({ content, status }: Record<string, unknown>) => [content, status])).toEqual([
-        ['Write out.txt', 'delivered'],
-        ['the second', 'delivered'],
-        ['the third', 'delivered'],
-      ]);
+      expect(history.map(({ content, status }: Record<string, unknown>) => [content, status])).toEqual(
+        ['Write out.txt', 'the second', 'the third', 'the fourth', long].map((content) => [content, 'delivered']),
+      );
     }
+  });
+
+  /** With another server on the store, that takes the agent up while this one sleeps, and loses it again the same way. */
+  async function fought(sleeps: boolean) {
+    redis = await startRedisServer();
+    const args = ['--store', redis.url];
+    const talks = [{ text: 'Let me see. ' }, { gate: 'talk' }, { text: 'I will write it. ' }, writes];
+    await begin([talks, 'Written.']);
+    const first = await start({ args });
+    const { id } = await first.start({ agent: 'real', prompt: 'Write out.txt' });
+    await first.until(id, ({ type }) => type === 'content');
+    rival = await startServer({ folder: place.workDir, args });
+    const second = apiOf(rival);
+    const signal = (one: StartedServer | undefined, name: NodeJS.Signals): void => {
+      if (sleeps) one?.signal(name);
+    };
+    signal(server, 'SIGSTOP');
+    place.model.gate('talk').open();
+    // The first has slept longer than its lease lasts, and does not know.
+    const consent = (await second.until(id, ({ type }) => type === 'queryConsent')).at(-1);
+    signal(server, 'SIGCONT');
+    await answer(first, id, consent.requestId, true);
+    signal(rival, 'SIGSTOP');
+    const events = await turnsOf(first, id, 1);
+    signal(rival, 'SIGCONT');
+    expect(await turnsOf(second, id, 1)).toEqual(events);
+    expect(await readFile(join(place.workDir, 'out.txt'), 'utf8')).toBe('hello\n');
+    const { usage, turn } = (await first.get(`/api/sessions/${id}`)).body;
+    return { events, usage, turn, requests: place.model.requests.length };
+  }
+
+  test('does not notice that two servers fight for its store', { timeout: timeout * 2 }, async () => {
+    const calm = await fought(false);
+    for (const one of [server, rival]) await one?.kill();
+    await redis?.dispose();
+    await place.close();
+    const { events, usage, turn, requests } = await fought(true);
+    expect(said(events)).toBe(said(calm.events));
+    expect({ usage, turn, requests }).toEqual({ usage: calm.usage, turn: calm.turn, requests: calm.requests });
+    expect(events.filter(({ type }) => type === 'queryConsent')).toHaveLength(1);
+    expect(events.filter(({ status }) => status === 'interrupted' || status === 'failed')).toEqual([]);
   });
 
   test('is lost with its keeper, says so, and goes on with its conversation when it is resumed', {

@@ -27,13 +27,13 @@ export function apiOf({ url, token }: { readonly url: string; readonly token: st
   const post = (path: string, body?: unknown, headers?: Record<string, string>) => call('POST', path, body, headers);
 
   /** Everything up to the first event that fits, over one stream. */
-  const eventsUntil = async (path: string, fits: (event: any) => boolean): Promise<any[]> => {
+  const eventsUntil = async (path: string, fits: (event: any) => boolean, withinMs = waitMs): Promise<any[]> => {
     const seen: any[] = [];
     const leave = new AbortController();
     const timer = setTimeout(
       () =>
-        leave.abort(new Error(`no such event within ${waitMs} ms; seen: ${JSON.stringify(seen.map((e) => e.type))}`)),
-      waitMs,
+        leave.abort(new Error(`no such event within ${withinMs} ms; seen: ${JSON.stringify(seen.map((e) => e.type))}`)),
+      withinMs,
     );
     try {
       const response = await fetch(url + path, { headers: { authorization: `Bearer ${token}` }, signal: leave.signal });
@@ -56,7 +56,8 @@ export function apiOf({ url, token }: { readonly url: string; readonly token: st
       leave.abort();
     }
   };
-  const until = (id: string, fits: (event: any) => boolean) => eventsUntil(`/api/sessions/${id}/events`, fits);
+  const until = (id: string, fits: (event: any) => boolean, withinMs?: number) =>
+    eventsUntil(`/api/sessions/${id}/events`, fits, withinMs);
   const untilStatus = (id: string, ...statuses: string[]) =>
     until(id, (event) => event.type === 'status' && statuses.includes(event.status));
   const start = async (body: object): Promise<any> => {

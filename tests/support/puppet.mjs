@@ -50,6 +50,14 @@ async function perform(step, turn) {
     }
     return;
   }
+  // Until there is that file: a numbered line, a pause, the next.
+  if (step.talks !== undefined) {
+    for (let i = 0; !existsSync(step.talks); i++) {
+      await send({ type: 'partial', text: `${i} ${'x'.repeat(step.bytes ?? 0)}` });
+      await delay(step.pauseMs ?? 10);
+    }
+    return;
+  }
   if (step.deep !== undefined)
     return write(`{"type":"result","text":"x","deep":${'['.repeat(step.deep)}${']'.repeat(step.deep)}}\n`);
   // One line of exactly so many bytes before its line feed.
