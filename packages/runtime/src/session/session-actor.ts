@@ -344,6 +344,8 @@ export class SessionActor {
       }
     }
     this.#timeouts.stands(statusOf(state));
+    // A deadline of an owner before us may have passed while nobody could keep it: it is not ours before our claim.
+    if (state.owner?.epoch !== this.#tenure.epoch) return;
     this.#cancelDeadline = atNextDeadline(state, this.#ports.clock, (deadline) => {
       // The same state, an instant later, has passed its deadline.
       this.#followed = undefined;

@@ -154,6 +154,13 @@ function reorder(queue: Queue, ids: readonly string[]): Queue {
   return { ...queue, entries: { ...queue.entries, live }, version: queue.version + 1 };
 }
 
+/** What is in flight has until then. */
+export function dispatchedAgain(queue: Queue, deadline: number): Queue {
+  const entry = flyingEntry(queue);
+  if (entry?.dispatch === undefined) return queue;
+  return { ...queue, entries: keep(queue.entries, entry.id, { ...entry, dispatch: { ...entry.dispatch, deadline } }) };
+}
+
 type EntryRecord = Exclude<QueueRecord, { type: 'message-enqueued' | 'messages-reordered' }>;
 
 function evolveEntry(entry: QueueEntry, record: EntryRecord, nextLaneSeq: number): QueueEntry {

@@ -260,3 +260,30 @@ test('an agent that is taken up while it starts has its whole time again: nobody
   expect(story.ready().status).toBe('running');
   expect(story.recordTypes()).not.toContain('process-lost');
 });
+
+describe('an agent that is taken up long after it was told something has its whole time again', () => {
+  const away = (story: Story): Story => {
+    story.now += 600_000;
+    return story.report({ type: 'claimed', epoch: 2, runner: 'r2', kept: 1 }).pass(1_000);
+  };
+
+  test('a message', () => {
+    const story = away(new Story().start().claim().ready());
+    expect(story.status).toBe('running');
+    expect(story.recordTypes()).not.toContain('message-redispatched');
+    expect(story.pass(60_000).recordTypes()).toContain('process-lost');
+  });
+
+  test('an answer', () => {
+    const story = new Story().running().question().answer();
+    expect(story.recordTypes()).toContain('answer-sent');
+    expect(away(story).recordTypes()).not.toContain('process-lost');
+    expect(story.pass(60_000).recordTypes()).toContain('process-lost');
+  });
+
+  test('an interrupt', () => {
+    const story = away(new Story().running({ capabilities: ['interrupt'] }).control('interrupt', 'i'));
+    expect(story.recordTypes()).not.toContain('process-lost');
+    expect(story.pass(10_000).recordTypes()).toContain('process-lost');
+  });
+});

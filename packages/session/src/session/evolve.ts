@@ -1,10 +1,11 @@
 import { unreachable } from '@concerto/base';
 import { addUsage, type SessionRecord } from '@concerto/protocol';
 import { type Archive, close, emptyArchive } from '../archive.ts';
-import { closeQueue, emptyQueue, evolveQueue, isQueueRecord } from '../queue/queue.ts';
+import { closeQueue, dispatchedAgain, emptyQueue, evolveQueue, isQueueRecord } from '../queue/queue.ts';
 import { budgetOf, evolveBudget, workedOn } from './budget.ts';
 import { evolveRequests, supervisedBy } from './evolve-requests.ts';
 import { evolveSettings, settingsAfterLoss } from './evolve-settings.ts';
+import { deliveryTimeoutMs } from './limits.ts';
 import type { Hold, Request, SessionState } from './session-state.ts';
 import { wasAsked } from './status.ts';
 
@@ -202,7 +203,7 @@ function evolveOwnership(state: SessionState, record: OwnershipRecord): SessionS
         agentProcess.kind === 'starting'
           ? { ...agentProcess, since: at, deadline: at + (agentProcess.deadline - agentProcess.since) }
           : agentProcess;
-      return { ...state, owner: { epoch, runner, startWithinMs }, epoch, agentProcess: started };
+      return { ...givenTimeAgain(state, at), owner: { epoch, runner, startWithinMs }, epoch, agentProcess: started };
     }
     case 'released':
       return { ...state, owner: undefined };
@@ -317,6 +318,21 @@ function waitedOn({ requests, hold }: SessionState, at: number): Archive<Request
     }),
   );
   return { ...requests, live };
+}
+
+/** What its process was told and had not confirmed: while nobody owned it there was nobody to confirm it to. */
+function givenTimeAgain(state: SessionState, at: number): SessionState {
+  const { agentProcess, control, queue, requests } = state;
+  if (agentProcess.kind === 'none') return state;
+  const sent = [...requests.live].filter(([, { answer }]) => answer?.stage === 'sent');
+  const answers = sent.map(([id, request]) => [id, { ...request, waitsSince: at }] as const);
+  const again = control === undefined ? undefined : at + (control.deadline - control.since);
+  return {
+    ...state,
+    queue: dispatchedAgain(queue, at + deliveryTimeoutMs),
+    requests: sent.length === 0 ? requests : { ...requests, live: new Map([...requests.live, ...answers]) },
+    control: control === undefined || again === undefined ? control : { ...control, since: at, deadline: again },
+  };
 }
 
 function interrupted(since: number, reason?: string): Hold {
