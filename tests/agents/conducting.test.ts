@@ -1,11 +1,13 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import type { Json } from '@concerto/base';
 import { afterAll, describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import type { ScriptedRequest, ScriptTurn } from '../../packages/models/src/testing/scripted-model-server.ts';
+import { apiOf } from '../support/api.ts';
 import { root } from '../support/built-concerto.ts';
 import { startRoomyPuppetServer, steps } from '../support/puppets.ts';
+import { startServer } from '../support/start-server.ts';
 import { claude, openPlace, type Place } from './real-claude.ts';
 import { runProgram } from './run-program.ts';
 
@@ -81,4 +83,43 @@ describe.each(['stdio', 'http'] as const)('Claude Code itself, with our MCP serv
     const settled = events.filter(({ type }: { type: string }) => type === 'requestSettled');
     expect(settled).toMatchObject([{ response: true, outcome: 'answered' }]);
   });
+});
+
+test('acpx drives Claude Code through our log: its mode, its permission, its words', { timeout }, async () => {
+  const writes = { tool: 'Bash', arguments: { command: 'echo hello > out.txt', description: 'Write out.txt' } };
+  const place = await openPlace(['Ready.', [{ text: 'Writing.' }, writes], 'Written.']);
+  places.push(place);
+  const env = Object.entries(place.env).map(([name, value]) => `${name} = ${JSON.stringify(value)}`);
+  await writeFile(
+    join(place.workDir, 'Concerto.toml'),
+    `[agents.real]\nprotocol = "claude"\ncommand = ${JSON.stringify(claude)}\nper_session = ["mode", "model"]\n` +
+      `[agents.real.env]\n${env.join('\n')}\n[agents.real.params]\nmodel = "claude-sonnet-4-5"\n`,
+  );
+  const server = await startServer({ folder: place.workDir });
+  try {
+    const concerto = [process.execPath, join(root, 'apps/cli/bin/concerto.js'), 'acp', '--agent', 'real'];
+    const agent = [...concerto, '--url', server.url, '--token', server.token].join(' ');
+    const acpx = async (...args: readonly string[]) =>
+      await runProgram(
+        [process.env.CONCERTO_TEST_ACPX ?? '', '--agent', agent, '--approve-all', '--ttl', '2', ...args],
+        place.workDir,
+        {
+          PATH: `${dirname(process.execPath)}:${process.env.PATH ?? ''}`,
+          HOME: dirname(place.env.CLAUDE_CONFIG_DIR ?? ''),
+        },
+      );
+    expect(await acpx('sessions', 'new')).toMatchObject({ code: 0 });
+    expect(await acpx('Hello')).toMatchObject({ code: 0, stdout: expect.stringContaining('Ready.') });
+    expect(await acpx('set-mode', 'default')).toMatchObject({ code: 0 });
+    const { stdout } = await acpx('Write out.txt');
+    expect(stdout).toMatch(/Writing\.[\s\S]*Written\.[\s\S]*end_turn/);
+    expect(await readFile(join(place.workDir, 'out.txt'), 'utf8')).toBe('hello\n');
+    const [session] = (await apiOf(server).get('/api/sessions')).body.sessions;
+    const { events } = (await apiOf(server).get(`/api/sessions/${session.id}/events?format=json`)).body;
+    const types = events.map(({ type }: { type: string }) => type);
+    expect(types).toEqual(expect.arrayContaining(['queryConsent', 'requestSettled', 'settings', 'functionResult']));
+    expect(session.turn).toBe(2);
+  } finally {
+    await server.stop();
+  }
 });

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
@@ -12,7 +13,7 @@ import {
 } from 'acp-example-agent';
 import { afterAll, describe, expect, test } from 'vitest';
 import { concertoCommand } from '../support/concerto-command.ts';
-import { startRoomyPuppetServer, steps } from '../support/puppets.ts';
+import { startPuppetServer, steps } from '../support/puppets.ts';
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const modal = `[agents.modal]
@@ -22,14 +23,26 @@ args = ${JSON.stringify([join(root, 'packages/agents/test/agents/acp.mjs'), 'mod
 per_session = ["mode", "model", "working_dir"]
 `;
 const echo = '[connections.offline]\nprovider = "mock"\n[assistants.echo]\nconnection = "offline"\n';
-const puppets = await startRoomyPuppetServer(
-  `${modal}${echo}[server]\ninline_tools = "any"\ninline_commands = ["serve-*"]\n`,
-);
+/** A program that has words and asks. */
+const ships = `struct Plan { description: String }
+async fn main() -> Result<String, String> {
+    let what = std::env::get("CONCERTO_PROMPT").unwrap();
+    emit("progress", "half way");
+    Ok("\${what}: \${await emit("approve", Plan { description: "Ship \${what}" })}")
+}
+`;
+const folder = await mkdtemp(join(tmpdir(), 'concerto-editor-'));
+await writeFile(join(folder, 'ships.conc'), ships);
+const programs = '[programs.ships]\nentry = "ships.conc"\n';
+const rules = '[server]\ninline_tools = "any"\ninline_commands = ["serve-*"]\n';
+const puppets = await startPuppetServer({ folder, manifest: modal + echo + programs + rules });
+await puppets.api.call('PUT', '/api/pool', { max: 200 });
 const { api } = puppets;
 const children: ChildProcess[] = [];
 afterAll(async () => {
   for (const child of children) child.stdin?.end();
   await puppets.close();
+  await rm(folder, { recursive: true, force: true });
 });
 
 type Editor = {
@@ -281,5 +294,18 @@ describe('concerto acp', () => {
     expect(forkOf).toMatchObject({ session: sessionId });
     expect(textOf(editor.updates, 'agent_message_chunk')).toContain('second');
     expect((await api.get(`/api/sessions/${sessionId}`)).body.turn).toBe(1);
+  });
+
+  test('a program is driven like an agent', async () => {
+    const editor = openEditor(
+      ({ options }) => options.find(({ name }) => name === 'Allow')?.optionId,
+      ['--program', 'ships'],
+    );
+    await editor.agent.initialize({ protocolVersion: 1, clientCapabilities: {} });
+    const { sessionId } = await editor.agent.newSession({ cwd: puppets.folder, mcpServers: [] });
+    expect(await editor.agent.prompt({ sessionId, prompt: prompt('it') })).toEqual({ stopReason: 'end_turn' });
+    expect(editor.asked.map(({ toolCall }) => toolCall.title)).toEqual(['Ship it']);
+    expect((await api.get(`/api/sessions/${sessionId}`)).body).toMatchObject({ status: 'completed', kind: 'program' });
+    expect(textOf(editor.updates, 'agent_message_chunk')).toContain('it: yes');
   });
 });

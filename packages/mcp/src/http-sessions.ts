@@ -22,11 +22,13 @@ type Connection = {
 /** Connections of 2025-11-25 (`Mcp-Session-Id`): they hear of changes, and can be asked something. */
 export class HttpSessions {
   readonly #about: About;
+  readonly #max: number;
   /** The one that was used last is the last. */
   readonly #connections = new Map<string, Connection>();
 
-  constructor(about: About) {
+  constructor(about: About, max = connectionsMax) {
     this.#about = about;
+    this.#max = max;
   }
 
   /** Undefined: it neither has a connection nor opens one. */
@@ -69,7 +71,7 @@ export class HttpSessions {
   #keep(id: string, connection: Connection): void {
     this.#connections.set(id, connection);
     const [oldest] = this.#connections;
-    if (oldest === undefined || this.#connections.size <= connectionsMax) return;
+    if (oldest === undefined || this.#connections.size <= this.#max) return;
     this.#connections.delete(oldest[0]);
     oldest[1].close().catch(() => undefined);
   }
