@@ -277,14 +277,19 @@ test('killed again and again while it talks: the log has every line once', {
   timeout: aMachineUnderLoadMs,
 }, async () => {
   let api = await start();
-  const prompt = steps({ many: 2_000, every: 2 }, { say: { type: 'result', text: 'done' } });
+  const prompt = steps({ many: 2_000, every: 3 }, { say: { type: 'result', text: 'done' } });
   const { id } = await api.start({ agent: 'puppet', prompt });
-  for (const ms of [30, 400, 10, 250]) {
+  for (const ms of [30, 400, 10]) {
     await api.until(id, (event) => event.type === 'content');
     await sleep(ms);
     await server?.kill();
     api = await start();
   }
+  // And one that is told to stop as soon as it is up, when it is just taking the agent up.
+  await server?.kill();
+  await start();
+  await server?.stop();
+  api = await start();
   const events = await untilResults(api, id, 1);
   expect(texts(events).map((text) => text.split(' ')[0])).toEqual([
     ...Array.from({ length: 2_000 }, (_, i) => String(i)),

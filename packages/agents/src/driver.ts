@@ -52,7 +52,8 @@ export async function openAgent(
   launch: { readonly spec: AgentSpec; readonly variables?: Readonly<Record<string, string>> },
   open: (link: AgentLink) => Promise<Conversation>,
 ): Promise<AgentConnection> {
-  options.signal?.throwIfAborted();
+  // One that a keeper holds is there already, and is ended below.
+  if (options.kept?.current === undefined) options.signal?.throwIfAborted();
   const { variables } = launch;
   const agentProcess = await startProcess(launch.spec, {
     ...options,

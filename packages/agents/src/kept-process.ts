@@ -47,6 +47,9 @@ export class KeptProcess implements AgentProcess {
   #uuids = 0;
   #exit: AgentExit | undefined;
   #exitNow: (exit: AgentExit) => void = () => {};
+  /** Its end, as soon as that is known, whether or not all before it was gone through. */
+  readonly #gone: Promise<AgentExit>;
+  #goneNow: (exit: AgentExit) => void = () => {};
   #isDetached = false;
   readonly #left: Promise<AgentExit>;
   #leaveNow: () => void = () => {};
@@ -57,6 +60,9 @@ export class KeptProcess implements AgentProcess {
     this.#isTailToCome = parts.recorded !== undefined;
     this.exited = new Promise((resolve) => {
       this.#exitNow = resolve;
+    });
+    this.#gone = new Promise((resolve) => {
+      this.#goneNow = resolve;
     });
     this.#left = new Promise((resolve) => {
       this.#leaveNow = () => resolve({ ...unknownEnd, stderr: '', why: 'goes on without us' });
@@ -139,8 +145,11 @@ export class KeptProcess implements AgentProcess {
   }
 
   async end({ stepMs, atWork = false }: EndOptions = {}): Promise<AgentExit> {
-    this.#parts.line.send({ type: 'end-own', atWork, ...(stepMs === undefined ? {} : { stepMs }) });
-    return await Promise.race([this.exited, this.#left]);
+    if (!this.#isDetached) {
+      this.#parts.line.send({ type: 'end-own', atWork, ...(stepMs === undefined ? {} : { stepMs }) });
+    }
+    // Whoever gives up on a start goes through nothing more of what it said.
+    return await Promise.race([this.#gone, this.#left]);
   }
 
   async interrupt({ stepMs, settled }: InterruptOptions = {}): Promise<AgentExit | undefined> {
@@ -245,6 +254,7 @@ export class KeptProcess implements AgentProcess {
     this.#exit = exit;
     this.#stderrLines?.end();
     this.#untaken.end(this.exitError(exit));
+    this.#goneNow(exit);
     if (this.#steps.isCaughtUp) this.#exitNow(exit);
     this.#steps.ended(exit);
   }

@@ -98,6 +98,26 @@ describe.each(drivers)('an agent of protocol "$protocol" that another owner take
     await next.end({ atWork: true });
   });
 
+  test.each(['before', 'while'])(
+    'and gives up %s it does: it is ended, and that is waited for no longer than it takes',
+    async (when) => {
+      const { name, agent } = await begin();
+      const output = reader(agent);
+      await agent.prompt({ text: scenes.wait });
+      await untilKind(agent, output, 'partial');
+      agent.kept?.detach();
+      const kept = await keeper.attach(name, 2);
+      if (kept === undefined) throw new Error('it is not held');
+      const givenUp = new AbortController();
+      if (when === 'before') givenUp.abort();
+      const onProcess = async (): Promise<void> => givenUp.abort();
+      const started = startAgent({ name: 'other', command: '/not/this' }, { kept, signal: givenUp.signal, onProcess });
+      await expect(started).rejects.toThrow('aborted');
+      const held = (await keeper.list()).find(({ agent: other }) => other === name);
+      expect(held?.running ?? false).toBe(false);
+    },
+  );
+
   test('whose keeper is killed: it has ended, and the reason says so', async () => {
     const own = newKeeper();
     const agent = await start(protocol, spec, { kept: own.begin('a', 1) });

@@ -58,7 +58,7 @@ export function agentStarter(ports: AgentWorkerPorts): StartWorker {
       const conversation = isForeign(spec) ? await conversationOf(log, session) : undefined;
       const connection = await startAgent(specOfSession(spec, state, environment), {
         ...(kept === undefined ? {} : { kept }),
-        signal: ended,
+        signal: AbortSignal.any([ended, left]),
         ...(initTimeoutMs === undefined ? {} : { initTimeoutMs }),
         ...goingOn(conversation, state),
         onProcess: async (identity) => {

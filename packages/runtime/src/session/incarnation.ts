@@ -12,7 +12,7 @@ import {
 import { type SessionState, turnCallId } from '@concerto/session';
 import type { LeftWorker, Worker, WorkerAnswer, WorkerControl } from '../worker.ts';
 import { announces, isForeign } from './agent-worker.ts';
-import { dispatchInFlight, respondMark } from './kept-agents.ts';
+import { dispatchInFlight, keptName, respondMark } from './kept-agents.ts';
 import type { OwnerWriter } from './owner-writer.ts';
 import { sessionError } from './session-error.ts';
 import type { Tenure } from './tenure.ts';
@@ -85,6 +85,11 @@ export class Incarnation {
     return this.#worker;
   }
 
+  /** A keeper holds it: also one that is just being taken up. */
+  get isKept(): boolean {
+    return (this.#worker === undefined ? this.held : this.#worker.kept) !== undefined;
+  }
+
   /** Ends a start that is under way. */
   get ended(): AbortSignal {
     return this.#ended.signal;
@@ -122,9 +127,15 @@ export class Incarnation {
   /** Leaves it to its keeper and to the next owner; resolves when all that was heard of it is on record. */
   async leave(): Promise<LeftWorker | undefined> {
     this.#left.abort();
-    const left = this.#worker?.kept?.leave();
+    const left = this.#worker === undefined ? this.#heldStill() : this.#worker.kept?.leave();
     await this.up;
     return left;
+  }
+
+  /** One that was being taken up. */
+  #heldStill(): LeftWorker | undefined {
+    const pid = this.held?.recorded?.identity.pid;
+    return pid === undefined ? undefined : { name: keptName(this.#parts.tenure.session, this.number), pid };
   }
 
   /** Ends it, or its start; safe to repeat. */

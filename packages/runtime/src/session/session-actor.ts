@@ -145,7 +145,7 @@ export class SessionActor {
     if (tenure.isOver || this.#leaving) return undefined;
     this.#leaving = true;
     const live = this.#live;
-    const stays = keeps && live?.worker?.kept !== undefined && this.#followed?.turn.active === true;
+    const stays = keeps && live?.isKept === true && this.#followed?.turn.active === true;
     let left: LeftWorker | undefined;
     if (live !== undefined) live.isDismissed = !stays;
     await tenure.guard(
