@@ -74,7 +74,15 @@ async function conduct(program: Parameters<ProgramCode['keep']>[0]): Promise<Con
     startAgent: async ({ name: agent }, { name, signal }) => {
       const id = children.idOf('s', name);
       const written = async (): Promise<void> => {};
-      const child = new ChildAgent({ children, id, agent, peopleAnswer: false, written, onQueued: () => {} });
+      const child = new ChildAgent({
+        children,
+        id,
+        agent,
+        peopleAnswer: false,
+        written,
+        onWaits: () => {},
+        onQueued: () => {},
+      });
       await child.start(signal);
       return child;
     },

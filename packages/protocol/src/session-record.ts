@@ -81,8 +81,8 @@ const Lifecycle = [
     type: z.literal('released'),
     epoch,
     reason: z.string(),
-    /** It only waits: nobody need own it until something is asked of it, or until then. */
-    rests: z.optional(z.strictObject({ until: z.optional(z.int()) })),
+    /** It only waits: nobody need own it until something is asked of it, until then, or until one of these sessions goes on. */
+    rests: z.optional(z.strictObject({ until: z.optional(z.int()), on: z.optional(z.array(z.string())) })),
   }),
   z.strictObject({ ...envelope, type: z.literal('start-requested'), incarnation, epoch, deadline }),
   z.strictObject({

@@ -10,6 +10,7 @@ import type {
   OutputPlace,
 } from '@concerto/agents';
 import type { SessionError, SessionKind, SuspendEvent } from '@concerto/protocol';
+import type { Rests } from '@concerto/session';
 import type { CatalogEntry } from './catalog.ts';
 import type { OwnerWriter } from './session/owner-writer.ts';
 import type { OwnProcessNotes } from './session/process-register.ts';
@@ -72,7 +73,7 @@ export type Worker = {
   readonly folder?: string | undefined;
   readonly kept?: KeptWorker | undefined;
   /** Of one that only waits, for people or for a time: ended and started again it is where it was. */
-  readonly rests?: { readonly until?: number } | undefined;
+  readonly rests?: Rests | undefined;
 
   /** Everything it says, in order, in batches of what is already there. One reader, for whom it waits. */
   readonly output: AsyncIterable<readonly WorkerOutput[]>;

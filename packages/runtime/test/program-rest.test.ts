@@ -1,5 +1,5 @@
 import { ok } from '@concerto/base';
-import { buildProgram } from '@concerto/language';
+import { buildProgram, readManifest } from '@concerto/language';
 import { memoryEventLog } from '@concerto/log';
 import { SessionRecord } from '@concerto/protocol';
 import { afterEach, expect, test } from 'vitest';
@@ -95,4 +95,79 @@ test('one that sleeps is put away and wakes in time, under another owner too; on
   const done = (await records(sleeper)).find(({ type }) => type === 'ended');
   const begun = (await records(sleeper))[0];
   expect((done?.at ?? 0) - (begun?.at ?? 0)).toBeGreaterThanOrEqual(9_000);
+});
+
+/** Asks a person in each turn, and says what it was answered. */
+const asking = `
+const say = (message) => console.log(JSON.stringify(message));
+require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+  const message = JSON.parse(line);
+  if (message.type === 'prompt') say({ type: 'question', id: 'q', question: message.text });
+  if (message.type === 'response') say({ type: 'result', text: message.value });
+});
+`;
+
+function conducts(): CatalogEntry {
+  const source = `agent Worker { connector: asks }
+fn main() -> Result<String, AgentError> {
+    emit("progress", "before");
+    let one = Worker.execute("first?")?;
+    let two = Worker.execute("second?")?;
+    Ok("\${one} \${two}")
+}`;
+  const args = ['-e', asking];
+  const { manifest } = readManifest(
+    `[agents.asks]\ncommand = ${JSON.stringify(process.execPath)}\nargs = ${JSON.stringify(args)}\ninput_format = "json"\n`,
+  );
+  const { module, diagnostics } = buildProgram({ entry: 'main.conc', readFile: () => source, manifest });
+  if (module === undefined) throw new Error(diagnostics.map(({ message }) => message).join('\n'));
+  return { kind: 'program', name: 'conducts', load: () => ok({ module, projectDirectory: process.cwd() }) };
+}
+
+async function childOf(program: string): Promise<string> {
+  return String((await stage.until(program, ({ childSession }) => childSession !== undefined)).childSession);
+}
+
+async function answer(session: string, question: string, response: string): Promise<void> {
+  const isIt = (event: Record<string, unknown>): boolean =>
+    event.type === 'waitForInput' && JSON.stringify(event).includes(`"${question}"`);
+  const request = String((await stage.until(session, isIt)).requestId);
+  const given = await stage.sessions.answer({ session, request }, { response }, user);
+  if (!given.ok) throw new Error(given.error.message);
+}
+
+test('a program whose agent waits for a person is put away too, and brought back by the answer', {
+  timeout: 120_000,
+}, async () => {
+  stage = openStage({ agents: [], entries: [conducts()] });
+  const id = await started('conducts');
+  const child = await childOf(id);
+  await rests(id);
+  expect((await records(id)).at(-1)).toMatchObject({ rests: { on: [child] } });
+  expect(await stage.sessions.get(id)).toMatchObject({ status: 'running' });
+  expect(await stage.sessions.get(child)).toMatchObject({ status: 'waitingForInput' });
+  await answer(child, 'first?', 'Ada');
+  await stage.until(child, (event) => JSON.stringify(event).includes('second?'));
+  await rests(id);
+  await answer(child, 'second?', 'Bob');
+  await stage.until(id, (event) => event.type === 'complete');
+  expect((await stage.sessions.get(id))?.result).toMatchObject({ text: 'Ada Bob' });
+  const { entries } = await stage.log.read({ session: id, stream: 'events', after: 0, limit: 1_000 });
+  expect(entries.filter(({ data }) => data.includes('"message":"before"'))).toHaveLength(1);
+});
+
+test('one that rests on its agent is found by the next server, whatever became of the agent meanwhile', {
+  timeout: 120_000,
+}, async () => {
+  const log = memoryEventLog({ now: Date.now });
+  stage = openStage({ agents: [], entries: [conducts()], log });
+  const id = await started('conducts');
+  const child = await childOf(id);
+  await rests(id);
+  // Its agent ends with the server that started it, and its session with it; nobody owns the program.
+  await stage.stop();
+  expect((await records(id)).at(-1)).toMatchObject({ type: 'released', rests: { on: [child] } });
+  stage = openStage({ agents: [], entries: [conducts()], log });
+  await stage.until(id, (event) => event.type === 'finish');
+  expect(await stage.sessions.get(id)).toMatchObject({ status: 'failed' });
 });

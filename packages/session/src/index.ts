@@ -39,8 +39,8 @@ export type {
   Untold,
   Wish,
 } from './session/session-command.ts';
-export type { Answerer, Control, Hold, Process, Request, SessionState, Turn } from './session/session-state.ts';
-export { couldNotStart, isSettled, openRequests, statusOf } from './session/status.ts';
+export type { Answerer, Control, Hold, Process, Request, Rests, SessionState, Turn } from './session/session-state.ts';
+export { couldNotStart, isSettled, openRequests, statusOf, waitsForPeople } from './session/status.ts';
 export { turnCallId } from './session/turn-events.ts';
 export {
   messageListView,

@@ -37,9 +37,15 @@ export class ProgramAgents {
     this.#events = events;
   }
 
-  /** No call of an agent is under way. */
-  get isIdle(): boolean {
-    return this.#sessions.size === 0;
+  /** The sessions of all agents that are called, where each only waits for people; undefined where one is at work. */
+  get waitForPeople(): readonly string[] | undefined {
+    const waiting: string[] = [];
+    for (const { session } of this.#sessions.values()) {
+      const id = session.live.connection.waitsForPeople?.();
+      if (id === undefined) return undefined;
+      waiting.push(id);
+    }
+    return waiting;
   }
 
   async open(request: AgentOpenRequest & { readonly id: number }, signal: AbortSignal): Promise<Json> {

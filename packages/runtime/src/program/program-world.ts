@@ -3,10 +3,13 @@ import type { Answer, Request, TraceEntry, Value } from '@concerto/vm';
 import type { Clock } from '../ports.ts';
 import type { LeftAgent, StartProgramAgent } from './program-agent.ts';
 
-/** What a program's effects are performed with. The command line and a session of the server each bring their own. */
-/** That a program waits for people or for a time alone, and until when; for ever unless given. */
-export type Rests = { readonly until?: number };
+/**
+ * That a program waits for people or for a time alone, and until when; for ever unless given. `on`: the sessions of its agents
+ * that wait for people.
+ */
+export type Rests = { readonly until?: number; readonly on?: readonly string[] };
 
+/** What a program's effects are performed with. The command line and a session of the server each bring their own. */
 export type ProgramWorld = {
   /** The system's unless given. */
   readonly clock?: Clock;
@@ -35,9 +38,9 @@ export type ProgramWorld = {
   readonly stands?: (places: readonly TraceEntry[]) => void;
   /** Resolves when the program may go on; without it, always. */
   readonly held?: () => Promise<void>;
+  /** The program waits now, and this tells whether for people or for a time alone, which may change; undefined: no more. */
+  readonly waits?: (rests: (() => Rests | undefined) | undefined) => void;
   /** The agents that an earlier process of the run has left, and that go on. */
-  /** The program waits now, for people or for a time alone where it is told until when; undefined: for something else, or no more. */
-  readonly waits?: (rests: Rests | undefined) => void;
   readonly agentsLeft?: () => Promise<readonly LeftAgent[]>;
   /** Of the session of an agent, or of the one that is supervised; without it there is none. */
   readonly session?: (request: Extract<ProgramRequest, { kind: 'session' }>) => Promise<Json>;

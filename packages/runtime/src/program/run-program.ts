@@ -86,7 +86,7 @@ export async function runProgram(module: IrModule, world: ProgramWorld, options:
       if (result.status === 'running') await setImmediate();
       else if (!desk.hasInput) {
         world.stands?.(waitingPlaces(vm));
-        world.waits?.(written === undefined ? undefined : desk.rests);
+        world.waits?.(written === undefined ? undefined : () => desk.rests);
         await desk.someInput();
         world.waits?.(undefined);
       }
@@ -215,7 +215,8 @@ class RequestDesk {
 
   /** The request that comes with every message of an agent: a signal for each would be most of its cost. */
   #startNext(id: number, session: string): void {
-    this.#open.set(id, { abort: () => this.#agents.abandon(session) });
+    // Whether it only waits for people its agent tells.
+    this.#open.set(id, { abort: () => this.#agents.abandon(session), rests: {} });
     const said = this.#agents.said(session);
     if (said === undefined) this.#await(id, this.#agents.next(session));
     else this.#arrive(id, { ok: true, value: said });
@@ -237,13 +238,14 @@ class RequestDesk {
 
   /** Until when nothing but people can want something of it; undefined where anything else may come. */
   get rests(): Rests | undefined {
-    if (!this.#agents.isIdle) return undefined;
+    const on = this.#agents.waitForPeople;
+    if (on === undefined) return undefined;
     let until = Number.POSITIVE_INFINITY;
     for (const { rests } of this.#open.values()) {
       if (rests === undefined) return undefined;
       until = Math.min(until, rests.until ?? until);
     }
-    return until === Number.POSITIVE_INFINITY ? {} : { until };
+    return { ...(until === Number.POSITIVE_INFINITY ? {} : { until }), ...(on.length === 0 ? {} : { on }) };
   }
 
   wake(): void {

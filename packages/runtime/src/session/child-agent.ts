@@ -1,8 +1,16 @@
-import { AgentError, type AgentErrorCode, type AgentExit, type AgentPrompt } from '@concerto/agents';
+import type { AgentExit, AgentPrompt } from '@concerto/agents';
 import type { JsonObject } from '@concerto/base';
-import { couldNotStart, messageOf, openRequests, promptProgress, type SessionState } from '@concerto/session';
+import {
+  couldNotStart,
+  messageOf,
+  openRequests,
+  promptProgress,
+  type SessionState,
+  waitsForPeople,
+} from '@concerto/session';
 import type { ProgramAgent, ProgramAgentOutput, ProgramCall } from '../program/program-agent.ts';
 import { WorldFailure } from '../program/program-world.ts';
+import { childFailure, startFailure } from './child-failure.ts';
 import { ChildQuestions } from './child-questions.ts';
 import { type ChildSessions, callEvents, callResult } from './child-sessions.ts';
 import { MessageQueue } from './message-queue.ts';
@@ -23,6 +31,8 @@ export type ChildAgentOptions = {
   readonly peopleAnswer: boolean;
   /** It waits for a place in the pool. */
   readonly onQueued: () => void;
+  /** It waits for people alone now, or no more. */
+  readonly onWaits: () => void;
   /** Everything that the program has said so far is on record. */
   readonly written: () => Promise<void>;
 };
@@ -49,6 +59,8 @@ export class ChildAgent implements ProgramAgent {
   #isEnding = false;
   #isDetached = false;
   #rewinds = false;
+  /** Its call waits for people alone. */
+  #isWaiting = false;
   /** Of the last word that belonged to no call. */
   #stalePlace = 0;
   #resolveExit: (exit: AgentExit) => void = () => {};
@@ -83,6 +95,10 @@ export class ChildAgent implements ProgramAgent {
     );
   }
 
+  waitsForPeople(): string | undefined {
+    return this.#isWaiting ? this.id : undefined;
+  }
+
   /** Resolves when its session holds, or is over. */
   async holds(): Promise<void> {
     const { children, id } = this.#options;
@@ -110,7 +126,7 @@ export class ChildAgent implements ProgramAgent {
         this.#state = state;
         if (signal.aborted) throw new WorldFailure('cancelled', 'nobody waits for the agent any more');
         if (state !== undefined && (state.end !== undefined || couldNotStart(state)))
-          throw await this.#startFailure(state);
+          throw await startFailure(this.#options, state);
         if (state?.agentProcess.kind === 'ready' || state?.everReady === true) break;
         if (state?.slot.kind === 'wanted' && !isTold) onQueued();
         isTold ||= state?.slot.kind === 'wanted';
@@ -321,13 +337,19 @@ export class ChildAgent implements ProgramAgent {
   async #judge(state: SessionState): Promise<void> {
     this.#state = state;
     if (this.#isGone) return;
-    if (state.end !== undefined) return await this.#gone({ kind: 'gone', failure: await this.#failure(state) });
     const call = this.#call;
+    const isWaiting = call !== undefined && !call.isOver && waitsForPeople(state);
+    if (isWaiting !== this.#isWaiting) {
+      this.#isWaiting = isWaiting;
+      this.#options.onWaits();
+    }
+    if (state.end !== undefined)
+      return await this.#gone({ kind: 'gone', failure: await childFailure(this.#options, state) });
     if (call === undefined || call.isOver) return;
     await this.#dropOvertaken(state);
     const progress = promptProgress(state, call.message);
     if (progress === 'over' || (progress === 'waiting' && couldNotStart(state)))
-      await this.#gone({ kind: 'gone', failure: await this.#failure(state) });
+      await this.#gone({ kind: 'gone', failure: await childFailure(this.#options, state) });
   }
 
   /** Somebody was quicker than the program: it need not go on looking for an answer. */
@@ -345,28 +367,6 @@ export class ChildAgent implements ProgramAgent {
     this.output.push(output);
     if (this.#state?.end === undefined) await this.end();
     else this.#close();
-  }
-
-  async #failure(state: SessionState): Promise<WorldFailure> {
-    const { children, id, agent } = this.#options;
-    const by = await children.stoppedBy(id);
-    if (by !== undefined && by.actor !== children.actor) {
-      const did = by.verb === 'cancel' ? 'cancelled' : `${by.verb}ed`;
-      return new WorldFailure('cancelled', `agent ${agent} was ${did} by ${by.actor}`, { details: { session: id } });
-    }
-    const why = state.error?.message ?? state.hold?.reason ?? state.end?.reason ?? 'its session has ended';
-    const details = state.error?.stderr === undefined ? {} : { stderr: state.error.stderr };
-    return new WorldFailure('exited', `agent exited without result (${why})`, { details: { session: id, ...details } });
-  }
-
-  async #startFailure(state: SessionState): Promise<Error> {
-    const { error } = state;
-    if (error === undefined) return await this.#failure(state);
-    return new AgentError(
-      codes.find((known) => known === error.code) ?? 'spawn-failed',
-      error.message,
-      error.stderr === undefined ? {} : { stderr: error.stderr },
-    );
   }
 
   async #closeCall(response: JsonObject): Promise<void> {
@@ -387,5 +387,3 @@ export class ChildAgent implements ProgramAgent {
 }
 
 const goneExit: AgentExit = { code: null, signal: null, stderr: '' };
-
-const codes: readonly AgentErrorCode[] = ['spawn-failed', 'missing-variable', 'init-timeout', 'init-refused', 'exited'];

@@ -98,7 +98,8 @@ class ProgramWorker implements Worker {
   #finished: Promise<void> = Promise.resolve();
   #isDetached = false;
   #isGone = false;
-  #rests: Rests | undefined;
+  /** Whether it rests, while it waits. */
+  #waiting: (() => Rests | undefined) | undefined;
   #stayUp: () => void = () => {};
 
   constructor(start: ProgramStart) {
@@ -287,13 +288,18 @@ class ProgramWorker implements Worker {
   }
 
   get rests(): Rests | undefined {
-    return this.#held === undefined && !this.#isGone ? this.#rests : undefined;
+    return this.#held === undefined && !this.#isGone ? this.#waiting?.() : undefined;
   }
 
-  #waits(rests: Rests | undefined): void {
-    this.#rests = rests;
+  #waits(rests: (() => Rests | undefined) | undefined): void {
+    this.#waiting = rests;
+    this.#mayRest();
+  }
+
+  #mayRest(): void {
     this.#stayUp();
     this.#stayUp = () => {};
+    const rests = this.#waiting?.();
     const { clock } = this.#start.ports;
     const now = clock.now();
     if (rests === undefined || (rests.until ?? Number.POSITIVE_INFINITY) < now + 2 * restAfterMs) return;
@@ -312,6 +318,7 @@ class ProgramWorker implements Worker {
       supervisor: this.#supervisorOf(agent),
       peopleAnswer: true,
       written: () => this.output.read(),
+      onWaits: () => this.#mayRest(),
       onQueued: () => this.#push(queued(call, agent)),
     });
     this.#agents.add(opened);

@@ -11,6 +11,7 @@ import type { PoolKeeper } from './pool-keeper.ts';
 import { OwnProcessNotes, type ProcessNote, type ProcessRegister } from './process-register.ts';
 import { ProgramCode } from './program-code.ts';
 import { programStarter } from './program-worker.ts';
+import { RestingPrograms } from './resting-programs.ts';
 import { routeFor } from './route-request.ts';
 import type { RuleBook } from './rule-book.ts';
 import { type ActorPorts, SessionActor } from './session-actor.ts';
@@ -25,6 +26,8 @@ const otherMachineMs = 30_000;
 /** How often we look for sessions that nobody told us about: expired leases, lost wake-ups. */
 const sweepEveryMs = 1_000;
 const programsMaxDefault = 1_000;
+/** Of so many sweeps one looks after programs whose agents wait for people: what calls them back is seen when it happens. */
+const sweepsPerLook = 300;
 /** How often we look for agents whose session needs none any more: their runner died before it had ended them. */
 const orphansEveryMs = 30_000;
 
@@ -61,12 +64,15 @@ export class Runner {
   readonly #heldUntil = new Map<string, number>();
   /** Those that we left to another machine, whose time to take them up again runs. */
   readonly #leftElsewhere = new Set<string>();
+  readonly #resting: RestingPrograms;
+  #sweeps = 0;
   #stopping = false;
   #cancels: (() => void)[] = [];
 
   constructor(options: RunnerOptions) {
     this.#options = options;
     this.#code = new ProgramCode(options.log);
+    this.#resting = new RestingPrograms(options.store, (program) => this.#consider(program));
     this.#startWorkers = {
       agent: agentStarter(options),
       assistant: assistantStarter(options),
@@ -141,19 +147,23 @@ export class Runner {
       return;
     }
     const state = this.#options.store.known(session);
-    if (state !== undefined) owned.actor.noticed(state);
+    if (state === undefined) return;
+    owned.actor.noticed(state);
+    void this.#reported(this.#resting.childStands(state));
   }
 
   async #sweep(): Promise<void> {
     const unfinished = await readUnfinished(this.#options.log);
     for (const session of this.#heldUntil.keys()) if (!unfinished.has(session)) this.#heldUntil.delete(session);
     const now = this.#options.clock.now();
-    for (const [session, { slot, parent, called, restsUntil: until = 0 }] of unfinished) {
+    const looks = this.#sweeps++ % sweepsPerLook === 0;
+    for (const [session, { slot, parent, called, restsUntil: until = 0, restsOn }] of unfinished) {
       if (this.#stopping) return;
       const mayBeAlone = called === true || (parent !== undefined && !unfinished.has(parent));
       if (parent !== undefined && mayBeAlone) await this.#endIfAlone(session, parent);
       const heldUntil = this.#heldUntil.get(session) ?? 0;
-      const worthTrying = slot === 'held' && until <= now && heldUntil <= this.#options.clock.elapsed();
+      const isDue = until <= now || (looks && restsOn === true);
+      const worthTrying = slot === 'held' && isDue && heldUntil <= this.#options.clock.elapsed();
       if (worthTrying && !this.#owned.has(session)) await this.#consider(session);
     }
     await this.#options.pool.reconcile();
@@ -214,7 +224,9 @@ export class Runner {
   async #claimIfNeeded(session: string): Promise<void> {
     const { log, store, name, clock } = this.#options;
     const state = await store.state(session);
-    if (state === undefined || !needsOwner(state, clock.now())) return;
+    if (state === undefined) return;
+    await this.#resting.childFound(state);
+    if (!needsOwner(state, clock.now()) && !(await this.#resting.isCalled(state))) return;
     const entry = await this.#entryOf(state);
     // Another runner may know it; when none does, the session says that it waits for one.
     if (entry === undefined || (entry.kind === 'program' && !this.#hasRoomForProgram())) return;

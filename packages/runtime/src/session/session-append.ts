@@ -66,10 +66,11 @@ export function eventEntry(event: PublicEvent, at: string): NewEntry {
 
 /** A program runs without a place of the pool. */
 function unfinishedRow(state: SessionState): JsonObject {
-  const { kind, slot, parent, supervises, code } = state;
+  const { kind, slot, parent, supervises, code, rests } = state;
   const until = restsUntil(state);
   return {
     ...(until === undefined ? {} : { restsUntil: until }),
+    ...(rests?.on === undefined ? {} : { restsOn: true }),
     slot: slot.kind,
     ...(kind === 'program' ? { unpooled: true } : {}),
     // A supervisor ends by itself when what it supervises does.

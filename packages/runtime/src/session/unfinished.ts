@@ -11,6 +11,8 @@ const Unfinished = z.looseObject({
   called: z.boolean().optional(),
   /** Nobody need own it before then. */
   restsUntil: z.number().optional(),
+  /** It waits on sessions that wait for people. */
+  restsOn: z.boolean().optional(),
 });
 type Unfinished = z.infer<typeof Unfinished>;
 const pageDocuments = 500;

@@ -110,11 +110,13 @@ function obey(draft: Draft, report: Report): void {
 }
 
 /** Not where something came for it in the last moment: the next owner has that to do. */
-function restsIn(state: SessionState, { rests }: ReportOf<'released'>): Pick<ReportOf<'released'>, 'rests'> {
+function restsIn(state: SessionState, { rests }: ReportOf<'released'>): { rests?: { until?: number; on?: string[] } } {
   const { control, hold, queue, requests, turn } = state;
   const isAnswered = [...requests.live.values()].some(({ answer }) => answer !== undefined);
   const isWanted = control !== undefined || hold !== undefined || hasPending(queue) || isAnswered;
-  return rests === undefined || isWanted || !turn.active ? {} : { rests };
+  if (rests === undefined || isWanted || !turn.active) return {};
+  const { until, on } = rests;
+  return { rests: { ...(until === undefined ? {} : { until }), ...(on === undefined ? {} : { on: [...on] }) } };
 }
 
 function goesOn({ agentProcess }: SessionState, kept: number | undefined): boolean {

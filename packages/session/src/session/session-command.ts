@@ -25,7 +25,7 @@ import type {
   WorkEvent,
   Worktree,
 } from '@concerto/protocol';
-import type { Answerer, SessionState } from './session-state.ts';
+import type { Answerer, Rests, SessionState } from './session-state.ts';
 
 /** Who asks, when, and because of what; everything the pure room cannot know by itself. */
 export type Asked = {
@@ -192,7 +192,7 @@ export type Report =
   | (Reported & {
       readonly type: 'released';
       /** It only waits, for people or for a time: it rests until then, if nothing was asked of it meanwhile. */
-      readonly rests?: { readonly until?: number | undefined } | undefined;
+      readonly rests?: Rests | undefined;
       /** The incarnation that goes on without an owner. */
       readonly kept?: number | undefined;
       readonly reason: string;

@@ -49,6 +49,9 @@ export type Hold = {
 /** Whom a request is put before; `withinMs`: how long it may take, for ever unless given. */
 export type Answerer = { readonly to: string; readonly withinMs?: number | undefined };
 
+/** Until when, for ever unless given; and the sessions that it waits `on`, which wait for people. */
+export type Rests = { readonly until?: number | undefined; readonly on?: readonly string[] | undefined };
+
 export type Request = {
   readonly requestId: string;
   readonly event: SuspendEvent;
@@ -163,7 +166,7 @@ export type SessionState = {
     readonly madeRoomFor?: string | undefined;
   };
   /** It only waits, for people or for a time, and nobody need own it until then or until something is asked of it. */
-  readonly rests?: { readonly until?: number | undefined } | undefined;
+  readonly rests?: Rests | undefined;
   readonly owner?:
     | { readonly epoch: number; readonly runner: string; readonly startWithinMs?: number | undefined }
     | undefined;

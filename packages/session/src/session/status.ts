@@ -33,6 +33,15 @@ export function openRequests(state: SessionState): readonly Request[] {
   return [...state.requests.live.values()].filter((request) => request.state === 'open');
 }
 
+/** All that it waits for are answers of people: nothing comes of it by itself. */
+export function waitsForPeople(state: SessionState): boolean {
+  if (state.end !== undefined || state.control !== undefined || !state.turn.active) return false;
+  const live = [...state.requests.live.values()];
+  return (
+    live.length > 0 && live.every((request) => request.state === 'open' && (request.routedTo ?? 'person') === 'person')
+  );
+}
+
 /** It has no process, and the last try to start one failed: it waits for somebody to try again. */
 export function couldNotStart({ agentProcess, hold, error }: SessionState): boolean {
   return agentProcess.kind === 'none' && hold?.kind === 'interrupted' && error !== undefined;
