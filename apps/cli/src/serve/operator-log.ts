@@ -58,7 +58,7 @@ function prettyLog(level: LogSettings['level'], stream: NodeJS.WritableStream): 
 
 /** Its library is loaded only where it is used. */
 async function jsonLog(level: LogSettings['level'], stream: NodeJS.WritableStream): Promise<OperatorLog> {
-  const { pino } = await import('pino');
+  const { default: pino } = await import('pino');
   const log = pino(
     {
       level,
