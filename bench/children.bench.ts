@@ -15,6 +15,7 @@ import {
   Sessions,
   systemClock,
 } from '@concerto/runtime';
+import { HostedMachines } from '@concerto/runtime/hosted';
 import Database from 'libsql';
 import { askingAgent, bare, since, spent, supervise } from './asking-agent.ts';
 import { compare, median, type Row } from './row.ts';
@@ -110,7 +111,9 @@ async function openStage(folder: string, agent: string) {
   const rules = new RuleBook({ log, catalog, mintId });
   const sessions = new Sessions({ log, store, pool, rules, catalog, clock, mintId });
   const house = { log, store, pool, rules, catalog, clock, mintId, report };
-  const runner = new Runner({ ...house, name: 'bench', startAgent, processes: new ProcessRegister(log) });
+  const machines = new HostedMachines();
+  const processes = new ProcessRegister(log);
+  const runner = new Runner({ ...house, name: 'bench', startAgent, processes, machines });
   runner.start();
   return {
     measure: async (program: keyof typeof programs): Promise<Measured> => {
@@ -120,6 +123,7 @@ async function openStage(folder: string, agent: string) {
     },
     close: async () => {
       await runner.stop('the benchmark is over');
+      machines.close();
       await log.close();
     },
   };

@@ -62,7 +62,7 @@ export async function serveLog(log: EventLog): Promise<Awaited<ReturnType<typeof
     port: 0,
     sessions,
     log,
-    programs: { list: () => [], source: () => undefined },
+    programs: { list: () => [], source: async () => undefined },
     inlineTools: { mode: 'off' },
     guard: { token, hosts: [] },
     version: 'bench',

@@ -5,7 +5,6 @@ import { startAgent } from '@concerto/agents';
 import { buildProgram, readManifest } from '@concerto/language';
 import { LineSplitter, parseAgentLine } from '@concerto/protocol';
 import { type ProgramWorld, runProgram } from '@concerto/runtime/program';
-import { display } from '@concerto/vm';
 import { askingAgent, bare, type Measured, type Spent, since, spent, supervise } from './asking-agent.ts';
 import { compare, type Row } from './row.ts';
 
@@ -158,7 +157,7 @@ input_format = "json"
   const world: ProgramWorld = {
     emit: (channel, payload) => {
       if (channel === 'begin') begun = spent();
-      if (channel === 'end' && begun !== undefined) ended = { ...since(begun), said: Number(display(payload)) };
+      if (channel === 'end' && begun !== undefined) ended = { ...since(begun), said: Number(payload.shown) };
     },
     print: () => {},
     log: () => {},

@@ -6,6 +6,7 @@ import { ok } from '@concerto/base';
 import { buildProgram } from '@concerto/language';
 import { openEventLog } from '@concerto/log';
 import { catalogOf, PoolKeeper, RuleBook, Runner, SessionStore, Sessions, systemClock } from '@concerto/runtime';
+import { HostedMachines } from '@concerto/runtime/hosted';
 import type { Row } from './row.ts';
 
 export const name = 'programs that wait for a person, in one process';
@@ -54,7 +55,8 @@ async function measure(path: string): Promise<readonly Row[]> {
   };
   const startAgent = () => Promise.reject(new Error('there are no agents'));
   const house = { log, store, pool, rules, catalog, clock, mintId, report };
-  const runner = new Runner({ ...house, name: 'bench', startAgent, processes });
+  const machines = new HostedMachines();
+  const runner = new Runner({ ...house, name: 'bench', startAgent, processes, machines });
   runner.start();
   const before = { bytes: residentBytes(), timers: timers() };
   let first = '';
@@ -75,6 +77,7 @@ async function measure(path: string): Promise<readonly Row[]> {
   while ((await sessions.get(first))?.status !== 'completed') await delay(5);
   const backMs = performance.now() - began;
   await runner.stop('the benchmark is over');
+  machines.close();
   await log.close();
   const cost = (after.bytes - before.bytes) / mebibyte;
   return [

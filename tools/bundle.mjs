@@ -8,7 +8,9 @@ import { root } from './root.mjs';
 /** The command, and what is started by its path from there: found beside the file that starts it, under its own name. */
 export const commandEntries = [
   'apps/cli/src/main.ts',
+  'apps/cli/src/serve/compile-host.ts',
   'packages/keeper/src/keeper-main.ts',
+  'packages/runtime/src/program/machine/machine-host.ts',
   'middleware/scripted/src/scripted-main.ts',
 ];
 

@@ -54,7 +54,10 @@ export type CatalogEntry = {
       readonly worktree?: boolean;
     }
   /** Compiled anew for each session; a refusal says why it cannot run. */
-  | { readonly kind: 'program'; readonly load: () => Result<LoadedProgram, string> }
+  | {
+      readonly kind: 'program';
+      readonly load: () => Result<LoadedProgram, string> | Promise<Result<LoadedProgram, string>>;
+    }
   | {
       readonly kind: 'assistant';
       readonly spec: AssistantSpec;

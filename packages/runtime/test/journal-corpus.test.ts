@@ -2,8 +2,13 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildProgram } from '@concerto/language';
-import { JournalFile, ProgramJournal, type RunOptions, runProgram } from '@concerto/runtime/program';
-import { display, type Outcome } from '@concerto/vm';
+import {
+  JournalFile,
+  ProgramJournal,
+  type ProgramOutcome,
+  type RunOptions,
+  runProgram,
+} from '@concerto/runtime/program';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { readProgramFiles } from '../../language/test/program-file.ts';
@@ -30,7 +35,7 @@ async function perform(
     arguments: {},
     environment: {},
     onReplayed: (effect) => {
-      if (effect.kind === 'emit') lines.push(`${effect.channel}: ${display(effect.payload)}`);
+      if (effect.kind === 'emit') lines.push(`${effect.channel}: ${effect.payload.shown}`);
       if (effect.kind === 'print') lines.push(effect.text);
     },
     onReplayEnd: () => left.splice(0, journal.answered),
@@ -39,7 +44,7 @@ async function perform(
     const outcome = await runProgram(
       module,
       {
-        emit: (channel, payload) => lines.push(`${channel}: ${display(payload)}`),
+        emit: (channel, payload) => lines.push(`${channel}: ${payload.shown}`),
         print: (text) => lines.push(text),
         log: () => {},
         ask: async () => left.shift() ?? null,
@@ -56,8 +61,8 @@ async function perform(
   }
 }
 
-function endOf(outcome: Outcome): string {
-  return outcome.status === 'done' ? display(outcome.value) : outcome.failure.message;
+function endOf(outcome: ProgramOutcome): string {
+  return outcome.status === 'done' ? outcome.shown : outcome.failure.message;
 }
 
 /** What the world says is not the same twice. */

@@ -1,7 +1,7 @@
 import type { Json } from '@concerto/base';
 import { buildProgram, readManifest } from '@concerto/language';
 import { ProgramJournal, type ProgramWorld, runProgram } from '@concerto/runtime/program';
-import { display, SnapshotError } from '@concerto/vm';
+import { SnapshotError } from '@concerto/vm';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { JournalTape } from '../src/program/journal-file.ts';
@@ -87,11 +87,11 @@ async function perform(text: string, before: readonly string[], mark?: Marked): 
   if (module === undefined) throw new Error(diagnostics.map(({ message }) => message).join('\n'));
   const said: string[] = [];
   const world: ProgramWorld = {
-    emit: (channel, payload) => said.push(`${channel}: ${display(payload)}`),
+    emit: (channel, payload) => said.push(`${channel}: ${payload.shown}`),
     print: (line) => said.push(line),
     log: (_level, line) => said.push(line),
     ask: async (channel, payload): Promise<Json> => {
-      said.push(`${channel}? ${display(payload)}`);
+      said.push(`${channel}? ${payload.shown}`);
       return `${channel}!`;
     },
     environment: { API_TOKEN: 'secret-token' },

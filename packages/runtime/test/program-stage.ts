@@ -6,11 +6,11 @@ import { buildProgram, readManifest } from '@concerto/language';
 import {
   JournalFile,
   ProgramJournal,
+  type ProgramOutcome,
   type ProgramWorld,
   type ReplaySummary,
   runProgram,
 } from '@concerto/runtime/program';
-import { display, type Outcome } from '@concerto/vm';
 
 export type StageOptions = {
   /** Lines of the manifest after `[project]`. */
@@ -30,7 +30,7 @@ export type StageOptions = {
 export type Performance = {
   /** `channel: value`, printed text and `[LEVEL] text` in the order they came. */
   readonly lines: readonly string[];
-  readonly outcome: Outcome;
+  readonly outcome: ProgramOutcome;
   /** The message of a failure, or of the error that `main` returned. */
   readonly problem: string | undefined;
   /** What was said when the journal was written, as `lines`. */
@@ -62,13 +62,13 @@ export class Stage {
     const world: ProgramWorld = {
       emit: (channel, payload, system) => {
         if (system && options.events?.includes(channel) !== true) return;
-        lines.push(`${channel}: ${display(payload)}`);
+        lines.push(`${channel}: ${payload.shown}`);
         options.onEmit?.(channel);
       },
       print: (text) => lines.push(text),
       log: (level, text) => lines.push(`[${level.toUpperCase()}] ${text}`),
       ask: async (channel, payload) => {
-        lines.push(`${channel}? ${display(payload)}`);
+        lines.push(`${channel}? ${payload.shown}`);
         return answers.shift() ?? null;
       },
       environment: { PATH: process.env.PATH, ...options.environment },
@@ -88,10 +88,9 @@ export class Stage {
             arguments: {},
             environment: world.environment,
             onReplayed: (effect) => {
-              if (effect.kind === 'emit' && !effect.system)
-                replayed.push(`${effect.channel}: ${display(effect.payload)}`);
+              if (effect.kind === 'emit' && !effect.system) replayed.push(`${effect.channel}: ${effect.payload.shown}`);
               if (effect.kind === 'print') replayed.push(effect.text);
-              if (effect.kind === 'ask') replayed.push(`${effect.channel}? ${display(effect.payload)}`);
+              if (effect.kind === 'ask') replayed.push(`${effect.channel}? ${effect.payload.shown}`);
             },
             onReplayEnd: (summary) => {
               kept.summary = summary;
@@ -115,8 +114,7 @@ export class Stage {
   }
 }
 
-function problemOf(outcome: Outcome): string | undefined {
+function problemOf(outcome: ProgramOutcome): string | undefined {
   if (outcome.status === 'failed') return outcome.failure.message;
-  const { value } = outcome;
-  return typeof value === 'object' && value !== null && value.kind === 'err' ? display(value.value) : undefined;
+  return outcome.isError ? outcome.value.shown : undefined;
 }

@@ -44,6 +44,7 @@ export type StageOptions = {
   readonly host?: string;
   readonly keeper?: RunnerOptions['keeper'];
   readonly programsMax?: number;
+  readonly machines?: RunnerOptions['machines'];
 };
 
 /** The real runtime with real agents, in memory. */
@@ -87,6 +88,7 @@ export function openStage(options: StageOptions): Stage {
     keeper: options.keeper,
     processes: new ProcessRegister(log, host),
     name: host,
+    ...(options.machines === undefined ? {} : { machines: options.machines }),
     ...(options.programsMax === undefined ? {} : { programsMax: options.programsMax }),
   });
   runner.start();

@@ -7,7 +7,7 @@ export type WriteRefusal = 'no_such_file' | 'stale_file';
 export type ProgramShelf = {
   list(): readonly ProgramInfo[];
   /** Undefined when there is no such program. */
-  source(name: string): ProgramSource | undefined;
+  source(name: string): Promise<ProgramSource | undefined>;
   /** Absent where nobody may write. */
-  readonly write?: (name: string, file: PutProgramFile) => Result<ProgramFile, WriteRefusal>;
+  readonly write?: (name: string, file: PutProgramFile) => Promise<Result<ProgramFile, WriteRefusal>>;
 };

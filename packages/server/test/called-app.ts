@@ -84,7 +84,7 @@ export function callApp(
     inlineTools: options.inlineTools ?? { mode: 'off' },
     guard: { token, hosts: [], ...options.guard },
     people: new People(log, options.instance ?? 'one'),
-    programs: { list: () => [], source: () => undefined },
+    programs: { list: () => [], source: async () => undefined },
     manifestSchema: () => ({ type: 'object' }),
     version: '1.2.3',
     webRoot: options.webRoot,

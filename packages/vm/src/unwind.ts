@@ -53,8 +53,17 @@ export function unwind(_vm: Vm, fiber: Fiber, error: Value): boolean {
 
 /** Where each frame of the fiber is, innermost first; the prelude's own frames say nothing to a reader. */
 export function trace(fiber: Fiber): TraceEntry[] {
+  return places(fiber, fiber.depth);
+}
+
+/** The first of them. */
+export function innermost(fiber: Fiber): TraceEntry[] {
+  return places(fiber, 1);
+}
+
+function places(fiber: Fiber, most: number): TraceEntry[] {
   const entries: TraceEntry[] = [];
-  for (let frame = fiber.depth - 1; frame >= 0; frame--) {
+  for (let frame = fiber.depth - 1; frame >= 0 && entries.length < most; frame--) {
     const fn = fiber.functions[frame];
     if (fn === undefined || fn.positions.length === 0) continue;
     entries.push({ function: fn.name, file: fn.file, ...position(fn, (fiber.next[frame] ?? 0) - 1) });

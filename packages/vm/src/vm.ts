@@ -9,7 +9,7 @@ import type { Fiber, Limits, Outcome, TraceEntry, Vm } from './machine.ts';
 import { account, firstMeasure } from './memory.ts';
 import { PRELUDE } from './prelude/prelude.ts';
 import { at, link } from './program.ts';
-import { Exhausted, Panic, trace } from './unwind.ts';
+import { Exhausted, innermost, Panic, trace } from './unwind.ts';
 import type { Value } from './value.ts';
 
 /** Deep enough for any sensible recursion, small enough that a runaway one fails within milliseconds. */
@@ -197,7 +197,7 @@ export function pendingRequests(vm: Vm): readonly (Request & { readonly id: numb
 export function waitingPlaces(vm: Vm): readonly TraceEntry[] {
   return [...vm.pending.values()].flatMap(({ fiber }) => {
     const waiting = vm.fibers.get(fiber);
-    return waiting === undefined ? [] : trace(waiting).slice(0, 1);
+    return waiting === undefined ? [] : innermost(waiting);
   });
 }
 

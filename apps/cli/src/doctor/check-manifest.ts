@@ -1,20 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { nearest } from '@concerto/base';
-import {
-  type Diagnostic,
-  type FindFile,
-  type Manifest,
-  positionAt,
-  readManifest,
-  renderDiagnostic,
-} from '@concerto/language';
+import { type Manifest, readManifest } from '@concerto/language';
 import type { CatalogEntry } from '@concerto/runtime';
-import { checkTarget, resolveTarget } from '../language/project.ts';
 import { entriesOf } from '../serve/load-catalog.ts';
+import { ProgramCompiler } from '../serve/program-compiler.ts';
 import { showsColour } from '../terminal/paint.ts';
 import { anyModel } from './check-connections.ts';
-import { type Finding, failed, messageOf, passed, warned } from './finding.ts';
+import { diagnosticFinding } from './diagnostic-finding.ts';
+import { type Finding, failed, messageOf, passed } from './finding.ts';
 
 export type LoadedConfig = {
   readonly manifest: Manifest;
@@ -37,7 +31,10 @@ export function loadConfig(file: string): ConfigResult {
   }
   const { manifest, diagnostics, file: source } = readManifest(text, file);
   const told = diagnostics.filter(({ code }) => code !== missingConnection);
-  const findings = told.map((diagnostic) => diagnosticFinding('manifest', diagnostic, () => source));
+  const color = showsColour(process.stdout);
+  const findings = told.map((diagnostic) =>
+    diagnosticFinding('manifest', diagnostic, { findFile: () => source, color }),
+  );
   if (manifest === undefined) return { config: undefined, findings };
   const folder = dirname(resolve(file));
   const entries = entriesOf(manifest, folder, { config: file, mock: false, runs: true });
@@ -52,20 +49,6 @@ function contents(manifest: Manifest): string {
     .filter(({ count }) => count > 0)
     .map(({ name, count }) => `${count} in [${name}]`);
   return counted.length === 0 ? 'declares nothing' : counted.join(', ');
-}
-
-/** In the words and with the picture of `concerto check`. */
-function diagnosticFinding(check: string, diagnostic: Diagnostic, findFile: FindFile): Finding {
-  const { code, severity, message, file, span } = diagnostic;
-  const source = findFile(file);
-  const place =
-    source === undefined ? '' : `:${positionAt(source, span.start).line}:${positionAt(source, span.start).column}`;
-  const finding = (severity === 'error' ? failed : warned)(
-    check,
-    `${severity}[${code}]: ${message} (${file}${place})`,
-    diagnostic.help ?? `correct ${file}`,
-  );
-  return { ...finding, picture: renderDiagnostic(diagnostic, findFile, { color: showsColour(process.stdout) }) };
 }
 
 /** Where a template names something that is not there. */
@@ -114,25 +97,15 @@ export function checkAssistant(
 }
 
 /** The programs the manifest names, and its own entry when it is a project. */
-export function checkPrograms({ manifest, folder }: LoadedConfig): readonly Finding[] {
+export async function checkPrograms({ manifest, folder }: LoadedConfig): Promise<readonly Finding[]> {
   const own = manifest.project === undefined ? [] : [['project', manifest.project.entry] as const];
   const named = Object.entries(manifest.programs).map(([name, { entry }]) => [`program.${name}`, entry] as const);
-  return [...own, ...named].map(([check, entry]) => checkProgram(check, resolve(folder, entry)));
-}
-
-function checkProgram(check: string, path: string): Finding {
-  if (path.endsWith('.conc-ir')) return passed(check, `${path} is compiled already`);
-  let checked: ReturnType<typeof checkTarget>;
-  try {
-    checked = checkTarget(resolveTarget(path));
-  } catch (cause) {
-    return failed(check, messageOf(cause), 'correct `entry` in the manifest');
+  const compiler = new ProgramCompiler();
+  const found: Finding[] = [];
+  for (const [check, entry] of [...own, ...named]) {
+    const finding = await compiler.check(check, resolve(folder, entry), showsColour(process.stdout));
+    found.push(finding.ok ? finding.value : failed(check, finding.error, 'simplify its types'));
   }
-  const { target, findFile } = checked;
-  const own = checked.diagnostics.filter((diagnostic) => diagnostic.file !== target.manifest?.file.path);
-  const errors = own.filter((diagnostic) => diagnostic.severity === 'error');
-  const [worst] = errors.length > 0 ? errors : own;
-  if (worst === undefined) return passed(check, `${target.entry} checks`);
-  const help = `\`concerto check ${target.entry}\` shows all of them`;
-  return { ...diagnosticFinding(check, worst, findFile), help };
+  compiler.close();
+  return found;
 }

@@ -62,7 +62,7 @@ function configTasks(config: LoadedConfig, { online, timeoutMs, calledOff }: Pla
     ...connectionTasks(manifest.connections, { online, timeoutMs, calledOff }),
     ...mcpTasks(manifest.mcp, { folder, calledOff }),
     { name: 'assistants', run: async () => assistants.flatMap((entry) => checkAssistant(entry, config)) },
-    { name: 'programs', run: async () => checkPrograms(config) },
+    { name: 'programs', run: () => checkPrograms(config) },
     { name: 'notify', run: () => checkNotify({ table: manifest.notify, folder }) },
     { name: 'templates', run: async () => checkTemplates(config) },
   ];

@@ -3,8 +3,9 @@ import { dirname, resolve } from 'node:path';
 import { type IrModule, parseModule } from '@concerto/ir';
 import { compileProgram, createSourceFile, type FindFile } from '@concerto/language';
 import { UsageError } from '../arguments.ts';
+import { showsColour } from '../terminal/paint.ts';
 import { checkWithServers } from './ask-mcp-servers.ts';
-import { printDiagnostics } from './print-diagnostics.ts';
+import { diagnosticsText } from './print-diagnostics.ts';
 import { type CheckedProgram, checkTarget, findManifest, readTextFile, resolveTarget, type Target } from './project.ts';
 
 export interface CompiledTarget {
@@ -18,14 +19,26 @@ export interface CompiledTarget {
 
 /** Compiles a program, or reads a compiled one. Undefined when it has errors, which are then on standard error. */
 export function compileTarget(path: string | undefined): CompiledTarget | undefined {
+  return said(compileQuietly(path, showsColour(process.stderr)));
+}
+
+/** `complaints` is what there is to say of it, as it is shown. */
+export type Compilation = { readonly compiled: CompiledTarget | undefined; readonly complaints: string };
+
+export function compileQuietly(path: string | undefined, color: boolean): Compilation {
   if (path?.endsWith('.conc-ir') === true) return readCompiled(path);
-  return compileChecked(checkTarget(runnable(resolveTarget(path))));
+  return compileChecked(checkTarget(runnable(resolveTarget(path))), color);
+}
+
+function said({ compiled, complaints }: Compilation): CompiledTarget | undefined {
+  process.stderr.write(complaints);
+  return compiled;
 }
 
 /** The same, with the MCP servers asked which tools they have. A compiled program was checked when it was compiled. */
 export async function compileWithServers(path: string | undefined): Promise<CompiledTarget | undefined> {
-  if (path?.endsWith('.conc-ir') === true) return readCompiled(path);
-  return compileChecked(await checkWithServers(runnable(resolveTarget(path))));
+  if (path?.endsWith('.conc-ir') === true) return said(readCompiled(path));
+  return said(compileChecked(await checkWithServers(runnable(resolveTarget(path))), showsColour(process.stderr)));
 }
 
 /** The manifest of a server alone says nothing about a program to run. */
@@ -36,22 +49,19 @@ function runnable(target: Target): Target {
   return target;
 }
 
-function compileChecked(checked: CheckedProgram): CompiledTarget | undefined {
+function compileChecked(checked: CheckedProgram, color: boolean): Compilation {
   const { target } = checked;
-  printDiagnostics(checked.diagnostics, checked.findFile);
-  if (checked.hasErrors) return undefined;
+  const complaints = diagnosticsText(checked.diagnostics, checked.findFile, color);
+  if (checked.hasErrors) return { compiled: undefined, complaints };
   const { program, facts, manifest, findFile } = checked;
   const module = compileProgram({ program, facts, manifest });
   const projectDirectory = target.manifest?.directory ?? dirname(resolve(target.entry));
-  return { module, entry: target.entry, projectDirectory, findFile };
+  return { compiled: { module, entry: target.entry, projectDirectory, findFile }, complaints };
 }
 
-function readCompiled(path: string): CompiledTarget | undefined {
+function readCompiled(path: string): Compilation {
   const parsed = parseModule(readFileSync(path, 'utf8'));
-  if (!parsed.ok) {
-    process.stderr.write(`error: ${path}: ${parsed.error}\n`);
-    return undefined;
-  }
+  if (!parsed.ok) return { compiled: undefined, complaints: `error: ${path}: ${parsed.error}\n` };
   const directory = dirname(resolve(path));
   // The sources may still be where they were; a failure is then shown with them.
   const findFile: FindFile = (file) => {
@@ -59,5 +69,5 @@ function readCompiled(path: string): CompiledTarget | undefined {
     return text === undefined ? undefined : createSourceFile(file, text);
   };
   const projectDirectory = findManifest(directory)?.directory ?? directory;
-  return { module: parsed.value, entry: path, projectDirectory, findFile };
+  return { compiled: { module: parsed.value, entry: path, projectDirectory, findFile }, complaints: '' };
 }

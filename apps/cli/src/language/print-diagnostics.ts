@@ -3,10 +3,12 @@ import { showsColour } from '../terminal/paint.ts';
 
 /** To standard error, with source and caret, and a line that counts them. */
 export function printDiagnostics(diagnostics: readonly Diagnostic[], findFile: FindFile): void {
-  const color = showsColour(process.stderr);
-  for (const diagnostic of diagnostics) process.stderr.write(`${renderDiagnostic(diagnostic, findFile, { color })}\n`);
-  const summary = summarise(diagnostics);
-  if (summary !== '') process.stderr.write(`${summary}\n`);
+  process.stderr.write(diagnosticsText(diagnostics, findFile, showsColour(process.stderr)));
+}
+
+export function diagnosticsText(diagnostics: readonly Diagnostic[], findFile: FindFile, color: boolean): string {
+  const texts = diagnostics.map((diagnostic) => renderDiagnostic(diagnostic, findFile, { color }));
+  return [...texts, summarise(diagnostics)].map((text) => (text === '' ? '' : `${text}\n`)).join('');
 }
 
 function summarise(diagnostics: readonly Diagnostic[]): string {

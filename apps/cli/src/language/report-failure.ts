@@ -1,11 +1,12 @@
 import { type FindFile, renderDiagnostic, type SourceFile } from '@concerto/language';
-import { type Failure, type TraceEntry, typeName } from '@concerto/vm';
+import type { ProgramFailure } from '@concerto/runtime/program';
+import type { TraceEntry } from '@concerto/vm';
 
 /** A deep recursion repeats itself; its middle tells nothing. */
 const SHOWN_FRAMES = 16;
 
 /** What went wrong, where, and how the program got there. */
-export function failureText(failure: Failure, findFile: FindFile, color: boolean): string {
+export function failureText(failure: ProgramFailure, findFile: FindFile, color: boolean): string {
   const kind = failure.panic ? 'panic' : 'runtime error';
   const place = failure.trace.find((entry) => entry.file !== undefined);
   const file = place?.file === undefined ? undefined : findFile(place.file);
@@ -14,7 +15,7 @@ export function failureText(failure: Failure, findFile: FindFile, color: boolean
   const start = offsetOf(file, place);
   const text = renderDiagnostic(
     {
-      code: failure.panic ? 'panic' : typeName(failure.value),
+      code: failure.panic ? 'panic' : failure.type,
       severity: 'error',
       message: head,
       file: place.file,

@@ -1,6 +1,11 @@
 import { harmless } from '@concerto/base';
-import { JournalError, type ProgramJournal, type ProgramWorld, runProgram } from '@concerto/runtime/program';
-import { display, stringify, type Value } from '@concerto/vm';
+import {
+  JournalError,
+  type PlainValue,
+  type ProgramJournal,
+  type ProgramWorld,
+  runProgram,
+} from '@concerto/runtime/program';
 import { defineCommand, parseArguments } from '../arguments.ts';
 import { harmlessButStyles, showsColour } from '../terminal/paint.ts';
 import { printError } from '../terminal/print.ts';
@@ -81,10 +86,10 @@ export async function run(
     return 1;
   }
   const output = new OutputBuffer(process.stdout);
-  const show = (channel: string, payload: Value, isShort = false): void => {
+  const show = (channel: string, payload: PlainValue, isShort = false): void => {
     if (values.quiet) return;
-    const text = (): string => (isShort ? oneLine(display(payload)) : display(payload));
-    if (values.json) output.write(`{"channel":${JSON.stringify(channel)},"payload":${stringify(payload)}}\n`);
+    const text = (): string => (isShort ? oneLine(payload.shown) : payload.shown);
+    if (values.json) output.write(`{"channel":${JSON.stringify(channel)},"payload":${payload.written}}\n`);
     else output.write(shown(`[emit:${channel}] ${text()}\n`));
   };
   const conducted = await conduct?.(target);
@@ -124,7 +129,9 @@ export async function run(
       process.stderr.write(failureText(outcome.failure, target.findFile, color));
       return 1;
     }
-    return reportResult(outcome.value);
+    // `main` may return a Result: an error is the program's failure.
+    if (outcome.isError) printError(outcome.value.shown);
+    return outcome.isError ? 1 : 0;
   } catch (cause) {
     if (!(cause instanceof JournalError)) throw cause;
     printError(cause.message);
@@ -140,11 +147,4 @@ export async function run(
 /** A terminal obeys what agents and models said; a file or a pipe gets it as it is. */
 function shown(text: string): string {
   return process.stdout.isTTY ? harmlessButStyles(text) : text;
-}
-
-/** `main` may return a Result: an error is the program's failure. */
-function reportResult(value: Value): number {
-  if (typeof value !== 'object' || value === null || value.kind !== 'err') return 0;
-  printError(display(value.value));
-  return 1;
 }

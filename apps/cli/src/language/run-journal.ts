@@ -1,5 +1,10 @@
-import { JournalFile, ProgramJournal, type ProgramWorld, type ReplaySummary } from '@concerto/runtime/program';
-import type { Effect } from '@concerto/vm';
+import {
+  JournalFile,
+  type ProgramEffect,
+  ProgramJournal,
+  type ProgramWorld,
+  type ReplaySummary,
+} from '@concerto/runtime/program';
 import { UsageError } from '../arguments.ts';
 import type { NextAnswer } from './input-answers.ts';
 
@@ -35,7 +40,7 @@ export function openJournal(
   });
 }
 
-function showAgain(effect: Effect, world: ProgramWorld): void {
+function showAgain(effect: ProgramEffect, world: ProgramWorld): void {
   if (effect.kind === 'emit') world.emit(effect.channel, effect.payload, effect.system);
   if (effect.kind === 'print') world.print(effect.text);
   if (effect.kind === 'log') world.log(effect.level, effect.text);

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { agentSpecOf } from '@concerto/agents';
-import { err, ok, parseDuration, type Result } from '@concerto/base';
+import { ok, parseDuration, type Result } from '@concerto/base';
 import {
   type Manifest,
   type ManifestAgent,
@@ -13,10 +13,10 @@ import { demoAgents } from '@concerto/middleware-scripted';
 import { createModels, readPrices } from '@concerto/models';
 import { Budget, Rule, type Template } from '@concerto/protocol';
 import { type Catalog, type CatalogEntry, catalogOf, type LoadedProgram, type RetentionRules } from '@concerto/runtime';
-import { compileTarget } from '../language/compile-target.ts';
 import { showsColour } from '../terminal/paint.ts';
 import { assistantEntry } from './assistant-entry.ts';
 import type { NotifyTable } from './notify-settings.ts';
+import { ProgramCompiler } from './program-compiler.ts';
 import type { NamedPrograms } from './program-shelf.ts';
 import type { ServerTable } from './server-settings.ts';
 import { spanMs } from './span-ms.ts';
@@ -70,15 +70,16 @@ export function loadCatalog(options: CatalogOptions): Configured | undefined {
   }
   if (manifest === undefined) return undefined;
   const folder = dirname(resolve(file));
+  const compiler = new ProgramCompiler();
   return {
-    catalog: catalogOf(entriesOf(manifest, folder, options), manifest.rules.map(ruleOf)),
+    catalog: catalogOf(entriesOf(manifest, folder, { ...options, compiler }), manifest.rules.map(ruleOf)),
     poolMax: manifest.pool.max_sessions,
     programsMax: manifest.pool.max_programs,
     templates: Object.entries(manifest.templates).map(([name, { title: _title, ...template }]) => ({
       name,
       ...template,
     })),
-    programs: { folder, manifest: basename(file), entries: manifest.programs },
+    programs: { folder, manifest: basename(file), entries: manifest.programs, compiler },
     server: { table: manifest.server, folder },
     notify: { table: manifest.notify, folder },
     retention: retentionOf(manifest.retention),
@@ -86,8 +87,12 @@ export function loadCatalog(options: CatalogOptions): Configured | undefined {
   };
 }
 
-export function entriesOf(manifest: Manifest, folder: string, options: CatalogOptions): readonly CatalogEntry[] {
-  const { mock } = options;
+export function entriesOf(
+  manifest: Manifest,
+  folder: string,
+  options: CatalogOptions & { readonly compiler?: ProgramCompiler },
+): readonly CatalogEntry[] {
+  const { mock, compiler = new ProgramCompiler() } = options;
   const prices = readPrices(manifest.prices);
   const models = createModels({ connections: manifest.connections, environment: process.env, mock, prices });
   return [
@@ -96,7 +101,7 @@ export function entriesOf(manifest: Manifest, folder: string, options: CatalogOp
       ([name, program]): CatalogEntry => ({
         kind: 'program',
         name,
-        load: () => loadProgram(resolve(folder, program.entry), mock, limitsOf(program)),
+        load: async () => loaded(await compiler.compile(resolve(folder, program.entry)), mock, limitsOf(program)),
         ...answeredBy(program),
         ...(program.description === undefined ? {} : { description: program.description }),
       }),
@@ -170,9 +175,13 @@ type Limits = NonNullable<LoadedProgram['limits']>;
 
 function limitsOf({ limits }: Manifest['programs'][string]): Limits | undefined {
   if (limits === undefined) return undefined;
-  const { memory, stream, ...counts } = limits;
-  const inBytes = { memory: bytesOf(memory), stream: bytesOf(stream) };
-  return Object.fromEntries(Object.entries({ ...counts, ...inBytes }).filter(([, limit]) => limit !== undefined));
+  const { memory, stream, slice, ...counts } = limits;
+  const measured = {
+    memory: bytesOf(memory),
+    stream: bytesOf(stream),
+    slice: slice === undefined ? undefined : spanMs(slice),
+  };
+  return Object.fromEntries(Object.entries({ ...counts, ...measured }).filter(([, limit]) => limit !== undefined));
 }
 
 const byteUnits = { KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 } as const;
@@ -182,11 +191,12 @@ function bytesOf(text: string | undefined): number | undefined {
   return unit === 'KiB' || unit === 'MiB' || unit === 'GiB' ? Number(number) * byteUnits[unit] : undefined;
 }
 
-function loadProgram(entry: string, mockModels: boolean, limits: Limits | undefined): Result<LoadedProgram, string> {
-  const compiled = compileTarget(entry);
-  return compiled === undefined
-    ? err(`${entry} has errors; \`concerto check ${entry}\` shows them`)
-    : ok({ ...compiled, mockModels, ...(limits === undefined ? {} : { limits }) });
+function loaded(
+  compiled: Awaited<ReturnType<ProgramCompiler['compile']>>,
+  mockModels: boolean,
+  limits: Limits | undefined,
+): Result<LoadedProgram, string> {
+  return compiled.ok ? ok({ ...compiled.value, mockModels, ...(limits === undefined ? {} : { limits }) }) : compiled;
 }
 
 function retentionOf(table: Manifest['retention']): RetentionRules {

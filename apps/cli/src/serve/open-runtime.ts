@@ -18,6 +18,7 @@ import {
   Sessions,
   systemClock,
 } from '@concerto/runtime';
+import { HostedMachines } from '@concerto/runtime/hosted';
 import type { Tracing } from '@concerto/runtime/tracing';
 import { UsageError } from '../arguments.ts';
 import { keeperOf } from './keeper-of.ts';
@@ -86,8 +87,10 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   const held = options.runs ? keeperOf(options.store, options.keepAgents, options.report) : undefined;
   const keeper = held?.agents;
   const processes = new ProcessRegister(log);
+  const machines = new HostedMachines();
   const runner = options.runs
     ? new Runner({
+        machines,
         log,
         store,
         pool,
@@ -123,6 +126,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
       const left = (await runner?.stop('the server is stopping', keeps)) ?? [];
       if (left.length > 0) await leaving?.stayed(left.map(({ pid }) => pid));
       if (leaving?.endsAll.aborted === true) for (const { name } of left) await keeper?.end(name);
+      machines.close();
       await retention.close();
       clearInterval(collecting);
       await overview.close();

@@ -48,6 +48,7 @@ export const MANIFEST_DOCS: Readonly<Record<string, string>> = {
   'programs.*.limits.size': 'Elements of one collection, characters of one text.',
   'programs.*.limits.at_once': 'Things that it does at the same time; 4096 when absent.',
   'programs.*.limits.children': 'Sessions that it may open in its life; 1000 when absent.',
+  'programs.*.limits.slice': 'How long it may compute at one go, such as "5s": a call of a built-in is not cut.',
   'programs.*.limits.stream': 'What one run may say and hear, such as "256MiB".',
   assistants: 'Models with tools that the server can start as sessions.',
   'assistants.*': 'A model with tools.',

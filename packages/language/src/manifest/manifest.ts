@@ -189,6 +189,7 @@ const program = z.strictObject({
       at_once: count.optional(),
       children: count.optional(),
       stream: bytes,
+      slice: span.optional(),
     })
     .optional(),
 });

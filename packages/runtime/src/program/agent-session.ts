@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { AgentExit } from '@concerto/agents';
 import type { Json } from '@concerto/base';
 import { folderOf, weighed } from '../session/request-risk.ts';
-import { LONGEST_TIMER_MS, OwedReplies } from './owed-replies.ts';
+import { LONGEST_TIMER_MS, OwedReplies, wantsReply } from './owed-replies.ts';
 import type { Message, ProgramAgent, ProgramAgentOutput, ProgramCall, Said, SettledMessage } from './program-agent.ts';
 import { WorldFailure } from './program-world.ts';
 import { WordQueue } from './word-queue.ts';
@@ -297,6 +297,13 @@ export class AgentSession {
     this.#roomy?.();
     this.#roomy = undefined;
     return said;
+  }
+
+  /** The first that have come, up to one that wants an answer: somebody else may give it before the program has it. */
+  ahead(most: number): readonly Said[] {
+    const said = this.#queue.first(most);
+    const asking = said.findIndex((one) => 'message' in one && wantsReply(one.message));
+    return asking < 0 ? said : said.slice(0, asking);
   }
 
   async hasRoom(): Promise<void> {

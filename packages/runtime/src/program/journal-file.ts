@@ -51,6 +51,8 @@ export type JournalTape = {
   close(): void;
   /** Without it, it is always read from the start. */
   readonly marks?: JournalMarks;
+  /** What is written of it so far, to be read once more; `isWhole`: from the start, whatever is marked. */
+  again?(isWhole: boolean): Promise<JournalTape>;
 };
 
 /** On a tape with marks what is read begins after the last one; only its first line is always there. */

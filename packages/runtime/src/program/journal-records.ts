@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '@concerto/base';
-import { type AgentOpenRequest, type Effect, type ModelRequest, stringify } from '@concerto/vm';
+import type { AgentOpenRequest, ModelRequest } from '@concerto/vm';
 import * as z from 'zod';
+import type { ProgramEffect } from './machine/machine.ts';
 
 const json = z.custom<Json>((data) => data !== undefined);
 const table = z.custom<JsonObject>((data) => typeof data === 'object' && data !== null && !Array.isArray(data));
@@ -75,14 +76,14 @@ export const mark = z.strictObject({
 export type JournalMark = z.infer<typeof mark>;
 
 /** One effect as JSON. Values of the program as the program would write them. */
-export function effectText(effect: Effect): string {
+export function effectText(effect: ProgramEffect): string {
   if (effect.kind !== 'emit' && effect.kind !== 'ask') return JSON.stringify(effect);
   const { payload, ...rest } = effect;
-  return `${JSON.stringify(rest).slice(0, -1)},"payload":${stringify(payload)}}`;
+  return `${JSON.stringify(rest).slice(0, -1)},"payload":${payload.written}}`;
 }
 
 /** The world changes by it: what led to it must not be lost. */
-export function isOutward(effect: Effect): boolean {
+export function isOutward(effect: ProgramEffect): boolean {
   switch (effect.kind) {
     case 'model':
     case 'mcp_call':
@@ -100,6 +101,6 @@ export function isOutward(effect: Effect): boolean {
 }
 
 /** Somebody is paid or has to think for the answer, or it cannot be had again. */
-export function isCostly(effect: Effect): effect is Extract<Effect, { readonly id: number }> {
+export function isCostly(effect: ProgramEffect): effect is Extract<ProgramEffect, { readonly id: number }> {
   return effect.kind === 'ask' || effect.kind === 'model_next' || ('id' in effect && isOutward(effect));
 }

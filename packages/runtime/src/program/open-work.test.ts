@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import type { ProgramRequest } from './machine/machine.ts';
 import { OpenWork } from './open-work.ts';
-import type { ProgramRequest } from './program-world.ts';
 
 const AT = 1_000_000;
 
@@ -18,7 +18,7 @@ function fate(request: ProgramRequest): unknown {
 const id = 1;
 const http = { kind: 'http', url: 'http://x', body: null, headers: {}, id } as const;
 const rows: readonly (readonly [ProgramRequest, unknown])[] = [
-  [{ kind: 'ask', channel: 'c', payload: 1, id }, 'again'],
+  [{ kind: 'ask', channel: 'c', payload: { shown: '1', written: '1' }, id }, 'again'],
   [{ kind: 'now', id }, 'again'],
   [{ kind: 'env', name: 'X', id }, 'again'],
   [{ kind: 'sleep', ms: 1000, id }, 'again for 600'],

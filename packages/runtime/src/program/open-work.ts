@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '@concerto/base';
-import type { AgentOpenRequest, Answer, Effect, ModelRequest, Overtaken, WorldError } from '@concerto/vm';
+import type { AgentOpenRequest, Answer, ModelRequest, Overtaken, WorldError } from '@concerto/vm';
 import type { OpenWorkData } from './journal-records.ts';
-import type { ProgramRequest } from './program-world.ts';
+import type { ProgramEffect, ProgramRequest } from './machine/machine.ts';
 
 /** What the VM is given from outside. */
 export type Input =
@@ -83,7 +83,7 @@ export class OpenWork {
     this.#streamed = streamed;
   }
 
-  took(effect: Effect, at?: number): void {
+  took(effect: ProgramEffect, at?: number): void {
     switch (effect.kind) {
       case 'emit':
       case 'print':

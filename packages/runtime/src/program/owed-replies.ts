@@ -6,6 +6,10 @@ export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 type Owed = { readonly type: string; readonly id: Json; readonly timer: NodeJS.Timeout };
 type Message = JsonObject & { readonly type: string };
 
+export function wantsReply({ type, expects_reply: expects }: Message): boolean {
+  return type === 'question' || type === 'approval' || expects === true;
+}
+
 /** Messages that wait for a reply, each with its own limit. */
 export class OwedReplies {
   readonly #seconds: number | undefined;
@@ -21,7 +25,7 @@ export class OwedReplies {
   handed(message: Message): void {
     const { type } = message;
     if (this.#seconds === undefined) return;
-    if (type !== 'question' && type !== 'approval' && message.expects_reply !== true) return;
+    if (!wantsReply(message)) return;
     const timer = setTimeout(() => this.#onLate(type), Math.min(this.#seconds * 1000, LONGEST_TIMER_MS));
     this.#owed.push({ type, id: message.id ?? null, timer });
   }

@@ -1,7 +1,8 @@
 import { appendFile, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Json } from '@concerto/base';
-import type { ProgramRequest } from './program-world.ts';
+import type { ProgramRequest } from './machine/machine.ts';
+
 import { WorldFailure } from './program-world.ts';
 
 /** A file above this is not read into a string of the program. */

@@ -3,7 +3,8 @@ import { request as requestHttps } from 'node:https';
 import { pipeline } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Json } from '@concerto/base';
-import { type ProgramRequest, WorldFailure } from './program-world.ts';
+import type { ProgramRequest } from './machine/machine.ts';
+import { WorldFailure } from './program-world.ts';
 
 const TIMEOUT_MS = 60_000;
 const LARGEST_BODY_BYTES = 64 * 1024 * 1024;

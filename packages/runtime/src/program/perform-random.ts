@@ -1,6 +1,6 @@
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import type { Json } from '@concerto/base';
-import type { ProgramRequest } from './program-world.ts';
+import type { ProgramRequest } from './machine/machine.ts';
 
 /** 2^53: a float of the full precision comes from two draws of this many values together. */
 const HIGH = 2 ** 26;

@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Json, unreachable } from '@concerto/base';
 import type { Clock } from '../ports.ts';
+import type { ProgramRequest } from './machine/machine.ts';
 import { performFile } from './perform-file.ts';
 import { performHttp } from './perform-http.ts';
 import { performRandom } from './perform-random.ts';
 import type { ProgramAgents } from './program-agents.ts';
 import type { ProgramModels } from './program-models.ts';
-import { type ProgramRequest, type ProgramWorld, WorldFailure } from './program-world.ts';
+import { type ProgramWorld, WorldFailure } from './program-world.ts';
 
 /** What lives longer than one request. */
 export type RequestRooms = {

@@ -159,6 +159,11 @@ export class ProgramAgents {
     return this.#sessions.get(id)?.session.take();
   }
 
+  /** Messages after it that ask for nothing, which stay where they are. */
+  ahead(id: string, most: number): readonly Json[] {
+    return this.#sessions.get(id)?.session.ahead(most) ?? [];
+  }
+
   async next(id: string): Promise<Json> {
     const open = this.#sessions.get(id);
     if (open === undefined) throw new WorldFailure('protocol', 'the session has ended');

@@ -1,19 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { ProcessIdentity } from '@concerto/agents';
-import type { JsonObject } from '@concerto/base';
+import type { Json, JsonObject } from '@concerto/base';
 import type { IrModule } from '@concerto/ir';
-import {
-  display,
-  type Effect,
-  type Outcome,
-  pendingRequests,
-  restore,
-  SnapshotError,
-  snapshot,
-  type Vm,
-} from '@concerto/vm';
+import { SnapshotError } from '@concerto/vm';
 import * as z from 'zod';
-import { JournalError, type JournalTape } from './journal-file.ts';
+import { JournalError, type JournalMarks, type JournalTape } from './journal-file.ts';
 import {
   effectText,
   header,
@@ -25,6 +16,7 @@ import {
   record,
 } from './journal-records.ts';
 import { JournalSecrets, MissingSecret } from './journal-secrets.ts';
+import type { Machine, ProgramEffect, ProgramOutcome, ProgramRequest } from './machine/machine.ts';
 import { type CachedAnswer, type Input, isLast, OpenWork, type Recovery } from './open-work.ts';
 import { TURN_STEPS } from './program-world.ts';
 
@@ -45,12 +37,19 @@ export type JournalOptions = {
   /** The system's time unless given. */
   readonly now?: () => number;
   /** Sees what the program said when it said it first. */
-  readonly onReplayed?: (effect: Effect) => void;
+  readonly onReplayed?: (effect: ProgramEffect) => void;
   /** The end of the journal is reached: of what was in it, and what is now done again. */
   readonly onReplayEnd?: (summary: ReplaySummary) => void;
 };
 
-export type Resumed = { readonly vm: Vm; readonly status: 'waiting' | 'running' };
+export type Resumed = { readonly snapshot: Json; readonly status: 'waiting' | 'running' };
+
+/** What a machine was given: where it begins, and what came after each of its turns from there on. */
+export type Past = {
+  readonly snapshot: Json | undefined;
+  readonly turn: number;
+  readonly inputs: ReadonlyMap<number, readonly Input[]>;
+};
 
 export type ReplaySummary = {
   /** Lines of the journal, without its header. */
@@ -71,6 +70,7 @@ export type ReplaySummary = {
  */
 export class ProgramJournal {
   readonly turnSteps: number;
+  readonly #module: IrModule;
   readonly #file: JournalTape;
   readonly #secrets: JournalSecrets;
   readonly #options: JournalOptions;
@@ -85,17 +85,20 @@ export class ProgramJournal {
   /** Requests whose answers must not be lost. */
   readonly #costly = new Set<number>();
   #mode: 'replaying' | 'leaving' | 'live' = 'replaying';
-  #resumed: Resumed | undefined;
+  #marked: JournalMark | undefined;
+  /** The turn that was marked. */
+  #isTurnCounted = false;
 
   constructor(module: IrModule, options: JournalOptions) {
     const { tape, replayOnly } = options;
+    this.#module = module;
     this.#options = options;
     this.#secrets = new JournalSecrets(module, options.environment, replayOnly ? 'pretend' : 'refuse');
     this.#file = tape;
     try {
       this.turnSteps = this.#readHeader(options.digest ?? digest(module));
       const marked = tape.marks?.last;
-      if (marked !== undefined) this.#takeUp(module, mark.safeParse(this.#parse(marked, z.unknown())));
+      if (marked !== undefined) this.#marked = this.#readMark(marked);
       this.#advance();
     } catch (cause) {
       this.#file.close();
@@ -103,36 +106,70 @@ export class ProgramJournal {
     }
   }
 
-  /** Where the run stood when it was last marked, once: what is read of the journal comes after it. */
-  resume(): Resumed | undefined {
-    return this.#resumed;
+  /** Where the run stood when it was last marked: what is read of the journal comes after it. */
+  get resumed(): Resumed | undefined {
+    return this.#marked && { snapshot: this.#marked.vm, status: this.#marked.status };
   }
 
-  #takeUp(module: IrModule, read: z.ZodSafeParseResult<JournalMark>): void {
-    if (!read.success) throw new SnapshotError('it is damaged', read.error);
-    const { turn, status, records, open, vm: data } = read.data;
-    const vm = restore(module, data);
+  /** A machine goes on from there; `pending` is what it waits for. */
+  takeUp(pending: readonly ProgramRequest[]): void {
+    if (this.#marked === undefined) return;
+    const { turn, records, open } = this.#marked;
     this.#turn = turn;
-    this.#records = records;
-    this.#open.load(open, pendingRequests(vm));
-    this.#resumed = { vm, status };
+    this.#records += records;
+    this.#open.load(open, pending);
+    this.#marked = undefined;
+    this.#isTurnCounted = true;
+  }
+
+  #readMark(text: string): JournalMark {
+    const read = mark.safeParse(this.#parse(text, z.unknown()));
+    if (!read.success) throw new SnapshotError('it is damaged', read.error);
+    return read.data;
+  }
+
+  /** The same from its start, where the mark is of another version of the machine. */
+  async whole(): Promise<ProgramJournal | undefined> {
+    const tape = await this.#file.again?.(true);
+    return tape && new ProgramJournal(this.#module, { ...this.#options, tape });
+  }
+
+  /** The turns that the program has taken. */
+  get turn(): number {
+    return this.#turn;
+  }
+
+  /** What the machine was given, for one that takes its place; undefined where it cannot be read again while it is written. */
+  async past(): Promise<Past | undefined> {
+    await this.#file.sync();
+    const tape = await this.#file.again?.(false);
+    if (tape === undefined) return undefined;
+    const marked = tape.marks?.last === undefined ? undefined : this.#readMark(tape.marks.last);
+    const inputs = new Map<number, Input[]>();
+    tape.next();
+    for (let text = tape.next(); text !== undefined; text = tape.next()) {
+      const found = this.#parse(text, record);
+      if (!('in' in found)) continue;
+      const given = inputs.get(found.turn) ?? [];
+      given.push(found.in);
+      inputs.set(found.turn, given);
+    }
+    return { snapshot: marked?.vm, turn: marked?.turn ?? 0, inputs };
   }
 
   /**
    * Call it after a turn, before the program is given anything: where much was written since it was last done, all that
    * the program is replaces what led to it.
    */
-  compact(vm: Vm, status: 'waiting' | 'running'): Promise<void> | undefined {
-    const { marks } = this.#file;
-    if (marks?.isDue() !== true || this.#mode !== 'live') return undefined;
-    const now: JournalMark = {
-      turn: this.#turn,
-      status,
-      records: this.#records,
-      open: this.#open.data(),
-      vm: snapshot(vm),
-    };
-    return marks.mark(this.#secrets.strike(JSON.stringify(now)));
+  compact(machine: Machine, status: 'waiting' | 'running'): Promise<void> | undefined {
+    if (this.#file.marks?.isDue() !== true || this.#mode !== 'live') return undefined;
+    return this.#mark(this.#file.marks, machine, status);
+  }
+
+  async #mark(marks: JournalMarks, machine: Machine, status: 'waiting' | 'running'): Promise<void> {
+    const rest: Omit<JournalMark, 'vm'> = { turn: this.#turn, status, records: this.#records, open: this.#open.data() };
+    const text = JSON.stringify(rest).slice(0, -1);
+    await marks.mark(this.#secrets.strike(`${text},"vm":${await machine.snapshot()}}`));
   }
 
   get isReplaying(): boolean {
@@ -173,10 +210,9 @@ export class ProgramJournal {
   }
 
   /** What the program does in its next turn. Gives back what is to be done now. */
-  took(effects: readonly Effect[]): readonly Effect[] {
-    // A turn that was marked is counted.
-    if (!this.#isStill && this.#resumed === undefined) this.#turn++;
-    this.#resumed = undefined;
+  took(effects: readonly ProgramEffect[]): readonly ProgramEffect[] {
+    if (!this.#isStill && !this.#isTurnCounted) this.#turn++;
+    this.#isTurnCounted = false;
     let at = 0;
     for (; at < effects.length && this.#next !== undefined; at++) {
       const effect = effects[at];
@@ -198,7 +234,7 @@ export class ProgramJournal {
   }
 
   /** Call it before an effect happens: one that others see must not be forgotten by a machine that goes down. */
-  secure(effect: Effect): Promise<void> | undefined {
+  secure(effect: ProgramEffect): Promise<void> | undefined {
     if (this.#options.keepsAgents !== true) return isOutward(effect) ? this.#file.sync() : undefined;
     // What goes to sessions is written with the first that they are told of it.
     if (effect.kind === 'agent_open' || effect.kind === 'agent_reply' || effect.kind === 'session') return undefined;
@@ -248,8 +284,8 @@ export class ProgramJournal {
     return this.#costly.delete(one.id) || (one.answer.ok && isLast(one.answer.value));
   }
 
-  finish(outcome: Outcome): Promise<void> | undefined {
-    const text = outcome.status === 'done' ? display(outcome.value) : outcome.failure.message;
+  finish(outcome: ProgramOutcome): Promise<void> | undefined {
+    const text = outcome.status === 'done' ? outcome.shown : outcome.failure.message;
     const line = `"end":${JSON.stringify({ status: outcome.status, text })}`;
     if (this.#next !== undefined) {
       if (!('end' in this.#next.record) || !this.#next.text.endsWith(`${this.#secrets.strike(line)}}`)) {
@@ -285,7 +321,7 @@ export class ProgramJournal {
     this.#mode = this.#records === 0 ? 'live' : 'leaving';
   }
 
-  #expect(effect: Effect): void {
+  #expect(effect: ProgramEffect): void {
     const { record: said, text } = this.#next ?? {};
     const is = this.#secrets.strike(effectText(effect));
     const isSame =

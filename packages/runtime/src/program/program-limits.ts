@@ -13,6 +13,8 @@ export const ProgramLimits = z.strictObject({
   depth: some.default(10_000),
   /** Elements of one collection, characters of one text. */
   size: some.default(32 * mebibyte),
+  /** Milliseconds of computing at one go: a slice of steps takes few of them, but a built-in is not cut. */
+  slice: some.default(5_000),
   /** Things at the same time. */
   at_once: some.default(4_096),
   /** Sessions that it opens in its life. */

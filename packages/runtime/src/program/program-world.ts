@@ -1,6 +1,7 @@
 import type { Json } from '@concerto/base';
-import type { Answer, Request, TraceEntry, Value } from '@concerto/vm';
+import type { Answer, TraceEntry } from '@concerto/vm';
 import type { Clock } from '../ports.ts';
+import type { PlainValue, ProgramRequest } from './machine/machine.ts';
 import type { LeftAgent, StartProgramAgent } from './program-agent.ts';
 
 /**
@@ -14,7 +15,7 @@ export type ProgramWorld = {
   /** The system's unless given. */
   readonly clock?: Clock;
   /** Emits, and the language's own events (`system`), in order. */
-  readonly emit: (channel: string, payload: Value, system: boolean) => void;
+  readonly emit: (channel: string, payload: PlainValue, system: boolean) => void;
   readonly print: (text: string) => void;
   /** Resolves when the world can take more output; without it, always. */
   readonly ready?: () => Promise<void>;
@@ -22,7 +23,7 @@ export type ProgramWorld = {
   readonly flush?: () => void;
   readonly log: (level: 'info' | 'warn' | 'error' | 'debug', text: string) => void;
   /** `await emit`; resolves with null when nobody answers. `request` names it within the run. */
-  readonly ask: (channel: string, payload: Value, signal: AbortSignal, request: number) => Promise<Json>;
+  readonly ask: (channel: string, payload: PlainValue, signal: AbortSignal, request: number) => Promise<Json>;
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Relative paths of `std::fs` start here. */
   readonly directory: string;
@@ -50,8 +51,6 @@ export type ProgramWorld = {
 
 /** Calls and loop turns before timers, signals and slow readers get their turn; also how many effects gather at most. */
 export const TURN_STEPS = 100_000;
-
-export type ProgramRequest = Request & { readonly id: number };
 
 /** A failure the program sees as an error value with this kind. */
 export class WorldFailure extends Error {

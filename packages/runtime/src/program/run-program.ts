@@ -1,36 +1,25 @@
 import { setImmediate } from 'node:timers/promises';
-import type { ProcessIdentity } from '@concerto/agents';
-import { type Json, unreachable } from '@concerto/base';
 import type { IrModule } from '@concerto/ir';
+import { SnapshotError } from '@concerto/vm';
 import {
-  type Answer,
-  cancel,
-  createVm,
-  type Effect,
-  failSession,
-  type Outcome,
-  overtakeHandler,
-  resume,
-  run,
-  staleMessage,
-  type Vm,
-  type VmOptions,
-  waitingPlaces,
-} from '@concerto/vm';
-import { agentSpec } from './agent-spec.ts';
-import type { CachedAnswer, Input, Recovery } from './open-work.ts';
-import { performRequest } from './perform-request.ts';
-import type { StartProgramAgent } from './program-agent.ts';
-import { ProgramAgents } from './program-agents.ts';
+  type Given,
+  type Machine,
+  MachineLost,
+  type MachineStart,
+  type Machines,
+  type ProgramEffect,
+  type ProgramOutcome,
+  type Turn,
+} from './machine/machine.ts';
+import { ownMachines } from './machine/own-machine.ts';
+import type { Input } from './open-work.ts';
 import type { ProgramJournal } from './program-journal.ts';
-import { ProgramModels } from './program-models.ts';
-import { type ProgramRequest, type ProgramWorld, type Rests, TURN_STEPS, WorldFailure } from './program-world.ts';
+import { type ProgramWorld, TURN_STEPS } from './program-world.ts';
+import { endOrphans, RequestDesk } from './request-desk.ts';
 
-export type RunOptions = {
-  readonly entry: VmOptions['entry'];
-  /** A test: emits are kept for `test_emits`. */
-  readonly capture?: boolean;
-  readonly limits?: NonNullable<VmOptions['limits']>;
+export type RunOptions = Pick<MachineStart, 'entry' | 'capture' | 'limits' | 'sliceMs'> & {
+  /** Where it is run; in this thread unless given. */
+  readonly machines?: Machines;
   /** Ends the program: what it started is ended with it. */
   readonly signal?: AbortSignal;
   /** Where what crosses between the program and the world is written, and read from when it is run again. */
@@ -40,307 +29,242 @@ export type RunOptions = {
 /** Turns of a replay before signals get their turn. */
 const REPLAYED_TURNS = 1000;
 
+/** Effects of one turn before others get their turn. */
+const EFFECTS_AT_ONCE = 500;
+
+/** So often a machine is begun again before it has taken another turn. */
+const LOSSES_MAX = 5;
+
+/** Messages that are sent ahead at most. */
+const AHEAD_MAX = 256;
+
 /** Runs a compiled program to its end, performing its effects. Nothing it started is left when this resolves. */
-export async function runProgram(module: IrModule, world: ProgramWorld, options: RunOptions): Promise<Outcome> {
-  const { signal, journal, ...vmOptions } = options;
-  const resumed = journal?.resume();
-  const vm = resumed?.vm ?? createVm(module, vmOptions);
-  const desk = new RequestDesk(module, world, journal);
-  const onAbort = (): void => {
-    cancel(vm, 'the program was interrupted');
-    desk.wake();
-  };
+export async function runProgram(module: IrModule, world: ProgramWorld, options: RunOptions): Promise<ProgramOutcome> {
+  const { signal, journal, machines = ownMachines, ...rest } = options;
+  const start = { ...rest, module };
+  const begun = await beginRun(machines, start, journal);
+  const desk = new RequestDesk(module, world, begun.journal);
+  const run = new ProgramRun({ ...begun, machines, start, world, desk, signal });
+  const onAbort = (): void => desk.wake();
   signal?.addEventListener('abort', onAbort, { once: true });
-  if (signal?.aborted === true) onAbort();
-  let replayed = 0;
-  let done = resumed && { status: resumed.status, effects: [] };
   try {
-    for (;;) {
-      await world.held?.();
-      const result = done ?? run(vm, journal?.turnSteps ?? TURN_STEPS);
-      done = undefined;
-      // An interrupted program can go on with its journal: that it was interrupted is not written there.
-      const written = signal?.aborted === true ? undefined : journal;
-      if (written === undefined) for (const effect of result.effects) desk.take(effect);
-      else await takeWritten(desk, written, world, result.effects);
-      desk.startHeld();
-      if (world.ready !== undefined && result.effects.length > 1) await world.ready();
-      if (result.status === 'done' || result.status === 'failed') {
-        await written?.finish(result);
-        return result;
-      }
-      if (written?.isReplaying === true) {
-        const { inputs, recovery, secured } = written.replay(result.status);
-        if (recovery !== undefined) {
-          await secured;
-          await endOrphans(written.orphans, world);
-          await desk.recover(recovery, written.cached);
-        }
-        give(vm, inputs);
-        if (++replayed % REPLAYED_TURNS === 0) await setImmediate();
-        continue;
-      }
-      const compacted = written?.compact(vm, result.status);
-      if (compacted !== undefined) await compacted;
-      // Timers, signals and answers get their turn even while a program only computes.
-      if (result.status === 'running') await setImmediate();
-      else if (!desk.hasInput) {
-        world.stands?.(waitingPlaces(vm));
-        world.waits?.(written === undefined ? undefined : () => desk.rests);
-        await desk.someInput();
-        world.waits?.(undefined);
-      }
-      const inputs = desk.inputs();
-      const safe = written?.got(result.status, inputs);
-      if (safe !== undefined) await safe;
-      give(vm, inputs);
-    }
+    return await run.toEnd();
   } finally {
     signal?.removeEventListener('abort', onAbort);
+    run.close();
     await desk.close();
   }
 }
 
+type Begun = {
+  readonly machine: Machine;
+  readonly journal: ProgramJournal | undefined;
+  /** The turn that it has taken already. */
+  readonly done?: Turn;
+};
+
+/** Where the journal was last marked, or at the start where that cannot be read any more. */
+async function beginRun(machines: Machines, start: MachineStart, journal: ProgramJournal | undefined): Promise<Begun> {
+  const resumed = journal?.resumed;
+  if (journal === undefined || resumed === undefined) return { machine: await machines.begin(start), journal };
+  try {
+    const machine = await machines.begin({ ...start, snapshot: resumed.snapshot });
+    journal.takeUp(machine.pending);
+    return { machine, journal, done: { status: resumed.status, effects: [] } };
+  } catch (cause) {
+    const whole = cause instanceof SnapshotError ? await journal.whole() : undefined;
+    if (whole === undefined) throw cause;
+    return { machine: await machines.begin(start), journal: whole };
+  }
+}
+
+type RunParts = Begun & {
+  readonly machines: Machines;
+  readonly start: MachineStart;
+  readonly world: ProgramWorld;
+  readonly desk: RequestDesk;
+  readonly signal: AbortSignal | undefined;
+};
+
+/** A machine with its world: what it does is written and performed, what comes is written and given to it. */
+class ProgramRun {
+  readonly #parts: RunParts;
+  #machine: Machine;
+  #lost: MachineLost | undefined;
+  #losses = 0;
+  #replayed = 0;
+  /** Sent ahead as far as the program has taken it before. */
+  #aheadMax = 1;
+
+  constructor(parts: RunParts) {
+    this.#parts = parts;
+    this.#machine = parts.machine;
+  }
+
+  async toEnd(): Promise<ProgramOutcome> {
+    const { world, desk, done } = this.#parts;
+    let taken = done;
+    let given: readonly Input[] = [];
+    for (;;) {
+      await world.held?.();
+      const turns = taken === undefined ? await this.#turns(given) : [taken];
+      taken = undefined;
+      given = [];
+      for (const [index, turn] of turns.entries()) {
+        if (index > 0) await world.held?.();
+        const journal = this.#journal;
+        await this.#take(turn, journal);
+        if (turn.status === 'done' || turn.status === 'failed') {
+          await journal?.finish(turn);
+          return turn;
+        }
+        if (index === turns.length - 1) given = await this.#next(turn.status, journal);
+        else if (this.#isAborted) break;
+        else await journal?.got(turn.status, desk.inputAhead(turn.effects));
+      }
+    }
+  }
+
+  close(): void {
+    this.#machine.close();
+  }
+
+  get #isAborted(): boolean {
+    return this.#parts.signal?.aborted === true;
+  }
+
+  /** An interrupted program can go on with its journal: that it was interrupted is not written there. */
+  get #journal(): ProgramJournal | undefined {
+    return this.#isAborted ? undefined : this.#parts.journal;
+  }
+
+  async #turns(inputs: readonly Input[]): Promise<readonly Turn[]> {
+    for (;;) {
+      const isAborted = this.#isAborted;
+      try {
+        const ended = this.#lost === undefined || isAborted ? undefined : await this.#beginAgain(this.#lost);
+        if (ended !== undefined) return [ended];
+        const ahead = isAborted || this.#parts.journal?.isReplaying === true ? undefined : this.#ahead();
+        const given = { inputs, steps: this.#parts.journal?.turnSteps ?? TURN_STEPS };
+        const made = this.#machine.turn({
+          ...given,
+          ...(ahead === undefined ? {} : { ahead }),
+          ...(isAborted ? { cancel: INTERRUPTED } : {}),
+        });
+        const turns = made instanceof Promise ? await made : made;
+        if (ahead !== undefined) this.#aheadMax = aheadNext(ahead.said.length, turns.length - 1);
+        this.#losses = 0;
+        return turns;
+      } catch (cause) {
+        if (!(cause instanceof MachineLost) || ++this.#losses > LOSSES_MAX) throw cause;
+        if (isAborted) return [interrupted];
+        this.#lost = cause;
+      }
+    }
+  }
+
+  #ahead(): Given['ahead'] {
+    return this.#machine.takesAhead ? this.#parts.desk.ahead(this.#aheadMax) : undefined;
+  }
+
+  /**
+   * Elsewhere, from what is written of it, to where it was: the same that it did is not done again, since the world has
+   * it all. A turn where it came to its end on the way, which is its own doing.
+   */
+  async #beginAgain({ isSuspect }: MachineLost): Promise<Turn | undefined> {
+    const { journal, machines, start } = this.#parts;
+    const past = await journal?.past();
+    if (journal === undefined || past === undefined) throw new Error('the process of the program has ended');
+    const { snapshot, inputs } = past;
+    this.#machine.close();
+    this.#machine = await machines.begin({ ...start, isSuspect, ...(snapshot === undefined ? {} : { snapshot }) });
+    for (let at = past.turn; at < journal.turn; at++) {
+      const [turn] = await this.#machine.turn({ inputs: inputs.get(at) ?? [], steps: journal.turnSteps });
+      if (turn?.status === 'done' || turn?.status === 'failed') return turn;
+    }
+    this.#lost = undefined;
+    return undefined;
+  }
+
+  async #take({ effects }: Turn, journal: ProgramJournal | undefined): Promise<void> {
+    const { desk, world } = this.#parts;
+    const fresh = journal === undefined ? effects : journal.took(effects);
+    for (let from = 0; from < fresh.length; from += EFFECTS_AT_ONCE) {
+      if (from > 0) await setImmediate();
+      await takeSome(fresh.slice(from, from + EFFECTS_AT_ONCE), this.#parts, journal);
+      if (world.ready !== undefined && effects.length > 1) await world.ready();
+    }
+    desk.startHeld();
+  }
+
+  /** What the program is given next. */
+  async #next(status: 'waiting' | 'running', journal: ProgramJournal | undefined): Promise<readonly Input[]> {
+    const { desk, world } = this.#parts;
+    if (journal?.isReplaying === true) return await this.#replay(status, journal);
+    await this.#compact(status, journal);
+    // Timers, signals and answers get their turn even while a program only computes.
+    if (status === 'running') await setImmediate();
+    else if (!desk.hasInput) {
+      world.stands?.(this.#machine.places());
+      world.waits?.(journal === undefined ? undefined : () => desk.rests);
+      await desk.someInput();
+      world.waits?.(undefined);
+    }
+    const inputs = desk.inputs();
+    const safe = journal?.got(status, inputs);
+    if (safe !== undefined) await safe;
+    return inputs;
+  }
+
+  async #compact(status: 'waiting' | 'running', journal: ProgramJournal | undefined): Promise<void> {
+    try {
+      await journal?.compact(this.#machine, status);
+    } catch (cause) {
+      // Its next turn finds that it is gone; what was not marked is read.
+      if (!(cause instanceof MachineLost)) throw cause;
+    }
+  }
+
+  async #replay(status: 'waiting' | 'running', journal: ProgramJournal): Promise<readonly Input[]> {
+    const { desk, world } = this.#parts;
+    const { inputs, recovery, secured } = journal.replay(status);
+    if (recovery !== undefined) {
+      await secured;
+      await endOrphans(journal.orphans, world);
+      await desk.recover(recovery, journal.cached);
+    }
+    if (++this.#replayed % REPLAYED_TURNS === 0) await setImmediate();
+    return inputs;
+  }
+}
+
+const INTERRUPTED = 'the program was interrupted';
+const interrupted: Turn = {
+  status: 'failed',
+  failure: { type: 'CancelledError', message: INTERRUPTED, trace: [], panic: false },
+  effects: [],
+};
+
+/** What is taken whole is doubled; what was left is sent again with the next. */
+function aheadNext(sent: number, taken: number): number {
+  return taken < sent ? Math.max(1, taken) : Math.min(AHEAD_MAX, 2 * sent);
+}
+
 /** Once it is written that something was said it is said: whoever is killed in between has lost it. */
-async function takeWritten(
-  desk: RequestDesk,
-  journal: ProgramJournal,
-  world: ProgramWorld,
-  effects: readonly Effect[],
+async function takeSome(
+  effects: readonly ProgramEffect[],
+  { desk, world }: RunParts,
+  journal: ProgramJournal | undefined,
 ): Promise<void> {
-  const notices: Effect['kind'][] = ['emit', 'print', 'log'];
-  for (const effect of journal.took(effects)) {
-    if (!notices.includes(effect.kind)) {
+  for (const effect of effects) {
+    if (journal !== undefined && !NOTICES.has(effect.kind)) {
       world.flush?.();
       const secured = journal.secure(effect);
       if (secured !== undefined) await secured;
     }
     desk.take(effect);
   }
-  world.flush?.();
+  if (journal !== undefined) world.flush?.();
 }
 
-function give(vm: Vm, inputs: readonly Input[]): void {
-  for (const input of inputs) {
-    switch (input.kind) {
-      case 'answer':
-        resume(vm, input.id, input.answer);
-        break;
-      case 'expired':
-        failSession(vm, input.session, input.error);
-        break;
-      case 'stale':
-        staleMessage(vm, input.agent, input.message);
-        break;
-      case 'overtaken':
-        overtakeHandler(vm, input);
-        break;
-      default:
-        unreachable(input);
-    }
-  }
-}
-
-/** Requests under way, and the answers that have come in. */
-class RequestDesk {
-  readonly #world: ProgramWorld;
-  readonly #open = new Map<number, OpenRequest>();
-  readonly #agents: ProgramAgents;
-  readonly #models: ProgramModels;
-  /** Begun before this process: made again once it is known which of them somebody still waits for. */
-  readonly #held = new Map<number, ProgramRequest>();
-  #expired: Input[] = [];
-  #arrived: Input[] = [];
-  #stale: Input[] = [];
-  #woken: (() => void) | undefined;
-  #awake = false;
-
-  constructor(module: IrModule, world: ProgramWorld, journal: ProgramJournal | undefined) {
-    this.#world = world;
-    this.#models = new ProgramModels(module, world);
-    this.#agents = new ProgramAgents(module, world.startAgent ?? processStarter(world, journal), {
-      onExpired: (session, failure) => {
-        this.#expired.push({ kind: 'expired', session, error: asWorldError(failure) });
-        this.wake();
-      },
-      onOvertaken: (overtaken) => {
-        this.#stale.push({ kind: 'overtaken', ...overtaken });
-        this.wake();
-      },
-      onStale: (agent, message) => {
-        this.#stale.push({ kind: 'stale', agent, message });
-        this.wake();
-      },
-    });
-  }
-
-  take(effect: Effect): void {
-    switch (effect.kind) {
-      case 'emit':
-        return this.#world.emit(effect.channel, effect.payload, effect.system);
-      case 'print':
-        return this.#world.print(effect.text);
-      case 'log':
-        return this.#world.log(effect.level, effect.text);
-      case 'agent_reply':
-        return this.#agents.reply(effect.session, effect.line);
-      case 'agent_close':
-        return this.#agents.close(effect.session);
-      case 'agent_handling':
-        return this.#agents.handling(effect.session, effect.handling);
-      case 'cancel':
-        this.#open.get(effect.id)?.abort();
-        this.#open.delete(effect.id);
-        this.#held.delete(effect.id);
-        return;
-      default:
-        this.#start(effect);
-    }
-  }
-
-  #start(request: ProgramRequest): void {
-    if (request.kind === 'agent_next') {
-      this.#startNext(request.id, request.session);
-      return;
-    }
-    const controller = new AbortController();
-    this.#world.watch?.(request);
-    this.#open.set(request.id, {
-      abort: () => controller.abort(),
-      rests: restsWith(request, this.#world.clock?.now() ?? Date.now()),
-    });
-    const rooms = { world: this.#world, agents: this.#agents, models: this.#models };
-    this.#await(request.id, performRequest(request, rooms, controller.signal), request);
-  }
-
-  /** The request that comes with every message of an agent: a signal for each would be most of its cost. */
-  #startNext(id: number, session: string): void {
-    // Whether it only waits for people its agent tells.
-    this.#open.set(id, { abort: () => this.#agents.abandon(session), rests: {} });
-    const said = this.#agents.said(session);
-    if (said === undefined) this.#await(id, this.#agents.next(session));
-    else this.#arrive(id, { ok: true, value: said });
-  }
-
-  #await(id: number, value: Promise<Json>, request?: ProgramRequest): void {
-    value.then(
-      (found) => this.#arrive(id, { ok: true, value: found }, request),
-      (cause: unknown) => this.#arrive(id, { ok: false, error: asWorldError(cause) }, request),
-    );
-  }
-
-  #arrive(id: number, answer: Answer, request?: ProgramRequest): void {
-    if (!this.#open.delete(id)) return;
-    if (request !== undefined) this.#world.watch?.(request, answer);
-    this.#arrived.push({ kind: 'answer', id, answer });
-    this.wake();
-  }
-
-  /** Until when nothing but people can want something of it; undefined where anything else may come. */
-  get rests(): Rests | undefined {
-    const on = this.#agents.waitForPeople;
-    if (on === undefined) return undefined;
-    let until = Number.POSITIVE_INFINITY;
-    for (const { rests } of this.#open.values()) {
-      if (rests === undefined) return undefined;
-      until = Math.min(until, rests.until ?? until);
-    }
-    return { ...(until === Number.POSITIVE_INFINITY ? {} : { until }), ...(on.length === 0 ? {} : { on }) };
-  }
-
-  wake(): void {
-    this.#awake = true;
-    this.#woken?.();
-    this.#woken = undefined;
-  }
-
-  /** Resolves when there is something for the program, or when it was cancelled. */
-  async someInput(): Promise<void> {
-    if (!this.#awake) {
-      await new Promise<void>((resolve) => {
-        this.#woken = resolve;
-      });
-    }
-    this.#awake = false;
-  }
-
-  get hasInput(): boolean {
-    return this.#arrived.length > 0 || this.#expired.length > 0 || this.#stale.length > 0;
-  }
-
-  inputs(): readonly Input[] {
-    this.#awake = false;
-    const arrived = this.#arrived;
-    this.#arrived = [];
-    // With every message of an agent: the others are rare.
-    if (this.#expired.length + this.#stale.length === 0) return arrived;
-    return [...this.#expired.splice(0), ...arrived, ...this.#stale.splice(0)];
-  }
-
-  async recover({ again, streams, calls }: Recovery, answers: readonly CachedAnswer[]): Promise<void> {
-    for (const request of again) this.#held.set(request.id, request);
-    await this.#agents.recover(calls, (await this.#world.agentsLeft?.()) ?? []);
-    this.#models.recover(streams, answers);
-  }
-
-  startHeld(): void {
-    for (const request of this.#held.values()) this.#start(request);
-    this.#held.clear();
-  }
-
-  async close(): Promise<void> {
-    for (const request of this.#open.values()) request.abort();
-    this.#open.clear();
-    await Promise.all([this.#agents.end(), this.#models.close()]);
-  }
-}
-
-type OpenRequest = { abort(): void; readonly rests?: Rests | undefined };
-
-/** How long it takes where only a person or the time can answer it; undefined for anything else. */
-function restsWith(request: ProgramRequest, now: number): Rests | undefined {
-  if (request.kind === 'ask') return {};
-  return request.kind === 'sleep' && request.limit !== true ? { until: now + request.ms } : undefined;
-}
-
-function asWorldError(cause: unknown): {
-  message: string;
-  kind?: string;
-  details?: NonNullable<WorldFailure['details']>;
-} {
-  if (cause instanceof WorldFailure) {
-    return {
-      message: cause.message,
-      kind: cause.kind,
-      ...(cause.details === undefined || cause.details === null ? {} : { details: cause.details }),
-    };
-  }
-  return { message: cause instanceof Error ? cause.message : String(cause) };
-}
-
-/** Agents that the old run had left: they would work beside those that take their place. */
-async function endOrphans(orphans: readonly ProcessIdentity[], world: ProgramWorld): Promise<void> {
-  if (orphans.length === 0) return;
-  const { endOrphan } = await import('@concerto/agents');
-  const ended = await Promise.all(orphans.map((identity) => endOrphan(identity)));
-  const count = ended.filter((wasThere) => wasThere).length;
-  if (count > 0) world.log('warn', `ended ${count} agent process${count === 1 ? '' : 'es'} that the old run had left`);
-}
-
-/** Agents as processes of our own. Most programs start none; loading what drives one takes longer than they run. */
-function processStarter(world: ProgramWorld, journal: ProgramJournal | undefined): StartProgramAgent {
-  const noticed = new Set<string>();
-  /** Once, however many processes it concerns. */
-  const onNotice = (message: string): void => {
-    if (!noticed.has(message)) world.log('info', message);
-    noticed.add(message);
-  };
-  return async (agent, { name: _name, ...options }) => {
-    const spec = await agentSpec(agent, world);
-    const { startAgent } = await import('@concerto/agents');
-    const onProcess = (identity: ProcessIdentity): void => journal?.noteProcess(identity);
-    const connection = await startAgent(spec, { ...options, onProcess, onNotice });
-    void connection.exited.then(() => journal?.noteEnd(connection.identity));
-    return connection;
-  };
-}
+const NOTICES: ReadonlySet<ProgramEffect['kind']> = new Set(['emit', 'print', 'log']);

@@ -1,5 +1,5 @@
 import type { IrModule } from '@concerto/ir';
-import { display, type Failure, type Value } from '@concerto/vm';
+import type { ProgramFailure } from './machine/machine.ts';
 import type { ProgramWorld } from './program-world.ts';
 import { type RunOptions, runProgram } from './run-program.ts';
 
@@ -21,7 +21,7 @@ export type TestResult = {
   /** Why it failed. */
   readonly message: string | undefined;
   /** With the place and the calls that led there, when the program itself failed. */
-  readonly failure: Failure | undefined;
+  readonly failure: ProgramFailure | undefined;
   readonly durationMs: number;
 };
 
@@ -32,7 +32,7 @@ export async function runTest(module: IrModule, index: number, options: TestOpti
   const { signal, show, limits, ...places } = options;
   const world: ProgramWorld = {
     ...places,
-    emit: (channel, payload) => show?.(`[emit:${channel}] ${display(payload)}\n`),
+    emit: (channel, payload) => show?.(`[emit:${channel}] ${payload.shown}\n`),
     print: (text) => show?.(text),
     log: (level, text) => show?.(`[${level.toUpperCase()}] ${text}\n`),
     ask: async () => null,
@@ -46,7 +46,8 @@ export async function runTest(module: IrModule, index: number, options: TestOpti
   });
   const durationMs = Math.round(performance.now() - started);
   const failure = outcome.status === 'failed' ? outcome.failure : undefined;
-  const problem = failure?.message ?? (outcome.status === 'done' ? errorText(outcome.value) : undefined);
+  // `?` on an error ends a test with it.
+  const problem = failure?.message ?? (outcome.status === 'done' && outcome.isError ? outcome.value.shown : undefined);
   const expected = test.expectFail;
   const passed = expected === undefined ? problem === undefined : isExpected(problem, expected.message);
   return {
@@ -59,11 +60,6 @@ export async function runTest(module: IrModule, index: number, options: TestOpti
     failure: passed || expected !== undefined ? undefined : failure,
     durationMs,
   };
-}
-
-/** `?` on an error ends a test with it. */
-function errorText(value: Value): string | undefined {
-  return typeof value === 'object' && value !== null && value.kind === 'err' ? display(value.value) : undefined;
 }
 
 function isExpected(problem: string | undefined, text: string | undefined): boolean {

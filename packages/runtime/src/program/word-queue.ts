@@ -25,6 +25,11 @@ export class WordQueue<Word> {
     return word;
   }
 
+  /** Those that are taken next. */
+  first(most: number): readonly Word[] {
+    return this.#words.slice(this.#next, this.#next + most);
+  }
+
   /** Leaves out the first of which it is true; false where there is none. */
   drop(isIt: (word: Word) => boolean): boolean {
     const index = this.#words.findIndex((word, at) => at >= this.#next && isIt(word));

@@ -60,13 +60,15 @@ export class JournalStream implements JournalTape {
   #lines: readonly string[];
   #line = 0;
   #isBegun: boolean;
+  readonly #isWhole: boolean;
   #bytes: number;
   #first: string | undefined;
   #mark: number;
   #markedAt: number;
   #markEvery = markEveryBytes;
 
-  private constructor(of: JournalOf, { lines, isBegun, marked }: Read) {
+  private constructor(of: JournalOf, { lines, isBegun, marked }: Read, isWhole: boolean) {
+    this.#isWhole = isWhole;
     this.path = `of session ${of.session}`;
     this.#of = of;
     this.#lines = lines;
@@ -90,7 +92,12 @@ export class JournalStream implements JournalTape {
   static async open(of: JournalOf, { isWhole = false } = {}): Promise<JournalStream> {
     const marked = isWhole ? undefined : await keptMark(of);
     const tail = marked === undefined ? undefined : await readAfterMark(of, marked);
-    return new JournalStream(of, tail ?? (await readWhole(of)));
+    return new JournalStream(of, tail ?? (await readWhole(of)), isWhole);
+  }
+
+  async again(isWhole: boolean): Promise<JournalStream> {
+    const { writer } = this.#of;
+    return await writer.patiently(() => JournalStream.open(this.#of, { isWhole: isWhole || this.#isWhole }));
   }
 
   #markEntry(): { readonly type: string; readonly data: string } {

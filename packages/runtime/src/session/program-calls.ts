@@ -1,7 +1,8 @@
 import type { Json, JsonObject } from '@concerto/base';
 import type { AgentEvent, Usage } from '@concerto/protocol';
 import type { Answer } from '@concerto/vm';
-import type { ProgramRequest } from '../program/program-world.ts';
+import type { ProgramRequest } from '../program/machine/machine.ts';
+
 import type { WorkerOutput } from '../worker.ts';
 import { callResult } from './child-sessions.ts';
 

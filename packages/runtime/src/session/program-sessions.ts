@@ -1,7 +1,8 @@
 import type { Json } from '@concerto/base';
 import { type IrModule, SUPERVISED } from '@concerto/ir';
 import { type SessionState, statusOf } from '@concerto/session';
-import { type ProgramRequest, WorldFailure } from '../program/program-world.ts';
+import type { ProgramRequest } from '../program/machine/machine.ts';
+import { WorldFailure } from '../program/program-world.ts';
 import type { RunOptions } from '../program/run-program.ts';
 import type { ChildSessions } from './child-sessions.ts';
 import type { ServiceRefusal } from './service-refusal.ts';

@@ -1,7 +1,7 @@
 import type { AgentOutput } from '@concerto/agents';
 import type { Json, JsonObject } from '@concerto/base';
 import { type ApprovalMessage, parseAgentLine, type QuestionMessage } from '@concerto/protocol';
-import { display, type Failure, toJson, type Value } from '@concerto/vm';
+import type { PlainValue, ProgramFailure } from '../program/machine/machine.ts';
 
 type Spoken = Extract<AgentOutput, { kind: 'message' }>;
 export type ProgramWord = Pick<Spoken, 'message' | 'raw'>;
@@ -10,11 +10,11 @@ export type ProgramWord = Pick<Spoken, 'message' | 'raw'>;
 const knownChannels: Readonly<Record<string, string>> = { progress: 'message', log: 'message', partial: 'text' };
 
 /** What `emit` says. Whatever its channel is called, it neither asks nor ends anything. */
-export function emitted(channel: string, payload: Value): ProgramWord {
-  const json = toJson(payload);
+export function emitted(channel: string, payload: PlainValue): ProgramWord {
+  const json = dataOf(payload);
   const textField = knownChannels[channel];
   if (textField === undefined) return custom(channel, isObject(json) ? json : { value: json });
-  const fields = isObject(json) ? json : { [textField]: typeof json === 'string' ? json : display(payload) };
+  const fields = isObject(json) ? json : { [textField]: typeof json === 'string' ? json : payload.shown };
   const level = channel === 'log' && fields.level === undefined ? { level: 'info' } : {};
   const read = parseAgentLine(JSON.stringify({ ...fields, ...level, type: channel }));
   if (read.kind !== 'message' || read.message.type === 'init_ack' || read.problem !== undefined) {
@@ -32,8 +32,8 @@ function custom(channel: string, fields: JsonObject): ProgramWord {
  * What `await emit` asks, with every field of its payload: one that looks like an agent's own question or approval keeps
  * its form, anything else is asked as text with the payload beside it.
  */
-export function asked(channel: string, payload: Value, id: string): ProgramWord {
-  const json = toJson(payload);
+export function asked(channel: string, payload: PlainValue, id: string): ProgramWord {
+  const json = dataOf(payload);
   const fields: JsonObject = isObject(json) ? json : {};
   if (typeof fields.description === 'string') {
     const { risk_level: risk, ...rest } = fields;
@@ -47,7 +47,7 @@ export function asked(channel: string, payload: Value, id: string): ProgramWord 
     };
     return { message: approval, raw: { ...fields, channel: fields.channel ?? channel, type: 'approval', id } };
   }
-  return question(channel, { fields, id, text: display(payload) });
+  return question(channel, { fields, id, text: payload.shown });
 }
 
 function question(
@@ -74,16 +74,19 @@ function optionText(option: Json): string {
 }
 
 /** What a program that has finished has come to. */
-export function resultOf(value: Value): JsonObject {
-  const inner = value !== null && typeof value === 'object' && value.kind === 'ok' ? value.value : value;
-  const json = toJson(inner);
+export function resultOf(value: PlainValue): JsonObject {
+  const json = dataOf(value);
   if (isObject(json)) return json;
   if (json === null) return { text: 'done' };
-  return typeof json === 'string' ? { text: json } : { text: display(inner), value: json };
+  return typeof json === 'string' ? { text: json } : { text: value.shown, value: json };
+}
+
+function dataOf({ written }: PlainValue): Json {
+  return JSON.parse(written);
 }
 
 /** With the place in the program where it happened. */
-export function failureText({ message, trace }: Failure): string {
+export function failureText({ message, trace }: ProgramFailure): string {
   const place = trace.find(({ file }) => file !== undefined);
   return place?.file === undefined ? message : `${message} (${place.file}:${place.line})`;
 }

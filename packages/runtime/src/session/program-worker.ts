@@ -2,9 +2,10 @@ import { AgentError, type AgentPrompt, type AgentVerb } from '@concerto/agents';
 import { assert, type Json, ok } from '@concerto/base';
 import { SUPERVISED } from '@concerto/ir';
 import { runningPrompt, type SessionState } from '@concerto/session';
-import { display } from '@concerto/vm';
 import { SupervisedSession } from '../answer/supervised-session.ts';
 import type { Catalog, LoadedProgram } from '../catalog.ts';
+import type { Machines } from '../program/machine/machine.ts';
+import { ownMachines } from '../program/machine/own-machine.ts';
 import type { LeftAgent } from '../program/program-agent.ts';
 import { defaultLimits, type ProgramLimits } from '../program/program-limits.ts';
 import { type ProgramWorld, type Rests, WorldFailure } from '../program/program-world.ts';
@@ -32,7 +33,12 @@ const restAfterMs = 3_000;
 /** So long a pause waits for the program's agents to hold; they go on holding after it. */
 const childrenHoldMs = 15_000;
 
-export type ProgramPorts = ChildPorts & { readonly code: ProgramCode; readonly catalog: Catalog };
+export type ProgramPorts = ChildPorts & {
+  readonly code: ProgramCode;
+  readonly catalog: Catalog;
+  /** Where programs are run; in this thread unless given. */
+  readonly machines?: Machines;
+};
 
 /** Runs a program in a session. What it runs stays as it was when it first ran, whatever became of the files. */
 export function programStarter(ports: ProgramPorts): StartWorker {
@@ -41,7 +47,7 @@ export function programStarter(ports: ProgramPorts): StartWorker {
     const state = await ports.store.state(session);
     const { version } = state ?? {};
     const kept = version === undefined ? undefined : await ports.code.get(version);
-    const loaded = kept === undefined ? entry.load() : ok(kept);
+    const loaded = kept === undefined ? await entry.load() : ok(kept);
     if (!loaded.ok) throw new AgentError('spawn-failed', loaded.error);
     const program = loaded.value;
     const code = kept === undefined || version === undefined ? await ports.code.keep(program) : version;
@@ -65,7 +71,7 @@ type ProgramStart = {
   readonly code: string;
   readonly session: string;
   readonly root: string;
-  readonly ports: ChildPorts & { readonly catalog: Catalog };
+  readonly ports: Omit<ProgramPorts, 'code'>;
   readonly writer: OwnerWriter;
   readonly epoch: number;
   /** The session that it answers for, and as whom: then its supervisor is run, not `main`. */
@@ -230,7 +236,7 @@ class ProgramWorker implements Worker {
     const place = new ProgramPlace(turn, (output) => this.#push(output));
     const world = { ...this.#world(prompt, children), stands: place.stands.bind(place) };
     const written = (): Promise<void> => this.output.read();
-    const { steps, memory, depth, size, at_once: fibers, stream } = this.#limits;
+    const { steps, memory, depth, size, at_once: fibers, stream, slice: sliceMs } = this.#limits;
     const limits = { steps, memory, depth, size, fibers };
     const run = prompt.id ?? 'run';
     const of = { log: ports.log, writer, session, run, written, bytesMax: stream };
@@ -238,14 +244,14 @@ class ProgramWorker implements Worker {
     const now = (): number => ports.clock.now();
     const journal = await openJournal(program.module, of, { digest: this.version, environment, now });
     const entry = entryOf(program.module, this.#start.supervises);
-    const outcome = await runProgram(program.module, world, { entry, signal, journal, limits });
+    const { machines = ownMachines } = ports;
+    const outcome = await runProgram(program.module, world, { entry, signal, journal, limits, sliceMs, machines });
     place.end();
     if (!this.#isDetached) await children.finishAll();
     if (signal.aborted) return;
     if (outcome.status === 'failed') return this.#fail(failureText(outcome.failure));
-    const { value } = outcome;
-    if (value !== null && typeof value === 'object' && value.kind === 'err') return this.#fail(display(value.value));
-    this.#sayPlainly({ ...resultOf(value), type: 'result' });
+    if (outcome.isError) return this.#fail(outcome.value.shown);
+    this.#sayPlainly({ ...resultOf(outcome.value), type: 'result' });
   }
 
   #world(prompt: AgentPrompt, children: ChildSessions): ProgramWorld {

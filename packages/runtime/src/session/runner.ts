@@ -3,6 +3,7 @@ import { restsUntil, type SessionState } from '@concerto/session';
 import { Answering } from '../answer/answering.ts';
 import { assistantStarter } from '../assistant/assistant-start.ts';
 import type { Catalog, CatalogEntry } from '../catalog.ts';
+import type { Machines } from '../program/machine/machine.ts';
 import type { LeftWorker, StartWorkers } from '../worker.ts';
 import { type AgentWorkerPorts, agentStarter } from './agent-worker.ts';
 import { BudgetRouting } from './budget-routing.ts';
@@ -39,6 +40,8 @@ export type RunnerOptions = ActorPorts &
     readonly rules: RuleBook;
     /** Programs at work here at the same time; more wait until one rests or ends. */
     readonly programsMax?: number;
+    /** Where programs are run; in this thread unless given. */
+    readonly machines?: Machines;
     readonly processes: Pick<ProcessRegister, 'remember' | 'forget' | 'end' | 'here' | 'isElsewhere'>;
   };
 

@@ -9,8 +9,8 @@ import { granted } from './session-routes.ts';
 export function programRoutes({ programs, sessions }: ServerContext): Hono<OnNode> {
   const routes = new Hono<OnNode>();
   routes.get('/programs', (c) => c.json({ programs: programs.list() }));
-  routes.get('/programs/:name', (c) => {
-    const source = programs.source(c.req.param('name'));
+  routes.get('/programs/:name', async (c) => {
+    const source = await programs.source(c.req.param('name'));
     if (source === undefined) throw noProgram(c.req.param('name'));
     return c.json(source);
   });
@@ -21,8 +21,8 @@ export function programRoutes({ programs, sessions }: ServerContext): Hono<OnNod
       const why = 'sources are only written on a server that listens on this machine alone';
       throw new ProblemError(403, 'read_only', why);
     }
-    if (programs.source(name) === undefined) throw noProgram(name);
-    const written = programs.write(name, file);
+    if ((await programs.source(name)) === undefined) throw noProgram(name);
+    const written = await programs.write(name, file);
     if (written.ok) return c.json(written.value);
     if (written.error === 'stale_file') {
       throw new ProblemError(409, 'stale_file', `${file.path} was changed since it was read; read it again`);
