@@ -23,7 +23,7 @@ export function compileTarget(path: string | undefined): CompiledTarget | undefi
 }
 
 /** `complaints` is what there is to say of it, as it is shown. */
-export type Compilation = { readonly compiled: CompiledTarget | undefined; readonly complaints: string };
+type Compilation = { readonly compiled: CompiledTarget | undefined; readonly complaints: string };
 
 export function compileQuietly(path: string | undefined, color: boolean): Compilation {
   if (path?.endsWith('.conc-ir') === true) return readCompiled(path);

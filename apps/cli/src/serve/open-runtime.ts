@@ -83,11 +83,11 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   const overview = new Overview({ log, store, index: new SessionIndex(log), clock, report: options.report });
   const rules = new RuleBook({ log, catalog: options.catalog, mintId });
   const { catalog, folders } = options;
-  const sessions = new Sessions({ log, store, pool, rules, catalog, clock, mintId, folders });
+  const machines = new HostedMachines();
+  const sessions = new Sessions({ log, store, pool, rules, catalog, clock, mintId, folders, machines });
   const held = options.runs ? keeperOf(options.store, options.keepAgents, options.report) : undefined;
   const keeper = held?.agents;
   const processes = new ProcessRegister(log);
-  const machines = new HostedMachines();
   const runner = options.runs
     ? new Runner({
         machines,

@@ -3,7 +3,7 @@ import type { Json } from '@concerto/base';
 import { type IrModule, SUPERVISED } from '@concerto/ir';
 import { addUsage, type PublicEvent, type SuspendEvent, type Usage } from '@concerto/protocol';
 import { isRequest, type ReplayedAnswer } from '@concerto/rules';
-import type { ProgramRequest } from '../program/machine/machine.ts';
+import type { Machines, ProgramRequest } from '../program/machine/machine.ts';
 import type { ProgramAgent, ProgramAgentOutput, ProgramCall } from '../program/program-agent.ts';
 import { defaultLimits } from '../program/program-limits.ts';
 import { type ProgramWorld, WorldFailure } from '../program/program-world.ts';
@@ -29,6 +29,8 @@ export type ReplayOptions = Pick<ProgramWorld, 'environment' | 'directory' | 'pr
   readonly withinMs?: number;
   /** What it was not asked by then is left to the next. */
   readonly signal?: AbortSignal;
+  /** Where it is run; in this thread unless given. */
+  readonly machines?: Machines | undefined;
 };
 
 /** Waiting is done in real time, so there is not much of it. */
@@ -44,7 +46,7 @@ export async function replaySupervisor(
   past: PastSession,
   options: ReplayOptions,
 ): Promise<ReadonlyMap<string, ReplayedAnswer>> {
-  const { name, withinMs = answerWithinMs, signal, ...places } = options;
+  const { name, withinMs = answerWithinMs, signal, machines, ...places } = options;
   const stop = new AbortController();
   const recorded = new RecordedSession(past, withinMs);
   const world: ProgramWorld = {
@@ -64,7 +66,7 @@ export async function replaySupervisor(
   const entry = entryOf(module, { session: past.id, name, as: `supervisor:${name}` });
   const { steps, memory, depth, size, at_once: fibers } = defaultLimits;
   const limits = { steps, memory, depth, size, fibers };
-  const run = runProgram(module, world, { entry, limits, signal: stop.signal });
+  const run = runProgram(module, world, { entry, limits, signal: stop.signal, machines });
   const ended = run.then((outcome) => {
     recorded.left(outcome.status === 'failed' ? failureText(outcome.failure) : 'it does not listen any more');
   });

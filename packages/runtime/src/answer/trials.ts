@@ -20,6 +20,7 @@ import {
 } from '@concerto/rules';
 import type { Catalog, LoadedProgram } from '../catalog.ts';
 import type { Environment } from '../ports.ts';
+import type { Machines } from '../program/machine/machine.ts';
 import { testProgram } from '../program/test-program.ts';
 import type { RuleBook } from '../session/rule-book.ts';
 import { refusal, type ServiceRefusal } from '../session/service-refusal.ts';
@@ -34,6 +35,8 @@ export type TrialPorts = {
   readonly catalog: Catalog;
   readonly rules: RuleBook;
   readonly environment?: Environment;
+  /** Where programs are run; in this thread unless given. */
+  readonly machines?: Machines;
 };
 
 type Past = {
@@ -60,15 +63,17 @@ export class Trials {
   /** Runs the tests of a program. */
   async test(program: string, signal?: AbortSignal): Promise<Result<ProgramTests, ServiceRefusal>> {
     return await this.#alone(async () => {
-      const loaded = this.#load(program);
-      return loaded.ok ? ok(await testProgram(loaded.value, { environment: this.#environment, signal })) : loaded;
+      const loaded = await this.#load(program);
+      if (!loaded.ok) return loaded;
+      const { machines } = this.#ports;
+      return ok(await testProgram(loaded.value, { environment: this.#environment, signal, machines }));
     });
   }
 
   /** What a policy would have said to what was asked before. */
   async try(policy: TryPolicy, signal?: AbortSignal): Promise<Result<PolicyTried, ServiceRefusal>> {
     return await this.#alone(async () => {
-      const judge = this.#judgeOf(policy);
+      const judge = await this.#judgeOf(policy);
       if (!judge.ok) return judge;
       const late = AbortSignal.timeout(triedWithinMs);
       const ending = signal === undefined ? late : AbortSignal.any([late, signal]);
@@ -90,16 +95,16 @@ export class Trials {
     return this.#ports.environment ?? process.env;
   }
 
-  #load(program: string): Result<LoadedProgram, ServiceRefusal> {
+  async #load(program: string): Promise<Result<LoadedProgram, ServiceRefusal>> {
     const entry = this.#ports.catalog.find('program', program);
     if (entry?.kind !== 'program')
       return err(refusal('no_such_program', `there is no program ${JSON.stringify(program)}`));
-    const loaded = entry.load();
+    const loaded = await entry.load();
     return loaded.ok ? loaded : err(refusal('broken_program', loaded.error));
   }
 
-  #judgeOf({ rules, supervisor }: TryPolicy): Result<Judge, ServiceRefusal> {
-    if (supervisor !== undefined && rules === undefined) return this.#supervisor(supervisor);
+  async #judgeOf({ rules, supervisor }: TryPolicy): Promise<Result<Judge, ServiceRefusal>> {
+    if (supervisor !== undefined && rules === undefined) return await this.#supervisor(supervisor);
     if (rules === undefined || supervisor !== undefined)
       return err(refusal('invalid_policy', 'name `rules` or a `supervisor`, and not both'));
     return ok({
@@ -111,14 +116,22 @@ export class Trials {
     });
   }
 
-  #supervisor(name: string): Result<Judge, ServiceRefusal> {
-    const loaded = this.#load(name);
+  async #supervisor(name: string): Promise<Result<Judge, ServiceRefusal>> {
+    const loaded = await this.#load(name);
     if (!loaded.ok) return loaded;
     const { module, projectDirectory } = loaded.value;
     if ((module.supervisors ?? []).length === 0)
       return err(refusal('no_supervisor', `${name} has no function with \`@supervisor\``));
     const environment = this.#environment;
-    const places = { name, environment, directory: projectDirectory, projectDirectory, withinMs: answerWithinMs };
+    const { machines } = this.#ports;
+    const places = {
+      name,
+      environment,
+      directory: projectDirectory,
+      projectDirectory,
+      withinMs: answerWithinMs,
+      machines,
+    };
     return ok({
       judge: async ({ whose: { id }, events, requests }, signal) => {
         const asked = new Set(requests.filter(comesToSupervisor).map(({ requestId }) => requestId));

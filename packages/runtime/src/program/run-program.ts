@@ -19,7 +19,7 @@ import { endOrphans, RequestDesk } from './request-desk.ts';
 
 export type RunOptions = Pick<MachineStart, 'entry' | 'capture' | 'limits' | 'sliceMs'> & {
   /** Where it is run; in this thread unless given. */
-  readonly machines?: Machines;
+  readonly machines?: Machines | undefined;
   /** Ends the program: what it started is ended with it. */
   readonly signal?: AbortSignal;
   /** Where what crosses between the program and the world is written, and read from when it is run again. */
@@ -174,7 +174,7 @@ class ProgramRun {
   async #beginAgain({ isSuspect }: MachineLost): Promise<Turn | undefined> {
     const { journal, machines, start } = this.#parts;
     const past = await journal?.past();
-    if (journal === undefined || past === undefined) throw new Error('the process of the program has ended');
+    if (journal === undefined || past === undefined) return gone;
     const { snapshot, inputs } = past;
     this.#machine.close();
     this.#machine = await machines.begin({ ...start, isSuspect, ...(snapshot === undefined ? {} : { snapshot }) });
@@ -242,6 +242,18 @@ const INTERRUPTED = 'the program was interrupted';
 const interrupted: Turn = {
   status: 'failed',
   failure: { type: 'CancelledError', message: INTERRUPTED, trace: [], panic: false },
+  effects: [],
+};
+
+/** What nobody has written down cannot be begun again. */
+const gone: Turn = {
+  status: 'failed',
+  failure: {
+    type: 'LimitError',
+    message: 'the process in which the program ran has ended',
+    trace: [],
+    panic: false,
+  },
   effects: [],
 };
 

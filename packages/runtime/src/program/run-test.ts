@@ -5,12 +5,13 @@ import { type RunOptions, runProgram } from './run-program.ts';
 
 type Places = 'environment' | 'directory' | 'projectDirectory' | 'mockModels' | 'refuses';
 
-export type TestOptions = Pick<ProgramWorld, Places> & {
-  readonly limits?: NonNullable<RunOptions['limits']>;
-  readonly signal?: AbortSignal;
-  /** What tests emit and print is dropped unless somebody wants to see it. */
-  readonly show?: (text: string) => void;
-};
+export type TestOptions = Pick<ProgramWorld, Places> &
+  Pick<RunOptions, 'machines' | 'sliceMs'> & {
+    readonly limits?: NonNullable<RunOptions['limits']>;
+    readonly signal?: AbortSignal;
+    /** What tests emit and print is dropped unless somebody wants to see it. */
+    readonly show?: (text: string) => void;
+  };
 
 export type TestResult = {
   readonly description: string;
@@ -29,7 +30,7 @@ export type TestResult = {
 export async function runTest(module: IrModule, index: number, options: TestOptions): Promise<TestResult> {
   const test = module.tests[index];
   if (test === undefined) throw new RangeError(`the program has no test ${index}`);
-  const { signal, show, limits, ...places } = options;
+  const { signal, show, limits, machines, sliceMs, ...places } = options;
   const world: ProgramWorld = {
     ...places,
     emit: (channel, payload) => show?.(`[emit:${channel}] ${payload.shown}\n`),
@@ -41,6 +42,8 @@ export async function runTest(module: IrModule, index: number, options: TestOpti
   const outcome = await runProgram(module, world, {
     entry: { test: index },
     capture: true,
+    machines,
+    sliceMs,
     ...(signal === undefined ? {} : { signal }),
     ...(limits === undefined ? {} : { limits }),
   });

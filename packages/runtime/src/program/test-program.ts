@@ -2,8 +2,8 @@ import { relative, sep } from 'node:path';
 import type { ProgramTest, ProgramTests } from '@concerto/protocol';
 import type { LoadedProgram } from '../catalog.ts';
 import type { Environment } from '../ports.ts';
+import type { Machines, ProgramRequest } from './machine/machine.ts';
 import { defaultLimits } from './program-limits.ts';
-import type { ProgramRequest } from './program-world.ts';
 import { runTest, type TestResult } from './run-test.ts';
 
 /** A test that does nothing for so long is ended; when the time for all is over, the others are not begun. */
@@ -11,7 +11,11 @@ const testWithinMs = 10_000;
 const allWithinMs = 60_000;
 const outputMax = 4_000;
 
-export type TestedProgram = { readonly environment: Environment; readonly signal?: AbortSignal | undefined };
+export type TestedProgram = {
+  readonly environment: Environment;
+  readonly signal?: AbortSignal | undefined;
+  readonly machines?: Machines | undefined;
+};
 
 /**
  * Runs the tests of a program in a server, one after the other, within the limits of its sessions. A test that forgot to mock an
@@ -19,9 +23,9 @@ export type TestedProgram = { readonly environment: Environment; readonly signal
  */
 export async function testProgram(
   { module, projectDirectory, mockModels = false, limits }: LoadedProgram,
-  { environment, signal }: TestedProgram,
+  { environment, signal, machines }: TestedProgram,
 ): Promise<ProgramTests> {
-  const { steps, memory, depth, size, at_once: fibers } = { ...defaultLimits, ...limits };
+  const { steps, memory, depth, size, at_once: fibers, slice: sliceMs } = { ...defaultLimits, ...limits };
   const places = { environment, directory: projectDirectory, projectDirectory, mockModels };
   const until = performance.now() + allWithinMs;
   const tests: ProgramTest[] = [];
@@ -38,6 +42,8 @@ export async function testProgram(
       ...places,
       refuses: (request) => whyNot(request, mockModels),
       limits: { steps, memory, depth, size, fibers },
+      sliceMs,
+      machines,
       signal: signal === undefined ? late : AbortSignal.any([late, signal]),
       show: (text) => {
         output = (output + text).slice(0, outputMax);

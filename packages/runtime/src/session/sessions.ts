@@ -36,6 +36,7 @@ import {
 import { Trials } from '../answer/trials.ts';
 import type { Catalog } from '../catalog.ts';
 import type { Clock, Environment, MintId } from '../ports.ts';
+import type { Machines } from '../program/machine/machine.ts';
 import { agentInfos } from './agent-capabilities.ts';
 import { canContinue } from './agent-conversation.ts';
 import { type AuditQuery, auditPage } from './audit-page.ts';
@@ -75,6 +76,8 @@ export type SessionsOptions = {
   /** Where secrets are looked up; our own variables unless given. */
   readonly environment?: Environment;
   readonly folders?: readonly string[];
+  /** Where programs are tried; in this thread unless given. */
+  readonly machines?: Machines;
 };
 
 /** `messageId` is what the caller calls the prompt. */

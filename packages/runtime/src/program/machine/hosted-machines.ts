@@ -117,7 +117,7 @@ class MachineHost {
     return this.#machines.size;
   }
 
-  async begin({ module, sliceMs, isSuspect: _, ...start }: MachineStart, isAlone: boolean): Promise<Machine> {
+  async begin({ module, sliceMs, isSuspect: _isSuspect, ...start }: MachineStart, isAlone: boolean): Promise<Machine> {
     clearTimeout(this.#idle);
     const machine = ++this.#numbers;
     this.#machines.add(machine);

@@ -71,7 +71,7 @@ export type MachineStart = Pick<VmOptions, 'entry' | 'capture' | 'limits'> & {
   /** What `snapshot` gave; one of another version is refused with a SnapshotError. */
   readonly snapshot?: Json;
   /** How long one slice may hold its thread. */
-  readonly sliceMs?: number;
+  readonly sliceMs?: number | undefined;
   /** It shares its thread with nobody: another that did so ran out of memory, and it may have been through this one. */
   readonly isSuspect?: boolean;
 };
