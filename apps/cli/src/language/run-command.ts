@@ -1,8 +1,10 @@
 import { harmless } from '@concerto/base';
+import type { FindFile } from '@concerto/language';
 import {
   JournalError,
   type PlainValue,
   type ProgramJournal,
+  type ProgramOutcome,
   type ProgramWorld,
   runProgram,
 } from '@concerto/runtime/program';
@@ -124,14 +126,7 @@ export async function run(
     });
     output.flush();
     if (interruption.signal.aborted) return EXIT_INTERRUPTED;
-    const color = showsColour(process.stderr);
-    if (outcome.status === 'failed') {
-      process.stderr.write(failureText(outcome.failure, target.findFile, color));
-      return 1;
-    }
-    // `main` may return a Result: an error is the program's failure.
-    if (outcome.isError) printError(outcome.value.shown);
-    return outcome.isError ? 1 : 0;
+    return reportResult(outcome, target.findFile);
   } catch (cause) {
     if (!(cause instanceof JournalError)) throw cause;
     printError(cause.message);
@@ -147,4 +142,14 @@ export async function run(
 /** A terminal obeys what agents and models said; a file or a pipe gets it as it is. */
 function shown(text: string): string {
   return process.stdout.isTTY ? harmlessButStyles(text) : text;
+}
+
+/** `main` may return a Result: an error is the program's failure. */
+function reportResult(outcome: ProgramOutcome, findFile: FindFile): number {
+  if (outcome.status === 'failed') {
+    process.stderr.write(failureText(outcome.failure, findFile, showsColour(process.stderr)));
+    return 1;
+  }
+  if (outcome.isError) printError(outcome.value.shown);
+  return outcome.isError ? 1 : 0;
 }

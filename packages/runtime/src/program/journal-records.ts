@@ -1,7 +1,13 @@
+import { createHash } from 'node:crypto';
 import type { Json, JsonObject } from '@concerto/base';
+import type { IrModule } from '@concerto/ir';
 import type { AgentOpenRequest, ModelRequest } from '@concerto/vm';
 import * as z from 'zod';
 import type { ProgramEffect } from './machine/machine.ts';
+import type { Input } from './open-work.ts';
+
+/** Raised by a change of this format; a journal of another version is refused. */
+export const JOURNAL_VERSION = 1;
 
 const json = z.custom<Json>((data) => data !== undefined);
 const table = z.custom<JsonObject>((data) => typeof data === 'object' && data !== null && !Array.isArray(data));
@@ -103,4 +109,33 @@ export function isOutward(effect: ProgramEffect): boolean {
 /** Somebody is paid or has to think for the answer, or it cannot be had again. */
 export function isCostly(effect: ProgramEffect): effect is Extract<ProgramEffect, { readonly id: number }> {
   return effect.kind === 'ask' || effect.kind === 'model_next' || ('id' in effect && isOutward(effect));
+}
+
+type Run = { readonly module: string; readonly arguments: JsonObject };
+
+/** Of what a journal is that is not of this run; undefined where it is. */
+export function whyAnother(found: z.infer<typeof header>, run: Run): string | undefined {
+  if (found.version !== JOURNAL_VERSION) return `version ${found.version}, not ${JOURNAL_VERSION}`;
+  if (found.module !== run.module) {
+    return 'another program, or the program has changed since; take another file, or the program as it was';
+  }
+  const [was, is] = [JSON.stringify(found.arguments), JSON.stringify(run.arguments)];
+  return was === is ? undefined : `a run with other arguments: ${was}, now ${is}`;
+}
+
+/** What came after each turn. */
+export function inputsOf(next: () => JournalRecord | undefined): ReadonlyMap<number, readonly Input[]> {
+  const inputs = new Map<number, Input[]>();
+  for (let found = next(); found !== undefined; found = next()) {
+    if (!('in' in found)) continue;
+    const given = inputs.get(found.turn) ?? [];
+    given.push(found.in);
+    inputs.set(found.turn, given);
+  }
+  return inputs;
+}
+
+/** Names of files are for people; the same program in another directory is the same. */
+export function digestOf({ files: _files, name: _name, ...module }: IrModule): string {
+  return createHash('sha256').update(JSON.stringify(module)).digest('hex');
 }

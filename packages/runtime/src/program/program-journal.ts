@@ -1,66 +1,27 @@
-import { createHash } from 'node:crypto';
 import type { ProcessIdentity } from '@concerto/agents';
-import type { Json, JsonObject } from '@concerto/base';
 import type { IrModule } from '@concerto/ir';
 import { SnapshotError } from '@concerto/vm';
 import * as z from 'zod';
 import { JournalError, type JournalMarks, type JournalTape } from './journal-file.ts';
+import type { JournalOptions, Past, ReplaySummary, Resumed } from './journal-options.ts';
 import {
+  digestOf,
   effectText,
   header,
+  inputsOf,
   isCostly,
   isOutward,
+  JOURNAL_VERSION,
   type JournalMark,
   type JournalRecord,
   mark,
   record,
+  whyAnother,
 } from './journal-records.ts';
 import { JournalSecrets, MissingSecret } from './journal-secrets.ts';
 import type { Machine, ProgramEffect, ProgramOutcome, ProgramRequest } from './machine/machine.ts';
 import { type CachedAnswer, type Input, isLast, OpenWork, type Recovery } from './open-work.ts';
 import { TURN_STEPS } from './program-world.ts';
-
-/** Raised by a change of this format; a journal of another version is refused. */
-const JOURNAL_VERSION = 1;
-
-export type JournalOptions = {
-  readonly tape: JournalTape;
-  /** Of the program, where it is known; else it is made from the module. */
-  readonly digest?: string;
-  /** Its agents outlive the run: they are sessions of a server. */
-  readonly keepsAgents?: boolean;
-  /** Never goes on where the journal ends, and never writes. */
-  readonly replayOnly: boolean;
-  /** What the program was called with, as far as it matters to what it does. */
-  readonly arguments: JsonObject;
-  readonly environment: Readonly<Record<string, string | undefined>>;
-  /** The system's time unless given. */
-  readonly now?: () => number;
-  /** Sees what the program said when it said it first. */
-  readonly onReplayed?: (effect: ProgramEffect) => void;
-  /** The end of the journal is reached: of what was in it, and what is now done again. */
-  readonly onReplayEnd?: (summary: ReplaySummary) => void;
-};
-
-export type Resumed = { readonly snapshot: Json; readonly status: 'waiting' | 'running' };
-
-/** What a machine was given: where it begins, and what came after each of its turns from there on. */
-export type Past = {
-  readonly snapshot: Json | undefined;
-  readonly turn: number;
-  readonly inputs: ReadonlyMap<number, readonly Input[]>;
-};
-
-export type ReplaySummary = {
-  /** Lines of the journal, without its header. */
-  readonly records: number;
-  /** The program had come to its end. */
-  readonly isFinished: boolean;
-  /** Sessions with agents that were open and are lost. */
-  readonly lostSessions: number;
-  /** Requests that had no answer and are made again. */
-  readonly askedAgain: number;
-};
 
 /**
  * What crosses between a program and the world, in the order it does. A program that is run again with its journal is
@@ -96,7 +57,7 @@ export class ProgramJournal {
     this.#secrets = new JournalSecrets(module, options.environment, replayOnly ? 'pretend' : 'refuse');
     this.#file = tape;
     try {
-      this.turnSteps = this.#readHeader(options.digest ?? digest(module));
+      this.turnSteps = this.#readHeader(options.digest ?? digestOf(module));
       const marked = tape.marks?.last;
       if (marked !== undefined) this.#marked = this.#readMark(marked);
       this.#advance();
@@ -145,15 +106,12 @@ export class ProgramJournal {
     const tape = await this.#file.again?.(false);
     if (tape === undefined) return undefined;
     const marked = tape.marks?.last === undefined ? undefined : this.#readMark(tape.marks.last);
-    const inputs = new Map<number, Input[]>();
+    // The header.
     tape.next();
-    for (let text = tape.next(); text !== undefined; text = tape.next()) {
-      const found = this.#parse(text, record);
-      if (!('in' in found)) continue;
-      const given = inputs.get(found.turn) ?? [];
-      given.push(found.in);
-      inputs.set(found.turn, given);
-    }
+    const inputs = inputsOf(() => {
+      const text = tape.next();
+      return text === undefined ? undefined : this.#parse(text, record);
+    });
     return { snapshot: marked?.vm, turn: marked?.turn ?? 0, inputs };
   }
 
@@ -380,21 +338,9 @@ export class ProgramJournal {
       return TURN_STEPS;
     }
     const found = this.#parse(text, header);
-    if (found.version !== JOURNAL_VERSION) {
-      throw new JournalError('changed', `the journal ${path} is of version ${found.version}, not ${JOURNAL_VERSION}`);
-    }
-    if (found.module !== module) {
-      throw new JournalError(
-        'changed',
-        `the journal ${path} is of another program, or the program has changed since; take another file, or the program as it was`,
-      );
-    }
-    if (!replayOnly && JSON.stringify(found.arguments) !== JSON.stringify(this.#options.arguments)) {
-      throw new JournalError(
-        'changed',
-        `the journal ${path} is of a run with other arguments: ${JSON.stringify(found.arguments)}, now ${JSON.stringify(this.#options.arguments)}`,
-      );
-    }
+    const { arguments: given } = this.#options;
+    const changed = whyAnother(found, { module, arguments: replayOnly ? found.arguments : given });
+    if (changed !== undefined) throw new JournalError('changed', `the journal ${path} is of ${changed}`);
     return found.turn_steps;
   }
 
@@ -418,11 +364,6 @@ export class ProgramJournal {
       ...found,
     });
   }
-}
-
-/** Names of files are for people; the same program in another directory is the same. */
-function digest({ files: _files, name: _name, ...module }: IrModule): string {
-  return createHash('sha256').update(JSON.stringify(module)).digest('hex');
 }
 
 const SHORT = 200;

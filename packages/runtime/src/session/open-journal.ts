@@ -1,6 +1,7 @@
 import type { IrModule } from '@concerto/ir';
 import { SnapshotError } from '@concerto/vm';
-import { type JournalOptions, ProgramJournal } from '../program/program-journal.ts';
+import type { JournalOptions } from '../program/journal-options.ts';
+import { ProgramJournal } from '../program/program-journal.ts';
 import { type JournalOf, JournalStream } from './journal-stream.ts';
 
 type Given = Pick<JournalOptions, 'digest' | 'environment' | 'now'>;
