@@ -269,6 +269,13 @@ test('when the keeper is killed too, sessions are interrupted, and the reason sa
   expect((await after.get(`/api/sessions/${id}/messages`)).body.pending).toEqual([
     expect.objectContaining({ content: 'for later', status: 'pending' }),
   ]);
+  const { url = '', token = '' } = server ?? {};
+  const attached = runConcerto(['sessions', 'attach', id, '--url', url, '--token', token]);
+  await expect
+    .poll(attached.said, { timeout: 20_000 })
+    .toContain(`its turn was cut: concerto sessions resume ${id} goes on`);
+  attached.interrupt();
+  expect((await attached.ended).out).toMatch(/no keeper .* holds it; turn 1 was cut, its open request was withdrawn/);
   const failed = await after.until(once.id, (event) => event.type === 'finish');
   expect(failed.slice(-3)).toMatchObject([{ type: 'status', status: 'failed' }, { type: 'error' }, { type: 'finish' }]);
 });

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
@@ -108,9 +108,10 @@ async function lastStep(page: Page): Promise<number> {
   return Math.max(0, ...[...shown.matchAll(/Step (\d+) of 60/g)].map(([, step]) => Number(step)));
 }
 
-test('a server that is killed and comes back: the page says so, reconnects by itself, and has everything', async () => {
+test('a server that is killed and comes back: the page says so, reconnects by itself, and has everything; without its keeper it says what was lost', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'concerto-restart-'));
   const store = ['--store', 'sqlite:store.db'];
+  let third: StartedServer | undefined;
   const first = await startServer({ folder, args: store });
   const { context, page } = await visit(browser, first.entrance);
   await startSession(page, 'slow', 'Outlives its server');
@@ -130,12 +131,27 @@ test('a server that is killed and comes back: the page says so, reconnects by it
     const step = await lastStep(page);
     await expect.poll(() => lastStep(page), { timeout: 45_000 }).toBeGreaterThan(step);
     expect(await page.locator('.prompt').count()).toBe(1);
+    const keeper: { pid: number } = JSON.parse(await readFile(join(folder, 'keeper/keeper.json'), 'utf8'));
+    await second.kill();
+    process.kill(keeper.pid, 'SIGKILL');
+    third = await startServer({ folder, args: [...store, '--port', String(first.port)] });
+    const cut = page.getByRole('region', { name: 'The turn was cut' });
+    await cut.getByText('Turn 1 was cut').waitFor({ timeout: 45_000 });
+    await page
+      .getByText(/no keeper on this machine holds it/)
+      .first()
+      .waitFor();
+    await page.getByRole('button', { name: 'Go on' }).waitFor();
+    await cut.getByRole('button', { name: 'Run again' }).click();
+    await statusBadge(page, 'Working').waitFor({ timeout: 45_000 });
+    await expect.poll(() => page.locator('.prompt').count(), patience).toBe(2);
   } finally {
     await context.close();
-    await second.stop();
+    await third?.kill();
+    await second.kill();
     await rm(folder, { recursive: true, force: true });
   }
-}, 120_000);
+}, 180_000);
 
 test('a tab that nobody looks at gives its connection back, and has everything when it is looked at again', async () => {
   const { context, page } = await visit(browser, server.entrance);

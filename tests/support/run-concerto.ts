@@ -5,6 +5,8 @@ const endsWithinMs = 60_000;
 
 export type ConcertoRun = {
   readonly ended: Promise<{ readonly code: number | null; readonly out: string; readonly err: string }>;
+  /** Up to now. */
+  readonly said: () => string;
   readonly interrupt: () => void;
   /** As a power cut would. */
   readonly kill: () => void;
@@ -36,6 +38,7 @@ export function runConcerto(
       child.on('error', reject);
       child.on('close', (code) => resolve({ code, out, err }));
     }),
+    said: () => out,
     interrupt: () => void child.kill('SIGINT'),
     kill: () => void child.kill('SIGKILL'),
   };
