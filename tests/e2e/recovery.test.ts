@@ -203,6 +203,11 @@ test('`concerto agents` shows who is kept, `concerto stop` stops the server and 
   );
   expect((await concerto('stop', '--agents', ...store)).out).toBe('1 agent ended\n');
   expect(() => process.kill(agent.pid, 0)).toThrow('ESRCH');
+  server = await startServer({ folder, args: store, env });
+  const again = apiOf(server);
+  const other = await again.start({ agent: 'puppet', prompt: steps({ hang: true }) });
+  await again.until(other.id, (event) => event.type === 'functionCall');
+  expect((await concerto('stop', '--agents', ...store)).out).toMatch(/has stopped\n1 agent ended\n$/);
   expect((await concerto('agents', 'ls', ...store)).out).toBe('no agents are kept here\n');
   expect(await concerto('stop', ...store)).toMatchObject({ code: 1, err: expect.stringContaining('no server runs') });
 });

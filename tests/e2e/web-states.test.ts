@@ -55,9 +55,25 @@ test('a full pool is told with its numbers, and one can wait for a slot', async 
   await page.getByRole('link', { name: 'All sessions', exact: true }).click();
   await page.getByRole('link', { name: /Me too/ }).click();
   await page.getByRole('region', { name: 'Result of turn 1' }).getByText('Me too').waitFor();
+  // Made smaller than what runs: nobody is ended, and it is not said that two of one run.
+  await poolMax(2);
+  for (const prompt of ['First at work', 'Second at work']) {
+    await page.goto(server.url);
+    await startSession(page, 'slow', prompt);
+    await page.getByText('Step 1 of 60').waitFor();
+  }
+  await poolMax(1);
+  await page.goto(server.url);
+  await page.getByText('2 still run, 1 slots').waitFor();
+  for (const prompt of [/First at work/, /Second at work/]) {
+    await page.goto(server.url);
+    await page.getByRole('link', { name: prompt }).click();
+    await cancelSession(page);
+    await statusBadge(page, 'Cancelled').waitFor();
+  }
   await poolMax(20);
   await context.close();
-}, 90_000);
+}, 120_000);
 
 test('what an agent does wrong is shown where it happened, with the end of its stderr', async () => {
   const { context, page, problems } = await visit(browser, server.entrance);

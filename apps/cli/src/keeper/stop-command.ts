@@ -29,6 +29,8 @@ export async function run(argv: string[]): Promise<number> {
     return 1;
   }
   const keeper = keeperHere(values);
+  const runningAgents = async () => (await keeper?.list())?.filter(({ running: runs }) => runs) ?? [];
+  const before = await runningAgents();
   if (running !== undefined) {
     const { pid, url } = running.server;
     if (!(await stopped(pid, values.agents))) {
@@ -37,9 +39,10 @@ export async function run(argv: string[]): Promise<number> {
     }
     print(`the server on ${url} has stopped`);
   }
-  const agents = (await keeper?.list())?.filter(({ running: runs }) => runs) ?? [];
+  const agents = await runningAgents();
   if (values.agents && keeper !== undefined) {
-    const count = await endAll(keeper);
+    // The server ends its own, so few are left to us.
+    const count = Math.max(before.length, await endAll(keeper));
     print(count === 1 ? '1 agent ended' : `${count} agents ended`);
   } else if (agents.length > 0) {
     const who = agents.length === 1 ? '1 agent stays' : `${agents.length} agents stay`;

@@ -1,4 +1,5 @@
 import { ClientError } from '@concerto/client';
+import type { PoolState } from '@concerto/protocol';
 import { defineCommand, parseArguments, UsageError } from '../arguments.ts';
 import { print, printError, printJson } from '../terminal/print.ts';
 import { connect, connectionOptions, hintFor } from './connect.ts';
@@ -20,11 +21,16 @@ export async function run(argv: string[]): Promise<number> {
     const client = connect(values);
     const pool = max === undefined ? await client.pool() : await client.configurePool(max);
     if (values.json) printJson(pool);
-    else print(`${pool.active} of ${pool.max} slots taken, ${pool.waiting} waiting`);
+    else print(`${taken(pool)}, ${pool.waiting} waiting`);
     return 0;
   } catch (cause) {
     if (!(cause instanceof ClientError)) throw cause;
     printError(`${cause.message}${hintFor(cause, values)}`);
     return 1;
   }
+}
+
+/** A pool that was made smaller ends nobody. */
+function taken({ active, max }: PoolState): string {
+  return active > max ? `${active} sessions still run, and ${max} may` : `${active} of ${max} slots taken`;
 }

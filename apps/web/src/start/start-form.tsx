@@ -139,13 +139,13 @@ function Refusal({ refusal, onWait }: { readonly refusal: Refused; readonly onWa
       </p>
     );
   }
-  const active = problemNumber(cause, 'active');
-  const max = problemNumber(cause, 'max');
+  const active = problemNumber(cause, 'active') ?? 0;
+  const max = problemNumber(cause, 'max') ?? 0;
+  // A pool that was made smaller ends nobody.
+  const running = active > max ? `${active} sessions still run, and ${max} may` : `${active} of ${max} sessions run`;
   return (
     <div className="inline-problem" role="alert">
-      <p>
-        All slots are taken: {active} of {max} sessions run. End one, or let this one wait its turn.
-      </p>
+      <p>All slots are taken: {running}. End one, or let this one wait its turn.</p>
       <button type="button" className="button small" onClick={onWait}>
         Wait for a slot
       </button>
