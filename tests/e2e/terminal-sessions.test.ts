@@ -139,6 +139,9 @@ describe('a person at the terminal, in the folder of a server', { timeout: withi
     for (const args of [['ls'], ['show', id], ['audit', id], ['queue', id, '--all'], ['ls', '--json']]) {
       const { code, shown } = await sessions(args, []);
       expect({ code, acts: acting.exec(shown.replaceAll('\r\r\n', '\n')) }).toEqual({ code: 0, acts: null });
+      // A terminal that does not tell its width is taken for one of 80 columns; only JSON is as long as it is.
+      const widest = Math.max(...shown.split(/[\r\n]+/).map((line) => line.length));
+      expect(args.includes('--json') || widest <= 80).toBe(true);
     }
     await builtConcerto(['sessions', 'answer', id, 'y'], folder);
     const { code, stdout } = await builtConcerto(['sessions', 'attach', id], folder);
@@ -190,9 +193,9 @@ describe('a person at the terminal, in the folder of a server', { timeout: withi
 
   test('has its shell complete commands, subcommands and options', async () => {
     const { stdout } = await builtConcerto(['completion', 'bash'], folder);
-    const script = `${stdout}\nCOMP_WORDS=(concerto sessions at); COMP_CWORD=2; _concerto; echo "\${COMPREPLY[@]}"\nCOMP_WORDS=(concerto serve --st); _concerto; echo "\${COMPREPLY[@]}"\nCOMP_WORDS=(concerto wat); COMP_CWORD=1; _concerto; echo "\${COMPREPLY[@]}"`;
+    const script = `${stdout}\nCOMP_WORDS=(concerto sessions at); COMP_CWORD=2; _concerto; echo "\${COMPREPLY[@]}"\nCOMP_WORDS=(concerto sessions attach at); COMP_CWORD=3; _concerto; echo "\${COMPREPLY[@]}"\nCOMP_WORDS=(concerto serve --st); COMP_CWORD=2; _concerto; echo "\${COMPREPLY[@]}"\nCOMP_WORDS=(concerto wat); COMP_CWORD=1; _concerto; echo "\${COMPREPLY[@]}"`;
     const shell = spawn('bash', ['-c', script], { stdio: ['ignore', 'pipe', 'inherit'] });
-    expect(await text(shell.stdout)).toBe('attach\n--store\nwatch\n');
+    expect(await text(shell.stdout)).toBe('attach\n\n--store\nwatch\n');
     for (const name of ['zsh', 'fish'])
       expect((await builtConcerto(['completion', name], folder)).stdout).toContain('attach');
     expect(await builtConcerto(['completion', 'tcsh'], folder)).toMatchObject({ code: 2 });

@@ -40,17 +40,23 @@ export async function run(argv: string[]): Promise<number> {
 }
 
 /** What can stand after a command; files are left to the shell. */
-function wordsOf({ spec: { options }, verbs }: Completed): string {
-  return [...verbs, ...[...Object.keys(options), 'help'].map((name) => `--${name}`)].join(' ');
+function optionsOf({ spec: { options } }: Completed): string {
+  return [...Object.keys(options), 'help'].map((name) => `--${name}`).join(' ');
 }
 
 function bashScript(known: readonly Completed[]): string {
-  const cases = known.map((command) => `    ${command.name}) words="${wordsOf(command)}" ;;`);
+  const cases = known.map((command) => `    ${command.name}) words="${optionsOf(command)}" ;;`);
+  const verbs = known.flatMap(({ name, verbs: some }) =>
+    some.length === 0 ? [] : [`    ${name}) words="$words ${some.join(' ')}" ;;`],
+  );
   return `_concerto() {
   local current="\${COMP_WORDS[COMP_CWORD]}" words=""
   if [ "$COMP_CWORD" -eq 1 ]; then words="${known.map(({ name }) => name).join(' ')} help"
   else case "\${COMP_WORDS[1]}" in
 ${cases.join('\n')}
+  esac; fi
+  if [ "$COMP_CWORD" -eq 2 ]; then case "\${COMP_WORDS[1]}" in
+${verbs.join('\n')}
   esac; fi
   COMPREPLY=( $(compgen -W "$words" -- "$current") )
 }
@@ -60,7 +66,10 @@ complete -o default -F _concerto concerto
 
 function zshScript(known: readonly Completed[]): string {
   const names = known.map(({ name, summary }) => `    '${name}:${quoted(summary)}'`);
-  const cases = known.map((command) => `    ${command.name}) compadd -- ${wordsOf(command)} ;;`);
+  const cases = known.map((command) => `    ${command.name}) compadd -- ${optionsOf(command)} ;;`);
+  const verbs = known.flatMap(({ name, verbs: some }) =>
+    some.length === 0 ? [] : [`    ${name}) compadd -- ${some.join(' ')} ;;`],
+  );
   return `#compdef concerto
 _concerto() {
   local -a names
@@ -68,6 +77,9 @@ _concerto() {
 ${names.join('\n')}
   )
   if (( CURRENT == 2 )); then _describe 'command' names; return; fi
+  if (( CURRENT == 3 )); then case "$words[2]" in
+${verbs.join('\n')}
+  esac; fi
   case "$words[2]" in
 ${cases.join('\n')}
   esac
@@ -82,7 +94,10 @@ function fishScript(known: readonly Completed[]): string {
     const when = `-n '__fish_seen_subcommand_from ${name}'`;
     return [
       `complete -c concerto -n __fish_use_subcommand -f -a ${name} -d '${quoted(summary)}'`,
-      ...verbs.map((verb) => `complete -c concerto ${when} -f -a ${verb}`),
+      ...verbs.map(
+        (verb) =>
+          `complete -c concerto ${when.slice(0, -1)}; and not __fish_seen_subcommand_from ${verbs.join(' ')}' -f -a ${verb}`,
+      ),
       ...Object.entries(options).map(
         ([option, { type, help }]) =>
           `complete -c concerto ${when} -l ${option}${type === 'string' ? ' -r' : ''} -d '${quoted(help)}'`,

@@ -21,6 +21,8 @@ type Audience = {
   readonly cut: () => void;
   /** The session waits for the next message. True when nobody here can say it. */
   readonly rest: () => boolean;
+  /** What it took so far, for whoever leaves before the end. */
+  readonly total: () => string | undefined;
   readonly close: () => void;
 };
 
@@ -59,8 +61,11 @@ export async function attach(client: ConcertoClient, id: string, options: Attach
     audience.close();
     process.off('SIGINT', onInterrupt);
   }
-  if (leave.signal.aborted && !options.json)
+  if (leave.signal.aborted && !options.json) {
+    const total = audience.total();
+    if (total !== undefined) print(`\n${total}`);
     print(`\nDetached; the session goes on. Back: concerto sessions attach ${id}`);
+  }
   return failed ? 1 : 0;
 }
 
@@ -87,6 +92,7 @@ function personAt(client: ConcertoClient, id: string, leave: AbortController): A
   const narration = new Narration({
     print: say,
     write: (piece) => screen.write(piece),
+    fresh: () => screen.fresh(),
     progress: (text) => screen.progress(text),
   });
   return {
@@ -110,6 +116,7 @@ function personAt(client: ConcertoClient, id: string, leave: AbortController): A
       say(paint('dim', '  type the next message, /help, or leave with Ctrl-C'));
       return false;
     },
+    total: () => narration.totalText(),
     close: () => {
       input.removeAllListeners('close');
       screen.end();
@@ -120,7 +127,8 @@ function personAt(client: ConcertoClient, id: string, leave: AbortController): A
 
 /** A pipe or a file: everything as lines, and how to answer from elsewhere. */
 function readerOf(id: string, { json }: AttachOptions): Audience {
-  const paper: Paper = { print, write: (piece) => process.stdout.write(piece), progress: undefined };
+  const fresh = (): void => undefined;
+  const paper: Paper = { print, write: (piece) => process.stdout.write(piece), fresh, progress: undefined };
   const narration = new Narration(paper);
   return {
     tell: (event) => (json ? print(harmlessJson(event)) : narration.tell(event)),
@@ -133,6 +141,7 @@ function readerOf(id: string, { json }: AttachOptions): Audience {
       if (!json) print(`  its turn was cut: concerto sessions resume ${id} goes on`);
     },
     rest: () => !json,
+    total: () => (json ? undefined : narration.totalText()),
     close: () => undefined,
   };
 }

@@ -19,6 +19,7 @@ function told(...events: readonly Bare[]): string {
     write: (piece) => {
       text += piece;
     },
+    fresh: () => undefined,
     progress: undefined,
   });
   for (const [index, event] of events.entries()) narration.tell({ ...event, seq: index + 1, at: '' });
@@ -179,4 +180,17 @@ test('files are told in words: of a prompt, of a tool, of an answer', () => {
   expect(text).toContain('▶ Look\n[picture, 3 B, dot.png]');
   expect(text).toContain('[file (application/pdf), 12 kB]');
   expect(text).toMatch(/\n\[picture, 3 B, dot\.png\]$/);
+});
+
+test('a command that says what it printed only at its end is shown with the end of it', () => {
+  const response = { result: 'one\n\u001b[32mtwo\u001b[0m' };
+  const content = { parts: [{ functionResponse: { name: 'Bash', response } }] };
+  const text = told(
+    ...start,
+    call({ name: 'Bash', args: { command: 'npm test' } }),
+    { type: 'functionResult', callId: 'c', content },
+    { type: 'functionCall', callId: 'd', name: 'Read', args: { path: 'a' } },
+    { type: 'functionResult', callId: 'd', content },
+  );
+  expect(text.split('\n').slice(1)).toEqual(['  Bash $ npm test', '    one', '    two', '  Read {"path":"a"}', '']);
 });

@@ -4,6 +4,7 @@ import {
   type Choice,
   fileOf,
   fileWords,
+  type LlmContent,
   SessionFold,
   type Settlement,
   type SuspendEvent,
@@ -12,6 +13,7 @@ import {
   type Usage,
   wordsOf,
 } from '@concerto/protocol';
+import * as z from 'zod';
 import { paint } from '../terminal/paint.ts';
 import { answerText, fieldsOf } from './audit-detail.ts';
 import { budgetText } from './budget-words.ts';
@@ -21,8 +23,10 @@ import { usageText } from './show.ts';
 export type Paper = {
   /** Whole lines. */
   readonly print: (text: string) => void;
-  /** A piece of a line. */
+  /** A piece of a line of what is said. */
   readonly write: (piece: string) => void;
+  /** Something else is said from now on. */
+  readonly fresh: () => void;
   /** What is being done now, where there is a line for it that can be written again; else it is told as a line. */
   readonly progress: ((text: string | undefined) => void) | undefined;
 };
@@ -62,6 +66,7 @@ export class Narration {
       case 'start':
         this.#hasFailed = false;
         this.#saying = undefined;
+        this.#paper.fresh();
         this.#shownChanges.clear();
         return `${paint('dim', '▶')} ${wordsOf(event.objective)}`;
       case 'content':
@@ -115,7 +120,7 @@ export class Narration {
         return paint('green', '✓ done');
       case 'finish':
         this.#paper.progress?.(undefined);
-        return this.#totalText();
+        return this.totalText();
       default:
         return undefined;
     }
@@ -125,7 +130,10 @@ export class Narration {
   #say({ content, messageId, whole }: EventOf<'content'>): void {
     const text = wordsOf(content) || JSON.stringify(content.parts);
     if (this.#saying === undefined || this.#saying.id !== messageId || messageId === undefined) {
-      if (this.#saying?.id !== messageId || whole === true) this.#endLine();
+      if (this.#saying?.id !== messageId || whole === true) {
+        this.#endLine();
+        this.#paper.fresh();
+      }
       this.#saying = { id: messageId, text: '' };
     }
     const { text: known } = this.#saying;
@@ -179,7 +187,8 @@ export class Narration {
     return text === '' ? undefined : paint('dim', `  ${text}`);
   }
 
-  #totalText(): string | undefined {
+  /** What all of it took; of one turn it was said already. */
+  totalText(): string | undefined {
     const { usage, turns } = this.#fold.view;
     const count = turns.filter(({ number }) => number > 0).length;
     if (isNothing(usage.total) || count < 2) return undefined;
@@ -218,12 +227,31 @@ function short(text: string): string {
 }
 
 /** The end of what it printed: that is where it says how it went. */
-function outputText({ output, toolKind }: Tool): readonly string[] {
-  if (output.trim() === '' || toolKind === 'read' || toolKind === 'search') return [];
+function outputText(tool: Tool): readonly string[] {
+  const output = printedBy(tool);
+  if (output.trim() === '' || tool.toolKind === 'read' || tool.toolKind === 'search') return [];
   const lines = harmless(withoutStyles(output)).trimEnd().split('\n');
   const shown = lines.slice(-outputLinesMax).map((line) => paint('dim', `    ${line}`));
   const hidden = lines.length - shown.length;
   return hidden === 0 ? shown : [paint('dim', `    … ${hidden} lines before`), ...shown];
+}
+
+/** What came while it ran; a command that told nothing then says it with its result. */
+function printedBy({ output, toolKind, args, state, result }: Tool): string {
+  const isCommand = toolKind === 'execute' || typeof args.command === 'string';
+  return output === '' && isCommand && state === 'ok' && result !== undefined ? givenText(result) : output;
+}
+
+const Given = z.looseObject({ response: z.looseObject({ result: z.string() }) });
+
+/** The words of a result, also where they stand in what a function gave back. */
+function givenText(result: LlmContent): string {
+  const given = result.parts.flatMap((part) => {
+    const given: unknown = 'functionResponse' in part ? part.functionResponse : undefined;
+    const read = Given.safeParse(given);
+    return read.success ? [read.data.response.result] : [];
+  });
+  return [textOf(result), ...given].filter((text) => text !== '').join('\n');
 }
 
 /** What it gave that no terminal shows. */
@@ -236,7 +264,7 @@ function filesText({ result }: Tool): readonly string[] {
 
 function outcomeText({ state, name, error, result }: Tool): readonly string[] {
   if (state === 'ok' || state === 'running') return [];
-  const why = harmless(error ?? (result === undefined ? '' : textOf(result))).trim();
+  const why = harmless(error ?? (result === undefined ? '' : givenText(result))).trim();
   const text = `  ✗ ${harmless(name)} ${state}${why === '' ? '' : `: ${short(why)}`}`;
   return [paint(state === 'failed' ? 'red' : 'yellow', text)];
 }

@@ -166,7 +166,8 @@ export function messageTable(messages: readonly Message[]): string {
   return table([heading('ID', 'LANE', 'STATUS', 'TEXT'), ...rows]);
 }
 
-const detailColumn = 3;
+/** Whom it is about and who did it are told by their beginnings before anything of what it was is lost. */
+const auditGivesWay = [6, 5, 3, 2, 1];
 
 export function auditTable(entries: readonly AuditEntry[]): string {
   const rows = entries.map((entry): readonly Cell[] => [
@@ -179,7 +180,7 @@ export function auditTable(entries: readonly AuditEntry[]): string {
     entry.actor,
     { text: entry.messageId ?? entry.requestId ?? '', style: 'dim' },
   ]);
-  return table([heading('AT', 'DIRECTION', 'WHAT', 'DETAIL', 'TOOK', 'ACTOR', 'ABOUT'), ...rows], detailColumn);
+  return table([heading('AT', 'DIRECTION', 'WHAT', 'DETAIL', 'TOOK', 'ACTOR', 'ABOUT'), ...rows], auditGivesWay);
 }
 
 function resultText(result: unknown): string {

@@ -8,11 +8,14 @@ import { commandsText, offeredText } from './show.ts';
 
 const typedHelp = [
   '  a line answers the question that waits, else it is the next message',
-  '  y session, y always: the very same is allowed again, in this session or from now on',
-  '  /steer TEXT    into the running turn          /queue TEXT    after it, also while a question waits',
-  '  /model  /mode  /effort [NAME]  what it may be switched to, or switch     /commands  its own commands',
-  '  /pause  /resume  /interrupt  /cancel          /again         the message of the last turn once more',
-  '  /quit          leave; the session goes on',
+  '  y session, y always           allow the very same again: here, or from now on',
+  '  /steer TEXT                   into the running turn',
+  '  /queue TEXT                   after it, also while a question waits',
+  '  /pause /resume /interrupt /cancel',
+  '  /again                        the message of the last turn once more',
+  '  /model /mode /effort [NAME]   what it may be switched to, or switch',
+  '  /commands                     the agent’s own commands',
+  '  /quit                         leave; the session goes on',
 ].join('\n');
 
 export type Typed = {

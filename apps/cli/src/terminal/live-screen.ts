@@ -1,19 +1,24 @@
 import { clearScreenDown, cursorTo, type Interface, moveCursor } from 'node:readline';
-import { stripVTControlCharacters } from 'node:util';
 import { harmlessLine } from '@concerto/base';
+import { MarkdownLines } from './markdown-lines.ts';
 import { paint } from './paint.ts';
 import { cut, screenSize } from './table.ts';
+import { columnsOf } from './wrap.ts';
 
 /** A stream of small pieces is drawn this often, however fast it comes. */
 const drawEveryMs = 40;
 
+/** Rows below what moves that are left to what is typed. */
+const rowsLeft = 6;
+
 /**
  * A terminal on which text goes on while somebody types: below what has been printed stand the line that is not
- * finished yet, what is being done now, and what is being typed.
+ * finished yet, what is being done now, and what is being typed. The text is Markdown, shown as it is meant.
  */
 export class LiveScreen {
   readonly #input: Interface;
   readonly #out = process.stdout;
+  readonly #markdown = new MarkdownLines(() => screenSize().columns - 1);
   #tail = '';
   #progress: string | undefined;
   #rows = 0;
@@ -24,7 +29,7 @@ export class LiveScreen {
     // What was typed has moved the cursor; it is cleared with the rest, for whatever comes of it is told.
     input.on('line', (line) => {
       const width = screenSize().columns;
-      this.#rows += Math.floor((stripVTControlCharacters(input.getPrompt()).length + line.length) / width) + 1;
+      this.#rows += Math.floor(columnsOf(input.getPrompt() + line) / width) + 1;
     });
   }
 
@@ -40,6 +45,14 @@ export class LiveScreen {
   write(piece: string): void {
     this.#tail += piece;
     this.#timer ??= setTimeout(() => this.#redraw(() => this.#writeFinished()), drawEveryMs);
+  }
+
+  /** Another text begins. */
+  fresh(): void {
+    this.#redraw(() => {
+      this.#finishLine();
+      this.#writeRows(this.#markdown.fresh());
+    });
   }
 
   /** What is being done now; undefined for nothing. */
@@ -61,8 +74,9 @@ export class LiveScreen {
 
   #finishLine(): void {
     this.#writeFinished();
-    if (this.#tail !== '') this.#out.write(`${this.#tail}\n`);
+    if (this.#tail !== '') this.#writeRows(this.#markdown.take(this.#tail));
     this.#tail = '';
+    this.#writeRows(this.#markdown.flush());
   }
 
   #redraw(change: () => void): void {
@@ -70,11 +84,11 @@ export class LiveScreen {
     change();
     const width = screenSize().columns - 1;
     const rows = [
-      ...(this.#tail === '' ? [] : [this.#tail]),
+      ...this.#markdown.rest(this.#tail).slice(-Math.max(1, screenSize().rows - rowsLeft)),
       ...(this.#progress === undefined ? [] : [paint('dim', cut(`  … ${this.#progress}`, width))]),
     ];
     this.#rows = rows.length;
-    for (const row of rows) this.#out.write(`${row}\n`);
+    this.#writeRows(rows);
     this.#input.prompt(true);
   }
 
@@ -87,18 +101,13 @@ export class LiveScreen {
     this.#rows = 0;
   }
 
-  /** The rest is shorter than the screen is wide, so that it takes one row. */
   #writeFinished(): void {
     const lines = this.#tail.split('\n');
-    let rest = lines.pop() ?? '';
-    for (const line of lines) this.#out.write(`${line}\n`);
-    const width = screenSize().columns - 1;
-    while (rest.length > width) {
-      const blank = rest.lastIndexOf(' ', width);
-      const end = blank > width / 2 ? blank + 1 : width;
-      this.#out.write(`${rest.slice(0, end)}\n`);
-      rest = rest.slice(end);
-    }
-    this.#tail = rest;
+    this.#tail = lines.pop() ?? '';
+    for (const line of lines) this.#writeRows(this.#markdown.take(line));
+  }
+
+  #writeRows(rows: readonly string[]): void {
+    for (const row of rows) this.#out.write(`${row}\n`);
   }
 }

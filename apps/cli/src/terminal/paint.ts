@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import { harmless } from '@concerto/base';
 
-export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
+export type Style = 'bold' | 'dim' | 'italic' | 'strikethrough' | 'red' | 'green' | 'yellow' | 'cyan';
 
 /** Colour, only for a person at a terminal who has not asked for none (`NO_COLOR`). */
 export function paint(style: Style, text: string, stream: NodeJS.WriteStream = process.stdout): string {

@@ -22,18 +22,22 @@ export function cut(text: string, width: number): string {
 }
 
 /**
- * Columns as wide as their widest cell, each cell one harmless line. Where that is wider than the terminal the column
- * that may give way does: by default the last.
+ * Columns as wide as their widest cell, each cell one harmless line. Where that is wider than the terminal the columns
+ * that may give way do, one after the other: by default the last.
  */
-export function table(rows: readonly (readonly Cell[])[], givesWay?: number): string {
+export function table(rows: readonly (readonly Cell[])[], givesWay?: readonly number[]): string {
   const texts = rows.map((row) => row.map((cell) => harmlessLine(textOf(cell))));
   const columns = Math.max(0, ...rows.map((row) => row.length));
   const widths = Array.from({ length: columns }, (_, column) =>
     Math.max(0, ...texts.map((row) => (row[column] ?? '').length)),
   );
-  const yielding = givesWay ?? columns - 1;
-  const excess = widths.reduce((sum, width) => sum + width + 2, -2) - terminalWidth();
-  if (excess > 0) widths[yielding] = Math.max(narrowest, (widths[yielding] ?? 0) - excess);
+  for (const least of [narrow, narrowest]) {
+    for (const column of givesWay ?? [columns - 1]) {
+      const width = widths[column] ?? 0;
+      const excess = widths.reduce((sum, one) => sum + one + 2, -2) - terminalWidth();
+      if (excess > 0 && width > least) widths[column] = Math.max(least, width - excess);
+    }
+  }
   return rows
     .map((row, at) =>
       row
@@ -50,7 +54,9 @@ export function table(rows: readonly (readonly Cell[])[], givesWay?: number): st
     .join('\n');
 }
 
-const narrowest = 8;
+/** So narrow they get at first, and so narrow if that is not enough. */
+const narrow = 8;
+const narrowest = 3;
 
 export function heading(...names: readonly string[]): readonly Cell[] {
   return names.map((text) => ({ text, style: 'dim' }));

@@ -1,0 +1,45 @@
+import { stripVTControlCharacters } from 'node:util';
+
+const wide =
+  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Extended_Pictographic}/u;
+
+/** Columns that a text takes; styles take none, letters of some scripts and most pictures two. */
+export function columnsOf(text: string): number {
+  let columns = 0;
+  for (const letter of stripVTControlCharacters(text)) columns += wide.test(letter) ? 2 : 1;
+  return columns;
+}
+
+/** `first` stands before the first row, `others` before the rest; `first` is as wide as `others`. */
+export type Margin = { readonly first: string; readonly others: string };
+
+/** Rows that are no wider than this, broken at blanks where there are some. */
+export function wrapped(text: string, width: number, margin: Margin = { first: '', others: '' }): readonly string[] {
+  const room = Math.max(1, width - columnsOf(margin.first));
+  const rows: string[] = [];
+  let row = '';
+  let isFirst = true;
+  for (const word of text.split(' ').flatMap((one) => pieces(one, room))) {
+    if (!isFirst && columnsOf(row) + 1 + columnsOf(word) > room) {
+      rows.push(row);
+      row = word;
+    } else row = isFirst ? word : `${row} ${word}`;
+    isFirst = false;
+  }
+  return [...rows, row].map((one, index) => `${index === 0 ? margin.first : margin.others}${one}`);
+}
+
+/** A word that is wider than the row, in parts; a styled one is left to the terminal. */
+function pieces(word: string, room: number): readonly string[] {
+  if (columnsOf(word) <= room || word.includes('\u001b')) return [word];
+  const parts: string[] = [];
+  let part = '';
+  for (const letter of word) {
+    if (columnsOf(part) + columnsOf(letter) > room) {
+      parts.push(part);
+      part = '';
+    }
+    part += letter;
+  }
+  return [...parts, part];
+}
