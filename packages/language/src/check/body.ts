@@ -229,16 +229,16 @@ export function fitStageResult(body: Body, node: Expression, actual: Type, wante
   const isResult = isCon(given, CON.Result);
   if (isCon(declared, CON.Result) === isResult) fitOrReport(body, node, actual, wanted);
   else if (isResult) {
-    if (!assign(given.args[0] ?? ANY, type).ok) reportMisfit(body.cx, blameNode(node), actual, wanted);
+    if (!assign(body.cx, given.args[0] ?? ANY, type).ok) reportMisfit(body.cx, blameNode(node), actual, wanted);
   } else if (isCon(declared, CON.Result)) {
-    const fit = assign(actual, declared.args[0] ?? ANY);
+    const fit = assign(body.cx, actual, declared.args[0] ?? ANY);
     if (fit.ok) coerce(body, node, { kind: 'ok', inner: fit.coercion });
     else reportMisfit(body.cx, blameNode(node), actual, wanted);
   }
 }
 
 export function fitOrReport(body: Body, node: Expression, actual: Type, wanted: Wanted): boolean {
-  const fit = assign(actual, wanted.type);
+  const fit = assign(body.cx, actual, wanted.type);
   if (fit.ok) {
     if (fit.coercion !== undefined) coerce(body, node, fit.coercion);
     return true;
@@ -251,18 +251,19 @@ export function reportMisfit(cx: Context, span: Span, actual: Type, wanted: Want
   const expected = showType(wanted.type);
   const found = showType(actual);
   cx.report.error(wanted.code ?? CODE.mismatch, span, `${wanted.what}: expected \`${expected}\`, found \`${found}\``, {
-    help: wanted.help ?? helpFor(actual, wanted.type),
+    help: wanted.help ?? helpFor(cx, actual, wanted.type),
     labels: wanted.label === undefined ? [] : [wanted.label],
   });
 }
 
-function helpFor(rawFrom: Type, rawTo: Type): string | undefined {
+function helpFor(cx: Context, rawFrom: Type, rawTo: Type): string | undefined {
   const from = prune(rawFrom);
   const to = prune(rawTo);
   if (from.kind !== 'applied' || to.kind !== 'applied') return undefined;
   const [name, target] = [from.con.name, to.con.name];
-  if (name === 'Option' && assign(from.args[0] ?? ANY, to).ok) return 'take the value out with `?? default` or `match`';
-  if (name === 'Result' && assign(from.args[0] ?? ANY, to).ok)
+  if (name === 'Option' && assign(cx, from.args[0] ?? ANY, to).ok)
+    return 'take the value out with `?? default` or `match`';
+  if (name === 'Result' && assign(cx, from.args[0] ?? ANY, to).ok)
     return 'take the value out with `?`, `match` or `unwrap_or`';
   if (target === 'Result') return 'wrap the value: `Ok(…)`';
   if (target === 'String') return 'a template turns any value into text: `"${value}"`';

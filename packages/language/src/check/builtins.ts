@@ -97,17 +97,12 @@ const TYPED_STORE: Readonly<Record<string, string>> = {
 
 const BUILTIN_TRAITS = ['Error', 'From', 'Display'];
 
-let shared: Builtins | undefined;
+let made: Builtins | undefined;
 
-/** The table, made once. What an earlier program added to the built-in types (`impl Shape for Int`) is taken away. */
+/** The same for every program and never changed: what one adds to it (`impl Shape for Int`) is in its own `impls`. Made when it is first wanted, because most commands check nothing. */
 export function builtinTable(): Builtins {
-  shared ??= createBuiltins();
-  for (const con of shared.types.values()) {
-    con.methods.clear();
-    con.traitMethods.clear();
-    con.traits.clear();
-  }
-  return shared;
+  made ??= createBuiltins();
+  return made;
 }
 
 function createBuiltins(): Builtins {

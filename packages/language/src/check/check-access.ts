@@ -3,6 +3,7 @@ import { checkFits } from './body.ts';
 import { fieldType, listFields } from './check-struct.ts';
 import { CODE } from './codes.ts';
 import type { Body } from './context.ts';
+import { implOf } from './impls.ts';
 import { checkMessageField, warnMisspeltField } from './lint-messages.ts';
 import { didYouMean } from './resolve-path.ts';
 import {
@@ -51,7 +52,8 @@ function unknownField(body: Body, node: FieldExpression, type: Type): Type {
   const fields = type.kind === 'applied' ? type.con.fields : undefined;
   let help: string | undefined;
   if (type.kind === 'applied') {
-    const isMethod = type.con.methods.has(name) || type.con.traitMethods.has(name);
+    const { methods, traitMethods } = implOf(body.cx, type.con);
+    const isMethod = methods.has(name) || traitMethods.has(name);
     const builtins = body.cx.builtins.methods.get(builtinName(type));
     const builtin = builtins?.has(name) ?? false;
     if (/^(length|size|count)$/.test(name) && builtins?.has('len') === true) help = 'write `.len()`';
@@ -114,7 +116,7 @@ function namedField(node: IndexExpression, type: AppliedType): Type | undefined 
 /** The type of a slice, or undefined for a plain index; reports an index of the wrong type. */
 function indexBy(body: Body, node: IndexExpression, index: Type, slice: Type | undefined): Type | undefined {
   if (isCon(index, CON.Range) && slice !== undefined) return slice;
-  if (!assign(index, INT).ok) {
+  if (!assign(body.cx, index, INT).ok) {
     body.cx.report.error(CODE.index, node.index.span, `an index is an \`Int\`, found \`${showType(index)}\``);
   }
   return undefined;
@@ -123,7 +125,7 @@ function indexBy(body: Body, node: IndexExpression, index: Type, slice: Type | u
 function indexTuple(body: Body, node: IndexExpression, type: AppliedType): Type {
   const index = prune(body.check(node.index));
   if (isCon(index, CON.Range)) return arrayOf(ANY);
-  if (!assign(index, INT).ok) {
+  if (!assign(body.cx, index, INT).ok) {
     body.cx.report.error(CODE.index, node.index.span, `an index is an \`Int\`, found \`${showType(index)}\``);
     return ERROR;
   }

@@ -5,6 +5,7 @@ import { coerce, readType, reportMisfit } from './body.ts';
 import { CODE } from './codes.ts';
 import type { Body } from './context.ts';
 import type { ArgumentSource } from './facts.ts';
+import { implOf } from './impls.ts';
 import { type Instance, instantiate } from './instantiate.ts';
 import { didYouMean } from './resolve-path.ts';
 import { count } from './resolve-type.ts';
@@ -64,14 +65,14 @@ export function checkArguments(
   bindTypeArguments(body, site, signature.typeParams, instance);
   const { sources, assigned } = matchArguments(body, site, signature.params);
   const result = substitute(signature.result, instance);
-  hintFromExpected(site.expected, result);
+  hintFromExpected(body, site.expected, result);
   checkAssigned(body, site, assigned, instance);
   checkBounds(body, site, signature.typeParams, instance);
   return { sources, result, instance };
 }
 
 /** An expected `Result<Option<Int>, String>` tells `Ok(…)` what its argument is. Conversions are left to the end. */
-function hintFromExpected(expected: Type | undefined, result: Type): void {
+function hintFromExpected(body: Body, expected: Type | undefined, result: Type): void {
   if (expected === undefined) return;
   const wanted = prune(expected);
   const given = prune(result);
@@ -81,7 +82,7 @@ function hintFromExpected(expected: Type | undefined, result: Type): void {
   given.args.forEach((arg, index) => {
     const variable = prune(arg);
     const want = prune(target.args[index] ?? ANY);
-    if (variable.kind === 'var' && want.kind !== 'var' && want.kind !== 'any') assign(want, variable);
+    if (variable.kind === 'var' && want.kind !== 'var' && want.kind !== 'any') assign(body.cx, want, variable);
   });
 }
 
@@ -257,7 +258,7 @@ function checkOne(body: Body, site: CallSite, entry: Assigned, instance: Instanc
   }
   const type = substitute(param.type, instance);
   const actual = entry.type ?? body.check(value, type);
-  const fit = assign(actual, type);
+  const fit = assign(body.cx, actual, type);
   if (fit.ok) {
     if (fit.coercion !== undefined) coerce(body, value, fit.coercion);
     return;
@@ -302,7 +303,10 @@ function checkBounds(body: Body, site: CallSite, params: readonly TypeParam[], i
         const satisfied =
           known.kind === 'param'
             ? known.param.bounds.includes(trait)
-            : known.kind !== 'applied' || known.con.traits.has(trait) || known.con.trait === trait || !trait.declared;
+            : known.kind !== 'applied' ||
+              implOf(body.cx, known.con).traits.has(trait) ||
+              known.con.trait === trait ||
+              !trait.declared;
         if (satisfied) continue;
         body.cx.report.error(
           CODE.traitBound,

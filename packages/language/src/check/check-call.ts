@@ -15,6 +15,7 @@ import { typeOfValue } from './check-name.ts';
 import { CODE } from './codes.ts';
 import type { Body } from './context.ts';
 import type { CallTarget, ResolvedCall } from './facts.ts';
+import { implOf } from './impls.ts';
 import { freshType, variantSignature } from './instantiate.ts';
 import { typeTag } from './resolve-type.ts';
 import { type ResolvedValue, resolveName, resolvePathValue, variantRef } from './resolve-value.ts';
@@ -279,7 +280,7 @@ function callAssociated(
   const typeArguments =
     callee.kind === 'PathExpression' ? callee.typeArguments.map((type) => readType(body, type)) : [];
   if (typeArguments.length === con.params.length && typeArguments.length > 0)
-    assign(applied(con, typeArguments), fresh);
+    assign(body.cx, applied(con, typeArguments), fresh);
   const self: ParamInfo = { name: 'self', type: receiver, hasDefault: false, node: undefined };
   const params = method.receiver === 'none' ? method.signature.params : [self, ...method.signature.params];
   const checked = checkArguments(body, siteOf(call, name, declared), { ...method.signature, params }, instance);
@@ -300,7 +301,8 @@ function callAssociated(
 function checkImplements(body: Body, call: Call, receiver: Type, trait: TraitInfo): void {
   const type = prune(receiver);
   const isBound = type.kind === 'param' && type.param.bounds.includes(trait);
-  if (isBound || type.kind !== 'applied' || type.con.traits.has(trait) || type.con.trait === trait) return;
+  if (isBound || type.kind !== 'applied' || implOf(body.cx, type.con).traits.has(trait) || type.con.trait === trait)
+    return;
   body.cx.report.error(CODE.traitBound, call.node.span, `\`${showType(type)}\` does not implement \`${trait.name}\``);
 }
 

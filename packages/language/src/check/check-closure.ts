@@ -54,7 +54,7 @@ function checkClosureBody(body: Body, fn: FunctionScope, node: Expression): void
     const type = body.check(node);
     const actual = prune(type);
     if (actual.kind === 'never') return;
-    if (!assign(type, fn.returnType).ok) {
+    if (!assign(body.cx, type, fn.returnType).ok) {
       body.cx.report.error(
         CODE.mismatch,
         node.span,
@@ -88,7 +88,7 @@ export function errorOf(raw: Type): Type {
 function settlePropagations(body: Body, fn: FunctionScope): void {
   const result = prune(fn.returnType);
   if (fn.propagations.length === 0) return;
-  if (result.kind === 'var') assign(resultOf(ANY, ANY), result);
+  if (result.kind === 'var') assign(body.cx, resultOf(ANY, ANY), result);
   if (isDynamic(result) || isCon(result, CON.Result)) return;
   for (const { node, operand } of fn.propagations) {
     if (isCon(result, CON.Option) && operand === 'option') {

@@ -13,7 +13,7 @@ import { checkSessionBreak } from './check-listen.ts';
 import { bindPattern } from './check-pattern.ts';
 import { placeRoot } from './check-place.ts';
 import { CODE } from './codes.ts';
-import type { Body, LoopScope } from './context.ts';
+import type { Body, Context, LoopScope } from './context.ts';
 import { didYouMean } from './resolve-path.ts';
 import {
   ANY,
@@ -46,7 +46,7 @@ function checkComparisonMeant(body: Body, node: Expression): boolean {
     const type = prune(body.check(target));
     const root = placeRoot(body, target);
     const mayChange = root.kind === 'local' && (root.local.mutable || body.cx.uninitialized.has(root.local));
-    if (mayChange && assign(type, BOOL).ok) return false;
+    if (mayChange && assign(body.cx, type, BOOL).ok) return false;
   } else body.check(target);
   body.check(value);
   body.cx.report.error(CODE.condition, node.span, '`=` assigns, and a condition compares', {
@@ -59,7 +59,7 @@ function checkComparisonMeant(body: Body, node: Expression): boolean {
 export function checkCondition(body: Body, node: Expression, what: string): void {
   if (checkComparisonMeant(body, node)) return;
   const type = prune(body.check(node));
-  if (type.kind === 'never' || assign(type, BOOL).ok) return;
+  if (type.kind === 'never' || assign(body.cx, type, BOOL).ok) return;
   let help: string | undefined;
   if (isCon(type, CON.Option)) help = 'ask with `.is_some()`';
   else if (isCon(type, CON.Result)) help = 'ask with `.is_ok()`';
@@ -106,7 +106,7 @@ export class Branches {
       this.#first = node;
       return;
     }
-    const next = joinBranches(this.#common, type);
+    const next = joinBranches(this.#body.cx, this.#common, type);
     // Where anything goes, the branches may differ.
     const anything = this.#expected !== undefined && prune(this.#expected).kind === 'any';
     if (next !== undefined) this.#common = next;
@@ -143,12 +143,12 @@ export class Branches {
 }
 
 /** A branch that gives nothing beside one that gives a value: the value may be nil, so nothing is known of it. */
-function joinBranches(left: Type, right: Type): Type | undefined {
+function joinBranches(cx: Context, left: Type, right: Type): Type | undefined {
   if (isCon(prune(left), CON.Nil) !== isCon(prune(right), CON.Nil)) {
     const other = isCon(prune(left), CON.Nil) ? right : left;
     return isCon(prune(other), CON.Option) ? other : ANY;
   }
-  return join(left, right);
+  return join(cx, left, right);
 }
 
 export function checkIf(body: Body, node: IfExpression, expected: Type | undefined): Type {
@@ -199,7 +199,8 @@ function elementOf(body: Body, node: Expression, raw: Type): Type {
   if (isCon(type, CON.Range)) return INT;
   if (isStringLike(type)) return STRING;
   if (isCon(type, CON.Map)) return tupleOf([type.args[0] ?? ANY, type.args[1] ?? ANY]);
-  if (isCon(type, CON.Tuple)) return type.args.reduce<Type>((common, item) => join(common, item) ?? ANY, NEVER);
+  if (isCon(type, CON.Tuple))
+    return type.args.reduce<Type>((common, item) => join(body.cx, common, item) ?? ANY, NEVER);
   if (type.kind === 'applied' && STORES.has(builtinName(type))) return type.args[0] ?? ANY;
   if (type.kind === 'applied' && builtinName(type) === 'HashMap') {
     return tupleOf([type.args[0] ?? ANY, type.args[1] ?? ANY]);
@@ -316,7 +317,7 @@ export function checkBreak(body: Body, node: BreakExpression): Type {
   }
   if (loop.breakType === undefined) {
     const fresh = freshVar();
-    assign(type, fresh);
+    assign(body.cx, type, fresh);
     loop.breakType = prune(type).kind === 'never' ? ANY : fresh;
   } else fitOrReport(body, node.value, type, { type: loop.breakType, what: 'value of `break`' });
   return NEVER;

@@ -16,6 +16,7 @@ import { Branches } from './check-control.ts';
 import { CODE } from './codes.ts';
 import type { Body } from './context.ts';
 import type { CatchTest, Propagation } from './facts.ts';
+import { type HasImpls, implOf } from './impls.ts';
 import { resolvePath } from './resolve-path.ts';
 import { resolveType } from './resolve-type.ts';
 import { variantRef } from './resolve-value.ts';
@@ -53,7 +54,8 @@ export function checkReturn(body: Body, node: ReturnExpression): Type {
   }
   const type = fn.returnType;
   if (node.value === undefined) {
-    if (!assign(NIL, type).ok) reportMisfit(body.cx, node.span, NIL, { type, what: '`return` without a value' });
+    if (!assign(body.cx, NIL, type).ok)
+      reportMisfit(body.cx, node.span, NIL, { type, what: '`return` without a value' });
   } else checkReturned(body, node.value, '`return` value');
   return finish();
 }
@@ -79,7 +81,7 @@ export function checkThrow(body: Body, node: ThrowExpression): Type {
     });
     return NEVER;
   }
-  if (fn.tries.length === 0 && fn.failure === 'result' && !assign(type, fn.errorType).ok) {
+  if (fn.tries.length === 0 && fn.failure === 'result' && !assign(body.cx, type, fn.errorType).ok) {
     reportMisfit(body.cx, node.value.span, type, { type: fn.errorType, what: 'thrown value' });
   }
   return NEVER;
@@ -93,7 +95,7 @@ export function checkPropagate(body: Body, node: PropagateExpression): Type {
   const isOption = isCon(type, CON.Option);
   const withoutError = isOption ? 'option' : 'dynamic';
   const operand = isResult ? 'result' : withoutError;
-  const converts = fn.failure === 'result' && takesFrom(fn.errorType) ? { converts: fn.errorType } : {};
+  const converts = fn.failure === 'result' && takesFrom(body.cx, fn.errorType) ? { converts: fn.errorType } : {};
   const propagation: Propagation = { operand, leavesWith: leavingAs(fn.failure), ...converts };
   body.cx.facts.propagations.set(node.id, propagation);
   if (!isResult && !isOption && !isDynamic(type)) {
@@ -142,7 +144,7 @@ function checkLeaving(
     return;
   }
   if (error === undefined || fn.failure !== 'result' || fn.tries.length > 0) return;
-  if (!assign(error, fn.errorType).ok && !takesFrom(fn.errorType)) {
+  if (!assign(body.cx, error, fn.errorType).ok && !takesFrom(body.cx, fn.errorType)) {
     reportMisfit(body.cx, node.span, error, {
       type: fn.errorType,
       what: 'error of `?`',
@@ -152,9 +154,9 @@ function checkLeaving(
 }
 
 /** `impl From<A> for B` converts errors on their way out. */
-function takesFrom(rawTo: Type): boolean {
+function takesFrom(cx: HasImpls, rawTo: Type): boolean {
   const to = prune(rawTo);
-  return to.kind === 'applied' && [...to.con.traits.keys()].some((trait) => trait.name === 'From');
+  return to.kind === 'applied' && [...implOf(cx, to.con).traits.keys()].some((trait) => trait.name === 'From');
 }
 
 export function checkTry(body: Body, node: TryExpression, expected: Type | undefined): Type {
@@ -279,7 +281,7 @@ export function checkRace(body: Body, node: RaceExpression): Type {
   for (const contender of node.contenders) {
     spawn(body, contender);
     const type = body.check(contender);
-    common = common === undefined ? type : (join(common, type) ?? ANY);
+    common = common === undefined ? type : (join(body.cx, common, type) ?? ANY);
   }
   return common ?? NIL;
 }

@@ -66,7 +66,7 @@ function bodyTypes(scope: TypeScope, signature: Signature): TypeScope {
 
 function checkDefault(body: Body, node: Parameters<Body['check']>[0], type: Type): void {
   const actual = body.check(node, type);
-  const fit = assign(actual, type);
+  const fit = assign(body.cx, actual, type);
   if (fit.ok) {
     if (fit.coercion !== undefined) body.cx.facts.coercions.set(node.id, fit.coercion);
   } else reportMisfit(body.cx, node.span, actual, { type, what: 'default value' });
@@ -99,12 +99,12 @@ function checkFunctionBody(body: Body, item: FunctionItem, result: Type): void {
   }
   const type = checkReturnedBlock(body, block);
   if (block.tail !== undefined || body.diverges) return;
-  if (assign(NIL, result).ok && !isCon(prune(result), CON.Option)) return;
+  if (assign(body.cx, NIL, result).ok && !isCon(prune(result), CON.Option)) return;
   if (prune(type).kind === 'never') return;
   const last = block.statements[block.statements.length - 1];
   const dropped =
     last?.kind === 'ExpressionStatement' && last.semicolon ? facts.types.get(last.expression.id) : undefined;
-  const removable = dropped !== undefined && assign(dropped, result).ok && !isCon(prune(dropped), CON.Nil);
+  const removable = dropped !== undefined && assign(body.cx, dropped, result).ok && !isCon(prune(dropped), CON.Nil);
   reportMisfit(body.cx, item.returnType.span, NIL, {
     type: result,
     what: `\`${item.name.text}\` ends without a value`,

@@ -38,7 +38,7 @@ export function bindLiteral(binder: Binder, pattern: LiteralPattern, raw: Type):
   const type = prune(raw);
   const literal = literalType(pattern, type);
   if (isCon(literal, CON.Nil) || isDynamic(type)) {
-    if (type.kind === 'var') assign(literal, type);
+    if (type.kind === 'var') assign(binder.body.cx, literal, type);
     return;
   }
   if (isNumber(literal) && isNumber(type)) return;
@@ -51,7 +51,8 @@ export function bindLiteral(binder: Binder, pattern: LiteralPattern, raw: Type):
     return;
   }
   if (isStringLike(literal) && isStringLike(type)) return;
-  if (!assign(literal, type).ok || isCon(type, CON.Option)) misfit(binder, pattern, type, showType(literal));
+  if (!assign(binder.body.cx, literal, type).ok || isCon(type, CON.Option))
+    misfit(binder, pattern, type, showType(literal));
 }
 
 export function bindRange(binder: Binder, pattern: RangePattern, raw: Type): void {

@@ -9,7 +9,7 @@ import type {
 } from '../syntax/expression.ts';
 import { checkFits, coerce } from './body.ts';
 import { CODE } from './codes.ts';
-import type { Body } from './context.ts';
+import type { Body, Context } from './context.ts';
 import {
   ANY,
   arrayOf,
@@ -67,7 +67,7 @@ function fitElement(body: Body, element: Expression, type: Type, what: string): 
   const target = prune(type);
   if (target.kind === 'var' || target.kind === 'any') {
     const actual = body.check(element, target.kind === 'any' ? target : undefined);
-    if (assign(actual, type).ok) return target.kind === 'any' ? ANY : actual;
+    if (assign(body.cx, actual, type).ok) return target.kind === 'any' ? ANY : actual;
     return actual;
   }
   checkFits(body, element, { type, what });
@@ -104,7 +104,7 @@ function commonElement(body: Body, node: ArrayExpression, mixed: boolean): Type 
       sawNil = true;
       continue;
     }
-    const next = common === undefined ? type : join(common, type);
+    const next = common === undefined ? type : join(body.cx, common, type);
     if (next === undefined) {
       // Nested data such as `[1, [2, 3]]` is meant; a number beside a text hardly is.
       if (!mixed && !isNested(common ?? ANY) && !isNested(type)) reportMixed(body, node, index, common ?? ANY);
@@ -116,7 +116,7 @@ function commonElement(body: Body, node: ArrayExpression, mixed: boolean): Type 
   if (sawNil) return ANY;
   const target = prune(common);
   node.elements.forEach((element, index) => {
-    const fit = assign(types[index] ?? ANY, target);
+    const fit = assign(body.cx, types[index] ?? ANY, target);
     if (fit.ok && fit.coercion !== undefined) coerce(body, element, fit.coercion);
   });
   return common;
@@ -156,7 +156,10 @@ export function checkMap(body: Body, node: MapExpression, expected: Type | undef
     }
     return typed;
   }
-  const common = commonValue(node.entries.map((entry) => body.check(entry.value)));
+  const common = commonValue(
+    body.cx,
+    node.entries.map((entry) => body.check(entry.value)),
+  );
   return mapOf(STRING, common);
 }
 
@@ -169,12 +172,12 @@ function checkKey(body: Body, key: Expression, expected: Type | undefined): void
 }
 
 /** Values of a map may differ: then nothing is known of them. The type may widen later, because it is only inferred. */
-function commonValue(types: readonly Type[]): Type {
+function commonValue(cx: Context, types: readonly Type[]): Type {
   let common: Type | undefined;
   for (const type of types) {
     if (common === undefined) common = type;
     else {
-      const next = sameType(common, type) ? common : undefined;
+      const next = sameType(cx, common, type) ? common : undefined;
       if (next === undefined) return ANY;
       common = next;
     }
@@ -185,8 +188,8 @@ function commonValue(types: readonly Type[]): Type {
   return freshVar(true, common);
 }
 
-function sameType(left: Type, right: Type): boolean {
-  const fit = assign(right, left);
+function sameType(cx: Context, left: Type, right: Type): boolean {
+  const fit = assign(cx, right, left);
   return fit.ok && fit.coercion === undefined && prune(left).kind !== 'any';
 }
 
@@ -194,7 +197,7 @@ export function checkRange(body: Body, node: RangeExpression): Type {
   for (const bound of [node.start, node.end]) {
     if (bound === undefined) continue;
     const type = body.check(bound);
-    if (!assign(type, INT).ok) {
+    if (!assign(body.cx, type, INT).ok) {
       body.cx.report.error(
         CODE.operator,
         bound.span,

@@ -4,6 +4,7 @@ import { fitOrReport } from './body.ts';
 import { typeOfText } from './builtins.ts';
 import { CODE } from './codes.ts';
 import type { Body, Context } from './context.ts';
+import { implOf } from './impls.ts';
 import { argumentMisfit, resultMisfit } from './mcp-shape.ts';
 import { didYouMean } from './resolve-path.ts';
 import { ANY, type Type, type TypeCon } from './types.ts';
@@ -77,7 +78,7 @@ export function checkMcpTools(cx: Context, item: McpItem): void {
 }
 
 function checkSignature(cx: Context, con: TypeCon, method: FunctionItem, tool: McpToolShape): void {
-  const declared = con.methods.get(method.name.text)?.signature.params ?? [];
+  const declared = implOf(cx, con).methods.get(method.name.text)?.signature.params ?? [];
   for (const parameter of method.parameters) {
     const { text, span } = parameter.name;
     const wanted = tool.params.find((candidate) => candidate.name === text);

@@ -125,7 +125,7 @@ function declaredCall(
   found: { readonly kind: 'declared' | 'trait'; readonly method: MethodInfo },
 ): Type {
   const { method } = found;
-  if (!canCall(body.module, method)) reportPrivate(body, call.nameSpan, method);
+  if (!canCall(body.cx, body.module, method)) reportPrivate(body, call.nameSpan, method);
   if (method.receiver === 'none') {
     body.cx.report.error(CODE.unknownMethod, call.nameSpan, `\`${call.name}\` has no \`self\`, so it is not a method`, {
       help: `call it by its type: \`${method.owner?.name ?? 'Type'}::${call.name}(…)\``,
@@ -203,8 +203,8 @@ function builtinCall(body: Body, call: MethodCall, type: Type, method: BuiltinMe
 /** `[[1], [2]].flatten()` asks for an array of arrays; anything else is the receiver's mistake. */
 function bindReceiver(body: Body, call: MethodCall, type: Type, self: Type): void {
   const receiver = isCon(type, CON.Tuple) ? arrayOf(ANY) : type;
-  if (type.kind === 'applied' && type.con.base !== undefined && assign(type.con.base, self).ok) return;
-  if (assign(receiver, self).ok || type.kind === 'param') return;
+  if (type.kind === 'applied' && type.con.base !== undefined && assign(body.cx, type.con.base, self).ok) return;
+  if (assign(body.cx, receiver, self).ok || type.kind === 'param') return;
   if (type.kind === 'applied' && type.con.family === 'failure') return;
   body.cx.report.error(
     CODE.unknownMethod,

@@ -75,7 +75,7 @@ function checkLogic(body: Body, node: BinaryExpression, leftType: Type): Type {
   ] as const) {
     const known = prune(type);
     if (isCon(known, CON.Bool) || isDynamic(known) || known.kind === 'never') {
-      if (known.kind === 'var') assign(known, BOOL);
+      if (known.kind === 'var') assign(body.cx, known, BOOL);
       continue;
     }
     body.cx.report.error(
@@ -109,16 +109,16 @@ function checkCoalesce(body: Body, node: BinaryExpression, leftType: Type): Type
   // `a ?? b` with an optional `b` is optional again, unless `a` holds options itself.
   if (isCon(right, CON.Option) && !isCon(wanted, CON.Option)) {
     facts.coalesces.set(node.id, 'keep');
-    const common = join(inner, right.args[0] ?? ANY);
+    const common = join(body.cx, inner, right.args[0] ?? ANY);
     return optionOf(common ?? ANY);
   }
   if (isCon(right, CON.Nil)) return ANY;
-  const fit = assign(right, inner);
+  const fit = assign(body.cx, right, inner);
   if (fit.ok) {
     if (fit.coercion !== undefined) coerce(body, node.right, fit.coercion);
     return inner;
   }
-  const common = join(inner, right);
+  const common = join(body.cx, inner, right);
   if (common !== undefined) return common;
   body.cx.report.error(
     CODE.mismatch,
@@ -268,7 +268,7 @@ export function checkCast(body: Body, node: CastExpression): Type {
     target.con === CON.Bool ||
     (allowed !== undefined && (allowed.includes(from.con.name) || from.con.family === 'literals')) ||
     isCon(from, CON.Map) ||
-    assign(from, to).ok;
+    assign(body.cx, from, to).ok;
   if (!fine) {
     body.cx.report.error(CODE.cast, node.span, `\`${showType(from)}\` cannot be cast to \`${showType(to)}\``);
   }

@@ -133,7 +133,7 @@ function bindConstant(
   const value = prune(types.type);
   const found = prune(types.found);
   if (isDynamic(value) || (isNumber(value) && isNumber(found))) return;
-  if (!assign(found, value).ok) misfit(binder, pattern, value, showType(found));
+  if (!assign(binder.body.cx, found, value).ok) misfit(binder, pattern, value, showType(found));
 }
 
 function bindPath(binder: Binder, pattern: PathPattern, raw: Type): void {
@@ -143,7 +143,7 @@ function bindPath(binder: Binder, pattern: PathPattern, raw: Type): void {
   if (only?.text === 'None' && second === undefined) {
     cx.facts.patterns.set(pattern.id, { kind: 'none' });
     if (!isDynamic(type) && !isCon(type, CON.Option) && !isCon(type, CON.Nil)) misfit(binder, pattern, type, 'Option');
-    else if (type.kind === 'var') assign(optionOf(freshVar()), type);
+    else if (type.kind === 'var') assign(binder.body.cx, optionOf(freshVar()), type);
     return;
   }
   const meaning = resolvePatternPath(binder, pattern.path);
@@ -192,7 +192,8 @@ function bindConstructor(binder: Binder, pattern: ConstructorPattern, raw: Type)
 
 /** The type inside `Ok(p)`, `Err(p)` or `Some(p)`. */
 function wrappedType(binder: Binder, pattern: Pattern, wrapper: 'ok' | 'err' | 'some', type: Type): Type {
-  if (type.kind === 'var') assign(wrapper === 'some' ? optionOf(freshVar()) : resultOf(freshVar(), freshVar()), type);
+  if (type.kind === 'var')
+    assign(binder.body.cx, wrapper === 'some' ? optionOf(freshVar()) : resultOf(freshVar(), freshVar()), type);
   const known = prune(type);
   if (isDynamic(known)) return known.kind === 'error' ? ERROR : ANY;
   const con = wrapper === 'some' ? CON.Option : CON.Result;
@@ -211,7 +212,7 @@ function bindVariant(
   cx.facts.patterns.set(pattern.id, { kind: 'variant', variant: variantRef(variant) });
   const { type: owner, instance } = freshType(variant.owner);
   if (!isDynamic(prune(options.type)) || prune(options.type).kind === 'var') {
-    if (!assign(owner, options.type).ok && !assign(options.type, owner).ok)
+    if (!assign(binder.body.cx, owner, options.type).ok && !assign(binder.body.cx, options.type, owner).ok)
       misfit(binder, pattern, options.type, variant.owner.name);
   }
   const name = `${variant.owner.name}::${variant.name}`;
@@ -252,7 +253,7 @@ function bindTuple(binder: Binder, pattern: TuplePattern, type: Type): void {
   const known = prune(type);
   if (known.kind === 'var') {
     const hasRest = pattern.elements.some((element) => element.kind === 'RestPattern');
-    if (!hasRest) assign(tupleOf(pattern.elements.map(() => freshVar())), known);
+    if (!hasRest) assign(binder.body.cx, tupleOf(pattern.elements.map(() => freshVar())), known);
   }
   const value = prune(type);
   if (isCon(value, CON.Tuple)) {
@@ -268,7 +269,7 @@ function bindTuple(binder: Binder, pattern: TuplePattern, type: Type): void {
 
 function bindArray(binder: Binder, pattern: ArrayPattern, type: Type): void {
   const known = prune(type);
-  if (known.kind === 'var') assign(arrayOf(freshVar()), known);
+  if (known.kind === 'var') assign(binder.body.cx, arrayOf(freshVar()), known);
   const value = prune(type);
   if (isCon(value, CON.Tuple)) {
     bindSequence(binder, pattern, pattern.elements, value.args);
@@ -297,7 +298,8 @@ function bindStruct(binder: Binder, pattern: StructPattern, raw: Type): void {
     cx.facts.patterns.set(pattern.id, { kind: 'variant', variant: variantRef(head.variant) });
   else if (con.family === 'failure') cx.facts.patterns.set(pattern.id, { kind: 'failure', name: con.name });
   else cx.facts.patterns.set(pattern.id, { kind: 'struct', path: con.path, name: con.name });
-  if (!assign(type, owner).ok && !isDynamic(type) && !canBe(type, owner)) misfit(binder, pattern, type, con.name);
+  if (!assign(binder.body.cx, type, owner).ok && !isDynamic(type) && !canBe(binder, type, owner))
+    misfit(binder, pattern, type, con.name);
   const fields = (head.kind === 'struct' ? con.fields : head.variant.fields) ?? new Map<string, FieldInfo>();
   for (const field of pattern.fields) {
     const info = fields.get(field.name.text);
@@ -314,8 +316,8 @@ function bindStruct(binder: Binder, pattern: StructPattern, raw: Type): void {
 }
 
 /** A value known only by its trait may be any struct that implements it. */
-function canBe(type: Type, owner: Type): boolean {
-  return assign(owner, type).ok && !isCon(type, CON.Option);
+function canBe(binder: Binder, type: Type, owner: Type): boolean {
+  return assign(binder.body.cx, owner, type).ok && !isCon(type, CON.Option);
 }
 
 /** Every alternative binds the same names. */

@@ -55,7 +55,7 @@ function checkOutput(cx: Context, chain: Chain): void {
   if (previous !== undefined) cx.pipelineOutputs.set(item, previous.type);
   if (item.returnType === undefined) return;
   const declared = unwrapResult(resolveType(cx, plainScope(module), item.returnType));
-  if (item.stages.length === 0 || previous === undefined || adjacent(previous.type, declared)) return;
+  if (item.stages.length === 0 || previous === undefined || adjacent(cx, previous.type, declared)) return;
   const last = item.stages[item.stages.length - 1];
   cx.report.error(
     CODE.pipeline,
@@ -95,8 +95,8 @@ function checkStage(cx: Context, chain: Chain, stage: Stage): void {
 }
 
 /** As for assignment, but a success is unwrapped first and nothing becomes optional on the way. */
-function adjacent(from: Type, to: Type): boolean {
-  return assign(unwrapResult(from), to).ok;
+function adjacent(cx: Context, from: Type, to: Type): boolean {
+  return assign(cx, unwrapResult(from), to).ok;
 }
 
 function stageBody(cx: Context, chain: Chain, stage: Stage, returnType: Type): Body {
@@ -145,7 +145,7 @@ function checkFunctionStage(cx: Context, chain: Chain, stage: FunctionStage): Ty
     stage.body.tail === undefined &&
     !body.diverges &&
     stage.returnType !== undefined &&
-    !assign(NIL, unwrapResult(result)).ok
+    !assign(body.cx, NIL, unwrapResult(result)).ok
   ) {
     reportMisfit(cx, stage.returnType.span, NIL, {
       type: result,
@@ -163,7 +163,7 @@ function checkInput(
   given: { readonly type: Type; readonly parameter: Parameter },
 ): void {
   const { previous } = chain;
-  if (previous === undefined || isDynamic(prune(previous.type)) || adjacent(previous.type, given.type)) return;
+  if (previous === undefined || isDynamic(prune(previous.type)) || adjacent(cx, previous.type, given.type)) return;
   cx.report.error(
     CODE.pipeline,
     given.parameter.span,

@@ -80,7 +80,7 @@ export function checkAssign(body: Body, node: AssignExpression): Type {
   const left = prune(type);
   const right = prune(body.check(node.value, isCon(left, CON.Float) ? FLOAT : undefined));
   const result = arithmetic(body, node, left, right);
-  if (!assign(result, type).ok) reportMisfit(body.cx, node.span, result, { type, what: 'assignment' });
+  if (!assign(body.cx, result, type).ok) reportMisfit(body.cx, node.span, result, { type, what: 'assignment' });
   return isName ? type : NIL;
 }
 

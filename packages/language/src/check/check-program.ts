@@ -17,10 +17,11 @@ import { type CollectedItem, collectItems, inFile, uniquePath } from './collect-
 import type { Body, Context, DeclareGlobal, ManifestNames } from './context.ts';
 import { declareItems } from './declare-items.ts';
 import { createFacts, type Facts, type FunctionRef, type ModuleVariable } from './facts.ts';
+import { implOf } from './impls.ts';
 import { createModule, join, type ModuleScope } from './module-scope.ts';
 import { Reporter } from './report.ts';
 import { lookupInModule } from './resolve-path.ts';
-import type { MethodInfo, Type, TypeCon } from './types.ts';
+import type { MethodInfo, Type } from './types.ts';
 
 export type { ManifestNames } from './context.ts';
 
@@ -75,6 +76,7 @@ function createContext(input: CheckInput): Context {
     facts: createFacts(highestId(input.program) + 1),
     report: new Reporter(),
     builtins: builtinTable(),
+    impls: new Map(),
     root,
     fileModules: new Map([[input.program.entry, root]]),
     builtinEntries: new Map(),
@@ -251,19 +253,19 @@ function checkFieldDefaults(
 
 /** For dispatch at run time: own methods first, then those of traits with their defaults. */
 function fillMethodTables(cx: Context): void {
-  const cons = new Set<TypeCon>([...cx.declaredCons.values(), ...cx.builtins.types.values()]);
-  for (const con of cons) {
+  for (const con of cx.impls.keys()) {
     const table = new Map<string, FunctionRef>();
     const add = (name: string, method: MethodInfo) => {
       if (method.ref !== undefined && !table.has(name)) table.set(name, method.ref);
     };
-    for (const [name, method] of con.methods) add(name, method);
-    for (const [name, method] of con.traitMethods) add(name, method);
+    const { methods, traitMethods, traits } = implOf(cx, con);
+    for (const [name, method] of methods) add(name, method);
+    for (const [name, method] of traitMethods) add(name, method);
     if (table.size > 0) cx.facts.methodTables.set(con.path, table);
-    if (con.traits.size > 0)
+    if (traits.size > 0)
       cx.facts.traitsOf.set(
         con.path,
-        [...con.traits.keys()].map((trait) => trait.path),
+        [...traits.keys()].map((trait) => trait.path),
       );
   }
 }

@@ -106,7 +106,7 @@ export function checkStruct(body: Body, node: StructExpression, expected: Type |
   bindTypeArguments(body, node, con, type);
   const wanted = expectedInside(expected);
   // What is expected decides the parameters early, so that the fields can adapt to them.
-  if (wanted !== undefined && isCon(wanted, con) && con.params.length > 0) assign(type, wanted);
+  if (wanted !== undefined && isCon(wanted, con) && con.params.length > 0) assign(body.cx, type, wanted);
   const name = head.kind === 'struct' ? con.name : `${con.name}::${head.variant.name}`;
   if (head.kind === 'struct') {
     const kind = con.family === 'schema' ? 'schema' : 'struct';
@@ -145,7 +145,7 @@ function bindTypeArguments(body: Body, node: StructExpression, con: TypeCon, typ
     );
     return;
   }
-  assign(applied(con, args), type);
+  assign(body.cx, applied(con, args), type);
 }
 
 function reportShape(body: Body, node: StructExpression, variant: VariantInfo): void {

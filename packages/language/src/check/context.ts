@@ -7,6 +7,7 @@ import type { Builtins } from './builtins.ts';
 import type { McpAnswers } from './check-mcp.ts';
 import type { Evaluation } from './evaluate-constant.ts';
 import type { Facts, Local, ModuleVariable } from './facts.ts';
+import type { Impls } from './impls.ts';
 import type { Entry, ModuleScope } from './module-scope.ts';
 import type { Reporter } from './report.ts';
 import type { AppliedType, Signature, Type, TypeCon, TypeParam } from './types.ts';
@@ -26,6 +27,8 @@ export interface Context {
   readonly facts: Facts;
   readonly report: Reporter;
   readonly builtins: Builtins;
+  /** What the program adds to types. */
+  readonly impls: Impls;
   readonly root: ModuleScope;
   /** The module of each file that is part of the program. */
   readonly fileModules: Map<string, ModuleScope>;

@@ -3,6 +3,7 @@ import { CODE } from './codes.ts';
 import { type CollectedItem, inFile } from './collect-items.ts';
 import type { Context, TypeScope } from './context.ts';
 import { declareMethod, implParams, type MethodOwner } from './declare-types.ts';
+import { openImpl } from './impls.ts';
 import type { ModuleScope } from './module-scope.ts';
 import { canSee } from './module-scope.ts';
 import { didYouMean, namesVisible, reportHidden, resolvePath } from './resolve-path.ts';
@@ -78,9 +79,6 @@ const brokenCon: TypeCon = {
   params: [],
   fields: undefined,
   variants: undefined,
-  methods: new Map(),
-  traitMethods: new Map(),
-  traits: new Map(),
   path: '<error>',
 };
 
@@ -90,9 +88,10 @@ function reportTwice(cx: Context, method: FunctionItem, con: TypeCon): void {
 }
 
 function addOwn(cx: Context, con: TypeCon, methods: ReadonlyMap<string, MethodInfo>): void {
+  const own = openImpl(cx, con).methods;
   for (const [name, method] of methods) {
-    if (con.methods.has(name) && method.item !== undefined) reportTwice(cx, method.item, con);
-    else con.methods.set(name, method);
+    if (own.has(name) && method.item !== undefined) reportTwice(cx, method.item, con);
+    else own.set(name, method);
   }
 }
 
@@ -166,12 +165,13 @@ export function implementTrait(
 ): void {
   const { con, trait, methods } = impl;
   const span = at.name?.span ?? headSpan(at);
-  if (con.traits.has(trait) && trait.declared) {
+  const { traits, traitMethods } = openImpl(cx, con);
+  if (traits.has(trait) && trait.declared) {
     cx.report.error(CODE.duplicate, span, `\`${trait.name}\` is implemented twice for \`${con.name}\``);
     return;
   }
-  const implemented = con.traits.get(trait) ?? new Map<string, MethodInfo>();
-  con.traits.set(trait, implemented);
+  const implemented = traits.get(trait) ?? new Map<string, MethodInfo>();
+  traits.set(trait, implemented);
   const missing: string[] = [];
   for (const [name, required] of trait.methods) {
     const own = methods.get(name);
@@ -179,7 +179,7 @@ export function implementTrait(
     else if (!required.hasBody) missing.push(name);
     if (own !== undefined) continue;
     implemented.set(name, required);
-    if (!con.traitMethods.has(name)) con.traitMethods.set(name, required);
+    if (!traitMethods.has(name)) traitMethods.set(name, required);
   }
   if (missing.length > 0) {
     const list = missing.map((name) => `\`${name}\``).join(', ');
@@ -192,7 +192,7 @@ export function implementTrait(
       });
     }
     implemented.set(name, method);
-    con.traitMethods.set(name, method);
+    traitMethods.set(name, method);
   }
 }
 
@@ -226,14 +226,14 @@ function checkAgainstTrait(cx: Context, impl: TraitImpl, own: MethodInfo, requir
   });
   own.signature.params.forEach((param, index) => {
     const type = substitute(required.signature.params[index]?.type ?? ANY, map);
-    if (!fits(type, param.type)) say(`parameter \`${param.name}\` is \`${showType(type)}\` there`);
+    if (!fits(cx, type, param.type)) say(`parameter \`${param.name}\` is \`${showType(type)}\` there`);
   });
   const result = substitute(required.signature.result, map);
-  if (!fits(own.signature.result, result)) say(`it returns \`${showType(result)}\` there`);
+  if (!fits(cx, own.signature.result, result)) say(`it returns \`${showType(result)}\` there`);
 }
 
 /** Without conversions: an Int parameter does not stand for a Float one. */
-function fits(from: Type, to: Type): boolean {
-  const fit = assign(prune(from), prune(to));
+function fits(cx: Context, from: Type, to: Type): boolean {
+  const fit = assign(cx, prune(from), prune(to));
   return fit.ok && fit.coercion === undefined;
 }

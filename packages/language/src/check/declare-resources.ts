@@ -6,6 +6,7 @@ import { type CollectedItem, inFile } from './collect-items.ts';
 import type { Context, TypeScope } from './context.ts';
 import { implementTrait } from './declare-impls.ts';
 import { declareFields, declareMethod, plainScope } from './declare-types.ts';
+import { implOf, openImpl } from './impls.ts';
 import type { ModuleScope, ResourceMeaning } from './module-scope.ts';
 import { resolveTrait, resolveType } from './resolve-type.ts';
 import { ANY, applied, CON, isCon, prune, resultOf, type Signature, type Type, type TypeCon } from './types.ts';
@@ -66,7 +67,7 @@ function declareResource(cx: Context, module: ModuleScope, item: DeclaredItem): 
     for (const method of item.methods) {
       const declared = declareMethod(cx, { con, trait: undefined, path: con.path, scope }, method);
       cx.facts.mcpResults.set(method, unwrapResult(declared.signature.result));
-      con.methods.set(method.name.text, {
+      openImpl(cx, con).methods.set(method.name.text, {
         ...declared,
         receiver: 'self',
         signature: { ...declared.signature, result: callResult(cx, declared.signature.result) },
@@ -89,7 +90,7 @@ function declareAskedTools(cx: Context, item: McpItem, con: TypeCon): void {
   const asked = known.filter(
     ({ name }, index) =>
       /^[A-Za-z_]\w*$/.test(name) &&
-      !con.methods.has(name) &&
+      !implOf(cx, con).methods.has(name) &&
       !isBuiltinMethod(cx, name) &&
       known.every((other, at) => at === index || other.name !== name),
   );
@@ -106,7 +107,14 @@ function declareAskedTools(cx: Context, item: McpItem, con: TypeCon): void {
       result: callResult(cx, returns === undefined ? ANY : text(returns.type)),
       isAsync: false,
     };
-    con.methods.set(name, { name, signature, receiver: 'self', owner: con, hasBody: false, ref: undefined });
+    openImpl(cx, con).methods.set(name, {
+      name,
+      signature,
+      receiver: 'self',
+      owner: con,
+      hasBody: false,
+      ref: undefined,
+    });
   }
   cx.facts.askedTools.set(
     item,
@@ -129,16 +137,17 @@ function declareTool(cx: Context, scope: TypeScope, item: ToolItem, con: TypeCon
     con.fields.set(field.name.text, { name: field.name.text, type: ANY, optional: false, hasDefault: true });
   }
   const owner = { con, trait: undefined, path: con.path, scope };
+  const own = openImpl(cx, con).methods;
   for (const method of item.methods) {
-    if (con.methods.has(method.name.text)) {
+    if (own.has(method.name.text)) {
       cx.report.error(CODE.duplicate, method.name.span, `method \`${method.name.text}\` is defined twice`);
     }
-    con.methods.set(method.name.text, declareMethod(cx, owner, method));
+    own.set(method.name.text, declareMethod(cx, owner, method));
     if (method.body !== undefined) cx.functionBodies.push({ item: method, scope, self: scope.self, kind: 'tool' });
   }
   const trait = item.trait === undefined ? undefined : resolveTrait(cx, scope.module, item.trait);
   if (trait === undefined) return;
-  const methods = new Map([...con.methods].filter(([name]) => trait.methods.has(name)));
+  const methods = new Map([...own].filter(([name]) => trait.methods.has(name)));
   const traitArgs = new Map(trait.typeParams.map((param) => [param, ANY] as const));
   implementTrait(cx, item, { con, trait, methods, self: applied(con), traitArgs });
 }

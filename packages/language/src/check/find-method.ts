@@ -1,5 +1,6 @@
 import type { BuiltinMethod } from './builtins.ts';
 import type { Context } from './context.ts';
+import { implOf } from './impls.ts';
 import { builtinName, CON, type MethodInfo, prune, type TraitInfo, type Type } from './types.ts';
 
 export type FoundMethod =
@@ -19,9 +20,10 @@ export function findMethod(cx: Context, raw: Type, name: string): FoundMethod | 
   }
   if (type.kind !== 'applied') return undefined;
   const { con } = type;
-  const own = con.methods.get(name);
+  const { methods, traitMethods } = implOf(cx, con);
+  const own = methods.get(name);
   if (own !== undefined) return { kind: 'declared', method: own };
-  const viaTrait = con.traitMethods.get(name);
+  const viaTrait = traitMethods.get(name);
   if (viaTrait !== undefined) return { kind: 'declared', method: viaTrait };
   if (con.family === 'trait' && con.trait !== undefined) {
     const method = con.trait.methods.get(name);
@@ -51,9 +53,10 @@ export function methodNames(cx: Context, raw: Type): string[] {
   if (type.kind === 'param') return type.param.bounds.flatMap((trait) => [...trait.methods.keys()]);
   if (type.kind !== 'applied') return [];
   const { con } = type;
+  const { methods, traitMethods } = implOf(cx, con);
   return [
-    ...con.methods.keys(),
-    ...con.traitMethods.keys(),
+    ...methods.keys(),
+    ...traitMethods.keys(),
     ...(con.trait?.methods.keys() ?? []),
     ...(cx.builtins.methods.get(builtinReceiver(type))?.keys() ?? []),
     ...(con.base === undefined ? [] : methodNames(cx, con.base)),

@@ -27,7 +27,7 @@ export function argumentMisfit(cx: Context, raw: Type, shape: McpValueShape, at:
   }
   if (isOpaque(type) || fields !== undefined) return undefined;
   const real = typeOfText(cx.builtins, shape.type);
-  if (assign(type, real).ok || assign(raw, real).ok) return undefined;
+  if (assign(cx, type, real).ok || assign(cx, raw, real).ok) return undefined;
   return `takes \`${showType(real)}\` for \`${at}\`, found \`${showType(raw)}\``;
 }
 
@@ -54,7 +54,7 @@ export function resultMisfit(cx: Context, raw: Type, shape: McpValueShape, at: s
   }
   if (isOpaque(type)) return undefined;
   const real = typeOfText(cx.builtins, shape.type);
-  if (assign(real, type).ok || assign(real, raw).ok) return undefined;
+  if (assign(cx, real, type).ok || assign(cx, real, raw).ok) return undefined;
   return `gives \`${showType(real)}\`${at === '' ? '' : ` for \`${at}\``}, found \`${showType(raw)}\``;
 }
 

@@ -2,6 +2,7 @@ import type { Span } from '../source/span.ts';
 import type { ConstItem, FunctionItem, TypeAliasItem } from '../syntax/item.ts';
 import type { Path } from '../syntax/node.ts';
 import type { ConstantRef, FunctionRef, ModuleVariable, ResourceRef } from './facts.ts';
+import { type HasImpls, implOf } from './impls.ts';
 import type { MethodInfo, Signature, TraitInfo, Type, TypeCon, TypeParam, VariantInfo } from './types.ts';
 
 /** What a name means in a module. */
@@ -121,10 +122,10 @@ function isInside(from: ModuleScope, outer: ModuleScope): boolean {
  * Methods without `pub` are private once the type has some with it: who writes `pub` on one means the others to be
  * hidden. A type without any `pub` method hides none.
  */
-export function canCall(from: ModuleScope, method: MethodInfo): boolean {
+export function canCall(cx: HasImpls, from: ModuleScope, method: MethodInfo): boolean {
   const { item, module, owner } = method;
   if (item === undefined || module === undefined || owner === undefined || method.trait !== undefined) return true;
   if (item.isPublic || owner.declaration?.kind === 'ToolItem' || isInside(from, module)) return true;
-  for (const other of owner.methods.values()) if (other.item?.isPublic === true) return false;
+  for (const other of implOf(cx, owner).methods.values()) if (other.item?.isPublic === true) return false;
   return true;
 }

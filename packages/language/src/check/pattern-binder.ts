@@ -47,7 +47,7 @@ export function declareName(binder: Binder, options: NewName): Bound {
   if (first !== undefined) {
     names.set(name.text, first);
     if ('owner' in first) body.cx.facts.locals.set(node.id, first);
-    const fit = assign(type, first.type);
+    const fit = assign(body.cx, type, first.type);
     if (!fit.ok) {
       body.cx.report.error(
         CODE.pattern,

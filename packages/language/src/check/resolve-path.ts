@@ -2,6 +2,7 @@ import { nearest } from '@concerto/base';
 import type { Path } from '../syntax/node.ts';
 import { CODE } from './codes.ts';
 import type { Context } from './context.ts';
+import { implOf } from './impls.ts';
 import { canSee, type Entry, type Meaning, type ModuleScope } from './module-scope.ts';
 import type { TraitInfo, TypeCon } from './types.ts';
 
@@ -172,7 +173,7 @@ function functionOfTrait(
 /** The trait of this name, if the type implements it. */
 export function implementedTrait(cx: Context, module: ModuleScope, con: TypeCon, name: string): TraitInfo | undefined {
   const meaning = lookupName(cx, module, name)?.meaning;
-  return meaning?.kind === 'trait' && con.traits.has(meaning.trait) ? meaning.trait : undefined;
+  return meaning?.kind === 'trait' && implOf(cx, con).traits.has(meaning.trait) ? meaning.trait : undefined;
 }
 
 function firstSegment(cx: Context, module: ModuleScope, name: string): Entry | undefined {
@@ -266,7 +267,7 @@ function namesIn(cx: Context, container: Meaning): Iterable<string> {
       return inside.map((name) => name.slice(prefix.length).split('::')[0] ?? '');
     }
     case 'type':
-      return [...(container.con.variants?.keys() ?? []), ...container.con.methods.keys()];
+      return [...(container.con.variants?.keys() ?? []), ...implOf(cx, container.con).methods.keys()];
     default:
       return [];
   }

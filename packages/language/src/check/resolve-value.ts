@@ -5,6 +5,7 @@ import { isInTest } from './check-mock.ts';
 import { CODE } from './codes.ts';
 import type { Body } from './context.ts';
 import type { ConstantRef, Local, ModuleVariable, ResolvedName, VariantRef } from './facts.ts';
+import { implOf } from './impls.ts';
 import {
   canCall,
   canSee,
@@ -220,12 +221,13 @@ function associatedValue(
 ): ResolvedValue {
   const { con, name, owner, trait } = target;
   const resource = owner.meaning.kind === 'resource' ? owner.meaning : undefined;
+  const { methods, traitMethods, traits } = implOf(body.cx, con);
   const method =
     trait === undefined
-      ? (con.methods.get(name) ?? con.traitMethods.get(name) ?? con.trait?.methods.get(name))
-      : con.traits.get(trait)?.get(name);
+      ? (methods.get(name) ?? traitMethods.get(name) ?? con.trait?.methods.get(name))
+      : traits.get(trait)?.get(name);
   if (method !== undefined) {
-    if (!canCall(body.module, method)) {
+    if (!canCall(body.cx, body.module, method)) {
       const last = node.path.segments[node.path.segments.length - 1] ?? node;
       body.cx.report.error(CODE.notVisible, last.span, `\`${con.name}::${name}\` is private`);
     }
@@ -237,7 +239,7 @@ function associatedValue(
   const what = con.family === 'enum' ? 'variant or function' : 'function';
   const known =
     trait === undefined
-      ? [...(con.variants?.keys() ?? []), ...con.methods.keys(), ...con.traitMethods.keys()]
+      ? [...(con.variants?.keys() ?? []), ...methods.keys(), ...traitMethods.keys()]
       : trait.methods.keys();
   const where = trait === undefined ? con.name : `${con.name}::${trait.name}`;
   body.cx.report.error(CODE.undefinedName, last.span, `no ${what} \`${name}\` in \`${where}\``, {

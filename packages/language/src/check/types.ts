@@ -69,12 +69,6 @@ export interface TypeCon {
   /** Reading an undeclared field is allowed and gives `any`. */
   readonly open?: boolean;
   variants: Map<string, VariantInfo> | undefined;
-  /** Own methods and associated functions by name. */
-  readonly methods: Map<string, MethodInfo>;
-  /** Methods that come from `impl Trait for Type`, defaults included. */
-  readonly traitMethods: Map<string, MethodInfo>;
-  /** What it implements, with the methods of each: `Type::Trait::method`. */
-  readonly traits: Map<TraitInfo, Map<string, MethodInfo>>;
   /** The trait behind a trait used as a type. */
   trait?: TraitInfo;
   /** Unique text for tables of the compiler: module path and name. */
@@ -160,9 +154,6 @@ export function typeCon(name: string, family: TypeFamily, extra: Partial<TypeCon
     params: [],
     fields: undefined,
     variants: undefined,
-    methods: new Map(),
-    traitMethods: new Map(),
-    traits: new Map(),
     path: name,
     ...extra,
   };

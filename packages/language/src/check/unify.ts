@@ -1,3 +1,4 @@
+import { type HasImpls, implOf } from './impls.ts';
 import { ANY, type AppliedType, CON, isCon, isStringLike, prune, type Type, type VarType } from './types.ts';
 
 /** How a value has to change on its way into a place of another type. */
@@ -24,12 +25,12 @@ const TO_NONE: Coercion = { kind: 'none' };
  * Does a value of type `from` fit a place of type `to`, and what must happen to it? Binds inference variables on the
  * way. Directed: `to` is the side that may be widened (a soft variable) and that says which conversions apply.
  */
-export function assign(rawFrom: Type, rawTo: Type): Fit {
+export function assign(cx: HasImpls, rawFrom: Type, rawTo: Type): Fit {
   const soft = softTarget(rawTo);
   const from = prune(rawFrom);
   const to = prune(rawTo);
   if (from === to) return FITS;
-  const fit = assignPruned(from, to);
+  const fit = assignPruned(cx, from, to);
   if (!fit.ok && soft !== undefined) {
     soft.bound = ANY;
     return FITS;
@@ -47,15 +48,15 @@ function softTarget(type: Type): VarType | undefined {
   return undefined;
 }
 
-function assignPruned(from: Type, to: Type): Fit {
+function assignPruned(cx: HasImpls, from: Type, to: Type): Fit {
   if (from.kind === 'error' || to.kind === 'error' || from.kind === 'never') return FITS;
   if (to.kind === 'var') return bind(to, from) ? FITS : MISFIT;
   if (from.kind === 'any') return isCon(to, CON.Float) ? { ok: true, coercion: TO_FLOAT } : FITS;
   if (to.kind === 'any') return FITS;
   if (from.kind === 'var') return assignVariable(from, to);
   if (to.kind === 'never') return MISFIT;
-  if (to.kind === 'param' || from.kind === 'param') return assignParam(from, to);
-  return assignApplied(from, to);
+  if (to.kind === 'param' || from.kind === 'param') return assignParam(cx, from, to);
+  return assignApplied(cx, from, to);
 }
 
 /** An unknown value into an optional place: the place decides, but a later bare value may still be wrapped. */
@@ -63,30 +64,30 @@ function assignVariable(from: VarType, to: Type): Fit {
   return bind(from, to) ? FITS : MISFIT;
 }
 
-function assignParam(from: Type, to: Type): Fit {
+function assignParam(cx: HasImpls, from: Type, to: Type): Fit {
   if (from.kind === 'param' && to.kind === 'param') return from.param === to.param ? FITS : MISFIT;
   if (from.kind === 'param' && to.kind === 'applied') {
     const trait = to.con.trait;
     if (trait !== undefined && from.param.bounds.includes(trait)) return FITS;
   }
-  if (to.kind === 'applied' && to.con === CON.Option) return wrapSome(from, to);
-  if (to.kind === 'applied' && to.con === CON.Union) return assignToUnion(from, to);
+  if (to.kind === 'applied' && to.con === CON.Option) return wrapSome(cx, from, to);
+  if (to.kind === 'applied' && to.con === CON.Union) return assignToUnion(cx, from, to);
   return MISFIT;
 }
 
-function wrapSome(from: Type, to: AppliedType): Fit {
-  const inner = assign(from, to.args[0] ?? ANY);
+function wrapSome(cx: HasImpls, from: Type, to: AppliedType): Fit {
+  const inner = assign(cx, from, to.args[0] ?? ANY);
   return inner.ok ? { ok: true, coercion: { kind: 'some', inner: inner.coercion } } : MISFIT;
 }
 
-function assignToUnion(from: Type, to: AppliedType): Fit {
-  return to.args.some((member) => assign(from, member).ok) ? FITS : MISFIT;
+function assignToUnion(cx: HasImpls, from: Type, to: AppliedType): Fit {
+  return to.args.some((member) => assign(cx, from, member).ok) ? FITS : MISFIT;
 }
 
-function assignApplied(from: AppliedType, to: AppliedType): Fit {
-  if (from.con === to.con) return assignArguments(from, to);
+function assignApplied(cx: HasImpls, from: AppliedType, to: AppliedType): Fit {
+  if (from.con === to.con) return assignArguments(cx, from, to);
   if (from.con === CON.Union) return FITS;
-  if (to.con === CON.Union) return assignToUnion(from, to);
+  if (to.con === CON.Union) return assignToUnion(cx, from, to);
   if (to.con === CON.Float && from.con === CON.Int) return { ok: true, coercion: TO_FLOAT };
   if (isStringLike(from) && isStringLike(to)) return fitsLiterals(from, to) ? FITS : MISFIT;
   // Error values display as their message, and old programs keep them in String variables.
@@ -94,11 +95,11 @@ function assignApplied(from: AppliedType, to: AppliedType): Fit {
   if (to.con.family === 'failure' && to.con.name === 'Error' && canBeThrown(from)) return FITS;
   if (to.con === CON.Option) {
     if (from.con === CON.Nil) return { ok: true, coercion: TO_NONE };
-    return wrapSome(from, to);
+    return wrapSome(cx, from, to);
   }
   const trait = to.con.trait;
-  if (trait !== undefined && from.con.traits.has(trait)) return FITS;
-  if (from.con.base !== undefined) return assign(from.con.base, to);
+  if (trait !== undefined && implOf(cx, from.con).traits.has(trait)) return FITS;
+  if (from.con.base !== undefined) return assign(cx, from.con.base, to);
   return MISFIT;
 }
 
@@ -114,12 +115,12 @@ function fitsLiterals(from: AppliedType, to: AppliedType): boolean {
   return allowed === undefined || given === undefined || given.every((value) => allowed.includes(value));
 }
 
-function assignArguments(from: AppliedType, to: AppliedType): Fit {
-  if (from.con === CON.Function) return assignFunction(from, to);
+function assignArguments(cx: HasImpls, from: AppliedType, to: AppliedType): Fit {
+  if (from.con === CON.Function) return assignFunction(cx, from, to);
   if (from.args.length !== to.args.length) return from.con === CON.Tuple ? MISFIT : FITS;
   let inner: Coercion | undefined;
   for (let index = 0; index < from.args.length; index++) {
-    const fit = assign(from.args[index] ?? ANY, to.args[index] ?? ANY);
+    const fit = assign(cx, from.args[index] ?? ANY, to.args[index] ?? ANY);
     if (!fit.ok) return MISFIT;
     // The element of an array, the value of a map, the payload of an Option or Ok.
     if (fit.coercion !== undefined && carriesPayload(from, index)) inner = fit.coercion;
@@ -133,16 +134,16 @@ function carriesPayload(type: AppliedType, index: number): boolean {
 }
 
 /** Parameters go the other way; a function may ignore arguments only when nothing is known about it. */
-function assignFunction(from: AppliedType, to: AppliedType): Fit {
+function assignFunction(cx: HasImpls, from: AppliedType, to: AppliedType): Fit {
   if (from.args.length !== to.args.length) return MISFIT;
   const last = from.args.length - 1;
   for (let index = 0; index < last; index++) {
-    if (!assign(to.args[index] ?? ANY, from.args[index] ?? ANY).ok) return MISFIT;
+    if (!assign(cx, to.args[index] ?? ANY, from.args[index] ?? ANY).ok) return MISFIT;
   }
   const result = prune(to.args[last] ?? ANY);
   // The value of a callback whose result nobody reads does not matter.
   if (isCon(result, CON.Nil)) return FITS;
-  return assign(from.args[last] ?? ANY, result).ok ? FITS : MISFIT;
+  return assign(cx, from.args[last] ?? ANY, result).ok ? FITS : MISFIT;
 }
 
 function bind(variable: VarType, type: Type): boolean {
@@ -160,7 +161,7 @@ function occurs(variable: VarType, raw: Type): boolean {
 }
 
 /** The type both values have after the smaller one is widened; undefined when they have nothing in common. */
-export function join(rawLeft: Type, rawRight: Type): Type | undefined {
+export function join(cx: HasImpls, rawLeft: Type, rawRight: Type): Type | undefined {
   const left = prune(rawLeft);
   const right = prune(rawRight);
   if (left.kind === 'never') return rawRight;
@@ -169,9 +170,9 @@ export function join(rawLeft: Type, rawRight: Type): Type | undefined {
   if (left.kind === 'any' || right.kind === 'any') return ANY;
   if (isCon(left, CON.Int) && isCon(right, CON.Float)) return right;
   if (isCon(left, CON.Float) && isCon(right, CON.Int)) return left;
-  if (assign(right, rawLeft).ok) return rawLeft;
-  if (assign(left, rawRight).ok) return rawRight;
+  if (assign(cx, right, rawLeft).ok) return rawLeft;
+  if (assign(cx, left, rawRight).ok) return rawRight;
   // Two models, or two agents, have their kind in common.
   const base = left.kind === 'applied' ? left.con.base : undefined;
-  return base !== undefined && assign(right, base).ok ? base : undefined;
+  return base !== undefined && assign(cx, right, base).ok ? base : undefined;
 }

@@ -1,6 +1,7 @@
 import { builtinSpec, isBuiltin } from '@concerto/ir';
 import type { Context } from '../check/context.ts';
 import { findMethod, methodNames } from '../check/find-method.ts';
+import { implOf } from '../check/impls.ts';
 import { canSee, type Meaning, type ModuleScope } from '../check/module-scope.ts';
 import { lookupInModule } from '../check/resolve-path.ts';
 import { argumentsOf, CON, isCon, prune, showType, substitute, type Type, type TypeCon } from '../check/types.ts';
@@ -95,10 +96,11 @@ function associated(index: ProgramIndex, con: TypeCon): Completion[] {
     const isCall = variant.shape === 'tuple';
     return { label: variant.name, kind: 'variant', detail: described?.code, doc: described?.doc, rank: 0, isCall };
   });
-  const methods = [...con.methods, ...con.traitMethods, ...(con.trait?.methods ?? [])].map(([name, method]) =>
+  const cx = index.checked.context;
+  const own = implOf(cx, con);
+  const methods = [...own.methods, ...own.traitMethods, ...(con.trait?.methods ?? [])].map(([name, method]) =>
     declaredCompletion(index, name, method.item?.id),
   );
-  const cx = index.checked.context;
   const prefixes = con.declaration === undefined ? [`${con.name}::`, `std::collections::${con.name}::`] : [];
   const builtin = [...cx.builtins.functions.keys()].flatMap((row) => {
     const prefix = prefixes.find((each) => row.startsWith(each));
