@@ -53,6 +53,14 @@ async function cheats(name: string): Promise<{ found: Record<string, unknown>; i
   return { found: JSON.parse(text), id, sleep };
 }
 
+/** What the session and its audit say of its sandbox. */
+async function toldOf(id: string): Promise<readonly unknown[]> {
+  const session = await api.get(`/api/sessions/${id}`);
+  const audit = await api.get(`/api/sessions/${id}/audit`);
+  const ready = audit.body.entries.find(({ what }: { what: string }) => what === 'agent-ready');
+  return [session.body.sandbox, ready.detail.sandbox];
+}
+
 function isAlive(sleep: string): boolean {
   const listed = execFileSync('ps', ['axo', 'stat,args'], { encoding: 'utf8' });
   return listed.split('\n').some((line) => !line.startsWith('Z') && line.endsWith(`sleep ${sleep}`));
@@ -80,6 +88,9 @@ describe('an agent in its sandbox', () => {
     expect(shown.found['the store itself']).not.toEqual(expect.stringMatching(/^no/));
     const open = await cheats('open');
     expect(open.found["the server's environment"]).toContain('SECRET_OF_THE_SERVER');
+    const off = { kind: 'none', reason: '`sandbox = "off"` in the manifest' };
+    expect(await toldOf(open.id)).toEqual([off, off]);
+    expect(await toldOf(shown.id)).toEqual([{ kind: 'bubblewrap' }, { kind: 'bubblewrap' }]);
     await api.post(`/api/sessions/${open.id}/cancel`);
     await api.untilStatus(open.id, 'cancelled');
   });

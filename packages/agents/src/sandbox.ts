@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join, resolve, sep } from 'node:path';
+import type { AgentSandbox } from '@concerto/protocol';
 import { AgentError } from './agent-error.ts';
 
 export type SandboxMode = 'auto' | 'require' | 'off';
@@ -92,6 +93,14 @@ export async function sandboxPrefix(
     '--',
     ...listening,
   ];
+}
+
+/** In which sandbox an agent with this setting runs here, or why in none. */
+export async function sandboxAbout(sandbox: Sandbox | undefined): Promise<AgentSandbox> {
+  if (sandbox === undefined) return { kind: 'none', reason: 'nobody asked for one' };
+  if (sandbox.mode === 'off') return { kind: 'none', reason: '`sandbox = "off"` in the manifest' };
+  const use = await probeSandbox();
+  return use.kind === 'none' ? { kind: 'none', reason: use.reason } : { kind: 'bubblewrap' };
 }
 
 function hidden(paths: readonly string[]): string[] {

@@ -5,7 +5,7 @@ import { ForkOf } from './fork.ts';
 import { MessageId, SessionId } from './ids.ts';
 import { JsonValue } from './json-value.ts';
 import { LlmContent, Part } from './llm-content.ts';
-import { Offers, SessionParams, SessionSettings } from './session-settings.ts';
+import { AgentSandbox, Offers, SessionParams, SessionSettings } from './session-settings.ts';
 
 export const messageLengthMax = 100_000;
 export const titleLengthMax = 200;
@@ -104,6 +104,8 @@ export const Session = z.strictObject({
   answerers: z.optional(z.array(z.string())),
   /** Of the worker: what an agent says of itself, for a program the digest of the code that it runs. */
   version: z.optional(z.string()),
+  /** Of its agent's process, once there was one. */
+  sandbox: z.optional(AgentSandbox),
   /** Put away: lists leave it out unless they are asked for it. */
   archived: z.optional(z.literal(true)),
   /** What it has of its own, where that is more than its agent's entry says. */

@@ -213,6 +213,7 @@ export {
 export { Ack, DeliveryWay, RunnerCommand } from './runner-command.ts';
 export { SessionRecord } from './session-record.ts';
 export {
+  AgentSandbox,
   ChangeSettings,
   ChangeWorktree,
   Offers,

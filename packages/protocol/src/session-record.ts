@@ -15,7 +15,7 @@ import { JsonValue } from './json-value.ts';
 import { LlmContent } from './llm-content.ts';
 import { OnTimeout, Rule } from './rules.ts';
 import { DeliveryWay } from './runner-command.ts';
-import { SessionSettings, Worktree } from './session-settings.ts';
+import { AgentSandbox, SessionSettings, Worktree } from './session-settings.ts';
 import { ToolConfig } from './tool-config.ts';
 
 /**
@@ -91,6 +91,7 @@ const Lifecycle = [
     incarnation,
     capabilities: z.array(z.string()),
     version: z.optional(z.string()),
+    sandbox: z.optional(AgentSandbox),
   }),
   z.strictObject({
     ...envelope,

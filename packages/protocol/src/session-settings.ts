@@ -94,6 +94,10 @@ export const SettingsEvent = z.strictObject({
   by: z.string(),
   reason: z.optional(z.string()),
 });
+/** What stood between an agent's process and the account that it runs under; `reason`: why nothing did. */
+export const AgentSandbox = z.strictObject({ kind: z.enum(['bubblewrap', 'none']), reason: z.optional(z.string()) });
+export type AgentSandbox = z.infer<typeof AgentSandbox>;
+
 export const WorktreeEvent = z.strictObject({ type: z.literal('worktree'), worktree: Worktree, by: z.string() });
 
 /** What somebody wrote for a setting, as it is meant: JSON where it is JSON, else a text. */

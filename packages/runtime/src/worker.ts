@@ -9,7 +9,7 @@ import type {
   KeptAgent,
   OutputPlace,
 } from '@concerto/agents';
-import type { SessionError, SessionKind, SuspendEvent } from '@concerto/protocol';
+import type { AgentSandbox, SessionError, SessionKind, SuspendEvent } from '@concerto/protocol';
 import type { Rests } from '@concerto/session';
 import type { CatalogEntry } from './catalog.ts';
 import type { OwnerWriter } from './session/owner-writer.ts';
@@ -69,6 +69,8 @@ export type Worker = {
   /** By name, those we have no use for too; where it is missing, `capabilities` is all. */
   readonly announced?: readonly string[] | undefined;
   readonly version?: string | undefined;
+  /** Of a process: what stands between it and the account. */
+  readonly sandbox?: AgentSandbox | undefined;
   /** Where it works: what the paths that it names are relative to. */
   readonly folder?: string | undefined;
   readonly kept?: KeptWorker | undefined;

@@ -7,6 +7,7 @@ import { BudgetMeter } from '../usage/budget-meter.tsx';
 import { ContextMeter } from '../usage/context-meter.tsx';
 import { dollarsText, usageText } from '../usage/usage-text.ts';
 import { Fact } from './fact.tsx';
+import { SandboxFact } from './sandbox-fact.tsx';
 import { SettingsFacts } from './settings-facts.tsx';
 
 type Props = { readonly session: Session; readonly view: SessionView };
@@ -25,6 +26,7 @@ export function SessionFacts({ session, view, live }: Props & { readonly live: r
             `${agent} ${version ?? ''}`.trim()
           )}
         </Fact>
+        <SandboxFact session={session} />
         <SettingsFacts session={session} view={view} live={live} />
         <Fact name="started">
           <Age at={createdAt} />

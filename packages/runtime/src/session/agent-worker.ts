@@ -9,10 +9,10 @@ import type {
   Placed,
   ProcessIdentity,
 } from '@concerto/agents';
-import { AgentError, acceptedTypes } from '@concerto/agents';
+import { AgentError, acceptedTypes, sandboxAbout } from '@concerto/agents';
 import { assert, type Json } from '@concerto/base';
 import { Blobs, type EventLog } from '@concerto/log';
-import { textOf } from '@concerto/protocol';
+import { type AgentSandbox, textOf } from '@concerto/protocol';
 import type { SessionState } from '@concerto/session';
 import type { Clock, Environment, StartAgent } from '../ports.ts';
 import type { KeptWorker, StartWorker, Worker, WorkerAnswer, WorkerControl, WorkerOutput } from '../worker.ts';
@@ -67,7 +67,8 @@ export function agentStarter(ports: AgentWorkerPorts): StartWorker {
         },
         onStderr: (text) => journal?.stderr(text),
       });
-      return new AgentWorker(connection, { name, notes, log, clock });
+      const sandbox = await sandboxAbout(connection.spec.sandbox);
+      return new AgentWorker(connection, { name, notes, log, clock, sandbox });
     } catch (cause) {
       if (noted !== undefined && !left.aborted) await notes.forget(noted);
       throw cause;
@@ -89,6 +90,7 @@ type AgentPlace = {
   readonly notes: OwnProcessNotes;
   readonly log: EventLog;
   readonly clock: Clock;
+  readonly sandbox: AgentSandbox;
 };
 
 /** An agent's process at work: the only place of a session that knows of pipes, signals and exits. */
@@ -96,6 +98,7 @@ class AgentWorker implements Worker {
   readonly output: AsyncIterable<readonly WorkerOutput[]>;
   readonly folder: string | undefined;
   readonly kept: KeptWorker | undefined;
+  readonly sandbox: AgentSandbox;
   readonly #connection: AgentConnection;
   readonly #notes: OwnProcessNotes;
   readonly #blobs: Blobs;
@@ -106,8 +109,9 @@ class AgentWorker implements Worker {
   readonly #introduced: Promise<void>;
   #introduce: () => void = () => {};
 
-  constructor(connection: AgentConnection, { name, notes, log, clock }: AgentPlace) {
+  constructor(connection: AgentConnection, { name, notes, log, clock, sandbox }: AgentPlace) {
     this.#connection = connection;
+    this.sandbox = sandbox;
     this.#notes = notes;
     this.#blobs = new Blobs(log, () => clock.now());
     this.folder = folderOf(connection.spec);

@@ -276,12 +276,13 @@ export class SessionActor {
     const writer = this.#writer;
     if (before.isReady !== true) {
       const announced = this.#journal === undefined ? undefined : worker.announced;
-      const { version } = worker;
+      const { version, sandbox } = worker;
       const state = await writer.tell({
         type: 'agent-ready',
         ...live.speaker,
         capabilities: [...(announced ?? worker.capabilities)],
         ...(version === undefined ? {} : { version }),
+        ...(sandbox === undefined ? {} : { sandbox }),
       });
       // A program goes on with the turn that its last owner left.
       if (state?.turn.active === true) live.turn = state.turn.number;

@@ -221,6 +221,7 @@ function evolveOwnership(state: SessionState, record: OwnershipRecord): SessionS
         agentProcess: { kind: 'ready', incarnation: record.incarnation },
         capabilities: record.capabilities,
         version: record.version ?? state.version,
+        sandbox: record.sandbox ?? state.sandbox,
         everReady: true,
       };
     case 'process-lost':

@@ -133,7 +133,7 @@ function claimed(draft: Draft, report: ReportOf<'claimed'>): void {
 
 /** The first word of a process, or a later one in which it says what it can do. */
 function ready(draft: Draft, report: ReportOf<'agent-ready'>): void {
-  const { incarnation, capabilities, version } = report;
+  const { incarnation, capabilities, version, sandbox } = report;
   const same = capabilities.toSorted().join() === draft.state.capabilities.toSorted().join();
   if (draft.state.agentProcess.kind === 'ready' && same) {
     ignore(draft, report, 'already ready');
@@ -141,7 +141,7 @@ function ready(draft: Draft, report: ReportOf<'agent-ready'>): void {
   }
   const { control } = draft.state;
   const couldBefore = control !== undefined && announces(draft.state, control.kind);
-  record(draft, { type: 'agent-ready', incarnation, capabilities: [...capabilities], version });
+  record(draft, { type: 'agent-ready', incarnation, capabilities: [...capabilities], version, sandbox });
   // What was asked before it had introduced itself is asked of it now.
   if (control !== undefined && control.kind !== 'resume' && !couldBefore && announces(draft.state, control.kind)) {
     command(draft, { type: control.kind, incarnation, requestId: control.requestId });

@@ -2,6 +2,7 @@ import type { Json, JsonObject, Result } from '@concerto/base';
 import type {
   Ack,
   AgentResult,
+  AgentSandbox,
   Because,
   Budget,
   ForkOf,
@@ -199,7 +200,12 @@ export type Report =
       /** As in `process-exited`. */
       readonly undelivered?: readonly string[];
     })
-  | (FromAgent & { readonly type: 'agent-ready'; readonly capabilities: readonly string[]; readonly version?: string })
+  | (FromAgent & {
+      readonly type: 'agent-ready';
+      readonly capabilities: readonly string[];
+      readonly version?: string;
+      readonly sandbox?: AgentSandbox;
+    })
   | (FromAgent & { readonly type: 'start-failed'; readonly error: SessionError })
   | (FromAgent & {
       readonly type: 'process-exited';

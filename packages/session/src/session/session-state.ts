@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '@concerto/base';
 import type {
+  AgentSandbox,
   Because,
   Budget,
   BudgetUnit,
@@ -177,6 +178,8 @@ export type SessionState = {
   readonly everReady: boolean;
   readonly capabilities: readonly string[];
   readonly version?: string | undefined;
+  /** Of its agent's process. */
+  readonly sandbox?: AgentSandbox | undefined;
 
   readonly turn: Turn;
   /** What was answered "for this session", and answers again. */

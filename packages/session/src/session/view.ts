@@ -31,6 +31,7 @@ export function sessionView(state: SessionState, position: number): Session {
     once,
     ...(reason === undefined ? {} : { reason }),
     ...(state.everReady ? { capabilities: [...state.capabilities] } : {}),
+    ...(state.sandbox === undefined ? {} : { sandbox: state.sandbox }),
     ...(state.parent === undefined ? {} : { parent: state.parent }),
     ...(state.root === undefined ? {} : { root: state.root }),
     ...(state.budget === undefined ? {} : { budget: budgetView(state, state.budget) }),
