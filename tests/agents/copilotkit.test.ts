@@ -56,14 +56,14 @@ beforeAll(async () => {
     loader: { '.css': 'empty' },
   });
   script = outputFiles[0]?.text ?? '';
-}, 120_000);
+}, 300_000);
 afterAll(async () => {
   await browser?.close();
   await puppets.close();
 });
 
 test('a chat of CopilotKit follows a session: words as they come, tools, the next message, an interrupt that is answered', {
-  timeout: 120_000,
+  timeout: 240_000,
 }, async () => {
   const { page, problems } = await openForeignPage(browser, puppets, { script, id: 'copilot' });
   const shown = () => page.locator('body').innerText();
@@ -81,15 +81,15 @@ test('a chat of CopilotKit follows a session: words as they come, tools, the nex
       { say: { type: 'result', text: 'All there.' } },
     ),
   );
-  await expect.poll(shown, { timeout: 20_000 }).toMatch(/\n\s*One moment\./);
+  await expect.poll(shown, { timeout: 40_000 }).toMatch(/\n\s*One moment\./);
   expect(await shown()).not.toMatch(/\n\s*All there\./);
   await gate.open();
-  await expect.poll(shown, { timeout: 20_000 }).toMatch(/\n\s*All there\./);
+  await expect.poll(shown, { timeout: 40_000 }).toMatch(/\n\s*All there\./);
   await say('and now?');
-  await expect.poll(shown, { timeout: 20_000 }).toContain('did: and now?');
+  await expect.poll(shown, { timeout: 40_000 }).toContain('did: and now?');
   await say(steps({ ask: { type: 'approval', id: 'a1', description: 'rm -r build' } }, { tell: 'answer' }));
   await page.getByRole('button', { name: 'Approve' }).click();
-  await expect.poll(shown, { timeout: 20_000 }).toContain('"value":"yes"');
+  await expect.poll(shown, { timeout: 40_000 }).toContain('"value":"yes"');
   const { history } = (await api.get('/api/sessions/copilot/messages?all=true')).body;
   expect(history).toHaveLength(3);
   expect(problems).toEqual([]);

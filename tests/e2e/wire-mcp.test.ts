@@ -150,6 +150,18 @@ test('a session is run in one call, and forked', async () => {
   });
 });
 
+test('a running turn is steered and interrupted', async () => {
+  const client = await open('http', '2026-07-28');
+  const hanging = steps({ say: { type: 'partial', text: 'on and on' } }, { hang: true });
+  const { id: session } = await call(client, 'start_session', { agent: 'able', prompt: hanging });
+  await api.until(session, ({ type }) => type === 'content');
+  await call(client, 'send_message', { session, content: 'in English, please', steer: true });
+  const heard = await api.until(session, ({ type, message }) => type === 'message' && message.how === 'steer');
+  expect(heard.at(-1).message).toMatchObject({ content: 'in English, please', status: 'delivered' });
+  await call(client, 'control_session', { session, verb: 'interrupt' });
+  expect(await call(client, 'wait_for_session', { session, seconds: 30 })).toMatchObject({ status: 'interrupted' });
+});
+
 describe('long work is a task, for a client that knows tasks', () => {
   /** Their library for tasks has the requests of 2026-07-28 sent by its host. */
   async function openTasks(seen: string[]) {
