@@ -85,6 +85,17 @@ const scenes: readonly Scene[] = [
     },
   },
   {
+    name: 'policy',
+    show: async (page, url) => {
+      await page.goto(`${url}/programs/guard`);
+      await page.getByRole('button', { name: 'Run the tests' }).click();
+      await page.getByText(/^\d passed, in /).waitFor();
+      await page.getByRole('button', { name: 'Try on past sessions' }).click();
+      await page.getByRole('region', { name: 'What it would have said' }).getByRole('listitem').first().waitFor();
+      await page.getByRole('heading', { name: 'Tests' }).scrollIntoViewIfNeeded();
+    },
+  },
+  {
     name: 'insight',
     show: async (page, url) => {
       await page.goto(`${url}/insight?days=7`);
@@ -212,15 +223,39 @@ fn main() -> Result<String, AgentError> {
     Ok(changed)
 }
 `;
+const guard = `/// Answers for an agent before a person does.
+fn is_key(path: String) -> Bool {
+    path.ends_with("keys.ts")
+}
+
+@supervisor
+fn guard(session: Session) {
+    listen session {
+        "approval" => |a: Approval| {
+            if a.paths.any(|path| is_key(path)) {
+                return "no, keys are changed by hand";
+            }
+            nil
+        },
+    };
+}
+
+@test("keys are nobody's")
+fn keys() {
+    assert(is_key("src/auth/keys.ts"));
+    assert(!is_key("src/auth/token.ts"));
+}
+`;
 /** Only these, where any is named. */
 const wanted = process.argv.slice(2);
 const folder = await mkdtemp(join(tmpdir(), 'concerto-pictures-'));
 const agent = join(import.meta.dirname, 'picture-agent.mjs');
 await writeFile(
   join(folder, 'Concerto.toml'),
-  `[agents.builder]\ncommand = ${JSON.stringify(process.execPath)}\nargs = [${JSON.stringify(agent)}]\ndescription = "Changes code, and asks before it does"\ninput_format = "json"\nper_session = ["working_dir", "worktree", "model", "effort"]\n[programs.release]\nentry = "release.conc"\n`,
+  `[agents.builder]\ncommand = ${JSON.stringify(process.execPath)}\nargs = [${JSON.stringify(agent)}]\ndescription = "Changes code, and asks before it does"\ninput_format = "json"\nper_session = ["working_dir", "worktree", "model", "effort"]\n[programs.release]\nentry = "release.conc"\n[programs.guard]\nentry = "guard.conc"\n`,
 );
 await writeFile(join(folder, 'release.conc'), release);
+await writeFile(join(folder, 'guard.conc'), guard);
 const [server, browser] = await Promise.all([startServer({ folder }), openBrowser()]);
 const faults: string[] = [];
 try {

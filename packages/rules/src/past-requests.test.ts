@@ -73,3 +73,10 @@ test('a budget is decided by rules for budgets alone', () => {
     now: { decision: 'stop', by: 'rule:all.2' },
   });
 });
+
+test('a question is told by its words', () => {
+  const prompt = { parts: [{ text: 'Which of the two?' }] };
+  const choices = [{ id: 'a', content: { parts: [{ text: 'A' }] } }];
+  const event: SuspendEvent = { type: 'waitForChoice', requestId: 'q', prompt, choices, selectionMode: 'single' };
+  expect(outcomes(event)).toMatchObject([{ what: 'Which of the two?', now: { decision: 'ask', by: 'person' } }]);
+});

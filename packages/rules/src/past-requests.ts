@@ -1,5 +1,5 @@
 import type { Json } from '@concerto/base';
-import { type PublicEvent, type ReplayedRequest, readDecision, type SuspendEvent } from '@concerto/protocol';
+import { type PublicEvent, type ReplayedRequest, readDecision, type SuspendEvent, textOf } from '@concerto/protocol';
 import { requestOf } from './rule-request.ts';
 import type { RuleSet } from './rule-set.ts';
 
@@ -167,6 +167,7 @@ function decisionOf(event: SuspendEvent, response: Json | undefined): string {
 }
 
 function whatOf(event: SuspendEvent): string {
+  if (event.type === 'waitForInput' || event.type === 'waitForChoice') return textOf(event.prompt);
   if (event.type !== 'queryConsent') return event.type;
   const { tool, command, description } = event.scope;
   const parts = [tool, command ?? description].filter((part) => typeof part === 'string');
