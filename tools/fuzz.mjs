@@ -1,5 +1,5 @@
-// `npm run fuzz [-- --of conc|ir|manifest|signals|ndjson|http --count N --seed S --jobs J]`: whatever may come from outside,
-// changed at random, on every core; goes on where it was stopped, and keeps what it finds in tests/fuzz/found.
+// `npm run fuzz [-- --of NAME --count N --seed S --jobs J]`: whatever may come from outside (conc, ir, manifest, signals, ndjson,
+// http, and the wires agui, chat, chat-stream, streams, beta, runs, mcp), changed at random, on every core; goes on where it was stopped, and keeps what it finds in tests/fuzz/found.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';

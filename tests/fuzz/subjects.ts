@@ -10,6 +10,7 @@ import { checkText, fuzzCase, readCorpus } from '../../packages/language/test/fu
 import { translate } from '../../packages/runtime/src/session/translate.ts';
 import { type CalledApp, callApp } from '../../packages/server/test/called-app.ts';
 import { type Dice, mutatedJson, mutatedText, type Texts } from './mutate.ts';
+import { wireNames, wireSubject } from './wire-subjects.ts';
 
 /** One kind of input: how a case is made, and what must hold of every one. Throws when it does not. */
 export type Subject = {
@@ -19,7 +20,7 @@ export type Subject = {
 
 const root = join(import.meta.dirname, '../..');
 
-export const subjectNames = ['conc', 'ir', 'manifest', 'signals', 'ndjson', 'http'] as const;
+export const subjectNames = ['conc', 'ir', 'manifest', 'signals', 'ndjson', 'http', ...wireNames] as const;
 export type SubjectName = (typeof subjectNames)[number];
 
 /** Each is made when it is wanted: their corpora take a while. */
@@ -30,6 +31,13 @@ export const subjects: Readonly<Record<SubjectName, () => Subject>> = {
   signals: signalTexts,
   ndjson: agentLines,
   http: bodies,
+  agui: () => wireSubject('agui'),
+  chat: () => wireSubject('chat'),
+  'chat-stream': () => wireSubject('chat-stream'),
+  streams: () => wireSubject('streams'),
+  beta: () => wireSubject('beta'),
+  runs: () => wireSubject('runs'),
+  mcp: () => wireSubject('mcp'),
 };
 
 function programs(): Subject {
@@ -124,16 +132,10 @@ const calls: Texts = [
   'POST /api/sessions/nobody/requests/r1',
   'POST /api/sessions/nobody/fork',
   'PATCH /api/sessions/nobody',
-  'POST /api/agent/run',
-  'POST /api/agent/nobody/input',
   'PUT /api/pool',
   'PUT /api/rules',
   'POST /api/rules/try',
   'POST /api/tokens',
-  'POST /api/agui/nobody',
-  'POST /api/chat?agent=nobody',
-  'POST /v1beta1/sessions/new?agent=nobody',
-  'POST /v1beta1/sessions/nobody:resume',
 ];
 /** An app keeps what it is told: after so many calls there is a fresh one. */
 const callsOfAnApp = 2_000;

@@ -1,3 +1,4 @@
+import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -53,4 +54,61 @@ test('no schema refers to itself: generators make types of it that do not compil
     return seen;
   };
   expect(Object.keys(schemas).filter((name) => reachable(name).has(name))).toEqual([]);
+});
+
+const root = join(import.meta.dirname, '../../..');
+
+/** What a program says when it fails; nothing when it does not. */
+async function complaintsOf(folder: string, program: string, ...args: readonly string[]): Promise<string> {
+  return await new Promise((resolve) => {
+    execFile(process.execPath, [join(root, program), ...args], { cwd: folder }, (error, stdout, stderr) => {
+      resolve(error === null ? '' : `${error.message}\n${stdout}${stderr}`);
+    });
+  });
+}
+
+/** What somebody would write with both: an event by its name, and a call with its body and its answer. */
+const used = `
+import { postSessions, type ContentEvent } from './hey-api/index';
+import type { components, paths } from './openapi-typescript';
+
+export const content: components['schemas']['ContentEvent'] & ContentEvent = {
+  type: 'content',
+  content: { parts: [{ text: 'x' }] },
+  seq: 1,
+  at: '',
+};
+type Answers = paths['/api/sessions/{id}/events']['get']['responses'];
+export const statuses: readonly (keyof Answers)[] = [200, '4XX'];
+export const started = postSessions({ body: { agent: 'a', prompt: 'x' } });
+// @ts-expect-error -- what is no event is no event here
+export const wrong: ContentEvent = { type: 'content' };
+`;
+
+const compilerOptions = {
+  strict: true,
+  noEmit: true,
+  module: 'esnext',
+  moduleResolution: 'bundler',
+  target: 'es2022',
+  lib: ['es2023', 'dom', 'dom.iterable'],
+  types: [],
+};
+
+test('what openapi-typescript and @hey-api/openapi-ts make of it compiles', { timeout: 180_000 }, async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'concerto-openapi-'));
+  try {
+    writeFileSync(join(folder, 'openapi.json'), JSON.stringify(document));
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts', 'hey-api'] }));
+    writeFileSync(join(folder, 'used.ts'), used);
+    const modules = 'tools/generators/node_modules';
+    const made = await Promise.all([
+      complaintsOf(folder, `${modules}/openapi-typescript/bin/cli.js`, 'openapi.json', '-o', 'openapi-typescript.ts'),
+      complaintsOf(folder, `${modules}/@hey-api/openapi-ts/bin/run.js`, '-i', 'openapi.json', '-o', 'hey-api'),
+    ]);
+    expect(made).toEqual(['', '']);
+    expect(await complaintsOf(folder, 'node_modules/typescript/bin/tsc', '-p', '.')).toBe('');
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
