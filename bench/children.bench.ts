@@ -5,19 +5,11 @@ import { startAgent } from '@concerto/agents';
 import { ok } from '@concerto/base';
 import { buildProgram, readManifest } from '@concerto/language';
 import { type EventLog, openEventLog } from '@concerto/log';
-import {
-  catalogOf,
-  PoolKeeper,
-  ProcessRegister,
-  RuleBook,
-  Runner,
-  SessionStore,
-  Sessions,
-  systemClock,
-} from '@concerto/runtime';
+import { ProcessRegister, Runner } from '@concerto/runtime';
 import { HostedMachines } from '@concerto/runtime/hosted';
 import Database from 'libsql';
 import { askingAgent, bare, since, spent, supervise } from './asking-agent.ts';
+import { openHouse } from './house.ts';
 import { compare, median, type Row } from './row.ts';
 
 export const name = 'children: what it costs that a program’s agent is a session, on SQLite';
@@ -97,20 +89,11 @@ type Measured = { readonly cpuMs: number; readonly said: number };
 /** The runtime in this process, as a server has it. */
 async function openStage(folder: string, agent: string) {
   const log = await openEventLog(`sqlite:${join(folder, 'children.db')}`, { now: Date.now });
-  const store = new SessionStore(log);
-  const clock = systemClock;
-  let minted = 0;
-  const mintId = (prefix: string): string => `${prefix}_${(minted += 1)}`;
-  const report = (message: string, cause?: unknown): void => console.error(message, cause);
   const entries = Object.entries(programs).map(([program, source]) => {
     const module = moduleOf(source, agent);
     return { kind: 'program', name: program, load: () => ok({ module, projectDirectory: folder }) } as const;
   });
-  const catalog = catalogOf(entries);
-  const pool = new PoolKeeper({ log, store, clock, report, initialMax: 100 });
-  const rules = new RuleBook({ log, catalog, mintId });
-  const sessions = new Sessions({ log, store, pool, rules, catalog, clock, mintId });
-  const house = { log, store, pool, rules, catalog, clock, mintId, report };
+  const { house, sessions } = openHouse(log, { entries });
   const machines = new HostedMachines();
   const processes = new ProcessRegister(log);
   const runner = new Runner({ ...house, name: 'bench', startAgent, processes, machines });

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { type EventLog, type NewEntry, openEventLog } from '@concerto/log';
 import { encodeEvent, type PublicEvent, textContent } from '@concerto/protocol';
-import { catalogOf, PoolKeeper, RuleBook, SessionStore, Sessions, systemClock } from '@concerto/runtime';
 import { serve } from '@concerto/server';
+import { openHouse } from './house.ts';
 
 const token = 'bench';
 const at = '2026-01-01T00:00:00.000Z';
@@ -50,13 +50,7 @@ export async function ourFanOut(readers: number, asked: Asked): Promise<number> 
 }
 
 export async function serveLog(log: EventLog): Promise<Awaited<ReturnType<typeof serve>>> {
-  const report = (message: string, cause?: unknown): void => console.error(message, cause);
-  const store = new SessionStore(log);
-  const clock = systemClock;
-  const pool = new PoolKeeper({ log, store, clock, report, initialMax: 20 });
-  const mintId = (prefix: string): string => prefix;
-  const rules = new RuleBook({ log, catalog: catalogOf([]), mintId });
-  const sessions = new Sessions({ log, store, pool, rules, catalog: catalogOf([]), clock, mintId });
+  const { house, sessions } = openHouse(log);
   return await serve({
     host: '127.0.0.1',
     port: 0,
@@ -68,7 +62,7 @@ export async function serveLog(log: EventLog): Promise<Awaited<ReturnType<typeof
     version: 'bench',
     manifestSchema: () => ({}),
     webRoot: undefined,
-    report,
+    report: house.report,
   });
 }
 

@@ -5,16 +5,8 @@ import { startAgent } from '@concerto/agents';
 import { follow, openEventLog } from '@concerto/log';
 import type { Rule } from '@concerto/protocol';
 import { type NamedRule, type RuleRequest, RuleSet, requestOf } from '@concerto/rules';
-import {
-  catalogOf,
-  PoolKeeper,
-  ProcessRegister,
-  RuleBook,
-  Runner,
-  SessionStore,
-  Sessions,
-  systemClock,
-} from '@concerto/runtime';
+import { ProcessRegister, Runner } from '@concerto/runtime';
+import { openHouse } from './house.ts';
 import { compare, type Row } from './row.ts';
 
 export const name = 'rules: a thousand against a request, and what they cost on its way to a person';
@@ -105,21 +97,12 @@ async function routing(): Promise<Row> {
 /** The runtime in this process, as a server has it. */
 async function openStage(folder: string) {
   const log = await openEventLog(`sqlite:${join(folder, 'routing.db')}`, { now: Date.now });
-  const store = new SessionStore(log);
-  const clock = systemClock;
-  let minted = 0;
-  const mintId = (prefix: string): string => `${prefix}_${(minted += 1)}`;
-  const report = (message: string, cause?: unknown): void => console.error(message, cause);
   const agent = (named: string, own: readonly Rule[]) => {
     const spec = { name: named, command: process.execPath, args: ['asker.mjs'], workingDir: folder };
     return { kind: 'agent', name: named, spec: { ...spec, inputFormat: 'json' }, rules: [...own] } as const;
   };
-  const catalog = catalogOf([agent('plain', []), agent('ruled', rules)]);
-  const pool = new PoolKeeper({ log, store, clock, report, initialMax: 100 });
-  const book = new RuleBook({ log, catalog, mintId });
-  const house = { log, store, pool, rules: book, catalog, clock, mintId };
-  const sessions = new Sessions(house);
-  const runner = new Runner({ ...house, report, name: 'bench', startAgent, processes: new ProcessRegister(log) });
+  const { house, sessions } = openHouse(log, { entries: [agent('plain', []), agent('ruled', rules)] });
+  const runner = new Runner({ ...house, name: 'bench', startAgent, processes: new ProcessRegister(log) });
   runner.start();
   const person = { actor: 'user:bench', key: undefined };
   return {

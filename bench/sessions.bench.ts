@@ -8,8 +8,9 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type EventLog, openEventLog } from '@concerto/log';
-import { catalogOf, PoolKeeper, RuleBook, Runner, SessionStore, Sessions, systemClock } from '@concerto/runtime';
+import { Runner, type Sessions } from '@concerto/runtime';
 import Database from 'libsql';
+import { noProcesses, openHouse } from './house.ts';
 import { QuietAgent } from './quiet-agent.ts';
 import { compare, median, type Row } from './row.ts';
 
@@ -191,42 +192,21 @@ type Stage = {
 /** The runtime in this process, with agents that have none. */
 async function openStage(path: string, runs: boolean): Promise<Stage> {
   const log = await openEventLog(`sqlite:${path}`, { now: Date.now });
-  const store = new SessionStore(log);
-  const clock = systemClock;
-  let minted = 0;
-  const mintId = (prefix: string): string => `${prefix}_${(minted += 1)}`;
   const report = (message: string, cause?: unknown): void => {
     throw new Error(message, { cause });
   };
-  const catalog = catalogOf([{ kind: 'agent', name: 'quiet', spec: { name: 'quiet', command: 'quiet' } }]);
-  const pool = new PoolKeeper({ log, store, clock, report, initialMax: 2 * sessionsAtOnce });
-  const rules = new RuleBook({ log, catalog, mintId });
-  const sessions = new Sessions({ log, store, pool, rules, catalog, clock, mintId });
+  const entries = [{ kind: 'agent', name: 'quiet', spec: { name: 'quiet', command: 'quiet' } }] as const;
+  const { house, sessions } = openHouse(log, { entries, max: 2 * sessionsAtOnce, report });
   const agents: QuietAgent[] = [];
   const runner = new Runner({
-    log,
-    store,
-    pool,
-    rules,
-    catalog,
-    clock,
-    mintId,
-    report,
+    ...house,
     name: 'bench',
     startAgent: async (spec) => {
       const agent = new QuietAgent(spec);
       agents.push(agent);
       return agent;
     },
-    processes: {
-      remember: nothing,
-      adopt: nothing,
-      forget: nothing,
-      endAllOf: nothing,
-      end: nothing,
-      here: async () => [],
-      isElsewhere: async () => false,
-    },
+    processes: noProcesses,
   });
   if (runs) runner.start();
   return {
@@ -239,8 +219,6 @@ async function openStage(path: string, runs: boolean): Promise<Stage> {
     },
   };
 }
-
-async function nothing(): Promise<void> {}
 
 async function started({ sessions }: Stage): Promise<string> {
   const session = await sessions.start({ agent: 'quiet', prompt: 'begin' }, { actor: 'bench', key: undefined });

@@ -5,8 +5,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { ok } from '@concerto/base';
 import { buildProgram } from '@concerto/language';
 import { openEventLog } from '@concerto/log';
-import { catalogOf, PoolKeeper, RuleBook, Runner, SessionStore, Sessions, systemClock } from '@concerto/runtime';
+import { Runner, type Sessions } from '@concerto/runtime';
 import { HostedMachines } from '@concerto/runtime/hosted';
+import { noProcesses, openHouse } from './house.ts';
 import type { Row } from './row.ts';
 
 export const name = 'programs that wait for a person, in one process';
@@ -34,29 +35,11 @@ async function measure(path: string): Promise<readonly Row[]> {
   const { module } = buildProgram({ entry: 'main.conc', readFile: () => source });
   if (module === undefined) throw new Error('the program has errors');
   const load = () => ok({ module, projectDirectory: process.cwd() });
-  const catalog = catalogOf([{ kind: 'program', name: 'asks', load }]);
   const log = await openEventLog(`sqlite:${path}`, { now: Date.now });
-  const store = new SessionStore(log);
-  const clock = systemClock;
-  let minted = 0;
-  const mintId = (prefix: string): string => `${prefix}_${(minted += 1)}`;
-  const report = (message: string, cause?: unknown): void => console.error(message, cause);
-  const pool = new PoolKeeper({ log, store, clock, report, initialMax: 10 });
-  const rules = new RuleBook({ log, catalog, mintId });
-  const sessions = new Sessions({ log, store, pool, rules, catalog, clock, mintId });
-  const processes = {
-    remember: nothing,
-    adopt: nothing,
-    forget: nothing,
-    endAllOf: nothing,
-    end: nothing,
-    here: async () => [],
-    isElsewhere: async () => false,
-  };
+  const { house, sessions } = openHouse(log, { entries: [{ kind: 'program', name: 'asks', load }], max: 10 });
   const startAgent = () => Promise.reject(new Error('there are no agents'));
-  const house = { log, store, pool, rules, catalog, clock, mintId, report };
   const machines = new HostedMachines();
-  const runner = new Runner({ ...house, name: 'bench', startAgent, processes, machines });
+  const runner = new Runner({ ...house, name: 'bench', startAgent, processes: noProcesses, machines });
   runner.start();
   const before = { bytes: residentBytes(), timers: timers() };
   let first = '';
@@ -117,5 +100,3 @@ function residentBytes(): number {
 function timers(): number {
   return process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
 }
-
-async function nothing(): Promise<void> {}
