@@ -1,4 +1,5 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -169,3 +170,30 @@ test('what a program says in one go comes whole and in its order', { timeout: 60
   const said = entries.flatMap(({ data }) => /"value":"(\d+) x/.exec(data)?.[1] ?? []);
   expect(said).toEqual(Array.from({ length: 5_000 }, (_, n) => String(n)));
 });
+
+test.runIf(process.platform === 'linux')(
+  'nothing is left of a process whose server was killed, whatever it computes',
+  { timeout: 60_000 },
+  async () => {
+    const hosted = new URL('../src/hosted.ts', import.meta.url).href;
+    const { module } = buildProgram({
+      entry: 'main.conc',
+      readFile: () => 'fn main() { let all = (0..1000000).to_array(); while true { all.join(", "); } }',
+    });
+    const script = join(directory, 'server.mts');
+    writeFileSync(
+      script,
+      `import { HostedMachines } from ${JSON.stringify(hosted)};
+const machine = await new HostedMachines({ hosts: 1 }).begin({ entry: 'main', module: ${JSON.stringify(module)}, sliceMs: 60_000 });
+setTimeout(() => console.log('computes'), 500);
+await machine.turn({ inputs: [], steps: 100_000 });
+`,
+    );
+    const server = spawn(process.execPath, [...flags, script], { stdio: ['ignore', 'pipe', 'inherit'] });
+    await new Promise((resolve) => server.stdout.once('data', resolve));
+    const children = readFileSync(`/proc/${server.pid}/task/${server.pid}/children`, 'utf8').trim().split(' ');
+    expect(children).not.toEqual(['']);
+    server.kill('SIGKILL');
+    await expect.poll(() => children.filter((pid) => existsSync(`/proc/${pid}`)), { timeout: 20_000 }).toEqual([]);
+  },
+);

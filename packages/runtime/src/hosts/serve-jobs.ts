@@ -1,10 +1,12 @@
 import { readSync, writeSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
+import { Worker } from 'node:worker_threads';
 import type { FromHost, ToHost } from './host-process.ts';
 
 const [input, output] = [0, 1];
 const pieceBytes = 64 * 1024;
 const pauseMs = 1;
+const lookEveryMs = 500;
 const never = new Int32Array(new SharedArrayBuffer(4));
 
 /** The other end of a `HostProcess`: does one job after the other, until nobody has any more. Waits without an event loop. */
@@ -12,6 +14,7 @@ export function serveJobs(perform: (job: unknown) => unknown): void {
   const decoder = new StringDecoder('utf8');
   const buffer = Buffer.allocUnsafe(pieceBytes);
   let pieces: string[] = [];
+  const lookout = dieWithParent();
   say({ number: 0 });
   for (
     let bytes = patiently(() => readSync(input, buffer));
@@ -27,6 +30,13 @@ export function serveJobs(perform: (job: unknown) => unknown): void {
     }
     if (last !== '') pieces.push(last);
   }
+  void lookout.terminate();
+}
+
+/** Whoever computes does not hear that nobody waits for it any more: another thread looks, so that nothing is left of a server that was killed. */
+function dieWithParent(): Worker {
+  const text = `setInterval(() => { if (process.ppid !== ${process.ppid}) process.kill(process.pid, 'SIGKILL'); }, ${lookEveryMs})`;
+  return new Worker(text, { eval: true, env: {}, execArgv: [], resourceLimits: { maxOldGenerationSizeMb: 8 } });
 }
 
 function reply({ number, job }: ToHost, perform: (job: unknown) => unknown): FromHost {
