@@ -50,7 +50,7 @@ async function messageLatency(folder: string): Promise<Row> {
     const stamps = server.stamps(id);
     await stamps.next();
     return await compare(
-      { name: 'HTTP message to agent stdin, durable, p50', unit: 'ms', target: '<= 3' },
+      { name: 'HTTP message to agent stdin, durable, p50', unit: 'ms', target: '<= 2.5' },
       {
         ours: async () => {
           const times: number[] = [];

@@ -10,12 +10,16 @@ export type SqliteDocuments = {
   list(request: ListRequest): DocumentPage;
   /** Removes some of what has expired. */
   sweep(): void;
+  /** Forget what was learned in a transaction that did not commit. */
+  forget(): void;
   /** Those after a row, all collections, with what `load` needs. */
   after(id: number, limit: number): { readonly id: number; readonly document: KeptDocument }[];
 };
 
 type KeptDocument = StoredDocument & { readonly collection: string; readonly expiresAt?: number };
 
+/** Documents whose place is remembered; then all are forgotten. */
+const MAX_REMEMBERED = 20_000;
 const SWEEP_EVERY_MS = 60_000;
 const SWEEP_LIMIT = 1_000;
 
@@ -29,6 +33,7 @@ export function sqliteDocuments(db: Database.Database, now: () => number): Sqlit
      ON CONFLICT (collection, key)
      DO UPDATE SET value = excluded.value, sort = excluded.sort, tag = excluded.tag, expires_at = excluded.expires_at`,
   );
+  const replace = db.prepare('UPDATE documents SET value = ? WHERE collection = ? AND key = ?');
   const remove = db.prepare('DELETE FROM documents WHERE collection = ? AND key = ?');
   const select = db.prepare(`SELECT ${columns} FROM documents WHERE collection = ? AND key = ? AND ${live}`).raw();
   const deleteExpired = db.prepare(
@@ -41,11 +46,22 @@ export function sqliteDocuments(db: Database.Database, now: () => number): Sqlit
     .raw();
   const list = listStatements(db);
   let lastSweep = now();
+  /** Where a document stands in the indexes: one that stays there costs no page of theirs. This process is the only writer. */
+  const places = new Map<string, string>();
 
   const put = (write: DocumentWrite): void => {
     const { collection, key, value, sort, tag, expiresAt } = write;
-    if (value === undefined) remove.run(collection, key);
-    else upsert.run(collection, key, value, sort ?? 0, tag ?? null, expiresAt ?? null);
+    const name = `${collection}/${key}`;
+    if (value === undefined) {
+      places.delete(name);
+      remove.run(collection, key);
+      return;
+    }
+    const place = `${sort ?? 0} ${expiresAt ?? ''} ${tag === undefined ? '' : `:${tag}`}`;
+    if (places.get(name) === place && replace.run(value, collection, key).changes === 1) return;
+    upsert.run(collection, key, value, sort ?? 0, tag ?? null, expiresAt ?? null);
+    if (places.size >= MAX_REMEMBERED) places.clear();
+    places.set(name, place);
   };
   const get = (collection: string, key: string): StoredDocument | undefined => {
     const row: unknown = select.get(collection, key, now());
@@ -73,6 +89,7 @@ export function sqliteDocuments(db: Database.Database, now: () => number): Sqlit
       lastSweep = now();
       deleteExpired.run(now(), SWEEP_LIMIT);
     },
+    forget: () => places.clear(),
     after: (id, limit) =>
       selectAfter.all(id, now(), limit).map((row) => {
         const expiresAt = optionalIntegerAt(row, 5);

@@ -58,6 +58,7 @@ function openState(path: string, opening: SqliteOpening): SqliteState {
   const { now } = opening;
   try {
     const streams = sqliteStreams(db);
+    const documents = sqliteDocuments(db, now);
     const begin = db.prepare('BEGIN IMMEDIATE');
     const commit = db.prepare('COMMIT');
     const transactions: Transactions = {
@@ -70,12 +71,13 @@ function openState(path: string, opening: SqliteOpening): SqliteState {
         // SQLite ends some failed transactions itself, a full disk's for example.
         if (db.inTransaction) db.exec('ROLLBACK');
         streams.forget();
+        documents.forget();
       },
     };
     return {
       database,
       streams,
-      documents: sqliteDocuments(db, now),
+      documents,
       leases: sqliteLeases(db, now),
       growth: growthSignal(),
       writes: groupCommit(transactions, (error) => sqliteFailure(error, database.path)),

@@ -30,6 +30,25 @@ export function documentContract(subject: SubjectOf): void {
       expect(await log.getDocument('other', 'a')).toBeDefined();
     });
 
+    test('[L10] what is put again where it stood is replaced, also after it was gone or stood elsewhere', async () => {
+      const { log } = subject();
+      const put = (v: number, tag: string) =>
+        log.putDocument({ collection: 'rows', key: 'a', value: `{"v":${v}}`, sort: 5, tag });
+      for (const v of [1, 2]) await put(v, 'x');
+      expect(await log.getDocument('rows', 'a')).toEqual({ key: 'a', value: '{"v":2}', sort: 5, tag: 'x' });
+      await log.putDocument({ collection: 'rows', key: 'a', value: undefined });
+      for (const [v, tag] of [
+        [3, 'x'],
+        [4, 'y'],
+        [5, 'x'],
+      ] as const)
+        await put(v, tag);
+      expect(await keys(log, { collection: 'rows', tag: 'y' })).toEqual([]);
+      expect((await log.listDocuments({ collection: 'rows', tag: 'x', limit: 5 })).documents).toEqual([
+        { key: 'a', value: '{"v":5}', sort: 5, tag: 'x' },
+      ]);
+    });
+
     test('[L10] create writes only what is absent, also when many try at once', async () => {
       const { log } = subject();
       const tries = Array.from({ length: 20 }, (_, n) =>
