@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ok } from '@concerto/base';
 import { buildProgram, readManifest } from '@concerto/language';
 import { memoryEventLog } from '@concerto/log';
@@ -5,6 +6,9 @@ import { SessionRecord } from '@concerto/protocol';
 import { afterEach, expect, test } from 'vitest';
 import type { CatalogEntry } from '../src/index.ts';
 import { openStage, type Stage } from './session-stage.ts';
+import { VirtualClock } from './virtual-clock.ts';
+
+const hour = 60 * 60 * 1_000;
 
 const user = { actor: 'user', key: undefined };
 let stage: Stage;
@@ -170,4 +174,37 @@ test('one that rests on its agent is found by the next server, whatever became o
   stage = openStage({ agents: [], entries: [conducts()], log });
   await stage.until(id, (event) => event.type === 'finish');
   expect(await stage.sessions.get(id)).toMatchObject({ status: 'failed' });
+});
+
+test('a week passes while it sleeps and waits, and it goes on where it was', { timeout: 120_000 }, async () => {
+  const source = `async fn main() -> Result<String, String> {
+    sleep("3d");
+    let who = await emit("ask", "Who?");
+    sleep("4d");
+    Ok("\${who}")
+}`;
+  const clock = new VirtualClock();
+  const log = memoryEventLog({ now: () => clock.now() });
+  stage = openStage({ agents: [], entries: [program('patient', source)], log, clock });
+  const began = clock.now();
+  const id = await started('patient');
+  const isAsked = async (): Promise<boolean> => ((await stage.sessions.requests(id))?.requests.length ?? 0) > 0;
+  const isPutAway = async (): Promise<boolean> => (await records(id)).at(-1)?.type === 'released';
+  const isOver = async (): Promise<boolean> => (await stage.sessions.get(id))?.status === 'completed';
+  // While somebody owns it time passes slowly, or its lease would run out before it is renewed.
+  const until = async (isThere: () => Promise<boolean>): Promise<void> => {
+    for (let step = 0; step < 2_000 && !(await isThere()); step++) {
+      clock.pass((await isPutAway()) ? hour : 500);
+      await sleep(5);
+    }
+    expect(await isThere()).toBe(true);
+  };
+  await until(isAsked);
+  await until(isPutAway);
+  clock.pass(24 * hour);
+  const request = (await stage.sessions.requests(id))?.requests[0]?.requestId ?? '';
+  expect((await stage.sessions.answer({ session: id, request }, { response: 'Ada' }, user)).ok).toBe(true);
+  await until(isOver);
+  expect((await stage.sessions.get(id))?.result).toMatchObject({ text: 'Ada' });
+  expect(clock.now() - began).toBeGreaterThanOrEqual(8 * 24 * hour);
 });
