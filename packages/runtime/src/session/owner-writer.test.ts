@@ -96,6 +96,13 @@ describe('an owner writes', () => {
     const second = await answered();
     second.clock.pass(1_000);
     await expect.poll(() => second.appends).toEqual([['answer-delivered']]);
+    const younger = await answered();
+    younger.clock.pass(4);
+    await younger.writer.tell({ type: 'request-opened', ...younger.speaker, requestId: 'q2', event: younger.event });
+    younger.writer.tellSoon({ type: 'answer-delivered', ...younger.speaker, requestId: 'q1' });
+    younger.clock.pass(4);
+    await settle(3);
+    expect(younger.appends).toHaveLength(1);
     const third = await answered();
     // A user's wish too, which is decided in the owner's place.
     await third.store.execute('s1', { type: 'describe', title: 'Other', at: 6_000, actor: 'user' });

@@ -104,12 +104,15 @@ export class OwnerWriter {
     const { tenure, clock } = this.#options;
     if (tenure.isOver) return;
     const asked = this.#asked(`runner:${tenure.runner}`, this.#calls);
-    this.#owed.push((state) => {
+    const fact: MakeCommand = (state) => {
       const calls = this.#calls.copy();
       return { ...asked, openCalls: calls.list, ...withOneResultEach(report, calls, state?.turn.number ?? 0) };
+    };
+    if (this.#owed.push(fact) > 1) return;
+    void pause(clock, owedMs).then(async () => {
+      // A younger one has a moment of its own.
+      if (this.#owed[0] === fact) await tenure.guard(this.#pay());
     });
-    if (this.#owed.length > 1) return;
-    void pause(clock, owedMs).then(() => tenure.guard(this.#pay()));
   }
 
   async #pay(): Promise<void> {
