@@ -10,8 +10,8 @@ export class SessionGrowth {
 
   constructor({ log, store }: { readonly log: EventLog; readonly store: SessionStore }, session: string) {
     this.#stopListening = log.onGrowth(() => this.signal(), session);
-    // Of what this process writes the store knows a moment sooner.
-    this.#stopWatching = store.onWritten(session, () => this.signal());
+    // Of what this process decides the store knows a moment sooner; what is only said comes in masses, and is heard so.
+    this.#stopWatching = store.onDecided(session, () => this.signal());
   }
 
   /** How often it has grown, taken before one looks. */

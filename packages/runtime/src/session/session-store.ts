@@ -60,8 +60,8 @@ export class SessionStore {
     this.#listeners.push(listener);
   }
 
-  /** Calls whenever this process has written to the session, before the log tells everybody that it has grown. */
-  onWritten(id: string, listener: () => void): () => void {
+  /** Calls whenever this process has decided something of the session, before the log tells everybody that it has grown. */
+  onDecided(id: string, listener: () => void): () => void {
     const watchers = this.#watchers.get(id) ?? new Set();
     this.#watchers.set(id, watchers.add(listener));
     return () => {
@@ -123,7 +123,6 @@ export class SessionStore {
     const appended = await this.#log.append(next === undefined ? append : { ...append, next });
     assert(appended.kind !== 'conflict', 'an append without an expected position cannot conflict');
     if (appended.kind === 'fenced') return undefined;
-    this.#tellWatchers(id);
     const { events = 0, journal = 0 } = appended.positions;
     return { events, journal, ...(appended.next === undefined ? {} : { next: appended.next }) };
   }
@@ -267,10 +266,6 @@ export class SessionStore {
       this.#owners.get(id)?.decided(decision, commands === undefined ? undefined : after);
       for (const listener of this.#listeners) listener(id, decision);
     }
-    this.#tellWatchers(id);
-  }
-
-  #tellWatchers(id: string): void {
     for (const watcher of this.#watchers.get(id) ?? []) watcher();
   }
 
