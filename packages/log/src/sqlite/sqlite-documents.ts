@@ -28,13 +28,7 @@ const columns = 'key, value, sort, tag';
 const order = 'ORDER BY sort DESC, key DESC LIMIT ?';
 
 export function sqliteDocuments(db: Database.Database, now: () => number): SqliteDocuments {
-  const upsert = db.prepare(
-    `INSERT INTO documents (collection, key, value, sort, tag, expires_at) VALUES (?, ?, ?, ?, ?, ?)
-     ON CONFLICT (collection, key)
-     DO UPDATE SET value = excluded.value, sort = excluded.sort, tag = excluded.tag, expires_at = excluded.expires_at`,
-  );
-  const replace = db.prepare('UPDATE documents SET value = ? WHERE collection = ? AND key = ?');
-  const remove = db.prepare('DELETE FROM documents WHERE collection = ? AND key = ?');
+  const { put, forget } = documentWriter(db);
   const select = db.prepare(`SELECT ${columns} FROM documents WHERE collection = ? AND key = ? AND ${live}`).raw();
   const deleteExpired = db.prepare(
     'DELETE FROM documents WHERE id IN (SELECT id FROM documents WHERE expires_at <= ? LIMIT ?)',
@@ -46,23 +40,6 @@ export function sqliteDocuments(db: Database.Database, now: () => number): Sqlit
     .raw();
   const list = listStatements(db);
   let lastSweep = now();
-  /** Where a document stands in the indexes: one that stays there costs no page of theirs. This process is the only writer. */
-  const places = new Map<string, string>();
-
-  const put = (write: DocumentWrite): void => {
-    const { collection, key, value, sort, tag, expiresAt } = write;
-    const name = `${collection}/${key}`;
-    if (value === undefined) {
-      places.delete(name);
-      remove.run(collection, key);
-      return;
-    }
-    const place = `${sort ?? 0} ${expiresAt ?? ''} ${tag === undefined ? '' : `:${tag}`}`;
-    if (places.get(name) === place && replace.run(value, collection, key).changes === 1) return;
-    upsert.run(collection, key, value, sort ?? 0, tag ?? null, expiresAt ?? null);
-    if (places.size >= MAX_REMEMBERED) places.clear();
-    places.set(name, place);
-  };
   const get = (collection: string, key: string): StoredDocument | undefined => {
     const row: unknown = select.get(collection, key, now());
     return row === undefined ? undefined : toDocument(row);
@@ -89,7 +66,7 @@ export function sqliteDocuments(db: Database.Database, now: () => number): Sqlit
       lastSweep = now();
       deleteExpired.run(now(), SWEEP_LIMIT);
     },
-    forget: () => places.clear(),
+    forget,
     after: (id, limit) =>
       selectAfter.all(id, now(), limit).map((row) => {
         const expiresAt = optionalIntegerAt(row, 5);
@@ -101,6 +78,34 @@ export function sqliteDocuments(db: Database.Database, now: () => number): Sqlit
         return { id: integerAt(row, 6), document };
       }),
   };
+}
+
+function documentWriter(db: Database.Database): Pick<SqliteDocuments, 'put' | 'forget'> {
+  const upsert = db.prepare(
+    `INSERT INTO documents (collection, key, value, sort, tag, expires_at) VALUES (?, ?, ?, ?, ?, ?)
+     ON CONFLICT (collection, key)
+     DO UPDATE SET value = excluded.value, sort = excluded.sort, tag = excluded.tag, expires_at = excluded.expires_at`,
+  );
+  const replace = db.prepare('UPDATE documents SET value = ? WHERE collection = ? AND key = ?');
+  const remove = db.prepare('DELETE FROM documents WHERE collection = ? AND key = ?');
+  /** Where a document stands in the indexes: one that stays there costs no page of theirs. This process is the only writer. */
+  const places = new Map<string, string>();
+
+  const put = (write: DocumentWrite): void => {
+    const { collection, key, value, sort, tag, expiresAt } = write;
+    const name = `${collection}/${key}`;
+    if (value === undefined) {
+      places.delete(name);
+      remove.run(collection, key);
+      return;
+    }
+    const place = `${sort ?? 0} ${expiresAt ?? ''} ${tag === undefined ? '' : `:${tag}`}`;
+    if (places.get(name) === place && replace.run(value, collection, key).changes === 1) return;
+    upsert.run(collection, key, value, sort ?? 0, tag ?? null, expiresAt ?? null);
+    if (places.size >= MAX_REMEMBERED) places.clear();
+    places.set(name, place);
+  };
+  return { put, forget: () => places.clear() };
 }
 
 type List = (request: ListRequest, now: number, limit: number) => unknown[];
