@@ -52,15 +52,13 @@ const rewound = new Set();
 process.once('exit', () => world.abandon());
 await world.start();
 const most = soaks ? agents : undefined;
-const people = new People({ url: world.url, token: world.token, random, calm: soaks, most });
+const people = new People({ url: world.url, token: world.token, random, calm: soaks, most, rewound });
 const readers = new Readers({ world, people, random, rewound });
 const faults = new Faults({
   world,
   random,
   killsOnly: soaks,
-  rewind: () => {
-    for (const session of people.sessions) rewound.add(session);
-  },
+  rewind: () => people.rewind(),
 });
 const oracle = new Oracle({ world, people, readers, rewound, strict: soaks });
 let drawn = 0;

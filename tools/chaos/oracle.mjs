@@ -64,6 +64,8 @@ export class Oracle {
         const { status, body } = await this.#people.call('GET', `/api/sessions/${session}`);
         if (status === 404) {
           if (!this.#rewound.has(session)) this.violations.push(`session ${session}: acknowledged and lost`);
+          // Nothing more is to be asked of it.
+          this.#rewound.add(session);
           break;
         }
         if (fits(body)) break;

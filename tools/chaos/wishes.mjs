@@ -28,13 +28,23 @@ export class People {
   #random;
   #calm;
   #most;
+  #rewound;
+  #rewinds = 0;
 
-  constructor({ url, token, random, calm, most }) {
+  /** `rewound`: sessions of a store that was put back. */
+  constructor({ url, token, random, calm, most, rewound = new Set() }) {
     this.#url = url;
     this.#token = token;
     this.#random = random;
     this.#calm = calm;
     this.#most = most;
+    this.#rewound = rewound;
+  }
+
+  /** The store was put back: what was granted before may be gone, also what nobody has heard of yet. */
+  rewind() {
+    this.#rewinds += 1;
+    for (const session of this.sessions) this.#rewound.add(session);
   }
 
   /** Until there is an answer that is not about the server's own state. */
@@ -158,6 +168,7 @@ export class People {
           { agent: 'absent' },
         ]);
     this.#starting += 1;
+    const rewinds = this.#rewinds;
     const prompt = who.program === undefined ? { prompt: this.#words(who.agent) } : {};
     const started = await this.#wish({
       method: 'POST',
@@ -168,6 +179,7 @@ export class People {
       idOf: ({ id }) => id,
     });
     this.#starting -= 1;
+    if (started !== undefined && rewinds !== this.#rewinds) this.#rewound.add(started.id);
     if (started !== undefined) this.sessions.push(started.id);
   }
 
