@@ -60,13 +60,21 @@ function parseMcp(p: Parser, head: ItemHead): Item {
 
 function parseMcpMember(p: Parser, head: ItemHead): Member | undefined {
   if (p.at('fn') || p.at('async')) return parseFunction(p, head, true);
-  return p.atName() ? parseConfigField(p) : undefined;
+  return p.atName() ? parseSetting(p, head) : undefined;
 }
 
 function parseToolMember(p: Parser, head: ItemHead): Member | undefined {
   if (p.at('fn') || (p.at('async') && p.peek(1) === 'fn')) return parseFunction(p, head, true);
   if (!p.atName()) return undefined;
-  return isStateField(p) ? parseField(p, head) : parseConfigField(p);
+  return isStateField(p) ? parseField(p, head) : parseSetting(p, head);
+}
+
+/** A value has neither decorators nor `pub`: those are for what follows, which is then missing. */
+function parseSetting(p: Parser, { start, decorators, isPublic }: ItemHead): ConfigField {
+  if (decorators.length > 0 || isPublic) {
+    p.report('C0100', p.spanFrom(start), 'what stands here is for a function, and a setting follows');
+  }
+  return parseConfigField(p);
 }
 
 /**
