@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { DefaultChatTransport, readUIMessageStream, type UIMessage } from 'ai';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -5,7 +6,9 @@ import { bundlePage, type ForeignPage, openForeignPage, sayOn, statusOn, textsOn
 import { openBrowser } from '../support/open-browser.ts';
 import { startRoomyPuppetServer, steps } from '../support/puppets.ts';
 
-const puppets = await startRoomyPuppetServer();
+const puppet = JSON.stringify(join(import.meta.dirname, '../support/puppet.mjs'));
+const seeing = `[agents.seeing]\ncommand = ${JSON.stringify(process.execPath)}\nargs = [${puppet}]\naccepts = ["text", "image/*"]\n`;
+const puppets = await startRoomyPuppetServer(seeing);
 const { api } = puppets;
 let browser: Browser;
 let script: string;
@@ -110,6 +113,29 @@ describe('their transport', () => {
     expect(answer?.parts.at(-1)).toMatchObject({ type: 'text', text: 'did: again' });
     expect(await transport.reconnectToStream({ chatId: 'chat-3' })).toBeNull();
     expect(await transport.reconnectToStream({ chatId: 'never-seen' })).toBeNull();
+  });
+
+  test('a picture goes to an agent that takes pictures, and stands in the history', async () => {
+    const url = 'data:image/png;base64,iVBORw0KGgo=';
+    const picture = { type: 'file' as const, mediaType: 'image/png', url };
+    const said: UIMessage = { id: 'u1', role: 'user', parts: [picture, { type: 'text', text: 'look' }] };
+    const stream = await new DefaultChatTransport({
+      api: `${api.url}/api/chat`,
+      headers,
+      body: { agent: 'seeing' },
+    }).sendMessages({
+      chatId: 'chat-4',
+      messages: [said],
+      trigger: 'submit-message',
+      messageId: undefined,
+      abortSignal: undefined,
+    });
+    let answer: UIMessage | undefined;
+    for await (const each of readUIMessageStream({ stream, terminateOnError: true })) answer = each;
+    expect(answer).toMatchObject({ id: 'answer-u1', role: 'assistant' });
+    const { messages } = (await api.get('/api/chat/chat-4/messages')).body;
+    expect(messages[0]).toMatchObject({ id: 'u1', role: 'user' });
+    expect(messages[0].parts).toContainEqual(expect.objectContaining({ type: 'file', mediaType: 'image/png' }));
   });
 
   test('what cannot be served is refused, and says why', async () => {

@@ -1,10 +1,12 @@
 import { spawn } from 'node:child_process';
 import { Readable, Writable } from 'node:stream';
 import { HttpAgent, type Message } from '@ag-ui/client';
+import { concertoClient } from '@concerto/client';
 import { type Client, ClientSideConnection, ndJsonStream, type RequestPermissionRequest } from 'acp-example-agent';
 import { DefaultChatTransport, readUIMessageStream, type UIMessage } from 'ai';
 import { afterAll, expect, test } from 'vitest';
 import { concertoCommand } from '../support/concerto-command.ts';
+import { openBrowser, visit } from '../support/open-browser.ts';
 import { startRoomyPuppetServer, steps } from '../support/puppets.ts';
 
 const puppets = await startRoomyPuppetServer();
@@ -51,7 +53,7 @@ const textsOf = (messages: readonly Message[]): string =>
 const chatText = (message: UIMessage | undefined): string =>
   (message?.parts ?? []).map((part) => (part.type === 'text' ? part.text : '')).join('');
 
-test('an AG-UI page, a chat, an editor and a program follow one session; one answer settles it for all', async () => {
+test('an AG-UI client, a chat, an editor, the page and a program follow one session; one answer settles it for all', async () => {
   const gate = puppets.gate();
   const prompt = steps(
     { say: { type: 'partial', text: 'one ' } },
@@ -62,6 +64,20 @@ test('an AG-UI page, a chat, an editor and a program follow one session; one ans
   );
   const { id } = await api.start({ agent: 'able', prompt });
   const asked = (await api.until(id, ({ type }) => type === 'queryConsent')).at(-1);
+  const heard: string[] = [];
+  const program = (async () => {
+    const client = concertoClient({ url: api.url, token: api.token });
+    for await (const event of client.follow(id)) {
+      heard.push(event.type);
+      if (event.type === 'turnComplete') return;
+    }
+  })();
+  const browser = await openBrowser();
+  leaves.push(() => void browser.close());
+  const { page, problems } = await visit(browser, puppets.server.entrance);
+  await page.goto(`${puppets.server.url}/sessions/${id}`);
+  const approve = page.getByRole('button', { name: 'Approve' });
+  await approve.waitFor();
   const agui = aguiOf(id);
   const editor = editorOf();
   await editor.agent.initialize({ protocolVersion: 1, clientCapabilities: {} });
@@ -74,8 +90,10 @@ test('an AG-UI page, a chat, an editor and a program follow one session; one ans
   expect(agui.pendingInterrupts.map((interrupt) => interrupt.id)).toEqual([asked.requestId]);
   expect(chat?.parts.at(-1)).toMatchObject({ state: 'approval-requested', approval: { id: asked.requestId } });
 
-  await api.post(`/api/sessions/${id}/requests/${asked.requestId}`, { response: true });
+  await approve.click();
   await api.until(id, (event) => event.type === 'content' && event.content.parts[0].text === 'two');
+  await approve.waitFor({ state: 'detached' });
+  await expect.poll(() => heard).toContain('requestSettled');
   await gate.open();
   const [, rest] = await Promise.all([
     agui.runAgent({ resume: [{ interruptId: asked.requestId, status: 'resolved', payload: false }] }),
@@ -89,6 +107,9 @@ test('an AG-UI page, a chat, an editor and a program follow one session; one ans
   expect(chatText(rest ?? messages.at(-1))).toBe('one two');
   const settled = (await api.until(id, ({ type }) => type === 'requestSettled')).at(-1);
   expect(settled).toMatchObject({ outcome: 'answered', response: true });
+  await program;
+  await page.getByText('one two').waitFor();
+  expect(problems).toEqual([]);
 });
 
 test('readers that are cut off again and again have the same in the end', { timeout: 120_000 }, async () => {
