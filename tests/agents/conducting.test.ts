@@ -101,7 +101,7 @@ test('acpx drives Claude Code through our log: its mode, its permission, its wor
     const agent = [...concerto, '--url', server.url, '--token', server.token].join(' ');
     const acpx = async (...args: readonly string[]) =>
       await runProgram(
-        [process.env.CONCERTO_TEST_ACPX ?? '', '--agent', agent, '--approve-all', '--ttl', '2', ...args],
+        [process.env.CONCERTO_TEST_ACPX ?? '', '--agent', agent, '--approve-all', '--ttl', '60', ...args],
         place.workDir,
         {
           PATH: `${dirname(process.execPath)}:${process.env.PATH ?? ''}`,

@@ -38,7 +38,7 @@ describe('acpx', () => {
         [...concerto, 'acp', '--agent', agent, '--url', api.url, '--token', api.token].join(' '),
         '--approve-all',
         '--ttl',
-        '2',
+        '60',
         ...args,
       ],
       puppets.folder,

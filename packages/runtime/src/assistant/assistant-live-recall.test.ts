@@ -55,6 +55,14 @@ const signalStep: fc.Arbitrary<Step> = fc.record({
   stopAfter: fc.option(fc.nat({ max: 3 }), { nil: undefined, freq: 6 }),
 });
 
+/** A model that never keeps to the signals: its turn ends, and all its slips are recalled. */
+const nonsense: Step = {
+  pieces: [{ thought: false, text: '§CALLS: [{"name": nonsense}]\n§EXECUTE:' }],
+  calls: [],
+  steers: [],
+  stopAfter: undefined,
+};
+
 const tools: ReadonlyMap<string, AssistantTool> = new Map(
   [
     { name: 'look', run: async () => ({ seen: 'a tree' }) },
@@ -169,7 +177,7 @@ test.each([
         const recalled = new AssistantHistory(await recallConversation(log, 's'));
         expect(recalled.said).toEqual(history.said);
       }),
-      { numRuns: 200 },
+      { numRuns: 200, examples: mode === 'signals' ? [[[Array.from({ length: 4 }, () => nonsense)]]] : [] },
     );
   },
 );

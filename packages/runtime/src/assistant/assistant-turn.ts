@@ -68,10 +68,10 @@ export async function runTurn(turn: AssistantTurn): Promise<JsonObject> {
       const { text, calls, slip, finish, messageId, output } = step;
       slips = slip === undefined ? 0 : slips + 1;
       if (slip !== undefined) {
-        if (slips > slipsMax) throw cannotKeepTo(spec, slip.told);
-        // A conversation that is read back has the slip from here.
+        // A conversation that is read back has the slip from here, the last of them too.
         turn.voice.note(slip.told, { written: slip.written, slip: messageId });
         history.add({ kind: 'system', text: slip.told });
+        if (slips > slipsMax) throw cannotKeepTo(spec, slip.told);
       } else if (calls.length > 0) await runCalls(turn, step);
       // Whoever spoke into the last answer is answered in this turn too.
       else if (turn.close()) {

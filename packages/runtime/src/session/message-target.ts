@@ -5,6 +5,9 @@ import type { SessionIndex } from './session-index.ts';
 import type { SessionStore } from './session-store.ts';
 import { quietStatuses, whichChild } from './session-wishes.ts';
 
+/** A repeat comes soon after: further back than so many agents nobody looks, since each is read. */
+const lookedAtMax = 500;
+
 type Ports = { readonly store: SessionStore; readonly index: SessionIndex };
 
 /**
@@ -32,7 +35,7 @@ async function whereItIs(
   message: string,
 ): Promise<string | undefined> {
   if (messageOf(state, message) !== undefined) return id;
-  for (const child of [...state.children].reverse()) {
+  for (const child of state.children.slice(-lookedAtMax).reverse()) {
     const its = await store.state(child);
     if (its !== undefined && messageOf(its, message) !== undefined) return child;
   }
