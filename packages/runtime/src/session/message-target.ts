@@ -35,7 +35,7 @@ async function whereItIs(
   message: string,
 ): Promise<string | undefined> {
   if (messageOf(state, message) !== undefined) return id;
-  for (const child of state.children.slice(-lookedAtMax).reverse()) {
+  for (const child of [...state.children].slice(-lookedAtMax).reverse()) {
     const its = await store.state(child);
     if (its !== undefined && messageOf(its, message) !== undefined) return child;
   }
