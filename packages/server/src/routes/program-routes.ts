@@ -31,7 +31,7 @@ export function programRoutes({ programs, sessions }: ServerContext): Hono<OnNod
   });
   routes.post('/programs/:name/test', async (c) => {
     const name = c.req.param('name');
-    if (programs.source(name) === undefined) throw noProgram(name);
+    if ((await programs.source(name)) === undefined) throw noProgram(name);
     return c.json(granted(await sessions.trials.test(name, c.req.raw.signal)));
   });
   return routes;
