@@ -211,10 +211,15 @@ describe('the manifest', () => {
     expect(code).toBe(1);
   });
 
-  test('its programs, assistants and templates', async () => {
-    write('good.conc', 'fn main() { emit("a", 1); }\n');
-    write('bad.conc', 'fn main() { let n: Int = "x"; emit("a", n); }\n');
-    const { code, of } = await examine(`
+  // As a shell starts it: programs are checked in a process that is started as this one was.
+  test(
+    'its programs, assistants and templates',
+    () => {
+      write('good.conc', 'fn main() { emit("a", 1); }\n');
+      write('bad.conc', 'fn main() { let n: Int = "x"; emit("a", n); }\n');
+      const config = write(
+        'Concerto.toml',
+        `
 [connections.local]
 provider = "mock"
 [programs.good]
@@ -232,23 +237,33 @@ functions = ["no_such_function"]
 program = "good"
 [templates.typo]
 program = "goood"
-`);
-    expect(of('program.good')[0]?.status).toBe('ok');
-    expect(of('program.bad')[0]).toMatchObject({
-      status: 'fail',
-      message: expect.stringContaining('bad.conc:1:') as string,
-      help: expect.stringContaining('concerto check') as string,
-    });
-    expect(of('program.gone')[0]?.status).toBe('fail');
-    expect(of('assistant.helper')[0]?.status).toBe('ok');
-    expect(of('assistant.lost')[0]).toMatchObject({
-      status: 'fail',
-      message: expect.stringContaining('no_such_function') as string,
-    });
-    expect(of('template.fine')[0]?.status).toBe('ok');
-    expect(of('template.typo')[0]).toMatchObject({ status: 'fail', help: 'did you mean "good"?' });
-    expect(code).toBe(1);
-  });
+`,
+      );
+      const args = ['doctor', '--config', config, '--store', 'memory:', '--port', '0', '--json'];
+      const { status, stdout } = spawnSync(process.execPath, [...concertoCommand, ...args], {
+        encoding: 'utf8',
+        timeout: shellMs,
+      });
+      const found = JSON.parse(stdout) as Found[];
+      const of = (check: string) => found.filter((finding) => finding.check === check);
+      expect(of('program.good')[0]?.status).toBe('ok');
+      expect(of('program.bad')[0]).toMatchObject({
+        status: 'fail',
+        message: expect.stringContaining('bad.conc:1:') as string,
+        help: expect.stringContaining('concerto check') as string,
+      });
+      expect(of('program.gone')[0]?.status).toBe('fail');
+      expect(of('assistant.helper')[0]?.status).toBe('ok');
+      expect(of('assistant.lost')[0]).toMatchObject({
+        status: 'fail',
+        message: expect.stringContaining('no_such_function') as string,
+      });
+      expect(of('template.fine')[0]?.status).toBe('ok');
+      expect(of('template.typo')[0]).toMatchObject({ status: 'fail', help: 'did you mean "good"?' });
+      expect(status).toBe(1);
+    },
+    shellMs,
+  );
 });
 
 describe('connections', () => {

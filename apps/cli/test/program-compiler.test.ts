@@ -55,3 +55,11 @@ test('what is wrong with a program is said as if it had been checked here', { ti
   });
   expect(await compiler.sources(folder, 'plain.conc')).toMatchObject({ ok: true, value: [{ path: 'plain.conc' }] });
 });
+
+test('a process that cannot be started is not started for ever', { timeout: 60_000 }, async () => {
+  const broken = new ProgramCompiler({ flags: ['--no-such-flag'] });
+  expect(await broken.compile(plain)).toEqual({
+    ok: false,
+    error: `${plain} is not run: the process that should check it is not there`,
+  });
+});

@@ -10,6 +10,8 @@ import type { CheckReply, CompileJob, CompileReply, SourcesReply } from './compi
 const checkedWithinMs = 15_000;
 const heapMiB = 1024;
 const idleMs = 30_000;
+/** So often a job may have waited behind others that ended the process; a process that cannot be started ends it each time. */
+const triesMax = 3;
 
 type Compiled = Pick<LoadedProgram, 'module' | 'projectDirectory'>;
 
@@ -52,7 +54,7 @@ export class ProgramCompiler {
     this.#host?.close();
   }
 
-  async #ask(job: CompileJob, entry: string): Promise<Result<unknown, string>> {
+  async #ask(job: CompileJob, entry: string, tries = 1): Promise<Result<unknown, string>> {
     clearTimeout(this.#idle);
     if (this.#host?.hasEnded !== false) {
       this.#host = new HostProcess({ entry: hostFile('./compile-host', import.meta.url), heapMiB, flags: this.#flags });
@@ -63,7 +65,8 @@ export class ProgramCompiler {
       if (cause instanceof JobFailed) return err(cause.message);
       if (!(cause instanceof HostEnded)) throw cause;
       // It waited behind another that ended the process.
-      if (!cause.isAtWork && cause.code !== 'closed') return await this.#ask(job, entry);
+      const isAnothers = !cause.isAtWork && cause.code !== 'closed';
+      if (isAnothers && tries < triesMax) return await this.#ask(job, entry, tries + 1);
       return err(whyNot(entry, cause, this.#withinMs));
     } finally {
       clearTimeout(this.#idle);
