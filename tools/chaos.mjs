@@ -1,7 +1,7 @@
 // `npm run chaos -- --store sqlite|redis [--faults N] [--seed S]`: real processes, faults at random, people and readers
 // that check; ends with a verdict. `npm run soak -- [--faults 500] [--agents 20]`: only kills of our own processes,
 // which nothing may survive as lost, doubled, uncertain or orphaned.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -80,7 +80,10 @@ faults.calm();
 await ready();
 const violations = [...(await judged()), ...people.violations, ...readers.violations, ...faults.violations];
 await world.stop();
-report();
+const verdict = report();
+console.log(verdict);
+// Whoever only sees that it failed finds here why.
+writeFileSync(join(folder, 'verdict.txt'), `${verdict}\n`);
 if (violations.length === 0) rmSync(folder, { recursive: true, force: true });
 process.exit(violations.length === 0 ? 0 : 1);
 
@@ -129,14 +132,15 @@ async function judged() {
 
 function report() {
   const counted = (map) => [...map].map(([what, times]) => `${what} ${times}`).join(', ') || 'none';
-  console.log(`faults ${drawn}: ${counted(faults.counts)}`);
-  console.log(
-    `sessions ${people.sessions.length} (${rewound.size} in a store that was put back), acknowledged wishes ${people.acknowledged.length}, repeated ${people.repeated}, replayed ${people.replayed}`,
-  );
-  console.log(`events read ${readers.read}, lines of agents compared ${oracle.lines}`);
-  console.log(`messages: uncertain ${oracle.uncertain}, written to an agent that was gone ${oracle.unread}`);
-  console.log(`refusals: ${counted(people.refusals)}`);
-  for (const violation of violations) console.log(`VIOLATION ${violation}`);
-  const verdict = violations.length === 0 ? 'no violation' : `${violations.length} violations; kept ${folder}`;
-  console.log(`${name}: seed ${seed}, ${drawn} faults: ${verdict}`);
+  const { sessions, acknowledged, repeated, replayed, refusals } = people;
+  const end = violations.length === 0 ? 'no violation' : `${violations.length} violations; kept ${folder}`;
+  return [
+    `faults ${drawn}: ${counted(faults.counts)}`,
+    `sessions ${sessions.length} (${rewound.size} in a store that was put back), acknowledged wishes ${acknowledged.length}, repeated ${repeated}, replayed ${replayed}`,
+    `events read ${readers.read}, lines of agents compared ${oracle.lines}`,
+    `messages: uncertain ${oracle.uncertain}, written to an agent that was gone ${oracle.unread}`,
+    `refusals: ${counted(refusals)}`,
+    ...violations.map((violation) => `VIOLATION ${violation}`),
+    `${name}: seed ${seed}, ${drawn} faults: ${end}`,
+  ].join('\n');
 }
