@@ -7,9 +7,9 @@ import type { ScriptedRequest, ScriptTurn } from '../../packages/models/src/test
 import { apiOf } from '../support/api.ts';
 import { root } from '../support/built-concerto.ts';
 import { startRoomyPuppetServer, steps } from '../support/puppets.ts';
+import { runProgram } from '../support/run-program.ts';
 import { startServer } from '../support/start-server.ts';
 import { claude, openPlace, type Place } from './real-claude.ts';
-import { runProgram } from './run-program.ts';
 
 const timeout = 120_000;
 const puppets = await startRoomyPuppetServer();

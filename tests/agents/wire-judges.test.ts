@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { root } from '../support/built-concerto.ts';
 import { startRoomyPuppetServer, steps } from '../support/puppets.ts';
-import { runProgram } from './run-program.ts';
+import { runProgram } from '../support/run-program.ts';
 
 const timeout = 120_000;
 const modal = `[agents.modal]

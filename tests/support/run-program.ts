@@ -1,18 +1,19 @@
 import { spawn } from 'node:child_process';
-import type { Ran } from '../support/built-concerto.ts';
+
+export type Ran = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
 
 const withinMs = 100_000;
 
-/** A program of others, with nothing of ours in its environment, until it ends. */
+/** A program until it ends, and all that it wrote; with `env` it has nothing of ours in its environment. */
 export function runProgram(
   [command = '', ...args]: readonly string[],
   cwd: string,
-  env: Readonly<Record<string, string>>,
+  env?: Readonly<Record<string, string>>,
 ): Promise<Ran> {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, {
       cwd,
-      env,
+      ...(env === undefined ? {} : { env }),
       stdio: ['ignore', 'pipe', 'pipe'],
       timeout: withinMs,
       killSignal: 'SIGKILL',
