@@ -3,6 +3,7 @@ import { type ReactNode, useState } from 'react';
 import { whoText } from '../requests/who-text.ts';
 import { Link } from '../routing/link.tsx';
 import { sessionPath } from '../routing/route.ts';
+import { OutcomeMark } from '../text/outcome-mark.tsx';
 import { Plain } from '../text/plain.tsx';
 
 /** So many are shown until more are asked for. */
@@ -41,10 +42,7 @@ function TriedLine({ one }: { readonly one: ReplayedRequest }): ReactNode {
   return (
     <li data-outcome={outcome}>
       <p>
-        <span className="test-mark" aria-hidden="true">
-          {marks[outcome]}
-        </span>
-        <span className="visually-hidden">{words[outcome]}: </span>
+        <OutcomeMark sign={marks[outcome]} words={words[outcome]} />
         <code>
           <Plain text={what} />
         </code>{' '}

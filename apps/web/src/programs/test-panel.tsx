@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import { client } from '../client.ts';
 import { useAttempt } from '../fetching/use-attempt.ts';
 import { Icon } from '../shell/icon.tsx';
+import { OutcomeMark } from '../text/outcome-mark.tsx';
 import { Plain } from '../text/plain.tsx';
 import { tookText } from '../time/duration.ts';
 
@@ -59,10 +60,7 @@ function TestLine({ test, onOpen }: { readonly test: ProgramTest; readonly onOpe
   return (
     <li data-outcome={outcome}>
       <p>
-        <span className="test-mark" aria-hidden="true">
-          {marks[outcome]}
-        </span>
-        <span className="visually-hidden">{words[outcome]}: </span>
+        <OutcomeMark sign={marks[outcome]} words={words[outcome]} />
         <Plain text={description} /> <span className="time">{outcome !== 'left' && tookText(durationMs)}</span>{' '}
         {place !== undefined && (
           <button type="button" className="link-button" onClick={() => onOpen(place)}>
