@@ -3,6 +3,9 @@ import { buildProgram, readManifest } from '@concerto/language';
 import { afterEach, expect, test } from 'vitest';
 import { openStage, type Stage } from './session-stage.ts';
 
+/** More sessions than anybody would look through for a message. */
+const manySessions = 2_000;
+
 /** Asks something in each turn, and ends it with the answer. */
 const script = `
 const say = (message) => console.log(JSON.stringify(message));
@@ -57,6 +60,16 @@ async function calledAs(program: string, name: string): Promise<string> {
   return String(call.childSession);
 }
 
+/** Their places in the tree are on record; they themselves were never begun. */
+async function opensMany(program: string): Promise<void> {
+  const entries = Array.from({ length: manySessions }, (_, n) => {
+    const record = { type: 'child-opened', at: Date.now(), actor: 'test', child: `s_more_${n}` };
+    return { type: record.type, data: JSON.stringify(record) };
+  });
+  await stage.log.append({ session: program, streams: [{ stream: 'domain', entries }] });
+  await expect.poll(async () => (await stage.sessions.get(program))?.children).toBe(manySessions + 2);
+}
+
 test('a message to a program that is repeated under its key is answered from where it went, whoever works since', async () => {
   open();
   const started = await stage.start({ program: 'p' });
@@ -72,6 +85,7 @@ test('a message to a program that is repeated under its key is answered from whe
   await answered(first, 'more');
   await stage.until(second, (event) => event.type === 'waitForInput');
   await expect.poll(async () => (await stage.sessions.get(first))?.status, { timeout: 30_000 }).toBe('idle');
+  await opensMany(id);
   expect(await send()).toMatchObject({ ok: true, value: { session: first, content: 'more' } });
   const heard = await stage.sessions.messages(second, { history: { after: 0, limit: 10 } });
   expect([...(heard?.pending ?? []), ...(heard?.history ?? [])].map(({ content }) => content)).toEqual(['two']);

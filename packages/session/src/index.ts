@@ -23,7 +23,7 @@ export { decide } from './session/decide.ts';
 export { evolve, fold } from './session/evolve.ts';
 export { isoTime } from './session/iso-time.ts';
 export { lifecycleMatrix, type Permission } from './session/lifecycle-matrix.ts';
-export { pendingMax } from './session/limits.ts';
+export { pendingMax, repeatKnownForMs } from './session/limits.ts';
 export type {
   Asked,
   Decided,

@@ -44,7 +44,7 @@ import type { Caller } from './caller.ts';
 import { type Deciding, deleteSession } from './delete-session.ts';
 import { forkSession } from './fork-session.ts';
 import { type Answer, type AnswerTarget, giveAnswer } from './give-answer.ts';
-import { messageTarget } from './message-target.ts';
+import { messageTarget, passedOn } from './message-target.ts';
 import { knownSupervisor, planStart } from './plan-start.ts';
 import type { PoolKeeper } from './pool-keeper.ts';
 import type { RuleBook } from './rule-book.ts';
@@ -203,7 +203,7 @@ export class Sessions {
   async send(id: string, message: SendMessage, caller: Caller): Promise<Result<SentMessage, ServiceRefusal>> {
     if (this.isStopping) return refusedStopping();
     const named = message.id ?? (caller.key === undefined ? undefined : this.#idFor('m', caller));
-    const ports = { store: this.#options.store, index: this.#index };
+    const ports = { log: this.#options.log, index: this.#index };
     const target = await messageTarget(ports, id, { state: await this.#state(id), named });
     if (!target.ok) return target;
     const said = await this.#contents.to(await this.#state(target.value), message.content);
@@ -212,8 +212,12 @@ export class Sessions {
     const messageId = named ?? this.#options.mintId('m');
     const priority = message.priority ?? 'queued';
     const wish: Wish = { type: 'enqueue', messageId, content, objective, priority, source: 'user' };
-    const sent = await this.#onMessage({ session: target.value, message: messageId }, caller, wish, handles);
-    return sent.ok && target.value !== id ? ok({ ...sent.value, session: target.value }) : sent;
+    const session = target.value;
+    const isPassedOn = session !== id && named !== undefined;
+    const went = isPassedOn ? [passedOn({ program: id, message: named }, session, this.#options.clock.now())] : [];
+    const documents = [...this.blobs.usesOf(session, handles), ...went];
+    const sent = await this.#onMessage({ session, message: messageId }, caller, wish, documents);
+    return sent.ok && session !== id ? ok({ ...sent.value, session }) : sent;
   }
 
   async revise(
@@ -226,7 +230,7 @@ export class Sessions {
     if (!said.ok) return said;
     const { text: content, objective, handles } = said.value;
     const wish: Wish = { type: 'edit', messageId: target.message, content, objective };
-    return await this.#onMessage(target, caller, wish, handles);
+    return await this.#onMessage(target, caller, wish, this.blobs.usesOf(target.session, handles));
   }
 
   async unsend(
@@ -342,9 +346,9 @@ export class Sessions {
     target: { readonly session: string; readonly message: string },
     caller: Caller,
     wish: Wish,
-    handles: readonly string[] = [],
+    documents: readonly DocumentWrite[] = [],
   ): Promise<Result<Message, ServiceRefusal>> {
-    const executed = await this.#execute(target.session, caller, wish, this.blobs.usesOf(target.session, handles));
+    const executed = await this.#execute(target.session, caller, wish, documents);
     if (!executed.ok) return executed;
     const message = messageOf(executed.value, target.message);
     return message === undefined ? noSuchMessage(target.message) : ok(message);
