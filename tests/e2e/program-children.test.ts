@@ -135,6 +135,11 @@ test('lists show roots; children by their parent, and trees', async () => {
   expect(tree[tree.indexOf(id) + 1]).toBe(child);
 });
 
+test('an agent that exits is an error of the call, with its exit code and its last words', async () => {
+  const { id } = await startOne(steps({ stderr: 'out of paint\n' }, { exit: 3 }));
+  expect(await resultOf(id)).toMatch(/^failed: exited: agent exited without result \(.*3.*\).*out of paint/s);
+});
+
 test('a person may answer before the handler does; it is told, and its answer dropped', async () => {
   const approval = { type: 'approval', id: 'a', description: 'Delete it?', changes: [{ path: 'x' }] };
   const { id, child } = await startOne(steps({ ask: approval }, { tell: 'answer' }));

@@ -38,11 +38,9 @@ export type WorkerOutput = {
   | { readonly kind: 'rests' }
   /** It broke the rules of its wire. When `fatal`, its turn cannot be trusted to end. */
   | { readonly kind: 'violation'; readonly error: SessionError; readonly fatal: boolean }
-  /** Always the last; `words` are what whoever opened the session hears of it. */
-  | { readonly kind: 'gone'; readonly error: SessionError; readonly words?: GoneWords }
+  /** Always the last. */
+  | { readonly kind: 'gone'; readonly error: SessionError }
 );
-
-type GoneWords = { readonly code: number | null; readonly signal: string | null; readonly stderr: string };
 
 /** For what it asked; `line` is the very answer for a worker that takes lines, and alone it answers what was no request. */
 export type WorkerAnswer = (AgentReply & { readonly line?: string | undefined }) | { readonly line: string };
@@ -52,12 +50,9 @@ export type WorkerControl = { readonly verb: AgentVerb; readonly id: string; rea
 
 /** One that goes on when its owner is gone. */
 export type KeptWorker = Omit<Kept, 'mark' | 'detach'> & {
-  /** Leaves it to the next owner; its output ends here. */
-  readonly leave: () => LeftWorker;
+  /** Leaves it to the next owner, and gives the name under which it goes on; its output ends here. */
+  readonly leave: () => string;
 };
-
-/** A worker that goes on without an owner, by the name under which its keeper holds it, and what the operator sees of it. */
-export type LeftWorker = { readonly name: string; readonly pid: number };
 
 /**
  * Whatever works in a session: an agent, an assistant, a program. What is said to it resolves when it has taken it and

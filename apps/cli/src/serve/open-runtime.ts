@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import { groupMemory, probeSandbox, startAgent } from '@concerto/agents';
+import { type AgentKeeper, groupMemory, probeSandbox, startAgent } from '@concerto/agents';
 import type { KeeperClient } from '@concerto/keeper';
 import { type Blobs, type EventLog, LogError, type LogMeasures, measuredLog, openEventLog } from '@concerto/log';
 import {
@@ -124,8 +124,9 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     close: async (leaving) => {
       const keeps = leaving !== undefined && !leaving.endsAll.aborted;
       const left = (await runner?.stop('the server is stopping', keeps)) ?? [];
-      if (left.length > 0) await leaving?.stayed(left.map(({ pid }) => pid));
-      if (leaving?.endsAll.aborted === true) for (const { name } of left) await keeper?.end(name);
+      const pids = await runningOf(left, keeper);
+      if (pids.length > 0) await leaving?.stayed(pids);
+      if (leaving?.endsAll.aborted === true) for (const name of left) await keeper?.end(name);
       machines.close();
       await retention.close();
       clearInterval(collecting);
@@ -134,6 +135,13 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
       await options.tracing?.close();
     },
   };
+}
+
+/** The processes of the agents that go on; one may have ended by now, or all of them with their keeper. */
+async function runningOf(names: readonly string[], keeper: AgentKeeper | undefined): Promise<readonly number[]> {
+  if (names.length === 0 || keeper === undefined) return [];
+  const agents = await keeper.list().catch(() => []);
+  return agents.flatMap(({ agent, pid, running }) => (running && names.includes(agent) ? [pid] : []));
 }
 
 const dayMs = 24 * 60 * 60 * 1_000;

@@ -25,6 +25,7 @@ import { sessionError } from './session-error.ts';
 import { specOfSession } from './session-settings.ts';
 import type { SessionStore } from './session-store.ts';
 import { pause } from './store-patience.ts';
+import type { WorkerJournal } from './worker-journal.ts';
 
 /** So long a new process that has said nothing may still announce what it can: signalled before, it could not. */
 const announceWithinMs = 1_000;
@@ -68,7 +69,7 @@ export function agentStarter(ports: AgentWorkerPorts): StartWorker {
         onStderr: (text) => journal?.stderr(text),
       });
       const sandbox = await sandboxAbout(connection.spec.sandbox);
-      return new AgentWorker(connection, { name, notes, log, clock, sandbox });
+      return new AgentWorker(connection, { name, notes, log, clock, sandbox, journal });
     } catch (cause) {
       if (noted !== undefined && !left.aborted) await notes.forget(noted);
       throw cause;
@@ -91,6 +92,7 @@ type AgentPlace = {
   readonly log: EventLog;
   readonly clock: Clock;
   readonly sandbox: AgentSandbox;
+  readonly journal: WorkerJournal | undefined;
 };
 
 /** An agent's process at work: the only place of a session that knows of pipes, signals and exits. */
@@ -101,6 +103,7 @@ class AgentWorker implements Worker {
   readonly sandbox: AgentSandbox;
   readonly #connection: AgentConnection;
   readonly #notes: OwnProcessNotes;
+  readonly #journal: WorkerJournal | undefined;
   readonly #blobs: Blobs;
   #forgotten: Promise<void> | undefined;
   /** Aborted when the agent has ended its turn: then nothing more is done to its process. */
@@ -109,10 +112,11 @@ class AgentWorker implements Worker {
   readonly #introduced: Promise<void>;
   #introduce: () => void = () => {};
 
-  constructor(connection: AgentConnection, { name, notes, log, clock, sandbox }: AgentPlace) {
+  constructor(connection: AgentConnection, { name, notes, log, clock, sandbox, journal }: AgentPlace) {
     this.#connection = connection;
     this.sandbox = sandbox;
     this.#notes = notes;
+    this.#journal = journal;
     this.#blobs = new Blobs(log, () => clock.now());
     this.folder = folderOf(connection.spec);
     this.output = this.#said();
@@ -122,9 +126,9 @@ class AgentWorker implements Worker {
     this.#introduced = Promise.race([spoke, pause(clock, announceWithinMs)]);
     const { kept } = connection;
     if (kept === undefined) return;
-    const leave = (): { readonly name: string; readonly pid: number } => {
+    const leave = (): string => {
       kept.detach();
-      return { name, pid: connection.identity.pid };
+      return name;
     };
     this.kept = { marks: kept.marks, takenUp: kept.takenUp, idAt: kept.idAt, forget: kept.forget, leave };
   }
@@ -231,7 +235,11 @@ class AgentWorker implements Worker {
     for await (const batch of this.#connection.output) {
       this.#introduce();
       if (batch.some(endsTurn)) this.#turnSettled?.abort();
-      if (batch.at(-1)?.kind === 'exit') await this.#forget();
+      const last = batch.at(-1);
+      if (last?.kind === 'exit') {
+        this.#journal?.exited(last.exit);
+        await this.#forget();
+      }
       yield batch.map(inOurWords);
     }
   }
@@ -240,14 +248,8 @@ class AgentWorker implements Worker {
 function inOurWords(output: AgentOutput & Placed): WorkerOutput {
   if (output.kind === 'violation') return { ...output, error: sessionError(output.error) };
   if (output.kind !== 'exit') return output;
-  const { code, signal, stderr } = output.exit;
-  const error = sessionError(output.error, stderr);
-  return {
-    kind: 'gone',
-    error,
-    words: { code, signal, stderr },
-    ...(output.at === undefined ? {} : { at: output.at }),
-  };
+  const error = sessionError(output.error, output.exit.stderr);
+  return { kind: 'gone', error, ...(output.at === undefined ? {} : { at: output.at }) };
 }
 
 function endsTurn(output: AgentOutput): boolean {

@@ -10,7 +10,7 @@ import {
   type WorkEvent,
 } from '@concerto/protocol';
 import { type SessionState, turnCallId } from '@concerto/session';
-import type { LeftWorker, Worker, WorkerAnswer, WorkerControl } from '../worker.ts';
+import type { Worker, WorkerAnswer, WorkerControl } from '../worker.ts';
 import { announces, isForeign } from './agent-worker.ts';
 import { dispatchInFlight, keptName, respondMark } from './kept-agents.ts';
 import type { OwnerWriter } from './owner-writer.ts';
@@ -124,8 +124,8 @@ export class Incarnation {
     this.#ended.abort();
   }
 
-  /** Leaves it to its keeper and to the next owner; resolves when all that was heard of it is on record. */
-  async leave(): Promise<LeftWorker | undefined> {
+  /** Leaves it to its keeper and to the next owner; resolves when all that was heard of it is on record, with its name. */
+  async leave(): Promise<string | undefined> {
     this.#left.abort();
     const left = this.#worker === undefined ? this.#heldStill() : this.#worker.kept?.leave();
     await this.up;
@@ -133,9 +133,8 @@ export class Incarnation {
   }
 
   /** One that was being taken up. */
-  #heldStill(): LeftWorker | undefined {
-    const pid = this.held?.recorded?.identity.pid;
-    return pid === undefined ? undefined : { name: keptName(this.#parts.tenure.session, this.number), pid };
+  #heldStill(): string | undefined {
+    return this.held?.recorded === undefined ? undefined : keptName(this.#parts.tenure.session, this.number);
   }
 
   /** Ends it, or its start; safe to repeat. */

@@ -4,7 +4,7 @@ import { Answering } from '../answer/answering.ts';
 import { assistantStarter } from '../assistant/assistant-start.ts';
 import type { Catalog, CatalogEntry } from '../catalog.ts';
 import type { Machines } from '../program/machine/machine.ts';
-import type { LeftWorker, StartWorkers } from '../worker.ts';
+import type { StartWorkers } from '../worker.ts';
 import { type AgentWorkerPorts, agentStarter } from './agent-worker.ts';
 import { BudgetRouting } from './budget-routing.ts';
 import { readKeptName } from './kept-agents.ts';
@@ -99,20 +99,20 @@ export class Runner {
 
   /**
    * Hands every session over; agents that are at work go on without us where they may, and where a keeper holds them.
-   * Resolves when nothing of ours runs any more, with those that go on.
+   * Resolves when nothing of ours runs any more, with the names under which a keeper holds those that go on.
    */
-  async stop(reason: string, keeps = false): Promise<readonly LeftWorker[]> {
+  async stop(reason: string, keeps = false): Promise<readonly string[]> {
     this.#stopping = true;
     for (const cancel of this.#cancels.splice(0)) cancel();
     await Promise.all(this.#claiming.values());
     const left = await Promise.all(
       [...this.#owned.values()].map(async ({ actor, ended }) => {
-        const agent = await actor.release(reason, keeps);
+        const name = await actor.release(reason, keeps);
         await ended;
-        return agent;
+        return name;
       }),
     );
-    return left.filter((agent) => agent !== undefined);
+    return left.filter((name) => name !== undefined);
   }
 
   #every(ms: number, work: () => Promise<void>): void {

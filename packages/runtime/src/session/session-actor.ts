@@ -5,7 +5,7 @@ import { type SessionState, statusOf } from '@concerto/session';
 import type { Answering } from '../answer/answering.ts';
 import type { CatalogEntry } from '../catalog.ts';
 import type { Clock, MintId, Report } from '../ports.ts';
-import type { LeftWorker, StartWorker, Worker } from '../worker.ts';
+import type { StartWorker, Worker } from '../worker.ts';
 import { rememberCapabilities } from './agent-capabilities.ts';
 import { heardOf } from './agent-details.ts';
 import type { BudgetRouting } from './budget-routing.ts';
@@ -130,9 +130,9 @@ export class SessionActor {
 
   /**
    * Gives the session up in good order; the next owner carries on. Where it may, a worker that is at work goes on
-   * without us; any other ends. Gives one that goes on.
+   * without us; any other ends. Gives the name of one that goes on.
    */
-  readonly release = (reason: string, keeps: boolean): Promise<LeftWorker | undefined> =>
+  readonly release = (reason: string, keeps: boolean): Promise<string | undefined> =>
     this.#leave(reason, 'released', { keeps });
 
   /** The worker first: whoever comes next must not find two. Its end is ours, so it is not reported as its own. */
@@ -140,18 +140,18 @@ export class SessionActor {
     reason: string,
     end: TenureEnd,
     { keeps = false, rests }: { readonly keeps?: boolean; readonly rests?: Worker['rests'] } = {},
-  ): Promise<LeftWorker | undefined> {
+  ): Promise<string | undefined> {
     const tenure = this.#tenure;
     if (tenure.isOver || this.#leaving) return undefined;
     this.#leaving = true;
     const live = this.#live;
     const stays = keeps && live?.isKept === true && this.#followed?.turn.active === true;
-    let left: LeftWorker | undefined;
+    let left: string | undefined;
     if (live !== undefined) live.isDismissed = !stays;
     await tenure.guard(
       stays
-        ? live.leave().then((worker) => {
-            left = worker;
+        ? live.leave().then((name) => {
+            left = name;
           })
         : this.#endWorker(),
     );

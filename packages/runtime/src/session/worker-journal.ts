@@ -7,6 +7,10 @@ import { pause } from './store-patience.ts';
 type Distribute<T> = T extends unknown ? Omit<T, 'by'> : never;
 /** Before it is known which message its turn began with. */
 type Said = Distribute<AgentJournalEntry>;
+type Exit = Omit<Extract<Said, { type: 'exit' }>, 'type'>;
+
+/** Of whoever is no process, or whose end nobody saw. */
+const unknownExit: Exit = { code: null, signal: null, stderr: '' };
 
 /** So long what an agent writes on stderr may wait to be written down. */
 const stderrWithinMs = 10;
@@ -18,6 +22,7 @@ export class WorkerJournal {
   readonly #writer: OwnerWriter;
   readonly #clock: Clock;
   #showsStderr = false;
+  #exit = unknownExit;
 
   constructor(writer: OwnerWriter, clock: Clock) {
     this.#writer = writer;
@@ -26,7 +31,12 @@ export class WorkerJournal {
 
   /** It is on record with what follows from it; `requestId` where it asks. */
   said(output: WorkerOutput, requestId: string | undefined): void {
-    this.#keep(said(output, requestId));
+    this.#keep(this.#entry(output, requestId));
+  }
+
+  /** How its process ended; on record when the worker says that it is gone. */
+  exited({ code, signal, stderr }: Exit): void {
+    this.#exit = { code, signal, stderr };
   }
 
   /** On record when something else is, or after a moment. */
@@ -46,18 +56,18 @@ export class WorkerJournal {
     const by = this.promptedBy === undefined ? {} : { by: this.promptedBy };
     this.#writer.keep({ type: entry.type, data: JSON.stringify({ ...entry, ...by }) });
   }
-}
 
-/** What the journal has of what a worker said; undefined for what is told otherwise. */
-function said(output: WorkerOutput, requestId: string | undefined): Said | undefined {
-  switch (output.kind) {
-    case 'message':
-      return { type: 'message', ...(requestId === undefined ? {} : { request: requestId }), message: output.raw };
-    case 'violation':
-      return output.fatal ? { type: 'violation', message: output.error.message } : undefined;
-    case 'gone':
-      return { type: 'exit', ...(output.words ?? { code: null, signal: null, stderr: '' }) };
-    default:
-      return undefined;
+  /** What the journal has of what a worker said; undefined for what is told otherwise. */
+  #entry(output: WorkerOutput, requestId: string | undefined): Said | undefined {
+    switch (output.kind) {
+      case 'message':
+        return { type: 'message', ...(requestId === undefined ? {} : { request: requestId }), message: output.raw };
+      case 'violation':
+        return output.fatal ? { type: 'violation', message: output.error.message } : undefined;
+      case 'gone':
+        return { type: 'exit', ...this.#exit };
+      default:
+        return undefined;
+    }
   }
 }
