@@ -214,8 +214,25 @@ function encoded(text: string): string {
 
 type WireServer = Awaited<ReturnType<typeof startWireServer>>;
 
+/**
+ * Connections are kept from call to call, as everybody keeps them, so that one call can spoil the next. One that is cut
+ * is a finding, unless it had rested for as long as the server had said that it keeps it.
+ */
+class KeptConnections {
+  #keptUntil = Number.POSITIVE_INFINITY;
+
+  async fetch(url: string, init: RequestInit): Promise<Response> {
+    const hadRested = performance.now() >= this.#keptUntil;
+    const call = (): Promise<Response> => fetch(url, init);
+    const response = await call().catch((cause: unknown) => (hadRested ? call() : Promise.reject(cause)));
+    const seconds = /timeout=(\d+)/.exec(response.headers.get('keep-alive') ?? '')?.[1];
+    this.#keptUntil = seconds === undefined ? Number.POSITIVE_INFINITY : performance.now() + Number(seconds) * 1_000;
+    return response;
+  }
+}
+
 /** It is taken, or refused with a reason; a stream that begins goes on. */
-async function checkCall({ url, complaints, held }: WireServer, input: string): Promise<void> {
+async function checkCall({ url, complaints, held, kept }: WireServer, input: string): Promise<void> {
   const end = input.indexOf('\n');
   const [method = '', path = ''] = input.slice(0, end).split(' ');
   const isTool = path.startsWith('/mcp');
@@ -228,9 +245,7 @@ async function checkCall({ url, complaints, held }: WireServer, input: string): 
   const sent = method === 'GET' ? { method } : { method, body: input.slice(end + 1) };
   const signal = AbortSignal.timeout(isTool ? toolWaitMs : waitMs);
   try {
-    const call = (): Promise<Response> => fetch(url + path, { ...sent, headers, signal });
-    // A connection that was kept may be closed as it is used: then once more.
-    const response = await call().catch(call);
+    const response = await kept.fetch(url + path, { ...sent, headers, signal });
     assert(response.status < 500, `${method} ${path} is ${response.status}: ${complaints.at(-1)}`);
     if (response.ok) {
       const reader = response.body?.getReader();
@@ -303,6 +318,7 @@ async function startWireServer() {
   return {
     url,
     complaints,
+    kept: new KeptConnections(),
     /** A connection of MCP that was introduced. */
     held: await introduce(`${url}/mcp`),
     close: async () => {
