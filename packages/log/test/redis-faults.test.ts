@@ -27,12 +27,6 @@ function growth(log: EventLog): Promise<void> {
   });
 }
 
-async function growthOf(log: EventLog, change: () => Promise<unknown>): Promise<void> {
-  const grown = growth(log);
-  await change();
-  await grown;
-}
-
 describe('a Redis store', () => {
   const cleanUp: (() => unknown)[] = [];
   let server: RedisServer;
@@ -211,35 +205,6 @@ describe('a Redis store', () => {
       /written by a newer version \(format 2, this one knows 1\)/,
     );
     expect(await command('GET', 'concerto:format')).toBe('2');
-  });
-
-  test('[L36] a store that has less than it acknowledged is noticed, and said once', async () => {
-    const warnings: string[] = [];
-    const log = await redisEventLog(server.url, { onWarning: (message) => warnings.push(message) });
-    cleanUp.push(() => log.close());
-    let rewinds = 0;
-    log.onRewind(() => rewinds++);
-    for (const id of ['a', 'b', 'c']) await put(log, id);
-    await command('FLUSHALL');
-    await put(log, 'd');
-    await expect.poll(() => rewinds).toBe(1);
-    expect(await ids(log)).toEqual(['d']);
-    expect(warnings).toEqual([expect.stringContaining('it counts 1 changes where it had acknowledged 3')]);
-    for (const id of ['e', 'f']) await put(log, id);
-    expect([rewinds, warnings.length]).toEqual([1, 1]);
-  });
-
-  test('[L36] also when it was away meanwhile', async () => {
-    const { proxy, url } = await proxied();
-    const log = await open(url);
-    let rewinds = 0;
-    log.onRewind(() => rewinds++);
-    for (const id of ['a', 'b']) await put(log, id);
-    await growthOf(log, () => put(log, 'c'));
-    await command('FLUSHALL');
-    proxy.cut();
-    proxy.mend();
-    await expect.poll(() => rewinds, { timeout: 10_000 }).toBe(1);
   });
 
   test('[L34] a follower in one process is woken by an append in another', async () => {

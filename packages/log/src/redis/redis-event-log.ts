@@ -6,11 +6,11 @@ import { Batches, loadBatchScript } from './redis-batches.ts';
 import { openRedisConnection, type RedisAddress, type RedisClient, type RedisConnection } from './redis-connection.ts';
 import { readDocument, readDocuments } from './redis-documents.ts';
 import { addressOf } from './redis-failure.ts';
-import { listenForGrowth } from './redis-growth.ts';
+import { type GrowthListening, listenForGrowth } from './redis-growth.ts';
 import { appendedFrom, appendOperation, documentOperation, leaseFrom, loadOperation } from './redis-operations.ts';
 import { dumpRedis } from './redis-records.ts';
 import { textReply } from './redis-reply.ts';
-import { checkServer, type ServerHooks } from './redis-server-check.ts';
+import { checkFormat, checkServer, type ServerHooks } from './redis-server-check.ts';
 import { readHead, readPage, readSessions } from './redis-streams.ts';
 
 export type RedisOptions = ServerHooks & {
@@ -27,7 +27,7 @@ const OUTAGE_AFTER_MS = 2_000;
 
 type RedisState = {
   readonly commands: RedisConnection;
-  readonly wakeUps: RedisConnection;
+  readonly wakeUps: GrowthListening;
   readonly batches: Batches;
   readonly growth: GrowthSignal;
   readonly rewinds: GrowthSignal;
@@ -48,7 +48,7 @@ export async function redisEventLog(url: string, options: RedisOptions = {}): Pr
     },
     size: () => reading(state, usedBytes),
     ping: async () => {
-      await state.batches.run(['ping']);
+      await Promise.all([state.batches.run(['ping']), state.wakeUps.look()]);
     },
     close: async () => {
       if (state.closed) return;
@@ -88,7 +88,9 @@ async function connect(at: RedisAddress, options: RedisOptions): Promise<RedisSt
   const batches = new Batches(at, () => commands, aheadMs);
   commands = await openRedisConnection(at, {
     prepare: async (client) => {
-      if (!checked) await checkServer(client, at.address, options);
+      // Again for each connection: what is behind the address may be another store by now, or an empty one.
+      if (checked) await checkFormat(client, at.address);
+      else await checkServer(client, at.address, options);
       checked = true;
       await loadBatchScript(client);
     },

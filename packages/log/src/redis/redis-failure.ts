@@ -38,7 +38,7 @@ const failures: readonly (readonly [string, LogErrorCode, string])[] = [
   ['NOAUTH', 'unavailable', 'wants a password; put it in the store URL as redis://:PASSWORD@HOST'],
   ['NOPERM', 'read-only', 'does not let this user write; grant it the keys and channels `concerto:*` and scripting'],
   ['WRONGTYPE', 'corrupt', 'holds other data under our keys; use another database number'],
-  ['equal or smaller than', 'corrupt', 'has entries in a stream that Concerto did not write; restore it from a backup'],
+  ['FOREIGNENTRY', 'corrupt', 'has entries in a stream that Concerto did not write; restore it from a backup'],
   ['ECONNREFUSED', 'unavailable', 'does not answer; start Redis there, or correct the store URL'],
   ['ENOTFOUND', 'unavailable', 'has a host name that is not known; correct the store URL'],
   ['EAI_AGAIN', 'unavailable', 'has a host name that cannot be looked up now; check the network'],

@@ -45,12 +45,29 @@ local function sessionOf(name)
   end
   return session
 end
+-- A script has no way back: what somebody else has put where our keys are is found before anything is written. A key
+-- that is not there yet becomes what we make of it.
+local kindsOfKeys = {}
+local function faultOf(key, kind)
+  local found = kindsOfKeys[key]
+  if not found then
+    found = call('TYPE', key).ok
+    if found == 'none' then found = kind end
+    kindsOfKeys[key] = found
+  end
+  if found ~= kind then return 'WRONGTYPE ' .. key .. ' is a ' .. found end
+end
+-- The head of a stream, or nothing and what is wrong: a key of another kind, or an entry that is not ours beyond it.
 local function headOf(session, stream)
   local head = session[stream]
-  if not head then
-    head = tonumber(call('HGET', session.meta, stream) or 0)
-    session[stream] = head
-  end
+  if head then return head end
+  local stored, key = try('HGET', session.meta, stream), session.key .. stream
+  if type(stored) == 'table' then return nil, stored.err .. ' ' .. session.meta end
+  head = tonumber(stored or 0)
+  local beyond = try('XRANGE', key, head + 1 .. '-0', '+', 'COUNT', 1)
+  if beyond.err then return nil, beyond.err .. ' ' .. key end
+  if beyond[1] then return nil, 'FOREIGNENTRY ' .. key .. ' ' .. beyond[1][1] end
+  session[stream] = head
   return head
 end
 local function change(session, field, value)
@@ -72,17 +89,28 @@ end
 
 local function documentKey(collection) return 'concerto:documents:' .. collection end
 
+-- Of keys that are not lists there is nothing of ours to take away.
 local function unlist(collection, key, stored)
   local sort, expires, tag = match(stored, '^(%x+)|(%d*)|([^|]*)|')
-  call('ZREM', documentKey(collection) .. ':order', sort .. key)
-  if tag ~= '' then call('ZREM', documentKey(collection) .. ':tag' .. tag, sort .. key) end
-  if expires ~= '' then call('ZREM', 'concerto:expiring', collection .. ' ' .. key) end
+  try('ZREM', documentKey(collection) .. ':order', sort .. key)
+  if tag ~= '' then try('ZREM', documentKey(collection) .. ':tag' .. tag, sort .. key) end
+  if expires ~= '' then try('ZREM', 'concerto:expiring', collection .. ' ' .. key) end
 end
 local function isLive(stored)
   local expires = match(stored, '^%x+|(%d*)|')
   return expires == '' or tonumber(expires) > now
 end
+-- What keeps a document whose seven arguments follow the place from being put.
+local function documentFault(place)
+  local key, tag = documentKey(argv[place + 2]), argv[place + 6]
+  return faultOf(key, 'hash')
+    or faultOf(key .. ':order', 'zset')
+    or (tag ~= '' and faultOf(key .. ':tag' .. tag, 'zset'))
+    or faultOf('concerto:collections', 'set')
+    or faultOf('concerto:expiring', 'zset')
+end
 local function removeDocument(collection, key)
+  if faultOf(documentKey(collection), 'hash') then return end
   local stored = call('HGET', documentKey(collection), key)
   if not stored then return end
   unlist(collection, key, stored)
@@ -122,16 +150,19 @@ local function sweep()
   end
 end
 
+-- The lease, or nothing and what is wrong.
 local function leaseOf(name)
-  local found = call('HMGET', 'concerto:lease:' .. name, 'epoch', 'owner', 'expires')
-  return { key = 'concerto:lease:' .. name, epoch = tonumber(found[1] or 0), owner = found[2] or '', expires = tonumber(found[3] or 0) }
+  local key = 'concerto:lease:' .. name
+  local fault = faultOf(key, 'hash') or faultOf('concerto:leases', 'zset')
+  if fault then return nil, 'failed ' .. fault end
+  local found = call('HMGET', key, 'epoch', 'owner', 'expires')
+  return { key = key, epoch = tonumber(found[1] or 0), owner = found[2] or '', expires = tonumber(found[3] or 0) }
 end
 local function holds(lease, epoch) return lease.owner ~= '' and lease.epoch == epoch end
 
--- Writes one entry for each letter; gives what was wrong, if anything was.
+-- Writes one entry for each letter; gives what was wrong, if anything was: then nothing of it is written.
 local function write(session, name, kinds)
   local key, head = session.key .. name, session[name]
-  local failed
   for i = 1, #kinds do
     local kind, data = string.byte(kinds, i), argv[at + 2]
     local reply
@@ -144,7 +175,7 @@ local function write(session, name, kinds)
     end
     at = at + 2
     if type(reply) == 'table' then
-      failed = failed or reply.err
+      return reply.err
     elseif kind ~= 97 then
       head = head + 1
       session.grew = true
@@ -153,7 +184,17 @@ local function write(session, name, kinds)
   session[name] = head
   -- The stream is named rather than its head noted: it may grow again in this batch.
   if session.written == nil or session.written == name then session.written = name else change(session, name, true) end
-  return failed
+end
+
+-- Of what every batch needs that grows something; looked at once.
+local growthKnown
+local function growthFault()
+  if growthKnown == nil then
+    local fault = faultOf('concerto:sessions', 'zset') or faultOf('concerto:growth', 'string') or faultOf('concerto:grown', 'stream')
+    if not fault and not tonumber(call('GET', 'concerto:growth') or 0) then fault = 'WRONGTYPE concerto:growth is no number' end
+    growthKnown = fault or false
+  end
+  return growthKnown
 end
 
 -- Parts of one append's header; the tables are the same for all of them.
@@ -166,49 +207,64 @@ local function append(header)
   local session = sessionOf(name)
   local refused
   if letter == 'f' then
-    local lease, epoch = leaseOf(take()), takeNumber()
-    if not holds(lease, epoch) then refused = 'fenced ' .. lease.epoch end
+    local lease, fault = leaseOf(take())
+    local epoch = takeNumber()
+    refused = fault or (not holds(lease, epoch) and 'fenced ' .. lease.epoch)
   end
   local count, entries = 0, 0
   for stream, expected, letters in gmatch(streams, ' (%a+):(%d*):(%a*)') do
     count = count + 1
     names[count], kinds[count] = stream, letters
     entries = entries + #letters
-    local head = headOf(session, stream)
+    local head, fault = headOf(session, stream)
+    if fault and not refused then refused = 'failed ' .. fault end
     if expected ~= '' and not refused and tonumber(expected) ~= head then
       refused = 'conflict ' .. count .. ' ' .. head
     end
   end
+  local inDocuments = at + entries * 2
+  local last = inDocuments + documents * 7
+  local fault = not refused and growthFault()
+  for place = inDocuments, last - 7, 7 do fault = fault or documentFault(place) end
+  if fault then refused = 'failed ' .. fault end
   if refused then
-    at = at + entries * 2 + documents * 7
+    at = last
     return refused
   end
-  local result, failed = 'appended', nil
+  local result = 'appended'
   for i = 1, count do
-    if kinds[i] ~= '' then failed = write(session, names[i], kinds[i]) or failed end
+    fault = kinds[i] ~= '' and write(session, names[i], kinds[i])
+    if fault then
+      at = last
+      return 'failed ' .. fault
+    end
     result = result .. ' ' .. session[names[i]]
   end
-  for i = 1, documents do
-    putDocument(unpack(argv, at + 1, at + 7))
-    at = at + 7
+  for place = inDocuments, last - 7, 7 do
+    putDocument(unpack(argv, place + 1, place + 7))
     sweep()
   end
-  return failed and 'failed ' .. failed or result
+  at = last
+  return result
 end
 
 local operations = {}
 
 function operations.document()
-  local done = putDocument(unpack(argv, at + 1, at + 7))
+  local fault = documentFault(at)
   at = at + 7
+  if fault then return 'failed ' .. fault end
+  local done = putDocument(unpack(argv, at - 6, at))
   sweep()
   return done and 'yes' or 'no'
 end
 
 function operations.trim()
   local session, stream, through = sessionOf(take()), take(), takeNumber()
+  local head, fault = headOf(session, stream)
+  if fault then return 'failed ' .. fault end
   local trimmed = tonumber(known(session, stream .. ':trimmed') or 0)
-  through = math.min(through, headOf(session, stream))
+  through = math.min(through, head)
   if through > trimmed then
     call('XTRIM', session.key .. stream, 'MINID', '=', whole(through + 1) .. '-0')
     change(session, stream .. ':trimmed', through)
@@ -218,7 +274,8 @@ end
 
 function operations.acquire()
   local name, owner, ttl = take(), take(), takeNumber()
-  local lease = leaseOf(name)
+  local lease, fault = leaseOf(name)
+  if fault then return fault end
   if lease.owner ~= '' and lease.owner ~= owner and lease.expires > now then
     return 'held ' .. whole(lease.expires - now) .. ' ' .. lease.owner
   end
@@ -229,14 +286,18 @@ function operations.acquire()
 end
 
 function operations.renew()
-  local lease, owner, ttl, epoch = leaseOf(take()), take(), takeNumber(), takeNumber()
+  local name, owner, ttl, epoch = take(), take(), takeNumber(), takeNumber()
+  local lease, fault = leaseOf(name)
+  if fault then return fault end
   if not holds(lease, epoch) then return 'no' end
   call('HSET', lease.key, 'owner', owner, 'expires', whole(now + ttl))
   return 'yes'
 end
 
 function operations.release()
-  local lease, epoch = leaseOf(take()), takeNumber()
+  local name, epoch = take(), takeNumber()
+  local lease, fault = leaseOf(name)
+  if fault then return fault end
   if holds(lease, epoch) then call('HSET', lease.key, 'owner', '', 'expires', '0') end
   return 'yes'
 end
@@ -292,12 +353,18 @@ for _, session in ipairs(touched) do
   if added > 0 then call('ZADD', 'concerto:sessions', 0, session.name) end
   if session.grew then grown[#grown + 1] = session.name end
 end
--- Numbered, so that a listener knows when it missed one, and kept for a while, so that it can ask what it missed.
+-- Numbered, so that a listener knows when it missed one, and kept for a while, so that it can ask what it missed. With the
+-- batch that did it, so that a number which comes a second time is not taken for the first.
 if #grown > 0 then
   local count = call('INCR', 'concerto:growth')
-  local names = table.concat(grown, ' ')
-  call('XADD', 'concerto:grown', 'MAXLEN', '~', 10000, count .. '-0', 'sessions', names)
-  call('PUBLISH', argv[4], count .. ' ' .. names)
+  local names, by = table.concat(grown, ' '), argv[1] .. '.' .. argv[2]
+  local added = try('XADD', 'concerto:grown', 'MAXLEN', '~', 10000, count .. '-0', 'sessions', names, 'by', by)
+  if type(added) == 'table' and added.err then
+    -- Of a count that somebody has set back: who listens asks for all.
+    call('DEL', 'concerto:grown')
+    call('XADD', 'concerto:grown', count .. '-0', 'sessions', names, 'by', by)
+  end
+  call('PUBLISH', argv[4], count .. ' @by:' .. by .. ' ' .. names)
 end
 
 local answer = cjson.encode(results)

@@ -22,9 +22,11 @@ const oldestVersion = { text: '6.2', major: 6, minor: 2 };
 const format = 1;
 
 /** Refuses what a newer version has written; marks what has no mark yet. */
-async function checkFormat(client: RedisClient, address: string): Promise<void> {
-  await client.sendCommand(['SET', 'concerto:format', String(format), 'NX']);
-  const found = Number(await client.sendCommand(['GET', 'concerto:format']));
+export async function checkFormat(client: RedisClient, address: string): Promise<void> {
+  // Asked first: one that is full or a replica can be read all the same.
+  const known = await client.sendCommand(['GET', 'concerto:format']);
+  if (known === null) await client.sendCommand(['SET', 'concerto:format', String(format), 'NX']);
+  const found = Number(known ?? (await client.sendCommand(['GET', 'concerto:format'])));
   if (!(found > format)) return;
   throw new LogError(
     'unavailable',
