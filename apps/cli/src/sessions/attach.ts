@@ -1,10 +1,11 @@
 import { createInterface } from 'node:readline';
 import { harmless, harmlessJson } from '@concerto/base';
-import type { ConcertoClient, FollowedEvent } from '@concerto/client';
+import { ClientError, type ConcertoClient, type FollowedEvent } from '@concerto/client';
 import type { SuspendEvent } from '@concerto/protocol';
 import { LiveScreen } from '../terminal/live-screen.ts';
 import { paint } from '../terminal/paint.ts';
 import { print } from '../terminal/print.ts';
+import { childrenText } from './connect.ts';
 import { Narration, type Paper } from './narration.ts';
 import { promptOf } from './response-of.ts';
 import { obey } from './typed-lines.ts';
@@ -86,7 +87,8 @@ function personAt(client: ConcertoClient, id: string, leave: AbortController): A
   input.on('line', (line) => {
     obey(line.trim(), typed).catch((cause: unknown) => {
       // Somebody else was faster, it was withdrawn, or the server is away: the stream says how it goes on.
-      say(paint('dim', `(${harmless(cause instanceof Error ? cause.message : String(cause))})`));
+      const which = cause instanceof ClientError ? childrenText(cause) : '';
+      say(paint('dim', `(${harmless(cause instanceof Error ? cause.message : String(cause))}${which})`));
     });
   });
   const narration = new Narration({

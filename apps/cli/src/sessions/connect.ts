@@ -1,4 +1,6 @@
+import { harmless } from '@concerto/base';
 import { ClientError, type ConcertoClient, concertoClient } from '@concerto/client';
+import * as z from 'zod';
 import { UsageError } from '../arguments.ts';
 import { keptToken, runningServer } from '../state/project-state.ts';
 import { printError } from '../terminal/print.ts';
@@ -41,9 +43,19 @@ export function hintFor(cause: ClientError, values: { readonly url: string | und
     return `\nIs a server running at ${addressOf(values)}? Start one with \`concerto serve\`, or name it with --url.`;
   if (cause.code === 'pool_full')
     return '\nOn this command line: --wait waits for a slot, `concerto pool MAX` changes the maximum.';
+  if (cause.code === 'which_child') return childrenText(cause);
   return cause.status === 401
     ? '\nRun this in the folder of the server, or give its token with --token or CONCERTO_TOKEN.'
     : '';
+}
+
+const Busy = z.array(z.object({ id: z.string(), agent: z.string(), status: z.string() }));
+
+/** The agents of a program among which one has to choose. */
+export function childrenText({ problem }: ClientError): string {
+  const busy = Busy.safeParse(problem?.children);
+  const lines = busy.success ? busy.data.map(({ id, agent, status }) => `\n  ${id}  ${agent}  ${status}`) : [];
+  return harmless(lines.join(''));
 }
 
 export function addressOf({ url }: { readonly url: string | undefined }): string {

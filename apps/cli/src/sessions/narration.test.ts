@@ -1,4 +1,4 @@
-import type { Json } from '@concerto/base';
+import type { Json, JsonObject } from '@concerto/base';
 import type { FollowedEvent } from '@concerto/client';
 import { textContent } from '@concerto/protocol';
 import { expect, test } from 'vitest';
@@ -193,4 +193,30 @@ test('a command that says what it printed only at its end is shown with the end 
     { type: 'functionResult', callId: 'd', content },
   );
   expect(text.split('\n').slice(1)).toEqual(['  Bash $ npm test', '    one', '    two', '  Read {"path":"a"}', '']);
+});
+
+test('what a program was answered, by a model or an agent, and what it answers an agent itself', () => {
+  const answered = (callId: string, name: string, response: JsonObject): Bare => ({
+    type: 'functionResult',
+    callId,
+    outcome: 'ok',
+    content: { parts: [{ functionResponse: { name, response } }] },
+  });
+  const given = { request: 'r', session: 's_1', response: 'RS256' };
+  const text = told(
+    ...start,
+    call({ name: 'Architect', args: { prompt: 'Which?' } }),
+    answered('c', 'Architect', { text: 'RS256\nbecause', tokens_in: 300, tokens_out: 12 }),
+    { type: 'subagentAddJson', callId: 'c', title: 'answer', data: given },
+    call({ callId: 'd', name: 'Coder', childSession: 's_1' }),
+    answered('d', 'Coder', { text: 'signed' }),
+  );
+  expect(text.split('\n').slice(1)).toEqual([
+    '  Architect {"prompt":"Which?"}',
+    '  Architect answered RS256, 312 tokens',
+    '  answered RS256 in s_1',
+    '  Coder {"title":"a"} (s_1)',
+    '  Coder answered signed',
+    '',
+  ]);
 });

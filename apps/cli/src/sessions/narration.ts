@@ -2,9 +2,11 @@ import { harmless, harmlessDeep, type Json, withoutStyles } from '@concerto/base
 import type { FollowedEvent } from '@concerto/client';
 import {
   type Choice,
+  callAnswer,
   fileOf,
   fileWords,
   type LlmContent,
+  programAnswer,
   SessionFold,
   type Settlement,
   type SuspendEvent,
@@ -160,6 +162,7 @@ export class Narration {
         : [changeText(harmlessDeep(tool.changes))]),
       ...outputText(tool),
       ...filesText(tool),
+      ...answeredText(tool),
       ...outcomeText(tool),
     ];
     return parts.length === 0 ? undefined : parts.join('\n');
@@ -262,6 +265,14 @@ function filesText({ result }: Tool): readonly string[] {
   });
 }
 
+/** Of a model or an agent that a program asked. */
+function answeredText(tool: Tool): readonly string[] {
+  const answer = callAnswer(tool);
+  if (answer === undefined) return [];
+  const took = answer.tokens === 0 ? '' : `, ${answer.tokens.toLocaleString('en')} tokens`;
+  return [paint('dim', `  ${harmless(tool.name)} answered ${harmless(short(answer.text))}${took}`)];
+}
+
 function outcomeText({ state, name, error, result }: Tool): readonly string[] {
   if (state === 'ok' || state === 'running') return [];
   const why = harmless(error ?? (result === undefined ? '' : givenText(result))).trim();
@@ -271,6 +282,8 @@ function outcomeText({ state, name, error, result }: Tool): readonly string[] {
 
 /** What an agent logged or a program emitted: its text where it has one, not the JSON around it. */
 function noteText(title: string, data: Json): string {
+  const answer = programAnswer({ title, data });
+  if (answer !== undefined) return `answered ${answerText(answer.response)} in ${answer.session}`;
   const fields = fieldsOf(data);
   if (fields !== undefined) {
     const { level, message, value, ...rest } = fields;

@@ -10,11 +10,11 @@ import { addressOf, connect, connectionOptions, hintFor } from './connect.ts';
 import { type ForkOptions, fork, forkOptions } from './fork.ts';
 import { idMeant } from './id-meant.ts';
 import { lifecycle } from './lifecycle-verb.ts';
-import { listSessions } from './list-sessions.ts';
+import { type ListOptions, listOptions, listSessions } from './list-sessions.ts';
 import { replay } from './replay.ts';
 import { responseOf } from './response-of.ts';
 import { type SettingsOptions, settingsIn, settingsOptions, settingsVerbs } from './settings.ts';
-import { auditTable, messageTable, offerTable, sessionDetail } from './show.ts';
+import { auditTable, messageTable, offerTable, openedTable, sentTo, sessionDetail } from './show.ts';
 import { textOrStdin } from './text-or-stdin.ts';
 
 type Verb = {
@@ -25,10 +25,10 @@ type Verb = {
 };
 
 type Options = SettingsOptions &
+  ListOptions &
   ForkOptions & {
     readonly url: string | undefined;
     readonly json: boolean;
-    readonly status: string | undefined;
     readonly title: string | undefined;
     readonly assistant: string | undefined;
     readonly program: string | undefined;
@@ -41,8 +41,6 @@ type Options = SettingsOptions &
     readonly wait: boolean;
     readonly attach: boolean;
     readonly all: boolean;
-    readonly archived: boolean;
-    readonly search: string | undefined;
     readonly request: string | undefined;
   };
 
@@ -66,14 +64,14 @@ const sending = (priority: 'queued' | 'immediate', summary: string): Verb => ({
     const content = await textOrStdin(text);
     const message = await client.send(id, { content, priority });
     if (json) printJson(message);
-    else print(`${message.id} ${message.inFlight === true ? 'in flight' : message.status}`);
+    else print(`${message.id} ${message.inFlight === true ? 'in flight' : message.status}${sentTo(message)}`);
     return 0;
   },
 });
 
 const verbs: Readonly<Record<string, Verb>> = {
   ls: {
-    usage: '[--status STATUS] [--archived] [--search WORDS]',
+    usage: '[--status STATUS] [--parent ID] [--tree] [--archived] [--search WORDS]',
     summary: 'list sessions, newest first',
     arguments: { min: 0, max: 0 },
     run: (client, _args, options) => listSessions(client, options),
@@ -124,6 +122,7 @@ const verbs: Readonly<Record<string, Verb>> = {
       const session = await client.get(id);
       if (json) printJson(session);
       else print(sessionDetail(session));
+      if (!json && (session.children ?? 0) > 0) print(openedTable(await client.list({ parent: session.id })));
       return 0;
     },
   },
@@ -269,9 +268,7 @@ export const spec = defineCommand({
   usage: 'SUBCOMMAND [ARGUMENTS]',
   options: {
     ...connectionOptions,
-    status: { type: 'string', value: 'STATUS', help: 'ls: only sessions with this status' },
-    archived: { type: 'boolean', help: 'ls: those that were put away' },
-    search: { type: 'string', value: 'WORDS', help: 'ls: those in whose title or texts all of them are' },
+    ...listOptions,
     assistant: { type: 'string', value: 'NAME', help: 'start: an assistant instead of an agent' },
     program: { type: 'string', value: 'NAME', help: 'start: a program instead of an agent' },
     template: { type: 'string', value: 'NAME', help: 'start: from a template' },

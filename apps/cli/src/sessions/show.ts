@@ -5,8 +5,10 @@ import {
   type LiveSetting,
   liveSettings,
   type Message,
+  type SentMessage,
   type Session,
   type SessionAgent,
+  type SessionList,
   type SessionStatus,
   type Template,
   type Usage,
@@ -38,8 +40,9 @@ function statusCell(status: SessionStatus): Cell {
 /** A row each, and below it what it asks. */
 export function sessionTable(sessions: readonly Session[], { questions = true } = {}): string {
   if (sessions.length === 0) return 'No sessions. Start one: concerto sessions start AGENT "PROMPT"';
+  const depths = depthsOf(sessions);
   const rows = sessions.map((session): readonly Cell[] => [
-    session.id,
+    branchOf(depths.get(session.id) ?? 0) + session.id,
     statusCell(session.status),
     session.agent,
     age(session.createdAt),
@@ -48,6 +51,31 @@ export function sessionTable(sessions: readonly Session[], { questions = true } 
   const [head = '', ...lines] = table([heading('ID', 'STATUS', 'AGENT', 'AGE', 'TITLE'), ...rows]).split('\n');
   if (!questions) return [head, ...lines].join('\n');
   return [head, ...lines.flatMap((line, index) => [line, ...questionLine(sessions[index])])].join('\n');
+}
+
+/** In a tree each stands below the one that opened it. */
+function depthsOf(sessions: readonly Session[]): ReadonlyMap<string, number> {
+  const depths = new Map<string, number>();
+  for (const { id, parent = '' } of sessions) {
+    const above = depths.get(parent);
+    depths.set(id, above === undefined ? 0 : above + 1);
+  }
+  return depths;
+}
+
+function branchOf(depth: number): string {
+  return depth === 0 ? '' : `└${'─'.repeat(depth - 1)} `;
+}
+
+/** What a session has opened, below what it is itself. */
+export function openedTable({ sessions, nextCursor }: SessionList): string {
+  const rest = nextCursor === undefined ? [] : [`(the newest ${sessions.length} of them)`];
+  return [paint('dim', 'sessions it opened'), sessionTable(sessions), ...rest].join('\n');
+}
+
+/** Where a message went that was sent to a program. */
+export function sentTo({ session }: SentMessage): string {
+  return session === undefined ? '' : ` in ${session}`;
 }
 
 function questionLine(session: Session | undefined): readonly string[] {
@@ -95,6 +123,10 @@ export function sessionDetail(session: Session): string {
     ['id', session.id],
     ['title', session.title],
     [session.kind, session.agent],
+    ...(session.version === undefined
+      ? []
+      : [[session.kind === 'program' ? 'code' : 'version', session.version] as const]),
+    ...(session.parent === undefined ? [] : [['opened by', session.parent] as const]),
     ['status', statusCell(session.status)],
     ...(session.reason === undefined ? [] : [['because', session.reason] as const]),
     ...(session.supervisor === undefined ? [] : [['supervisor', session.supervisor] as const]),

@@ -4,7 +4,7 @@ import type { SuspendEvent } from '@concerto/protocol';
 import { paint } from '../terminal/paint.ts';
 import { rememberedIn, responseOf } from './response-of.ts';
 import { outcomeText, switchSettings } from './settings.ts';
-import { commandsText, offeredText } from './show.ts';
+import { commandsText, offeredText, sentTo } from './show.ts';
 
 const typedHelp = [
   '  a line answers the question that waits, else it is the next message',
@@ -39,8 +39,9 @@ export async function obey(line: string, { client, id, question, say, leave }: T
     case 'steer':
     case 'queue': {
       if (rest === '') return say(`  /${command} needs a text`);
-      await client.send(id, { content: rest, priority: command === 'steer' ? 'immediate' : 'queued' });
-      return say(paint('dim', `  ${command === 'steer' ? 'said' : 'queued'}: ${harmless(rest)}`));
+      const priority = command === 'steer' ? 'immediate' : 'queued';
+      const where = sentTo(await client.send(id, { content: rest, priority }));
+      return say(paint('dim', `  ${command === 'steer' ? 'said' : 'queued'}${where}: ${harmless(rest)}`));
     }
     case 'again': {
       const prompt = await lastPrompt(client, id);
@@ -70,8 +71,8 @@ export async function obey(line: string, { client, id, question, say, leave }: T
         return await client.answer(id, asked.requestId, responseOf(asked, given), remember);
       }
       if (line === '') return undefined;
-      await client.send(id, { content: line, priority: 'queued' });
-      return say(paint('dim', `  queued: ${harmless(line)}`));
+      const where = sentTo(await client.send(id, { content: line, priority: 'queued' }));
+      return say(paint('dim', `  queued${where}: ${harmless(line)}`));
     }
   }
 }

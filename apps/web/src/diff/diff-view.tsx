@@ -20,7 +20,7 @@ export function DiffView({ changes }: Props): ReactNode {
   const added = changes.reduce((sum, change) => sum + change.added, 0);
   const removed = changes.reduce((sum, change) => sum + change.removed, 0);
   return (
-    <section className="diff" aria-label="Changes" data-mode={mode}>
+    <div className="diff" data-mode={mode}>
       <p className="diff-head">
         <span>
           {changes.length === 1 ? '1 file' : `${changes.length} files`} <Counts added={added} removed={removed} />
@@ -38,7 +38,7 @@ export function DiffView({ changes }: Props): ReactNode {
       {changes.map((change, index) => (
         <FileDiff key={`${index}-${change.path}`} change={change} isAlone={changes.length <= 3} />
       ))}
-    </section>
+    </div>
   );
 }
 

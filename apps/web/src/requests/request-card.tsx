@@ -1,10 +1,11 @@
 import { type Json, unreachable } from '@concerto/base';
 import type { AnswerRequest, RequestEntry, SuspendEvent } from '@concerto/protocol';
-import { type ReactNode, useRef, useState } from 'react';
+import { type ReactNode, useContext, useRef, useState } from 'react';
 import { client } from '../client.ts';
 import { failureOf } from '../fetching/failure.ts';
 import { Icon, type IconName } from '../shell/icon.tsx';
 import { Lasting, Remaining } from '../time/moment.tsx';
+import { NestedIn } from '../timeline/nested-in.ts';
 import { ApprovalForm } from './approval-form.tsx';
 import { BudgetForm } from './budget-form.tsx';
 import { ChoiceForm } from './choice-form.tsx';
@@ -44,6 +45,8 @@ export function RequestCard({ sessionId, item }: Props): ReactNode {
     }
   };
   const isOpen = settled === undefined;
+  const owner = useContext(NestedIn);
+  const waits = owner === '' ? ', waits for your answer' : ` of ${owner}, waits for an answer`;
   const { icon, title } = looksOf(event);
   const now = routed.at(-1);
   return (
@@ -57,7 +60,7 @@ export function RequestCard({ sessionId, item }: Props): ReactNode {
       data-risk={riskOf(event)}
       // What is settled is no place that one looks for.
       {...(isOpen ? {} : { role: 'group' })}
-      aria-label={`${title}${isOpen ? ', waits for your answer' : ''}`}
+      aria-label={isOpen ? `${title}${waits}` : title}
     >
       <header className="request-head">
         <Icon name={icon} />

@@ -1,7 +1,7 @@
 import type { Routing } from '@concerto/protocol';
 import type { ReactNode } from 'react';
 import { Plain } from '../text/plain.tsx';
-import { whoText } from './who-text.ts';
+import { Who } from './who.tsx';
 
 /** Who was asked before a person, or is asked now, and why; nothing where a person was asked at once. */
 export function RoutedLine({ routed }: { readonly routed: readonly Routing[] }): ReactNode {
@@ -11,7 +11,9 @@ export function RoutedLine({ routed }: { readonly routed: readonly Routing[] }):
     <ul className="routed" aria-label="Who was asked">
       {shown.map(({ to, reason, at }) => (
         <li key={`${at} ${to}`}>
-          <strong>{whoText(to)}</strong>
+          <strong>
+            <Who actor={to} />
+          </strong>
           {reason !== undefined && (
             <>
               : <Plain text={reason} />

@@ -5,7 +5,7 @@ import { sessionPath } from '../routing/route.ts';
 import { Icon } from '../shell/icon.tsx';
 import { ClockTime } from '../time/moment.tsx';
 import { answerText, isRefusal } from './answer-text.ts';
-import { whoText } from './who-text.ts';
+import { Who } from './who.tsx';
 
 type Props = { readonly event: SuspendEvent; readonly settled: Settlement };
 
@@ -26,7 +26,9 @@ export function SettledNote({ event, settled }: Props): ReactNode {
     <p className="settled" data-outcome="answered" data-answer={isNo ? 'no' : undefined}>
       <Icon name={isNo ? 'close' : 'check'} />
       {response === undefined ? <span>Answered</span> : <strong>{answerText(event, response)}</strong>}
-      <span>by {whoText(settled.by)}</span>
+      <span>
+        by <Who actor={settled.by} />
+      </span>
       {reason !== undefined && <span className="settled-reason">{reason}</span>}
       {because !== undefined && (
         <Link href={`${sessionPath(because.session)}?event=${because.seq}`}>where it was decided</Link>

@@ -1,4 +1,4 @@
-import type { NoteEntry } from '@concerto/protocol';
+import { type NoteEntry, programAnswer } from '@concerto/protocol';
 import { type ReactNode, useState } from 'react';
 import { isJsonObject } from '../json/json-object.ts';
 import { JsonView } from '../json/json-view.tsx';
@@ -6,6 +6,7 @@ import { lineOf } from '../json/line-of.ts';
 import { Icon } from '../shell/icon.tsx';
 import { Plain } from '../text/plain.tsx';
 import { ClockTime } from '../time/moment.tsx';
+import { AnswerLine } from './answer-line.tsx';
 import { stepOf } from './step.ts';
 import type { ActivityItem } from './timeline-items.ts';
 
@@ -92,6 +93,8 @@ function Note({ note }: { readonly note: NoteEntry }): ReactNode {
       </p>
     );
   }
+  const answer = programAnswer(note);
+  if (answer !== undefined) return <AnswerLine answer={answer} at={note.at} />;
   const { title, data, at } = note;
   if (title !== 'log' || !isJsonObject(data)) return <JsonView title={title} data={data} />;
   const level = typeof data.level === 'string' ? data.level : 'log';

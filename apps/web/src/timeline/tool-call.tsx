@@ -1,4 +1,4 @@
-import type { Tool } from '@concerto/protocol';
+import { callAnswer, type Tool } from '@concerto/protocol';
 import { lazy, type ReactNode, Suspense, useContext, useState } from 'react';
 import { Counts, DiffView } from '../diff/diff-view.tsx';
 import { JsonView } from '../json/json-view.tsx';
@@ -12,7 +12,6 @@ import { TerminalView } from '../terminal/terminal-view.tsx';
 import { CommandLine } from '../text/command-line.tsx';
 import { durationText } from '../time/duration.ts';
 import { ClockTime } from '../time/moment.tsx';
-import { answerOf } from './answer-of.ts';
 import { commandOf } from './command-of.ts';
 import { ToolResult } from './tool-result.tsx';
 
@@ -55,11 +54,11 @@ export function ToolCall({ item }: { readonly item: Tool }): ReactNode {
 function Subject({ item }: { readonly item: Tool }): ReactNode {
   const { folder } = useContext(ShownSessionContext);
   const row = useRow(item.childSession ?? '');
-  const answer = answerOf(item);
+  const answer = callAnswer(item);
   if (answer === undefined) return <code className="json-line">{item.status ?? subjectOf(item, folder)}</code>;
   const tokens = row === undefined ? answer.tokens : row.usage.inputTokens + row.usage.outputTokens;
   return (
-    <span className="json-line">
+    <span className="json-line tool-answer">
       answered <strong>{answer.text}</strong>
       {tokens > 0 && `, ${tokens.toLocaleString()} tokens`}
     </span>

@@ -1,0 +1,35 @@
+import type { Json } from '@concerto/base';
+import * as z from 'zod/mini';
+import type { Tool } from './session-view.ts';
+
+const Answered = z.looseObject({
+  response: z.looseObject({
+    text: z.string(),
+    tokens_in: z.optional(z.number()),
+    tokens_out: z.optional(z.number()),
+  }),
+});
+
+export type CallAnswer = { readonly text: string; readonly tokens: number };
+
+/** What a model or an agent that a program asked came up with, in a line; undefined for any other call. */
+export function callAnswer({ state, result, childSession }: Tool): CallAnswer | undefined {
+  const part = result?.parts[0];
+  const given: unknown = part !== undefined && 'functionResponse' in part ? part.functionResponse : undefined;
+  const read = Answered.safeParse(given);
+  if (state !== 'ok' || !read.success) return undefined;
+  const { text, tokens_in: tokensIn = 0, tokens_out: tokensOut } = read.data.response;
+  const line = text.trim().split('\n', 1)[0] ?? '';
+  const isAsked = childSession !== undefined || tokensOut !== undefined;
+  return isAsked && line !== '' ? { text: line, tokens: tokensIn + (tokensOut ?? 0) } : undefined;
+}
+
+const Told = z.looseObject({ session: z.string(), request: z.string(), response: z.json() });
+
+export type ProgramAnswer = { readonly session: string; readonly request: string; readonly response: Json };
+
+/** The note by which a program tells what it answered one of its agents; undefined for any other. */
+export function programAnswer(note: { readonly title: string; readonly data: Json }): ProgramAnswer | undefined {
+  const read = note.title === 'answer' ? Told.safeParse(note.data) : undefined;
+  return read?.success === true ? read.data : undefined;
+}
