@@ -16,7 +16,13 @@ function checkEntry(entry: NewEntry): void {
       `an entry of type "${entry.type.slice(0, 64)}" has ${entry.data.length} characters; the limit is ${MAX_ENTRY_LENGTH}`,
     );
   }
-  assert(/^\s*\{/.test(entry.data) && /\}\s*$/.test(entry.data.slice(-16)), 'an entry is the text of a JSON object');
+  assert(isObjectText(entry.data), 'an entry is the text of a JSON object');
+}
+
+/** Ours has nothing around its braces; others may. */
+function isObjectText(data: string): boolean {
+  if (data.startsWith('{') && data.endsWith('}')) return true;
+  return /^\s*\{/.test(data) && /\}\s*$/.test(data.slice(-16));
 }
 
 export function checkDocument(write: DocumentWrite): void {

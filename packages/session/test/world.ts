@@ -75,7 +75,9 @@ export class World {
   }
 
   ask(session: WorldSession, command: Asking, actor = 'user'): boolean {
-    const decided = decide(session.state, { ...command, at: this.now, actor } as SessionCommand);
+    // Whoever holds an older state holds it as it was: a decision makes its own.
+    const before = session.state && Object.freeze(session.state);
+    const decided = decide(before, { ...command, at: this.now, actor } as SessionCommand);
     if (!decided.ok) return false;
     const { records, commands, events, state } = decided.value;
     session.state = state;

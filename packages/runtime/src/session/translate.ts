@@ -251,8 +251,8 @@ function isObject(value: Json | undefined): value is JsonObject {
   return value !== null && typeof value === 'object' && !Array.isArray(value);
 }
 
-function fieldsOf(raw: JsonObject): JsonObject {
-  return withoutKey(raw, 'type');
+function fieldsOf({ type: _type, ...fields }: JsonObject): JsonObject {
+  return fields;
 }
 
 function withoutKey(object: JsonObject, key: string): JsonObject {

@@ -46,10 +46,10 @@ export function evolveBudget(budget: BudgetState | undefined, record: BudgetReco
 }
 
 /** What the time since the last record adds. */
-export function workedOn(before: SessionState, after: SessionState, at: number): { readonly budget?: BudgetState } {
-  if (after.budget === undefined || !isWorking(before)) return {};
+export function workedOn(before: SessionState, after: SessionState, at: number): BudgetState | undefined {
+  if (after.budget === undefined || !isWorking(before)) return after.budget;
   const workedMs = after.budget.workedMs + Math.max(0, at - before.updatedAt);
-  return { budget: { ...after.budget, workedMs } };
+  return { ...after.budget, workedMs };
 }
 
 /** Neither held nor waiting for anybody; a program that nobody runs only waits. */

@@ -31,13 +31,13 @@ export function evolveSession(state: SessionState, record: SessionRecord): Sessi
   const next = isQueueRecord(record)
     ? { ...state, queue: evolveQueue(state.queue, record), ...messageSince(state, record) }
     : apply(state, record);
-  return {
-    ...next,
-    rests: record.type === 'released' ? record.rests : undefined,
-    ...workedOn(state, next, record.at),
-    updatedAt: Math.max(state.updatedAt, record.at),
-    activeAt: bookkeeping.has(record.type) ? state.activeAt : Math.max(state.activeAt, record.at),
-  };
+  // What was made for this record is nobody else's yet: one copy of so large a thing is enough.
+  const own: { -readonly [Key in keyof SessionState]: SessionState[Key] } = next === state ? { ...state } : next;
+  own.rests = record.type === 'released' ? record.rests : undefined;
+  own.budget = workedOn(state, next, record.at);
+  own.updatedAt = Math.max(state.updatedAt, record.at);
+  own.activeAt = bookkeeping.has(record.type) ? state.activeAt : Math.max(state.activeAt, record.at);
+  return own;
 }
 
 const bookkeeping: ReadonlySet<SessionRecord['type']> = new Set([
