@@ -13,8 +13,9 @@ export async function startRunner(
     cwd: folder,
     // The keeper of its machine goes with the folder.
     env: { ...process.env, XDG_STATE_HOME: join(folder, 'state'), ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
+  runner.stderr.pipe(process.stderr);
   await once(runner.stdout, 'data');
   return runner;
 }

@@ -155,6 +155,8 @@ export type EventLog = {
 
 export type LogErrorCode =
   | 'unavailable'
+  /** It answers, and does not let us in: a wrong password, a user without rights, a newer format. */
+  | 'refused'
   | 'full'
   | 'read-only'
   | 'corrupt'

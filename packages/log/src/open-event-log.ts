@@ -13,6 +13,8 @@ export type StoreOptions = {
   readonly onWarning?: (message: string) => void;
   /** Told what a Redis says about itself. */
   readonly onServer?: (facts: RedisFacts) => void;
+  /** How long a Redis has for its first answer. */
+  readonly firstAnswerMs?: number;
   /** Refuse to make a new SQLite store where there is none. */
   readonly mustExist?: boolean;
 };
@@ -46,7 +48,7 @@ export async function backupStore(url: string, target: string): Promise<void> {
 }
 
 async function open(url: string, options: StoreOptions): Promise<Store> {
-  const { now, mustExist, onWarning, onServer } = options;
+  const { now, mustExist, onWarning, onServer, firstAnswerMs } = options;
   const colon = url.indexOf(':');
   const scheme = colon === -1 ? undefined : url.slice(0, colon);
   const rest = url.slice(colon + 1);
@@ -64,6 +66,7 @@ async function open(url: string, options: StoreOptions): Promise<Store> {
       return await (await import('./redis/redis-event-log.ts')).redisEventLog(url, {
         ...(onWarning === undefined ? {} : { onWarning }),
         ...(onServer === undefined ? {} : { onServer }),
+        ...(firstAnswerMs === undefined ? {} : { firstAnswerMs }),
       });
     default:
       throw unknownScheme(url, scheme);

@@ -7,12 +7,15 @@ export type Proxy = {
   /** Ends all connections and refuses new ones until `mend`. */
   cut(): void;
   mend(): void;
+  /** Ends all connections; new ones lead to another server. */
+  lead(port: number): void;
   close(): void;
 };
 
 /** A wire between clients and a server that can be cut at a chosen moment. */
-export async function startProxy(target: number): Promise<Proxy> {
+export async function startProxy(first: number): Promise<Proxy> {
   const sockets = new Set<Socket>();
+  let target = first;
   let broken = false;
   let deaf: (() => void) | undefined;
   const server = createServer((client) => {
@@ -54,6 +57,10 @@ export async function startProxy(target: number): Promise<Proxy> {
     },
     mend() {
       broken = false;
+    },
+    lead(port) {
+      target = port;
+      destroyAll();
     },
     close() {
       destroyAll();

@@ -1,9 +1,10 @@
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { replaceableLog } from '@concerto/log/testing';
 import type { Rule } from '@concerto/protocol';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { CatalogEntry } from '../src/index.ts';
+import { type CatalogEntry, catalogOf, RuleBook } from '../src/index.ts';
 import { openStage, type Stage } from './session-stage.ts';
 
 /** Asks for what its prompt says, one approval a line, and tells what it heard. */
@@ -189,4 +190,18 @@ describe('rules answer', () => {
     expect(hidden).toMatchObject({ decision: 'deny', unparsed: expect.any(String) });
     expect(await stage.sessions.rules.try({ agent: 'other', request })).toMatchObject({ decision: 'pass' });
   });
+});
+
+test('a version of a store that came back with less may mean other rules', async () => {
+  const { log, replace } = replaceableLog();
+  const book = (): RuleBook => new RuleBook({ log, catalog: catalogOf([]), mintId: (prefix) => prefix });
+  const [here, elsewhere] = [book(), book()];
+  const decides = async (): Promise<string> =>
+    (await here.try({ agent: 'asks', request: { tool: 'Bash', command: 'ls' } })).decision;
+  await here.put({ rules: [{ decide: 'allow', tool: 'Bash' }], version: 0 }, 'user:ann');
+  expect(await decides()).toBe('allow');
+  replace();
+  await elsewhere.put({ rules: [{ decide: 'deny', tool: 'Bash' }], version: 0 }, 'user:ann');
+  expect(await decides()).toBe('deny');
+  expect((await here.list()).rules).toMatchObject([{ decide: 'deny' }]);
 });

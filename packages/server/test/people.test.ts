@@ -1,3 +1,4 @@
+import { replaceableLog } from '@concerto/log/testing';
 import { afterEach, describe, expect, test } from 'vitest';
 import { People } from '../src/people/people.ts';
 import { type CalledApp, type CallInit, callApp, token } from './called-app.ts';
@@ -176,6 +177,26 @@ describe('a token', () => {
     expect(await elsewhere.whose(made, 'token')).toBeUndefined();
     elsewhere.close();
   });
+});
+
+test('of a store that came back with less: who is not in it may not call, others can be added, and cookies stay', async () => {
+  const { log, replace } = replaceableLog();
+  const people = await People.open(log);
+  const added = async (name: string): Promise<string> => {
+    const made = await people.add({ name, role: 'member' }, 'user:owner');
+    return made.ok ? made.value.token : '';
+  };
+  const [ann] = [await added('ann'), await added('bob')];
+  let changes = 0;
+  people.onChange(() => changes++);
+  replace();
+  await expect.poll(() => changes).toBeGreaterThan(0);
+  expect(await people.whose(ann, 'token')).toBeUndefined();
+  expect(people.list()).toEqual([]);
+  const cleo = await added('cleo');
+  expect(await people.whose(cleo, 'token')).toMatchObject({ name: 'cleo', id: 1 });
+  await expect.poll(async () => (await People.open(log)).instance).toBe(people.instance);
+  people.close();
 });
 
 async function signedIn(app: CalledApp, shown: string): Promise<string> {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { type AgentKeeper, groupMemory, probeSandbox, startAgent } from '@concerto/agents';
 import type { KeeperClient } from '@concerto/keeper';
-import { type Blobs, type EventLog, LogError, type LogMeasures, measuredLog, openEventLog } from '@concerto/log';
+import { type Blobs, type EventLog, type LogMeasures, measuredLog } from '@concerto/log';
 import {
   type Catalog,
   Overview,
@@ -20,8 +20,8 @@ import {
 } from '@concerto/runtime';
 import { HostedMachines } from '@concerto/runtime/hosted';
 import type { Tracing } from '@concerto/runtime/tracing';
-import { UsageError } from '../arguments.ts';
 import { keeperOf } from './keeper-of.ts';
+import { openStore, type StoreOpening } from './open-store.ts';
 import { hiding, ownFiles } from './own-files.ts';
 
 export type Runtime = {
@@ -49,6 +49,7 @@ export type Leaving = {
 
 export type RuntimeOptions = {
   readonly store: string;
+  readonly opening: StoreOpening;
   readonly catalog: Catalog;
   readonly poolMax: number;
   readonly programsMax?: number | undefined;
@@ -62,19 +63,11 @@ export type RuntimeOptions = {
   readonly keepAgents?: string | undefined;
 };
 
-async function openStore({ store, report }: RuntimeOptions): Promise<EventLog> {
-  try {
-    return await openEventLog(store, { now: Date.now, onWarning: report });
-  } catch (cause) {
-    // A store that cannot be reached is a failure; one that cannot be meant is a slip of whoever typed it.
-    if (cause instanceof LogError && cause.code === 'bad-url') throw new UsageError(cause.message);
-    throw cause;
-  }
-}
-
-/** The one place where the parts are put together. */
-export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
-  const { log: measured, measures } = measuredLog(await openStore(options), () => systemClock.elapsed());
+/** The one place where the parts are put together. Undefined when it was told to stop while it waited for the store. */
+export async function openRuntime(options: RuntimeOptions): Promise<Runtime | undefined> {
+  const opened = await openStore(options.store, options.opening, options.report);
+  if (opened === undefined) return undefined;
+  const { log: measured, measures } = measuredLog(opened, () => systemClock.elapsed());
   const log = options.tracing?.wrap(measured) ?? measured;
   const store = new SessionStore(log);
   const clock = systemClock;

@@ -2,6 +2,7 @@ import { defineCommand, parseArguments, UsageError } from '../arguments.ts';
 import { checkTrust } from './check-trust.ts';
 import { loadCatalog } from './load-catalog.ts';
 import { openRuntime } from './open-runtime.ts';
+import { storeWaitOf, waitOptions } from './open-store.ts';
 import { logOptions, logSettings, operatorLog } from './operator-log.ts';
 import { storeOf } from './server-settings.ts';
 import { traceOptions, tracingOf } from './trace-settings.ts';
@@ -16,6 +17,7 @@ export const spec = defineCommand({
     config: { type: 'string', value: 'FILE', help: 'manifest; default ./Concerto.toml, without one the demo agents' },
     trust: { type: 'boolean', help: 'trust the files of this folder, now and later' },
     mock: { type: 'boolean', help: 'models of assistants and programs answer with the offline mock' },
+    ...waitOptions,
     ...logOptions,
     ...traceOptions,
   },
@@ -26,6 +28,7 @@ export async function run(argv: string[]): Promise<number> {
   const { values } = parseArguments(spec, argv);
   const stopped = untilStopped();
   const logging = logSettings(values);
+  const opening = { waitMs: storeWaitOf(values), stopped };
   const configured = loadCatalog({ config: values.config, mock: values.mock, runs: true });
   if (configured === undefined) return 1;
   await checkTrust(configured, { project: process.cwd(), isNamed: values.config !== undefined, given: values.trust });
@@ -36,7 +39,8 @@ export async function run(argv: string[]): Promise<number> {
   const { report } = await operatorLog(logging, process.stderr);
   const tracing = await tracingOf(values, report);
   const keepAgents = configured.server?.table.keep_agents;
-  const runtime = await openRuntime({ store, ...configured, runs: true, report, keepAgents, tracing });
+  const runtime = await openRuntime({ store, opening, ...configured, runs: true, report, keepAgents, tracing });
+  if (runtime === undefined) return 0;
   process.stdout.write('runner ready\n');
   const stopping = await stopped;
   await stopWithWord(stopping, report, () => runtime.close(leaving(stopping)));

@@ -8,9 +8,11 @@ import { upkeepOf } from '../keeper/upkeep.ts';
 import { ownVersion, pageFolder } from '../own-place.ts';
 import { forgetServer, rememberServer, type ServerRecord } from '../state/project-state.ts';
 import { checkTrust } from './check-trust.ts';
+import { keepTemplates } from './keep-templates.ts';
 import { type Configured, loadCatalog } from './load-catalog.ts';
 import { notifyOf, startNotifier } from './notify-settings.ts';
 import { openRuntime } from './open-runtime.ts';
+import { storeWaitOf, waitOptions } from './open-store.ts';
 import { logOptions, logSettings, operatorLog } from './operator-log.ts';
 import { prepareOwnStore } from './own-store.ts';
 import { programShelf } from './program-shelf.ts';
@@ -49,6 +51,7 @@ export const spec = defineCommand({
     'no-auth': { type: 'boolean', help: 'ask for no token; only on a loopback address' },
     mock: { type: 'boolean', help: 'models of assistants and programs answer with the offline mock' },
     'no-runner': { type: 'boolean', help: 'run no sessions here; `concerto runner` does elsewhere' },
+    ...waitOptions,
     ...logOptions,
     ...traceOptions,
   },
@@ -63,6 +66,7 @@ export async function run(argv: string[]): Promise<number> {
   // Bad flags are told before a bad manifest.
   portOf(values, undefined);
   const logging = logSettings(values);
+  const opening = { waitMs: storeWaitOf(values), stopped };
   const configured = loadCatalog({ config: values.config, mock: values.mock, runs });
   if (configured === undefined) return 1;
   const project = process.cwd();
@@ -82,13 +86,14 @@ export async function run(argv: string[]): Promise<number> {
   // Before anything begins: what cannot be signed is told at the start.
   const notify = configured.notify === undefined ? undefined : notifyOf(configured.notify, process.env);
   const tracing = await tracingOf(values, report);
-  const runtime = await openRuntime({ store, ...configured, runs, report, keepAgents, tracing });
+  const runtime = await openRuntime({ store, opening, ...configured, runs, report, keepAgents, tracing });
+  if (runtime === undefined) return 0;
   let server: RunningServer;
   let here = '';
   const mcp = mcpOverHttp({ version: ownVersion(), url: () => here });
   try {
     const { sessions, log } = runtime;
-    for (const template of configured.templates) await sessions.putTemplate(template.name, template);
+    await keepTemplates(configured.templates, runtime, report);
     const guard = { token, ...whoMayCall(host, settings) };
     const inlineTools = inlineToolsOf(settings);
     const { measures, agentsMemory } = runtime;

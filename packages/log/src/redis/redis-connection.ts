@@ -30,6 +30,7 @@ export type RedisAddress = {
   readonly patienceMs: number;
   /** How long a lost connection is waited for; after that every call fails soon, so that its caller can say so or come again. */
   readonly outageAfterMs: number;
+  readonly firstAnswerMs: number;
 };
 
 export type ConnectionHooks = {
@@ -71,7 +72,7 @@ export async function openRedisConnection(at: RedisAddress, hooks: ConnectionHoo
   };
   void keepConnected(at, state, hooks);
   try {
-    await ready(at, state, Math.min(at.patienceMs, CONNECT_TIMEOUT_MS));
+    await ready(at, state, Math.min(at.patienceMs, at.firstAnswerMs));
   } catch (error) {
     close();
     throw error;

@@ -18,12 +18,15 @@ export type RedisOptions = ServerHooks & {
   readonly patienceMs?: number;
   /** How long it waits when the connection is lost; a restart of Redis takes less. */
   readonly outageAfterMs?: number;
+  /** How long the first answer may take. */
+  readonly firstAnswerMs?: number;
   /** Added to the server's clock: lets tests move time. */
   readonly aheadMs?: () => number;
 };
 
 const PATIENCE_MS = 10_000;
 const OUTAGE_AFTER_MS = 2_000;
+const FIRST_ANSWER_MS = 5_000;
 
 type RedisState = {
   readonly commands: RedisConnection;
@@ -67,10 +70,11 @@ async function usedBytes(client: RedisClient): Promise<number> {
 }
 
 function addressFrom(url: string, options: RedisOptions): RedisAddress {
-  const { patienceMs = PATIENCE_MS, outageAfterMs = OUTAGE_AFTER_MS } = options;
+  const { patienceMs = PATIENCE_MS, outageAfterMs = OUTAGE_AFTER_MS, firstAnswerMs = FIRST_ANSWER_MS } = options;
   try {
     const database = new URL(url).pathname.slice(1) || '0';
-    return { url, address: addressOf(url), channel: `concerto:grown:${database}`, patienceMs, outageAfterMs };
+    const channel = `concerto:grown:${database}`;
+    return { url, address: addressOf(url), channel, patienceMs, outageAfterMs, firstAnswerMs };
   } catch (cause) {
     // Not the URL itself: it may hold a password.
     throw new LogError('bad-url', 'the store URL is not of the form redis://[NAME:PASSWORD@]HOST[:PORT][/DB]', {

@@ -29,7 +29,7 @@ export async function checkFormat(client: RedisClient, address: string): Promise
   const found = Number(known ?? (await client.sendCommand(['GET', 'concerto:format'])));
   if (!(found > format)) return;
   throw new LogError(
-    'unavailable',
+    'refused',
     `the store ${address} was written by a newer version (format ${found}, this one knows ${format}); update Concerto`,
   );
 }

@@ -59,7 +59,7 @@ export function migrate(db: Database.Database, path: string, now: number): void 
     const version = integerAt(db.prepare('SELECT coalesce(max(version), 0) FROM migrations').raw().get(), 0);
     if (version > migrations.length) {
       throw new LogError(
-        'unavailable',
+        'refused',
         `the store ${path} was written by a newer version (schema ${version}, this one knows ${migrations.length}); update Concerto`,
       );
     }

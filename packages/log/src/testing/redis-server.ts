@@ -9,6 +9,8 @@ import { createClient } from 'redis';
 export type RedisServer = {
   readonly url: string;
   readonly port: number;
+  /** Where it keeps what it was told. */
+  readonly folder: string;
   /** Ends it as an operator would. */
   stop(): Promise<void>;
   kill(signal: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): Promise<void>;
@@ -57,6 +59,7 @@ export async function startRedisServer(options: RedisServerOptions = {}): Promis
   return {
     url: `redis://127.0.0.1:${port}`,
     port,
+    folder,
     stop: () => kill('SIGTERM'),
     kill,
     start,

@@ -33,27 +33,36 @@ export type NotifierOptions = NoticeRules & {
  */
 export class Notifier {
   readonly #options: NotifierOptions;
-  readonly #stopGrowth: () => void;
+  readonly #stops: readonly (() => void)[];
   #state: NoticeState | undefined;
   #epoch: number | undefined;
   #cancel: (() => void) | undefined;
   #working: Promise<void> = Promise.resolve();
   #isClosed = false;
   #hasGrown = true;
+  /** The store has less than we know: what it has counts, and its lease is asked for anew. */
+  #isRewound = false;
 
   constructor(options: NotifierOptions) {
     this.#options = options;
-    this.#stopGrowth = options.log.onGrowth(() => {
+    const grew = (): void => {
       this.#hasGrown = true;
       this.#soon(0);
-    }, overviewStream);
+    };
+    this.#stops = [
+      options.log.onGrowth(grew, overviewStream),
+      options.log.onRewind(() => {
+        this.#isRewound = true;
+        grew();
+      }),
+    ];
     this.#soon(0);
   }
 
   /** What is under way is finished; what is owed is told by the next. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.#stopGrowth();
+    for (const stop of this.#stops) stop();
     this.#cancel?.();
     await this.#working;
     if (this.#epoch !== undefined)
@@ -88,6 +97,8 @@ export class Notifier {
   async #isOurs(): Promise<boolean> {
     const { log, name } = this.#options;
     const request = { name: lease, owner: name, ttlMs: leaseTtlMs };
+    if (this.#isRewound) this.#epoch = undefined;
+    this.#isRewound = false;
     if (this.#epoch !== undefined && (await log.renewLease({ ...request, epoch: this.#epoch }))) return true;
     const got = await log.acquireLease(request);
     this.#epoch = got.kind === 'acquired' ? got.epoch : undefined;

@@ -46,6 +46,11 @@ export class Overview {
   constructor(options: OverviewOptions) {
     this.#options = options;
     options.store.onDecision((_, decision) => this.#decided(decision));
+    // What the store has lost is not told any more.
+    options.log.onRewind(() => {
+      this.#rows.clear();
+      this.#requests = [];
+    });
   }
 
   /** Tells of rows that changed after the last one that was told. */

@@ -22,16 +22,23 @@ const conflictsMax = 20;
 type Named = StoredRule & { readonly id: string };
 type StoreRules = { readonly rules: readonly Named[]; readonly version: number };
 
+const noRules: StoreRules = { rules: [], version: 0 };
+
 export type RuleBookOptions = { readonly log: EventLog; readonly catalog: Catalog; readonly mintId: MintId };
 
 /** The rules of the manifest and of the store, in their order; the store's are replaced as a whole, by version. */
 export class RuleBook {
   readonly #options: RuleBookOptions;
-  #known: StoreRules = { rules: [], version: 0 };
+  #known: StoreRules = noRules;
   readonly #sets = new Map<string, RuleSet>();
 
   constructor(options: RuleBookOptions) {
     this.#options = options;
+    // A version may mean other rules by now.
+    options.log.onRewind(() => {
+      this.#known = noRules;
+      this.#sets.clear();
+    });
   }
 
   async list(): Promise<RuleList> {

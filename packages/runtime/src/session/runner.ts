@@ -85,7 +85,7 @@ export class Runner {
 
   start(): void {
     this.#cancels.push(this.#options.log.onGrowth((session) => this.#grew(session)));
-    this.#cancels.push(this.#options.log.onRewind(() => this.#rewound()));
+    this.#cancels.push(this.#options.log.onRewind(() => void this.#reported(this.#rewound())));
     this.#every(sweepEveryMs, () => this.#sweep());
     this.#every(renewEveryMs, () => this.#renewAll());
     this.#every(orphansEveryMs, () => this.#endOrphans());
@@ -137,9 +137,16 @@ export class Runner {
   }
 
   /** What our actors know is of a past that is gone: their sessions are claimed anew, and settled as the store has them. */
-  #rewound(): void {
+  async #rewound(): Promise<void> {
     this.#heldUntil.clear();
-    for (const { actor } of this.#owned.values()) actor.abandon();
+    const ended = [...this.#owned.values()].map(({ actor, ended: end }) => {
+      actor.abandon();
+      return end;
+    });
+    await Promise.all(ended);
+    await this.#sweep();
+    // Of sessions that are no more.
+    await this.#endOrphans();
   }
 
   #grew(session: string): void {

@@ -2,7 +2,7 @@ import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { err, ok, type Result } from '@concerto/base';
 import type { EventLog } from '@concerto/log';
 import { type AddToken, type Person, PersonRecord, type TokenAdded, type TokenRow } from '@concerto/protocol';
-import { instanceSecret } from '../instance-secret.ts';
+import { instanceSecret, keepInstanceSecret } from '../instance-secret.ts';
 
 const peopleStream = '@people';
 const tokensMax = 1_000;
@@ -31,7 +31,7 @@ export class People {
   readonly #kept = new Map<string, Kept>();
   readonly #byDigest = new Map<string, KnownPerson>();
   readonly #listeners = new Set<() => void>();
-  readonly #stop: () => void;
+  readonly #stops: readonly (() => void)[];
   #position = 0;
   #reading: Promise<void> = Promise.resolve();
 
@@ -39,7 +39,10 @@ export class People {
     this.#log = log;
     this.#instance = instance;
     // A store that fails now is asked again by whoever shows a token that is not known.
-    this.#stop = log.onGrowth(() => void this.refresh().catch(() => undefined), peopleStream);
+    this.#stops = [
+      log.onGrowth(() => void this.refresh().catch(() => undefined), peopleStream),
+      log.onRewind(() => void this.#rewound().catch(() => undefined)),
+    ];
   }
 
   static async open(log: EventLog): Promise<People> {
@@ -49,7 +52,7 @@ export class People {
   }
 
   close(): void {
-    this.#stop();
+    for (const stop of this.#stops) stop();
   }
 
   /** Of this store alone: names the cookie and keys it. */
@@ -111,6 +114,20 @@ export class People {
     await this.#reading;
   }
 
+  /** The store has less than it acknowledged: who is in it now may call, and nobody else. Cookies stay what they were. */
+  async #rewound(): Promise<void> {
+    this.#forget();
+    await this.refresh();
+    for (const listener of this.#listeners) listener();
+    await keepInstanceSecret(this.#log, this.#instance);
+  }
+
+  #forget(): void {
+    this.#position = 0;
+    this.#kept.clear();
+    this.#byDigest.clear();
+  }
+
   async #read(): Promise<void> {
     const before = this.#position;
     for (;;) {
@@ -120,6 +137,10 @@ export class People {
         after: this.#position,
         limit: pageRecords,
       });
+      if (head < this.#position) {
+        this.#forget();
+        continue;
+      }
       for (const { position, data } of entries) {
         this.#apply(PersonRecord.parse(JSON.parse(data)), position);
         this.#position = position;
