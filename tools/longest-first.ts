@@ -1,7 +1,16 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Files that take a minute or more; what begins last should not be one of them. */
-const long = ['chaos', 'recovery', 'web-states', 'packages', 'program-recovery', 'two-runners', 'contract-lifecycle'];
+const long = [
+  'chaos-redis',
+  'chaos-sqlite',
+  'recovery',
+  'web-states',
+  'packages',
+  'program-recovery',
+  'two-runners',
+  'contract-lifecycle',
+];
 
 /** Whole stories wait for other processes most of the time: they begin first, the long ones before the others, and what only computes fills the rest. */
 export class LongestFirst extends BaseSequencer {
