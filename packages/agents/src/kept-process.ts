@@ -116,7 +116,8 @@ export class KeptProcess implements AgentProcess {
     if (written != null && !isAfter(id, written)) return Promise.resolve();
     if (this.#exit !== undefined) return Promise.reject(this.exitError(this.#exit));
     this.#untaken.add(id);
-    this.#parts.line.send({ type: 'line', step: id.step, index: id.index }, `${line}\n`);
+    // At once: whatever else of ours is due, an answer to whoever wrote it among it, is not waited for.
+    this.#parts.line.sendNow({ type: 'line', step: id.step, index: id.index }, `${line}\n`);
     return Promise.resolve();
   }
 
