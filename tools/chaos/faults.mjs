@@ -62,15 +62,17 @@ export class Faults {
   #world;
   #random;
   #weights;
+  #beforeRewind;
   #rewind;
   /** What is under way, by its part. */
   #busy = new Map();
 
-  /** `rewind` is told when the store was put back to what it was. */
-  constructor({ world, random, killsOnly, rewind }) {
+  /** `rewind` is told when the store was put back to what it was; `beforeRewind` has its time before that. */
+  constructor({ world, random, killsOnly, beforeRewind, rewind }) {
     this.#world = world;
     this.#random = random;
     this.#weights = (killsOnly ? survivable : weights)[world.store];
+    this.#beforeRewind = beforeRewind;
     this.#rewind = rewind;
   }
 
@@ -198,6 +200,7 @@ export class Faults {
 
   /** A copy is taken; later the store comes back as it was then. */
   async #rewound() {
+    await this.#beforeRewind();
     const { redis } = this.#world.parts;
     const files = join(this.#world.redisFolder, 'appendonlydir');
     const copy = join(this.#world.folder, 'older-aof');

@@ -13,6 +13,8 @@ export class Oracle {
   uncertain = 0;
   unread = 0;
   lines = 0;
+  /** Sessions of which not everything could be asked, because their store was put back. */
+  excused = 0;
   #world;
   #people;
   #readers;
@@ -28,11 +30,12 @@ export class Oracle {
     this.#strict = strict;
   }
 
-  async judge() {
-    const { sessions } = this.#people;
+  /** Ends these sessions and says what was wrong with them; nobody may wish for anything meanwhile. */
+  async judge(sessions) {
+    this.excused += sessions.filter((session) => this.#rewound.has(session)).length;
     // A program runs as long as its agents do, which may wait for a person or for a place.
     const rests = ({ kind, status, waiting }) => settled.has(status) || waiting !== undefined || kind === 'program';
-    await this.#untilAll(rests, 'settles');
+    await this.#untilAll(sessions, rests, 'settles');
     const events = new Map();
     for (const session of sessions) events.set(session, await this.#events(session));
     const traces = readTraces(this.#world.traces);
@@ -44,10 +47,9 @@ export class Oracle {
     }
     this.#said(traces, events);
     for (const session of sessions) await this.#people.call('POST', `/api/sessions/${session}/cancel`);
-    await this.#untilAll(({ status }) => final.has(status), 'ends when cancelled');
+    await this.#untilAll(sessions, ({ status }) => final.has(status), 'ends when cancelled');
     for (const session of sessions) this.#closed(session, await this.#events(session));
     await this.#nothingLeft();
-    return this.violations;
   }
 
   /** Agents of programs that got a message meant for these; what was put back has forgotten its own, too. */
@@ -57,9 +59,9 @@ export class Oracle {
     return new Set(kept.map(({ session }) => session));
   }
 
-  async #untilAll(fits, what) {
+  async #untilAll(sessions, fits, what) {
     const until = Date.now() + settleWithinMs;
-    for (const session of this.#people.sessions) {
+    for (const session of sessions) {
       for (;;) {
         const { status, body } = await this.#people.call('GET', `/api/sessions/${session}`);
         if (status === 404) {

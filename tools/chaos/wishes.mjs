@@ -30,6 +30,10 @@ export class People {
   #most;
   #rewound;
   #rewinds = 0;
+  #isHeld = false;
+  #stepping = 0;
+  /** Sessions before this one were judged, and are over. */
+  #judged = 0;
 
   /** `rewound`: sessions of a store that was put back. */
   constructor({ url, token, random, calm, most, rewound = new Set() }) {
@@ -45,6 +49,23 @@ export class People {
   rewind() {
     this.#rewinds += 1;
     for (const session of this.sessions) this.#rewound.add(session);
+  }
+
+  /** Those that were not judged yet. */
+  get unjudged() {
+    return this.sessions.slice(this.#judged);
+  }
+
+  /** Nobody wishes for anything any more until `release`. */
+  async hold() {
+    this.#isHeld = true;
+    while (this.#stepping > 0) await sleep(50);
+  }
+
+  /** What there was is judged: they go on with other sessions. */
+  release() {
+    this.#judged = this.sessions.length;
+    this.#isHeld = false;
   }
 
   /** Until there is an answer that is not about the server's own state. */
@@ -87,17 +108,23 @@ export class People {
   /** One of them, until told to stop. */
   async live(goesOn) {
     while (goesOn()) {
-      try {
-        await this.#step();
-      } catch (cause) {
-        this.violations.push(cause.message);
-      }
+      if (!this.#isHeld) await this.#stepOnce();
       await sleep(this.#random.between(0, 250));
     }
   }
 
+  async #stepOnce() {
+    this.#stepping += 1;
+    try {
+      await this.#step();
+    } catch (cause) {
+      this.violations.push(cause.message);
+    }
+    this.#stepping -= 1;
+  }
+
   async #step() {
-    const session = this.#random.of(this.sessions.slice(-livelyMax));
+    const session = this.#random.of(this.unjudged.slice(-livelyMax));
     const few = this.#most === undefined || this.sessions.length + this.#starting < this.#most;
     if (few && (session === undefined || this.#random.chance(this.#calm ? 0.3 : 0.06))) return await this.#start();
     if (session === undefined) return;
@@ -122,7 +149,7 @@ export class People {
 
   /** Ends one that is older and rests: nothing that it said can be lost by that. */
   async #retire() {
-    const old = this.sessions.slice(0, -livelyMax).filter((session) => !this.#retired.has(session));
+    const old = this.unjudged.slice(0, -livelyMax).filter((session) => !this.#retired.has(session));
     const session = this.#random.of(old.slice(0, 10));
     if (session === undefined) return;
     const { status, body } = await this.call('GET', `/api/sessions/${session}`);
