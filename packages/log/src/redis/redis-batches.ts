@@ -80,6 +80,13 @@ export class Batches {
     this.#schedule();
   }
 
+  /** The store is not what it was: nothing that waits is sent to it. What was sent before may be there all the same. */
+  forsake(): void {
+    const error = new LogError('unavailable', `the store ${this.#at.address} was lost before it answered`);
+    const sent = this.#inFlight.splice(0).flatMap(({ operations }) => operations);
+    for (const operation of [...sent, ...this.#waiting.splice(0)]) operation.reject(error);
+  }
+
   /** Refuses new operations and waits for those under way. */
   async finish(): Promise<void> {
     this.#finished = true;

@@ -88,6 +88,7 @@ async function connect(at: RedisAddress, options: RedisOptions): Promise<RedisSt
   const growth = growthSignal();
   const rewinds = growthSignal();
   let commands: RedisConnection | undefined;
+  let wakeUps: GrowthListening | undefined;
   let checked = false;
   const batches = new Batches(at, () => commands, aheadMs);
   commands = await openRedisConnection(at, {
@@ -97,16 +98,19 @@ async function connect(at: RedisAddress, options: RedisOptions): Promise<RedisSt
       else await checkServer(client, at.address, options);
       checked = true;
       await loadBatchScript(client);
+      await wakeUps?.check(client);
     },
     onReady: (client) => batches.resume(client),
   });
   try {
-    const wakeUps = await listenForGrowth(at, growth, (before, now) => {
+    wakeUps = await listenForGrowth(at, growth, (before, now) => {
       const lost = `it counts ${now} changes where it had acknowledged ${before}`;
       options.onWarning?.(
         `the store ${at.address} has less than it acknowledged: ${lost}. What is gone is gone; sessions go on with what is there. Check its appendfsync, its replicas, and who may flush it`,
       );
       rewinds.emit('');
+      // What waits was meant for a store that had more: whoever sent it is to look first what there is.
+      if (commands?.current() === undefined) batches.forsake();
     });
     return { commands, wakeUps, batches, growth, rewinds, aheadMs, closed: false };
   } catch (error) {

@@ -18,6 +18,8 @@ const nothing: Change = { number: 0, by: undefined };
 export type GrowthListening = {
   /** Asks whether the store still has what it acknowledged; whoever is to know otherwise has been told when it resolves. */
   look(): Promise<void>;
+  /** The same over a new connection, before anything is written over it. */
+  check(client: RedisClient): Promise<void>;
   close(): void;
 };
 
@@ -57,18 +59,22 @@ export async function listenForGrowth(
 
   const look = async (client: RedisClient): Promise<void> => {
     const before = last;
-    const [newest, same] = await Promise.all([
-      changeAt(client, ['XREVRANGE', 'concerto:grown', '+', '-', 'COUNT', '1']),
-      changeAt(client, ['XRANGE', 'concerto:grown', idOf(before ?? nothing), idOf(before ?? nothing)]),
-    ]);
+    const { now, lost } = await standing(client, before ?? nothing);
     // A message that came meanwhile knows better.
     if (last !== before) return;
-    const now = newest ?? nothing;
     last = now;
     heardBy = client;
     if (before === undefined) return;
-    if (isLost(before, same, now)) await rewound(client, before, now);
+    if (lost) await rewound(client, before, now);
     else if (now.number > before.number) await emitSince(client, before.number);
+  };
+
+  const check = async (client: RedisClient): Promise<void> => {
+    const before = last ?? nothing;
+    const { now, lost } = await standing(client, before);
+    if (!lost || last !== before) return;
+    last = now;
+    await rewound(client, before, now);
   };
 
   const connection = await openRedisConnection(at, {
@@ -81,6 +87,7 @@ export async function listenForGrowth(
   const timer = lookEvery(connection, look);
   return {
     look: () => connection.query(look),
+    check,
     close() {
       clearInterval(timer);
       connection.close();
@@ -110,6 +117,19 @@ function isLost(before: Change, same: Change | undefined, now: Change): boolean 
   // Beyond what is kept nobody can tell.
   if (same === undefined) return now.number - before.number < CHANGES_KEPT;
   return before.by !== undefined && same.by !== undefined && before.by !== same.by;
+}
+
+/** The last change that the store knows, and whether one before it is gone. */
+async function standing(
+  client: RedisClient,
+  before: Change,
+): Promise<{ readonly now: Change; readonly lost: boolean }> {
+  const [newest, same] = await Promise.all([
+    changeAt(client, ['XREVRANGE', 'concerto:grown', '+', '-', 'COUNT', '1']),
+    changeAt(client, ['XRANGE', 'concerto:grown', idOf(before), idOf(before)]),
+  ]);
+  const now = newest ?? nothing;
+  return { now, lost: isLost(before, same, now) };
 }
 
 function idOf({ number }: Change): string {

@@ -80,6 +80,7 @@ export class OwnerWriter {
         if (head !== undefined) commands?.decided(decision.commands, head);
         stands?.(decision.state);
       },
+      lost: () => tenure.end('lost'),
     });
     tenure.over.addEventListener('abort', gone, { once: true });
   }

@@ -20,6 +20,8 @@ export type OwnerHere = {
   readonly owed: MakeCommand[];
   /** Told of each durable decision of this process before anybody else; the head of the commands is after its own. */
   readonly decided: (decision: Decision, head: number | undefined) => void;
+  /** The store has less of the session than the owner knows. */
+  readonly lost: () => void;
 };
 
 export type MakeCommand = (state: SessionState | undefined) => SessionCommand;

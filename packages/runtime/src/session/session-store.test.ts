@@ -113,6 +113,38 @@ describe('load, decide, append', () => {
     expect(await log.head('s1', 'events')).toBe(2);
   });
 
+  test('a store that has less than it acknowledged: wishes go on from there, what an owner reports does not', async () => {
+    const { log, store } = await opened();
+    const emptied = memoryEventLog({ now: () => 1_000 });
+    let now = log;
+    const put: EventLog = { ...log, read: (request) => now.read(request), append: (request) => now.append(request) };
+    const owning = new SessionStore(put);
+    let losses = 0;
+    await owning.execute('s1', send('a'));
+    const lease = { name: 'l', owner: 'r', ttlMs: 10_000 };
+    await log.acquireLease(lease);
+    const got = await emptied.acquireLease(lease);
+    const epoch = got.kind === 'acquired' ? got.epoch : 0;
+    const fence = { lease: 'l', epoch };
+    owning.ownedHere('s1', {
+      fence,
+      actor: 'r',
+      openCalls: () => [],
+      owed: [],
+      decided: () => {},
+      lost: () => losses++,
+    });
+    expect((await new SessionStore(emptied).execute('s1', start)).ok).toBe(true);
+    now = emptied;
+    const claimed: SessionCommand = { type: 'claimed', epoch, runner: 'r', at: 3_000, actor: 'r' };
+    expect(await owning.execute('s1', claimed, { fence })).toEqual({ ok: false, error: { kind: 'fenced' } });
+    expect(losses).toBe(1);
+    expect(await emptied.head('s1', 'domain')).toBe(2);
+    expect((await owning.execute('s1', send('b'))).ok).toBe(true);
+    expect([...((await owning.state('s1'))?.queue.entries.live.keys() ?? [])]).toEqual(['first', 'b']);
+    expect(await store.state('s1')).toMatchObject({ id: 's1' });
+  });
+
   test('events that may have got through are looked for before they are written again', async () => {
     const { log, store } = await opened();
     const lease = await log.acquireLease({ name: 'l', owner: 'r', ttlMs: 10_000 });

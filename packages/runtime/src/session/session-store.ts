@@ -187,18 +187,21 @@ export class SessionStore {
     if (cached.unheard !== undefined) await this.#findOut(id, cached, cached.unheard);
     if (options.tries?.written !== undefined) return ok(options.tries.written);
     let fresh = false;
+    let isBack = false;
     if (cached.state === undefined) {
       await this.#refresh(id, cached);
       fresh = true;
     }
     for (let attempt = 0; attempt < conflictsMax; attempt++) {
+      // What an owner reports happened in a past that is gone; whoever claims the session anew finds out what is left of it.
+      if (isBack && options.fence !== undefined) return err({ kind: 'fenced' });
       const asked = await this.#withOpenCalls(id, cached.state, command);
       const made = makeDecision({ id, ...cached }, this.#owners.get(id), asked, options);
       if (!made.ok || (made.value.decisions.length === 0 && (options.journal ?? []).length === 0)) {
         const decided = made.ok ? ok(made.value.decision) : made;
         if (fresh) return decided;
         // A refusal, and nothing to do, may be about a state that is over.
-        await this.#refresh(id, cached);
+        isBack = await this.#refresh(id, cached);
         fresh = true;
         continue;
       }
@@ -208,7 +211,7 @@ export class SessionStore {
       if (appended === 'fenced' && options.fence !== undefined) return err({ kind: 'fenced' });
       // An owner that has lost the session and does not know it yet: the wish is still the user's.
       if (appended === 'fenced' && this.#owners.get(id) === owner) this.#owners.delete(id);
-      await this.#refresh(id, cached);
+      isBack = await this.#refresh(id, cached);
       fresh = true;
     }
     throw new Error(`session ${id}: ${conflictsMax} conflicts in a row`);
@@ -269,14 +272,17 @@ export class SessionStore {
     for (const watcher of this.#watchers.get(id) ?? []) watcher();
   }
 
-  async #refresh(id: string, cached: Cached): Promise<void> {
-    for (;;) {
+  /** Whether the store has less of it than it acknowledged. */
+  async #refresh(id: string, cached: Cached): Promise<boolean> {
+    for (let isBack = false; ; ) {
       const page = await this.#log.read({ session: id, stream: 'domain', after: cached.position, limit: pageEntries });
       cached.gone = cached.position === 0 && page.head > 0 && page.oldest > 1;
       if (page.head < cached.position) {
-        // The store has less than it acknowledged: what it holds now is what is true.
+        // What it holds now is what is true.
         cached.state = undefined;
         cached.position = 0;
+        isBack = true;
+        this.#loseOwner(id);
         continue;
       }
       for (const entry of page.entries) {
@@ -285,8 +291,14 @@ export class SessionStore {
         cached.state = evolve(cached.state, readStored(SessionRecord, JSON.parse(entry.data)));
         cached.position = entry.position;
       }
-      if (page.entries.length < pageEntries) return;
+      if (page.entries.length < pageEntries) return isBack;
     }
+  }
+
+  #loseOwner(id: string): void {
+    const owner = this.#owners.get(id);
+    this.#owners.delete(id);
+    owner?.lost();
   }
 
   #cached(id: string): Cached {
