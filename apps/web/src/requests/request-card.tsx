@@ -46,7 +46,6 @@ export function RequestCard({ sessionId, item }: Props): ReactNode {
   };
   const isOpen = settled === undefined;
   const owner = useContext(NestedIn);
-  const waits = owner === '' ? ', waits for your answer' : ` of ${owner}, waits for an answer`;
   const { icon, title } = looksOf(event);
   const now = routed.at(-1);
   return (
@@ -60,7 +59,7 @@ export function RequestCard({ sessionId, item }: Props): ReactNode {
       data-risk={riskOf(event)}
       // What is settled is no place that one looks for.
       {...(isOpen ? {} : { role: 'group' })}
-      aria-label={isOpen ? `${title}${waits}` : title}
+      aria-label={isOpen ? `${title}${waitsText(owner)}` : title}
     >
       <header className="request-head">
         <Icon name={icon} />
@@ -97,6 +96,11 @@ export function RequestCard({ sessionId, item }: Props): ReactNode {
       )}
     </section>
   );
+}
+
+/** In the timeline of another: its own may ask the same at once. */
+function waitsText(owner: string): string {
+  return owner === '' ? ', waits for your answer' : ` of ${owner}, waits for an answer`;
 }
 
 function Form(props: FormProps & { readonly sessionId: string }): ReactNode {
