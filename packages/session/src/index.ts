@@ -2,6 +2,7 @@ export { InsightFold, type InsightSpan, insightRecords } from './insight/insight
 export {
   decidePool,
   evolvePool,
+  lineOf,
   newPool,
   type Pool,
   type PoolCommand,

@@ -265,7 +265,7 @@ function clearUp(world: World): void {
 
 function checkLeftovers(world: World): void {
   expect(world.pool.slots.size, 'no slot leaks').toBe(0);
-  expect(world.pool.waiting).toEqual([]);
+  expect([...world.pool.waiting.keys()]).toEqual([]);
   for (const { state, records } of world.sessions) {
     if (state === undefined) continue;
     expect(['completed', 'failed', 'cancelled']).toContain(statusOf(state));

@@ -246,8 +246,8 @@ export class Oracle implements Watcher {
     must(!gave || after.slots.size <= after.max, 'never more slots than the maximum');
     // Nobody who came later holds a slot that somebody on the list had to wait for.
     const admitted = [...after.slots.keys()].filter((id) => !before.slots.has(id));
-    const overtaken = before.waiting.filter((id) => after.waiting.includes(id));
-    const newcomers = admitted.filter((id) => !before.waiting.includes(id));
+    const overtaken = [...before.waiting.keys()].filter((id) => after.waiting.has(id));
+    const newcomers = admitted.filter((id) => !before.waiting.has(id));
     must(overtaken.length === 0 || newcomers.length === 0, 'nobody overtakes the waiting list');
   }
 

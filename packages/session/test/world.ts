@@ -110,7 +110,7 @@ export class World {
     const { id, state } = session;
     if (state === undefined) return;
     const { slots, waiting } = this.pool;
-    if (state.slot.kind === 'none' && (slots.has(id) || waiting.includes(id))) {
+    if (state.slot.kind === 'none' && (slots.has(id) || waiting.has(id))) {
       this.askPool({ type: 'release', sessionId: id, reason: 'given back' });
     } else if (state.slot.kind === 'wanted') {
       const outcome = this.askPool({ type: 'reserve', sessionId: id, ifFull: 'queue' });

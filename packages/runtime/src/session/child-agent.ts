@@ -326,6 +326,8 @@ export class ChildAgent implements ProgramAgent {
         this.output.push({ kind: 'violation', error: { message: entry.message }, fatal: true });
         return;
       case 'exit': {
+        // Between two calls, parked for example, it costs nothing: its session has another process for the next.
+        if (!isOurs || call.isOver) return;
         const { code, signal, stderr } = entry;
         await this.#gone({ kind: 'exit', exit: { code, signal, stderr } });
         return;

@@ -79,7 +79,9 @@ export class ChildSessions {
       await writer.tell({ type: 'child-opened', epoch, child: id });
       // A program holds no place of the pool.
       const slot =
-        start.kind === 'program' ? ok('held' as const) : await pool.reserve(id, { ifFull: 'queue', actor: this.actor });
+        start.kind === 'program'
+          ? ok('held' as const)
+          : await pool.reserve(id, { ifFull: 'queue', actor: this.actor, tree: root });
       if (!slot.ok) return slot.error;
       const refused = await this.ask(id, {
         type: 'start',

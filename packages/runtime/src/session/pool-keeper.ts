@@ -1,10 +1,11 @@
 import { err, ok, type Result } from '@concerto/base';
-import type { EventLog } from '@concerto/log';
+import type { EventLog, StoredDocument } from '@concerto/log';
 import { PoolRecord, type PoolState, readStored } from '@concerto/protocol';
 import {
   type Decision,
   decidePool,
   evolvePool,
+  lineOf,
   newPool,
   type Pool,
   type PoolCommand,
@@ -17,7 +18,7 @@ import {
 import * as z from 'zod';
 import type { Clock, Report } from '../ports.ts';
 import { refusal, type ServiceRefusal } from './service-refusal.ts';
-import { sessionsCollection } from './session-append.ts';
+import { childrenCollection, sessionsCollection } from './session-append.ts';
 import type { SessionStore } from './session-store.ts';
 import { readUnfinished } from './unfinished.ts';
 
@@ -76,7 +77,7 @@ export class PoolKeeper {
   async placeInLine(sessionId: string): Promise<{ readonly place: number; readonly of: number } | undefined> {
     await this.#refresh();
     const place = waitingPosition(this.#pool, sessionId);
-    return place === undefined ? undefined : { place, of: this.#pool.waiting.length };
+    return place === undefined ? undefined : { place, of: this.#pool.waiting.size };
   }
 
   async configure(max: number, actor: string): Promise<PoolState> {
@@ -88,7 +89,7 @@ export class PoolKeeper {
   /** A slot for a session that is about to be written, or a place on the waiting list. */
   async reserve(
     sessionId: string,
-    wish: { readonly ifFull: 'reject' | 'queue'; readonly actor: string },
+    wish: { readonly ifFull: 'reject' | 'queue'; readonly actor: string; readonly tree?: string | undefined },
   ): Promise<Result<'held' | 'wanted', ServiceRefusal>> {
     await this.#makeRoom(sessionId);
     const { outcome } = await this.#execute({ type: 'reserve', sessionId, ...wish });
@@ -124,8 +125,9 @@ export class PoolKeeper {
   async #makeRoom(newcomer?: string): Promise<void> {
     await this.#refresh();
     const { slots, waiting, max } = this.#pool;
-    const known = newcomer === undefined || slots.has(newcomer) || waiting.includes(newcomer);
-    const needing = known ? waiting : [...waiting, newcomer];
+    const known = newcomer === undefined || slots.has(newcomer) || waiting.has(newcomer);
+    const line = lineOf(this.#pool);
+    const needing = known ? line : [...line, newcomer];
     const missing = slots.size + needing.length - max;
     if (missing <= 0) return;
     let made = 0;
@@ -143,7 +145,7 @@ export class PoolKeeper {
   async #quiet(): Promise<readonly string[]> {
     const rows = await Promise.all(
       [...this.#pool.slots.keys()].map(async (session) => {
-        const row = await this.#options.log.getDocument(sessionsCollection, session);
+        const row = await this.#rowOf(session);
         const { status, updatedAt } = row === undefined ? {} : Row.parse(JSON.parse(row.value));
         return status === 'idle' || status === 'interrupted' ? [{ session, since: updatedAt ?? '' }] : [];
       }),
@@ -152,13 +154,18 @@ export class PoolKeeper {
     return quiet.map(({ session }) => session);
   }
 
+  async #rowOf(session: string): Promise<StoredDocument | undefined> {
+    const { log } = this.#options;
+    return (await log.getDocument(sessionsCollection, session)) ?? (await log.getDocument(childrenCollection, session));
+  }
+
   async #settle(session: string, decision: Decision): Promise<void> {
     const types = decision.records.map((record) => record.type);
     if (types.includes('ended')) return await this.release(session, 'the session is over');
     if (types.includes('parked')) return await this.release(session, 'the session is parked');
-    if (statusOf(decision.state) === 'idle' && this.#pool.waiting.length > 0) await this.#makeRoom();
+    if (statusOf(decision.state) === 'idle' && this.#pool.waiting.size > 0) await this.#makeRoom();
     if (!types.includes('slot-wanted')) return;
-    const reserved = await this.reserve(session, { ifFull: 'queue', actor: 'pool' });
+    const reserved = await this.reserve(session, { ifFull: 'queue', actor: 'pool', tree: decision.state.root });
     if (reserved.ok && reserved.value === 'held') await this.#admit(session);
   }
 

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import {
   decidePool,
   evolvePool,
+  lineOf,
   newPool,
   type Pool,
   type PoolCommand,
@@ -34,6 +35,11 @@ class PoolStory {
 
   reserve(sessionId: string, ifFull: 'reject' | 'queue' = 'reject') {
     return this.ask({ type: 'reserve', sessionId, ifFull }).outcome;
+  }
+
+  /** For one that was opened in a tree. */
+  opens(sessionId: string, tree: string) {
+    return this.ask({ type: 'reserve', sessionId, tree, ifFull: 'queue' }).outcome;
   }
 
   release(sessionId: string) {
@@ -68,7 +74,7 @@ describe('pool', () => {
   test('7.2 the waiting list has an end', () => {
     const story = full(1);
     for (let index = 0; index < waitingMax; index++)
-      story.pool = { ...story.pool, waiting: [...story.pool.waiting, `w${index}`] };
+      story.pool = { ...story.pool, waiting: new Map(story.pool.waiting).set(`w${index}`, `w${index}`) };
     expect(story.reserve('late', 'queue')).toEqual({ kind: 'full', active: 1, max: 1 });
     expect(story.records.at(-1)).toMatchObject({ type: 'capacity-reached', outcome: 'refused' });
   });
@@ -80,6 +86,31 @@ describe('pool', () => {
     expect(waitingPosition(story.pool, 'w2')).toBe(1);
     expect(story.release('w2')).toEqual([]);
     expect(story.release('s2')).toEqual(['w3']);
+  });
+
+  test('7.3 what one program opens lets others have the next place, and two share', () => {
+    const story = new PoolStory(2);
+    for (let index = 1; index <= 6; index++) story.opens(`a${index}`, 'a');
+    expect(story.reserve('person', 'queue')).toEqual({ kind: 'waiting', position: 1 });
+    for (let index = 1; index <= 2; index++) story.opens(`b${index}`, 'b');
+    expect(lineOf(story.pool)).toEqual(['person', 'b1', 'b2', 'a3', 'a4', 'a5', 'a6']);
+    expect(story.release('a1')).toEqual(['person']);
+    // None of either has a place: who came first.
+    expect(story.release('a2')).toEqual(['a3']);
+    expect(story.release('person')).toEqual(['b1']);
+    expect(story.release('b1')).toEqual(['b2']);
+    expect(story.release('b2')).toEqual(['a4']);
+  });
+
+  test('7.9 a program that fills the list leaves others their place on it', () => {
+    const story = new PoolStory(1);
+    story.reserve('first');
+    for (let index = 0; index <= waitingMax; index++) {
+      expect(story.opens(`a${index}`, 'a')).toMatchObject({ kind: 'waiting' });
+    }
+    expect(story.opens('late', 'a')).toMatchObject({ kind: 'full' });
+    expect(story.reserve('person', 'queue')).toEqual({ kind: 'waiting', position: 2 });
+    expect(story.opens('b', 'b')).toEqual({ kind: 'waiting', position: 3 });
   });
 
   test('7.4 lowering ends nobody and drains; raising admits in order', () => {

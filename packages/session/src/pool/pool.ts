@@ -6,24 +6,28 @@ export const poolMaxDefault = 20;
 /** A slot is taken before its session is written; for this long a slot without a session is not a leak. */
 export const slotGraceMs = 30_000;
 
-/** On the waiting list; a start beyond it is refused, whatever it wished. */
+/**
+ * So many trees may wait for a place, and behind the first of each so many more altogether: what one program opens leaves
+ * others their place on the list. A start beyond it is refused, whatever it wished.
+ */
 export const waitingMax = 1_000;
 
-export type Slot = { readonly leaseId: number; readonly since: number };
+/** `tree`: the top of the tree that its session belongs to; a session that nobody opened is a tree of its own. */
+export type Slot = { readonly leaseId: number; readonly since: number; readonly tree: string };
 
 /** How many sessions may run at once, and who does. One aggregate, so that two starts cannot both take the last slot. */
 export type Pool = {
   readonly max: number;
   readonly slots: ReadonlyMap<string, Slot>;
-  /** First come, first served. */
-  readonly waiting: readonly string[];
+  /** With the tree of each, in the order in which they came; `lineOf` is the order in which they are served. */
+  readonly waiting: ReadonlyMap<string, string>;
   readonly nextLeaseId: number;
   /** The last start that found no room. */
   readonly capacityReached?: PoolState['capacityReached'];
 };
 
 export function newPool(max: number = poolMaxDefault): Pool {
-  return { max, slots: new Map(), waiting: [], nextLeaseId: 1 };
+  return { max, slots: new Map(), waiting: new Map(), nextLeaseId: 1 };
 }
 
 export function evolvePool(pool: Pool, record: PoolRecord): Pool {
@@ -31,7 +35,7 @@ export function evolvePool(pool: Pool, record: PoolRecord): Pool {
     case 'configured':
       return { ...pool, max: record.max };
     case 'slot-allocated': {
-      const slot = { leaseId: record.leaseId, since: record.at };
+      const slot = { leaseId: record.leaseId, since: record.at, tree: record.tree ?? record.sessionId };
       return {
         ...without(pool, record.sessionId),
         slots: new Map(pool.slots).set(record.sessionId, slot),
@@ -39,7 +43,7 @@ export function evolvePool(pool: Pool, record: PoolRecord): Pool {
       };
     }
     case 'waitlisted':
-      return { ...pool, waiting: [...pool.waiting.filter((id) => id !== record.sessionId), record.sessionId] };
+      return { ...pool, waiting: new Map(pool.waiting).set(record.sessionId, record.tree ?? record.sessionId) };
     case 'left-waitlist':
     case 'slot-released':
     case 'slot-reclaimed':
@@ -56,7 +60,9 @@ export function evolvePool(pool: Pool, record: PoolRecord): Pool {
 function without(pool: Pool, sessionId: string): Pool {
   const slots = new Map(pool.slots);
   slots.delete(sessionId);
-  return { ...pool, slots, waiting: pool.waiting.filter((id) => id !== sessionId) };
+  const waiting = new Map(pool.waiting);
+  waiting.delete(sessionId);
+  return { ...pool, slots, waiting };
 }
 
 export function poolView(pool: Pool): PoolState {
@@ -64,19 +70,40 @@ export function poolView(pool: Pool): PoolState {
   return {
     active: slots.size,
     max,
-    waiting: waiting.length,
+    waiting: waiting.size,
     ...(capacityReached === undefined ? {} : { capacityReached }),
   };
 }
 
-/** A session's place on the waiting list, from 1, or undefined. */
+/**
+ * Who waits, in the order in which they are served: the tree that has the fewest places is first, and of those that have
+ * the same who came first. One that opens a thousand sessions so waits for its own, not others for them.
+ */
+export function lineOf({ slots, waiting }: Pool): readonly string[] {
+  const taken = new Map<string, number>();
+  const takes = (tree: string): number => {
+    const before = taken.get(tree) ?? 0;
+    taken.set(tree, before + 1);
+    return before;
+  };
+  for (const { tree } of slots.values()) takes(tree);
+  const line = [...waiting].map(([session, tree]) => ({ session, before: takes(tree) }));
+  return line.toSorted((a, b) => a.before - b.before).map(({ session }) => session);
+}
+
+/** A session's place in the line, from 1, or undefined. */
 export function waitingPosition(pool: Pool, sessionId: string): number | undefined {
-  const index = pool.waiting.indexOf(sessionId);
+  const index = lineOf(pool).indexOf(sessionId);
   return index < 0 ? undefined : index + 1;
 }
 
 export type PoolCommand = { readonly at: number; readonly actor: string; readonly cause?: string | undefined } & (
-  | { readonly type: 'reserve'; readonly sessionId: string; readonly ifFull: 'reject' | 'queue' }
+  | {
+      readonly type: 'reserve';
+      readonly sessionId: string;
+      readonly tree?: string | undefined;
+      readonly ifFull: 'reject' | 'queue';
+    }
   | { readonly type: 'release'; readonly sessionId: string; readonly reason: string }
   | { readonly type: 'configure'; readonly max: number }
   /** What the sessions themselves say, for every session that has a slot, waits for one, or believes so. */
@@ -127,7 +154,7 @@ function sessionOf(command: PoolCommand): string {
 function perform(draft: PoolDraft, command: PoolCommand): PoolOutcome {
   switch (command.type) {
     case 'reserve':
-      return reserve(draft, command.sessionId, command.ifFull);
+      return reserve(draft, command);
     case 'release':
       release(draft, command.sessionId, command.reason);
       return { kind: 'done' };
@@ -140,27 +167,35 @@ function perform(draft: PoolDraft, command: PoolCommand): PoolOutcome {
   }
 }
 
-function reserve(draft: PoolDraft, sessionId: string, ifFull: 'reject' | 'queue'): PoolOutcome {
+type Reserve = Extract<PoolCommand, { type: 'reserve' }>;
+
+function reserve(draft: PoolDraft, { sessionId, tree, ifFull }: Reserve): PoolOutcome {
   const { pool } = draft;
+  const of = tree === undefined || tree === sessionId ? {} : { tree };
   if (pool.slots.has(sessionId)) return { kind: 'held' };
   const position = waitingPosition(pool, sessionId);
   if (position !== undefined) return { kind: 'waiting', position };
   const active = pool.slots.size;
-  if (active < pool.max && pool.waiting.length === 0) {
-    record(draft, { type: 'slot-allocated', sessionId, leaseId: pool.nextLeaseId });
+  if (active < pool.max && pool.waiting.size === 0) {
+    record(draft, { type: 'slot-allocated', sessionId, leaseId: pool.nextLeaseId, ...of });
     return { kind: 'held' };
   }
-  const refused = ifFull === 'reject' || pool.waiting.length >= waitingMax;
+  const refused = ifFull === 'reject' || !hasRoomToWait(pool, tree ?? sessionId);
   const outcome = refused ? 'refused' : 'waitlisted';
   record(draft, { type: 'capacity-reached', sessionId, active, max: pool.max, outcome });
   if (refused) return { kind: 'full', active, max: pool.max };
-  record(draft, { type: 'waitlisted', sessionId });
-  return { kind: 'waiting', position: draft.pool.waiting.length };
+  record(draft, { type: 'waitlisted', sessionId, ...of });
+  return { kind: 'waiting', position: waitingPosition(draft.pool, sessionId) ?? draft.pool.waiting.size };
+}
+
+function hasRoomToWait({ waiting }: Pool, tree: string): boolean {
+  const trees = new Set(waiting.values());
+  return trees.has(tree) ? waiting.size - trees.size < waitingMax : trees.size < waitingMax;
 }
 
 function release(draft: PoolDraft, sessionId: string, reason: string): void {
   if (draft.pool.slots.has(sessionId)) record(draft, { type: 'slot-released', sessionId, reason });
-  else if (draft.pool.waiting.includes(sessionId)) record(draft, { type: 'left-waitlist', sessionId, reason });
+  else if (draft.pool.waiting.has(sessionId)) record(draft, { type: 'left-waitlist', sessionId, reason });
 }
 
 /** Compares what the pool holds with what the sessions say, and follows the sessions. */
@@ -172,12 +207,12 @@ function reconcile(draft: PoolDraft, sessions: ReadonlyMap<string, 'held' | 'wan
     const reason = says === 'none' ? 'its session gave it back' : 'it has no session';
     record(draft, { type: 'slot-reclaimed', sessionId, reason });
   }
-  for (const sessionId of draft.pool.waiting) {
+  for (const sessionId of draft.pool.waiting.keys()) {
     if (sessions.get(sessionId) === 'none')
       record(draft, { type: 'left-waitlist', sessionId, reason: 'no longer wanted' });
   }
   for (const [sessionId, says] of sessions) {
-    const known = draft.pool.slots.has(sessionId) || draft.pool.waiting.includes(sessionId);
+    const known = draft.pool.slots.has(sessionId) || draft.pool.waiting.has(sessionId);
     if (known || says === 'none') continue;
     // A session that runs without a slot is counted, even beyond the maximum: the number must be true.
     if (says === 'held') record(draft, { type: 'slot-allocated', sessionId, leaseId: draft.pool.nextLeaseId });
@@ -189,9 +224,11 @@ function admitWaiting(draft: PoolDraft): readonly string[] {
   const admitted: string[] = [];
   for (;;) {
     const { pool } = draft;
-    const [next] = pool.waiting;
-    if (next === undefined || pool.slots.size >= pool.max) return admitted;
-    record(draft, { type: 'slot-allocated', sessionId: next, leaseId: pool.nextLeaseId });
+    const next = pool.slots.size < pool.max ? lineOf(pool)[0] : undefined;
+    if (next === undefined) return admitted;
+    const tree = pool.waiting.get(next);
+    const of = tree === undefined || tree === next ? {} : { tree };
+    record(draft, { type: 'slot-allocated', sessionId: next, leaseId: pool.nextLeaseId, ...of });
     admitted.push(next);
   }
 }

@@ -286,7 +286,10 @@ function spanText(ms: number): string {
 
 /** A quiet session gives way to one that needs its place. */
 export function makeRoom(draft: Draft, madeRoomFor: string): void {
-  if (!isQuiet(draft.state) || draft.state.control !== undefined) return;
+  const { control, parent, turn } = draft.state;
+  if (!isQuiet(draft.state) || control !== undefined) return;
+  // Opened for a call and just come up: what it is to do follows at once.
+  if (parent !== undefined && turn.number === 0) return;
   draft.reason = madeRoomText(madeRoomFor);
   park(draft, { reason: 'another session needed its place', madeRoomFor });
 }
