@@ -45,13 +45,14 @@ const programs = [
 
 let place: Place;
 let server: StartedServer | undefined;
-let rival: StartedServer | undefined;
+/** Others that want the same store. */
+let rivals: StartedServer[] = [];
 let redis: RedisServer | undefined;
 
 afterEach(async () => {
-  for (const one of [server, rival]) await one?.kill();
+  for (const one of [server, ...rivals]) await one?.kill();
   server = undefined;
-  rival = undefined;
+  rivals = [];
   await redis?.dispose();
   redis = undefined;
   // The keeper ends with its folder, and the agent with it.
@@ -64,9 +65,20 @@ type Event = {
   readonly status?: string;
   readonly requestId?: string;
   readonly content?: { readonly parts: readonly { readonly text?: string }[] };
+  readonly whole?: boolean;
 };
 
 const isTurnEnd = ({ type }: { type: string }): boolean => type === 'turnComplete';
+
+/** As a power cut would, or in good order. */
+const ends = [
+  { how: 'kill -9', end: async () => await server?.kill() },
+  { how: 'SIGTERM', end: async () => await server?.stop() },
+];
+
+/** So many pieces its model says one by one, the last of them when a server is back. */
+const pieces = 40;
+const lastPieces = 5;
 
 /** A message that no pipe takes at once. */
 const long = '\u20ac'.repeat(95_000);
@@ -143,9 +155,15 @@ describe.each(programs)('the real $protocol program', ({ protocol, program, open
     await api.until(id, ({ type, status, seq }) => type === 'status' && status === 'idle' && seq > asked.seq);
     await whileWritten(id, () => api, restart);
     const events = await turnsOf(api, id, 5);
+    return await outcome(api, id, events);
+  }
+
+  /** What a fault must not change. */
+  async function outcome(api: Api, id: string, events: readonly Event[]) {
     const { usage, turn } = (await api.get(`/api/sessions/${id}`)).body;
     const { history, pending } = (await api.get(`/api/sessions/${id}/messages?all=true`)).body;
-    return { events, usage, turn, history, pending, requests: place.model.requests.length };
+    const messages = history.map(({ content, status }: Record<string, unknown>) => [content, status]);
+    return { events, usage, turn, messages, pending, requests: place.model.requests.length };
   }
 
   /** It does not read while it is stopped, so the message is being written until it goes on. */
@@ -168,10 +186,10 @@ describe.each(programs)('the real $protocol program', ({ protocol, program, open
   }, async () => {
     const calm = await story(undefined);
     expect(await readFile(join(place.workDir, 'out.txt'), 'utf8')).toBe('hello\n');
-    for (const end of [async () => await server?.kill(), async () => await server?.stop()]) {
+    for (const { end } of ends) {
       await server?.kill();
       await place.close();
-      const { events, usage, turn, history, pending, requests } = await story(end);
+      const { events, usage, turn, messages, pending, requests } = await story(end);
       expect(await readFile(join(place.workDir, 'out.txt'), 'utf8')).toBe('hello\n');
       expect(said(events)).toBe(said(calm.events));
       expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
@@ -181,7 +199,7 @@ describe.each(programs)('the real $protocol program', ({ protocol, program, open
       expect(events.filter(({ status }) => status === 'interrupted' || status === 'failed')).toEqual([]);
       expect({ usage, turn, requests }).toEqual({ usage: calm.usage, turn: calm.turn, requests: calm.requests });
       expect(pending).toEqual([]);
-      expect(history.map(({ content, status }: Record<string, unknown>) => [content, status])).toEqual(
+      expect(messages).toEqual(
         ['Write out.txt', 'the second', 'the third', 'the fourth', long].map((content) => [content, 'delivered']),
       );
     }
@@ -196,7 +214,8 @@ describe.each(programs)('the real $protocol program', ({ protocol, program, open
     const first = await start({ args });
     const { id } = await first.start({ agent: 'real', prompt: 'Write out.txt' });
     await first.until(id, ({ type }) => type === 'content');
-    rival = await startServer({ folder: place.workDir, args });
+    const rival = await startServer({ folder: place.workDir, args });
+    rivals = [rival];
     const second = apiOf(rival);
     const signal = (one: StartedServer | undefined, name: NodeJS.Signals): void => {
       if (sleeps) one?.signal(name);
@@ -212,21 +231,99 @@ describe.each(programs)('the real $protocol program', ({ protocol, program, open
     signal(rival, 'SIGCONT');
     expect(await turnsOf(second, id, 1)).toEqual(events);
     expect(await readFile(join(place.workDir, 'out.txt'), 'utf8')).toBe('hello\n');
-    const { usage, turn } = (await first.get(`/api/sessions/${id}`)).body;
-    return { events, usage, turn, requests: place.model.requests.length };
+    return await outcome(first, id, events);
   }
 
-  test('does not notice that two servers fight for its store', { timeout: timeout * 2 }, async () => {
-    const calm = await fought(false);
-    for (const one of [server, rival]) await one?.kill();
+  /** With three servers that want the store whenever nobody has it, which is twice: as it waits, and in its tool. */
+  async function raced(kills: boolean) {
+    await begin([[{ text: 'I will write it. ' }, writes], 'Written.']);
+    let api = await start();
+    const { id } = await api.start({ agent: 'real', prompt: 'Write out.txt' });
+    const consent = (await api.until(id, ({ type }) => type === 'queryConsent')).at(-1);
+    const one = () => startServer({ folder: place.workDir, args: ['--store', 'sqlite:sessions.db'] });
+    if (kills) await expectInUse(one);
+    const race = async (): Promise<void> => {
+      if (!kills) return;
+      await server?.kill();
+      const tried = await Promise.allSettled([one(), one(), one()]);
+      rivals = tried.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+      expect(rivals).toHaveLength(1);
+      [server] = rivals;
+      if (server === undefined) throw new Error('nobody got the store');
+      api = apiOf(server);
+    };
+    await race();
+    await answer(api, id, consent.requestId, true);
+    expect((await api.post(`/api/sessions/${id}/requests/${consent.requestId}`, { response: false })).status).toBe(409);
+    await race();
+    const events = await turnsOf(api, id, 1);
+    expect(await readFile(join(place.workDir, 'out.txt'), 'utf8')).toBe('hello\n');
+    return await outcome(api, id, events);
+  }
+
+  /** Nor while the one that has it does not answer. */
+  async function expectInUse(another: () => Promise<StartedServer>): Promise<void> {
+    await expect(another()).rejects.toThrow(/in use/);
+    server?.signal('SIGSTOP');
+    await expect(another()).rejects.toThrow(/in use/);
+    server?.signal('SIGCONT');
+  }
+
+  test.each([
+    { store: 'SQLite', fight: raced },
+    { store: 'Redis', fight: fought },
+  ])('does not notice that servers fight for its store: $store', { timeout: timeout * 2 }, async ({ fight }) => {
+    const calm = await fight(false);
+    for (const one of [server, ...rivals]) await one?.kill();
     await redis?.dispose();
     await place.close();
-    const { events, usage, turn, requests } = await fought(true);
-    expect(said(events)).toBe(said(calm.events));
-    expect({ usage, turn, requests }).toEqual({ usage: calm.usage, turn: calm.turn, requests: calm.requests });
+    const { events, ...rest } = await fight(true);
+    const { events: calmly, ...same } = calm;
+    expect(said(events)).toBe(said(calmly));
+    expect(rest).toEqual(same);
+    expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
     expect(events.filter(({ type }) => type === 'queryConsent')).toHaveLength(1);
     expect(events.filter(({ status }) => status === 'interrupted' || status === 'failed')).toEqual([]);
   });
+
+  /** Its model says one piece after the other, nearly all of them while nobody hears it. */
+  async function talked(end: (() => Promise<void>) | undefined) {
+    const piece = (index: number) => [{ text: `${index} ` }, { gate: `piece ${index}` }];
+    await begin([Array.from({ length: pieces }, (_, index) => piece(index)).flat(), 'Second.']);
+    let api = await start();
+    const { id } = await api.start({ agent: 'real', prompt: 'Talk' });
+    await api.post(`/api/sessions/${id}/messages`, { content: 'And then' });
+    await place.model.gate('piece 0').reached;
+    await api.until(id, ({ type }) => type === 'functionCall' || type === 'content');
+    await end?.();
+    for (let index = 0; index < pieces; index++) {
+      if (end !== undefined && index < pieces - lastPieces) await sleep(awayMs / (pieces - lastPieces));
+      if (end !== undefined && index === pieces - lastPieces) api = await start();
+      await place.model.gate(`piece ${index}`).reached;
+      place.model.gate(`piece ${index}`).open();
+    }
+    return await outcome(api, id, await turnsOf(api, id, 2));
+  }
+
+  test.each(ends)(
+    'talks on while its server is away for long, and all of it is heard, once: $how',
+    {
+      timeout: timeout * 2 + awayMs,
+    },
+    async ({ end }) => {
+      const { events: calmly, ...same } = await talked(undefined);
+      await server?.kill();
+      await place.close();
+      const { events, ...rest } = await talked(end);
+      const all = Array.from({ length: pieces }, (_, index) => `${index} `).join('');
+      // What it said is told once more as a whole, where it is over.
+      expect(said(events.filter(({ whole }) => whole !== true)).replaceAll('|', '')).toBe(`${all}Second.`);
+      expect(said(events)).toBe(said(calmly));
+      expect(rest).toEqual(same);
+      expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
+      expect(events.filter(({ status }) => status === 'interrupted' || status === 'failed')).toEqual([]);
+    },
+  );
 
   test('is lost with its keeper, says so, and goes on with its conversation when it is resumed', {
     timeout,
