@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Api, apiOf } from '../support/api.ts';
 import { steps, writePuppets } from '../support/puppets.ts';
 import { runConcerto } from '../support/run-concerto.ts';
@@ -32,18 +32,11 @@ async function start(): Promise<Api> {
   return apiOf(server);
 }
 
-/** As a power cut would, or in good order; either way agents at work go on. */
-const ends = [
-  { how: 'kill -9', end: async () => await server?.kill() },
-  { how: 'SIGTERM', end: async () => await server?.stop() },
-];
-
 function keeperPid(): number {
   return JSON.parse(readFileSync(join(folder, 'keeper/keeper.json'), 'utf8')).pid;
 }
 
 const question = { type: 'question', id: 'q-1', question: 'Which colour?' };
-const approval = { type: 'approval', id: 'a-1', description: 'Delete it?', risk_level: 'high' };
 
 type Said = {
   readonly type: string;
@@ -68,82 +61,6 @@ async function expectNothingOdd(api: Api, id: string, events: readonly Said[]): 
   expect(pending).toEqual([]);
   expect(history.filter(({ status }: { status: string }) => status === 'uncertain')).toEqual([]);
 }
-
-describe.each(ends)('$how of the server', ({ end }) => {
-  test('in mid-turn with messages queued: it goes on, nothing is lost and nothing twice', {
-    timeout: aMachineUnderLoadMs,
-  }, async () => {
-    const before = await start();
-    const gate = join(folder, 'gate');
-    const prompt = steps(
-      { many: 300, every: 3 },
-      { until: gate },
-      { many: 50 },
-      { say: { type: 'result', text: 'done' } },
-    );
-    const { id } = await before.start({ agent: 'puppet', prompt });
-    for (const content of ['one', 'two', 'three']) await before.post(`/api/sessions/${id}/messages`, { content });
-    await before.until(id, (event) => event.type === 'content');
-    await end();
-    await writeFile(gate, '');
-    const after = await start();
-    const events = await untilResults(after, id, 4);
-    const counted = texts(events).filter((text) => /^\d+ /.test(text));
-    const wanted = [
-      ...Array.from({ length: 300 }, (_, i) => `${i} `),
-      ...Array.from({ length: 50 }, (_, i) => `${i} `),
-    ];
-    expect(counted).toEqual(wanted);
-    expect(texts(events).filter((text) => !/^\d+ /.test(text))).toEqual(['done', 'did: one', 'did: two', 'did: three']);
-    await after.untilStatus(id, 'idle');
-    await expectNothingOdd(after, id, events);
-  });
-
-  test('with an open question and an open approval: both can be answered, once', {
-    timeout: aMachineUnderLoadMs,
-  }, async () => {
-    const before = await start();
-    const prompt = steps({ say: question }, { say: approval }, { collect: 2 }, { tell: 'answers' });
-    const { id } = await before.start({ agent: 'puppet', prompt });
-    const asked = await before.until(id, (event) => event.type === 'queryConsent');
-    const [colour, consent] = asked.filter((event) => event.requestId !== undefined);
-    await end();
-    const after = await start();
-    expect((await after.get(`/api/sessions/${id}`)).body.status).toMatch(/^waitingFor/);
-    const answer = (requestId: string, response: unknown) =>
-      after.post(`/api/sessions/${id}/requests/${requestId}`, { response });
-    expect((await answer(colour.requestId, 'red')).status).toBe(200);
-    expect((await answer(consent.requestId, true)).status).toBe(200);
-    expect((await answer(consent.requestId, false)).status).toBe(409);
-    const events = await untilResults(after, id, 1);
-    expect(JSON.parse(texts(events).at(-1) ?? '')).toMatchObject([
-      { in_reply_to_id: 'q-1', value: 'red' },
-      { in_reply_to_id: 'a-1', value: 'yes' },
-    ]);
-    expect(events.filter(({ type }) => type === 'waitForInput' || type === 'queryConsent')).toHaveLength(2);
-    await expectNothingOdd(after, id, events);
-  });
-
-  test('while it is away the agent goes on to its end, which is all there afterwards', {
-    timeout: aMachineUnderLoadMs,
-  }, async () => {
-    const before = await start();
-    const gate = join(folder, 'gate');
-    const prompt = steps({ until: gate }, { many: 3_000, bytes: 200 }, { say: { type: 'result', text: 'done' } });
-    const { id } = await before.start({ agent: 'puppet', prompt });
-    await before.until(id, (event) => event.type === 'functionCall');
-    await end();
-    await writeFile(gate, '');
-    await sleep(500);
-    const after = await start();
-    const events = await untilResults(after, id, 1);
-    expect(texts(events).map((text) => text.split(' ')[0])).toEqual([
-      ...Array.from({ length: 3_000 }, (_, i) => String(i)),
-      'done',
-    ]);
-    await expectNothingOdd(after, id, events);
-  });
-});
 
 test('kill -9 leaves idle agents to the next server, which uses them', { timeout: aMachineUnderLoadMs }, async () => {
   const before = await start();

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { spanText } from '@concerto/base';
 import {
   type AgentSignal,
   defaultStepMs,
@@ -214,7 +215,7 @@ export class KeptProcess implements AgentProcess {
       case 'untaken':
         return this.#notTaken(head);
       case 'exit':
-        return this.#exited({ code: head.code, signal: head.signal, stderr: this.stderrText() });
+        return this.#exited(exitOf(head, this.stderrText()));
       case 'refused':
         return this.#exited({ ...unknownEnd, stderr: this.stderrText(), why: `is no longer ours: ${head.message}` });
       default:
@@ -259,6 +260,12 @@ export class KeptProcess implements AgentProcess {
     if (this.#steps.isCaughtUp) this.#exitNow(exit);
     this.#steps.ended(exit);
   }
+}
+
+function exitOf({ code, signal, unownedMs }: Extract<FromKeeper, { type: 'exit' }>, stderr: string): AgentExit {
+  if (unownedMs === undefined) return { code, signal, stderr };
+  const why = `was ended: no server took it up within ${spanText(unownedMs)} (\`keep_agents\`)`;
+  return { code, signal, stderr, why };
 }
 
 const unknownEnd = { code: null, signal: null } as const;

@@ -16,3 +16,15 @@ export function parseDuration(text: string): number | undefined {
   }
   return Number.isSafeInteger(Math.round(sum)) ? Math.round(sum) : undefined;
 }
+
+/** For people, in the largest unit that has no rest: `10 minutes`, `1 hour`. */
+export function spanText(ms: number): string {
+  const units = [
+    [86_400_000, 'days'],
+    [3_600_000, 'hours'],
+    [60_000, 'minutes'],
+  ] as const;
+  const [size, unit] = units.find(([length]) => ms >= length && ms % length === 0) ?? ([1_000, 'seconds'] as const);
+  const count = ms / size;
+  return `${count} ${count === 1 ? unit.slice(0, -1) : unit}`;
+}

@@ -1,7 +1,7 @@
 export { type AgentProtocol, agentProtocols, programOfProtocol } from './agent-protocols.ts';
 export { assert, unreachable } from './assert.ts';
 export { canonicalJson } from './canonical-json.ts';
-export { parseDuration } from './duration.ts';
+export { parseDuration, spanText } from './duration.ts';
 export { harmless, harmlessDeep, harmlessJson, harmlessLine, withoutStyles } from './harmless-text.ts';
 export type { Json, JsonObject } from './json.ts';
 export { isNestedTooDeep, jsonDepthMax } from './json-depth.ts';

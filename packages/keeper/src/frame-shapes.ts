@@ -38,7 +38,7 @@ const fromKeeper = fieldsOf<FromKeeper['type']>({
   stderr: {},
   taken: { step: 'number', index: 'number' },
   untaken: { reason: 'string', step: 'number', index: 'number' },
-  exit: { code: 'number|null', signal: 'string|null' },
+  exit: { code: 'number|null', signal: 'string|null', unownedMs: 'number?' },
   listed: { agents: 'array' },
   done: { found: 'boolean' },
   refused: { code: 'string', message: 'string' },

@@ -68,8 +68,13 @@ export type FromKeeper =
   /** Its stdin has taken the line. */
   | ({ readonly type: 'taken' } & LineId)
   | ({ readonly type: 'untaken'; readonly reason: 'stalled' | 'broken' } & LineId)
-  /** The last word. [the end of its stderr] */
-  | { readonly type: 'exit'; readonly code: number | null; readonly signal: string | null }
+  /** The last word. `unownedMs`: the keeper ended it, since for so long nobody owned it. [the end of its stderr] */
+  | {
+      readonly type: 'exit';
+      readonly code: number | null;
+      readonly signal: string | null;
+      readonly unownedMs?: number;
+    }
   | { readonly type: 'listed'; readonly agents: readonly ListedAgent[] }
   | { readonly type: 'done'; readonly found: boolean }
   | { readonly type: 'refused'; readonly code: RefusalCode; readonly message: string };

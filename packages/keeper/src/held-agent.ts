@@ -12,6 +12,8 @@ const stdinBufferMax = 32 * 1024 * 1024;
 const stderrTailMax = 64 * 1024;
 /** Read from the file and sent at once. */
 const pieceLength = 256 * 1024;
+/** Whoever keeps agents for a moment only still finds out what became of them. */
+const lastWordsMinMs = 60_000;
 /** After its exit: for its pipes to end, which something that got away may hold open. */
 const pipeCloseMs = 1_000;
 /** After stdout ended: for the process to end too. One that lives on can say nothing more. */
@@ -55,6 +57,8 @@ export class HeldAgent {
   #owner: Owner | undefined;
   #unownedTimer: NodeJS.Timeout | undefined;
   #endsAt: number | undefined;
+  /** It was ended because for so long nobody owned it. */
+  #unownedMs: number | undefined;
 
   private constructor(options: HeldOptions, process: GroupProcess) {
     this.name = options.agent;
@@ -199,9 +203,11 @@ export class HeldAgent {
     const { keepMs } = this.#options;
     this.#endsAt = Date.now() + keepMs;
     this.#unownedTimer = setTimeout(() => {
+      if (this.isRunning) this.#unownedMs = keepMs;
       void this.end().then(() => {
+        if (this.#owner !== undefined) return;
         // What it said in the end is kept as long again, for whoever still comes.
-        this.#unownedTimer = setTimeout(() => this.forget(), keepMs);
+        this.#unownedTimer = setTimeout(() => this.forget(), Math.max(keepMs, lastWordsMinMs));
       });
     }, keepMs);
   }
@@ -243,7 +249,9 @@ export class HeldAgent {
   }
 
   #tellExit({ socket }: Owner): void {
-    if (this.#exit !== undefined) socket.send({ type: 'exit', ...this.#exit }, this.#stderr);
+    if (this.#exit === undefined) return;
+    const why = this.#unownedMs === undefined ? {} : { unownedMs: this.#unownedMs };
+    socket.send({ type: 'exit', ...this.#exit, ...why }, this.#stderr);
   }
 
   #complain(chunk: Buffer): void {

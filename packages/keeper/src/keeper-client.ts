@@ -123,16 +123,22 @@ export class KeeperClient {
         stdio: ['ignore', 'ignore', stderr],
         detached: true,
       });
-      child.on('error', () => {});
+      let isOver = false;
+      child.on('error', () => {
+        isOver = true;
+      });
+      child.on('exit', (code) => {
+        isOver ||= code !== 0;
+      });
       child.unref();
       const until = Date.now() + startsWithinMs;
       while (Date.now() < until) {
         const note = await livingNote(this.folder);
         if (note !== undefined) return note;
-        if (child.exitCode !== null && child.exitCode !== 0) break;
+        if (isOver) break;
         await sleep(pollMs);
       }
-      const said = readFileSync(complaints, 'utf8').trim();
+      const said = existsSync(complaints) ? readFileSync(complaints, 'utf8').trim() : 'the folder is gone';
       throw new KeeperError(
         'unavailable',
         `the keeper of ${this.folder} did not start${said === '' ? '' : `: ${said}`}`,

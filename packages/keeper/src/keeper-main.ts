@@ -1,21 +1,23 @@
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeFolder } from './keeper-folder.ts';
 import { KeeperServer } from './keeper-server.ts';
 import { describeProcess } from './process-identity.ts';
 
 /**
- * The keeper's own process: `node keeper-main.js FOLDER`. Two that start at once make one: the second finds the lock of
- * the first and leaves.
+ * The keeper's own process: `node keeper-main.js FOLDER`. Whoever starts it has made the folder: one that is gone was
+ * removed, and is not to come back. Two that start at once make one: the second finds the lock of the first and leaves.
  */
 async function main(folder: string | undefined): Promise<void> {
   if (folder === undefined) throw new Error('a folder is needed');
-  makeFolder(folder);
   process.umask(0o077);
   if (!(await lock(folder))) return;
-  const keeper = await KeeperServer.open(folder, () => {
+  const over = (): void => {
     unlock(folder);
     process.exit(0);
+  };
+  const keeper = await KeeperServer.open(folder, over).catch((cause: unknown) => {
+    unlock(folder);
+    throw cause;
   });
   if (keeper === undefined) return unlock(folder);
   // One that is told to end ends what it holds; a closed terminal is no reason.

@@ -7,7 +7,7 @@ import { isToKeeper } from './frame-shapes.ts';
 import { FrameSocket } from './frame-socket.ts';
 import { type Frame, type FromKeeper, protocolVersion, type RefusalCode, type ToKeeper } from './frames.ts';
 import { HeldAgent } from './held-agent.ts';
-import { type KeeperNote, makeFolder, readNote, removeNote, socketPathMax, writeNote } from './keeper-folder.ts';
+import { type KeeperNote, readNote, removeNote, socketPathMax, writeNote } from './keeper-folder.ts';
 import { describeProcess } from './process-identity.ts';
 
 /** Without an agent and without anybody who might start one. */
@@ -45,11 +45,15 @@ export class KeeperServer {
 
   /** Undefined when the folder has one that lives. `over` is called when it has ended by itself. */
   static async open(folder: string, over: () => void): Promise<KeeperServer | undefined> {
-    makeFolder(folder);
     if (await livingNote(folder)) return undefined;
     const keeper = new KeeperServer(folder, over);
-    await keeper.#listen();
-    return keeper;
+    try {
+      await keeper.#listen();
+      return keeper;
+    } catch (cause) {
+      keeper.#removeSocket();
+      throw cause;
+    }
   }
 
   /** Ends every agent, then itself. */
@@ -61,9 +65,14 @@ export class KeeperServer {
     for (const caller of this.#callers) caller.close();
     this.#server.close();
     removeNote(this.#folder, process.pid);
+    this.#removeSocket();
+    this.#over();
+  }
+
+  /** It may have a folder of its own, elsewhere. */
+  #removeSocket(): void {
     rmSync(this.#socketFile, { force: true });
     if (dirname(this.#socketFile) !== this.#folder) rmSync(dirname(this.#socketFile), { recursive: true, force: true });
-    this.#over();
   }
 
   async #listen(): Promise<void> {

@@ -237,6 +237,29 @@ test('a keeper whose folder is removed ends its agents and itself', async () => 
   expect(existsSync(client.folder)).toBe(false);
 });
 
+const remove = 'fs.rmSync(process.argv.at(-1), { recursive: true, force: true });';
+
+/** Node's arguments that remove the folder, which is its last word, as soon as this was called. */
+function removedAfter(call: string): readonly string[] {
+  return preloaded(`const before = fs.${call}; fs.${call} = (...args) => { before(...args); ${remove} };`);
+}
+
+function preloaded(code: string): readonly string[] {
+  const head = `import fs from 'node:fs'; import { syncBuiltinESMExports } from 'node:module';`;
+  return ['--import', `data:text/javascript,${encodeURIComponent(`${head} ${code} syncBuiltinESMExports();`)}`];
+}
+
+test.each([
+  { when: 'before its first step', before: preloaded(remove) },
+  { when: 'when it has its lock', before: removedAfter('linkSync') },
+  { when: 'when it has its socket', before: removedAfter('chmodSync') },
+])('a folder that is removed while its keeper starts, $when, is not made again', async ({ before }) => {
+  const folder = newFolder();
+  const client = new KeeperClient({ folder, program: [...before, ...keeperProgram] });
+  await expect(client.open({ frame: () => {}, closed: () => {} })).rejects.toMatchObject({ code: 'unavailable' });
+  expect(existsSync(folder)).toBe(false);
+});
+
 test('a keeper that was killed leaves no trace in the way of the next', async () => {
   const client = newClient();
   const owner = await Owner.open(client);

@@ -1,4 +1,4 @@
-import { unreachable } from '@concerto/base';
+import { spanText, unreachable } from '@concerto/base';
 import { flyingEntry, pendingEntries, type QueueEntry } from '../queue/queue.ts';
 import { advance } from './advance.ts';
 import { budgetUnanswered } from './answer-budget.ts';
@@ -271,17 +271,6 @@ function withdraw(draft: Draft, requestId: string, reason: string): void {
   record(draft, { type: 'request-withdrawn', requestId, reason });
   if (agentProcess.kind !== 'ready') return;
   command(draft, { type: 'withdraw', incarnation: agentProcess.incarnation, requestId, reason });
-}
-
-function spanText(ms: number): string {
-  const units = [
-    [86_400_000, 'days'],
-    [3_600_000, 'hours'],
-    [60_000, 'minutes'],
-  ] as const;
-  const [size, unit] = units.find(([length]) => ms >= length && ms % length === 0) ?? ([1_000, 'seconds'] as const);
-  const count = ms / size;
-  return `${count} ${count === 1 ? unit.slice(0, -1) : unit}`;
 }
 
 /** A quiet session gives way to one that needs its place. */
