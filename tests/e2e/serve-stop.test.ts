@@ -4,7 +4,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { apiOf } from '../support/api.ts';
 import { concertoCommand } from '../support/concerto-command.ts';
+import { steps, writePuppets } from '../support/puppets.ts';
+import { type StartedServer, startServer } from '../support/start-server.ts';
 
 /** Ends the process in the moment in which it says that it is ready: no reader can be faster. */
 const stopAtReadyLine = `
@@ -15,18 +18,63 @@ const stopAtReadyLine = `
   };
 `;
 
+/** Its sockets never close, and with them its patience is at an end at once. */
+const neverCloses = `
+  import { Server } from 'node:net';
+  const { setTimeout: original } = globalThis;
+  let losePatience = () => {};
+  globalThis.setTimeout = (call, ms, ...rest) => {
+    if (ms === 25_000) losePatience = call;
+    return original(call, ms, ...rest);
+  };
+  Server.prototype.close = function () {
+    original(losePatience, 10);
+    return this;
+  };
+`;
+
+const preloaded = (code: string): string[] => ['--import', `data:text/javascript,${encodeURIComponent(code)}`];
+
 test('SIGTERM at the moment of the ready line is a stop like any other', { timeout: 60_000 }, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'concerto-stop-'));
-  const preload = `data:text/javascript,${encodeURIComponent(stopAtReadyLine)}`;
   try {
     const child = spawn(
       process.execPath,
-      ['--import', preload, ...concertoCommand, 'serve', '--port', '0', '--store', 'memory:', '--no-auth'],
+      [...preloaded(stopAtReadyLine), ...concertoCommand, 'serve', '--port', '0', '--store', 'memory:', '--no-auth'],
       { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'], timeout: 50_000, killSignal: 'SIGKILL' },
     );
     const [code, signal] = await once(child, 'exit');
     expect({ code, signal }).toEqual({ code: 0, signal: null });
   } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+});
+
+test('a stop that hangs is left after its time, told what it waited for, and the next start goes on', {
+  timeout: 120_000,
+}, async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'concerto-hangs-'));
+  await writePuppets(folder);
+  const args = ['--store', 'sqlite:store.db'];
+  const servers: StartedServer[] = [];
+  try {
+    const hanging = await startServer({ folder, args, command: [...preloaded(neverCloses), ...concertoCommand] });
+    servers.push(hanging);
+    const api = apiOf(hanging);
+    const question = { type: 'question', id: 'q', question: 'Which?' };
+    const { id } = await api.start({ agent: 'puppet', prompt: steps({ ask: question }, { tell: 'answer' }) });
+    const asked = (await api.until(id, ({ type }) => type === 'waitForInput')).at(-1);
+    expect(await hanging.exited('SIGTERM')).toBe(1);
+    expect(hanging.said()).toMatch(
+      /left after 25 s, and the next start settles what is open: an open connection took too long/,
+    );
+    const next = await startServer({ folder, args });
+    servers.push(next);
+    const after = apiOf(next);
+    expect((await after.post(`/api/sessions/${id}/requests/${asked.requestId}`, { response: 'red' })).status).toBe(200);
+    await after.until(id, ({ type }) => type === 'turnComplete');
+  } finally {
+    for (const one of servers) await one.kill();
     await rm(folder, { recursive: true, force: true });
   }
 });

@@ -29,6 +29,8 @@ export type StartedServer = {
   readonly said: () => string;
   /** A signal, and no wait. */
   readonly signal: (signal: NodeJS.Signals) => void;
+  /** A signal, and how it is gone by itself. */
+  readonly exited: (signal: NodeJS.Signals) => Promise<number | null>;
   /** SIGTERM, and until it is gone. */
   readonly stop: () => Promise<void>;
   /** SIGKILL, and until it is gone. */
@@ -77,6 +79,10 @@ export async function startServer(options: StartOptions = {}): Promise<StartedSe
     folder: own,
     said: () => said,
     signal: (signal) => void child.kill(signal),
+    exited: async (signal) => {
+      await ended(child, signal);
+      return child.exitCode;
+    },
     stop: () => end('SIGTERM'),
     kill: () => end('SIGKILL'),
   };
@@ -106,7 +112,7 @@ async function listeningUrl(child: ChildProcess): Promise<string> {
   });
 }
 
-async function ended(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+async function ended(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const timer = setTimeout(() => child.kill('SIGKILL'), stopWithinMs);
   await new Promise<void>((resolve) => {

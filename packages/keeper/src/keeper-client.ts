@@ -13,7 +13,11 @@ import { livingNote } from './keeper-server.ts';
 
 const startsWithinMs = 15_000;
 const answersWithinMs = 10_000;
+/** It answers when the agent has ended, which it is made to step by step. */
+const endsWithinMs = 30_000;
 const pollMs = 20;
+
+const silent = Symbol('silent');
 
 /** What a new keeper must not inherit of ours. */
 const secretVariables = /^CONCERTO_(TOKEN|.*SECRET.*|.*KEY.*)$/;
@@ -87,15 +91,19 @@ export class KeeperClient {
   }
 
   async #ask(question: ToKeeper): Promise<FromKeeper | undefined> {
-    let settle: (answer: FromKeeper | undefined) => void = () => {};
-    const answered = new Promise<FromKeeper | undefined>((resolve) => {
+    let settle: (answer: FromKeeper | typeof silent | undefined) => void = () => {};
+    const answered = new Promise<FromKeeper | typeof silent | undefined>((resolve) => {
       settle = resolve;
     });
     const line = await this.openIfThere({ frame: ({ head }) => settle(head), closed: () => settle(undefined) });
     if (line === undefined) return undefined;
     line.send(question);
+    const withinMs = question.type === 'end' ? endsWithinMs : answersWithinMs;
+    const timer = setTimeout(() => settle(silent), withinMs);
     const answer = await answered;
+    clearTimeout(timer);
     line.close();
+    if (answer === silent) throw new KeeperError('unavailable', 'the keeper does not answer');
     if (answer?.type === 'refused') throw new KeeperError(answer.code, answer.message);
     return answer;
   }

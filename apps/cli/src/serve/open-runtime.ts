@@ -43,6 +43,8 @@ export type Runtime = {
 
 export type Leaving = {
   readonly endsAll: AbortSignal;
+  /** Is told what is waited for. */
+  readonly awaits: (what: string) => void;
   /** Resolves when nobody will change their mind any more. */
   readonly stayed: (pids: readonly number[]) => Promise<void>;
 };
@@ -116,10 +118,13 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime | un
     keeper: held?.client,
     close: async (leaving) => {
       const keeps = leaving !== undefined && !leaving.endsAll.aborted;
+      leaving?.awaits('a session that is handed over');
       const left = (await runner?.stop('the server is stopping', keeps)) ?? [];
       const pids = await runningOf(left, keeper);
       if (pids.length > 0) await leaving?.stayed(pids);
-      if (leaving?.endsAll.aborted === true) for (const name of left) await keeper?.end(name);
+      leaving?.awaits('an agent that ends');
+      if (leaving?.endsAll.aborted === true) await Promise.all(left.map(async (name) => await keeper?.end(name)));
+      leaving?.awaits('the store');
       machines.close();
       await retention.close();
       clearInterval(collecting);

@@ -26,8 +26,9 @@ export const spec = defineCommand({
 
 export async function run(argv: string[]): Promise<number> {
   const { values } = parseArguments(spec, argv);
-  const stopped = untilStopped();
   const logging = logSettings(values);
+  const { report } = await operatorLog(logging, process.stderr);
+  const stopped = untilStopped(report);
   const opening = { waitMs: storeWaitOf(values), stopped };
   const configured = loadCatalog({ config: values.config, mock: values.mock, runs: true });
   if (configured === undefined) return 1;
@@ -36,7 +37,6 @@ export async function run(argv: string[]): Promise<number> {
   if (store === undefined) throw new UsageError('--store is needed: the Redis that the servers use');
   if (!/^rediss?:/.test(store))
     throw new UsageError('a runner shares its store with servers, so it must be redis:// or rediss://');
-  const { report } = await operatorLog(logging, process.stderr);
   const tracing = await tracingOf(values, report);
   const keepAgents = configured.server?.table.keep_agents;
   const runtime = await openRuntime({ store, opening, ...configured, runs: true, report, keepAgents, tracing });

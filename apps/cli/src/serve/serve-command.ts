@@ -11,7 +11,7 @@ import { checkTrust } from './check-trust.ts';
 import { keepTemplates } from './keep-templates.ts';
 import { type Configured, loadCatalog } from './load-catalog.ts';
 import { notifyOf, startNotifier } from './notify-settings.ts';
-import { openRuntime } from './open-runtime.ts';
+import { openRuntime, type Runtime } from './open-runtime.ts';
 import { storeWaitOf, waitOptions } from './open-store.ts';
 import { logOptions, logSettings, operatorLog } from './operator-log.ts';
 import { prepareOwnStore } from './own-store.ts';
@@ -19,7 +19,7 @@ import { programShelf } from './program-shelf.ts';
 import { defaultPort, defaultStore, hostOf, inlineToolsOf, isLoopback, portOf, storeOf } from './server-settings.ts';
 import { serverToken } from './server-token.ts';
 import { traceOptions, tracingOf } from './trace-settings.ts';
-import { leaving, stopWithWord, untilStopped } from './until-stopped.ts';
+import { leaving, type Stopped, stopWithWord, untilStopped } from './until-stopped.ts';
 
 export const spec = defineCommand({
   name: 'serve',
@@ -60,12 +60,13 @@ export const spec = defineCommand({
 
 export async function run(argv: string[]): Promise<number> {
   const { values } = parseArguments(spec, argv);
-  // Before anybody can know that we run: whoever reads the ready line may stop us at once.
-  const stopped = untilStopped();
   const runs = !values['no-runner'];
   // Bad flags are told before a bad manifest.
   portOf(values, undefined);
   const logging = logSettings(values);
+  const { report, answered } = await operatorLog(logging, process.stderr);
+  // Before anybody can know that we run: whoever reads the ready line may stop us at once.
+  const stopped = untilStopped(report);
   const opening = { waitMs: storeWaitOf(values), stopped };
   const configured = loadCatalog({ config: values.config, mock: values.mock, runs });
   if (configured === undefined) return 1;
@@ -77,7 +78,6 @@ export async function run(argv: string[]): Promise<number> {
     throw new UsageError(`--no-auth is only for a loopback address, and ${host} is none`);
   }
   const port = portOf(values, settings);
-  const { report, answered } = await operatorLog(logging, process.stderr);
   const kept = values['no-auth'] ? undefined : serverToken({ flag: values.token, settings, host, warn: report });
   const token = kept?.token;
   const store = storeOf(values, settings) ?? ownStore(project);
@@ -122,13 +122,27 @@ export async function run(argv: string[]): Promise<number> {
   const stopping = await stopped;
   await stopWithWord(stopping, report, async () => {
     forgetServer(project, pid);
-    runtime.sessions.stopTaking();
-    await mcp.close();
-    await notifier?.close();
-    await runtime.close(leaving(stopping));
-    await server.close();
+    await stopParts(stopping, { mcp, notifier, runtime, server });
   });
   return 0;
+}
+
+type Parts = {
+  readonly mcp: { close(): Promise<void> };
+  readonly notifier: { close(): Promise<void> } | undefined;
+  readonly runtime: Runtime;
+  readonly server: RunningServer;
+};
+
+async function stopParts(stopping: Stopped, { mcp, notifier, runtime, server }: Parts): Promise<void> {
+  runtime.sessions.stopTaking();
+  stopping.awaits('a client of MCP');
+  await mcp.close();
+  stopping.awaits('a notification');
+  await notifier?.close();
+  await runtime.close(leaving(stopping));
+  stopping.awaits('an open connection');
+  await server.close();
 }
 
 /** Of a project that names none. */

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Report } from '@concerto/runtime';
 import type { Leaving } from './open-runtime.ts';
 
 type StopSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
@@ -7,21 +8,40 @@ export type Stopped = {
   readonly signal: StopSignal;
   /** Aborts at the second signal: then agents that are at work end too. A third one ends the process at once. */
   readonly again: AbortSignal;
+  /** What is waited for from now on. */
+  readonly awaits: (what: string) => void;
 };
 
-/** Resolves at the first SIGINT, SIGTERM or SIGHUP. */
-export async function untilStopped(): Promise<Stopped> {
+/** For all of it; each of its waits is much shorter. Whoever stops a service kills it after 30 s. */
+const stopWithinMs = 25_000;
+
+/** Resolves at the first SIGINT, SIGTERM or SIGHUP; from then on our time is limited, wherever we are. */
+export async function untilStopped(report: Report): Promise<Stopped> {
   return await new Promise((resolve) => {
     const again = new AbortController();
+    let awaited = 'the start';
+    const awaits = (what: string): void => {
+      awaited = what;
+    };
     let asked = 0;
     const stop = (signal: StopSignal): void => {
       asked++;
-      if (asked === 1) resolve({ signal, again: again.signal });
-      else if (asked === 2) again.abort();
+      if (asked === 1) {
+        setTimeout(() => leaveAtOnce(awaited, again.signal, report), stopWithinMs).unref();
+        resolve({ signal, again: again.signal, awaits });
+      } else if (asked === 2) again.abort();
       else process.exit(1);
     };
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop(signal));
   });
+}
+
+/** As a crash: nothing is lost, and the next start takes up what there is. */
+function leaveAtOnce(awaited: string, again: AbortSignal, report: Report): never {
+  const agents = again.aborted ? '; `concerto stop --agents` ends agents that still run' : '';
+  const why = new Error(`${awaited} took too long`);
+  report(`left after ${stopWithinMs / 1_000} s, and the next start settles what is open${agents}`, why);
+  process.exit(1);
 }
 
 /** Somebody who has pressed Ctrl-C is told why it takes longer than a moment. */
@@ -49,6 +69,7 @@ export async function stopWithWord(
 export function leaving(stopped: Stopped): Leaving {
   return {
     endsAll: stopped.again,
+    awaits: stopped.awaits,
     stayed: (pids) => tellWhoStays(pids, stopped, (text) => process.stdout.write(text)),
   };
 }
