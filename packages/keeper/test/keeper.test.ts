@@ -6,6 +6,9 @@ import { describeProcess, KeeperClient } from '../src/index.ts';
 import { makeFolder, readNote, writeNote } from '../src/keeper-folder.ts';
 import { Heard, keeperProgram, newClient, newFolder, Owner } from './held.ts';
 
+/** On a machine that has other things to do. */
+const aWhile = { timeout: 15_000 };
+
 const echo = `
   const lines = require('node:readline').createInterface({ input: process.stdin });
   lines.on('line', (line) => process.stdout.write('heard ' + line + '\\n'));
@@ -118,7 +121,7 @@ test('one that nobody owns for its time is ended with all that it started', asyn
   owner.line?.close();
   await gone(identity.pid);
   await gone(child);
-  await expect.poll(() => client.list()).toMatchObject([{ running: false, owned: false }]);
+  await expect.poll(() => client.list(), aWhile).toMatchObject([{ running: false, owned: false }]);
 });
 
 test('what nobody confirms stops the agent, and goes on where it stood when somebody does', async () => {
@@ -185,7 +188,7 @@ test('only its user can reach it, and only with its secret', async () => {
   expect(statSync(join(client.folder, 'keeper.json')).mode & 0o777).toBe(0o600);
   const stranger = new Heard(connect(note.socket));
   stranger.send({ type: 'hello', version: 1, secret: 'x'.repeat(note.secret.length) });
-  await expect.poll(() => stranger.isClosed).toBe(true);
+  await expect.poll(() => stranger.isClosed, aWhile).toBe(true);
   expect(stranger.said).toContain('"code":"secret"');
   const babbler = connect(note.socket);
   babbler.write('GET / HTTP/1.1\r\n\r\n');
@@ -202,10 +205,10 @@ test('an owner of before reads and writes heads in JSON only, and so does whoeve
   older.send({ type: 'hello', version: 1, secret: note.secret });
   const launch = { command: process.execPath, args: ['-e', echo], cwd: '/', env: {}, marker: 'older' };
   older.send({ type: 'start', agent: 'a', epoch: 1, launch, stepMs: 200, keepMs: 60_000 });
-  await expect.poll(() => older.said).toContain('{"type":"out"}ready');
+  await expect.poll(() => older.said, aWhile).toContain('{"type":"out"}ready');
   older.send({ type: 'line', step: 1, index: 0 }, 'one\n');
-  await expect.poll(() => older.said).toContain('{"type":"out"}heard one');
-  await expect.poll(() => older.said).toContain('{"type":"taken","step":1,"index":0}');
+  await expect.poll(() => older.said, aWhile).toContain('{"type":"out"}heard one');
+  await expect.poll(() => older.said, aWhile).toContain('{"type":"taken","step":1,"index":0}');
 
   const folder = newFolder();
   const lines: Heard[] = [];
@@ -222,7 +225,7 @@ test('an owner of before reads and writes heads in JSON only, and so does whoeve
   writeNote(folder, { pid: process.pid, startTime, version: 1, socket, secret: 'known' });
   const owner = await Owner.open(newClient(folder));
   owner.write(3, 1, 'two');
-  await expect.poll(() => lines[0]?.said).toContain('{"type":"line","step":3,"index":1}two\n');
+  await expect.poll(() => lines[0]?.said, aWhile).toContain('{"type":"line","step":3,"index":1}two\n');
 });
 
 test('a keeper whose folder is removed ends its agents and itself', async () => {
