@@ -79,7 +79,6 @@ export async function run(argv: string[]): Promise<number> {
   }
   const port = portOf(values, settings);
   const kept = values['no-auth'] ? undefined : serverToken({ flag: values.token, settings, host, warn: report });
-  const token = kept?.token;
   const store = storeOf(values, settings) ?? ownStore(project);
   tellWhatIsOffered(configured, report);
   const keepAgents = settings?.table.keep_agents;
@@ -92,11 +91,10 @@ export async function run(argv: string[]): Promise<number> {
   let here = '';
   const mcp = mcpOverHttp({ version: ownVersion(), url: () => here });
   try {
-    const { sessions, log } = runtime;
+    const { sessions, log, measures, agentsMemory } = runtime;
     await keepTemplates(configured.templates, runtime, report);
-    const guard = { token, ...whoMayCall(host, settings) };
+    const guard = { token: kept?.token, ...whoMayCall(host, settings) };
     const inlineTools = inlineToolsOf(settings);
-    const { measures, agentsMemory } = runtime;
     const watched = { report, onAnswered: answered, measures, agentsMemory, tracing };
     const programs = programShelf(configured.programs, isLoopback(host));
     const about = {
@@ -118,7 +116,7 @@ export async function run(argv: string[]): Promise<number> {
   remember(project, { url: here, pid, token: kept?.source ?? 'none' }, report);
   const notifier = startNotifier(notify, { log: runtime.log, report, address: here });
   process.stdout.write(`listening on ${url}\n`);
-  tellAddress(here, logging.format === 'json' ? undefined : token);
+  tellAddress(here, logging.format === 'json' ? undefined : kept?.token);
   const stopping = await stopped;
   await stopWithWord(stopping, report, async () => {
     forgetServer(project, pid);
