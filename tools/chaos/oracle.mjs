@@ -116,8 +116,8 @@ export class Oracle {
       after = body.position;
     }
     const ofChaos = (await this.#people.call('GET', `/api/sessions/${session}`)).body.agent === 'chaos';
-    for (const { what, id } of this.#people.acknowledged) {
-      if (what !== 'message-enqueued' || this.#sessionOf(id) !== session) continue;
+    for (const { what, id, session: its } of this.#people.acknowledged) {
+      if (what !== 'message-enqueued' || its !== session) continue;
       const times = all.filter((message) => message.id === id).length;
       if (times !== 1) this.violations.push(`message ${id} of ${session}: acknowledged, and there ${times} times`);
     }
@@ -135,10 +135,6 @@ export class Oracle {
         this.violations.push(`message ${id} of ${session}: delivered, but no agent got it`);
       }
     }
-  }
-
-  #sessionOf(messageId) {
-    return this.#people.acknowledged.find(({ what, id }) => what === 'message-enqueued' && id === messageId)?.session;
   }
 
   /** Every acknowledged wish is on record, once. */
