@@ -65,6 +65,20 @@ describe('programs', () => {
     expect(story.commands.at(-1)).toMatchObject({ type: 'answer', requestId: 'q1', response: 'yes' });
   });
 
+  test('10.5 what a turn was begun with is known once the agent has it, and found by its name', () => {
+    const story = new Story().running().result().send('second');
+    expect(runningPrompt(story.state)).toBeUndefined();
+    story.delivered().send('steered', 'immediate').delivered();
+    const { state } = story;
+    for (const part of state.queue.entries.closed) {
+      Object.assign(part, { values: () => expect.unreachable('the messages before it were looked through') });
+    }
+    expect(runningPrompt(state)?.id).toBe('second');
+    story.result().question('its own turn');
+    expect(story.state.turn.active).toBe(true);
+    expect(runningPrompt(story.state)).toBeUndefined();
+  });
+
   test('10.7 a message tells how far the turn has come that it began', () => {
     const story = new Story().running();
     expect(promptProgress(story.state, 'first')).toBe('running');

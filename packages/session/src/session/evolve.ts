@@ -248,7 +248,7 @@ function evolveTurn(state: SessionState, record: TurnRecord): SessionState {
     case 'turn-started':
       return {
         ...state,
-        turn: { number: record.turn, active: true, since: record.at },
+        turn: { number: record.turn, active: true, since: record.at, messageId: record.messageId },
         error: undefined,
         result: undefined,
       };

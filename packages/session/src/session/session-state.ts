@@ -95,6 +95,8 @@ export type Turn = {
   readonly number: number;
   readonly active: boolean;
   readonly since: number;
+  /** The message that it was begun with; an agent may begin one by itself. */
+  readonly messageId?: string | undefined;
   /** Its agent was lost in the middle of it. */
   readonly isCut?: boolean;
 };

@@ -178,8 +178,10 @@ export function messageOf(state: SessionState, messageId: string): Message | und
 
 /** What the turn that runs was begun with. */
 export function runningPrompt(state: SessionState): QueueEntry | undefined {
-  if (!state.turn.active) return undefined;
-  return settledEntries(state.queue).findLast(({ turn, how }) => how === 'prompt' && turn === state.turn.number);
+  const { active, messageId } = state.turn;
+  const entry = !active || messageId === undefined ? undefined : entryOf(state.queue, messageId);
+  // Until it is known to be there, it is only on its way.
+  return entry?.state === 'delivered' ? entry : undefined;
 }
 
 /** How far the turn has come that a message began: `over` also when it will never begin. */
