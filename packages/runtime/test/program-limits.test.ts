@@ -18,6 +18,8 @@ const { manifest } = readManifest(`[project]
 name = "p"
 version = "1"
 entry = "main.conc"
+[agents.missing]
+command = "./not-there"
 [agents.worker]
 command = ${JSON.stringify(process.execPath)}
 args = ["-e", ${JSON.stringify(agent)}]
@@ -136,4 +138,30 @@ test('others are served beside a program whose arrays grow without end', { timeo
   await stage.until(beside, (event) => event.type === 'complete');
   const error = await stage.until(id, (event) => event.type === 'error');
   expect(error.message).toMatch(/more than/);
+});
+
+test('one that opens ten thousand has as many as it may, and others go on beside it', {
+  timeout: 240_000,
+}, async () => {
+  const source = `agent Missing { connector: missing }
+fn main() -> Result<String, String> {
+    let mut opened = 0;
+    let mut refused = 0;
+    for _ in 0..10_000 {
+        match Missing.execute("go") {
+            Ok(_) => {},
+            Err(error) => if error.message.contains("may open 1000 sessions") { refused += 1; } else { opened += 1; },
+        }
+    }
+    Ok("\${opened} and \${refused}")
+}
+`;
+  stage = openStage({ agents: [], entries: [program('many', source), plain] });
+  const id = await started('many');
+  await expect.poll(async () => (await stage?.sessions.get(id))?.children, { timeout: 60_000 }).toBeGreaterThan(100);
+  const beside = await started('plain');
+  await stage.until(beside, (event) => event.type === 'complete');
+  expect(await stage.sessions.get(id)).toMatchObject({ status: 'running' });
+  await stage.until(id, (event) => event.type === 'finish');
+  expect(await stage.sessions.get(id)).toMatchObject({ children: 1_000, result: { text: '1000 and 9000' } });
 });

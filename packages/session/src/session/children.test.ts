@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Story } from '../../test/story.ts';
+import { GrownSet } from '../grown-set.ts';
 import { couldNotStart } from './status.ts';
 import { messageOf, promptProgress, runningPrompt, sessionView } from './view.ts';
 
@@ -9,6 +10,22 @@ describe('children', () => {
     story.report({ type: 'child-opened', child: 'c1' }).report({ type: 'child-opened', child: 'c1' });
     expect(story.recordTypes().filter((type) => type === 'child-opened')).toHaveLength(1);
     expect(sessionView(story.state, 0).children).toBe(1);
+  });
+
+  test('10.1 what is decided upon an older state does not see what was opened since', () => {
+    const none = GrownSet.of([]);
+    const one = none.with('a');
+    const two = one.with('b');
+    const other = one.with('c');
+    expect([none, one, two, other, two.with('a'), other.with('b')].map((set) => [...set].join(''))).toEqual([
+      '',
+      'a',
+      'ab',
+      'ac',
+      'ab',
+      'acb',
+    ]);
+    expect([one.has('b'), two.has('b'), two.has('c'), other.has('c'), one.size]).toEqual([false, true, false, true, 1]);
   });
 
   test('10.2 one that is not needed any more ends as its last turn did; one at work is cancelled', () => {

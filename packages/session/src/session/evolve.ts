@@ -1,6 +1,7 @@
 import { unreachable } from '@concerto/base';
 import { addUsage, type SessionRecord } from '@concerto/protocol';
 import { type Archive, close, emptyArchive } from '../archive.ts';
+import { GrownSet } from '../grown-set.ts';
 import { closeQueue, dispatchedAgain, emptyQueue, evolveQueue, isQueueRecord } from '../queue/queue.ts';
 import { budgetOf, evolveBudget, workedOn } from './budget.ts';
 import { evolveRequests, supervisedBy } from './evolve-requests.ts';
@@ -76,7 +77,7 @@ export function created(record: RecordOf<'created'>): SessionState {
     version: record.forkOf?.version,
     modelAsks: 0,
     budget: record.budget === undefined ? undefined : budgetOf(record.budget),
-    children: new Set(),
+    children: GrownSet.of([]),
     createdAt: record.at,
     updatedAt: record.at,
     activeAt: record.at,
@@ -105,7 +106,7 @@ function apply(state: SessionState, record: ApartFromMessages): SessionState {
     case 'responded':
       return state;
     case 'child-opened':
-      return { ...state, children: new Set([...state.children, record.child]) };
+      return { ...state, children: state.children.with(record.child) };
     case 'usage-reported':
       return { ...state, usage: addUsage(state.usage, record.usage), ...estimated(record) };
     case 'budget-told':

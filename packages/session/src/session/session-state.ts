@@ -16,6 +16,7 @@ import type {
   Usage,
 } from '@concerto/protocol';
 import type { Archive } from '../archive.ts';
+import type { GrownSet } from '../grown-set.ts';
 import type { Queue } from '../queue/queue.ts';
 
 /** The agent's process, or what stands in for it; numbered, so that a late word of an older one is known as such. */
@@ -155,7 +156,7 @@ export type SessionState = {
   /** How often a model was asked to answer for it. */
   readonly modelAsks: number;
   /** The sessions that it opened. */
-  readonly children: ReadonlySet<string>;
+  readonly children: GrownSet;
   readonly createdAt: number;
   readonly updatedAt: number;
   /** The last record that was more than bookkeeping; parking counts from it. */
