@@ -32,8 +32,8 @@ export type WorkerOutput = {
   | Exclude<AgentOutput, { kind: 'message' | 'violation' | 'exit' }>
   /** `requestId`: what a request that it opens is called, where that is known. */
   | (Extract<AgentOutput, { kind: 'message' }> & { readonly requestId?: string })
-  /** Answered by an answer to `id`. */
-  | { readonly kind: 'suspend'; readonly id: string; readonly event: Suspend }
+  /** Answered by an answer to `id`. `requestId`: it was asked before, under this name. */
+  | { readonly kind: 'suspend'; readonly id: string; readonly event: Suspend; readonly requestId?: string | undefined }
   /** It only waits now, as `rests` of the worker says, and may be put away. */
   | { readonly kind: 'rests' }
   /** It broke the rules of its wire. When `fatal`, its turn cannot be trusted to end. */

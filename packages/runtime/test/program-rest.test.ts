@@ -176,6 +176,21 @@ test('one that rests on its agent is found by the next server, whatever became o
   expect(await stage.sessions.get(id)).toMatchObject({ status: 'failed' });
 });
 
+test('one that rests on its agent and is interrupted is over, and its agent is ended', {
+  timeout: 120_000,
+}, async () => {
+  stage = openStage({ agents: [], entries: [conducts()] });
+  const id = await started('conducts');
+  const child = await childOf(id);
+  await rests(id);
+  const asked = await stage.sessions.control(id, 'interrupt', user);
+  expect(asked.ok).toBe(true);
+  expect(await stage.sessions.get(id)).toMatchObject({ status: 'interrupted' });
+  expect((await stage.until(id, ({ type }) => type === 'turnComplete')).outcome).toBe('interrupted');
+  await stage.until(child, (event) => event.type === 'finish');
+  expect(await stage.sessions.get(child)).toMatchObject({ status: 'cancelled' });
+});
+
 test('a week passes while it sleeps and waits, and it goes on where it was', { timeout: 120_000 }, async () => {
   const source = `async fn main() -> Result<String, String> {
     sleep("3d");

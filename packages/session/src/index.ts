@@ -41,7 +41,8 @@ export type {
   Wish,
 } from './session/session-command.ts';
 export type { Answerer, Control, Hold, Process, Request, Rests, SessionState, Turn } from './session/session-state.ts';
-export { couldNotStart, isSettled, openRequests, statusOf, waitsForPeople } from './session/status.ts';
+export { outlivesOwner } from './session/settle.ts';
+export { couldNotStart, isSettled, openRequests, requestsAbout, statusOf, waitsForPeople } from './session/status.ts';
 export { turnCallId } from './session/turn-events.ts';
 export {
   messageListView,

@@ -8,7 +8,7 @@ import type { ChildSessions } from '../session/child-sessions.ts';
 import { folderOf } from '../session/request-risk.ts';
 import { SessionGrowth } from '../session/session-growth.ts';
 import { makeWorktree, worktreeWish } from '../session/worktrees.ts';
-import { orAborted } from './assistant-gate.ts';
+import { leftToNext, orAborted } from './assistant-gate.ts';
 import { isObject } from './assistant-result.ts';
 
 /** Sessions within sessions; deeper ones are refused, so that assistants that call each other come to an end. */
@@ -54,7 +54,7 @@ export class AssistantAgents {
     await Promise.all([...this.#working].map(async (id) => await this.#children.control(id, verb, `${request}-${id}`)));
   }
 
-  /** What the agent hands over; rejects with why there is nothing, and leaves no session at work. */
+  /** What the agent hands over; rejects with why there is nothing, and leaves no session at work, unless to the next owner. */
   async call(entry: CatalogEntry, { callId, prompt, signal, status }: AgentCall): Promise<Json> {
     const id = this.idOf(callId);
     await this.#checkDepth();
@@ -66,7 +66,7 @@ export class AssistantAgents {
       return resultOf(state);
     } finally {
       this.#working.delete(id);
-      await this.#end(id);
+      if (signal.reason !== leftToNext) await this.#end(id);
     }
   }
 

@@ -40,6 +40,8 @@ export type AssistantFunction = {
   readonly parameters: Json;
   /** For one that is not run without leave: what it would do, in the words of rules. */
   readonly leave?: ((args: JsonObject) => JsonObject) | undefined;
+  /** It only asks, or only looks: run again from its beginning it does nothing twice. */
+  readonly repeats: boolean;
   /** Rejects with an error whose message the model reads. */
   readonly run: (args: JsonObject, context: CallContext) => Promise<Json | WithFiles>;
 };
@@ -70,10 +72,13 @@ export const assistantFunctions: Readonly<Record<AssistantFunctionName, Assistan
     { label, edits },
     (args, { ask }) => ask({ type: 'applyEdits', ...args }),
   ),
-  edit_graph: define('Show a change of the graph without waiting for it.', { label, edits }, async (args, { show }) => {
-    show({ type: 'graphEdit', ...args });
-    return { ok: true };
-  }),
+  edit_graph: {
+    ...define('Show a change of the graph without waiting for it.', { label, edits }, async (args, { show }) => {
+      show({ type: 'graphEdit', ...args });
+      return { ok: true };
+    }),
+    repeats: false,
+  },
   read_file: define('Read a file of the folder: its text, or a picture.', { path: text }, ({ path }, { world }) =>
     readAsFile(path, world),
   ),
@@ -120,6 +125,8 @@ function define<Shape extends z.ZodRawShape>(
     description,
     parameters,
     leave,
+    // What a client does is asked for under the same id, and done once.
+    repeats: leave === undefined,
     run: async (args, context) => {
       const parsed = schema.safeParse(args);
       if (!parsed.success) {

@@ -1,3 +1,6 @@
+/** Why a turn is aborted that the next owner goes on with: what works for it is not ended. */
+export const leftToNext = Symbol('left to the next owner');
+
 /** Holds whoever comes by while it is closed. */
 export class Gate {
   #opened: Promise<void> | undefined;

@@ -15,17 +15,65 @@ import {
 import type { SessionState } from '@concerto/session';
 import * as z from 'zod';
 import { resultOf as resultOfChild } from './assistant-agents.ts';
+import { type CutShort, lostText } from './assistant-cut-short.ts';
 import { type AssistantCall, type CallResult, compacted, type Said, type Utterance } from './assistant-history.ts';
 import { resultIn, resultText } from './assistant-result.ts';
+import type { Steer } from './assistant-turn.ts';
 
 const pageEntries = 1_000;
+
+type ChildState = (child: string) => Promise<SessionState | undefined>;
 
 /** What was said in the session before now, turn by turn: its events hold all of it, whoever ran it then. */
 export async function recallConversation(
   log: EventLog,
   session: string,
-  childState: (child: string) => Promise<SessionState | undefined> = async () => undefined,
+  childState: ChildState = async () => undefined,
 ): Promise<readonly Said[]> {
+  const { turns, kept } = await readTurns(log, session, childState);
+  return saidIn(turns, kept);
+}
+
+/** The same up to the last step of its last turn, and how far the calls of that have come: the turn goes on. */
+export async function recallCut(
+  log: EventLog,
+  session: string,
+  childState: ChildState,
+): Promise<{ readonly said: readonly Said[]; readonly cut: Omit<CutShort, 'asked'> }> {
+  const { turns, kept } = await readTurns(log, session, childState);
+  const before = saidIn(turns.slice(0, -1), kept);
+  const turn = turns.at(-1);
+  const said = saidIn(turns, kept);
+  const last = said.at(-1);
+  const model = last?.kind === 'results' ? said.at(-2) : undefined;
+  const isOpen = last?.kind === 'results' && model?.kind === 'model';
+  const isThere = new Set(
+    turn?.entries.flatMap((entry) => (entry.kind === 'tool' && entry.result ? entry.callId : [])),
+  );
+  return {
+    said: isOpen ? said.slice(0, -1) : said,
+    cut: {
+      steps: said.slice(before.length).filter(({ kind }) => kind === 'model').length,
+      calls: isOpen ? model.calls : [],
+      results: new Map(isOpen ? last.results.flatMap((one) => (isThere.has(one.id) ? [[one.id, one]] : [])) : []),
+      steered: turn === undefined ? [] : unheard(turn),
+    },
+  };
+}
+
+function unheard({ entries }: Turn): readonly Steer[] {
+  return entries.flatMap((entry) =>
+    entry.kind === 'steer' && !entry.isHeard && entry.messageId !== undefined
+      ? [{ id: entry.messageId, ...utterance(entry.content) }]
+      : [],
+  );
+}
+
+async function readTurns(
+  log: EventLog,
+  session: string,
+  childState: ChildState,
+): Promise<{ readonly turns: readonly Turn[]; readonly kept: Kept }> {
   const fold = new SessionFold();
   const kept: Kept = { args: new Map(), metadata: new Map(), reasoning: new Map(), children: new Map() };
   for (let after = 0; ; ) {
@@ -40,10 +88,15 @@ export async function recallConversation(
     if (last === undefined || last >= page.head) break;
     after = last;
   }
-  await keepChildren(fold.view.turns, kept, childState);
-  // What stands before the first prompt that is still kept belongs to no turn.
+  const { turns } = fold.view;
+  await keepChildren(turns, kept, childState);
+  return { turns, kept };
+}
+
+/** What stands before the first prompt that is still kept belongs to no turn. */
+function saidIn(turns: readonly Turn[], kept: Kept): readonly Said[] {
   const said: Said[] = [];
-  for (const turn of fold.view.turns) if (turn.number > 0) recallTurn(turn, kept, said);
+  for (const turn of turns) if (turn.number > 0) recallTurn(turn, kept, said);
   return said;
 }
 
@@ -75,11 +128,7 @@ function keep({ args, metadata, reasoning }: Kept, event: FoldedEvent): void {
 }
 
 /** A call of an agent is a session of its own, which tells what became of it when the turn was lost. */
-async function keepChildren(
-  turns: readonly Turn[],
-  { children }: Kept,
-  childState: (child: string) => Promise<SessionState | undefined>,
-): Promise<void> {
+async function keepChildren(turns: readonly Turn[], { children }: Kept, childState: ChildState): Promise<void> {
   for (const turn of turns) {
     if (turn.state !== 'lost') continue;
     for (const entry of turn.entries) {
@@ -186,6 +235,6 @@ function saidInStep({ messageId, text, thought, tools, slip }: Step, kept: Kept)
 function resultOf({ callId: id, name, state, result }: Tool, { children }: Kept): CallResult {
   const child = children.get(id);
   if (child !== undefined) return { id, name, ...child };
-  if (result === undefined) return { id, name, text: 'lost: it may or may not have been done', failed: true };
+  if (result === undefined) return { id, name, text: lostText, failed: true };
   return { id, name, ...resultIn(result), failed: state !== 'ok' };
 }

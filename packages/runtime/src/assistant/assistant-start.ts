@@ -3,6 +3,7 @@ import { AgentError, markerVariable } from '@concerto/agents';
 import { assert, type JsonObject } from '@concerto/base';
 import { Blobs, type EventLog } from '@concerto/log';
 import { McpFailure, McpServers, type ModelFailure } from '@concerto/models';
+import { outlivesOwner, requestsAbout } from '@concerto/session';
 import type { Catalog } from '../catalog.ts';
 import type { Clock, Environment, MintId } from '../ports.ts';
 import { ChildSessions } from '../session/child-sessions.ts';
@@ -11,9 +12,10 @@ import type { PoolKeeper } from '../session/pool-keeper.ts';
 import type { SessionStore } from '../session/session-store.ts';
 import type { StartWorker } from '../worker.ts';
 import { AssistantAgents } from './assistant-agents.ts';
+import type { CutShort } from './assistant-cut-short.ts';
 import { AssistantFiles } from './assistant-files.ts';
-import { AssistantHistory } from './assistant-history.ts';
-import { recallConversation } from './assistant-recall.ts';
+import { AssistantHistory, type Said } from './assistant-history.ts';
+import { recallConversation, recallCut } from './assistant-recall.ts';
 import { withAssistantParams } from './assistant-settings.ts';
 import type { AssistantSpec } from './assistant-spec.ts';
 import { agentTools, openTools, serverSettings } from './assistant-tools.ts';
@@ -74,7 +76,7 @@ export function assistantStarter(ports: AssistantPorts): StartWorker {
         ...(await openTools(assistant, ownTools, { names, open: servers, signal })),
       ];
       const tools = new Map(found.map((tool) => [tool.name, tool]));
-      const said = await recallConversation(log, session, async (child) => await store.state(child));
+      const { said, cutShort } = await recalled(log, store, session);
       const history = new AssistantHistory(said, assistant.contextTokens);
       const files = new AssistantFiles({ session, log, blobs: new Blobs(log, () => clock.now()) });
       const parts = { name, assistant, history, files, tools, agents, close, mintId, clock };
@@ -82,6 +84,11 @@ export function assistantStarter(ports: AssistantPorts): StartWorker {
       return new AssistantWorker({
         ...parts,
         marker: identity.marker,
+        cutShort,
+        outlives: async () => {
+          const state = await store.state(session);
+          return state !== undefined && outlivesOwner(state);
+        },
         ...(budget === undefined ? {} : { budget: (own) => new ChildrenBudget({ ...counted, ...own }) }),
       });
     } catch (cause) {
@@ -91,6 +98,18 @@ export function assistantStarter(ports: AssistantPorts): StartWorker {
     }
   };
 }
+
+/** The conversation so far, and the turn that an owner before us left in it. */
+async function recalled(log: EventLog, store: SessionStore, session: string): Promise<Recalled> {
+  const childState = async (child: string) => await store.state(child);
+  const state = await store.state(session);
+  if (state?.turn.active !== true) return { said: await recallConversation(log, session, childState) };
+  const { said, cut } = await recallCut(log, session, childState);
+  const asked = new Map(cut.calls.map(({ id }) => [id, requestsAbout(state, id)] as const));
+  return { said, cutShort: { ...cut, asked } };
+}
+
+type Recalled = { readonly said: readonly Said[]; readonly cutShort?: CutShort };
 
 /** As this session has it. */
 function assistantOf(name: string, spec: AssistantSpec, params: JsonObject = {}): AssistantSpec {

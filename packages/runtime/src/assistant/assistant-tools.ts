@@ -17,6 +17,8 @@ export type AssistantTool = ModelTool & {
   readonly asks: boolean;
   readonly run: AssistantFunction['run'];
   readonly leave?: AssistantFunction['leave'];
+  /** Run again from its beginning it does nothing twice. */
+  readonly repeats?: boolean;
   /** The session that a call of it is. */
   readonly opens?: (callId: string) => string;
 };
@@ -74,6 +76,8 @@ export function agentTools(
         parameters: taskParameters,
         asks: rule === 'ask',
         opens: (callId) => agents.idOf(callId),
+        // The call is a session, which is opened once.
+        repeats: true,
         run: async (args, { callId, signal, status }) => {
           const task = Task.safeParse(args);
           if (!task.success) throw new Error('the arguments do not fit: prompt: is a text that says what to do');

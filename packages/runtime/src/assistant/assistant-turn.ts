@@ -1,5 +1,6 @@
 import { type Json, type JsonObject, nearest } from '@concerto/base';
 import type { AgentEvent } from '@concerto/protocol';
+import { type CutStep, lostText } from './assistant-cut-short.ts';
 import type { AssistantFiles } from './assistant-files.ts';
 import type { AssistantCall, AssistantHistory, CallResult, Utterance } from './assistant-history.ts';
 import { failureEvents, isObject, resultEvent, textWithFiles, WithFiles, withFilesOf } from './assistant-result.ts';
@@ -55,12 +56,16 @@ export class TurnFailure extends Error {
   }
 }
 
-/** Asks the model and runs what it calls until it has nothing more to call; resolves with the result's fields. */
-export async function runTurn(turn: AssistantTurn): Promise<JsonObject> {
+/**
+ * Asks the model and runs what it calls until it has nothing more to call; resolves with the result's fields. One that
+ * was cut short goes on with the calls of its last step.
+ */
+export async function runTurn(turn: AssistantTurn, cut?: CutStep): Promise<JsonObject> {
   const { history, spec } = turn;
   const limit = spec.maxSteps ?? stepsMax;
   try {
-    for (let steps = 0, slips = 0; steps < limit; steps++) {
+    if (cut !== undefined && cut.calls.length > 0) await goOnWithCalls(turn, cut);
+    for (let steps = cut?.steps ?? 0, slips = 0; steps < limit; steps++) {
       await turn.boundary();
       hearSteered(turn);
       await compact(turn);
@@ -170,8 +175,27 @@ function named(turn: AssistantTurn, reply: StepReply): StepReply {
 
 /** All are on record before the first runs; some run side by side, and every one gets a result, in the order of the calls. */
 async function runCalls(turn: AssistantTurn, { calls, messageId }: TakenStep): Promise<void> {
-  const results = calls.map(({ id, name }): CallResult => ({ id, name, text: notRun, failed: true }));
-  const waiting = [...calls.entries()];
+  await workOffCalls(turn, calls, new Map(), async () => {
+    await turn.boundary().finally(() => turn.voice.show(...calls.map((call) => callEvent(turn, call, messageId))));
+    // A function may change the world: that it was called is known even if we are gone a moment later.
+    await turn.voice.recorded(turn.signal);
+  });
+}
+
+async function goOnWithCalls(turn: AssistantTurn, { calls, results, lost }: CutStep): Promise<void> {
+  for (const call of lost) turn.voice.show(...failureEvents(call, lostText, 'failed'));
+  await workOffCalls(turn, calls, results);
+}
+
+/** Those without a result are run. */
+async function workOffCalls(
+  turn: AssistantTurn,
+  calls: readonly AssistantCall[],
+  known: ReadonlyMap<string, CallResult>,
+  announce?: () => Promise<void>,
+): Promise<void> {
+  const results = calls.map(({ id, name }) => known.get(id) ?? { id, name, text: notRun, failed: true });
+  const waiting = [...calls.entries()].filter(([, { id }]) => !known.has(id));
   const workOff = async (): Promise<void> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       const [index, call] = next;
@@ -180,9 +204,7 @@ async function runCalls(turn: AssistantTurn, { calls, messageId }: TakenStep): P
     }
   };
   try {
-    await turn.boundary().finally(() => turn.voice.show(...calls.map((call) => callEvent(turn, call, messageId))));
-    // A function may change the world: that it was called is known even if we are gone a moment later.
-    await turn.voice.recorded(turn.signal);
+    await announce?.();
     await Promise.all(Array.from({ length: Math.min(callsAtOnce, calls.length) }, workOff));
   } finally {
     for (const [, call] of waiting) turn.voice.show(...failureEvents(call, notRun, 'cancelled'));

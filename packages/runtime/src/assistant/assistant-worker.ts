@@ -1,14 +1,16 @@
 import { AgentError, type AgentPrompt, type AgentSettings, type AgentVerb } from '@concerto/agents';
 import type { Json, JsonObject } from '@concerto/base';
 import { ModelFailure } from '@concerto/models';
+import type { Request } from '@concerto/session';
 import type { Clock, MintId } from '../ports.ts';
 import type { ChildrenBudget, ChildrenBudgetOptions } from '../session/children-budget.ts';
 import { MessageQueue } from '../session/message-queue.ts';
 import type { Suspend, Worker, WorkerAnswer, WorkerControl, WorkerOutput } from '../worker.ts';
 import type { AssistantAgents } from './assistant-agents.ts';
+import { type CutShort, type CutStep, cutStep } from './assistant-cut-short.ts';
 import type { AssistantFiles } from './assistant-files.ts';
-import { Gate, orAborted } from './assistant-gate.ts';
-import type { AssistantHistory, Utterance } from './assistant-history.ts';
+import { Gate, leftToNext, orAborted } from './assistant-gate.ts';
+import type { AssistantHistory } from './assistant-history.ts';
 import { resultText } from './assistant-result.ts';
 import { withAssistantParams } from './assistant-settings.ts';
 import { type AssistantSpec, assistantCapabilities } from './assistant-spec.ts';
@@ -37,6 +39,10 @@ export type AssistantParts = {
   /** The sessions that it opens. */
   readonly agents?: Pick<AssistantAgents, 'size' | 'control'>;
   readonly budget?: (own: Pick<ChildrenBudgetOptions, 'written' | 'hold'>) => ChildrenBudget;
+  /** A turn of an owner before us, which goes on. */
+  readonly cutShort?: CutShort | undefined;
+  /** Whether the next owner goes on with the turn that runs. */
+  readonly outlives?: () => Promise<boolean>;
 };
 
 /**
@@ -50,6 +56,8 @@ export class AssistantWorker implements Worker {
   readonly #voice: AssistantVoice;
   readonly #budget: ChildrenBudget | undefined;
   readonly #asked = new Map<string, (reply: Reply) => void>();
+  /** What was asked about a call under an owner before us, and is asked again. */
+  readonly #askedBefore = new Map<string, Request[]>();
   readonly #paused = new Gate();
   readonly #frozen = new Gate();
   /** The request to pause that is not yet confirmed. */
@@ -61,6 +69,8 @@ export class AssistantWorker implements Worker {
   /** How many of its works stand at a boundary. */
   #standing = 0;
   #isGone = false;
+  /** What it still says is of a turn that is not over: the next owner says it. */
+  #isLeft = false;
   #closed: Promise<void> | undefined;
   #assistant: AssistantSpec;
 
@@ -77,15 +87,37 @@ export class AssistantWorker implements Worker {
     };
     this.#budget = parts.budget?.({ written: () => this.output.read(), hold: () => this.#paused.close() });
     this.#tellModel();
+    if (parts.cutShort !== undefined) this.#goOnWith(parts.cutShort);
   }
 
   async prompt({ text, parts }: AgentPrompt): Promise<void> {
     if (this.#isGone) throw new AgentError('exited', this.#goneBecause);
     await this.#stopTurn();
+    this.#parts.history.add({ kind: 'user', text, ...(parts === undefined ? {} : { parts }) });
+    this.#begin();
+  }
+
+  #begin(cut?: CutStep): void {
     const turn = new AbortController();
     this.#turn = turn;
-    const said = { text, ...(parts === undefined ? {} : { parts }) };
-    this.#finished = this.#run(said, turn.signal).finally(() => this.#turnOver(turn));
+    this.#finished = this.#run(turn.signal, cut).finally(() => this.#turnOver(turn));
+  }
+
+  #goOnWith(cutShort: CutShort): void {
+    const cut = cutStep(cutShort, this.#parts.tools);
+    for (const [callId, requests] of cutShort.asked) this.#askedBefore.set(callId, [...requests]);
+    for (const { id } of cut.lost) this.#withdraw(id);
+    this.#steered.push(...cutShort.steered);
+    this.#begin(cut);
+  }
+
+  /** Nobody waits for what was asked about a call that is lost. */
+  #withdraw(callId: string): void {
+    for (const { requestId, event, state } of this.#askedBefore.get(callId) ?? []) {
+      if (state !== 'open') continue;
+      this.#push({ kind: 'suspend', id: requestId, event, requestId });
+      this.#push({ kind: 'withdrawn', id: requestId, reason: 'the call was lost with its owner' });
+    }
   }
 
   async answer(answer: WorkerAnswer): Promise<void> {
@@ -139,6 +171,7 @@ export class AssistantWorker implements Worker {
   }
 
   async stop(): Promise<void> {
+    this.#isLeft ||= this.#turn !== undefined && (await this.#parts.outlives?.()) === true;
     await this.#stopTurn();
     this.#budget?.close();
     this.#closed ??= this.#parts.close();
@@ -163,7 +196,7 @@ export class AssistantWorker implements Worker {
   }
 
   async #stopTurn(): Promise<void> {
-    this.#turn?.abort();
+    this.#turn?.abort(this.#isLeft ? leftToNext : undefined);
     await this.#finished;
     this.#goOn();
   }
@@ -190,11 +223,10 @@ export class AssistantWorker implements Worker {
   }
 
   /** Never rejects: what goes wrong ends the turn, with an error that says so. */
-  async #run(said: Utterance, signal: AbortSignal): Promise<void> {
+  async #run(signal: AbortSignal, cut: CutStep | undefined): Promise<void> {
     const { history, files, marker, tools, mintId, clock } = this.#parts;
     try {
-      history.add({ kind: 'user', ...said });
-      const fields = await runTurn({
+      const turn = {
         spec: this.#assistant,
         history,
         files,
@@ -215,7 +247,8 @@ export class AssistantWorker implements Worker {
           this.#turn = undefined;
           return true;
         },
-      });
+      };
+      const fields = await runTurn(turn, cut);
       this.#say({ ...fields, type: 'result' });
     } catch (cause) {
       this.#turn = undefined;
@@ -237,7 +270,8 @@ export class AssistantWorker implements Worker {
     this.#questions += 1;
     const id = `ask-${this.#questions}`;
     const answered = new Promise<Reply>((resolve) => this.#asked.set(id, resolve));
-    this.#push({ kind: 'suspend', id, event });
+    const before = event.callId === undefined ? undefined : this.#askedBefore.get(event.callId)?.shift();
+    this.#push({ kind: 'suspend', id, event, requestId: before?.requestId });
     if (this.#paused.isClosed) this.#confirmPause();
     try {
       const reply = await orAborted(answered, signal);
@@ -256,7 +290,7 @@ export class AssistantWorker implements Worker {
   }
 
   #push(output: WorkerOutput): void {
-    if (!this.#isGone) this.output.push(output);
+    if (!this.#isGone && !this.#isLeft) this.output.push(output);
   }
 }
 

@@ -160,7 +160,7 @@ export class Hearing {
         return problem === undefined ? heard : { ...heard, shown: [this.#complaint(problem), ...heard.shown] };
       }
       case 'suspend':
-        return asked({ ...output.event, requestId: newId() });
+        return asked({ ...output.event, requestId: output.requestId ?? newId() });
       case 'usage':
         return {
           shown: [],

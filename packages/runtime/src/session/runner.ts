@@ -169,7 +169,8 @@ export class Runner {
     const looks = this.#sweeps++ % sweepsPerLook === 0;
     for (const [session, { slot, parent, called, restsUntil: until = 0, restsOn }] of unfinished) {
       if (this.#stopping) return;
-      const mayBeAlone = called === true || (parent !== undefined && !unfinished.has(parent));
+      const opener = parent === undefined ? undefined : unfinished.get(parent);
+      const mayBeAlone = called === true || opener === undefined || opener.idle === true;
       if (parent !== undefined && mayBeAlone) await this.#endIfAlone(session, parent);
       const heldUntil = this.#heldUntil.get(session) ?? 0;
       const isDue = until <= now || (looks && restsOn === true);
@@ -183,7 +184,7 @@ export class Runner {
   async #endIfAlone(session: string, parent: string): Promise<void> {
     const { store, clock, name } = this.#options;
     const state = await store.state(parent);
-    if (state?.end === undefined && (state?.kind !== 'assistant' || state.turn.active)) return;
+    if (state === undefined || (state.end === undefined && (state.kind === 'agent' || state.turn.active))) return;
     await store.execute(session, { type: 'finish', at: clock.now(), actor: `runner:${name}` });
   }
 

@@ -284,8 +284,9 @@ export class SessionActor {
         ...(version === undefined ? {} : { version }),
         ...(sandbox === undefined ? {} : { sandbox }),
       });
-      // A program goes on with the turn that its last owner left.
+      // A program or an assistant goes on with the turn that its last owner left.
       if (state?.turn.active === true) live.turn = state.turn.number;
+      if (state?.turn.active === true && this.#owned.entry.kind === 'assistant') this.#timeouts.turnStarted();
     }
     writer.hears(live.number);
     const { mintId, clock, log } = this.#ports;

@@ -66,13 +66,13 @@ export function eventEntry(event: PublicEvent, at: string): NewEntry {
 
 /** A program runs without a place of the pool. */
 function unfinishedRow(state: SessionState): JsonObject {
-  const { kind, slot, parent, supervises, code, rests } = state;
+  const { kind, slot, parent, supervises, code, rests, turn } = state;
   const until = restsUntil(state);
   return {
     ...(until === undefined ? {} : { restsUntil: until }),
     ...(rests?.on === undefined ? {} : { restsOn: true }),
     slot: slot.kind,
-    ...(kind === 'program' ? { unpooled: true } : {}),
+    ...(kind === 'program' ? { unpooled: true, ...(turn.active ? {} : { idle: true }) } : {}),
     // A supervisor ends by itself when what it supervises does.
     ...(parent === undefined || supervises !== undefined
       ? {}
@@ -83,7 +83,11 @@ function unfinishedRow(state: SessionState): JsonObject {
 /** The list's row, and what runners look through; the latter only when it says something new, since every page counts. */
 function indexDocuments(id: string, before: SessionState | undefined, state: SessionState): readonly DocumentWrite[] {
   const view = sessionView(state, 0);
-  const same = before?.slot.kind === state.slot.kind && before.end === state.end && before.rests === state.rests;
+  const same =
+    before?.slot.kind === state.slot.kind &&
+    before.end === state.end &&
+    before.rests === state.rests &&
+    (state.kind !== 'program' || before.turn.active === state.turn.active);
   const row: DocumentWrite = {
     collection: state.parent === undefined ? sessionsCollection : childrenCollection,
     key: id,

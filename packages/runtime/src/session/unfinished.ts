@@ -9,6 +9,8 @@ const Unfinished = z.looseObject({
   parent: z.string().optional(),
   /** It is a call of an assistant, and lives no longer than the turn of that. */
   called: z.boolean().optional(),
+  /** No run of it is under way, so nobody works for it. */
+  idle: z.boolean().optional(),
   /** Nobody need own it before then. */
   restsUntil: z.number().optional(),
   /** It waits on sessions that wait for people. */

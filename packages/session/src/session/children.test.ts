@@ -96,11 +96,70 @@ describe('programs', () => {
     expect(runningPrompt(story.state)).toBeUndefined();
   });
 
+  test('10.5 one that nobody works on just now can be interrupted: its turn and its questions are over', () => {
+    const story = new Story().running({ kind: 'program' }).question('q1');
+    story.report({ type: 'released', reason: 'it rests', rests: {} }).control('interrupt');
+    expect(story.status).toBe('interrupted');
+    expect(story.state.turn.active).toBe(false);
+    expect(story.refusal({ type: 'answer', requestId: 'q1', response: 1 }).code).toBe('withdrawn');
+  });
+
   test('10.7 a message tells how far the turn has come that it began', () => {
     const story = new Story().running();
     expect(promptProgress(story.state, 'first')).toBe('running');
     expect(promptProgress(story.state, 'never')).toBe('waiting');
     story.report({ type: 'process-exited', error: { code: 'exited', message: 'gone' } });
     expect(promptProgress(story.state, 'first')).toBe('over');
+  });
+});
+
+describe('assistants', () => {
+  const assistant = { kind: 'assistant' } as const;
+
+  test('10.5 one that has asked somebody goes on with the next owner; what was answered meanwhile it hears', () => {
+    for (const lose of [
+      (story: Story) => story,
+      (story: Story) => story.report({ type: 'released', reason: 'the server is stopping' }),
+    ]) {
+      const story = lose(new Story().running(assistant).question('q1'));
+      expect(story.status).toBe('waitingForInput');
+      story.claim(2);
+      expect(story.state.slot.kind).toBe('held');
+      expect(story.commands.at(-1)).toMatchObject({ type: 'start', epoch: 2 });
+      story.answer('q1').ready();
+      story.question('q1');
+      expect(story.commands.at(-1)).toMatchObject({ type: 'answer', requestId: 'q1', response: 'yes' });
+      expect(story.eventTypes().filter((type) => type === 'waitForInput')).toHaveLength(1);
+      story.report({ type: 'answer-delivered', requestId: 'q1' }).result();
+      expect([story.status, story.state.turn.number]).toEqual(['idle', 1]);
+    }
+  });
+
+  test('10.5 one that is not asking anybody is lost with its owner, and so is one that is to end', () => {
+    expect(new Story().running(assistant).claim(2).status).toBe('interrupted');
+    const answered = new Story().running(assistant).question('q1').answer('q1');
+    answered.report({ type: 'answer-delivered', requestId: 'q1' });
+    expect(answered.claim(2).status).toBe('interrupted');
+    expect(new Story().running(assistant).question('q1').control('interrupt').claim(2).status).toBe('interrupted');
+    expect(new Story().running(assistant).question('q1').control('cancel').claim(2).status).toBe('cancelled');
+  });
+
+  test('10.5 one that is paused waits on, takes the answer, and goes on with the resume', () => {
+    const story = new Story().running(assistant).question('q1').control('pause', 'p').claim(2);
+    expect(story.status).toBe('paused');
+    expect(story.state.agentProcess.kind).toBe('none');
+    story.answer('q1').control('resume', 'r');
+    expect(story.commands.at(-1)).toMatchObject({ type: 'start', epoch: 2 });
+    story.ready();
+    expect(story.commands.at(-1)).toMatchObject({ type: 'answer', requestId: 'q1', response: 'yes' });
+  });
+
+  test('10.5 one whose question ran out while nobody was there is started all the same', () => {
+    const story = new Story().running(assistant).question('q1').claim(2);
+    story.report({ type: 'request-withdrawn', requestId: 'q1', reason: 'nobody answered', incarnation: 2 });
+    expect(story.state.agentProcess.kind).toBe('starting');
+    story.report({ type: 'start-failed', error: { code: 'spawn-failed', message: 'no key' } });
+    expect(story.status).toBe('interrupted');
+    expect(story.state.slot.kind).toBe('none');
   });
 });

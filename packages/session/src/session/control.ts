@@ -15,8 +15,8 @@ import {
 } from './limits.ts';
 import type { Refusal, Wish } from './session-command.ts';
 import type { SessionState } from './session-state.ts';
-import { confirmControl, endCancelled, withdrawRequests } from './settle.ts';
-import { announces, openRequests, statusOf } from './status.ts';
+import { confirmControl, endCancelled, endTurn, withdrawRequests } from './settle.ts';
+import { announces, isCutShort, openRequests, statusOf } from './status.ts';
 
 /** When the first step of each request's ladder is due. */
 function firstDeadlineMs(state: SessionState, kind: LifecycleVerb): number {
@@ -112,6 +112,8 @@ function confirmHere(draft: Draft, kind: LifecycleVerb): void {
     endCancelled(draft, 'domain');
     return;
   }
+  // Of a turn that nobody works on just now nobody else can say that it is over.
+  if (kind === 'interrupt' && isCutShort(draft.state)) endTurn(draft, 'interrupted');
   confirmControl(draft, 'domain');
   wake(draft);
 }

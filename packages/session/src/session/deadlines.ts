@@ -20,7 +20,7 @@ import { mindBudget } from './mind-budget.ts';
 import { askedOf, passOn } from './route.ts';
 import type { SessionState } from './session-state.ts';
 import { confirmControl, endCancelled, endTurn, loseProcess } from './settle.ts';
-import { needsProcess, openRequests, statusOf } from './status.ts';
+import { isCutShort, needsProcess, openRequests, statusOf } from './status.ts';
 import { madeRoomText } from './view.ts';
 
 type Deadline = { readonly at: number } & (
@@ -285,10 +285,10 @@ export function makeRoom(draft: Draft, madeRoomFor: string): void {
 
 /** Without a process, and without anything for which it would start one, a session holds no slot. */
 export function yieldSlot(draft: Draft): void {
-  const { end, agentProcess, slot, hold, kind, turn } = draft.state;
+  const { end, agentProcess, slot, hold } = draft.state;
   if (end !== undefined || slot.kind !== 'held' || agentProcess.kind !== 'none') return;
-  // A program in its turn takes no place of the pool, and somebody must own it to take what it is answered while it is held.
-  if (kind === 'program' && turn.active) return;
+  // Somebody must own it, to take what it is answered while it is held.
+  if (isCutShort(draft.state)) return;
   if (needsProcess(draft.state) && hold === undefined) return;
   record(draft, { type: 'parked', reason: 'it has no process' });
 }

@@ -263,8 +263,8 @@ function requestOpened(draft: Draft, report: ReportOf<'request-opened'>): void {
     return;
   }
   if (find(state.requests, requestId) !== undefined) {
-    if (state.kind === 'program') askedAgain(draft, report);
-    else ignore(draft, report, 'this request id was used before');
+    if (state.kind === 'agent') ignore(draft, report, 'this request id was used before');
+    else askedAgain(draft, report);
     return;
   }
   confirmDelivery(draft);
@@ -295,7 +295,7 @@ function answerDelivered(draft: Draft, report: ReportOf<'answer-delivered'>): vo
   draft.acks.push({ type: 'answer_ack', requestId, epoch });
 }
 
-/** A program that goes on asks what it had asked before: nobody is asked twice, and what was answered it hears. */
+/** Whoever goes on asks what it had asked before: nobody is asked twice, and what was answered it hears. */
 function askedAgain(draft: Draft, { requestId, incarnation }: ReportOf<'request-opened'>): void {
   const known = find(draft.state.requests, requestId);
   if (known?.state === 'answered' && known.given !== undefined) {

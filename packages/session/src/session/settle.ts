@@ -83,7 +83,8 @@ export type LostProcess = {
 export function loseProcess(draft: Draft, lost: LostProcess): void {
   const { agentProcess, turn } = draft.state;
   if (agentProcess.kind === 'none') return;
-  if (outlives(draft.state, lost.why)) return passOn(draft, { incarnation: agentProcess.incarnation, why: lost.why });
+  if (changesOwner(lost.why) && outlivesOwner(draft.state))
+    return passOn(draft, { incarnation: agentProcess.incarnation, why: lost.why });
   const before = draft.state;
   const wasStarting = agentProcess.kind === 'starting';
   const turnLost = turn.active;
@@ -125,12 +126,18 @@ function whatWasLost({ turn, requests }: SessionState, { queue }: SessionState):
   ].join(', ');
 }
 
-/** A program goes on from its journal with the next owner, as long as nobody wants it to end. */
-function outlives(state: SessionState, why: Loss): boolean {
-  return state.kind === 'program' && changesOwner(why) && state.turn.active && !wasAsked(state);
+/**
+ * Its turn is in the log, and nobody wants it to end: a program's is in its journal; an assistant's is all there while
+ * it asks somebody, since then its model is not at work.
+ */
+export function outlivesOwner(state: SessionState): boolean {
+  const { kind, turn, requests } = state;
+  if (!turn.active || wasAsked(state)) return false;
+  const isAsking = [...requests.live.values()].some((request) => !isBudgetRequest(request));
+  return kind === 'program' || (kind === 'assistant' && isAsking);
 }
 
-/** Its turn goes on, and whatever it asked stays asked. Its prompt is in the journal, or read again from the queue. */
+/** Its turn goes on, and whatever it asked stays asked. Its prompt is in the log, or read again from the queue. */
 function passOn(draft: Draft, { incarnation, why }: { readonly incarnation: number; readonly why: Loss }): void {
   record(draft, { type: 'process-lost', incarnation, why });
   const entry = flyingEntry(draft.state.queue);

@@ -1,5 +1,5 @@
 import type { LifecycleVerb, SessionStatus, SuspendEvent } from '@concerto/protocol';
-import { find } from '../archive.ts';
+import { closedValues, find } from '../archive.ts';
 import { hasPending } from '../queue/queue.ts';
 import type { Request, SessionState } from './session-state.ts';
 
@@ -33,6 +33,13 @@ export function openRequests(state: SessionState): readonly Request[] {
   return [...state.requests.live.values()].filter((request) => request.state === 'open');
 }
 
+/** All that was asked about a call, oldest first. */
+export function requestsAbout({ requests }: SessionState, callId: string): readonly Request[] {
+  return [...closedValues(requests), ...requests.live.values()]
+    .filter(({ event }) => event.callId === callId)
+    .toSorted((a, b) => a.since - b.since);
+}
+
 /** All that it waits for are answers of people: nothing comes of it by itself. */
 export function waitsForPeople(state: SessionState): boolean {
   if (state.end !== undefined || state.control !== undefined || !state.turn.active) return false;
@@ -53,11 +60,15 @@ export function isSettled(state: SessionState, requestId: string): boolean {
   return request !== undefined && request.state !== 'open';
 }
 
-/** Something is to be done and nothing is there to do it: never started, or messages wait for the next process. */
+/** Something is to be done and nothing is there to do it: never started, messages wait, or a turn is to be gone on with. */
 export function needsProcess(state: SessionState): boolean {
   if (state.agentProcess.kind !== 'none') return false;
-  const isCutShort = state.kind === 'program' && state.turn.active;
-  return state.incarnations === 0 || hasPending(state.queue) || isCutShort;
+  return state.incarnations === 0 || hasPending(state.queue) || isCutShort(state);
+}
+
+/** Nobody works on its turn, which did not end with whoever did: the log has it. */
+export function isCutShort({ kind, agentProcess, turn }: SessionState): boolean {
+  return kind !== 'agent' && agentProcess.kind === 'none' && turn.active;
 }
 
 /** Whether the agent itself does it when told. One that could stop but not be told to go on would stop for ever. */
