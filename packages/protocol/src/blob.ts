@@ -14,7 +14,8 @@ export const BlobRef = z.strictObject({
 export type BlobRef = z.infer<typeof BlobRef>;
 
 /** What a store keeps about one; its bytes stand in pieces of their own. */
-export const BlobHead = z.extend(z.omit(BlobRef, { handle: true }), {
+export const BlobHead = z.looseObject({
+  ...z.omit(BlobRef, { handle: true }).shape,
   /** Under which its pieces stand. */
   upload: z.string(),
   pieces: z.int().check(z.nonnegative()),
@@ -24,4 +25,4 @@ export const BlobHead = z.extend(z.omit(BlobRef, { handle: true }), {
 export type BlobHead = z.infer<typeof BlobHead>;
 
 /** An upload that is under way, or was cut. */
-export const BlobUpload = z.strictObject({ at: z.int() });
+export const BlobUpload = z.looseObject({ at: z.int() });

@@ -28,9 +28,19 @@ export type TokenAdded = z.infer<typeof TokenAdded>;
 const envelope = { at: z.int(), actor: z.string().check(z.minLength(1)) };
 const digest = z.string().check(z.regex(/^[0-9a-f]{64}$/));
 
-/** Who may call, as it is stored: digests of what they show, as a header and as a cookie. */
+/**
+ * Who may call, as it is stored: digests of what they show, as a header and as a cookie. A newer version may know roles
+ * that this one does not.
+ */
 export const PersonRecord = z.discriminatedUnion('type', [
-  z.strictObject({ ...envelope, type: z.literal('token-added'), ...Person.shape, token: digest, cookie: digest }),
+  z.strictObject({
+    ...envelope,
+    type: z.literal('token-added'),
+    name: z.string(),
+    role: z.string(),
+    token: digest,
+    cookie: digest,
+  }),
   z.strictObject({ ...envelope, type: z.literal('token-revoked'), name: z.string() }),
 ]);
 export type PersonRecord = z.infer<typeof PersonRecord>;

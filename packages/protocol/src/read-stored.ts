@@ -3,11 +3,18 @@ import type * as z from 'zod/mini';
 /** What a newer version may have added to one stored thing; more is not a newer version. */
 const unknownMax = 64;
 
+/** A shape of whatever kind. */
+type Readable<T> = {
+  safeParse(
+    value: unknown,
+  ): { readonly success: true; readonly data: T } | { readonly success: false; readonly error: z.core.$ZodError };
+};
+
 /**
  * Reads what was stored. A field that is not known here was written by a newer version beside us: it stays in the log
  * and is left out here, so that one new field does not close the session to every older process.
  */
-export function readStored<T>(schema: z.ZodMiniType<T>, value: unknown): T {
+export function readStored<T>(schema: Readable<T>, value: unknown): T {
   let read = schema.safeParse(value);
   if (read.success) return read.data;
   const copy: unknown = JSON.parse(JSON.stringify(value));

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { replaceableLog } from '@concerto/log/testing';
-import type { Rule } from '@concerto/protocol';
+import type { PutRules, Rule } from '@concerto/protocol';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type CatalogEntry, catalogOf, RuleBook } from '../src/index.ts';
 import { openStage, type Stage } from './session-stage.ts';
@@ -204,4 +204,36 @@ test('a version of a store that came back with less may mean other rules', async
   await elsewhere.put({ rules: [{ decide: 'deny', tool: 'Bash' }], version: 0 }, 'user:ann');
   expect(await decides()).toBe('deny');
   expect((await here.list()).rules).toMatchObject([{ decide: 'deny' }]);
+});
+
+test('a rule of a newer version allows nothing here, denies what the rest of it fits, and stays as it is', async () => {
+  const { log } = replaceableLog();
+  const book = new RuleBook({ log, catalog: catalogOf([]), mintId: (prefix) => prefix });
+  const stored = [
+    { id: 'one', decide: 'allow', tool: 'Bash', within: 'office hours' },
+    { id: 'two', decide: 'deny', tool: 'Read', within: 'office hours' },
+    { id: 'three', decide: 'allow', tool: 'Edit' },
+  ];
+  const written = async (): Promise<unknown> => {
+    const { entries } = await log.read({ session: '@rules', stream: 'domain', after: 0, limit: 10 });
+    return JSON.parse(entries.at(-1)?.data ?? '').rules;
+  };
+  const data = JSON.stringify({ type: 'rules-put', rules: stored });
+  await log.append({ session: '@rules', streams: [{ stream: 'domain', entries: [{ type: 'rules-put', data }] }] });
+  const decides = async (tool: string): Promise<string> =>
+    (await book.try({ agent: 'asks', request: { tool } })).decision;
+  expect([await decides('Bash'), await decides('Read'), await decides('Edit')]).toEqual(['pass', 'deny', 'allow']);
+  const { rules, version } = await book.list();
+  expect(rules.map(({ warning }) => warning)).toEqual([
+    expect.stringContaining('within is not known here'),
+    expect.stringContaining('within is not known here'),
+    undefined,
+  ]);
+  const others = stored.slice(0, 2).map(({ within: _within, ...rule }) => rule);
+  expect(await book.put({ rules: [...others] as PutRules['rules'], version }, 'user:ann')).toMatchObject({ ok: true });
+  await book.remember(
+    { decide: 'allow', tool: 'Grep' },
+    { agent: 'asks', addedBy: 'user:ann', from: { session: 's', requestId: 'r' } },
+  );
+  expect(await written()).toMatchObject([stored[0], stored[1], { tool: 'Grep' }]);
 });

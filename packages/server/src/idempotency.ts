@@ -9,7 +9,7 @@ import type { OnNode } from './server-context.ts';
 const keepMs = 24 * 60 * 60 * 1000;
 const keyLengthMax = 200;
 
-const Kept = z.strictObject({ fingerprint: z.string(), status: z.number().int(), body: z.string() });
+const Kept = z.looseObject({ fingerprint: z.string(), status: z.number().int(), body: z.string() });
 
 /** What a route makes of a request; `key` seeds ids, so that even a crash between acting and answering repeats nothing. */
 export type Idempotent = { readonly key: string | undefined };

@@ -1,11 +1,11 @@
-import { OverviewEvent } from '@concerto/protocol';
+import { OverviewEvent, readStored } from '@concerto/protocol';
 import * as z from 'zod';
 
 export const noticeKinds = ['request', 'failed', 'budget'] as const;
 export type NoticeKind = (typeof noticeKinds)[number];
 
 /** What somebody is told, once: the id is made of what it is about. */
-export const Notice = z.strictObject({
+export const Notice = z.looseObject({
   id: z.string(),
   type: z.enum(noticeKinds),
   /** When it came to be so. */
@@ -22,7 +22,7 @@ export const Notice = z.strictObject({
 export type Notice = z.infer<typeof Notice>;
 
 /** `done`: who has it already, where there are several to tell. */
-const Owed = z.strictObject({
+const Owed = z.looseObject({
   notice: Notice,
   attempts: z.number().int(),
   notBefore: z.number(),
@@ -31,7 +31,7 @@ const Owed = z.strictObject({
 export type Owed = z.infer<typeof Owed>;
 
 /** All that has to be known after a restart: how far the stream was read, who waits, what is owed and what was told. */
-export const NoticeState = z.strictObject({
+export const NoticeState = z.looseObject({
   position: z.number().int(),
   waiting: z.array(Notice),
   owed: z.array(Owed),
@@ -51,9 +51,17 @@ const Stamped = z.looseObject({ at: z.string() });
 export function noticed(state: NoticeState, entry: { readonly position: number; readonly data: string }): NoticeState {
   const json: unknown = JSON.parse(entry.data);
   const { at, seq: _seq, ...rest } = Stamped.parse(json);
-  const parsed = OverviewEvent.safeParse(rest);
+  const event = eventIn(rest);
   const next = { ...state, position: entry.position };
-  return parsed.success ? after(next, parsed.data, at) : next;
+  return event === undefined ? next : after(next, event, at);
+}
+
+function eventIn(stored: unknown): OverviewEvent | undefined {
+  try {
+    return readStored(OverviewEvent, stored);
+  } catch {
+    return undefined; // Of a newer version that tells of something else.
+  }
 }
 
 function after(state: NoticeState, event: OverviewEvent, at: string): NoticeState {

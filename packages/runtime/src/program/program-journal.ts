@@ -1,5 +1,6 @@
 import type { ProcessIdentity } from '@concerto/agents';
 import type { IrModule } from '@concerto/ir';
+import { readStored } from '@concerto/protocol';
 import { SnapshotError } from '@concerto/vm';
 import * as z from 'zod';
 import { JournalError, type JournalMarks, type JournalTape } from './journal-file.ts';
@@ -313,16 +314,16 @@ export class ProgramJournal {
     }
   }
 
-  #parse<Schema extends z.core.$ZodType>(text: string, schema: Schema): z.output<Schema> {
+  #parse<T>(text: string, schema: z.ZodType<T>): T {
     const { path } = this.#file;
     try {
-      return z.parse(schema, JSON.parse(this.#secrets.restore(text)));
+      return readStored(schema, JSON.parse(this.#secrets.restore(text)));
     } catch (cause) {
       if (cause instanceof MissingSecret) {
         const why = `the journal ${path} has the value of ${cause.variable} struck out: set ${cause.variable} as it was`;
         throw new JournalError('secret', why, cause);
       }
-      throw new JournalError('damaged', `line ${this.#file.line} of ${path} is not one of a journal`, cause);
+      throw new JournalError('damaged', `line ${this.#file.line} of the journal ${path} is none of a journal`, cause);
     }
   }
 

@@ -11,10 +11,10 @@ const markEveryMarks = 4;
 /** A program that holds more than this is replayed from the start. */
 const markMax = 8 * 1024 * 1024;
 
-const Begin = z.strictObject({ run: z.string() });
-const Marked = z.strictObject({ run: z.string(), mark: z.int() });
+const Begin = z.looseObject({ run: z.string() });
+const Marked = z.looseObject({ run: z.string(), mark: z.int() });
 /** `after`: the entry that the mark was written with stands somewhere after it. `first` and `bytes`: of the whole run. */
-const Kept = z.strictObject({
+const Kept = z.looseObject({
   run: z.string(),
   mark: z.int(),
   after: z.int(),

@@ -4,11 +4,11 @@ import type { EventLog } from '@concerto/log';
 import * as z from 'zod';
 import type { Tenure } from './tenure.ts';
 
-const Remembered = z.strictObject({
+const Remembered = z.looseObject({
   session: z.string(),
   epoch: z.number().int(),
   host: z.string(),
-  identity: z.strictObject({ pid: z.number().int(), startTime: z.string(), marker: z.string() }),
+  identity: z.looseObject({ pid: z.number().int(), startTime: z.string(), marker: z.string() }),
 });
 
 const collection = 'processes';

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { checkModule } from '@concerto/ir';
 import type { EventLog } from '@concerto/log';
+import { readStored } from '@concerto/protocol';
 import * as z from 'zod';
 import type { CatalogEntry, LoadedProgram } from '../catalog.ts';
 import { agentSpec } from '../program/agent-spec.ts';
@@ -73,7 +74,7 @@ const Stored = z.looseObject({
 });
 
 function readProgram(data: unknown): LoadedProgram {
-  const { module, projectDirectory, mockModels, limits } = Stored.parse(data);
+  const { module, projectDirectory, mockModels, limits } = readStored(Stored, data);
   const checked = checkModule(module);
   if (!checked.ok) throw new Error(`a stored program cannot be read: ${checked.error}`);
   return {

@@ -1,5 +1,5 @@
 import { assert } from '@concerto/base';
-import { AgentJournalEntry } from '@concerto/protocol';
+import { AgentJournalEntry, readStored } from '@concerto/protocol';
 import type { Message } from '../program/program-agent.ts';
 
 type Spoken = {
@@ -14,7 +14,7 @@ export type HeardEntry = Spoken | Exclude<AgentJournalEntry, { type: 'message' }
 export function readJournalEntry(data: string): HeardEntry {
   const stored: unknown = JSON.parse(data);
   if (isSpoken(stored)) return stored;
-  const entry = AgentJournalEntry.parse(stored);
+  const entry = readStored(AgentJournalEntry, stored);
   assert(entry.type !== 'message', 'a message that the schema takes is taken without it');
   return entry;
 }

@@ -1,28 +1,20 @@
 import { err, ok, type Result } from '@concerto/base';
 import type { EventLog } from '@concerto/log';
-import {
-  type PutRules,
-  type Rule,
-  type RuleList,
-  type RulesTried,
-  StoredRule,
-  type TryRules,
-} from '@concerto/protocol';
+import type { PutRules, Rule, RuleList, RulesTried, StoredRule, TryRules } from '@concerto/protocol';
 import { type NamedRule, RuleSet, ruleWarning, triedRequest } from '@concerto/rules';
-import * as z from 'zod';
 import type { Catalog, CatalogEntry } from '../catalog.ts';
 import type { MintId } from '../ports.ts';
 import { refusal, type ServiceRefusal } from './service-refusal.ts';
+import { inForce, type KeptRule, newerWarning, readStoredRules } from './stored-rules.ts';
 
 /** Not a session's id: no client can propose one with this character. */
 const rulesStream = '@rules';
-const Stored = z.looseObject({ rules: z.array(StoredRule) });
 const conflictsMax = 20;
 
 type Named = StoredRule & { readonly id: string };
-type StoreRules = { readonly rules: readonly Named[]; readonly version: number };
+type StoreRules = { readonly kept: readonly KeptRule[]; readonly version: number };
 
-const noRules: StoreRules = { rules: [], version: 0 };
+const noRules: StoreRules = { kept: [], version: 0 };
 
 export type RuleBookOptions = { readonly log: EventLog; readonly catalog: Catalog; readonly mintId: MintId };
 
@@ -42,7 +34,7 @@ export class RuleBook {
   }
 
   async list(): Promise<RuleList> {
-    const { rules, version } = await this.#read();
+    const { kept, version } = await this.#read();
     const manifest = [
       ...this.#options.catalog
         .list()
@@ -57,7 +49,12 @@ export class RuleBook {
           source: 'manifest' as const,
           ...warned(rule),
         })),
-        ...rules.map((rule) => ({ ...rule, id: `rule:store.${rule.id}`, source: 'store' as const, ...warned(rule) })),
+        ...kept.map((one) => ({
+          ...one.rule,
+          id: `rule:store.${one.rule.id}`,
+          source: 'store' as const,
+          ...warned(one.rule, newerWarning(one)),
+        })),
       ],
       version,
     };
@@ -85,9 +82,9 @@ export class RuleBook {
     { agent, ...origin }: { readonly agent: string } & Required<Pick<StoredRule, 'addedBy' | 'from'>>,
   ): Promise<void> {
     for (let attempt = 0; attempt < conflictsMax; attempt++) {
-      const { rules, version } = await this.#read();
+      const { kept, version } = await this.#read();
       const added = { ...rule, agent, ...origin, id: this.#options.mintId('rule') };
-      if (await this.#write([...rules, added], version)) return;
+      if (await this.#write([...kept.map((one) => one.rule), added], version)) return;
     }
     throw new Error(`the rules: ${conflictsMax} conflicts in a row`);
   }
@@ -104,11 +101,11 @@ export class RuleBook {
 
   /** What counts for the next request of an agent: the session's own, the agent's, the store's for it, and those for all. */
   async setFor(agent: string, sessions: readonly Rule[]): Promise<RuleSet> {
-    const { rules, version } = await this.#read();
+    const { kept, version } = await this.#read();
     const key = JSON.stringify([agent, version, sessions]);
     const known = this.#sets.get(key);
     if (known !== undefined) return known;
-    const set = this.#setOf(agent, sessions, rules);
+    const set = this.#setOf(agent, sessions, inForce(kept));
     if (this.#sets.size >= 100) this.#sets.clear();
     this.#sets.set(key, set);
     return set;
@@ -151,14 +148,17 @@ export class RuleBook {
     if (version === this.#known.version) return this.#known;
     const page = await log.read({ session: rulesStream, stream: 'domain', after: version - 1, limit: 1 });
     const [entry] = page.entries;
-    const rules = entry === undefined ? [] : Stored.parse(JSON.parse(entry.data)).rules;
-    this.#known = { version, rules: rules.map((rule, index) => ({ ...rule, id: rule.id ?? String(index + 1) })) };
+    this.#known = { version, kept: entry === undefined ? [] : readStoredRules(entry.data) };
     return this.#known;
   }
 
-  /** False when somebody else has written since. */
+  /** False when somebody else has written since. What is not known here of a rule stays with it. */
   async #write(rules: readonly Named[], version: number): Promise<boolean> {
-    const data = JSON.stringify({ type: 'rules-put', rules });
+    const { kept, version: known } = await this.#read();
+    if (known !== version) return false;
+    const unknown = new Map(kept.map((one) => [one.rule.id, one.unknown]));
+    const whole = rules.map((rule) => ({ ...unknown.get(rule.id), ...rule }));
+    const data = JSON.stringify({ type: 'rules-put', rules: whole });
     const appended = await this.#options.log.append({
       session: rulesStream,
       streams: [{ stream: 'domain', expected: version, entries: [{ type: 'rules-put', data }] }],
@@ -171,7 +171,7 @@ function ofEntry({ name, rules = [] }: CatalogEntry): readonly NamedRule[] {
   return rules.map((rule, index) => ({ id: `agents.${name}.${index + 1}`, rule }));
 }
 
-function warned(rule: Rule): { readonly warning?: string } {
-  const warning = ruleWarning(rule);
+function warned(rule: Rule, newer?: string): { readonly warning?: string } {
+  const warning = newer ?? ruleWarning(rule);
   return warning === undefined ? {} : { warning };
 }

@@ -1,7 +1,15 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { err, ok, type Result } from '@concerto/base';
 import type { EventLog } from '@concerto/log';
-import { type AddToken, type Person, PersonRecord, type TokenAdded, type TokenRow } from '@concerto/protocol';
+import {
+  type AddToken,
+  type Person,
+  PersonRecord,
+  Role,
+  readStored,
+  type TokenAdded,
+  type TokenRow,
+} from '@concerto/protocol';
 import { instanceSecret, keepInstanceSecret } from '../instance-secret.ts';
 
 const peopleStream = '@people';
@@ -19,7 +27,14 @@ export const ownPerson: KnownPerson = { name: ownName, role: 'owner', id: 0 };
 
 export type TokenRefusal = { readonly code: 'name_taken' | 'too_many_tokens'; readonly message: string };
 
-type Kept = KnownPerson & { readonly token: string; readonly cookie: string; readonly row: TokenRow };
+/** `row` is undefined where a newer version gave a role that is not known here: nobody can tell what it may. */
+type Kept = {
+  readonly id: number;
+  readonly name: string;
+  readonly token: string;
+  readonly cookie: string;
+  readonly row: TokenRow | undefined;
+};
 
 /**
  * Who may call beside the holder of the server's own token. The store has digests alone, of the token and of the
@@ -61,7 +76,7 @@ export class People {
   }
 
   list(): readonly TokenRow[] {
-    return [...this.#kept.values()].map(({ row }) => row);
+    return [...this.#kept.values()].flatMap(({ row }) => row ?? []);
   }
 
   async add({ name, role }: AddToken, by: string): Promise<Result<TokenAdded, TokenRefusal>> {
@@ -142,7 +157,7 @@ export class People {
         continue;
       }
       for (const { position, data } of entries) {
-        this.#apply(PersonRecord.parse(JSON.parse(data)), position);
+        this.#apply(readStored(PersonRecord, JSON.parse(data)), position);
         this.#position = position;
       }
       if (entries.length === 0 || this.#position >= head) break;
@@ -159,10 +174,13 @@ export class People {
       this.#byDigest.delete(`cookie:${old.cookie}`);
     }
     if (record.type === 'token-revoked') return;
-    const { role, token, cookie } = record;
-    const row = { name, role, addedAt: new Date(at).toISOString(), addedBy: actor };
+    const { token, cookie } = record;
+    const known = Role.safeParse(record.role);
+    const role = known.success ? known.data : undefined;
+    const row = role && { name, role, addedAt: new Date(at).toISOString(), addedBy: actor };
+    this.#kept.set(keyOf(name), { id, name, token, cookie, row });
+    if (role === undefined) return;
     const person = { name, role, id };
-    this.#kept.set(keyOf(name), { ...person, token, cookie, row });
     this.#byDigest.set(`token:${token}`, person);
     this.#byDigest.set(`cookie:${cookie}`, person);
   }
