@@ -79,6 +79,50 @@ test(
 );
 
 test(
+  'what is given to an agent starts, sends and cancels, and no wire lets it answer for a person',
+  async () => {
+    const agent = holding(await tokenOf('claude', 'agent'));
+    const ask = { type: 'approval', id: 1, description: 'rm -rf', tool: 'Bash', risk_level: 'high' };
+    const { id } = await agent.start({ agent: 'puppet', prompt: steps({ ask }, { tell: 'answer' }) });
+    const { requestId } = (await agent.until(id, (event) => event.type === 'queryConsent')).at(-1);
+    const approval = { id: requestId, approved: true };
+    const tool = { type: 'dynamic-tool', toolName: 'ask', toolCallId: 'x', state: 'approval-responded', approval };
+    const said = { id, messages: [{ id: 'a', role: 'assistant', parts: [tool] }] };
+    const resume = [{ interruptId: requestId, status: 'resolved', payload: { approved: true } }];
+    const run = { threadId: id, runId: 'r', messages: [], tools: [], context: [], state: {}, resume };
+    const answers: [string, object][] = [
+      [`/api/sessions/${id}/requests/${requestId}`, { response: true }],
+      [`/api/agent/${id}/input`, { request_id: requestId, response: true }],
+      [`/api/agui/${id}`, run],
+      ['/api/chat', said],
+      [`/v1beta1/sessions/${id}:resume`, { interactionId: requestId, consent: true }],
+    ];
+    for (const [path, body] of answers) {
+      expect([path, (await agent.post(path, body)).body]).toMatchObject([path, { status: 403, needs: 'member' }]);
+    }
+    const arguments_ = { session: id, request: requestId, response: true };
+    const mcp = {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name: 'answer_request', arguments: arguments_ },
+    };
+    const accept = { accept: 'application/json, text/event-stream' };
+    expect(JSON.stringify((await agent.post('/mcp', mcp, accept)).body)).toContain('forbidden');
+    expect((await agent.call('PUT', `/api/sessions/${id}/supervisor`, { supervisor: null })).status).toBe(403);
+    expect((await agent.post(`/api/sessions/${id}/settings`, { params: {} })).status).toBe(403);
+    expect((await agent.call('PUT', '/api/rules', { rules: [], version: 0 })).status).toBe(403);
+    expect((await api.get(`/api/sessions/${id}/requests`)).body.requests).toHaveLength(1);
+    // The same words are taken of somebody who may.
+    expect((await api.post(`/api/sessions/${id}/requests/${requestId}`, { response: true })).status).toBe(200);
+    expect((await agent.post(`/api/sessions/${id}/messages`, { content: 'more' })).status).toBe(202);
+    expect((await agent.post(`/api/sessions/${id}/cancel`)).status).toBe(202);
+    await api.untilStatus(id, 'cancelled');
+  },
+  aMachineUnderLoadMs,
+);
+
+test(
   'a revoked token ends the streams that it has open',
   async () => {
     const dora = await tokenOf('dora', 'observer');

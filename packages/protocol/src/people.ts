@@ -1,7 +1,10 @@
 import * as z from 'zod/mini';
 
-/** `observer` reads; `member` starts, sends, answers and controls; `owner` also sets how things are done. */
-export const Role = z.enum(['observer', 'member', 'owner']);
+/**
+ * Each may what those before it may: `observer` reads; `agent` starts, sends and controls, and never answers for a person;
+ * `member` answers too; `owner` also sets how things are done.
+ */
+export const Role = z.enum(['observer', 'agent', 'member', 'owner']);
 export type Role = z.infer<typeof Role>;
 
 export const PersonName = z

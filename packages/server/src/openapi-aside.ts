@@ -37,7 +37,7 @@ export const asideSchemas = {
 /** What is asked about sessions beside their work. */
 export const asideOperations = {
   'post /api/sessions/{id}/fork': {
-    role: 'member',
+    role: 'agent',
     summary: 'A new session with what was said in it, up to an event',
     body: ForkSession,
     status: 201,

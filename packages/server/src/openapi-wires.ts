@@ -47,7 +47,7 @@ export const wireOperations: Readonly<Record<string, Operation>> = {
     stream: true,
   },
   'post /api/chat': {
-    role: 'member',
+    role: 'agent',
     summary: 'AI SDK: what was said and answered, then the UI message stream of what follows',
     body: ChatInput,
     query: ['agent', 'program', 'assistant', 'template'],
@@ -64,7 +64,7 @@ export const wireOperations: Readonly<Record<string, Operation>> = {
     answer: ChatMessages,
   },
   'post /api/chat/{id}/stop': {
-    role: 'member',
+    role: 'agent',
     summary: 'AI SDK: stop what is being said',
     status: 202,
     answer: LifecycleAccepted,
@@ -77,7 +77,7 @@ export const wireOperations: Readonly<Record<string, Operation>> = {
     stream: true,
   },
   'post /v1beta1/sessions/new': {
-    role: 'member',
+    role: 'agent',
     summary: 'Sessions of seed 001’s project: begin a run',
     body: StartBeta,
     query: ['agent', 'program', 'assistant', 'template'],
@@ -101,7 +101,7 @@ export const wireOperations: Readonly<Record<string, Operation>> = {
     answer: BetaAnswered,
   },
   'post /v1beta1/sessions/{id}:cancel': {
-    role: 'member',
+    role: 'agent',
     summary: 'Sessions of seed 001’s project: end it',
     answer: BetaCancelled,
   },

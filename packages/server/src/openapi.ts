@@ -103,7 +103,7 @@ const named = {
 /** Every call, once: `METHOD path`. The schemas are the ones the routes parse with. */
 const operations: Readonly<Record<string, Operation>> = {
   'post /api/sessions': {
-    role: 'member',
+    role: 'agent',
     summary: 'Start a session',
     body: StartSession,
     status: 201,
@@ -147,7 +147,7 @@ const operations: Readonly<Record<string, Operation>> = {
     query: ['all', 'after', 'limit'],
   },
   'post /api/sessions/{id}/messages': {
-    role: 'member',
+    role: 'agent',
     summary: 'Send or steer',
     body: SendMessage,
     status: 202,
@@ -198,7 +198,7 @@ const operations: Readonly<Record<string, Operation>> = {
   'get /api/templates/{name}': { role: 'observer', summary: 'One template', answer: Template },
   'put /api/templates/{name}': { role: 'owner', summary: 'Replace a template', body: Template, answer: Template },
   'delete /api/templates/{name}': { role: 'owner', summary: 'Delete a template', status: 204 },
-  'post /api/agent/run': { role: 'member', summary: 'Start a run', body: StartRun, answer: RunStarted },
+  'post /api/agent/run': { role: 'agent', summary: 'Start a run', body: StartRun, answer: RunStarted },
   'get /api/events': {
     role: 'observer',
     summary: 'Every row of the overview, then what changes: `session`, `request`, `requestSettled`',
@@ -214,9 +214,9 @@ const operations: Readonly<Record<string, Operation>> = {
     stream: true,
   },
   'post /api/agent/{id}/input': { role: 'member', summary: 'Answer a run', body: RunInput, answer: Ok },
-  'post /api/agent/{id}/abort': { role: 'member', summary: 'Abort a run', answer: Ok },
+  'post /api/agent/{id}/abort': { role: 'agent', summary: 'Abort a run', answer: Ok },
   'post /api/blobs': {
-    role: 'member',
+    role: 'agent',
     summary: 'Keep a file; its type is the `content-type`',
     bytes: 'taken',
     status: 201,
@@ -251,7 +251,7 @@ const operations: Readonly<Record<string, Operation>> = {
   ...Object.fromEntries(
     LifecycleVerb.options.map((verb) => [
       `post /api/sessions/{id}/${verb}`,
-      { role: 'member', summary: `Ask to ${verb}`, status: 202, answer: LifecycleAccepted } as const,
+      { role: 'agent', summary: `Ask to ${verb}`, status: 202, answer: LifecycleAccepted } as const,
     ]),
   ),
 };

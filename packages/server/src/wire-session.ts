@@ -29,7 +29,7 @@ export type Speaker = {
 /** For what is more than reading: whoever may only follow is refused. */
 export function speakerOf({ sessions }: ServerContext, c: Context<OnNode>): Speaker {
   const person = c.get('person');
-  requireRole(person, 'member', 'to say something');
+  requireRole(person, 'agent', 'to say something');
   return { sessions, person, caller: callerOf(c, undefined) };
 }
 
@@ -55,6 +55,7 @@ export async function answerFrom(
   target: { readonly session: string; readonly request: string },
   given: 'cancelled' | { readonly payload: Json },
 ): Promise<void> {
+  requireRole(person, 'member', 'to answer');
   const open = await sessions.requests(target.session);
   const event = open?.requests.find(({ requestId }) => requestId === target.request)?.event;
   const answer = answerOf(event, given);

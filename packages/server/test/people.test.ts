@@ -50,13 +50,17 @@ async function callsOf(app: CalledApp): Promise<readonly Call[]> {
   );
 }
 
-const ranks = ['anyone', 'observer', 'member', 'owner'];
+const ranks = ['anyone', 'observer', 'agent', 'member', 'owner'];
 
 test('every call of the API says who may, and nobody else does', async () => {
   const app = open();
   const calls = await callsOf(app);
   expect(calls.filter(({ role }) => !ranks.includes(String(role)))).toEqual([]);
-  const people = { observer: await add(app, 'ola', 'observer'), member: await add(app, 'mia', 'member') };
+  const people = {
+    observer: await add(app, 'ola', 'observer'),
+    agent: await add(app, 'claude', 'agent'),
+    member: await add(app, 'mia', 'member'),
+  };
   const owner = await add(app, 'oscar', 'owner');
   const wrong: string[] = [];
   for (const { method, path, role } of calls) {
@@ -84,9 +88,15 @@ test('what somebody may not do is refused with what to do about it', async () =>
     code: 'forbidden',
     name: 'ola',
     role: 'observer',
-    needs: 'member',
-    detail: expect.stringContaining('concerto tokens add ola --role member'),
+    needs: 'agent',
+    detail: expect.stringContaining('concerto tokens add ola --role agent'),
   });
+  const { as: claude } = await add(app, 'claude', 'agent');
+  const start = (more: object) =>
+    claude('/api/sessions', { method: 'POST', body: { agent: 'echo', prompt: 'x', ...more } });
+  expect((await start({ supervisor: null })).status).toBe(403);
+  expect((await start({ budget: { usd: 1 } })).status).toBe(403);
+  expect((await start({})).status).toBe(201);
   const { as: mia } = await add(app, 'mia', 'member');
   const path = '/api/sessions/none/requests/none';
   const always = { method: 'POST', body: { response: true, remember: 'always' } };

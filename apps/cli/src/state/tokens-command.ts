@@ -15,7 +15,11 @@ export const spec = defineCommand({
   summary: 'Show who else may call the server, let somebody in, or shut them out.',
   usage: 'add NAME --role ROLE | ls | revoke NAME',
   options: {
-    role: { type: 'string', value: 'ROLE', help: 'observer (reads), member (starts, answers, steers) or owner (all)' },
+    role: {
+      type: 'string',
+      value: 'ROLE',
+      help: 'observer (reads), agent (starts and steers, never answers), member (answers too) or owner (all)',
+    },
     ...connectionOptions,
     store: {
       type: 'string',
@@ -29,6 +33,7 @@ export const spec = defineCommand({
   details: [
     '`add` prints the token alone on the last line, once: the store has only its digest. Whoever holds it opens',
     'the page with ?token=TOKEN, or sets CONCERTO_TOKEN. What they do is in the log under their name.',
+    'For a program or an agent take the role `agent`: with it nobody answers in the place of people.',
     '`revoke` counts at once, also for pages and streams that are open.',
     'The token of the server itself (`concerto token`) is `owner` and is none of these.',
   ].join('\n'),

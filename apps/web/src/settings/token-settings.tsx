@@ -6,7 +6,14 @@ import { CopyButton } from '../text/copy-button.tsx';
 import { Age } from '../time/moment.tsx';
 import { useChange } from './use-change.ts';
 
-const roles: readonly Role[] = ['observer', 'member', 'owner'];
+/** With what each may beside those before it. */
+const roles: Readonly<Record<Role, string>> = {
+  observer: 'reads',
+  agent: 'starts and steers, never answers for people',
+  member: 'answers too',
+  owner: 'changes how things are done',
+};
+const isRole = (text: string): text is Role => text in roles;
 
 /** Who may call beside the owner of the machine. */
 export function TokenSettings(): ReactNode {
@@ -73,9 +80,16 @@ function AddToken({ isBusy, onAdd }: AddProps): ReactNode {
       </label>
       <label className="field">
         <span className="field-label">Role</span>
-        <select value={role} onChange={(event) => setRole(roles.find((one) => one === event.target.value) ?? 'member')}>
-          {roles.map((one) => (
-            <option key={one}>{one}</option>
+        <select
+          value={role}
+          onChange={({ target }) => {
+            if (isRole(target.value)) setRole(target.value);
+          }}
+        >
+          {Object.entries(roles).map(([one, may]) => (
+            <option key={one} value={one}>
+              {one}: {may}
+            </option>
           ))}
         </select>
       </label>

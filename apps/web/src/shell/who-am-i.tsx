@@ -1,13 +1,19 @@
+import type { Role } from '@concerto/protocol';
 import type { ReactNode } from 'react';
 import { client } from '../client.ts';
 import { useFetched } from '../fetching/use-fetched.ts';
+
+const limits: Readonly<Partial<Record<Role, string>>> = {
+  observer: 'An observer reads and changes nothing',
+  agent: 'An agent starts and steers, and answers nothing in the place of people',
+};
 
 /** Under which name things are done here, and as what; whoever holds the server's own token needs no telling. */
 export function WhoAmI(): ReactNode {
   const { value: me } = useFetched((signal) => client.me({ signal }), { key: 'me' });
   if (me === undefined || me.name === 'owner') return null;
   return (
-    <span className="who-am-i" title={me.role === 'observer' ? 'An observer reads and changes nothing' : undefined}>
+    <span className="who-am-i" title={limits[me.role]}>
       {me.name} <small>{me.role}</small>
     </span>
   );

@@ -6,7 +6,14 @@ import { ProblemError } from '../problem.ts';
 import type { OnNode } from '../server-context.ts';
 import type { KnownPerson } from './people.ts';
 
-const rank: Readonly<Record<Role, number>> = { observer: 0, member: 1, owner: 2 };
+const rank: Readonly<Record<Role, number>> = { observer: 0, agent: 1, member: 2, owner: 3 };
+
+const mayNot: Readonly<Record<Role, string>> = {
+  observer: 'is an observer and may only read',
+  agent: 'calls as an agent and may not do what is left to people',
+  member: 'is a member and may not change how things are done',
+  owner: '',
+};
 
 /**
  * Who may call what is in one table, that of the calls: whatever is not in it is not reached, whoever asks. Before it
@@ -24,11 +31,10 @@ export function checkRole(otherCall: (c: Context) => Response): MiddlewareHandle
 /** Throws for somebody whose role is below. */
 export function requireRole({ name, role }: KnownPerson, needs: Role, what: string): void {
   if (rank[role] >= rank[needs]) return;
-  const may = { observer: 'may only read', member: 'may not change how things are done', owner: '' }[role];
   throw new ProblemError(
     403,
     'forbidden',
-    `${name} is ${role === 'member' ? 'a member' : 'an observer'} and ${may}: ${what} needs the role ${needs}; an owner gives it with \`concerto tokens revoke ${name}\` and \`concerto tokens add ${name} --role ${needs}\``,
+    `${name} ${mayNot[role]}: ${what} needs the role ${needs}; an owner gives it with \`concerto tokens revoke ${name}\` and \`concerto tokens add ${name} --role ${needs}\``,
     { members: { name, role, needs } },
   );
 }

@@ -5,7 +5,7 @@ import { type Context, Hono } from 'hono';
 import { readLimit, readPage } from '../cursor.ts';
 import { idempotently } from '../idempotency.ts';
 import { checkInlineTools } from '../inline-tools.ts';
-import { callerOf } from '../people/check-role.ts';
+import { callerOf, requireRole } from '../people/check-role.ts';
 import { ProblemError } from '../problem.ts';
 import { parseBody, readJson } from '../read-body.ts';
 import { problemOfRefusal } from '../refusal-status.ts';
@@ -41,6 +41,8 @@ export function sessionRoutes({ sessions, log, inlineTools }: ServerContext): Ho
     const body = await readJson(c);
     const start = parseBody(body, StartSession);
     checkInlineTools(start.tools, inlineTools);
+    if (start.supervisor !== undefined) requireRole(c.get('person'), 'member', '`supervisor`');
+    if (start.budget !== undefined) requireRole(c.get('person'), 'member', '`budget`');
     return await idempotently(c, log, body, async ({ key }) =>
       c.json(granted(await sessions.start(start, callerOf(c, key))), 201),
     );
