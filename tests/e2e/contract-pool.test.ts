@@ -106,6 +106,31 @@ describe('the pool', () => {
     await api.call('PUT', '/api/pool', { max: 200 });
   });
 
+  test('of idle sessions the one that has been so for longest gives way first, one for each start', async () => {
+    await api.call('PUT', '/api/pool', { max: 1 });
+    await api.call('PUT', '/api/pool', { max: 200 });
+    const ids: string[] = [];
+    for (const name of ['one', 'two', 'three']) {
+      const { id } = await api.start({ agent: 'puppet', prompt: name });
+      await api.untilStatus(id, 'idle');
+      ids.push(id);
+    }
+    const [one = '', two = '', three = ''] = ids;
+    // It was the first that was started, and is not the one that has been idle for longest.
+    await api.post(`/api/sessions/${one}/messages`, { content: 'again' });
+    await api.until(one, (event) => event.type === 'content' && event.content.parts[0].text === 'did: again');
+    await api.untilStatus(one, 'idle');
+    const { active } = (await api.get('/api/pool')).body;
+    await api.call('PUT', '/api/pool', { max: active });
+    const reasonOf = async (id: string): Promise<string> => (await api.get(`/api/sessions/${id}`)).body.reason ?? '';
+    for (const gone of [two, three, one]) {
+      const { id } = await api.start({ agent: 'puppet', prompt: steps({ hang: true }) });
+      expect(await reasonOf(gone)).toContain(`session ${id}`);
+      expect((await api.get('/api/pool')).body).toMatchObject({ active, max: active });
+    }
+    await api.call('PUT', '/api/pool', { max: 200 });
+  });
+
   test('a larger pool lets the waiting go on; a smaller one ends nobody', async () => {
     const { active } = (await api.call('PUT', '/api/pool', { max: 1 })).body;
     await api.call('PUT', '/api/pool', { max: 200 });

@@ -1,8 +1,9 @@
-import { readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { describeProcess } from '@concerto/keeper';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Api, apiOf } from '../support/api.ts';
 import { steps, writePuppets } from '../support/puppets.ts';
@@ -72,8 +73,7 @@ test('kill -9 leaves idle agents to the next server, which uses them', { timeout
   const events = await untilResults(after, id, 2);
   expect(texts(events)).toEqual(['did: hello', 'did: again']);
   const { entries } = (await after.get(`/api/sessions/${id}/audit`)).body;
-  const starts = entries.filter(({ type }: { type: string }) => type === 'start-requested' || type === 'agent-ready');
-  expect(starts.length).toBeLessThanOrEqual(3);
+  expect(entries.filter(({ what }: { what: string }) => what === 'start-requested')).toHaveLength(1);
   await expectNothingOdd(after, id, events);
 });
 
@@ -96,6 +96,9 @@ test('SIGTERM says who stays and how to end them; a second one ends them', {
   const after = await start();
   const interrupted = (await after.untilStatus(id, 'interrupted')).at(-1);
   expect(interrupted.reason).toMatch(/no keeper on this machine holds it/);
+  // Neither has a process now, so neither has a place.
+  await expect.poll(async () => (await after.get('/api/pool')).body.active, { timeout: 20_000 }).toBe(0);
+  expect((await after.get(`/api/sessions/${idle.id}`)).body.status).toBe('idle');
 });
 
 test('`concerto agents` shows who is kept, `concerto stop` stops the server and with --agents those too', {
@@ -114,6 +117,10 @@ test('`concerto agents` shows who is kept, `concerto stop` stops the server and 
   const stopped = await concerto('stop', ...store);
   expect(stopped).toMatchObject({ code: 0, out: expect.stringMatching(/has stopped\n1 agent stays at work/) });
   expect((await concerto('agents', 'ls', ...store)).out).toContain('waits for a server');
+  expect(await concerto('stop', ...store)).toMatchObject({
+    code: 1,
+    err: expect.stringMatching(/1 agent stays at work/),
+  });
   expect((await concerto('agents', 'end', 'nobody', ...store)).code).toBe(1);
   expect((await concerto('doctor', 'puppet', '--no-prompt', '--port', '1', ...store)).out).toMatch(
     /holds 1 agent, and no server/,
@@ -124,9 +131,37 @@ test('`concerto agents` shows who is kept, `concerto stop` stops the server and 
   const again = apiOf(server);
   const other = await again.start({ agent: 'puppet', prompt: steps({ hang: true }) });
   await again.until(other.id, (event) => event.type === 'functionCall');
+  const keeper = keeperPid();
   expect((await concerto('stop', '--agents', ...store)).out).toMatch(/has stopped\n1 agent ended\n$/);
+  // Nothing of it runs any more, and its folder is gone.
+  expect(await describeProcess(keeper)).toBeUndefined();
+  expect(existsSync(join(folder, 'keeper'))).toBe(false);
+  // What is left is what the guide names to whoever uninstalls.
+  expect(readdirSync(folder).toSorted()).toEqual(['Concerto.toml', 'state', 'store.db', 'store.db.lock']);
+  expect(readdirSync(join(folder, 'state'))).toEqual(['concerto']);
   expect((await concerto('agents', 'ls', ...store)).out).toBe('no agents are kept here\n');
   expect(await concerto('stop', ...store)).toMatchObject({ code: 1, err: expect.stringContaining('no server runs') });
+});
+
+test('where no keeper can run the server says so, starts agents itself and ends them; `doctor` says so too', {
+  timeout: aMachineUnderLoadMs,
+}, async () => {
+  await writeFile(join(folder, 'keeper'), 'in the way');
+  const env = { XDG_STATE_HOME: join(folder, 'state'), HOME: folder };
+  const before = await start();
+  const { id } = await before.start({ agent: 'puppet', prompt: steps({ hang: true }) });
+  await before.until(id, (event) => event.type === 'functionCall');
+  const checked = await runConcerto(['doctor', 'puppet', '--no-prompt', '--port', '1', ...store], env, folder).ended;
+  expect(checked.out).toMatch(/warn\s+keeper\s+agents end with the server: .*keeper is no folder/);
+  const { pid } = server ?? { pid: 0 };
+  const agents = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number);
+  expect(agents.length).toBeGreaterThan(0);
+  const stopping = server;
+  await stopping?.stop();
+  expect(stopping?.said()).not.toContain('stays at work');
+  for (const agent of agents) expect(() => process.kill(agent, 0)).toThrow('ESRCH');
+  const after = await start();
+  expect((await after.untilStatus(id, 'interrupted')).at(-1).reason).toMatch(/turn 1 was cut/);
 });
 
 test('a server that is named by --url tells of its agents, ends one, and stops with the others', {

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { accessSync, closeSync, constants, existsSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { accessSync, closeSync, constants, existsSync, openSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,6 +10,7 @@ import { type Frame, type FromKeeper, type ListedAgent, protocolVersion, type To
 import { KeeperError } from './keeper-error.ts';
 import { type KeeperNote, makeFolder } from './keeper-folder.ts';
 import { livingNote } from './keeper-server.ts';
+import { describeProcess } from './process-identity.ts';
 
 const startsWithinMs = 15_000;
 const answersWithinMs = 10_000;
@@ -115,35 +116,30 @@ export class KeeperClient {
     return this.#starting;
   }
 
-  async #start(): Promise<KeeperNote> {
-    try {
-      makeFolder(this.folder);
-      accessSync(this.folder, constants.W_OK);
-    } catch (cause) {
-      throw new KeeperError('unavailable', `no keeper can run: ${this.folder} cannot be written to`, { cause });
+  /** Ends the keeper and all that it holds; resolves when it is gone. */
+  async dismiss(): Promise<void> {
+    const note = await livingNote(this.folder);
+    if (note === undefined) return;
+    process.kill(note.pid, 'SIGTERM');
+    const until = Date.now() + endsWithinMs;
+    while ((await describeProcess(note.pid))?.startTime === note.startTime) {
+      if (Date.now() > until) throw new KeeperError('unavailable', `the keeper (pid ${note.pid}) does not end`);
+      await sleep(pollMs);
     }
+  }
+
+  async #start(): Promise<KeeperNote> {
     const complaints = join(this.folder, `keeper.${process.pid}.err`);
-    const stderr = openSync(complaints, 'w', 0o600);
+    const stderr = this.#opened(complaints);
     try {
-      const child = spawn(process.execPath, [...this.#program, this.folder], {
-        cwd: this.folder,
-        env: ownEnvironment(),
-        stdio: ['ignore', 'ignore', stderr],
-        detached: true,
-      });
-      let isOver = false;
-      child.on('error', () => {
-        isOver = true;
-      });
-      child.on('exit', (code) => {
-        isOver ||= code !== 0;
-      });
-      child.unref();
       const until = Date.now() + startsWithinMs;
+      let child = this.#spawned(stderr);
       while (Date.now() < until) {
         const note = await livingNote(this.folder);
         if (note !== undefined) return note;
-        if (isOver) break;
+        if (child.hasFailed) break;
+        // It found another, which was just ending.
+        if (child.hasEnded) child = this.#spawned(stderr);
         await sleep(pollMs);
       }
       const said = existsSync(complaints) ? readFileSync(complaints, 'utf8').trim() : 'the folder is gone';
@@ -156,14 +152,46 @@ export class KeeperClient {
       rmSync(complaints, { force: true });
     }
   }
+
+  /** A keeper that ends removes its folder, perhaps before this is in it. */
+  #opened(complaints: string, tries = 3): number {
+    try {
+      makeFolder(this.folder);
+      return openSync(complaints, 'w', 0o600);
+    } catch (cause) {
+      const isGone = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
+      if (isGone && tries > 1) return this.#opened(complaints, tries - 1);
+      throw new KeeperError('unavailable', `no keeper can run: ${this.folder} cannot be written to`, { cause });
+    }
+  }
+
+  #spawned(stderr: number): { hasFailed: boolean; hasEnded: boolean } {
+    const stands = { hasFailed: false, hasEnded: false };
+    const child = spawn(process.execPath, [...this.#program, this.folder], {
+      cwd: this.folder,
+      env: ownEnvironment(),
+      stdio: ['ignore', 'ignore', stderr],
+      detached: true,
+    });
+    child.on('error', () => {
+      stands.hasFailed = true;
+    });
+    child.on('exit', (code) => {
+      stands.hasEnded = true;
+      stands.hasFailed ||= code !== 0;
+    });
+    child.unref();
+    return stands;
+  }
 }
 
 /** Why no keeper could run here, if that is so. Makes nothing. */
-export function whyNoKeeper(folder: string): string | undefined {
-  if (process.platform === 'win32') return 'there is no keeper on Windows yet';
+export function whyNoKeeper(folder: string, platform: NodeJS.Platform = process.platform): string | undefined {
+  if (platform === 'win32') return 'there is no keeper on Windows yet';
   let there = folder;
   while (!existsSync(there) && dirname(there) !== there) there = dirname(there);
   try {
+    if (!statSync(there).isDirectory()) return `${there} is no folder`;
     accessSync(there, constants.W_OK);
     return undefined;
   } catch {

@@ -1,4 +1,4 @@
-import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, readFileSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { KeeperServer } from './keeper-server.ts';
 import { describeProcess } from './process-identity.ts';
@@ -13,6 +13,7 @@ async function main(folder: string | undefined): Promise<void> {
   if (!(await lock(folder))) return;
   const over = (): void => {
     unlock(folder);
+    removeIfEmpty(folder);
     process.exit(0);
   };
   const keeper = await KeeperServer.open(folder, over).catch((cause: unknown) => {
@@ -56,6 +57,15 @@ function unlock(folder: string): void {
     if (readFileSync(file, 'utf8').startsWith(`${process.pid} `)) rmSync(file, { force: true });
   } catch {
     // The folder is gone.
+  }
+}
+
+/** Nothing of us is left behind. Whoever is about to start the next has put something there. */
+function removeIfEmpty(folder: string): void {
+  try {
+    rmdirSync(folder);
+  } catch {
+    // It is not empty, or gone.
   }
 }
 

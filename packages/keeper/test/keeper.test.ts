@@ -1,8 +1,8 @@
-import { chmodSync, existsSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { describeProcess, KeeperClient } from '../src/index.ts';
+import { describeProcess, KeeperClient, whyNoKeeper } from '../src/index.ts';
 import { makeFolder, readNote, writeNote } from '../src/keeper-folder.ts';
 import { Heard, keeperProgram, newClient, newFolder, Owner } from './held.ts';
 
@@ -261,6 +261,33 @@ test.each([
   const client = new KeeperClient({ folder, program: [...before, ...keeperProgram] });
   await expect(client.open({ frame: () => {}, closed: () => {} })).rejects.toMatchObject({ code: 'unavailable' });
   expect(existsSync(folder)).toBe(false);
+});
+
+test('one that is dismissed ends what it holds and leaves nothing; whoever comes meanwhile gets the next', async () => {
+  const client = newClient();
+  const owner = await Owner.open(client);
+  owner.start('a', echo);
+  const { identity } = await owner.head('started');
+  const pid = (await client.pid()) ?? 0;
+  await client.dismiss();
+  for (const one of [identity.pid, pid]) expect(await describeProcess(one)).toBeUndefined();
+  expect(existsSync(client.folder)).toBe(false);
+  await client.dismiss();
+  for (let round = 0; round < 5; round++) {
+    await Owner.open(client);
+    const [next] = await Promise.all([Owner.open(newClient(client.folder)).catch(() => undefined), client.dismiss()]);
+    next?.line?.close();
+    const after = await Owner.open(newClient(client.folder));
+    after.line?.close();
+  }
+});
+
+test('no keeper runs on Windows, and none where its folder is none', () => {
+  const folder = newFolder();
+  expect(whyNoKeeper(folder)).toBeUndefined();
+  expect(whyNoKeeper(folder, 'win32')).toContain('Windows');
+  writeFileSync(folder, 'in the way');
+  expect(whyNoKeeper(folder)).toContain('is no folder');
 });
 
 test('a keeper that was killed leaves no trace in the way of the next', async () => {

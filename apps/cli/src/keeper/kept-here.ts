@@ -56,10 +56,3 @@ function stateOf({ running, owned }: ListedAgent): string {
   if (!running) return 'ended, its last words wait';
   return owned ? 'owned' : 'waits for a server';
 }
-
-/** Ends all that a keeper holds; gives how many there were. */
-export async function endAll(keeper: KeeperClient): Promise<number> {
-  const agents = await keeper.list();
-  await Promise.all(agents.map(({ agent }) => keeper.end(agent)));
-  return agents.filter(({ running }) => running).length;
-}

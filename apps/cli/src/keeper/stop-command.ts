@@ -4,7 +4,7 @@ import { defineCommand, parseArguments } from '../arguments.ts';
 import { addressOf, connect, orHint } from '../sessions/connect.ts';
 import { runningServer } from '../state/project-state.ts';
 import { print, printError } from '../terminal/print.ts';
-import { endAll, isNamed, keeperHere, keeperOptions } from './kept-here.ts';
+import { isNamed, keeperHere, keeperOptions } from './kept-here.ts';
 
 const stopsWithinMs = 60_000;
 const pollMs = 50;
@@ -24,13 +24,14 @@ export async function run(argv: string[]): Promise<number> {
   const { values } = parseArguments(spec, argv);
   if (isNamed(values)) return await orHint(values, () => stopThere(values));
   const running = runningServer(process.cwd());
-  if (running === undefined && !values.agents) {
-    printError('no server runs for this folder');
-    return 1;
-  }
   const keeper = keeperHere(values);
   const runningAgents = async () => (await keeper?.list())?.filter(({ running: runs }) => runs) ?? [];
   const before = await runningAgents();
+  if (running === undefined && !values.agents) {
+    const kept = before.length === 0 ? '' : `; ${staysText(before.length)}`;
+    printError(`no server runs for this folder${kept}`);
+    return 1;
+  }
   if (running !== undefined) {
     const { pid, url } = running.server;
     if (!(await stopped(pid, values.agents))) {
@@ -41,14 +42,17 @@ export async function run(argv: string[]): Promise<number> {
   }
   const agents = await runningAgents();
   if (values.agents && keeper !== undefined) {
-    // The server ends its own, so few are left to us.
-    const count = Math.max(before.length, await endAll(keeper));
+    // The server ends its own, so few are left to us. What held them has nothing more to do.
+    const count = Math.max(before.length, agents.length);
+    await keeper.dismiss();
     print(count === 1 ? '1 agent ended' : `${count} agents ended`);
-  } else if (agents.length > 0) {
-    const who = agents.length === 1 ? '1 agent stays' : `${agents.length} agents stay`;
-    print(`${who} at work; \`concerto agents ls\` shows, \`concerto stop --agents\` ends`);
-  }
+  } else if (agents.length > 0) print(staysText(agents.length));
   return 0;
+}
+
+function staysText(count: number): string {
+  const who = count === 1 ? '1 agent stays' : `${count} agents stay`;
+  return `${who} at work; \`concerto agents ls\` shows, \`concerto stop --agents\` ends`;
 }
 
 /** A server that is named is asked, and is gone when nobody answers there any more. */
