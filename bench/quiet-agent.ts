@@ -1,4 +1,5 @@
 import { type AgentConnection, AgentError, type AgentExit, type AgentOutput, type AgentSpec } from '@concerto/agents';
+import type { JsonObject } from '@concerto/base';
 import type { AgentCapability } from '@concerto/protocol';
 
 /** An agent without a process: a thousand real ones would measure Node's start, not ours. */
@@ -30,7 +31,11 @@ export class QuietAgent implements AgentConnection {
   thaw(): void {}
 
   say(text: string): void {
-    this.#push({ kind: 'message', message: { type: 'partial', text }, raw: { type: 'partial', text } });
+    this.says({ type: 'partial', text });
+  }
+
+  says(message: Extract<AgentOutput, { kind: 'message' }>['message'] & JsonObject): void {
+    this.#push({ kind: 'message', message, raw: message });
   }
 
   async interruptProcess(): Promise<AgentExit> {

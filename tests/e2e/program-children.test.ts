@@ -26,6 +26,8 @@ entry = "one.conc"
 entry = "two.conc"
 [programs.model]
 entry = "model.conc"
+[programs.holds]
+entry = "holds.conc"
 `;
 
 const one = `
@@ -67,13 +69,42 @@ fn main() -> Result<String, String> {
 }
 `;
 
+/** Does to the session of its agent what people may do, while it works. */
+const holds = `
+agent Worker { connector: able_worker }
+
+fn until(session: Session, status: String) {
+    while session.status() != status { sleep("20ms"); }
+    emit("stands", status);
+}
+
+fn main() -> Result<String, String> {
+    let early = try { Worker.session().id() } catch AgentError(e) { e.message };
+    emit("early", early);
+    let steps = std::env::get("CONCERTO_PROMPT").unwrap();
+    let done = listen Worker.execute(steps) {
+        "progress" => |p: Progress| {
+            let session = Worker.session();
+            session.steer("look \${p.message}");
+            session.pause();
+            until(session, "paused");
+            session.resume();
+            until(session, "running");
+            emit("used", session.usage());
+            emit("is", session.id());
+        },
+    };
+    match done { Ok(result) => Ok(result.text), Err(error) => Err(error.message) }
+}
+`;
+
 let folder: string;
 let puppets: PuppetServer;
 let api: Api;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'concerto-children-'));
-  for (const [name, source] of Object.entries({ one, two, model })) {
+  for (const [name, source] of Object.entries({ one, two, model, holds })) {
     await writeFile(join(folder, `${name}.conc`), source);
   }
   puppets = await startPuppetServer({ folder, manifest });
@@ -232,4 +263,29 @@ test('what a model was asked, and what it answered at which cost, stands in the 
   const usage = events.find((event) => event.type === 'usage');
   expect(usage).toMatchObject({ callId: call.callId, model: expect.any(String) });
   expect(usage.outputTokens).toBeGreaterThan(0);
+});
+
+test('a program steers, holds and asks the session of its agent', async () => {
+  const gate = puppets.gate();
+  const prompt = steps(
+    { say: { type: 'usage', input_tokens: 30, output_tokens: 12 } },
+    { say: { type: 'progress', message: 'left' } },
+    { until: gate.path },
+    { say: { type: 'result', text: 'done' } },
+  );
+  const { id } = await api.start({ program: 'holds', prompt });
+  const events = await api.until(id, (event) => event.title === 'is');
+  const told = (title: string): unknown[] =>
+    events.filter((event) => event.title === title).map(({ data }) => data.value ?? data);
+  expect(told('early')).toEqual(['agent Worker has no session yet: call it first']);
+  expect(told('stands')).toEqual(['paused', 'running']);
+  expect(told('used')).toEqual([{ input_tokens: 30, output_tokens: 12 }]);
+  const [child] = (await api.get(`/api/sessions?parent=${id}`)).body.sessions;
+  expect(told('is')).toEqual([child.id]);
+  const theirs = await api.until(child.id, (event) => event.title === 'heard');
+  expect(theirs.at(-1).data.what).toMatchObject({ type: 'steer', text: 'look left' });
+  const { entries } = (await api.get(`/api/sessions/${child.id}/audit`)).body;
+  expect(entries).toContainEqual(expect.objectContaining({ what: 'control-requested', actor: `program:${id}` }));
+  await gate.open();
+  expect(await resultOf(id)).toBe('done');
 });

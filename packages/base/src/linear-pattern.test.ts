@@ -10,6 +10,16 @@ function matches(source: string, text: string): boolean {
 
 const builtIn = (source: string, text: string): boolean => new RegExp(`^(?:${source})$`, 'u').test(text);
 
+/** Of what begins at the first place where anything fits. */
+function longest(source: string, text: string): number | undefined {
+  for (let start = 0; start <= text.length; start++) {
+    for (let end = text.length; end >= start; end--) {
+      if (builtIn(source, text.slice(start, end))) return end - start;
+    }
+  }
+  return undefined;
+}
+
 describe('a pattern', () => {
   test.each([
     ['[a-z]+', 'abc', true],
@@ -54,6 +64,40 @@ describe('a pattern', () => {
         expect(matches(source, subject)).toBe(builtIn(source, subject));
       }),
     );
+  });
+
+  test('finds the first part that fits, and of those that begin there the longest', () => {
+    const find = (source: string, text: string): string | undefined => {
+      const compiled = compilePattern(source);
+      const found = compiled.ok ? compiled.value.find(text) : undefined;
+      return found === undefined ? undefined : text.slice(found.start, found.end);
+    };
+    for (const [source, text, expected] of [
+      ['\\d+', 'at 12:345', '12'],
+      ['a|ab|abc', 'xxabcabc', 'abc'],
+      ['b+', 'aaa', undefined],
+      ['', 'abc', ''],
+      ['^b', 'ab', undefined],
+      ['b$', 'abab', 'b'],
+      ['\\bfoo\\b', 'foobar foo', 'foo'],
+      ['.b', '😀b', '😀b'],
+      ['x*', 'aax', ''],
+    ] as const) {
+      expect([source, find(source, text)]).toEqual([source, expected]);
+    }
+    const letter = fc.constantFrom('a', 'b', '[ab]', '.');
+    const text = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength: 8 });
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(letter, fc.constantFrom('', '*', '+', '{2}')), { maxLength: 4 }),
+        text,
+        (parts, of) => {
+          const source = parts.map(([one, times]) => one + times).join('');
+          expect(find(source, of)?.length).toBe(longest(source, of));
+        },
+      ),
+    );
+    expect(find('(a+)+b', 'a'.repeat(20_000))).toBeUndefined();
   });
 
   test('that a backtracking engine would never finish is matched at once', () => {

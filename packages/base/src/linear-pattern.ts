@@ -8,6 +8,14 @@ import { err, ok, type Result } from './result.ts';
 export interface LinearPattern {
   /** Whether the whole text fits. */
   matches(text: string): boolean;
+  /** The first part that fits, and of those that begin there the longest. */
+  find(text: string): Found | undefined;
+}
+
+/** Of UTF-16 units. */
+interface Found {
+  readonly start: number;
+  readonly end: number;
 }
 
 /** Counted repetitions are written out; beyond this many states a pattern is refused. */
@@ -28,7 +36,7 @@ export function compilePattern(source: string): Result<LinearPattern, string> {
   const program: State[] = [];
   if (!emit(program, node)) return err(`it has more than ${MOST_STATES} states: use smaller repetitions`);
   program.push({ op: 'end' });
-  return ok({ matches: (text) => run(program, text) });
+  return ok({ matches: (text) => run(program, text), find: (text) => search(program, text) });
 }
 
 type Assertion = 'start' | 'end' | 'boundary' | 'no-boundary';
@@ -251,13 +259,49 @@ function run(program: readonly State[], text: string): boolean {
     at += point > 0xffff ? 2 : 1;
     const next: number[] = [];
     for (const index of current) {
-      const state = program[index];
-      if (state?.op === 'take' && state.fits(point)) next.push(index + 1);
+      if (takes(program[index], point)) next.push(index + 1);
     }
     if (next.length === 0) return false;
     current = reach(program, next, { text, at, seen });
   }
   return current.includes(program.length - 1);
+}
+
+/** A state, and where in the text what led to it began. */
+interface Thread {
+  readonly index: number;
+  readonly start: number;
+}
+
+/** As `run`, from every place of the text at once: a state belongs to whoever began first and comes to it. */
+function search(program: readonly State[], text: string): Found | undefined {
+  const seen = new Int32Array(program.length).fill(-1);
+  let best: Found | undefined;
+  let arriving: Thread[] = [];
+  for (let at = 0; ; ) {
+    if (best === undefined) arriving.push({ index: 0, start: at });
+    const threads: Thread[] = [];
+    for (const { index: from, start } of arriving) {
+      for (const index of reach(program, [from], { text, at, seen })) {
+        if (index === program.length - 1 && (best === undefined || start <= best.start)) best = { start, end: at };
+        else threads.push({ index, start });
+      }
+    }
+    if (at >= text.length) return best;
+    const point = text.codePointAt(at) ?? 0;
+    at += point > 0xffff ? 2 : 1;
+    const latest = best?.start ?? at;
+    arriving = threads.filter(({ index, start }) => start <= latest && takes(program[index], point)).map(onwards);
+    if (best !== undefined && arriving.length === 0) return best;
+  }
+}
+
+function takes(state: State | undefined, point: number): boolean {
+  return state?.op === 'take' && state.fits(point);
+}
+
+function onwards({ index, start }: Thread): Thread {
+  return { index: index + 1, start };
 }
 
 interface Place {

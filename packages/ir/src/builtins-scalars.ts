@@ -27,6 +27,14 @@ export const SCALAR_METHODS = {
   'String.len': { signature: 'fn(self: String) -> Int', help: 'Number of characters' },
   'String.is_empty': { signature: 'fn(self: String) -> Bool', help: 'Whether it has no characters' },
   'String.contains': { signature: 'fn(self: String, part: String) -> Bool', help: 'Whether part occurs' },
+  'String.matches': {
+    signature: 'fn(self: String, pattern: String) -> Bool',
+    help: 'Whether the whole text fits the regular expression, in time that grows with the text alone: no look-around, no back references',
+  },
+  'String.find_match': {
+    signature: 'fn(self: String, pattern: String) -> Option<String>',
+    help: 'The first part that fits the regular expression, and of those that begin there the longest; as fast as `matches`',
+  },
   'String.starts_with': { signature: 'fn(self: String, part: String) -> Bool', help: 'Whether it starts with part' },
   'String.ends_with': { signature: 'fn(self: String, part: String) -> Bool', help: 'Whether it ends with part' },
   'String.index_of': { signature: 'fn(self: String, part: String) -> Option<Int>', help: 'Where part first occurs' },

@@ -63,6 +63,36 @@ describe('hover', () => {
       'trait T { /// Its size.\n fn size(self) -> Int; }\nstruct S {}\nimpl T for S { fn si¦ze(self) -> Int { 1 } }',
       /fn size\(self\) -> Int\n```\n\nIts size\./,
     ],
+    [
+      'a type of messages',
+      'agent A { connector: a }\nfn f() { listen A.execute("x") { "approval" => |a: Appro¦val| { "yes" } }; }',
+      /Approval \{[^`]*description: String[^`]*\n```\n\nThe agent asks for permission/,
+    ],
+    [
+      'a field of a message',
+      'agent A { connector: a }\nfn f() { listen A.execute("x") { "tool_call" => |c: ToolCall| { emit("x", c.na¦me); } }; }',
+      /ToolCall\.name: String/,
+    ],
+    [
+      'a type of messages that the program declares',
+      'struct Question { n: Int }\nfn f(q: Ques¦tion) -> Int { q.n }',
+      /struct Question \{ n: Int \}/,
+    ],
+    ['sleep', 'fn main() { sle¦ep("3d"); }', /fn sleep\(time: Any\) -> Nil\n```\n\nWaits, for days/],
+    ['every', 'fn main() { emit("x", ever¦y("1d", |n| n < 3)); }', /fn every\(time: Any, f: fn\(Int\) -> Any\) -> Int/],
+    ['now', 'fn main() { emit("x", no¦w()); }', /fn now\(\) -> Int/],
+    ['a regular expression', 'fn main() { emit("x", "a".match¦es("[a-z]+")); }', /String\.matches/],
+    [
+      'the session of an agent',
+      'agent A { connector: a }\nfn f() { let s = A.session(); ¦s.pause(); }',
+      /let s: Session/,
+    ],
+    ['what is done to a session', 'agent A { connector: a }\nfn f() { A.session().ste¦er("x"); }', /Session\.steer/],
+    [
+      'behind `?.`',
+      'struct T { name: String }\nstruct P { team: Option<T> }\nfn f(p: Option<P>) { emit("x", p?.team?.na¦me ?? "none"); }',
+      /name: String/,
+    ],
     ['in a template', 'fn main() { let who = "a"; emit("x", "hi ${wh¦o} 😀"); }', /let who: String/],
   ];
   test.each(cases)('%s', async (_, marked, wanted) => {

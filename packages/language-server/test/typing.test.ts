@@ -50,6 +50,27 @@ describe('completion', () => {
     expect(await labels('agent A { connector: a }\nfn f() { A.¦ }')).toContain('execute');
   });
 
+  test('types of messages, their fields and methods, and those of a session', async () => {
+    const handler = (text: string) => `agent A { connector: a }\nfn f() { listen A.execute("x") { ${text} }; }`;
+    expect(await labels(handler('"quest¦" => |q| { "yes" }'))).toContain('question');
+    const types = await labels(handler('"log" => |l: ¦| { }'));
+    expect(types).toEqual(
+      expect.arrayContaining(['Question', 'Approval', 'Progress', 'Partial', 'Log', 'ToolCall', 'AgentResult']),
+    );
+    expect(await labels(handler('"approval" => |a: Approval| { a.¦ }'))).toEqual(
+      expect.arrayContaining(['description', 'paths', 'kind', 'get']),
+    );
+    expect(await labels(handler('"tool_call" => |c: ToolCall| { c.¦ }'))).toEqual(
+      expect.arrayContaining(['name', 'args', 'get']),
+    );
+    expect(await labels('agent A { connector: a }\nfn f() { A.session().¦ }')).toEqual(
+      expect.arrayContaining(['steer', 'pause', 'resume', 'interrupt', 'usage', 'status', 'id']),
+    );
+    expect(await labels('struct T { name: String }\nfn f(t: Option<T>) { emit("x", t?.¦); }')).toContain('name');
+    expect(await labels('fn f() { ¦ }')).toEqual(expect.arrayContaining(['sleep', 'now', 'every']));
+    expect(await labels('fn f() { "a".¦ }')).toEqual(expect.arrayContaining(['matches', 'find_match']));
+  });
+
   test('variables in scope, nearest first; not those that come later or live elsewhere', async () => {
     const found = await labels(
       'fn other(hidden: Int) {}\nfn f(given: Int) { let before = 1; for each in 0..3 { let inner = 2; ¦ } let after = 3; }',

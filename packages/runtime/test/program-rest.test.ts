@@ -191,6 +191,19 @@ test('one that rests on its agent and is interrupted is over, and its agent is e
   expect(await stage.sessions.get(child)).toMatchObject({ status: 'cancelled' });
 });
 
+type Passing = (isThere: () => Promise<boolean>) => Promise<void>;
+
+/** A clock in hand: while somebody is at work time passes slowly, or leases and deadlines would run out before anything is done. */
+function passing(clock: VirtualClock, stepMs: () => Promise<number>): Passing {
+  return async (isThere) => {
+    for (let step = 0; step < 2_000 && !(await isThere()); step++) {
+      clock.pass(await stepMs());
+      await sleep(5);
+    }
+    expect(await isThere()).toBe(true);
+  };
+}
+
 test('a week passes while it sleeps and waits, and it goes on where it was', { timeout: 120_000 }, async () => {
   const source = `async fn main() -> Result<String, String> {
     sleep("3d");
@@ -203,23 +216,66 @@ test('a week passes while it sleeps and waits, and it goes on where it was', { t
   stage = openStage({ agents: [], entries: [program('patient', source)], log, clock });
   const began = clock.now();
   const id = await started('patient');
-  const isAsked = async (): Promise<boolean> => ((await stage.sessions.requests(id))?.requests.length ?? 0) > 0;
-  const isPutAway = async (): Promise<boolean> => (await records(id)).at(-1)?.type === 'released';
-  const isOver = async (): Promise<boolean> => (await stage.sessions.get(id))?.status === 'completed';
-  // While somebody owns it time passes slowly, or its lease would run out before it is renewed.
-  const until = async (isThere: () => Promise<boolean>): Promise<void> => {
-    for (let step = 0; step < 2_000 && !(await isThere()); step++) {
-      clock.pass((await isPutAway()) ? hour : 500);
-      await sleep(5);
-    }
-    expect(await isThere()).toBe(true);
-  };
-  await until(isAsked);
-  await until(isPutAway);
+  const until = passing(clock, async () => ((await records(id)).at(-1)?.type === 'released' ? hour : 500));
+  await until(async () => ((await stage.sessions.requests(id))?.requests.length ?? 0) > 0);
+  await until(async () => (await records(id)).at(-1)?.type === 'released');
   clock.pass(24 * hour);
   const request = (await stage.sessions.requests(id))?.requests[0]?.requestId ?? '';
   expect((await stage.sessions.answer({ session: id, request }, { response: 'Ada' }, user)).ok).toBe(true);
-  await until(isOver);
+  await until(async () => (await stage.sessions.get(id))?.status === 'completed');
   expect((await stage.sessions.get(id))?.result).toMatchObject({ text: 'Ada' });
   expect(clock.now() - began).toBeGreaterThanOrEqual(8 * 24 * hour);
+});
+
+test('every and now go on under another owner, at their times, and each round is once', {
+  timeout: 120_000,
+}, async () => {
+  const source = `fn main() -> Result<String, String> {
+    let began = now();
+    let rounds = every("1d", |n| { emit("progress", "round \${n}"); n < 3 });
+    Ok("\${rounds} rounds in \${(now() - began) / 86400000} days")
+}`;
+  const clock = new VirtualClock();
+  const log = memoryEventLog({ now: () => clock.now() });
+  const entries = [program('daily', source)];
+  stage = openStage({ agents: [], entries, log, clock });
+  const id = await started('daily');
+  const until = passing(clock, async () => ((await records(id)).at(-1)?.type === 'released' ? hour : 500));
+  const rounds = async (): Promise<readonly string[]> => {
+    const { entries: events } = await log.read({ session: id, stream: 'events', after: 0, limit: 1_000 });
+    return events.flatMap(({ data }) => /"title":"progress","data":\{"message":"(round \d)"/.exec(data)?.[1] ?? []);
+  };
+  for (const round of [1, 2]) {
+    await until(async () => (await rounds()).includes(`round ${round}`));
+    await stage.stop();
+    stage = openStage({ agents: [], entries, log, clock });
+  }
+  await until(async () => (await stage.sessions.get(id))?.status === 'completed');
+  expect((await stage.sessions.get(id))?.result).toMatchObject({ text: '4 rounds in 3 days' });
+  expect(await rounds()).toEqual(['round 0', 'round 1', 'round 2', 'round 3']);
+});
+
+test('a week passes while its agent waits for a person', { timeout: 120_000 }, async () => {
+  const clock = new VirtualClock();
+  const log = memoryEventLog({ now: () => clock.now() });
+  stage = openStage({ agents: [], entries: [conducts()], log, clock });
+  const id = await started('conducts');
+  const until = passing(clock, async () => 500);
+  await until(async () => ((await stage.sessions.get(id))?.children ?? 0) > 0);
+  const child = await childOf(id);
+  for (const [question, response] of [
+    ['first?', 'Ada'],
+    ['second?', 'Bob'],
+  ] as const) {
+    await stage.until(child, (event) => JSON.stringify(event).includes(question));
+    await until(async () => (await records(id)).at(-1)?.type === 'released');
+    for (let passed = 0; passed < 7 * 24; passed++) {
+      clock.pass(hour);
+      await sleep(2);
+    }
+    expect(await stage.sessions.get(child)).toMatchObject({ status: 'waitingForInput' });
+    await answer(child, question, response);
+  }
+  await until(async () => (await stage.sessions.get(id))?.status === 'completed');
+  expect((await stage.sessions.get(id))?.result).toMatchObject({ text: 'Ada Bob' });
 });

@@ -176,6 +176,7 @@ describe('built-ins', () => {
     ['a wrong type', row('String.repeat', ['x', 'y'], ''), 'the number of times must be an Int, not String'],
     ['a wrong receiver', row('Array.push', ['x', 1], ''), 'the receiver must be an Array, not String'],
     ['too few arguments', row('String.repeat', ['x'], ''), 'String.repeat takes 2 arguments, 1 given'],
+    ['no pattern', row('String.matches', ['x', 'a('], ''), '"a(": this is not a regular expression'],
     ['an index outside', row('Array.remove', [ints(1), 3], ''), 'index 3 is out of bounds for Array of length 1'],
     ['things without an order', row('Array.sort', [array([1, 'a'])], ''), 'cannot compare'],
     ['a key that is none', row('Map.set', [emptyMap(), model, 1, 1], ''), 'takes 3 arguments'],

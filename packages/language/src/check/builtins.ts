@@ -141,10 +141,9 @@ function createTypes(): Map<string, TypeCon> {
   for (const [name, struct] of Object.entries<BuiltinStruct>(BUILTIN_STRUCTS)) {
     types.set(name, typeCon(name, struct.kind === 'error' ? 'failure' : 'object'));
   }
+  // Also `ToolCall`, which a model's answer has as well: an agent may send more than anybody knows of.
   for (const { type } of Object.values<MessageType>(MESSAGE_TYPES)) {
-    if (type !== undefined && !types.has(type)) {
-      types.set(type, typeCon(type, 'object', { open: true, base: mapOf(STRING, ANY) }));
-    }
+    if (type !== undefined) types.set(type, typeCon(type, 'object', { open: true, base: mapOf(STRING, ANY) }));
   }
   for (const name of BUILTIN_TRAITS) {
     const con = types.get(name) ?? typeCon(name, 'trait');
@@ -172,7 +171,6 @@ function fillFields(types: Map<string, TypeCon>): void {
   }
   for (const { type, fields } of Object.values<MessageType>(MESSAGE_TYPES)) {
     const con = type === undefined ? undefined : types.get(type);
-    // `ToolCall` is also what a model's answer has; a message of the type has fields of its own.
     if (con !== undefined) con.fields = new Map([...fieldsOf(types, fields), ...(con.fields ?? [])]);
   }
   const error = types.get('Error');

@@ -1,3 +1,4 @@
+import { compilePattern, type LinearPattern } from '@concerto/base';
 import { parseFloatText, parseInteger } from '../cast.ts';
 import { display } from '../display.ts';
 import { fault } from '../fault.ts';
@@ -14,6 +15,21 @@ const len: Native = (stack, at) => length(self(stack, at));
 const contains: Native = (stack, at) => self(stack, at).includes(text(stack[at + 1], 'the part'));
 const startsWith: Native = (stack, at) => self(stack, at).startsWith(text(stack[at + 1], 'the part'));
 const endsWith: Native = (stack, at) => self(stack, at).endsWith(text(stack[at + 1], 'the part'));
+
+const matches: Native = (stack, at) => pattern(stack[at + 1]).matches(self(stack, at));
+const findMatch: Native = (stack, at) => {
+  const whole = self(stack, at);
+  const found = pattern(stack[at + 1]).find(whole);
+  return found === undefined ? NONE : some(whole.slice(found.start, found.end));
+};
+
+function pattern(value: Value): LinearPattern {
+  const source = text(value, 'the pattern');
+  const compiled = compilePattern(source);
+  if (!compiled.ok) throw fault('TypeError', `${JSON.stringify(source)}: ${compiled.error}`, { kind: 'argument' });
+  return compiled.value;
+}
+
 const trim: Native = (stack, at) => self(stack, at).trim();
 const trimStart: Native = (stack, at) => self(stack, at).trimStart();
 const trimEnd: Native = (stack, at) => self(stack, at).trimEnd();
@@ -77,6 +93,8 @@ export const STRINGS = {
   'String.len': len,
   'String.is_empty': (stack, at) => self(stack, at) === '',
   'String.contains': contains,
+  'String.matches': matches,
+  'String.find_match': findMatch,
   'String.starts_with': startsWith,
   'String.ends_with': endsWith,
   'String.index_of': indexOf,
