@@ -24,7 +24,7 @@ beforeAll(async () => {
     [
       `[agents.cheat]\ncommand = "python3"\nargs = [${JSON.stringify(cheat)}]`,
       agent('other', ''),
-      agent('open', 'sandbox = "off"'),
+      `[agents.open]\ncommand = "python3"\nargs = [${JSON.stringify(cheat)}]\nenv = { A_TOKEN = "t" }\nsandbox = "off"`,
       agent('shown', 'sandbox_paths = [".concerto"]'),
     ].join('\n'),
   );
@@ -43,9 +43,12 @@ afterAll(async () => {
 
 let sleeps = 1_000_000;
 
-async function cheats(name: string): Promise<{ found: Record<string, unknown>; id: string; sleep: string }> {
+async function cheats(
+  name: string,
+  url = server.url,
+): Promise<{ found: Record<string, unknown>; id: string; sleep: string }> {
   const sleep = String(sleeps++);
-  const facts = { url: server.url, state: join(state, 'concerto'), pid: server.pid, folder, sleep };
+  const facts = { url, state: join(state, 'concerto'), pid: server.pid, folder, sleep };
   const { id } = await api.start({ agent: name, prompt: JSON.stringify(facts) });
   const events = await api.untilStatus(id, 'idle');
   const result = events.find((event) => event.type === 'functionResult' && event.content !== undefined);
@@ -67,12 +70,30 @@ function isAlive(sleep: string): boolean {
 }
 
 describe('an agent in its sandbox', () => {
-  test('finds no way to act as a person: twelve were tried', async () => {
+  const fails = ([, led]: [string, unknown]): boolean => String(led).startsWith('no: ');
+
+  test('finds no way to act as a person: thirteen were tried', async () => {
     await cheats('other'); // Is alive meanwhile, with a key of its own.
     const { found } = await cheats('cheat');
-    expect(Object.keys(found)).toHaveLength(12);
-    expect(Object.entries(found).filter(([, led]) => !String(led).startsWith('no: '))).toEqual([]);
+    expect(Object.keys(found)).toHaveLength(13);
+    expect(Object.entries(found).filter((way) => !fails(way))).toEqual([]);
     expect(await readFile(join(folder, '.concerto/concerto.db'))).not.toHaveLength(0);
+  });
+
+  test('each of the ways leads somewhere where nothing is in it', { timeout: 90_000 }, async () => {
+    await cheats('other');
+    // No sandbox, a variable that was given to it, a token in the project, and a server that asks for none.
+    const careless = await startServer({ args: ['--no-auth'], withoutToken: true });
+    const planted = join(folder, '.concerto/token');
+    await writeFile(planted, 'a-token');
+    try {
+      const { found, id } = await cheats('open', careless.url);
+      expect(Object.entries(found).filter(fails)).toEqual([]);
+      await api.post(`/api/sessions/${id}/cancel`);
+    } finally {
+      await rm(planted);
+      await careless.stop();
+    }
   });
 
   test('ends with all it started, also what left its group', async () => {

@@ -75,8 +75,8 @@ def _():
 
 @way("uncovering what is hidden")
 def _():
-    subprocess.run(["umount", home], check=True, capture_output=True)
-    return os.listdir(home)
+    subprocess.run(["umount", home], capture_output=True)
+    return os.listdir(home) or "no: nothing there"
 
 
 @way("uncovering it in a namespace of its own")
@@ -85,10 +85,24 @@ def _():
     return subprocess.run(["unshare", "-Urm", "sh", "-c", look], capture_output=True, text=True).stdout or "no: nothing there"
 
 
+def with_variable(name):
+    def has(path):
+        try:
+            return name in open(path, "rb").read()
+        except OSError:
+            return False
+    own = f"/proc/{os.getpid()}/environ"
+    return [f for f in glob.glob("/proc/[0-9]*/environ") if f != own and has(f)] or "no: not seen"
+
+
 @way("a key of another agent")
 def _():
-    seen = [f for f in glob.glob("/proc/[0-9]*/environ") if b"OTHER_AGENTS_KEY" in open(f, "rb").read()]
-    return seen or "no: not seen"
+    return with_variable(b"OTHER_AGENTS_KEY")
+
+
+@way("a variable of ours, in whatever process")
+def _():
+    return with_variable(b"SECRET_OF_THE_SERVER")
 
 
 # One that leaves the process group and outlives its parent must not outlive the session.

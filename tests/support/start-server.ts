@@ -13,6 +13,8 @@ export type StartOptions = {
   readonly env?: Readonly<Record<string, string>>;
   /** Where it runs; a new folder that goes with it when left out. */
   readonly folder?: string;
+  /** Without the token that tests call with. */
+  readonly withoutToken?: true;
   /** Node's arguments for another version of the command. */
   readonly command?: readonly string[];
 };
@@ -25,7 +27,7 @@ export type StartedServer = {
   /** The address that signs a browser in. */
   readonly entrance: string;
   readonly folder: string;
-  /** All that it has said since it was ready. */
+  /** All that it has said. */
   readonly said: () => string;
   /** A signal, and no wait. */
   readonly signal: (signal: NodeJS.Signals) => void;
@@ -51,21 +53,20 @@ export async function startServer(options: StartOptions = {}): Promise<StartedSe
     [
       ...command,
       'serve',
-      '--token',
-      token,
+      ...(options.withoutToken === true ? [] : ['--token', token]),
       ...(given('--port') ? [] : ['--port', '0']),
       ...(given('--store') ? [] : ['--store', 'memory:']),
       ...args,
     ],
     { cwd: own, env: { ...process.env, ...keeperHome, ...env }, stdio: ['ignore', 'pipe', 'pipe'] },
   );
-  const url = await listeningUrl(child);
   let said = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (chunk: Buffer) => {
       said += chunk.toString();
     });
   }
+  const url = await listeningUrl(child);
   const end = async (signal: 'SIGTERM' | 'SIGKILL'): Promise<void> => {
     await ended(child, signal);
     if (folder === undefined) await rm(own, { recursive: true, force: true });

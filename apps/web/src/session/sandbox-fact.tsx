@@ -2,9 +2,10 @@ import type { Session } from '@concerto/protocol';
 import type { ReactNode } from 'react';
 import { Fact } from './fact.tsx';
 
-/** Only where there is none: then the agent could answer for whoever looks at this. */
+/** In which sandbox its agent runs, or why in none: then it could answer for whoever looks at this. */
 export function SandboxFact({ session: { sandbox } }: { readonly session: Session }): ReactNode {
-  if (sandbox?.kind !== 'none') return null;
+  if (sandbox === undefined) return null;
+  if (sandbox.kind !== 'none') return <Fact name="sandbox">{sandbox.kind}</Fact>;
   return (
     <Fact name="sandbox">
       <strong title="Without a sandbox an agent is as free as its account, and could answer for you">none</strong>
