@@ -191,6 +191,12 @@ export const STD = {
     effect: true,
     help: 'Any method; the body is sent as JSON',
   },
+  'std::http::public': {
+    signature:
+      'fn(method: String, url: String, body?: Any, headers?: Map<String, String>) -> Result<HttpResponse, String>',
+    effect: true,
+    help: 'As `request`, for addresses that somebody else chose: nothing that only this machine or its network reaches, whatever its name or redirect, unless `CONCERTO_HTTP_HOSTS` lists it',
+  },
 
   'std::crypto::sha256': { signature: 'fn(text: String) -> String', help: 'SHA-256 of the UTF-8 text in hex' },
   'std::crypto::md5': { signature: 'fn(text: String) -> String', help: 'MD5 of the UTF-8 text in hex' },

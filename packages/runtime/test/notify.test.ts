@@ -8,7 +8,7 @@ import { memoryEventLog } from '@concerto/log';
 import type { OverviewEvent } from '@concerto/protocol';
 import { afterEach, expect, test } from 'vitest';
 import { Notifier, type NotifierOptions, systemClock } from '../src/index.ts';
-import { isPrivateAddress } from '../src/notify/private-address.ts';
+import { isPrivateAddress } from '../src/network/private-address.ts';
 import { overviewStream } from '../src/session/overview.ts';
 
 type Got = { readonly headers: IncomingHttpHeaders; readonly body: string; readonly path: string };

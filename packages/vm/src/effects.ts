@@ -37,6 +37,8 @@ export type Request =
       /** JSON text, null for none. */
       readonly body: string | null;
       readonly headers: Readonly<Record<string, string>>;
+      /** No address of this machine or its network, by whatever name or redirect, unless it is listed. */
+      readonly publicOnly?: true;
     }
   | ModelRequest
   /** The next piece of a streamed answer: `{chunk}` or `{response: ModelAnswer}`. */

@@ -119,6 +119,10 @@ export const WORLD: readonly RawRow[] = [
     answer: no('refused'),
     asks: { method: 'PATCH', body: '1' },
   }),
+  row('std::http::public', ['get', 'http://x'], 'Err(refused)', {
+    answer: no('refused'),
+    asks: { kind: 'http', method: 'GET', url: 'http://x', publicOnly: true },
+  }),
   row('McpRef.call', [server, 'add', record({ a: 1 })], 'Ok(3)', {
     answer: ok(3),
     asks: { kind: 'mcp_call', server: 'S', tool: 'add', arguments: { a: 1 } },

@@ -19,34 +19,6 @@ const SECRET_NAMES: Array<String> = [
     ".aws",
     ".concerto",
 ];
-const PRIVATE_PREFIXES: Array<String> = [
-    "169.254.",
-    "10.",
-    "192.168.",
-    "172.16.",
-    "172.17.",
-    "172.18.",
-    "172.19.",
-    "172.20.",
-    "172.21.",
-    "172.22.",
-    "172.23.",
-    "172.24.",
-    "172.25.",
-    "172.26.",
-    "172.27.",
-    "172.28.",
-    "172.29.",
-    "172.30.",
-    "172.31.",
-    "[fe8",
-    "[fe9",
-    "[fea",
-    "[feb",
-    "[fc",
-    "[fd",
-    "metadata.",
-];
 
 pub tool HttpTool {
     description: "Reads and changes things over HTTP",
@@ -54,8 +26,7 @@ pub tool HttpTool {
     @describe("Gets the text at an address")
     @param("url", "The whole address, with http:// or https://")
     pub fn get(self, url: String) -> Result<String, ToolError> {
-        elsewhere(url)?;
-        said(std::http::get(url))
+        said(std::http::public("GET", url))
     }
 
     @describe("Sends JSON to an address, and gives the answer")
@@ -63,9 +34,8 @@ pub tool HttpTool {
     @param("json", "The JSON to send, as text")
     @permission("ask")
     pub fn post(self, url: String, json: String) -> Result<String, ToolError> {
-        elsewhere(url)?;
         match std::json::parse(json) {
-            Ok(body) => said(std::http::post(url, body)),
+            Ok(body) => said(std::http::public("POST", url, body)),
             Err(problem) => Err(ToolError::new("json: ${'$'}{problem}")),
         }
     }
@@ -126,29 +96,6 @@ fn below(path: String) -> Result<Nil, ToolError> {
             if part.to_lower().starts_with(name) {
                 return Err(ToolError::new("${'$'}{path}: may hold secrets, and is not for a model"));
             }
-        }
-    }
-    Ok(nil)
-}
-
-// A model follows what it reads: the network that only this machine can reach is not for a page to choose.
-fn elsewhere(url: String) -> Result<Nil, ToolError> {
-    let rest = url.to_lower().split("://");
-    let address = if rest.len() > 1 { rest[1] } else { rest[0] };
-    let named = address.replace("?", "/").replace("#", "/").split("/")[0].split("@");
-    let host = named[named.len() - 1];
-    for listed in (env("CONCERTO_HTTP_HOSTS") ?? "").split(",") {
-        if listed.trim() != "" && (host == listed.trim() || host.starts_with(listed.trim() + ":")) {
-            return Ok(nil);
-        }
-    }
-    for prefix in PRIVATE_PREFIXES {
-        if host.starts_with(prefix) {
-            return Err(
-                ToolError::new(
-                    "${'$'}{host}: is a private or link-local address; CONCERTO_HTTP_HOSTS lists those that are meant",
-                ),
-            );
         }
     }
     Ok(nil)

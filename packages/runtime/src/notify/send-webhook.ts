@@ -1,10 +1,8 @@
 import { createHmac } from 'node:crypto';
-import { lookup } from 'node:dns';
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
-import { isIP, type LookupFunction } from 'node:net';
+import { isPrivateHost, publicLookup } from '../network/private-address.ts';
 import type { Notice } from './notice-book.ts';
-import { isPrivateAddress } from './private-address.ts';
 
 const answersWithinMs = 10_000;
 const redirectsMax = 3;
@@ -70,8 +68,7 @@ type Post = {
 async function post(url: URL, { headers, body, guard }: Post): Promise<IncomingMessage> {
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const isGuarded = guard !== undefined && !guard.allowPrivate.includes(host);
-  // An address is not looked up, so nobody else would check it.
-  if (isGuarded && isIP(host) !== 0 && isPrivateAddress(host)) throw privateHost(host);
+  if (isGuarded && isPrivateHost(url)) throw privateHost(host);
   return await new Promise((resolve, reject) => {
     const send = url.protocol === 'https:' ? requestHttps : requestHttp;
     const call = send(
@@ -93,17 +90,7 @@ async function post(url: URL, { headers, body, guard }: Post): Promise<IncomingM
   });
 }
 
-/** The very addresses that are connected to are checked: a name that changes in between leads nowhere else. */
-const publicOnly: LookupFunction = (hostname, options, callback) => {
-  lookup(hostname, { ...options, all: true }, (error, addresses) => {
-    if (error !== null) return callback(error, '', 0);
-    const [first] = addresses;
-    const inside = addresses.find(({ address }) => isPrivateAddress(address));
-    if (inside !== undefined || first === undefined) return callback(privateHost(hostname), '', 0);
-    if (options.all === true) return callback(null, addresses);
-    return callback(null, first.address, first.family);
-  });
-};
+const publicOnly = publicLookup(privateHost);
 
 function privateHost(host: string): NotTaken {
   return new NotTaken(

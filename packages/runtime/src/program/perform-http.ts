@@ -3,6 +3,7 @@ import { request as requestHttps } from 'node:https';
 import { pipeline } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Json } from '@concerto/base';
+import { isPrivateHost, publicLookup } from '../network/private-address.ts';
 import type { ProgramRequest } from './machine/machine.ts';
 import { WorldFailure } from './program-world.ts';
 
@@ -21,11 +22,16 @@ interface Sent {
 }
 
 /** Not with `fetch`, which refuses ports that browsers keep away from: a program's servers may listen there. */
-export async function performHttp(request: HttpRequest, cancelled: AbortSignal): Promise<Json> {
+export async function performHttp(
+  request: HttpRequest,
+  cancelled: AbortSignal,
+  listedHosts: readonly string[] = [],
+): Promise<Json> {
   const late = AbortSignal.timeout(TIMEOUT_MS);
   const signal = AbortSignal.any([cancelled, late]);
   try {
-    const response = await follow(firstRequest(request), signal);
+    const mayReach = request.publicOnly === true ? listedHosts : undefined;
+    const response = await follow(firstRequest(request), signal, mayReach);
     const body = await readBody(response);
     return { status: response.statusCode ?? 0, body, headers: plainHeaders(response.headers) };
   } catch (cause) {
@@ -47,10 +53,15 @@ function firstRequest(request: HttpRequest): Sent {
   return { url, method: request.method.toUpperCase(), headers, body: request.body };
 }
 
-async function follow(first: Sent, signal: AbortSignal): Promise<IncomingMessage> {
+/** `mayReach`: private hosts that may be asked all the same; all where it is undefined. */
+async function follow(
+  first: Sent,
+  signal: AbortSignal,
+  mayReach: readonly string[] | undefined,
+): Promise<IncomingMessage> {
   let sent = first;
   for (let redirects = 0; ; redirects++) {
-    const response = await send(sent, signal);
+    const response = await send(sent, signal, mayReach);
     const next = redirected(sent, response);
     if (next === undefined) return response;
     response.destroy();
@@ -59,15 +70,31 @@ async function follow(first: Sent, signal: AbortSignal): Promise<IncomingMessage
   }
 }
 
-function send({ url, method, headers, body }: Sent, signal: AbortSignal): Promise<IncomingMessage> {
+function send(
+  { url, method, headers, body }: Sent,
+  signal: AbortSignal,
+  mayReach: readonly string[] | undefined,
+): Promise<IncomingMessage> {
+  const isGuarded = mayReach !== undefined && !mayReach.includes(url.hostname) && !mayReach.includes(url.host);
+  if (isGuarded && isPrivateHost(url)) return Promise.reject(privateHost(url.hostname));
   return new Promise((resolve, reject) => {
     const ask = url.protocol === 'https:' ? requestHttps : requestHttp;
     const length = body === null ? {} : { 'content-length': String(Buffer.byteLength(body)) };
-    const outgoing = ask(url, { method, headers: { ...Object.fromEntries(headers), ...length }, signal });
+    const outgoing = ask(url, {
+      method,
+      headers: { ...Object.fromEntries(headers), ...length },
+      signal,
+      ...(isGuarded ? { lookup: publicLookup(privateHost), agent: false } : {}),
+    });
     outgoing.once('response', resolve);
     outgoing.once('error', reject);
     outgoing.end(body ?? undefined);
   });
+}
+
+function privateHost(host: string): WorldFailure {
+  const why = `${host}: is a private or link-local address; CONCERTO_HTTP_HOSTS lists those that are meant`;
+  return new WorldFailure('http', why);
 }
 
 /** What the answer says to ask instead; undefined when it is the answer. */

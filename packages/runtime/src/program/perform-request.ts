@@ -41,7 +41,7 @@ export async function performRequest(
     case 'file':
       return performFile(request, world.directory);
     case 'http':
-      return performHttp(request, signal);
+      return performHttp(request, signal, listedHosts(world.environment));
     case 'model':
       return models.ask(request, signal);
     case 'model_next':
@@ -65,6 +65,11 @@ export async function performRequest(
     default:
       return unreachable(request);
   }
+}
+
+/** Of this machine or its network, that programs may ask for somebody else. */
+function listedHosts({ CONCERTO_HTTP_HOSTS: listed = '' }: Readonly<Record<string, string | undefined>>): string[] {
+  return listed.split(',').flatMap((host) => (host.trim() === '' ? [] : [host.trim().toLowerCase()]));
 }
 
 function definedVariables(environment: Readonly<Record<string, string | undefined>>): Json {

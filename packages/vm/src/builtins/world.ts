@@ -78,7 +78,9 @@ const environment = (of: (found: Json, name: string) => Value): Asking =>
     (answer, [name]) => of(value(answer), display(name)),
   );
 
-function http(method: string, url: Value, body: Value, headers: Value): Request {
+type HttpRequest = Extract<Request, { kind: 'http' }>;
+
+function http(method: string, url: Value, body: Value, headers: Value): HttpRequest {
   const named: Record<string, string> = {};
   if (typeof headers === 'object' && headers !== null && headers.kind === 'map') {
     for (const [key, item] of headers.entries) named[String(key)] = display(item);
@@ -176,6 +178,11 @@ export const WORLD = {
   'std::http::request': httpCall(([method, url, body, headers]) =>
     http(text(method, 'the method').toUpperCase(), url, body, headers),
   ),
+
+  'std::http::public': httpCall(([method, url, body, headers]) => ({
+    ...http(text(method, 'the method').toUpperCase(), url, body, headers),
+    publicOnly: true,
+  })),
 
   'McpRef.call': {
     start: ([server, tool, args]) => {
