@@ -82,6 +82,31 @@ describe('sending', () => {
     expect(history[0]).toMatchObject({ status: 'delivered', content: expect.stringContaining('at work') });
   });
 
+  test('what has left the queue, and the audit, come in pages that join', async () => {
+    const { id, path, finish } = await busy();
+    for (const name of ['a', 'b', 'c', 'd', 'e']) await send(path, name);
+    await finish();
+    await untilResults(id, 6);
+    await api.until(id, (event) => event.type === 'status' && event.status === 'idle');
+    const paged = async (address: string, of: string): Promise<any[]> => {
+      const all: any[] = [];
+      for (let after = 0, more = true; more; ) {
+        const page = (await api.get(`${address}${address.includes('?') ? '&' : '?'}limit=2&after=${after}`)).body;
+        expect(page[of].length).toBe(page.more ? 2 : Math.max(1, page[of].length));
+        expect(page.position).toBe(after + page[of].length);
+        all.push(...page[of]);
+        ({ position: after, more } = page);
+      }
+      return all;
+    };
+    const { history } = await list(`${path}?all=true`);
+    expect(history).toHaveLength(6);
+    expect(await paged(`${path}?all=true`, 'history')).toEqual(history);
+    const { entries } = (await api.get(`/api/sessions/${id}/audit`)).body;
+    expect(entries.length).toBeGreaterThan(12);
+    expect(await paged(`/api/sessions/${id}/audit`, 'entries')).toEqual(entries);
+  });
+
   test('immediate into the running turn of an agent that can be steered', async () => {
     const { id, path, finish } = await busy('able');
     await send(path, 'later');

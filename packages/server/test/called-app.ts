@@ -53,6 +53,7 @@ export function callApp(
     readonly instance?: string;
     readonly inlineTools?: InlineTools;
     readonly webRoot?: string;
+    readonly manifestSchema?: () => object;
   } = {},
 ): CalledApp {
   const log = memoryEventLog({ now: Date.now });
@@ -85,7 +86,7 @@ export function callApp(
     guard: { token, hosts: [], ...options.guard },
     people: new People(log, options.instance ?? 'one'),
     programs: { list: () => [], source: async () => undefined },
-    manifestSchema: () => ({ type: 'object' }),
+    manifestSchema: options.manifestSchema ?? (() => ({ type: 'object' })),
     version: '1.2.3',
     webRoot: options.webRoot,
     onAnswered: (answered) => void calls.push(answered),
