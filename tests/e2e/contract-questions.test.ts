@@ -150,15 +150,15 @@ describe('questions', () => {
 
   test('of more than a hundred questions at once the last is not taken, and the agent hears why', async () => {
     const asks = Array.from({ length: 101 }, (_, n) => ({ say: { type: 'question', id: `q${n}`, question: `q${n}` } }));
-    const { path, open: letGo } = puppets.gate();
+    const gate = puppets.gate();
     const { id } = await api.start({
       agent: 'puppet',
-      prompt: steps(...asks, { collect: 1 }, { until: path }, { tell: 'answers' }),
+      prompt: steps(...asks, { collect: 1 }, { until: gate.path }, { tell: 'answers' }),
       once: true,
     });
     const count = async (): Promise<number> => (await api.get(`/api/sessions/${id}/requests`)).body.requests.length;
     await expect.poll(count, { timeout: 20_000 }).toBe(100);
-    await letGo();
+    await gate.open();
     const done = await api.until(id, isFinish);
     const [refused] = JSON.parse(done.find((event) => event.type === 'complete').result.outcomes.parts[0].text);
     expect(refused).toMatchObject({ in_reply_to_id: 'q100', error: expect.stringContaining('100 questions are open') });

@@ -228,6 +228,38 @@ describe('a SQLite store', () => {
     await log.close();
   });
 
+  test('[L27] a file that another program holds for a moment is waited for, and nobody else waits', async () => {
+    const log = open();
+    await put(log, 's');
+    const other = new Database(path);
+    other.exec('BEGIN IMMEDIATE');
+    let settled = 0;
+    const writes = Array.from({ length: 20 }, () => put(log, 's').then(() => settled++));
+    const read = log.head('s', 'events');
+    // Whoever has other work gets it done.
+    for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setTimeout(resolve, 1));
+    expect([settled, await read]).toEqual([0, 1]);
+    other.exec('ROLLBACK');
+    await Promise.all(writes);
+    expect(await log.head('s', 'events')).toBe(21);
+    other.close();
+    await log.close();
+  });
+
+  test('[L27] one that is held for longer fails what is written, and takes more when it is let go', async () => {
+    const log = open();
+    const other = new Database(path);
+    other.exec('BEGIN IMMEDIATE');
+    const writes = await Promise.allSettled([...Array(5)].map(() => put(log, 's')));
+    for (const write of writes) expect(write).toMatchObject({ status: 'rejected', reason: { code: 'unavailable' } });
+    await expect(log.ping()).rejects.toThrow('is locked by another program');
+    other.exec('ROLLBACK');
+    await put(log, 's');
+    expect(await log.head('s', 'events')).toBe(1);
+    other.close();
+    await log.close();
+  });
+
   test('[L24] an append that does not fit fails alone', async () => {
     const log = open(400_000);
     const results = await Promise.allSettled([

@@ -59,17 +59,7 @@ export function createApp(
   });
   app.use('*', checkCaller(context.guard));
 
-  app.get('/healthz', (c) => c.json({ ok: true }));
-  app.get('/readyz', async (c) => {
-    if (context.sessions.isStopping) throw new ProblemError(503, 'stopping', 'the server is stopping');
-    await storeAnswers(context.log);
-    return c.json({ ok: true });
-  });
-  const description = JSON.stringify(openApiDocument(context.version));
-  app.get('/api/openapi.json', (c) => c.body(description, 200, { 'content-type': 'application/json' }));
-  // Whoever asks needs no token, so that it may cost nothing.
-  const manifestSchema = JSON.stringify(context.manifestSchema());
-  app.get('/api/schema/manifest', (c) => c.body(manifestSchema, 200, { 'content-type': 'application/json' }));
+  openToAll(app, context);
   app.get('/metrics', ...known, async (c) =>
     c.body(await metricsText(context, calls), 200, { 'content-type': metricsType }),
   );
@@ -104,6 +94,21 @@ export function createApp(
   app.get('*', acceptTokenInUrl(doors), servePage(context, whoCalls));
   app.notFound(otherCall);
   return app;
+}
+
+/** Whoever asks needs no token, so what they get is made once. */
+function openToAll(app: Hono<OnNode>, { sessions, log, version, manifestSchema }: ServerContext): void {
+  app.get('/healthz', (c) => c.json({ ok: true }));
+  app.get('/readyz', async (c) => {
+    if (sessions.isStopping) throw new ProblemError(503, 'stopping', 'the server is stopping');
+    await storeAnswers(log);
+    return c.json({ ok: true });
+  });
+  const json = { 'content-type': 'application/json' };
+  const description = JSON.stringify(openApiDocument(version));
+  app.get('/api/openapi.json', (c) => c.body(description, 200, json));
+  const schema = JSON.stringify(manifestSchema());
+  app.get('/api/schema/manifest', (c) => c.body(schema, 200, json));
 }
 
 function noMcp(): never {

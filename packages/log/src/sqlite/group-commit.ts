@@ -15,6 +15,12 @@ export type Transactions = {
   rollback(): void;
 };
 
+export type Failures = {
+  /** Somebody else holds the file at this moment. */
+  isHeld(cause: unknown): boolean;
+  of(cause: unknown): LogError;
+};
+
 export type GroupCommit = {
   /** Runs the operation in a transaction shared with whatever else is waiting; settles when that is durable. */
   run<T>(operation: (commit: Commit) => T): Promise<T>;
@@ -26,6 +32,9 @@ export type GroupCommit = {
 const MAX_BATCH = 1_024;
 /** Most operations waiting: beyond it the disk is not keeping up, and the caller is told so at once. */
 const MAX_WAITING = 65_536;
+/** How long a file that another program holds is waited for (a backup tool, for example), without holding up our own process. */
+const HELD_MS = 2_000;
+const HELD_PAUSE_MS = 25;
 
 type Waiting = {
   /** Inside a transaction; what it returns settles the caller. */
@@ -35,21 +44,25 @@ type Waiting = {
 
 /**
  * A commit costs one fsync however much it holds, so everything that queued while the last one ran goes into the next.
- * If a shared transaction fails, each operation is tried in its own: one that cannot be stored fails alone.
+ * If a shared transaction fails, each operation is tried in its own: one that cannot be stored fails alone. Where the
+ * file is held by another program nobody is at fault: all wait, and then all fail.
  */
-export function groupCommit(transactions: Transactions, failure: (error: unknown) => LogError): GroupCommit {
+export function groupCommit(transactions: Transactions, failures: Failures): GroupCommit {
   let waiting: Waiting[] = [];
   let scheduled = false;
   let finished = false;
+  let heldSince: number | undefined;
   const announcements = deferred();
 
-  const schedule = (): void => {
+  const schedule = (afterMs?: number): void => {
     if (scheduled) return;
     scheduled = true;
-    setImmediate(() => {
+    const go = (): void => {
       scheduled = false;
       flush();
-    });
+    };
+    if (afterMs === undefined) setImmediate(go);
+    else setTimeout(go, afterMs);
   };
 
   const flush = (): void => {
@@ -57,11 +70,27 @@ export function groupCommit(transactions: Transactions, failure: (error: unknown
     const batch = waiting.splice(0, MAX_BATCH);
     if (waiting.length > 0) schedule();
     const error = commitTogether(transactions, batch, announcements.add);
-    if (error === undefined) return;
+    if (error === undefined) {
+      heldSince = undefined;
+      return;
+    }
+    if (failures.isHeld(error.cause)) return held(batch, error.cause);
     for (const operation of batch) {
       const alone = batch.length === 1 ? error : commitTogether(transactions, [operation], announcements.add);
-      if (alone !== undefined) operation.reject(failure(alone.cause));
+      if (alone !== undefined) operation.reject(failures.of(alone.cause));
     }
+  };
+
+  /** They keep their places; once it has lasted too long each is told at its first try. */
+  const held = (batch: readonly Waiting[], cause: unknown): void => {
+    heldSince ??= performance.now();
+    if (performance.now() - heldSince >= HELD_MS) {
+      for (const operation of batch) operation.reject(failures.of(cause));
+      return;
+    }
+    waiting.unshift(...batch);
+    if (finished) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, HELD_PAUSE_MS);
+    else schedule(HELD_PAUSE_MS);
   };
 
   return {

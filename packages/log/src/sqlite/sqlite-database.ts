@@ -19,7 +19,7 @@ export type SqliteOpening = {
   readonly maxBytes?: number;
 };
 
-/** How long a write waits for a foreign reader that holds the file, a backup tool for example. */
+/** How long the opening waits for another program that holds the file; it holds up our own process. */
 const BUSY_TIMEOUT_MS = 2_000;
 
 export function openSqliteDatabase(givenPath: string, { now, maxBytes }: SqliteOpening): SqliteDatabase {
@@ -41,6 +41,8 @@ export function openSqliteDatabase(givenPath: string, { now, maxBytes }: SqliteO
     migrate(db, path, now());
     const ownership = takeOwnership(db, path);
     if (maxBytes !== undefined) limitSize(db, maxBytes);
+    // From here on others of this process wait too: who is kept waiting comes again (`groupCommit`).
+    db.prepare('PRAGMA busy_timeout = 0').raw().get();
     return opened(path, { db, lock, ownership });
   } catch (error) {
     db?.close();

@@ -5,7 +5,7 @@ import type { Store, StoreRecord } from '../store.ts';
 import { type Commit, type GroupCommit, groupCommit, type Transactions } from './group-commit.ts';
 import { openSqliteDatabase, type SqliteDatabase, type SqliteOpening } from './sqlite-database.ts';
 import { type SqliteDocuments, sqliteDocuments } from './sqlite-documents.ts';
-import { sqliteFailure } from './sqlite-failure.ts';
+import { isHeld, sqliteFailure } from './sqlite-failure.ts';
 import { type SqliteLeases, sqliteLeases } from './sqlite-leases.ts';
 import { dumpSqlite, loadIntoSqlite } from './sqlite-records.ts';
 import { integerAt } from './sqlite-row.ts';
@@ -80,7 +80,7 @@ function openState(path: string, opening: SqliteOpening): SqliteState {
       documents,
       leases: sqliteLeases(db, now),
       growth: growthSignal(),
-      writes: groupCommit(transactions, (error) => sqliteFailure(error, database.path)),
+      writes: groupCommit(transactions, { isHeld, of: (cause) => sqliteFailure(cause, database.path) }),
       now,
       closed: false,
     };

@@ -31,6 +31,11 @@ const failures: readonly (readonly [string, LogErrorCode, string])[] = [
   ['ENOSPC', 'full', 'has no room left; free space on its disk and try again'],
 ];
 
+/** By another program, which may let it go at any moment. */
+export function isHeld(error: unknown): boolean {
+  return /^SQLITE_(BUSY|LOCKED)/.test(codeOf(error));
+}
+
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return '';
   // The driver gives a refused open no code, only SQLite's number 14 at the end of its message.
