@@ -24,6 +24,14 @@ const below = [
   'models',
 ];
 
+/** Files of the command that write to a terminal by themselves, and why; the others do it through `terminal/print.ts`. */
+export const writesItself: Readonly<Record<string, string>> = {
+  'apps/cli/src/main.ts': 'what is said before any command runs is harmless already; and it waits until all is written',
+  'apps/cli/src/doctor/doctor-report.ts': 'one line that is drawn again and again, made harmless there',
+  'apps/cli/src/store-command.ts': 'one line that is drawn again and again, of numbers',
+  'apps/cli/src/signals-command.ts': 'JSON for other programs at the pace of the pipe, escaped',
+};
+
 export const rooms: Readonly<Record<string, Room>> = {
   'packages/base': { rooms: [], packages: [], kind: 'pure' },
   'packages/protocol': { rooms: ['base'], packages: ['zod'], kind: 'pure' },

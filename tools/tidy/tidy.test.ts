@@ -1,7 +1,16 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { fileLinesMax, functionLinesMax, impure, impureFiles, longFiles, longFunctions, rooms } from './rooms.ts';
+import {
+  fileLinesMax,
+  functionLinesMax,
+  impure,
+  impureFiles,
+  longFiles,
+  longFunctions,
+  rooms,
+  writesItself,
+} from './rooms.ts';
 import { functionsOf, importsOf, lineOf, readSources, root, type Source } from './sources.ts';
 
 const sources = readSources();
@@ -83,6 +92,17 @@ test('one named index a package, no barrels, no rooms without a rule', () => {
     ...matches(source, /\b(TODO|FIXME|XXX)\b/g, 'finish it, or write it in an issue'),
   ]);
   expect(offences).toEqual([]);
+});
+
+test('what a terminal is told goes through the one place that makes it harmless', () => {
+  const writes = production
+    .filter(({ path }) => path.startsWith('apps/cli/src/') && !path.startsWith('apps/cli/src/terminal/'))
+    .flatMap((source) =>
+      matches(source, /\bprocess\.(stdout|stderr)\.write\(|\bconsole\.\w+\(/g, 'use terminal/print.ts'),
+    );
+  const itself = Object.keys(writesItself);
+  expect(writes.filter((offence) => !itself.some((path) => offence.startsWith(`${path}:`)))).toEqual([]);
+  expect(itself.filter((path) => !writes.some((offence) => offence.startsWith(`${path}:`)))).toEqual([]);
 });
 
 test('tests replace no module', () => {

@@ -1,5 +1,6 @@
 import { type CommandSpec, defineCommand, parseArguments, UsageError } from './arguments.ts';
 import { commands } from './commands.ts';
+import { pass } from './terminal/print.ts';
 
 const shells = ['bash', 'zsh', 'fish'] as const;
 
@@ -35,7 +36,7 @@ export async function run(argv: string[]): Promise<number> {
     }),
   );
   const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript };
-  process.stdout.write(scripts[shell](known));
+  pass(scripts[shell](known));
   return 0;
 }
 

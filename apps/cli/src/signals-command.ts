@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { nearest } from '@concerto/base';
+import { harmlessJson, nearest } from '@concerto/base';
 import {
   AFTER_EXECUTE,
   createEventMerger,
@@ -11,6 +11,7 @@ import {
   type SignalOptions,
 } from '@concerto/signals';
 import { defineCommand, parseArguments, UsageError } from './arguments.ts';
+import { tell } from './terminal/print.ts';
 
 /** A block that `--merged` has to keep whole; beyond it we would rather say so than run out of memory. */
 const MERGED_BLOCK_MAX = 64 * 1024 * 1024;
@@ -39,7 +40,7 @@ export async function run(argv: string[]): Promise<number> {
   const { merged, options } = readOptions(argv);
   let lines = '';
   const print = (event: SignalEvent | MergedEvent): void => {
-    lines += `${JSON.stringify(event)}\n`;
+    lines += `${harmlessJson(event)}\n`;
   };
   const merger = createEventMerger((event) => {
     mergedLength = 0;
@@ -60,7 +61,7 @@ export async function run(argv: string[]): Promise<number> {
     lines = '';
     if (!process.stdout.write(ready)) await once(process.stdout, 'drain');
   };
-  if (process.stdin.isTTY) process.stderr.write('reading what you type; Ctrl-D ends it\n');
+  if (process.stdin.isTTY) tell('reading what you type; Ctrl-D ends it\n');
   for await (const chunk of process.stdin) {
     parser.push(chunk);
     await flush();

@@ -13,6 +13,7 @@ import {
 import { SessionStore } from '@concerto/runtime';
 import { defineCommand, parseArguments, UsageError } from './arguments.ts';
 import { defaultStore } from './serve/server-settings.ts';
+import { print, printJsonLine, tell } from './terminal/print.ts';
 
 export const spec = defineCommand({
   name: 'store',
@@ -65,21 +66,19 @@ function refuseMemory(url: string): void {
 async function backup(file: string, url: string): Promise<number> {
   refuseMemory(url);
   await backupStore(url, file);
-  console.log(`backed up and checked: ${resolve(file)}`);
+  print(`backed up and checked: ${resolve(file)}`);
   return 0;
 }
 
 async function check(url: string, json: boolean): Promise<number> {
   refuseMemory(url);
   const found = url.startsWith('sqlite:') ? await checkBackup(url) : await checkOpen(url);
-  if (json) console.log(JSON.stringify(found));
+  if (json) printJsonLine(found);
   else {
     const { sessions, streams, entries, documents } = found;
-    for (const { where, problem } of found.problems) console.log(`${where}: ${problem}`);
+    for (const { where, problem } of found.problems) print(`${where}: ${problem}`);
     const counted = `${sessions} sessions, ${entries} entries in ${streams} streams, ${documents} documents`;
-    console.log(
-      found.problems.length === 0 ? `no problem in ${counted}` : `${found.problems.length} problems in ${counted}`,
-    );
+    print(found.problems.length === 0 ? `no problem in ${counted}` : `${found.problems.length} problems in ${counted}`);
   }
   return found.problems.length === 0 ? 0 : 1;
 }
@@ -142,13 +141,11 @@ async function copy(fromUrl: string, toUrl: string, quiet: boolean): Promise<num
 }
 
 async function copyInto(from: Store, toUrl: string, quiet: boolean): Promise<number> {
-  const to = await openEventLog(toUrl, { now: Date.now, onWarning: (message) => console.error(`warning: ${message}`) });
+  const to = await openEventLog(toUrl, { now: Date.now, onWarning: (message) => tell(`warning: ${message}\n`) });
   try {
     const progress = quiet ? {} : { onProgress: progressLine() };
     const { streams, entries, documents, leases } = await copyStore(from, to, { now: Date.now, ...progress });
-    console.log(
-      `copied and verified: ${entries} entries in ${streams} streams, ${documents} documents, ${leases} leases`,
-    );
+    print(`copied and verified: ${entries} entries in ${streams} streams, ${documents} documents, ${leases} leases`);
     return 0;
   } finally {
     await to.close();
@@ -162,7 +159,7 @@ function progressLine(): (progress: CopyProgress) => void {
   return (step) => {
     const isNew = step.phase !== phase;
     phase = step.phase;
-    if (isNew) console.error(`${step.phase}…`);
+    if (isNew) tell(`${step.phase}…\n`);
     if (!process.stderr.isTTY || Date.now() - last < 200) return;
     last = Date.now();
     process.stderr.write(`\r${step.records}${step.total === undefined ? '' : ` of ${step.total}`} records\r`);

@@ -5,6 +5,7 @@ import { untilInterrupted } from '../language/until-interrupted.ts';
 import { defaultPort, defaultStore, hostOf, portOf, type ServerTable, storeOf } from '../serve/server-settings.ts';
 import { runningServer } from '../state/project-state.ts';
 import { ensureTrust } from '../state/trust.ts';
+import { tell } from '../terminal/print.ts';
 import { type AgentEntry, defaultPrompt } from './check-agent.ts';
 import { checkKeeper } from './check-keeper.ts';
 import { checkNode, checkPort, checkSandbox, portState } from './check-machine.ts';
@@ -77,7 +78,7 @@ export async function run(argv: string[]): Promise<number> {
     const tasks = [machine, manifest, ...declaredTasks(declared, agent, plan)];
     const findings = await reportChecks(tasks, { json: values.json, calledOff });
     if (calledOff.aborted) {
-      process.stderr.write('interrupted; what was started has been ended\n');
+      tell('interrupted; what was started has been ended\n');
       return EXIT_INTERRUPTED;
     }
     return findings.some(({ status }) => status === 'fail') ? 1 : 0;

@@ -1,5 +1,6 @@
-import { harmless, harmlessJson } from '@concerto/base';
+import { harmless, harmlessLine } from '@concerto/base';
 import { paint } from '../terminal/paint.ts';
+import { printJson, tell, write } from '../terminal/print.ts';
 import { type CheckTask, type Finding, failed, messageOf } from './finding.ts';
 
 /** Checks that run at once: most of their time is waiting for others. */
@@ -33,8 +34,8 @@ export async function reportChecks(tasks: readonly CheckTask[], options: ReportO
   await Promise.all(Array.from({ length: checksAtOnce }, worker));
   progress.end();
   const findings = found.flatMap((some) => some ?? []);
-  if (options.json) process.stdout.write(`${harmlessJson(findings.map(asJson), 2)}\n`);
-  else process.stdout.write(`\n${summary(findings)}\n`);
+  if (options.json) printJson(findings.map(asJson));
+  else write(`\n${summary(findings)}\n`);
   return findings;
 }
 
@@ -63,7 +64,7 @@ function printFinding({ check, status, picture, ...finding }: Finding): void {
   if (picture !== undefined) lines.push(picture.trimEnd());
   if (help !== undefined && picture?.includes(help) !== true)
     lines.push(`${indent}${paint('bold', 'to do:')} ${help.replaceAll('\n', `\n${indent}  `)}`);
-  process.stdout.write(`${lines.join('\n')}\n`);
+  write(`${lines.join('\n')}\n`);
 }
 
 function summary(findings: readonly Finding[]): string {
@@ -112,10 +113,10 @@ class Progress {
     );
     if (waiting.length === 0) return;
     if (!this.#isTerminal) {
-      process.stderr.write(`waiting for ${waiting.join('; ')}\n`);
+      tell(`waiting for ${waiting.join('; ')}\n`);
       return;
     }
-    const line = `… ${waiting.join('; ')}`.slice(0, Math.max(20, (process.stderr.columns ?? 80) - 1));
+    const line = harmlessLine(`… ${waiting.join('; ')}`).slice(0, Math.max(20, (process.stderr.columns ?? 80) - 1));
     process.stderr.write(`\r\u001b[K${line}`);
     this.#hasLine = true;
   }

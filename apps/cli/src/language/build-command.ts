@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { formatModule } from '@concerto/ir';
 import { defineCommand, parseArguments, UsageError } from '../arguments.ts';
+import { pass, tell } from '../terminal/print.ts';
 import { compileTarget, compileWithServers } from './compile-target.ts';
 
 export const spec = defineCommand({
@@ -27,7 +28,7 @@ export async function run(argv: string[]): Promise<number> {
   if (target === undefined) return 1;
   const text = formatModule(target.module);
   const path = values.output ?? join(dirname(target.entry), `${basename(target.entry, '.conc')}.conc-ir`);
-  if (path === '-') process.stdout.write(text);
+  if (path === '-') pass(text);
   else writeOutput(path, text);
   return 0;
 }
@@ -38,5 +39,5 @@ function writeOutput(path: string, text: string): void {
   } catch (cause) {
     throw new Error(`cannot write ${path}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
   }
-  process.stderr.write(`wrote ${path}\n`);
+  tell(`wrote ${path}\n`);
 }

@@ -2,6 +2,7 @@ import { statSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { applyFixes, type Diagnostic, type SourceFile, toJsonDiagnostic } from '@concerto/language';
 import { defineCommand, parseArguments } from '../arguments.ts';
+import { printJson, tell } from '../terminal/print.ts';
 import { checkWithServers } from './ask-mcp-servers.ts';
 import { findSources } from './find-sources.ts';
 import { printDiagnostics } from './print-diagnostics.ts';
@@ -32,15 +33,15 @@ export async function run(argv: string[]): Promise<number> {
   if (values.fix) {
     const changed = fixFiles(findings);
     if (changed > 0) findings = await checkPaths(positionals, values.mcp === true);
-    process.stderr.write(`fixed ${changed} file${changed === 1 ? '' : 's'}\n`);
+    tell(`fixed ${changed} file${changed === 1 ? '' : 's'}\n`);
   }
   const { diagnostics, files } = findings;
   if (values.json) {
     const list = diagnostics.map((diagnostic) => toJsonDiagnostic(diagnostic, files.get(diagnostic.file)));
-    process.stdout.write(`${JSON.stringify(list, undefined, 2)}\n`);
+    printJson(list);
   } else {
     printDiagnostics(diagnostics, (path) => files.get(path));
-    if (diagnostics.length === 0) process.stderr.write(`${praise(findings.programs)}\n`);
+    if (diagnostics.length === 0) tell(`${praise(findings.programs)}\n`);
   }
   return diagnostics.some((diagnostic) => diagnostic.severity === 'error') ? 1 : 0;
 }

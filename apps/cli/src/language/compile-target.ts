@@ -4,6 +4,7 @@ import { type IrModule, parseModule } from '@concerto/ir';
 import { compileProgram, createSourceFile, type FindFile } from '@concerto/language';
 import { UsageError } from '../arguments.ts';
 import { showsColour } from '../terminal/paint.ts';
+import { tell } from '../terminal/print.ts';
 import { checkWithServers } from './ask-mcp-servers.ts';
 import { diagnosticsText } from './print-diagnostics.ts';
 import { type CheckedProgram, checkTarget, findManifest, readTextFile, resolveTarget, type Target } from './project.ts';
@@ -31,7 +32,7 @@ export function compileQuietly(path: string | undefined, color: boolean): Compil
 }
 
 function said({ compiled, complaints }: Compilation): CompiledTarget | undefined {
-  process.stderr.write(complaints);
+  tell(complaints);
   return compiled;
 }
 

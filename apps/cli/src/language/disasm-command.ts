@@ -1,5 +1,6 @@
 import { disassemble } from '@concerto/ir';
 import { defineCommand, parseArguments } from '../arguments.ts';
+import { pass } from '../terminal/print.ts';
 import { compileTarget } from './compile-target.ts';
 
 export const spec = defineCommand({
@@ -16,6 +17,6 @@ export async function run(argv: string[]): Promise<number> {
   const { positionals } = parseArguments(spec, argv);
   const target = compileTarget(positionals[0]);
   if (target === undefined) return 1;
-  process.stdout.write(disassemble(target.module));
+  pass(disassemble(target.module));
   return 0;
 }

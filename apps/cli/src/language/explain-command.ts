@@ -1,5 +1,6 @@
 import { EXPLANATIONS, explanationText, findExplanation } from '@concerto/language';
 import { defineCommand, parseArguments, UsageError } from '../arguments.ts';
+import { write } from '../terminal/print.ts';
 
 export const spec = defineCommand({
   name: 'explain',
@@ -14,7 +15,7 @@ export async function run(argv: string[]): Promise<number> {
   const { positionals } = parseArguments(spec, argv);
   const [code] = positionals;
   if (code === undefined) {
-    for (const [known, { title }] of EXPLANATIONS) process.stdout.write(`${known}  ${title}\n`);
+    for (const [known, { title }] of EXPLANATIONS) write(`${known}  ${title}\n`);
     return 0;
   }
   const found = findExplanation(code);
@@ -22,6 +23,6 @@ export async function run(argv: string[]): Promise<number> {
     const hint = found.meant === undefined ? '`concerto explain` lists all of them' : `did you mean ${found.meant}?`;
     throw new UsageError(`there is no error code ${code}; ${hint}`);
   }
-  process.stdout.write(explanationText(found.code, found.explanation));
+  write(explanationText(found.code, found.explanation));
   return 0;
 }

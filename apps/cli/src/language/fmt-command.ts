@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createSourceFile, formatSource } from '@concerto/language';
 import { defineCommand, parseArguments } from '../arguments.ts';
+import { pass, tell, write } from '../terminal/print.ts';
 import { findSources } from './find-sources.ts';
 import { printDiagnostics } from './print-diagnostics.ts';
 
@@ -29,10 +30,10 @@ export async function run(argv: string[]): Promise<number> {
     if (formatted === undefined) failed = true;
     if (formatted === undefined || formatted === text) continue;
     changed++;
-    if (values.check) process.stdout.write(`would change ${path}\n`);
+    if (values.check) write(`would change ${path}\n`);
     else writeFileSync(path, formatted);
   }
-  process.stderr.write(summary({ files: paths.length, changed, check: values.check }));
+  tell(summary({ files: paths.length, changed, check: values.check }));
   return failed || (values.check && changed > 0) ? 1 : 0;
 }
 
@@ -50,7 +51,7 @@ function formatStandardInput(check: boolean): number {
   const formatted = formatText('<stdin>', text);
   if (formatted === undefined) return 1;
   if (check) return formatted === text ? 0 : 1;
-  process.stdout.write(formatted);
+  pass(formatted);
   return 0;
 }
 

@@ -3,6 +3,7 @@ import { createInterface } from 'node:readline';
 import { createInterface as createPrompt } from 'node:readline/promises';
 import type { Json } from '@concerto/base';
 import { UsageError } from '../arguments.ts';
+import { tell } from '../terminal/print.ts';
 
 /**
  * The next answer for `await emit`; null when there are no more. The signal says that nobody waits any more. `show`
@@ -82,7 +83,7 @@ async function ask(signal: AbortSignal): Promise<Json> {
   } catch (cause) {
     if (signal.aborted) throw cause;
     // Ctrl-D: there is no answer, as at the end of a file.
-    process.stderr.write('\n');
+    tell('\n');
     return null;
   } finally {
     terminal.close();

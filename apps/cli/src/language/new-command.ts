@@ -3,6 +3,7 @@ import { basename, join, resolve } from 'node:path';
 import { MANIFEST_NAME } from '@concerto/language';
 import { defineCommand, parseArguments, UsageError } from '../arguments.ts';
 import { noteFacts } from '../state/project-state.ts';
+import { tell, write } from '../terminal/print.ts';
 import { gitignore, mainProgram, manifestText, readme } from './new-project.ts';
 
 export const spec = defineCommand({
@@ -37,7 +38,7 @@ export async function run(argv: string[]): Promise<number> {
     { path: 'README.md', text: readme(name, provider) },
   ];
   if (existsSync(join(directory, MANIFEST_NAME))) {
-    process.stderr.write(`error: ${join(given, MANIFEST_NAME)} already exists\n`);
+    tell(`error: ${join(given, MANIFEST_NAME)} already exists\n`);
     return 1;
   }
   mkdirSync(join(directory, 'src'), { recursive: true });
@@ -51,7 +52,7 @@ export async function run(argv: string[]): Promise<number> {
   // Who came by npx may have no `concerto` of their own.
   const concerto = process.env.npm_lifecycle_event === 'npx' ? 'npx concerto' : 'concerto';
   const next = [...enter, ...['check', 'test', 'run'].map((command) => `${concerto} ${command}`)].join(' && ');
-  process.stdout.write(`created ${name}\n\n  ${next}\n`);
+  write(`created ${name}\n\n  ${next}\n`);
   return 0;
 }
 

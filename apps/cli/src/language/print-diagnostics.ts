@@ -1,9 +1,10 @@
 import { type Diagnostic, type FindFile, renderDiagnostic } from '@concerto/language';
 import { showsColour } from '../terminal/paint.ts';
+import { tell } from '../terminal/print.ts';
 
 /** To standard error, with source and caret, and a line that counts them. */
 export function printDiagnostics(diagnostics: readonly Diagnostic[], findFile: FindFile): void {
-  process.stderr.write(diagnosticsText(diagnostics, findFile, showsColour(process.stderr)));
+  tell(diagnosticsText(diagnostics, findFile, showsColour(process.stderr)));
 }
 
 export function diagnosticsText(diagnostics: readonly Diagnostic[], findFile: FindFile, color: boolean): string {

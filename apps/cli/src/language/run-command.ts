@@ -10,7 +10,7 @@ import {
 } from '@concerto/runtime/program';
 import { defineCommand, parseArguments } from '../arguments.ts';
 import { harmlessButStyles, showsColour } from '../terminal/paint.ts';
-import { printError } from '../terminal/print.ts';
+import { printError, tell } from '../terminal/print.ts';
 import { compileTarget, compileWithServers } from './compile-target.ts';
 import { inputAnswers } from './input-answers.ts';
 import { OutputBuffer } from './output-buffer.ts';
@@ -84,14 +84,14 @@ export async function run(
   const target = await (values.mcp ? compileWithServers : compileTarget)(positionals[0]);
   if (target === undefined) return 1;
   if (target.module.main === undefined && target.module.init === undefined) {
-    process.stderr.write(`error: ${target.entry} has nothing to run: no \`fn main\` and no statements\n`);
+    tell(`error: ${target.entry} has nothing to run: no \`fn main\` and no statements\n`);
     return 1;
   }
   const output = new OutputBuffer(process.stdout);
   const show = (channel: string, payload: PlainValue, isShort = false): void => {
     if (values.quiet) return;
     const text = (): string => (isShort ? oneLine(payload.shown) : payload.shown);
-    if (values.json) output.write(`{"channel":${JSON.stringify(channel)},"payload":${payload.written}}\n`);
+    if (values.json) output.write(shown(`{"channel":${JSON.stringify(channel)},"payload":${payload.written}}\n`));
     else output.write(shown(`[emit:${channel}] ${text()}\n`));
   };
   const conducted = await conduct?.(target);
@@ -102,8 +102,8 @@ export async function run(
       else if (!HIDDEN_EVENTS.has(channel)) show(channel, payload, SHORT_EVENTS.has(channel));
     },
     // In JSON mode standard output is for a program, which reads lines of JSON only.
-    print: (text) => (values.json ? process.stderr.write(text) : output.write(shown(text))),
-    log: (level, text) => process.stderr.write(`[${level.toUpperCase()}] ${harmless(text)}\n`),
+    print: (text) => (values.json ? tell(text) : output.write(shown(text))),
+    log: (level, text) => tell(`[${level.toUpperCase()}] ${harmless(text)}\n`),
     ask: (channel, payload, signal) =>
       nextAnswer(signal, () => {
         show(channel, payload);
@@ -147,7 +147,7 @@ function shown(text: string): string {
 /** `main` may return a Result: an error is the program's failure. */
 function reportResult(outcome: ProgramOutcome, findFile: FindFile): number {
   if (outcome.status === 'failed') {
-    process.stderr.write(failureText(outcome.failure, findFile, showsColour(process.stderr)));
+    tell(failureText(outcome.failure, findFile, showsColour(process.stderr)));
     return 1;
   }
   if (outcome.isError) printError(outcome.value.shown);

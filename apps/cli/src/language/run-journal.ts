@@ -6,6 +6,7 @@ import {
   type ReplaySummary,
 } from '@concerto/runtime/program';
 import { UsageError } from '../arguments.ts';
+import { tell } from '../terminal/print.ts';
 import type { NextAnswer } from './input-answers.ts';
 
 type JournalFlags = {
@@ -36,7 +37,7 @@ export function openJournal(
     arguments: { mock: flags.mock, input: flags.input ?? null },
     environment: process.env,
     ...(flags['replay-emits'] ? { onReplayed: (effect) => showAgain(effect, world) } : {}),
-    onReplayEnd: (summary) => process.stderr.write(`journal: ${summaryText(path, summary)}\n`),
+    onReplayEnd: (summary) => tell(`journal: ${summaryText(path, summary)}\n`),
   });
 }
 

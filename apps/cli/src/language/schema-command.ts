@@ -2,6 +2,7 @@ import { manifestJsonSchema } from '@concerto/language';
 import { openApiDocument } from '@concerto/server';
 import { defineCommand, parseArguments, UsageError } from '../arguments.ts';
 import { ownVersion } from '../own-place.ts';
+import { printJson } from '../terminal/print.ts';
 
 export const spec = defineCommand({
   name: 'schema',
@@ -17,6 +18,6 @@ export async function run(argv: string[]): Promise<number> {
   if (what !== 'manifest' && what !== 'openapi')
     throw new UsageError(`there is no schema of ${what}; manifest or openapi`);
   const schema = what === 'manifest' ? manifestJsonSchema() : openApiDocument(ownVersion());
-  process.stdout.write(`${JSON.stringify(schema, undefined, 2)}\n`);
+  printJson(schema);
   return 0;
 }

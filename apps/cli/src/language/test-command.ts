@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import type { IrTest } from '@concerto/ir';
 import { runTest, type TestResult } from '@concerto/runtime/program';
 import { defineCommand, parseArguments, UsageError } from '../arguments.ts';
+import { tell } from '../terminal/print.ts';
 import { type CompiledTarget, compileTarget, compileWithServers } from './compile-target.ts';
 import { findSources } from './find-sources.ts';
 import { checkTarget, findManifest, resolveTarget } from './project.ts';
@@ -65,7 +66,7 @@ function runOne(target: CompiledTarget, index: number, { mock, debug, signal }: 
     projectDirectory: target.projectDirectory,
     mockModels: mock,
     signal,
-    ...(debug ? { show: (text: string) => process.stderr.write(text) } : {}),
+    ...(debug ? { show: tell } : {}),
   });
 }
 

@@ -1,4 +1,5 @@
 import type { TestResult } from '@concerto/runtime/program';
+import { printJsonLine, write } from '../terminal/print.ts';
 import type { CompiledTarget } from './compile-target.ts';
 import { failureText } from './report-failure.ts';
 
@@ -41,7 +42,7 @@ export class TestReport {
 
   begin(file: string, count: number): void {
     if (this.#json || count === 0) return;
-    process.stdout.write(`running ${count} test${count === 1 ? '' : 's'} in ${file}\n\n`);
+    write(`running ${count} test${count === 1 ? '' : 's'} in ${file}\n\n`);
   }
 
   add(result: TestResult, target: CompiledTarget): void {
@@ -51,11 +52,11 @@ export class TestReport {
       const { description, file, line, passed, message, durationMs } = result;
       const status = passed ? 'pass' : 'fail';
       const entry = { type: 'test', name: description, file, line, status, message, durationMs };
-      process.stdout.write(`${JSON.stringify(entry)}\n`);
+      printJsonLine(entry);
       return;
     }
     const suffix = result.passed && result.expectedFailure ? ' (expected failure)' : '';
-    process.stdout.write(`  ${result.passed ? 'PASS' : 'FAIL'} ${result.description}${suffix}\n`);
+    write(`  ${result.passed ? 'PASS' : 'FAIL'} ${result.description}${suffix}\n`);
   }
 
   end(filter: string | undefined): void {
@@ -63,20 +64,20 @@ export class TestReport {
     if (this.#json) {
       const broken = this.broken === 0 ? {} : { broken: this.#broken };
       const summary = { type: 'summary', passed: this.#passed, failed: this.failed, ...broken };
-      process.stdout.write(`${JSON.stringify(summary)}\n`);
+      printJsonLine(summary);
       return;
     }
     if (total === 0 && this.broken === 0) {
       const which = filter === undefined ? 'no tests found' : `no test matches "${filter}"`;
-      process.stdout.write(`note: ${which}\n`);
+      write(`note: ${which}\n`);
       return;
     }
     const programs = `${this.broken} program${this.broken === 1 ? '' : 's'}`;
     const broken = this.broken === 0 ? '' : `, ${programs} not tested because of errors: ${this.#broken.join(', ')}`;
-    process.stdout.write(`\n${this.#passed} passed, ${this.failed} failed${broken}\n`);
+    write(`\n${this.#passed} passed, ${this.failed} failed${broken}\n`);
     if (this.failed === 0) return;
-    process.stdout.write('\nfailures:\n');
-    for (const failure of this.#failures) process.stdout.write(failureLines(failure));
+    write('\nfailures:\n');
+    for (const failure of this.#failures) write(failureLines(failure));
   }
 }
 

@@ -14,6 +14,7 @@ import { createModels, readPrices } from '@concerto/models';
 import { Budget, Rule, type Template } from '@concerto/protocol';
 import { type Catalog, type CatalogEntry, catalogOf, type LoadedProgram, type RetentionRules } from '@concerto/runtime';
 import { showsColour } from '../terminal/paint.ts';
+import { tell } from '../terminal/print.ts';
 import { assistantEntry } from './assistant-entry.ts';
 import type { NotifyTable } from './notify-settings.ts';
 import { ProgramCompiler } from './program-compiler.ts';
@@ -66,7 +67,7 @@ export function loadCatalog(options: CatalogOptions): Configured | undefined {
   const text = readFileSync(file, 'utf8');
   const { manifest, diagnostics, file: source } = readManifest(text, file);
   for (const diagnostic of diagnostics) {
-    process.stderr.write(renderDiagnostic(diagnostic, () => source, { color: showsColour(process.stderr) }));
+    tell(renderDiagnostic(diagnostic, () => source, { color: showsColour(process.stderr) }));
   }
   if (manifest === undefined) return undefined;
   const folder = dirname(resolve(file));

@@ -4,6 +4,7 @@ import type { LoadedProgram } from '@concerto/runtime';
 import { HostEnded, HostProcess, hostFile, JobFailed } from '@concerto/runtime/hosted';
 import type { Finding } from '../doctor/finding.ts';
 import { showsColour } from '../terminal/paint.ts';
+import { tell } from '../terminal/print.ts';
 import type { CheckReply, CompileJob, CompileReply, SourcesReply } from './compile-jobs.ts';
 
 /** A program that is not checked by then is refused; one of thousands of lines takes less than a second. */
@@ -32,7 +33,7 @@ export class ProgramCompiler {
     const reply = await this.#ask({ kind: 'compile', entry, color: showsColour(process.stderr) }, entry);
     if (!reply.ok) return reply;
     const { complaints, program } = isCompiled(reply.value) ? reply.value : { complaints: '', program: undefined };
-    process.stderr.write(complaints);
+    tell(complaints);
     return program === undefined ? err(`${entry} has errors; \`concerto check ${entry}\` shows them`) : ok(program);
   }
 

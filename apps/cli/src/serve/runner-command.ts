@@ -1,4 +1,5 @@
 import { defineCommand, parseArguments, UsageError } from '../arguments.ts';
+import { write } from '../terminal/print.ts';
 import { checkTrust } from './check-trust.ts';
 import { loadCatalog } from './load-catalog.ts';
 import { openRuntime } from './open-runtime.ts';
@@ -41,7 +42,7 @@ export async function run(argv: string[]): Promise<number> {
   const keepAgents = configured.server?.table.keep_agents;
   const runtime = await openRuntime({ store, opening, ...configured, runs: true, report, keepAgents, tracing });
   if (runtime === undefined) return 0;
-  process.stdout.write('runner ready\n');
+  write('runner ready\n');
   const stopping = await stopped;
   await stopWithWord(stopping, report, () => runtime.close(leaving(stopping)));
   return 0;

@@ -7,6 +7,7 @@ import { projectFindings } from '../doctor/project-findings.ts';
 import { upkeepOf } from '../keeper/upkeep.ts';
 import { ownVersion, pageFolder } from '../own-place.ts';
 import { forgetServer, rememberServer, type ServerRecord } from '../state/project-state.ts';
+import { write } from '../terminal/print.ts';
 import { checkTrust } from './check-trust.ts';
 import { keepTemplates } from './keep-templates.ts';
 import { type Configured, loadCatalog } from './load-catalog.ts';
@@ -115,7 +116,7 @@ export async function run(argv: string[]): Promise<number> {
   const pid = process.pid;
   remember(project, { url: here, pid, token: kept?.source ?? 'none' }, report);
   const notifier = startNotifier(notify, { log: runtime.log, report, address: here });
-  process.stdout.write(`listening on ${url}\n`);
+  write(`listening on ${url}\n`);
   tellAddress(here, logging.format === 'json' ? undefined : kept?.token);
   const stopping = await stopped;
   await stopWithWord(stopping, report, async () => {
@@ -151,7 +152,7 @@ function ownStore(project: string): string {
 
 /** What a service prints is kept, and the token must not be in it: `concerto token --url` tells the address. */
 function tellAddress(here: string, token: string | undefined): void {
-  process.stdout.write(token === undefined ? `open ${here}/\n` : `open ${here}/?token=${encodeURIComponent(token)}\n`);
+  write(token === undefined ? `open ${here}/\n` : `open ${here}/?token=${encodeURIComponent(token)}\n`);
 }
 
 /** So that `concerto sessions` and others find it from this folder. */

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Report } from '@concerto/runtime';
+import { write } from '../terminal/print.ts';
 import type { Leaving } from './open-runtime.ts';
 
 type StopSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
@@ -70,7 +71,7 @@ export function leaving(stopped: Stopped): Leaving {
   return {
     endsAll: stopped.again,
     awaits: stopped.awaits,
-    stayed: (pids) => tellWhoStays(pids, stopped, (text) => process.stdout.write(text)),
+    stayed: (pids) => tellWhoStays(pids, stopped, write),
   };
 }
 

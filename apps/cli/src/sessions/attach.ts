@@ -4,7 +4,7 @@ import { ClientError, type ConcertoClient, type FollowedEvent } from '@concerto/
 import type { SuspendEvent } from '@concerto/protocol';
 import { LiveScreen } from '../terminal/live-screen.ts';
 import { paint } from '../terminal/paint.ts';
-import { print } from '../terminal/print.ts';
+import { print, tell, write } from '../terminal/print.ts';
 import { childrenText } from './connect.ts';
 import { Narration, type Paper } from './narration.ts';
 import { promptOf } from './response-of.ts';
@@ -41,7 +41,7 @@ export async function attach(client: ConcertoClient, id: string, options: Attach
   let wasCut = false;
   try {
     const onState = (state: { readonly kind: string }): void => {
-      if (state.kind === 'waiting') process.stderr.write('concerto: the connection was lost; trying again …\n');
+      if (state.kind === 'waiting') tell('concerto: the connection was lost; trying again …\n');
     };
     // The position first: a question that is asked between the two calls is then after it, or among the open ones.
     const head = (await client.get(id)).position;
@@ -130,7 +130,7 @@ function personAt(client: ConcertoClient, id: string, leave: AbortController): A
 /** A pipe or a file: everything as lines, and how to answer from elsewhere. */
 function readerOf(id: string, { json }: AttachOptions): Audience {
   const fresh = (): void => undefined;
-  const paper: Paper = { print, write: (piece) => process.stdout.write(piece), fresh, progress: undefined };
+  const paper: Paper = { print, write, fresh, progress: undefined };
   const narration = new Narration(paper);
   return {
     tell: (event) => (json ? print(harmlessJson(event)) : narration.tell(event)),

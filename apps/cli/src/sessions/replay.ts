@@ -7,7 +7,7 @@ import { type NamedRule, type PastRequest, pastRequests, RuleSet, replayed, repl
 import * as z from 'zod';
 import { UsageError } from '../arguments.ts';
 import { paint, showsColour } from '../terminal/paint.ts';
-import { print, printJson } from '../terminal/print.ts';
+import { print, printJson, tell } from '../terminal/print.ts';
 import { supervisorPolicy } from './replay-supervisor.ts';
 
 const pageEvents = 2_000;
@@ -35,7 +35,7 @@ export async function replay(client: ConcertoClient, id: string | undefined, opt
   }
   const differs = all.filter(({ outcome }) => outcome === 'differs');
   if (json) printJson({ requests: all, differs: differs.length });
-  else tell(all, sessions.length);
+  else report(all, sessions.length);
   return differs.length === 0 ? 0 : 1;
 }
 
@@ -63,7 +63,7 @@ function readPolicy(file: string): (agent: string) => RuleSet {
   }
   const { manifest, diagnostics, file: source } = readManifest(text, file);
   for (const diagnostic of diagnostics)
-    process.stderr.write(renderDiagnostic(diagnostic, () => source, { color: showsColour(process.stderr) }));
+    tell(renderDiagnostic(diagnostic, () => source, { color: showsColour(process.stderr) }));
   if (manifest === undefined) throw new UsageError(`${file} has errors`);
   const tables = { ...manifest.programs, ...manifest.assistants, ...manifest.agents };
   const forAll = named(
@@ -137,7 +137,7 @@ async function sessionsSince(client: ConcertoClient, since: string): Promise<rea
   }
 }
 
-function tell(all: readonly ReplayedRequest[], sessions: number): void {
+function report(all: readonly ReplayedRequest[], sessions: number): void {
   for (const { session, requestId, what, before, now, outcome } of all) {
     if (outcome !== 'differs' || before === undefined) continue;
     print(`${paint('yellow', '≠')} ${session} ${requestId}  ${harmlessLine(what)}`);

@@ -7,7 +7,7 @@ import { loadCatalog } from '../serve/load-catalog.ts';
 import { prepareOwnStore } from '../serve/own-store.ts';
 import { defaultStore, storeOf } from '../serve/server-settings.ts';
 import { connect, connectionOptions, hasServer, hintFor } from '../sessions/connect.ts';
-import { print, printError, printJson } from '../terminal/print.ts';
+import { print, printError, printJson, tell } from '../terminal/print.ts';
 import { table } from '../terminal/table.ts';
 
 export const spec = defineCommand({
@@ -71,7 +71,7 @@ function actionOf(values: Values, positionals: readonly string[]): (tokens: Toke
       throw new UsageError(name === undefined ? 'name whose token it is' : 'a name has 1 to 64 of A-Z a-z 0-9 _ -');
     if (verb === 'add') {
       const role = roleOf(values.role);
-      return async (tokens) => tell(await tokens.add({ name: parsed.data, role }), values.json);
+      return async (tokens) => tellOnce(await tokens.add({ name: parsed.data, role }), values.json);
     }
     return async (tokens) => {
       await tokens.revoke(parsed.data);
@@ -136,9 +136,9 @@ function show(tokens: readonly TokenRow[], asJson: boolean): void {
   print(table([['NAME', 'ROLE', 'SINCE', 'ADDED BY'], ...rows]));
 }
 
-function tell(added: TokenAdded, asJson: boolean): void {
+function tellOnce(added: TokenAdded, asJson: boolean): void {
   if (asJson) return printJson(added);
   const article = added.role === 'member' ? 'a' : 'an';
-  process.stderr.write(`${added.name} may call as ${article} ${added.role}; the token is shown this once:\n`);
+  tell(`${added.name} may call as ${article} ${added.role}; the token is shown this once:\n`);
   print(added.token);
 }

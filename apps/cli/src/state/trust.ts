@@ -3,6 +3,7 @@ import { dirname, join, resolve, sep } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { harmlessLine } from '@concerto/base';
 import { ownRoot } from '../own-place.ts';
+import { tell } from '../terminal/print.ts';
 import { noteFacts, projectFacts } from './project-state.ts';
 
 export type TrustQuestion = {
@@ -33,7 +34,7 @@ export async function ensureTrust({ folder, given, commands }: TrustQuestion): P
   }
   const starts =
     commands.length === 0 ? '' : `\nIt names: ${commands.slice(0, shownMax).map(harmlessLine).join(' · ')}`;
-  process.stderr.write(`Concerto.toml in ${folder} can start programs on this machine, as you.${starts}\n`);
+  tell(`Concerto.toml in ${folder} can start programs on this machine, as you.${starts}\n`);
   if (!(await saysYes('Do you trust the files in this folder? [y/N] ')))
     throw new Error('the folder is not trusted, so nothing was started; `concerto trust` trusts it');
   noteFacts(folder, { trusted: true });
