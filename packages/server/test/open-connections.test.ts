@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { OpenConnections } from '../src/open-connections.ts';
+import { limitsOf, OpenConnections } from '../src/open-connections.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -14,8 +14,8 @@ class FakeSocket extends EventEmitter {
   }
 }
 
-function opened() {
-  const connections = new OpenConnections();
+function opened(limits = limitsOf(1_000_000)) {
+  const connections = new OpenConnections(limits);
   const server = new EventEmitter();
   connections.watch(server);
   const connect = (): FakeSocket => {
@@ -46,5 +46,22 @@ test('of too many the oldest gives way, and never one that is known', () => {
   const strangers = Array.from({ length: 1_030 }, connect);
   expect(strangers.filter(({ destroyed }) => destroyed)).toEqual(strangers.slice(0, 6));
   expect(guest.destroyed).toBe(false);
+  connections.close();
+});
+
+test('descriptors are left for agents and the store, whoever connects: then the newcomer is sent away', () => {
+  const limits = limitsOf(256);
+  expect(limits).toEqual({ strangers: 64, all: 128 });
+  const { connections, connect, known } = opened(limits);
+  const guests = Array.from({ length: 128 }, () => {
+    const guest = connect();
+    known(guest);
+    return guest;
+  });
+  const late = connect();
+  expect(late.destroyed).toBe(true);
+  expect(guests.filter(({ destroyed }) => destroyed)).toEqual([]);
+  guests[0]?.destroy();
+  expect(connect().destroyed).toBe(false);
   connections.close();
 });
