@@ -18,6 +18,8 @@ export function formatChain(f: Formatter, top: Expression): Doc {
   const calls = links.filter((link) => link.kind === 'MethodCallExpression').length;
   const breaks = calls >= MIN_CALLS_TO_BREAK;
   const docs: Doc[] = [f.expression(root)];
+  // `42 .2` asks 42 for a field; `42.2` is another number.
+  if (root.kind === 'IntLiteral' && links.at(-1)?.kind === 'TupleFieldExpression') docs.push(' ');
   const tail: Doc[] = [];
   for (const link of links.reverse()) {
     if (breaks && link.kind === 'MethodCallExpression') tail.push(softline);

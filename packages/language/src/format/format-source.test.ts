@@ -89,6 +89,16 @@ fn main() { // after a brace
     expect(format(text)).toBe(text);
   });
 
+  test('a comment about what follows, without the blanks at the end of its lines', () => {
+    expect(format('/// What it does.  \n///\t\n/// How. \nfn f() {}')).toBe(
+      '/// What it does.\n///\n/// How.\nfn f() {}\n',
+    );
+  });
+
+  test('a field of a number, which is no longer number', () => {
+    expect(format('let a = 42 .2; let b = t . 0 . 1;')).toBe('let a = 42 .2;\nlet b = t.0.1;\n');
+  });
+
   test('text of strings', () => {
     const text = 'emit("a  ${ n+1 }", r#"a  "b"#, \'c  d\', """\n   e\n  """);\n';
     expect(format(text)).toBe(text);
