@@ -195,7 +195,7 @@ describe('a person at the terminal, in the folder of a server', { timeout: withi
     const { stdout } = await builtConcerto(['completion', 'bash'], folder);
     const script = `${stdout}\nCOMP_WORDS=(concerto sessions at); COMP_CWORD=2; _concerto; echo "\${COMPREPLY[@]}"\nCOMP_WORDS=(concerto sessions attach at); COMP_CWORD=3; _concerto; echo "\${COMPREPLY[@]}"\nCOMP_WORDS=(concerto serve --st); COMP_CWORD=2; _concerto; echo "\${COMPREPLY[@]}"\nCOMP_WORDS=(concerto wat); COMP_CWORD=1; _concerto; echo "\${COMPREPLY[@]}"`;
     const shell = spawn('bash', ['-c', script], { stdio: ['ignore', 'pipe', 'inherit'] });
-    expect(await text(shell.stdout)).toBe('attach\n\n--store\nwatch\n');
+    expect(await text(shell.stdout)).toBe('attach\n\n--store --store-wait\nwatch\n');
     for (const name of ['zsh', 'fish'])
       expect((await builtConcerto(['completion', name], folder)).stdout).toContain('attach');
     expect(await builtConcerto(['completion', 'tcsh'], folder)).toMatchObject({ code: 2 });

@@ -108,9 +108,9 @@ async function connect(at: RedisAddress, options: RedisOptions): Promise<RedisSt
       options.onWarning?.(
         `the store ${at.address} has less than it acknowledged: ${lost}. What is gone is gone; sessions go on with what is there. Check its appendfsync, its replicas, and who may flush it`,
       );
-      rewinds.emit('');
       // What waits was meant for a store that had more: whoever sent it is to look first what there is.
       if (commands?.current() === undefined) batches.forsake();
+      rewinds.emit('');
     });
     return { commands, wakeUps, batches, growth, rewinds, aheadMs, closed: false };
   } catch (error) {
