@@ -168,11 +168,10 @@ class Lexer {
   }
 
   #addDoc(text: string): void {
-    const token = this.#tokens.kinds.length;
+    const { docs, kinds } = this.#tokens;
     // Blanks at the end of a line are nobody's meaning, and the formatter takes them away.
     const line = (text.startsWith(' ') ? text.slice(1) : text).trimEnd();
-    const above = this.#tokens.docs.get(token);
-    this.#tokens.docs.set(token, above === undefined ? line : `${above}\n${line}`);
+    docs.set(kinds.length, docs.has(kinds.length) ? `${docs.get(kinds.length)}\n${line}` : line);
   }
 
   #readString(): void {
