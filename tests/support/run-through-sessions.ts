@@ -62,6 +62,9 @@ async function conduct(program: Parameters<ProgramCode['keep']>[0]): Promise<Con
   const writer = new OwnerWriter({ store, clock, log, tenure });
   await writer.begin();
   await writer.tell({ type: 'claimed', epoch, runner: 'vectors' });
+  // At work: what a program has opened that is not is ended by whoever finds it.
+  await writer.tell({ type: 'agent-ready', epoch, incarnation: 1, capabilities: [] });
+  await writer.tell({ type: 'turn-started', epoch, incarnation: 1 });
   const code = await new ProgramCode(log).keep({
     module: program.module,
     projectDirectory: program.projectDirectory,
