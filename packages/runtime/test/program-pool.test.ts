@@ -7,12 +7,13 @@ import { openStage, type Stage } from './session-stage.ts';
 const user = { actor: 'user', key: undefined };
 const withinMs = 60_000;
 
-/** Does at once what it is told, and tells how often it was told something. */
+/** Does what it is told, and tells how often it was told something. */
 const quick = `
 let times = 0;
 require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
   const { type, text } = JSON.parse(line);
-  if (type === 'prompt') console.log(JSON.stringify({ type: 'result', text: text + ' ' + ++times }));
+  const done = () => console.log(JSON.stringify({ type: 'result', text: text + ' ' + ++times }));
+  if (type === 'prompt') setTimeout(done, text.startsWith('slowly') ? 300 : 0);
 });
 `;
 
@@ -87,7 +88,7 @@ test('a program that opens many lets others have the next place', { timeout: wit
     'many',
     `agent W { connector: quick }
 fn main() -> Result<Int, String> {
-    let all = parallel for i in 0..16 { W.execute("go \${i}").unwrap() };
+    let all = parallel for i in 0..16 { W.execute("slowly \${i}").unwrap() };
     Ok(all.len())
 }`,
   );

@@ -95,11 +95,20 @@ describe('pool', () => {
     for (let index = 1; index <= 2; index++) story.opens(`b${index}`, 'b');
     expect(lineOf(story.pool)).toEqual(['person', 'b1', 'b2', 'a3', 'a4', 'a5', 'a6']);
     expect(story.release('a1')).toEqual(['person']);
-    // None of either has a place: who came first.
-    expect(story.release('a2')).toEqual(['a3']);
-    expect(story.release('person')).toEqual(['b1']);
+    // None of either has a place: who had the last one longest ago, or none yet.
+    expect(story.release('a2')).toEqual(['b1']);
+    expect(story.release('person')).toEqual(['a3']);
     expect(story.release('b1')).toEqual(['b2']);
     expect(story.release('b2')).toEqual(['a4']);
+  });
+
+  test('7.3 of two who wait for the only place each has it in turn', () => {
+    const story = new PoolStory(1);
+    for (let index = 1; index <= 4; index++) story.opens(`a${index}`, 'a');
+    for (let index = 1; index <= 2; index++) story.opens(`b${index}`, 'b');
+    const order = ['a1', 'b1', 'a2', 'b2', 'a3', 'a4'];
+    for (const [at, id] of order.entries()) expect(story.release(id)).toEqual(order.slice(at + 1, at + 2));
+    expect(story.pool.served.size).toBe(0);
   });
 
   test('7.9 a program that fills the list leaves others their place on it', () => {

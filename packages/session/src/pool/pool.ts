@@ -21,13 +21,15 @@ export type Pool = {
   readonly slots: ReadonlyMap<string, Slot>;
   /** With the tree of each, in the order in which they came; `lineOf` is the order in which they are served. */
   readonly waiting: ReadonlyMap<string, string>;
+  /** The last slot that each tree got, of those that have one or wait for one. */
+  readonly served: ReadonlyMap<string, number>;
   readonly nextLeaseId: number;
   /** The last start that found no room. */
   readonly capacityReached?: PoolState['capacityReached'];
 };
 
 export function newPool(max: number = poolMaxDefault): Pool {
-  return { max, slots: new Map(), waiting: new Map(), nextLeaseId: 1 };
+  return { max, slots: new Map(), waiting: new Map(), served: new Map(), nextLeaseId: 1 };
 }
 
 export function evolvePool(pool: Pool, record: PoolRecord): Pool {
@@ -35,10 +37,11 @@ export function evolvePool(pool: Pool, record: PoolRecord): Pool {
     case 'configured':
       return { ...pool, max: record.max };
     case 'slot-allocated': {
-      const slot = { leaseId: record.leaseId, since: record.at, tree: record.tree ?? record.sessionId };
+      const { sessionId, leaseId, tree = sessionId } = record;
       return {
-        ...without(pool, record.sessionId),
-        slots: new Map(pool.slots).set(record.sessionId, slot),
+        ...without(pool, sessionId),
+        slots: new Map(pool.slots).set(sessionId, { leaseId, since: record.at, tree }),
+        served: new Map(pool.served).set(tree, leaseId),
         nextLeaseId: Math.max(pool.nextLeaseId, record.leaseId + 1),
       };
     }
@@ -62,7 +65,12 @@ function without(pool: Pool, sessionId: string): Pool {
   slots.delete(sessionId);
   const waiting = new Map(pool.waiting);
   waiting.delete(sessionId);
-  return { ...pool, slots, waiting };
+  const tree = pool.slots.get(sessionId)?.tree ?? pool.waiting.get(sessionId);
+  const isLeft = [...slots.values()].some((slot) => slot.tree === tree) || [...waiting.values()].includes(tree ?? '');
+  if (tree === undefined || isLeft) return { ...pool, slots, waiting };
+  const served = new Map(pool.served);
+  served.delete(tree);
+  return { ...pool, slots, waiting, served };
 }
 
 export function poolView(pool: Pool): PoolState {
@@ -76,10 +84,11 @@ export function poolView(pool: Pool): PoolState {
 }
 
 /**
- * Who waits, in the order in which they are served: the tree that has the fewest places is first, and of those that have
- * the same who came first. One that opens a thousand sessions so waits for its own, not others for them.
+ * Who waits, in the order in which they are served: the tree that has the fewest places is first, of those that have the
+ * same the one that got its last one longest ago, and then who came first. One that opens a thousand sessions so waits for
+ * its own, not others for them.
  */
-export function lineOf({ slots, waiting }: Pool): readonly string[] {
+export function lineOf({ slots, waiting, served }: Pool): readonly string[] {
   const taken = new Map<string, number>();
   const takes = (tree: string): number => {
     const before = taken.get(tree) ?? 0;
@@ -87,8 +96,8 @@ export function lineOf({ slots, waiting }: Pool): readonly string[] {
     return before;
   };
   for (const { tree } of slots.values()) takes(tree);
-  const line = [...waiting].map(([session, tree]) => ({ session, before: takes(tree) }));
-  return line.toSorted((a, b) => a.before - b.before).map(({ session }) => session);
+  const line = [...waiting].map(([session, tree]) => ({ session, before: takes(tree), last: served.get(tree) ?? 0 }));
+  return line.toSorted((a, b) => a.before - b.before || a.last - b.last).map(({ session }) => session);
 }
 
 /** A session's place in the line, from 1, or undefined. */
