@@ -13,7 +13,7 @@ import {
 } from './cells.ts';
 import { emptyQueue, queueAfter } from './queue-fold.ts';
 import type { FoldedEvent, RawEntry, RequestEntry, SessionNews, SessionView, UnknownEvent } from './session-view.ts';
-import { isTool, TurnDraft } from './turn-draft.ts';
+import { isTool, type PlacedTool, TurnDraft } from './turn-draft.ts';
 import { noUsage, usageAfter } from './usage-fold.ts';
 
 type Facts = Omit<SessionView, 'turns' | 'requests' | 'position'>;
@@ -26,7 +26,7 @@ type RequestCell = Cell<RequestEntry> & { readonly turn: TurnDraft };
  */
 export class SessionFold {
   readonly #turns: TurnDraft[] = [];
-  readonly #tools = new Map<string, { readonly cell: ToolCell; readonly turn: TurnDraft }>();
+  readonly #tools = new Map<string, PlacedTool>();
   readonly #requests = new Map<string, RequestCell>();
   readonly #open = new Set<RequestCell>();
   #facts: Facts = {
@@ -264,10 +264,9 @@ export class SessionFold {
       return known.cell;
     }
     const parent = event.parentCallId === undefined ? undefined : this.#tools.get(event.parentCallId);
-    const home = parent?.turn ?? turn;
-    const cell = home.call(event, parent?.cell);
-    this.#tools.set(event.callId, { cell, turn: home });
-    return cell;
+    const placed = turn.call(event, parent);
+    this.#tools.set(event.callId, placed);
+    return placed.cell;
   }
 
   #aboutCall(
@@ -291,7 +290,7 @@ export class SessionFold {
         return cell;
       case 'functionResult':
         endTool(cell, event);
-        known.turn.callEnded(cell);
+        known.runsIn.callEnded(cell);
         return cell;
       case 'subagentFinish':
         return cell;

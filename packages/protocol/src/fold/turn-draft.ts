@@ -6,13 +6,17 @@ import { noUsage, usageAfter } from './usage-fold.ts';
 
 type Place = { readonly seq: number; readonly at: string };
 
+/** A call of a sub-agent stands with the call that started it, and ends at the latest with the turn in which it came. */
+export type PlacedTool = { readonly cell: ToolCell; readonly turn: TurnDraft; readonly runsIn: TurnDraft };
+
 /** A turn while its events come. What it looks like is made when somebody looks, and kept until it changes. */
 export class TurnDraft {
   readonly #cells: Cell[] = [];
   readonly #texts = new Map<string, Cell<TextEntry>>();
   readonly #thoughts = new Map<string, Cell<TextEntry>>();
   readonly #steers = new Map<string, Cell<SteerEntry>>();
-  readonly #running = new Set<ToolCell>();
+  /** And the turn where each is shown. */
+  readonly #running = new Map<ToolCell, TurnDraft>();
   #isTextOver = false;
   /** All but the entries. */
   #facts: Omit<Turn, 'entries'>;
@@ -129,17 +133,18 @@ export class TurnDraft {
     return this.place(cell);
   }
 
-  call(event: EventOf<'functionCall'>, parent: ToolCell | undefined): ToolCell {
-    const cell = toolOf(event, parent);
-    this.#running.add(cell);
+  call(event: EventOf<'functionCall'>, parent: PlacedTool | undefined): PlacedTool {
+    const cell = toolOf(event, parent?.cell);
+    const turn = parent?.turn ?? this;
+    this.#running.set(cell, turn);
     if (parent === undefined) this.place(cell);
-    else this.changed();
-    return cell;
+    else turn.changed();
+    return { cell, turn, runsIn: this };
   }
 
   callEnded(cell: ToolCell): void {
+    this.#running.get(cell)?.changed();
     this.#running.delete(cell);
-    this.changed();
   }
 
   usage(event: EventOf<'usage'>): void {
@@ -148,8 +153,10 @@ export class TurnDraft {
 
   /** Whatever still runs in it has come to nothing. */
   leaveCalls(at: string): void {
-    for (const cell of this.#running) setTool(cell, { state: 'cancelled', endedAt: at, status: undefined });
-    if (this.#running.size > 0) this.changed();
+    for (const [cell, turn] of this.#running) {
+      setTool(cell, { state: 'cancelled', endedAt: at, status: undefined });
+      turn.changed();
+    }
     this.#running.clear();
   }
 
