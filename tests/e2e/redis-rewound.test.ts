@@ -127,6 +127,7 @@ describe.each(losses)('a Redis that $how', ({ keeps, prepare }) => {
     const tokens = (await api.get('/api/tokens')).body.tokens.map(({ name }: { name: string }) => name);
     expect(tokens).toEqual(keeps ? ['ann'] : []);
 
+    await expect.poll(async () => (await api.get('/api/templates/hello')).status, { timeout: 60_000 }).toBe(200);
     const other = await api.start({ template: 'hello' });
     await api.untilStatus(other.id, 'idle');
     expect((await api.post(`/api/sessions/${other.id}/cancel`)).status).toBe(202);

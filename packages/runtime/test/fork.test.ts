@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import { ok } from '@concerto/base';
-import { buildProgram, readManifest } from '@concerto/language';
+import { readManifest } from '@concerto/language';
 import { type ForkSession, readStoredEvent, SessionFold, type SessionView } from '@concerto/protocol';
 import { afterEach, describe, expect, test } from 'vitest';
-import { type CatalogEntry, systemClock } from '../src/index.ts';
+import { systemClock } from '../src/index.ts';
 import { type AssistantStage, openAssistantStage } from './assistant-stage.ts';
+import { programEntry } from './program-entry.ts';
 import { openStage, type Stage } from './session-stage.ts';
 
 const user = { actor: 'user:ann', key: undefined };
@@ -118,12 +118,6 @@ describe('an assistant', () => {
   });
 });
 
-function program(name: string, source: string, manifest = readManifest('').manifest): CatalogEntry {
-  const { module, diagnostics } = buildProgram({ entry: 'main.conc', readFile: () => source, manifest });
-  if (module === undefined) throw new Error(diagnostics.map(({ message }) => message).join('\n'));
-  return { kind: 'program', name, load: () => ok({ module, projectDirectory: process.cwd() }) };
-}
-
 async function started(name: string): Promise<string> {
   const session = await stage.start({ program: name });
   if (!session.ok) throw new Error(session.error.message);
@@ -139,7 +133,7 @@ async function answered(session: string, response: string, requests = 1): Promis
 }
 
 describe('a program', () => {
-  const asks = program(
+  const asks = programEntry(
     'asks',
     `async fn main() -> Result<String, String> {
     emit("progress", "before");
@@ -206,7 +200,7 @@ lines.on('line', (line) => {
     const { manifest } = readManifest(
       `[agents.asks]\ncommand = ${command}\nargs = ["-e", ${JSON.stringify(script)}]\n`,
     );
-    const calls = program(
+    const calls = programEntry(
       'calls',
       `agent Worker { connector: asks }
 fn main() -> Result<String, AgentError> {
@@ -216,7 +210,7 @@ fn main() -> Result<String, AgentError> {
     Ok("\${first}, \${second}")
 }
 `,
-      manifest,
+      { manifest },
     );
     stage = openStage({ agents: [], entries: [calls] });
     const id = await started('calls');

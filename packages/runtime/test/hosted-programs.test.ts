@@ -3,11 +3,11 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ok } from '@concerto/base';
 import { buildProgram, readManifest } from '@concerto/language';
 import { HostedMachines } from '@concerto/runtime/hosted';
 import { afterAll, afterEach, expect, test } from 'vitest';
 import type { CatalogEntry, LoadedProgram } from '../src/index.ts';
+import { programEntry } from './program-entry.ts';
 import { openStage, type Stage } from './session-stage.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'concerto-hosted-'));
@@ -48,11 +48,8 @@ args = ["agent.mjs"]
 
 type Limits = NonNullable<LoadedProgram['limits']>;
 
-function program(name: string, source: string, limits: Limits = {}): CatalogEntry {
-  const { module, diagnostics } = buildProgram({ entry: 'main.conc', readFile: () => source, manifest });
-  if (module === undefined) throw new Error(diagnostics.map(({ message }) => message).join('\n'));
-  return { kind: 'program', name, load: () => ok({ module, projectDirectory: directory, limits }) };
-}
+const program = (name: string, source: string, limits: Limits = {}): CatalogEntry =>
+  programEntry(name, source, { manifest, limits, directory });
 
 function open(...entries: readonly CatalogEntry[]): Stage {
   stage = openStage({ agents: [], entries, machines });

@@ -1,7 +1,7 @@
-import { ok } from '@concerto/base';
-import { buildProgram, readManifest } from '@concerto/language';
+import { readManifest } from '@concerto/language';
 import { afterEach, expect, test } from 'vitest';
 import type { CatalogEntry, LoadedProgram } from '../src/index.ts';
+import { programEntry } from './program-entry.ts';
 import { openStage, type Stage } from './session-stage.ts';
 
 let stage: Stage | undefined;
@@ -25,11 +25,8 @@ command = ${JSON.stringify(process.execPath)}
 args = ["-e", ${JSON.stringify(agent)}]
 `);
 
-function program(name: string, source: string, limits: Limits = {}): CatalogEntry {
-  const { module, diagnostics } = buildProgram({ entry: 'main.conc', readFile: () => source, manifest });
-  if (module === undefined) throw new Error(diagnostics.map(({ message }) => message).join('\n'));
-  return { kind: 'program', name, load: () => ok({ module, projectDirectory: process.cwd(), limits }) };
-}
+const program = (name: string, source: string, limits: Limits = {}): CatalogEntry =>
+  programEntry(name, source, { manifest, limits });
 
 const loop = 'fn main() {\n    let mut n = 0;\n    while true {\n        n = n + 1;\n    }\n}\n';
 const endless = program('endless', loop, { steps: 10_000_000 });

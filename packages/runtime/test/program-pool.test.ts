@@ -1,7 +1,7 @@
-import { ok } from '@concerto/base';
-import { buildProgram, readManifest } from '@concerto/language';
+import { readManifest } from '@concerto/language';
 import { afterEach, expect, test } from 'vitest';
 import type { CatalogEntry } from '../src/index.ts';
+import { programEntry } from './program-entry.ts';
 import { openStage, type Stage } from './session-stage.ts';
 
 const user = { actor: 'user', key: undefined };
@@ -22,14 +22,11 @@ afterEach(async () => {
   await stage.close();
 });
 
-function program(name: string, source: string): CatalogEntry {
-  const { manifest } = readManifest(
-    `[agents.quick]\ncommand = ${JSON.stringify(process.execPath)}\nargs = ${JSON.stringify(['-e', quick])}\ninput_format = "json"\ninstances = 100\n`,
-  );
-  const { module, diagnostics } = buildProgram({ entry: 'main.conc', readFile: () => source, manifest });
-  if (module === undefined) throw new Error(diagnostics.map(({ message }) => message).join('\n'));
-  return { kind: 'program', name, load: () => ok({ module, projectDirectory: process.cwd() }) };
-}
+const { manifest } = readManifest(
+  `[agents.quick]\ncommand = ${JSON.stringify(process.execPath)}\nargs = ${JSON.stringify(['-e', quick])}\ninput_format = "json"\ninstances = 100\n`,
+);
+
+const program = (name: string, source: string): CatalogEntry => programEntry(name, source, { manifest });
 
 async function started(name: string): Promise<string> {
   const session = await stage.start({ program: name });

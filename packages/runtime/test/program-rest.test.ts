@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ok } from '@concerto/base';
-import { buildProgram, readManifest } from '@concerto/language';
+import { readManifest } from '@concerto/language';
 import { memoryEventLog } from '@concerto/log';
 import { SessionRecord } from '@concerto/protocol';
 import { afterEach, expect, test } from 'vitest';
 import type { CatalogEntry } from '../src/index.ts';
+import { programEntry } from './program-entry.ts';
 import { openStage, type Stage } from './session-stage.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
@@ -15,12 +15,6 @@ let stage: Stage;
 afterEach(async () => {
   await stage.close();
 });
-
-function program(name: string, source: string): CatalogEntry {
-  const { module, diagnostics } = buildProgram({ entry: 'main.conc', readFile: () => source });
-  if (module === undefined) throw new Error(diagnostics.map(({ message }) => message).join('\n'));
-  return { kind: 'program', name, load: () => ok({ module, projectDirectory: process.cwd() }) };
-}
 
 async function started(name: string): Promise<string> {
   const session = await stage.start({ program: name });
@@ -41,7 +35,7 @@ async function rests(session: string): Promise<void> {
   await expect.poll(isPutAway, { timeout: 30_000, interval: 50 }).toBe(true);
 }
 
-const asks = program(
+const asks = programEntry(
   'asks',
   `async fn main() -> Result<String, String> {
     emit("progress", "before");
@@ -82,7 +76,10 @@ test('a program that waits for a person is put away, is seen to wait, and goes o
 test('one that sleeps is put away and wakes in time, under another owner too; one that rests can be paused and cancelled', {
   timeout: 120_000,
 }, async () => {
-  const sleeps = program('sleeps', 'fn main() -> Result<String, String> { std::time::sleep(9000); Ok("slept") }\n');
+  const sleeps = programEntry(
+    'sleeps',
+    'fn main() -> Result<String, String> { std::time::sleep(9000); Ok("slept") }\n',
+  );
   const log = memoryEventLog({ now: Date.now });
   stage = openStage({ agents: [], entries: [sleeps, asks], log });
   const [sleeper, asker] = [await started('sleeps'), await started('asks')];
@@ -123,9 +120,7 @@ fn main() -> Result<String, AgentError> {
   const { manifest } = readManifest(
     `[agents.asks]\ncommand = ${JSON.stringify(process.execPath)}\nargs = ${JSON.stringify(args)}\ninput_format = "json"\n`,
   );
-  const { module, diagnostics } = buildProgram({ entry: 'main.conc', readFile: () => source, manifest });
-  if (module === undefined) throw new Error(diagnostics.map(({ message }) => message).join('\n'));
-  return { kind: 'program', name: 'conducts', load: () => ok({ module, projectDirectory: process.cwd() }) };
+  return programEntry('conducts', source, { manifest });
 }
 
 async function childOf(program: string): Promise<string> {
@@ -213,7 +208,7 @@ test('a week passes while it sleeps and waits, and it goes on where it was', { t
 }`;
   const clock = new VirtualClock();
   const log = memoryEventLog({ now: () => clock.now() });
-  stage = openStage({ agents: [], entries: [program('patient', source)], log, clock });
+  stage = openStage({ agents: [], entries: [programEntry('patient', source)], log, clock });
   const began = clock.now();
   const id = await started('patient');
   const until = passing(clock, async () => ((await records(id)).at(-1)?.type === 'released' ? hour : 500));
@@ -237,7 +232,7 @@ test('every and now go on under another owner, at their times, and each round is
 }`;
   const clock = new VirtualClock();
   const log = memoryEventLog({ now: () => clock.now() });
-  const entries = [program('daily', source)];
+  const entries = [programEntry('daily', source)];
   stage = openStage({ agents: [], entries, log, clock });
   const id = await started('daily');
   const until = passing(clock, async () => ((await records(id)).at(-1)?.type === 'released' ? hour : 500));

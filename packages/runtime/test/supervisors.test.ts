@@ -1,8 +1,7 @@
-import { ok } from '@concerto/base';
-import { buildProgram, readManifest } from '@concerto/language';
 import { memoryEventLog } from '@concerto/log';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { CatalogEntry } from '../src/index.ts';
+import { programEntry } from './program-entry.ts';
 import { openStage, type Stage, type StageOptions } from './session-stage.ts';
 
 /** Asks for what its prompt says, one after the other, takes steers, and tells what it heard. */
@@ -50,13 +49,6 @@ afterEach(async () => {
   await stage.close();
 });
 
-function program(name: string, source: string): CatalogEntry {
-  const { manifest } = readManifest('');
-  const { module, diagnostics } = buildProgram({ entry: 'main.conc', readFile: () => source, manifest });
-  if (module === undefined) throw new Error(diagnostics.map(({ message }) => message).join('\n'));
-  return { kind: 'program', name, load: () => ok({ module, projectDirectory: '.' }) };
-}
-
 function open(
   sources: Readonly<Record<string, string>>,
   more: Pick<CatalogEntry, 'askWithinMs' | 'supervisor' | 'rules'> = { supervisor: 'guard' },
@@ -64,7 +56,7 @@ function open(
 ): () => void {
   const entries: CatalogEntry[] = [
     { ...more, kind: 'agent', name: 'asks', spec: { name: 'asks', command: process.execPath, args: ['-e', script] } },
-    ...Object.entries(sources).map(([name, source]) => program(name, source)),
+    ...Object.entries(sources).map(([name, source]) => programEntry(name, source)),
   ];
   const again = (): void => {
     stage = openStage({ agents: [], entries, ...options });
