@@ -48,12 +48,26 @@ async function cheats(
   url = server.url,
 ): Promise<{ found: Record<string, unknown>; id: string; sleep: string }> {
   const sleep = String(sleeps++);
-  const facts = { url, state: join(state, 'concerto'), pid: server.pid, folder, sleep };
+  const fired = `fired-${sleep}`;
+  const starts = { fired, agent: url === server.url ? 'other' : 'echo', cookie: await cookie() };
+  const facts = { url, state: join(state, 'concerto'), pid: server.pid, folder, sleep, ...starts };
   const { id } = await api.start({ agent: name, prompt: JSON.stringify(facts) });
   const events = await api.untilStatus(id, 'idle');
   const result = events.find((event) => event.type === 'functionResult' && event.content !== undefined);
   const text: string = result.content.parts[0].functionResponse.response.text;
-  return { found: JSON.parse(text), id, sleep };
+  const found = JSON.parse(text);
+  // What was sent without waiting for an answer has led somewhere when there is a session of it.
+  const started = await fetch(`${url}/api/sessions/${fired}`, { headers: { authorization: `Bearer ${server.token}` } });
+  found[awayAtOnce] = started.ok ? found[awayAtOnce] : 'no: nothing was started';
+  return { found, id, sleep };
+}
+
+const awayAtOnce = 'that cookie, and away before anybody sees who it was';
+
+/** As a browser has it, and shows it to every port of this host. */
+async function cookie(): Promise<string> {
+  const signed = await fetch(`${server.url}/?token=${server.token}`, { redirect: 'manual' });
+  return signed.headers.get('set-cookie')?.split(';')[0] ?? '';
 }
 
 /** What the session and its audit say of its sandbox. */
@@ -72,10 +86,10 @@ function isAlive(sleep: string): boolean {
 describe('an agent in its sandbox', () => {
   const fails = ([, led]: [string, unknown]): boolean => String(led).startsWith('no: ');
 
-  test('finds no way to act as a person: thirteen were tried', async () => {
+  test('finds no way to act as a person: fifteen were tried', async () => {
     await cheats('other'); // Is alive meanwhile, with a key of its own.
     const { found } = await cheats('cheat');
-    expect(Object.keys(found)).toHaveLength(13);
+    expect(Object.keys(found)).toHaveLength(15);
     expect(Object.entries(found).filter((way) => !fails(way))).toEqual([]);
     expect(await readFile(join(folder, '.concerto/concerto.db'))).not.toHaveLength(0);
   });
@@ -94,6 +108,14 @@ describe('an agent in its sandbox', () => {
       await rm(planted);
       await careless.stop();
     }
+  });
+
+  test('a person’s browser goes on with the cookie that an agent could not use', async () => {
+    const headers = { cookie: await cookie() };
+    expect((await fetch(`${server.url}/api/sessions`, { headers })).status).toBe(200);
+    const [name = '', value = ''] = headers.cookie.split('=');
+    const unbound = { cookie: `${name}=${value.split('.')[0]}` };
+    expect((await fetch(`${server.url}/api/sessions`, { headers: unbound })).status).toBe(401);
   });
 
   test('ends with all it started, also what left its group', async () => {

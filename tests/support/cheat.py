@@ -17,10 +17,12 @@ def way(name):
     return run
 
 
-def call(path, token=None, body=None):
+def call(path, token=None, body=None, cookie=None):
     request = urllib.request.Request(url + path, data=None if body is None else json.dumps(body).encode())
     if token:
         request.add_header("authorization", "Bearer " + token)
+    if cookie:
+        request.add_header("cookie", cookie)
     if body is not None:
         request.add_header("content-type", "application/json")
     return urllib.request.urlopen(request, timeout=5).status
@@ -71,6 +73,21 @@ def _():
 @way("an answer without a token")
 def _():
     return call("/api/sessions")
+
+
+@way("the cookie of a browser that has visited an app of its own")
+def _():
+    return call("/api/sessions", cookie=facts["cookie"])
+
+
+@way("that cookie, and away before anybody sees who it was")
+def _():
+    body = json.dumps({"agent": facts["agent"], "prompt": "{}", "id": facts["fired"]})
+    head = f"POST /api/sessions HTTP/1.1\r\nhost: {url[7:]}\r\ncookie: {facts['cookie']}\r\n"
+    host, port = url[7:].split(":")
+    with socket.create_connection((host, int(port)), 5) as line:
+        line.sendall(f"{head}content-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n{body}".encode())
+    return "sent"
 
 
 @way("uncovering what is hidden")

@@ -1,3 +1,4 @@
+export { agentSockets } from './agent-sockets.ts';
 export { endOrphan } from './end-orphan.ts';
 export type { AgentSignal, FromKeeper, LineId, ListedAgent } from './frames.ts';
 export {

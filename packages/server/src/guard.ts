@@ -1,6 +1,8 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { unreachable } from '@concerto/base';
 import type { Context, MiddlewareHandler } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
+import { type AgentSockets, type FarEnd, FarEnds } from './far-end.ts';
 import { noticePage } from './notice-page.ts';
 import type { OpenConnections } from './open-connections.ts';
 import { cookieOf, type KnownPerson, ownPerson, type People } from './people/people.ts';
@@ -15,6 +17,8 @@ export type Guard = {
   readonly hosts: readonly string[];
   /** Pages elsewhere that may call us, such as `https://console.example.org`: those of a proxy before us. */
   readonly origins?: readonly string[];
+  /** What agents of this machine hold, so that none of them shows a person's cookie. */
+  readonly agentSockets?: AgentSockets;
 };
 
 /** Finds out who calls, and what is counted about callers who have shown no token. */
@@ -115,7 +119,7 @@ export function acceptTokenInUrl({ whoCalls, wrongTokens }: Doors): MiddlewareHa
       if (!wrongTokens.count()) throw tooManyGuesses();
       return noticePage('wrong-token');
     }
-    whoCalls.signIn(c, offered);
+    await whoCalls.signIn(c, offered);
     return c.redirect(addressWithoutToken(c.req.url), 302);
   };
 }
@@ -126,11 +130,13 @@ export class WhoCalls {
   readonly #people: People;
   readonly #isOwnToken: (offered: string) => boolean;
   readonly #isOwnCookie: (offered: string) => boolean;
+  readonly #farEnds: FarEnds;
 
   constructor(guard: Guard, people: People) {
     this.#guard = guard;
     this.#people = people;
-    const { token = '' } = guard;
+    const { token = '', agentSockets = async () => new Set() } = guard;
+    this.#farEnds = new FarEnds(agentSockets);
     this.#isOwnToken = comparison(token);
     this.#isOwnCookie = comparison(cookieOf(people.instance, token));
   }
@@ -140,7 +146,7 @@ export class WhoCalls {
     return this.#guard.token !== undefined;
   }
 
-  async of(c: Context): Promise<KnownPerson | undefined> {
+  async of(c: Context<OnNode>): Promise<KnownPerson | undefined> {
     const bearer = /^Bearer\s+(.+)$/i.exec(c.req.header('authorization') ?? '')?.[1];
     // Where no token is asked for, one that is somebody's still says who it is.
     if (bearer !== undefined) return (await this.holderOf(bearer.trim())) ?? (this.asks ? undefined : ownPerson);
@@ -148,7 +154,8 @@ export class WhoCalls {
     const inAddress = isForeignStream(this.#guard, c) ? c.req.query('token') : undefined;
     if (inAddress !== undefined) return await this.holderOf(inAddress);
     if (!isOwnPage(c)) return undefined;
-    const cookie = getCookie(c, this.#cookieName(cameOverTls(this.#guard, c)));
+    const shown = getCookie(c, this.#cookieName(cameOverTls(this.#guard, c)));
+    const cookie = shown === undefined ? undefined : await this.#unbound(c, shown);
     if (cookie === undefined) return undefined;
     return this.#isOwnCookie(cookie) ? ownPerson : await this.#people.whose(cookie, 'cookie');
   }
@@ -158,14 +165,34 @@ export class WhoCalls {
     return await this.#people.whose(token, 'token');
   }
 
-  signIn(c: Context, token: string): void {
+  async signIn(c: Context<OnNode>, token: string): Promise<void> {
     const secure = cameOverTls(this.#guard, c);
-    setCookie(c, this.#cookieName(secure), cookieOf(this.#people.instance, token), {
-      httpOnly: true,
-      sameSite: 'Strict',
-      path: '/',
-      secure,
-    });
+    const cookie = this.#bound(cookieOf(this.#people.instance, token), await this.#farEnds.of(c.env.incoming.socket));
+    setCookie(c, this.#cookieName(secure), cookie, { httpOnly: true, sameSite: 'Strict', path: '/', secure });
+  }
+
+  /** To the account whose browser it was given to: another that sees it on a port of its own cannot use it. */
+  #bound(cookie: string, end: FarEnd): string {
+    const to = end.kind === 'here' ? end.account : '';
+    const proof = createHmac('sha256', this.#people.instance).update(`concerto account\0${cookie}\0${to}`);
+    return `${cookie}.${proof.digest('base64url').slice(0, 22)}`;
+  }
+
+  /** Browsers show cookies to every port of a host, so an agent that serves one there has seen ours. */
+  async #unbound(c: Context<OnNode>, shown: string): Promise<string | undefined> {
+    const [cookie = ''] = shown.split('.');
+    const end = await this.#farEnds.of(c.env.incoming.socket);
+    switch (end.kind) {
+      case 'agent':
+        throw new ProblemError(403, 'agent_with_cookie', 'an agent cannot use the cookie of a person');
+      case 'gone':
+        return undefined;
+      case 'here':
+      case 'unseen':
+        return comparison(this.#bound(cookie, end))(shown) ? cookie : undefined;
+      default:
+        return unreachable(end);
+    }
   }
 
   /** Of the store, so that servers of one host do not sign each other out. */

@@ -1,4 +1,5 @@
 import { hostname, networkInterfaces } from 'node:os';
+import { agentSockets } from '@concerto/keeper';
 import { manifestJsonSchema } from '@concerto/language';
 import { mcpOverHttp } from '@concerto/mcp';
 import { type RunningServer, type ServeOptions, serve } from '@concerto/server';
@@ -94,7 +95,7 @@ export async function run(argv: string[]): Promise<number> {
   try {
     const { sessions, log, measures, agentsMemory } = runtime;
     await keepTemplates(configured.templates, runtime, report);
-    const guard = { token: kept?.token, ...whoMayCall(host, settings) };
+    const guard = { token: kept?.token, ...whoMayCall(host, settings), agentSockets };
     const inlineTools = inlineToolsOf(settings);
     const watched = { report, onAnswered: answered, measures, agentsMemory, tracing };
     const programs = programShelf(configured.programs, isLoopback(host));
