@@ -6,6 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describeProcess } from '@concerto/keeper';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Api, apiOf } from '../support/api.ts';
+import { concertoCommand } from '../support/concerto-command.ts';
+import { inTerminal, type TerminalSteps } from '../support/in-terminal.ts';
 import { steps, writePuppets } from '../support/puppets.ts';
 import { runConcerto } from '../support/run-concerto.ts';
 import { type StartedServer, startServer } from '../support/start-server.ts';
@@ -236,6 +238,42 @@ test('when the keeper is killed too, sessions are interrupted, and the reason sa
   expect((await attached.ended).out).toMatch(/no keeper .* holds it; turn 1 was cut, its open request was withdrawn/);
   const failed = await after.until(once.id, (event) => event.type === 'finish');
   expect(failed.slice(-3)).toMatchObject([{ type: 'status', status: 'failed' }, { type: 'error' }, { type: 'finish' }]);
+});
+
+test('at a terminal: what was lost and why, then it goes on or is said again', {
+  timeout: aMachineUnderLoadMs,
+}, async () => {
+  const before = await start();
+  const asks = { agent: 'puppet', prompt: steps({ ask: question }, { tell: 'answer' }) };
+  const [first, second] = [await before.start(asks), await before.start(asks)];
+  for (const { id } of [first, second]) await before.until(id, (event) => event.type === 'waitForInput');
+  const keeper = keeperPid();
+  await server?.kill();
+  process.kill(keeper, 'SIGKILL');
+  const after = await start();
+  for (const { id } of [first, second]) await after.untilStatus(id, 'interrupted');
+  const { url = '', token = '' } = server ?? {};
+  const attached = (id: string, typed: TerminalSteps) =>
+    inTerminal(
+      [process.execPath, ...concertoCommand, 'sessions', 'attach', id, '--url', url, '--token', token],
+      typed,
+      { cwd: folder, env: { HOME: folder } },
+    );
+  const again = await attached(first.id, [
+    ['its turn was cut', '/again\r'],
+    ['said again', ''],
+    ['your answer:', 'blue\r'],
+    ['type the next message', '/quit\r'],
+  ]);
+  expect(again.shown).toContain('no keeper on this machine holds it; turn 1 was cut, its open request was withdrawn');
+  expect(again.shown).toContain('→ blue by');
+  expect(again.code).toBe(0);
+  const goesOn = await attached(second.id, [
+    ['its turn was cut', '/resume\r'],
+    ['asked to resume', '/quit\r'],
+  ]);
+  expect(goesOn.code).toBe(0);
+  await after.untilStatus(second.id, 'idle');
 });
 
 test('killed again and again while it talks: the log has every line once', {

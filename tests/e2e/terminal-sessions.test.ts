@@ -8,6 +8,7 @@ import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { builtConcerto, root } from '../support/built-concerto.ts';
+import { inTerminal, type TerminalSteps } from '../support/in-terminal.ts';
 
 const withinMs = 90_000;
 const cli = join(root, 'apps/cli/bin/concerto.js');
@@ -69,27 +70,14 @@ describe('a person at the terminal, in the folder of a server', { timeout: withi
   });
 
   /** `concerto sessions …` in a terminal where somebody waits for a text and then types. */
-  const sessions = (args: readonly string[], steps: readonly (readonly [string, string])[]) =>
-    concerto(['sessions', ...args], steps);
+  const sessions = (args: readonly string[], steps: TerminalSteps) => concerto(['sessions', ...args], steps);
 
-  async function concerto(args: readonly string[], steps: readonly (readonly [string, string])[]) {
-    const command = [JSON.stringify(steps), process.execPath, cli, ...args];
-    const child = spawn('python3', [join(root, 'tests/support/terminal.py'), ...command], {
+  const concerto = (args: readonly string[], steps: TerminalSteps) =>
+    inTerminal([process.execPath, cli, ...args], steps, {
       cwd: folder,
-      env: { PATH: process.env.PATH, XDG_STATE_HOME: process.env.XDG_STATE_HOME, NO_COLOR: '1', TERM: 'xterm' },
-      stdio: ['ignore', 'pipe', 'inherit'],
-      timeout: withinMs,
-      killSignal: 'SIGKILL',
+      env: { XDG_STATE_HOME: process.env.XDG_STATE_HOME },
+      withinMs,
     });
-    let shown = '';
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      shown += text;
-    });
-    const code = await new Promise<number | null>((resolve) => {
-      child.on('close', resolve);
-    });
-    return { code, shown };
-  }
 
   async function piped(args: readonly string[], input: string): Promise<{ readonly stdout: string }> {
     const child = spawn(process.execPath, [cli, ...args], { cwd: folder, stdio: ['pipe', 'pipe', 'inherit'] });

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { root } from '../support/built-concerto.ts';
+import { inTerminal, type TerminalSteps } from '../support/in-terminal.ts';
 import { runConcerto } from '../support/run-concerto.ts';
 
 const withinMs = 90_000;
@@ -23,24 +24,10 @@ afterEach(async () => {
 });
 
 /** `concerto run` of a program in a terminal where somebody waits for a text and then types. */
-async function runInTerminal(program: string, steps: readonly (readonly [string, string])[]) {
+async function runInTerminal(program: string, steps: TerminalSteps) {
   await writeFile(join(folder, 'main.conc'), program);
   const command = [process.execPath, join(root, 'apps/cli/bin/concerto.js'), 'run', join(folder, 'main.conc')];
-  const harness = join(root, 'tests/support/terminal.py');
-  const child = spawn('python3', [harness, JSON.stringify(steps), ...command], {
-    env: { PATH: process.env.PATH, NO_COLOR: '1', TERM: 'xterm' },
-    stdio: ['ignore', 'pipe', 'inherit'],
-    timeout: withinMs,
-    killSignal: 'SIGKILL',
-  });
-  let shown = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    shown += text;
-  });
-  const code = await new Promise<number | null>((resolve, reject) => {
-    child.on('error', reject);
-    child.on('close', resolve);
-  });
+  const { code, shown } = await inTerminal(command, steps, { env: {}, withinMs });
   return { code, emits: shown.split('\r\n').flatMap((line) => /\[emit:.*$/.exec(line) ?? []) };
 }
 

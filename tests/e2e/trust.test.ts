@@ -6,8 +6,8 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { root } from '../support/built-concerto.ts';
 import { concertoCommand } from '../support/concerto-command.ts';
+import { inTerminal } from '../support/in-terminal.ts';
 
 const withinMs = 90_000;
 type Ran = { readonly code: number | null; readonly out: string; readonly err: string };
@@ -148,22 +148,13 @@ describe('a folder that came from elsewhere', { timeout: withinMs }, () => {
 
   test('is asked about at a terminal', async () => {
     await manifest();
-    const asked = (keys: string) => {
-      const steps = JSON.stringify([
+    const command = [process.execPath, ...concertoCommand, 'serve', '--port', '0', '--store', 'memory:'];
+    const asked = async (keys: string) => {
+      const steps = [
         ['Do you trust', keys],
         ['open http', '\u0003'],
-      ]);
-      const command = [process.execPath, ...concertoCommand, 'serve', '--port', '0', '--store', 'memory:'];
-      const child = spawn('python3', [join(root, 'tests/support/terminal.py'), steps, ...command], {
-        cwd: project,
-        env: { PATH: process.env.PATH, HOME: home, TERM: 'xterm', NO_COLOR: '1' },
-        stdio: ['ignore', 'pipe', 'inherit'],
-      });
-      let shown = '';
-      child.stdout.setEncoding('utf8').on('data', (text: string) => {
-        shown += text;
-      });
-      return once(child, 'close').then(([code]) => ({ code, shown }));
+      ] as const;
+      return await inTerminal(command, steps, { cwd: project, env: { HOME: home } });
     };
     expect(await asked('n\r')).toMatchObject({ code: 1, shown: expect.stringContaining('cat') });
     expect(await asked('y\r')).toMatchObject({ code: 0, shown: expect.stringContaining('listening on') });

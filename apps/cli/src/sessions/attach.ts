@@ -111,7 +111,12 @@ function personAt(client: ConcertoClient, id: string, leave: AbortController): A
     },
     cut: () => {
       screen.progress(undefined);
-      say(paint('dim', '  its turn was cut: /resume goes on, /again says its message once more'));
+      say(
+        paint(
+          'dim',
+          '  its turn was cut: /resume takes its conversation up where that can be loaded, /again says its message once more',
+        ),
+      );
     },
     rest: () => {
       screen.progress(undefined);
