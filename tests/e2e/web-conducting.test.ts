@@ -46,6 +46,10 @@ test('14.2 a program shows what it says, what its model answered for how many to
   await nested.getByText('opening auth.ts').first().waitFor();
   const settled = nested.locator('.settled', { hasText: 'RS256' });
   await settled.getByText('by program conduct').waitFor();
+  // Who decided is said once, and what stands on the card is not said again below it.
+  expect(await nested.getByRole('list', { name: 'Who was asked' }).getByText('program conduct').count()).toBe(1);
+  expect(await page.getByText('listen:start').count()).toBe(0);
+  expect(await card.getByText('Details').count()).toBe(0);
   expect(await accessFaults(page)).toEqual([]);
   await page.screenshot({ path: `${pictures}/conducting-light.png` });
   const there = await settled.getByRole('link', { name: 'where it was decided' }).getAttribute('href');

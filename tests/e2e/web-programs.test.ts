@@ -165,7 +165,7 @@ test('17.6 a graph is drawn by hand and by talking, taken back a step at a time,
   await say(`/call apply_edits ${JSON.stringify({ label: 'Add a review', edits })}`);
   await page.waitForURL('**/graph?session=*');
   await talk
-    .getByRole('region', { name: /Result of turn 1/ })
+    .getByRole('group', { name: /Result of turn 1/ })
     .getByText('"success":true')
     .waitFor();
   await talk.getByText('Applied to the graph').waitFor();

@@ -210,6 +210,10 @@ test('what a program was answered, by a model or an agent, and what it answers a
     { type: 'subagentAddJson', callId: 'c', title: 'answer', data: given },
     call({ callId: 'd', name: 'Coder', childSession: 's_1' }),
     answered('d', 'Coder', { text: 'signed' }),
+    call({ callId: 'e', name: 'Clerk', args: {} }),
+    answered('e', 'Clerk', { text: '', tokens_in: 1, tokens_out: 2, tool_calls: [{ name: 'Basket::add' }] }),
+    call({ callId: 'f', name: 'Clerk', args: {} }),
+    answered('f', 'Clerk', { text: 'That is 4.10.', tokens_in: 1, tokens_out: 2 }),
   );
   expect(text.split('\n').slice(1)).toEqual([
     '  Architect {"prompt":"Which?"}',
@@ -217,6 +221,10 @@ test('what a program was answered, by a model or an agent, and what it answers a
     '  answered RS256 in s_1',
     '  Coder {"title":"a"} (s_1)',
     '  Coder answered signed',
+    '  Clerk {}',
+    '  Clerk called Basket::add, 3 tokens',
+    '  Clerk {}',
+    '  Clerk answered That is 4.10, 3 tokens',
     '',
   ]);
 });

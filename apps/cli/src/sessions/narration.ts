@@ -270,7 +270,7 @@ function answeredText(tool: Tool): readonly string[] {
   const answer = callAnswer(tool);
   if (answer === undefined) return [];
   const took = answer.tokens === 0 ? '' : `, ${answer.tokens.toLocaleString('en')} tokens`;
-  return [paint('dim', `  ${harmless(tool.name)} answered ${harmless(short(answer.text))}${took}`)];
+  return [paint('dim', `  ${harmless(tool.name)} ${answer.did} ${harmless(short(answer.text))}${took}`)];
 }
 
 function outcomeText({ state, name, error, result }: Tool): readonly string[] {

@@ -1,8 +1,11 @@
-/** The first scalars of an object, enough to recognise it by. */
+/** The first scalars of an object, enough to recognise it by. What a program emits bare comes as `value`. */
 export function lineOf(data: unknown): string {
   if (data === null || typeof data !== 'object') return String(data);
   if (Array.isArray(data)) return `${data.length} items`;
-  return Object.entries(data)
+  const entries = Object.entries(data);
+  const [first] = entries;
+  if (first !== undefined && entries.length === 1 && first[0] === 'value') return scalar(first[1]);
+  return entries
     .slice(0, 6)
     .map(([key, value]) => `${key}: ${scalar(value)}`)
     .join('  ');

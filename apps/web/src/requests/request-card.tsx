@@ -78,7 +78,7 @@ export function RequestCard({ sessionId, item }: Props): ReactNode {
         )}
       </header>
       <RequestPrompt key={String(isOpen)} event={event} isOpen={isOpen} />
-      <RoutedLine routed={routed} />
+      <RoutedLine routed={routed} settledBy={settled?.by} />
       {settled === undefined ? (
         <Form
           event={event}

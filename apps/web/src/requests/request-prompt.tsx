@@ -95,7 +95,8 @@ function Changes({
 /** Without what the card shows in its own form. */
 function detailsOf(scope: JsonObject): JsonObject {
   const { risk_level: _risk, command: _command, changes: _changes, paths: _paths, ...rest } = withoutOptions(scope);
-  return rest;
+  const { channel, ...others } = rest;
+  return channel === 'approve' || channel === 'approval' ? others : rest;
 }
 
 /** The first part is the question, what follows is its background. */

@@ -46,6 +46,7 @@ export function Said({ entry, result, isCurrent }: SaidProps): ReactNode {
       className={result === undefined ? 'said' : 'said result'}
       data-current={isCurrent}
       aria-label={result === undefined ? undefined : `Result of turn ${result.number}${whose}`}
+      {...placeIn(owner)}
     >
       {entry !== undefined && entry.text !== '' && <Markdown text={entry.text} />}
       {entry !== undefined && entry.parts.length > 0 && (
@@ -54,6 +55,11 @@ export function Said({ entry, result, isCurrent }: SaidProps): ReactNode {
       {result !== undefined && <ResultFoot result={result} />}
     </section>
   );
+}
+
+/** Two calls of one agent show its timeline twice: what stands there is no place of the page that one looks for. */
+function placeIn(owner: string): { readonly role?: 'group' } {
+  return owner === '' ? {} : { role: 'group' };
 }
 
 function ResultFoot({ result }: { readonly result: ResultItem }): ReactNode {
@@ -110,10 +116,11 @@ function lastLine(text: string): string {
 
 /** The first line says what happened; what follows is the end of what the agent wrote to its stderr. */
 export function ErrorEntry({ item }: { readonly item: FailureItem }): ReactNode {
+  const owner = useContext(NestedIn);
   const [message = '', ...rest] = item.message.split('\n');
   const tail = rest.join('\n').trim();
   return (
-    <section className="error" aria-label="Error">
+    <section className="error" aria-label="Error" {...placeIn(owner)}>
       <p className="error-head">
         <Icon name="warning" />
         <span className="error-text">

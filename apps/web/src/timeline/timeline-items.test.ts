@@ -57,6 +57,12 @@ describe('what the timeline shows', () => {
     expect(after[2]).not.toBe(before[2]);
   });
 
+  test('that a program begins to listen and has heard the end is told by the call of its agent', () => {
+    const events = [note('listen:start', ''), note('listen:complete', ''), note('listen:overtaken', 'by user:ann')];
+    const notes = itemsOf(start, turnCall, ...events).flatMap((item) => (item.kind === 'activity' ? item.notes : []));
+    expect(notes.map(({ title }) => title)).toEqual(['listen:overtaken']);
+  });
+
   test('a failure is told once: by its error, else by the turn, never again by the status', () => {
     const failed: PublicEvent = { type: 'turnComplete', outcome: 'failed', reason: 'gone' };
     const status: PublicEvent = { type: 'status', status: 'interrupted', previous: 'running', reason: 'gone' };

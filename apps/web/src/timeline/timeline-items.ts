@@ -83,6 +83,7 @@ export class TimelineItems {
     };
     for (const entry of entries) {
       if (entry.kind === 'note') {
+        if (isToldByCall(entry)) continue;
         if (notes.length === activityNotesMax) endNotes();
         notes.push(entry);
         continue;
@@ -109,6 +110,11 @@ export class TimelineItems {
     this.#activities.set(key, item);
     return item;
   }
+}
+
+/** That a program begins to listen and has heard the end: the call of its agent stands there, and says how it went. */
+function isToldByCall({ title }: NoteEntry): boolean {
+  return title === 'listen:start' || title === 'listen:complete';
 }
 
 /** Undefined for what is no news to a person. A reason that an error above has told is not told again. */

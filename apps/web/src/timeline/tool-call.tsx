@@ -1,6 +1,7 @@
-import { callAnswer, type Tool } from '@concerto/protocol';
+import { callAnswer, type LlmContent, type Tool } from '@concerto/protocol';
 import { lazy, type ReactNode, Suspense, useContext, useState } from 'react';
 import { Counts, DiffView } from '../diff/diff-view.tsx';
+import { isJsonObject } from '../json/json-object.ts';
 import { JsonView } from '../json/json-view.tsx';
 import { lineOf } from '../json/line-of.ts';
 import { useRow } from '../live/use-overview.ts';
@@ -56,11 +57,14 @@ function Subject({ item }: { readonly item: Tool }): ReactNode {
   const row = useRow(item.childSession ?? '');
   const answer = callAnswer(item);
   if (answer === undefined) return <code className="json-line">{item.status ?? subjectOf(item, folder)}</code>;
-  const tokens = row === undefined ? answer.tokens : row.usage.inputTokens + row.usage.outputTokens;
+  // What a session took is what this call took only if nothing else was asked of it.
+  const tokens = row === undefined || row.turn > 1 ? answer.tokens : row.usage.inputTokens + row.usage.outputTokens;
   return (
     <span className="json-line tool-answer">
-      answered <strong>{answer.text}</strong>
-      {tokens > 0 && `, ${tokens.toLocaleString()} tokens`}
+      <span className="tool-said">
+        {answer.did} <strong>{answer.text}</strong>
+      </span>
+      {tokens > 0 && <span className="tool-tokens">{`, ${tokens.toLocaleString()} tokens`}</span>}
     </span>
   );
 }
@@ -75,6 +79,8 @@ function ToolBody({ item, onUse }: BodyProps): ReactNode {
   const { args, changes, output, state, result, error, calls, childSession } = item;
   const command = commandOf(args);
   const rest = command === undefined ? args : without(args, 'command');
+  // Its own timeline ends with it.
+  const isToldAbove = childSession !== undefined && state === 'ok';
   return (
     <div className="tool-body" onFocusCapture={onUse}>
       {command !== undefined && <CommandLine command={command} />}
@@ -102,10 +108,18 @@ function ToolBody({ item, onUse }: BodyProps): ReactNode {
       )}
       {output !== '' && <TerminalView text={output} isLive={state === 'running'} />}
       {/* What it wrote while it ran is what it gave, unless it gave something else beside. */}
-      {result !== undefined && <ToolResult content={result} written={output} isText={isProse(item)} />}
+      {result !== undefined && isToldAbove && <JsonView title="Result" data={givenBy(result)} />}
+      {result !== undefined && !isToldAbove && <ToolResult content={result} written={output} isText={isProse(item)} />}
       {result === undefined && error !== undefined && <TerminalView text={error} label="Error" />}
     </div>
   );
+}
+
+/** What a session that was called gave, without what is around it in the event. */
+function givenBy({ parts }: LlmContent): unknown {
+  const [part] = parts;
+  const given: unknown = part !== undefined && 'functionResponse' in part ? part.functionResponse : undefined;
+  return isJsonObject(given) ? given.response : parts;
 }
 
 /** A thought, or what a sub-agent reports. */

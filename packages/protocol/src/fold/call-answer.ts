@@ -7,10 +7,16 @@ const Answered = z.looseObject({
     text: z.string(),
     tokens_in: z.optional(z.number()),
     tokens_out: z.optional(z.number()),
+    tool_calls: z.optional(z.array(z.looseObject({ name: z.string() }))),
   }),
 });
 
-export type CallAnswer = { readonly text: string; readonly tokens: number };
+export type CallAnswer = {
+  /** A model that calls tools instead has only asked for these. */
+  readonly did: 'answered' | 'called';
+  readonly text: string;
+  readonly tokens: number;
+};
 
 /** What a model or an agent that a program asked came up with, in a line; undefined for any other call. */
 export function callAnswer({ state, result, childSession }: Tool): CallAnswer | undefined {
@@ -18,10 +24,13 @@ export function callAnswer({ state, result, childSession }: Tool): CallAnswer | 
   const given: unknown = part !== undefined && 'functionResponse' in part ? part.functionResponse : undefined;
   const read = Answered.safeParse(given);
   if (state !== 'ok' || !read.success) return undefined;
-  const { text, tokens_in: tokensIn = 0, tokens_out: tokensOut } = read.data.response;
-  const line = text.trim().split('\n', 1)[0] ?? '';
-  const isAsked = childSession !== undefined || tokensOut !== undefined;
-  return isAsked && line !== '' ? { text: line, tokens: tokensIn + (tokensOut ?? 0) } : undefined;
+  const { text, tokens_in: tokensIn = 0, tokens_out: tokensOut, tool_calls: calls = [] } = read.data.response;
+  if (childSession === undefined && tokensOut === undefined) return undefined;
+  const tokens = tokensIn + (tokensOut ?? 0);
+  // How many tokens it took follows, in the same sentence.
+  const line = (text.trim().split('\n', 1)[0] ?? '').replace(/(?<=[\p{L}\p{N}`"')\]])\.$/u, '');
+  if (line !== '') return { did: 'answered', text: line, tokens };
+  return calls.length > 0 ? { did: 'called', text: calls.map(({ name }) => name).join(', '), tokens } : undefined;
 }
 
 const Told = z.looseObject({ session: z.string(), request: z.string(), response: z.json() });
