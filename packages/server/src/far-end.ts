@@ -122,7 +122,8 @@ function bytesOf6(address: string): readonly number[] {
       .flatMap((word) => (word === '' ? [] : [Number.parseInt(word, 16) >> 8, Number.parseInt(word, 16) & 255]));
   const [before = '', after] = (four?.[1] ?? text).split('::');
   const [first, last] = [words(before), [...words(after ?? ''), ...tail]];
-  return [...first, ...new Array<number>(Math.max(0, 16 - first.length - last.length)).fill(0), ...last];
+  const between = Array.from({ length: Math.max(0, 16 - first.length - last.length) }, () => 0);
+  return [...first, ...between, ...last];
 }
 
 function twoDigits(byte: number): string {

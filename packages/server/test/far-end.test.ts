@@ -6,7 +6,10 @@ import { FarEnds } from '../src/far-end.ts';
 
 const open: (Server | Socket)[] = [];
 afterEach(() => {
-  for (const each of open.splice(0)) 'destroy' in each ? each.destroy() : each.close();
+  for (const each of open.splice(0)) {
+    if ('destroy' in each) each.destroy();
+    else each.close();
+  }
 });
 
 async function connected(host: string, listens = host): Promise<{ readonly near: Socket; readonly far: Socket }> {
