@@ -84,6 +84,7 @@ async function conduct(program: Parameters<ProgramCode['keep']>[0]): Promise<Con
         peopleAnswer: false,
         written,
         onWaits: () => {},
+        programAsks: () => false,
         onQueued: () => {},
       });
       await child.start(signal);

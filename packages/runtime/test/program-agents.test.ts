@@ -147,7 +147,7 @@ describe('agents', () => {
              Err(e) => emit(kind, [e.kind, e.message, after]),
            }
          }
-         emit("next", W.execute("turn"));
+         emit("next", W.with_timeout(60).execute("turn"));
        }`,
       { manifest },
     );

@@ -108,6 +108,11 @@ require('node:readline').createInterface({ input: process.stdin }).on('line', (l
 });
 `;
 
+const args = ['-e', asking];
+const { manifest } = readManifest(
+  `[agents.asks]\ncommand = ${JSON.stringify(process.execPath)}\nargs = ${JSON.stringify(args)}\ninput_format = "json"\n`,
+);
+
 function conducts(): CatalogEntry {
   const source = `agent Worker { connector: asks }
 fn main() -> Result<String, AgentError> {
@@ -116,10 +121,6 @@ fn main() -> Result<String, AgentError> {
     let two = Worker.execute("second?")?;
     Ok("\${one} \${two}")
 }`;
-  const args = ['-e', asking];
-  const { manifest } = readManifest(
-    `[agents.asks]\ncommand = ${JSON.stringify(process.execPath)}\nargs = ${JSON.stringify(args)}\ninput_format = "json"\n`,
-  );
   return programEntry('conducts', source, { manifest });
 }
 
@@ -273,4 +274,80 @@ test('a week passes while its agent waits for a person', { timeout: 120_000 }, a
   }
   await until(async () => (await stage.sessions.get(id))?.status === 'completed');
   expect((await stage.sessions.get(id))?.result).toMatchObject({ text: 'Ada Bob' });
+});
+
+/** Asks a person what its agent asks; the call may take less time than passes before it is put away. */
+const forwarding = (limit: string): string => `agent Worker { connector: asks, ${limit} }
+async fn main() -> Result<String, AgentError> {
+    listen Worker.execute("Which?") {
+        "question" => |q| { await emit("ask", "It asks: \${q.question}") },
+    }
+}`;
+const forwards = programEntry('forwards', forwarding('timeout: 2'), { manifest });
+
+/** How its agent was answered, with who did. */
+async function answersTo(child: string): Promise<readonly unknown[]> {
+  return (await records(child)).flatMap((record) => (record.type === 'request-answered' ? [record.actor] : []));
+}
+
+test('a handler that asks a person: the program is put away, the call keeps its time, and a week later it goes on', {
+  timeout: 120_000,
+}, async () => {
+  const clock = new VirtualClock();
+  const log = memoryEventLog({ now: () => clock.now() });
+  stage = openStage({ agents: [], entries: [forwards], log, clock });
+  const id = await started('forwards');
+  const until = passing(clock, async () => 500);
+  await until(async () => (await records(id)).at(-1)?.type === 'released');
+  const child = await childOf(id);
+  expect((await records(id)).at(-1)).toMatchObject({ rests: { on: [child] } });
+  for (let passed = 0; passed < 7 * 24; passed++) {
+    clock.pass(hour);
+    await sleep(2);
+  }
+  await answer(id, 'It asks: Which?', 'the left one');
+  await until(async () => (await stage.sessions.get(id))?.status === 'completed');
+  expect((await stage.sessions.get(id))?.result).toMatchObject({ text: 'the left one' });
+  expect(await answersTo(child)).toHaveLength(1);
+});
+
+test('somebody is quicker than its handler, which rests: it is brought back, and what it had asked is withdrawn', {
+  timeout: 120_000,
+}, async () => {
+  stage = openStage({ agents: [], entries: [forwards] });
+  const id = await started('forwards');
+  await rests(id);
+  const child = await childOf(id);
+  await answer(child, 'Which?', 'the right one');
+  await stage.until(id, (event) => event.type === 'complete');
+  expect((await stage.sessions.get(id))?.result).toMatchObject({ text: 'the right one' });
+  expect((await stage.sessions.requests(id))?.requests).toEqual([]);
+  expect(await answersTo(child)).toEqual(['user']);
+});
+
+test('one whose handler asks a person is found by the next server while it rests', { timeout: 120_000 }, async () => {
+  const log = memoryEventLog({ now: Date.now });
+  stage = openStage({ agents: [], entries: [forwards], log });
+  const id = await started('forwards');
+  await rests(id);
+  await stage.stop();
+  stage = openStage({ agents: [], entries: [forwards], log });
+  await stage.until(id, (event) => event.type === 'finish');
+  // Its agent had no keeper and is lost with the server that started it.
+  expect(await stage.sessions.get(id)).toMatchObject({ status: 'failed' });
+});
+
+test('a handler whose reply has a time of its own is not put away, and that time counts', {
+  timeout: 120_000,
+}, async () => {
+  // Longer than it would take until it is put away.
+  const limited = programEntry('limited', forwarding('reply_timeout: 5'), { manifest });
+  stage = openStage({ agents: [], entries: [limited] });
+  const id = await started('limited');
+  await stage.until(id, (event) => event.type === 'finish');
+  expect((await records(id)).filter(({ type }) => type === 'released')).toEqual([]);
+  expect(await stage.sessions.get(id)).toMatchObject({
+    status: 'failed',
+    error: { message: expect.stringContaining('within 5 s') },
+  });
 });

@@ -42,7 +42,15 @@ export type {
 } from './session/session-command.ts';
 export type { Answerer, Control, Hold, Process, Request, Rests, SessionState, Turn } from './session/session-state.ts';
 export { outlivesOwner } from './session/settle.ts';
-export { couldNotStart, isSettled, openRequests, requestsAbout, statusOf, waitsForPeople } from './session/status.ts';
+export {
+  couldNotStart,
+  isSettled,
+  isToProgram,
+  onlyWaits,
+  openRequests,
+  requestsAbout,
+  statusOf,
+} from './session/status.ts';
 export { turnCallId } from './session/turn-events.ts';
 export {
   messageListView,

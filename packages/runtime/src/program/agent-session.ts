@@ -223,6 +223,11 @@ export class AgentSession {
     this.#watchDeadline(this.#limits.deadline - Date.now());
   }
 
+  /** A reply is owed within a time of its own. */
+  get owesReplies(): boolean {
+    return this.#owed.some;
+  }
+
   async prompt(text: string, context: Json | undefined, call: ProgramCall): Promise<void> {
     this.#promptedAt = performance.now();
     // One timer for the whole session: one for each message would cost more than the message.

@@ -30,6 +30,10 @@ export class OwedReplies {
     this.#owed.push({ type, id: message.id ?? null, timer });
   }
 
+  get some(): boolean {
+    return this.#owed.length > 0;
+  }
+
   /** The oldest such message has its reply. */
   replied(type: string, id: Json): void {
     const index = this.#owed.findIndex((owed) => owed.type === type && owed.id === id);

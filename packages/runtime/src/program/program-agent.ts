@@ -51,8 +51,8 @@ export type ProgramAgent = {
   end: AgentConnection['end'];
   /** A person is asked, or has it paused: its time stands still. */
   isHeld?(): boolean;
-  /** The name of its session, where all that this waits for are answers of people. */
-  waitsForPeople?(): string | undefined;
+  /** The name of its session, where all that this waits for are answers: of people, or of the program. */
+  onlyWaits?(): string | undefined;
   /** It was prompted for that call before. */
   knows?(call: string): boolean;
   /** Takes a call up again that an earlier process had made; `place` is that of the last message which the program has. */

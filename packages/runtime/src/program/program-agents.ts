@@ -37,11 +37,11 @@ export class ProgramAgents {
     this.#events = events;
   }
 
-  /** The sessions of all agents that are called, where each only waits for people; undefined where one is at work. */
-  get waitForPeople(): readonly string[] | undefined {
+  /** The sessions of all agents that are called, where each only waits for answers; undefined where one is at work. */
+  get onlyWait(): readonly string[] | undefined {
     const waiting: string[] = [];
     for (const { session } of this.#sessions.values()) {
-      const id = session.live.connection.waitsForPeople?.();
+      const id = session.owesReplies ? undefined : session.live.connection.onlyWaits?.();
       if (id === undefined) return undefined;
       waiting.push(id);
     }

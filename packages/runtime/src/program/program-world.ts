@@ -39,14 +39,21 @@ export type ProgramWorld = {
   readonly stands?: (places: readonly TraceEntry[]) => void;
   /** Resolves when the program may go on; without it, always. */
   readonly held?: () => Promise<void>;
-  /** The program waits now, and this tells whether for people or for a time alone, which may change; undefined: no more. */
-  readonly waits?: (rests: (() => Rests | undefined) | undefined) => void;
+  /** The program waits now, for what this tells, which may change; undefined: no more. */
+  readonly waits?: (waiting: Waiting | undefined) => void;
   /** The agents that an earlier process of the run has left, and that go on. */
   readonly agentsLeft?: () => Promise<readonly LeftAgent[]>;
   /** Of the session of an agent, or of the one that is supervised; without it there is none. */
   readonly session?: (request: Extract<ProgramRequest, { kind: 'session' }>) => Promise<Json>;
   /** How its agents are started; without it each is a process of our own. */
   readonly startAgent?: StartProgramAgent;
+};
+
+export type Waiting = {
+  /** For people or for a time alone, its agents too: until when. */
+  readonly rests: Rests | undefined;
+  /** What it has begun itself is asked of people, whatever its agents do. */
+  readonly asks: boolean;
 };
 
 /** Calls and loop turns before timers, signals and slow readers get their turn; also how many effects gather at most. */

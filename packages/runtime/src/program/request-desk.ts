@@ -83,6 +83,7 @@ export class RequestDesk {
     this.#open.set(request.id, {
       abort: () => controller.abort(),
       rests: restsWith(request, this.#world.clock?.now() ?? Date.now()),
+      asks: request.kind === 'ask',
     });
     const rooms = { world: this.#world, agents: this.#agents, models: this.#models };
     this.#await(request.id, performRequest(request, rooms, controller.signal), request);
@@ -90,7 +91,7 @@ export class RequestDesk {
 
   /** The request that comes with every message of an agent: a signal for each would be most of its cost. */
   #startNext(id: number, session: string): void {
-    // Whether it only waits for people its agent tells.
+    // Whether it only waits its agent tells.
     this.#open.set(id, { abort: () => this.#agents.abandon(session), rests: {} });
     const said = this.#agents.said(session);
     this.#heard = said === undefined ? '' : session;
@@ -131,7 +132,7 @@ export class RequestDesk {
 
   /** Until when nothing but people can want something of it; undefined where anything else may come. */
   get rests(): Rests | undefined {
-    const on = this.#agents.waitForPeople;
+    const on = this.#agents.onlyWait;
     if (on === undefined) return undefined;
     let until = Number.POSITIVE_INFINITY;
     for (const { rests } of this.#open.values()) {
@@ -139,6 +140,12 @@ export class RequestDesk {
       until = Math.min(until, rests.until ?? until);
     }
     return { ...(until === Number.POSITIVE_INFINITY ? {} : { until }), ...(on.length === 0 ? {} : { on }) };
+  }
+
+  /** All that is open in the program itself waits for people or for a time, and some of it for people. */
+  get asks(): boolean {
+    const open = [...this.#open.values()];
+    return open.some(({ asks }) => asks === true) && open.every(({ rests }) => rests !== undefined);
   }
 
   wake(): void {
@@ -188,7 +195,7 @@ export class RequestDesk {
   }
 }
 
-type OpenRequest = { abort(): void; readonly rests?: Rests | undefined };
+type OpenRequest = { abort(): void; readonly rests?: Rests | undefined; readonly asks?: boolean };
 
 /** How long it takes where only a person or the time can answer it; undefined for anything else. */
 function restsWith(request: ProgramRequest, now: number): Rests | undefined {

@@ -206,7 +206,7 @@ class ProgramRun {
     if (status === 'running') await setImmediate();
     else if (!desk.hasInput) {
       world.stands?.(this.#machine.places());
-      world.waits?.(journal === undefined ? undefined : () => desk.rests);
+      world.waits?.(journal === undefined ? undefined : desk);
       await desk.someInput();
       world.waits?.(undefined);
     }

@@ -2,16 +2,17 @@ import type { AgentExit, AgentPrompt } from '@concerto/agents';
 import type { JsonObject } from '@concerto/base';
 import {
   couldNotStart,
+  isToProgram,
   messageOf,
+  onlyWaits,
   openRequests,
   promptProgress,
   type SessionState,
-  waitsForPeople,
 } from '@concerto/session';
 import type { ProgramAgent, ProgramAgentOutput, ProgramCall } from '../program/program-agent.ts';
 import { WorldFailure } from '../program/program-world.ts';
 import { childFailure, startFailure } from './child-failure.ts';
-import { ChildQuestions } from './child-questions.ts';
+import { ChildQuestions, type Question } from './child-questions.ts';
 import { type ChildSessions, callEvents, callResult } from './child-sessions.ts';
 import { MessageQueue } from './message-queue.ts';
 import { type HeardEntry, readJournalEntry } from './read-journal-entry.ts';
@@ -31,8 +32,10 @@ export type ChildAgentOptions = {
   readonly peopleAnswer: boolean;
   /** It waits for a place in the pool. */
   readonly onQueued: () => void;
-  /** It waits for people alone now, or no more. */
+  /** It only waits for answers now, or no more. */
   readonly onWaits: () => void;
+  /** The program itself waits for people, with what its agents asked of it perhaps. */
+  readonly programAsks: () => boolean;
   /** Everything that the program has said so far is on record. */
   readonly written: () => Promise<void>;
 };
@@ -59,7 +62,7 @@ export class ChildAgent implements ProgramAgent {
   #isEnding = false;
   #isDetached = false;
   #rewinds = false;
-  /** Its call waits for people alone. */
+  /** Its call only waits for answers. */
   #isWaiting = false;
   /** Of the last word that belonged to no call. */
   #stalePlace = 0;
@@ -89,14 +92,18 @@ export class ChildAgent implements ProgramAgent {
   isHeld(): boolean {
     const state = this.#state;
     if (state === undefined) return false;
-    const byProgram = this.#call?.listens === true && this.#questions.size > 0;
+    const byProgram = this.#call?.listens === true && this.#questions.size > 0 && !this.#options.programAsks();
     return (
       state.hold?.kind === 'paused' || state.control !== undefined || (openRequests(state).length > 0 && !byProgram)
     );
   }
 
-  waitsForPeople(): string | undefined {
-    return this.#isWaiting ? this.id : undefined;
+  onlyWaits(): string | undefined {
+    const state = this.#state;
+    if (!this.#isWaiting || state === undefined) return undefined;
+    // What the program has answered is not in its session yet, and must get there before anybody rests.
+    const isAnswered = openRequests(state).some((request) => isToProgram(request) && !this.#questions.waits(request));
+    return isAnswered ? undefined : this.id;
   }
 
   /** Resolves when its session holds, or is over. */
@@ -183,6 +190,7 @@ export class ChildAgent implements ProgramAgent {
       }
       after = entries.at(-1)?.position ?? place;
     }
+    for (const question of this.#questions.settledBefore()) await this.#overtaken(question);
     for (const line of replies) if (this.#questions.has(line)) await this.replyLine(line);
   }
 
@@ -340,7 +348,7 @@ export class ChildAgent implements ProgramAgent {
     this.#state = state;
     if (this.#isGone) return;
     const call = this.#call;
-    const isWaiting = call !== undefined && !call.isOver && waitsForPeople(state);
+    const isWaiting = call !== undefined && !call.isOver && onlyWaits(state);
     if (isWaiting !== this.#isWaiting) {
       this.#isWaiting = isWaiting;
       this.#options.onWaits();
@@ -348,19 +356,17 @@ export class ChildAgent implements ProgramAgent {
     if (state.end !== undefined)
       return await this.#gone({ kind: 'gone', failure: await childFailure(this.#options, state) });
     if (call === undefined || call.isOver) return;
-    await this.#dropOvertaken(state);
+    for (const question of this.#questions.settledIn(state)) await this.#overtaken(question);
     const progress = promptProgress(state, call.message);
     if (progress === 'over' || (progress === 'waiting' && couldNotStart(state)))
       await this.#gone({ kind: 'gone', failure: await childFailure(this.#options, state) });
   }
 
   /** Somebody was quicker than the program: it need not go on looking for an answer. */
-  async #dropOvertaken(state: SessionState): Promise<void> {
-    const { children, id } = this.#options;
-    for (const { type, id: message, requestId } of this.#questions.settledIn(state)) {
-      const by = await children.settledBy(id, requestId);
-      this.output.push({ kind: 'overtaken', type, id: message, by });
-    }
+  async #overtaken({ type, id, requestId }: Question): Promise<void> {
+    const { children } = this.#options;
+    const by = await children.settledBy(this.id, requestId);
+    if (by !== children.actor) this.output.push({ kind: 'overtaken', type, id, by });
   }
 
   async #gone(output: ProgramAgentOutput): Promise<void> {

@@ -2,7 +2,7 @@ import type { Json } from '@concerto/base';
 import { isSettled, type SessionState } from '@concerto/session';
 import type { HeardEntry } from './read-journal-entry.ts';
 
-type Question = { readonly type: string; readonly id: Json; readonly requestId: string };
+export type Question = { readonly type: string; readonly id: Json; readonly requestId: string };
 
 type ReplyLine = {
   readonly in_reply_to: string;
@@ -14,6 +14,8 @@ type ReplyLine = {
 /** What an agent waits for an answer to, by the names that it gave and by those of its session's requests. */
 export class ChildQuestions {
   #open: Question[] = [];
+  /** Settled when it was heard again: the last under each name, since only that one's handler can run still. */
+  readonly #settledBefore = new Map<string, Question>();
 
   get size(): number {
     return this.#open.length;
@@ -23,13 +25,24 @@ export class ChildQuestions {
   add(entry: HeardEntry, state?: SessionState): void {
     if (entry.type !== 'message' || entry.request === undefined) return;
     const { request: requestId, message } = entry;
-    if (state !== undefined && isSettled(state, requestId)) return;
-    const { id } = message;
-    this.#open.push({
-      type: message.type,
-      id: typeof id === 'string' || typeof id === 'number' ? id : null,
-      requestId,
-    });
+    const { type } = message;
+    const id = typeof message.id === 'string' || typeof message.id === 'number' ? message.id : null;
+    const name = JSON.stringify([type, id]);
+    this.#settledBefore.delete(name);
+    if (state !== undefined && isSettled(state, requestId)) this.#settledBefore.set(name, { type, id, requestId });
+    else this.#open.push({ type, id, requestId });
+  }
+
+  /** Takes those that were settled while nobody here heard of it. */
+  settledBefore(): readonly Question[] {
+    const settled = [...this.#settledBefore.values()];
+    this.#settledBefore.clear();
+    return settled;
+  }
+
+  /** The program has not answered it yet. */
+  waits({ requestId }: { readonly requestId: string }): boolean {
+    return this.#open.some((question) => question.requestId === requestId);
   }
 
   has(line: string): boolean {
@@ -55,6 +68,7 @@ export class ChildQuestions {
 
   clear(): void {
     this.#open = [];
+    this.#settledBefore.clear();
   }
 
   #indexOf({ in_reply_to: type, in_reply_to_id: id }: ReplyLine): number {

@@ -8,7 +8,7 @@ import type { Machines } from '../program/machine/machine.ts';
 import { ownMachines } from '../program/machine/own-machine.ts';
 import type { LeftAgent } from '../program/program-agent.ts';
 import { defaultLimits, type ProgramLimits } from '../program/program-limits.ts';
-import { type ProgramWorld, type Rests, WorldFailure } from '../program/program-world.ts';
+import { type ProgramWorld, type Rests, type Waiting, WorldFailure } from '../program/program-world.ts';
 import { runProgram } from '../program/run-program.ts';
 import type { StartWorker, Worker, WorkerAnswer, WorkerControl, WorkerOutput } from '../worker.ts';
 import { ChildAgent } from './child-agent.ts';
@@ -104,8 +104,8 @@ class ProgramWorker implements Worker {
   #finished: Promise<void> = Promise.resolve();
   #isDetached = false;
   #isGone = false;
-  /** Whether it rests, while it waits. */
-  #waiting: (() => Rests | undefined) | undefined;
+  /** What it waits for, while it does. */
+  #waiting: Waiting | undefined;
   #stayUp: () => void = () => {};
 
   constructor(start: ProgramStart) {
@@ -277,7 +277,7 @@ class ProgramWorker implements Worker {
         await this.#held?.until;
       },
       clock: this.#start.ports.clock,
-      waits: (rests) => this.#waits(rests),
+      waits: (waiting) => this.#waits(waiting),
       session: async (request) => await askOfSession(children, request, this.#start.supervises),
       startAgent: async ({ name: agent }, { name, signal }) => {
         if (agent === SUPERVISED) return this.#supervised(children);
@@ -294,18 +294,18 @@ class ProgramWorker implements Worker {
   }
 
   get rests(): Rests | undefined {
-    return this.#held === undefined && !this.#isGone ? this.#waiting?.() : undefined;
+    return this.#held === undefined && !this.#isGone ? this.#waiting?.rests : undefined;
   }
 
-  #waits(rests: (() => Rests | undefined) | undefined): void {
-    this.#waiting = rests;
+  #waits(waiting: Waiting | undefined): void {
+    this.#waiting = waiting;
     this.#mayRest();
   }
 
   #mayRest(): void {
     this.#stayUp();
     this.#stayUp = () => {};
-    const rests = this.#waiting?.();
+    const rests = this.#waiting?.rests;
     const { clock } = this.#start.ports;
     const now = clock.now();
     if (rests === undefined || (rests.until ?? Number.POSITIVE_INFINITY) < now + 2 * restAfterMs) return;
@@ -325,6 +325,7 @@ class ProgramWorker implements Worker {
       peopleAnswer: true,
       written: () => this.output.read(),
       onWaits: () => this.#mayRest(),
+      programAsks: () => this.#waiting?.asks === true,
       onQueued: () => this.#push(queued(call, agent)),
     });
     this.#agents.add(opened);

@@ -1,14 +1,14 @@
-import { type SessionState, waitsForPeople } from '@concerto/session';
+import { onlyWaits, type SessionState } from '@concerto/session';
 import type { SessionStore } from './session-store.ts';
 
 /**
- * Programs that were put away because their agents only wait for people. What brings one back is that an agent does not any
+ * Programs that were put away because their agents only wait: for people, or for what the program itself asks people. What brings one back is that an agent does not any
  * more, which its own session tells: nothing is written for it, so nothing of it can be lost with whoever wrote it.
  */
 export class RestingPrograms {
   readonly #store: SessionStore;
   readonly #bringBack: (program: string) => Promise<void>;
-  /** Sessions here that waited for people when we last looked. */
+  /** Sessions here that only waited when we last looked. */
   readonly #waiting = new Set<string>();
 
   constructor(store: SessionStore, bringBack: (program: string) => Promise<void>) {
@@ -19,13 +19,13 @@ export class RestingPrograms {
   /** An agent that is owned here stands so now. */
   async childStands(child: SessionState): Promise<void> {
     if (child.parent === undefined || child.code === undefined) return;
-    if (waitsForPeople(child)) this.#waiting.add(child.id);
+    if (onlyWaits(child)) this.#waiting.add(child.id);
     else if (this.#waiting.delete(child.id)) await this.#goesOn(child.id, child.parent);
   }
 
   /** One that was just looked at, for the first time perhaps: whoever owned it may have been killed before its program was called. */
   async childFound(child: SessionState): Promise<void> {
-    if (child.parent === undefined || child.code === undefined || waitsForPeople(child)) return;
+    if (child.parent === undefined || child.code === undefined || onlyWaits(child)) return;
     await this.#goesOn(child.id, child.parent);
   }
 
@@ -38,7 +38,7 @@ export class RestingPrograms {
   async isCalled({ rests }: SessionState): Promise<boolean> {
     for (const id of rests?.on ?? []) {
       const child = await this.#store.state(id);
-      if (child === undefined || !waitsForPeople(child)) return true;
+      if (child === undefined || !onlyWaits(child)) return true;
     }
     return false;
   }

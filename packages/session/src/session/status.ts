@@ -40,13 +40,23 @@ export function requestsAbout({ requests }: SessionState, callId: string): reado
     .toSorted((a, b) => a.since - b.since);
 }
 
-/** All that it waits for are answers of people: nothing comes of it by itself. */
-export function waitsForPeople(state: SessionState): boolean {
+/** All that it waits for are answers of people, or of the program that called it: nothing comes of it by itself. */
+export function onlyWaits(state: SessionState): boolean {
   if (state.end !== undefined || state.control !== undefined || !state.turn.active) return false;
   const live = [...state.requests.live.values()];
   return (
-    live.length > 0 && live.every((request) => request.state === 'open' && (request.routedTo ?? 'person') === 'person')
+    live.length > 0 &&
+    live.every((request) => request.state === 'open' && (isToPerson(request) || isToProgram(request)))
   );
+}
+
+/** The program that called its agent is to answer. */
+export function isToProgram({ routedTo }: Pick<Request, 'routedTo'>): boolean {
+  return routedTo?.startsWith('program:') === true;
+}
+
+function isToPerson({ routedTo = 'person' }: Pick<Request, 'routedTo'>): boolean {
+  return routedTo === 'person';
 }
 
 /** It has no process, and the last try to start one failed: it waits for somebody to try again. */
