@@ -60,12 +60,12 @@ export class HeldAgent {
   /** It was ended because for so long nobody owned it. */
   #unownedMs: number | undefined;
 
-  private constructor(options: HeldOptions, process: GroupProcess) {
+  private constructor(options: HeldOptions, process: GroupProcess, said: SaidJournal) {
     this.name = options.agent;
     this.epoch = options.epoch;
     this.#options = options;
     this.#process = process;
-    this.#said = new SaidJournal(options.journal);
+    this.#said = said;
     process.stdout.on('data', (chunk: Buffer) => this.#hear(chunk));
     process.stderr.on('data', (chunk: Buffer) => this.#complain(chunk));
     process.stdout.once('end', () => void this.#endIfMute());
@@ -73,8 +73,14 @@ export class HeldAgent {
   }
 
   static async start(options: HeldOptions): Promise<HeldAgent> {
-    const process = await GroupProcess.start(options.launch, { stepMs: options.stepMs });
-    return new HeldAgent(options, process);
+    // First, since a process that cannot be held after all would go on unseen.
+    const said = new SaidJournal(options.journal);
+    try {
+      return new HeldAgent(options, await GroupProcess.start(options.launch, { stepMs: options.stepMs }), said);
+    } catch (cause) {
+      said.remove();
+      throw cause;
+    }
   }
 
   get identity(): GroupProcess['identity'] {

@@ -17,6 +17,8 @@ const lookEveryMs = 1_000;
 /** For an unknown caller to say its secret. */
 const helloWithinMs = 5_000;
 const connectionsMax = 4_096;
+/** What a former owner had asked for comes within this, or is lost with it; epochs of a store that lost some begin again. */
+const missedMs = 5_000;
 
 type Caller = FrameSocket<FromKeeper, ToKeeper>;
 type Frames<Type extends ToKeeper['type']> = Extract<ToKeeper, { type: Type }>;
@@ -26,6 +28,8 @@ export class KeeperServer {
   readonly #folder: string;
   readonly #agents = new Map<string, HeldAgent>();
   readonly #starting = new Set<string>();
+  /** Asked for and not there: a former owner's start may be under way still, and must not leave an agent that nobody knows. */
+  readonly #missed = new Map<string, { readonly epoch: number; readonly at: number }>();
   readonly #callers = new Set<Caller>();
   /** What a caller owns, or owned until another took it. */
   readonly #owned = new Map<Caller, HeldAgent>();
@@ -193,6 +197,7 @@ export class KeeperServer {
       return this.#refuse(caller, 'taken', `an agent ${name} runs already`);
     }
     if (before !== undefined && epoch < before.epoch) return this.#refuseOlder(caller, before);
+    if (epoch < this.#missedBy(name)) return this.#refuseOlder(caller, { name, epoch: this.#missedBy(name) });
     before?.forget();
     this.#starting.add(name);
     try {
@@ -209,6 +214,7 @@ export class KeeperServer {
         },
       });
       this.#agents.set(name, agent);
+      if (epoch < this.#missedBy(name)) return await this.#dropStarted(caller, agent);
       agent.own(caller, epoch);
       // Whoever wanted it may have gone meanwhile.
       if (this.#callers.has(caller)) this.#owned.set(caller, agent);
@@ -222,7 +228,10 @@ export class KeeperServer {
 
   #attach(caller: Caller, { agent: name, epoch }: Frames<'attach'>): void {
     const agent = this.#agents.get(name);
-    if (agent === undefined) return this.#refuse(caller, 'unknown', `there is no agent ${name}`);
+    if (agent === undefined) {
+      this.#miss(name, epoch);
+      return this.#refuse(caller, 'unknown', `there is no agent ${name}`);
+    }
     if (epoch < agent.epoch) return this.#refuseOlder(caller, agent);
     if (!agent.canBeTakenUp) return this.#refuse(caller, 'cut', `agent ${name} has said more than is kept`);
     this.#owned.set(caller, agent);
@@ -231,7 +240,10 @@ export class KeeperServer {
 
   async #end(caller: Caller, { agent: name, epoch, stepMs }: Frames<'end'>): Promise<void> {
     const agent = this.#agents.get(name);
-    if (agent === undefined) return void caller.send({ type: 'done', found: false });
+    if (agent === undefined) {
+      if (epoch !== undefined) this.#miss(name, epoch);
+      return void caller.send({ type: 'done', found: false });
+    }
     if (epoch !== undefined && epoch < agent.epoch) return this.#refuseOlder(caller, agent);
     const wasOwned = agent.isOwned;
     await agent.end({ stepMs, atWork: true });
@@ -240,7 +252,32 @@ export class KeeperServer {
     caller.send({ type: 'done', found: true });
   }
 
-  #refuseOlder(caller: Caller, { name, epoch }: HeldAgent): void {
+  /** Its new owner was told that there is none, and has gone on without it. */
+  async #dropStarted(caller: Caller, agent: HeldAgent): Promise<void> {
+    this.#refuseOlder(caller, { name: agent.name, epoch: this.#missedBy(agent.name) });
+    await agent.end({ atWork: true });
+    agent.forget();
+  }
+
+  #miss(name: string, epoch: number): void {
+    const now = performance.now();
+    for (const [before, { at }] of this.#missed) {
+      // In the order in which they were missed.
+      if (now - at < missedMs) break;
+      this.#missed.delete(before);
+    }
+    const known = this.#missedBy(name);
+    this.#missed.delete(name);
+    this.#missed.set(name, { epoch: Math.max(known, epoch), at: now });
+  }
+
+  /** Under which epoch; 0 where nobody has asked for it lately. */
+  #missedBy(name: string): number {
+    const missed = this.#missed.get(name);
+    return missed === undefined || performance.now() - missed.at >= missedMs ? 0 : missed.epoch;
+  }
+
+  #refuseOlder(caller: Caller, { name, epoch }: Pick<HeldAgent, 'name' | 'epoch'>): void {
     this.#refuse(caller, 'older-epoch', `agent ${name} belongs to a newer owner (${epoch})`);
   }
 

@@ -1,8 +1,10 @@
 import { chmodSync, existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { describeProcess, KeeperClient, whyNoKeeper } from '../src/index.ts';
+import { HeldAgent } from '../src/held-agent.ts';
+import { describeProcess, KeeperClient, processesMarked, whyNoKeeper } from '../src/index.ts';
 import { makeFolder, readNote, writeNote } from '../src/keeper-folder.ts';
 import { Heard, keeperProgram, newClient, newFolder, Owner } from './held.ts';
 
@@ -165,6 +167,46 @@ test('one name has one living agent', async () => {
   const other = await Owner.open(client);
   other.start('a', echo, { epoch: 2 });
   expect(await other.head('refused')).toMatchObject({ code: 'taken' });
+});
+
+test('whoever was told that there is none is not given one by an owner of before, whose start was under way', async () => {
+  const client = newClient();
+  const [older, newer] = [await Owner.open(client), await Owner.open(client)];
+  newer.line?.send({ type: 'attach', agent: 'late', epoch: 6 });
+  expect(await newer.head('refused')).toMatchObject({ code: 'unknown' });
+  older.start('late', echo, { epoch: 5 });
+  expect(await older.head('refused')).toMatchObject({ code: 'older-epoch' });
+  newer.start('late', echo, { epoch: 6 });
+  await newer.head('started');
+  for (let n = 0; n < 10; n++) {
+    const [before, after] = [await Owner.open(client), await Owner.open(client)];
+    before.start(`at once ${n}`, echo, { epoch: 5 });
+    after.line?.send({ type: 'attach', agent: `at once ${n}`, epoch: 6 });
+    const [told] = await after.until(({ heads }) => heads.length > 0 && heads);
+    // Either it has it, or nobody does.
+    if (told?.type === 'attached') continue;
+    expect(await before.head('refused')).toMatchObject({ code: 'older-epoch' });
+    await expect.poll(async () => (await client.list()).map(({ agent }) => agent)).not.toContain(`at once ${n}`);
+  }
+});
+
+test('an agent that could not be held after all is not left running', async () => {
+  const marker = `marker-${Math.random()}`;
+  const launch = { command: 'sleep', args: ['600'], cwd: tmpdir(), env: { PATH: process.env.PATH ?? '' }, marker };
+  const journal = join(newFolder(), 'no-such-folder', 'its.said');
+  const about = Buffer.alloc(0);
+  const start = HeldAgent.start({
+    agent: 'a',
+    epoch: 1,
+    launch,
+    stepMs: 200,
+    keepMs: 1_000,
+    about,
+    journal,
+    gone: () => {},
+  });
+  await expect(start).rejects.toMatchObject({ code: 'ENOENT' });
+  expect(await processesMarked(marker)).toEqual([]);
 });
 
 test('of several that start a keeper at once one stays', async () => {
