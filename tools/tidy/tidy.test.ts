@@ -52,6 +52,11 @@ test('pure rooms read no clock, make no ids, use no chance, do no input or outpu
   expect(offences).toEqual([]);
 });
 
+test('pure rooms keep nothing between two calls', () => {
+  const pure = production.filter(({ room }) => rooms[room ?? '']?.kind === 'pure');
+  expect(pure.filter(({ text }) => /^(export )?(let|var) /m.test(text)).map(({ path }) => path)).toEqual([]);
+});
+
 test(`files stay under ${fileLinesMax} lines`, () => {
   const long = production
     .map((source) => ({ source, lines: source.text.split('\n').length }))

@@ -5,6 +5,7 @@ export { parseDuration, spanText } from './duration.ts';
 export { harmless, harmlessDeep, harmlessJson, harmlessLine, withoutStyles } from './harmless-text.ts';
 export type { Json, JsonObject } from './json.ts';
 export { isNestedTooDeep, jsonDepthMax } from './json-depth.ts';
+export { lazily } from './lazily.ts';
 export { compilePattern, type LinearPattern } from './linear-pattern.ts';
 export { matchesWildcard } from './matches-wildcard.ts';
 export { nearest } from './nearest.ts';

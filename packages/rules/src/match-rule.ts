@@ -17,10 +17,15 @@ export type ReadyRule = {
   readonly risk: readonly Risk[] | undefined;
   readonly command: readonly Glob[] | undefined;
   readonly path: readonly PathPattern[] | undefined;
-};
+} & Uncompared;
 
 const named = ['tool', 'server', 'agent', 'template', 'text'] as const;
 type Named = (typeof named)[number];
+
+/** A key of rules that nothing here compares would let more happen than the rule says: it does not compile. */
+type Uncompared = {
+  readonly [Key in Exclude<keyof Rule, Named | 'kind' | 'risk' | 'command' | 'path' | 'decide' | 'reason'>]: never;
+};
 
 function list<T extends string>(value: T | readonly T[] | undefined): readonly T[] | undefined {
   return typeof value === 'string' ? [value] : value;

@@ -1,12 +1,10 @@
 /** What one check found. `help` says what to do about it. */
 export type Finding = {
   readonly check: string;
-  readonly status: 'ok' | 'warn' | 'fail';
   readonly message: string;
-  readonly help?: string;
   /** The place in a file, drawn as `concerto check` draws it; for people only. */
   readonly picture?: string;
-};
+} & ({ readonly status: 'ok'; readonly help?: string } | { readonly status: 'warn' | 'fail'; readonly help: string });
 
 export function passed(check: string, message: string): Finding {
   return { check, status: 'ok', message };

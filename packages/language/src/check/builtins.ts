@@ -1,3 +1,4 @@
+import { lazily } from '@concerto/base';
 import {
   BUILTIN_NAMES,
   BUILTIN_STRUCTS,
@@ -97,13 +98,8 @@ const TYPED_STORE: Readonly<Record<string, string>> = {
 
 const BUILTIN_TRAITS = ['Error', 'From', 'Display'];
 
-let made: Builtins | undefined;
-
 /** The same for every program and never changed: what one adds to it (`impl Shape for Int`) is in its own `impls`. Made when it is first wanted, because most commands check nothing. */
-export function builtinTable(): Builtins {
-  made ??= createBuiltins();
-  return made;
-}
+export const builtinTable: () => Builtins = lazily(createBuiltins);
 
 function createBuiltins(): Builtins {
   const types = createTypes();
