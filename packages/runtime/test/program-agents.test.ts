@@ -133,7 +133,7 @@ describe('agents', () => {
 
   test('the time of a handler counts: one that still runs at the end of the session is ended', async () => {
     const { lines, problem } = await stage.run(
-      `agent W { connector: "worker", timeout: 0.3 }
+      `agent W { connector: "worker", timeout: 1.5 }
        fn main() {
          for kind in ["in order", "beside"] {
            let mut after = "ended";
@@ -152,7 +152,7 @@ describe('agents', () => {
       { manifest },
     );
     expect(problem).toBeUndefined();
-    const ended = '[timeout, agent W did not finish within 0.3 s, ended]';
+    const ended = '[timeout, agent W did not finish within 1.5 s, ended]';
     expect(lines).toEqual([`in order: ${ended}`, `beside: ${ended}`, 'next: Ok(turn 1)']);
   });
 

@@ -80,7 +80,7 @@ export function assistantStarter(ports: AssistantPorts): StartWorker {
       const history = new AssistantHistory(said, assistant.contextTokens);
       const files = new AssistantFiles({ session, log, blobs: new Blobs(log, () => clock.now()) });
       const parts = { name, assistant, history, files, tools, agents, close, mintId, clock };
-      const counted = { log, store, writer, session, epoch };
+      const counted = { clock, log, store, writer, session, epoch };
       return new AssistantWorker({
         ...parts,
         marker: identity.marker,

@@ -1,9 +1,7 @@
 import type { Json, JsonObject } from '@concerto/base';
+import type { Clock } from '../ports.ts';
 
-/** A longer timer fires at once. */
-export const LONGEST_TIMER_MS = 2 ** 31 - 1;
-
-type Owed = { readonly type: string; readonly id: Json; readonly timer: NodeJS.Timeout };
+type Owed = { readonly type: string; readonly id: Json; readonly takeBack: () => void };
 type Message = JsonObject & { readonly type: string };
 
 export function wantsReply({ type, expects_reply: expects }: Message): boolean {
@@ -12,11 +10,13 @@ export function wantsReply({ type, expects_reply: expects }: Message): boolean {
 
 /** Messages that wait for a reply, each with its own limit. */
 export class OwedReplies {
+  readonly #clock: Clock;
   readonly #seconds: number | undefined;
   readonly #onLate: (type: string) => void;
   #owed: Owed[] = [];
 
-  constructor(seconds: number | undefined, onLate: (type: string) => void) {
+  constructor(clock: Clock, seconds: number | undefined, onLate: (type: string) => void) {
+    this.#clock = clock;
     this.#seconds = seconds;
     this.#onLate = onLate;
   }
@@ -26,8 +26,8 @@ export class OwedReplies {
     const { type } = message;
     if (this.#seconds === undefined) return;
     if (!wantsReply(message)) return;
-    const timer = setTimeout(() => this.#onLate(type), Math.min(this.#seconds * 1000, LONGEST_TIMER_MS));
-    this.#owed.push({ type, id: message.id ?? null, timer });
+    const takeBack = this.#clock.at(this.#clock.now() + this.#seconds * 1000, () => this.#onLate(type));
+    this.#owed.push({ type, id: message.id ?? null, takeBack });
   }
 
   get some(): boolean {
@@ -37,11 +37,11 @@ export class OwedReplies {
   /** The oldest such message has its reply. */
   replied(type: string, id: Json): void {
     const index = this.#owed.findIndex((owed) => owed.type === type && owed.id === id);
-    if (index >= 0) for (const { timer } of this.#owed.splice(index, 1)) clearTimeout(timer);
+    if (index >= 0) for (const { takeBack } of this.#owed.splice(index, 1)) takeBack();
   }
 
   clear(): void {
-    for (const { timer } of this.#owed) clearTimeout(timer);
+    for (const { takeBack } of this.#owed) takeBack();
     this.#owed = [];
   }
 }

@@ -2,7 +2,9 @@ import type { AgentError, AgentExit } from '@concerto/agents';
 import type { Json } from '@concerto/base';
 import { type IrAgent, type IrModule, SUPERVISED } from '@concerto/ir';
 import type { AgentOpenRequest, Overtaken } from '@concerto/vm';
-import { AgentSession, EARLY_STDERR_LIMIT, LiveAgent } from './agent-session.ts';
+import type { Clock } from '../ports.ts';
+import { AgentSession } from './agent-session.ts';
+import { EARLY_STDERR_LIMIT, LiveAgent } from './live-agent.ts';
 import type { OpenCall } from './open-work.ts';
 import {
   callSeconds,
@@ -19,6 +21,7 @@ import { WorldFailure } from './program-world.ts';
 /** The agents of one program: a process is started when first needed, serves one session after another, and ends with us. */
 export class ProgramAgents {
   readonly #module: IrModule;
+  readonly #clock: Clock;
   readonly #start: StartProgramAgent;
   readonly #events: AgentEvents;
   readonly #live = new Map<string, Set<LiveAgent>>();
@@ -31,8 +34,9 @@ export class ProgramAgents {
   #abouts = 0;
   #closed = false;
 
-  constructor(module: IrModule, start: StartProgramAgent, events: AgentEvents) {
+  constructor(module: IrModule, clock: Clock, start: StartProgramAgent, events: AgentEvents) {
     this.#module = module;
+    this.#clock = clock;
     this.#start = start;
     this.#events = events;
   }
@@ -128,7 +132,7 @@ export class ProgramAgents {
     const { agent, request, timeoutSeconds } = opening;
     const session = new AgentSession(request.agent, live, {
       // The session begins with the prompt; starting the process has a limit of its own.
-      deadline: Date.now() + timeoutSeconds * 1000,
+      deadline: this.#clock.now() + timeoutSeconds * 1000,
       timeoutSeconds,
       idleSeconds: secondsOf(agent.config.idle_timeout, agent.manifest?.idle_timeout),
       replySeconds: secondsOf(agent.config.reply_timeout),
@@ -251,7 +255,8 @@ export class ProgramAgents {
   }
 
   #liveOf(name: string, connection: ProgramAgent, earlyStderr: string[]): LiveAgent {
-    return new LiveAgent(connection, { earlyStderr, onStale: (message) => this.#events.onStale(name, message) });
+    const onStale = (message: Message): void => this.#events.onStale(name, message);
+    return new LiveAgent(connection, { clock: this.#clock, earlyStderr, onStale });
   }
 
   /** Counts as one that runs until it does, or until nobody wants it any more. */

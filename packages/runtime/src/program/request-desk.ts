@@ -2,6 +2,7 @@ import type { ProcessIdentity } from '@concerto/agents';
 import { assert, type Json } from '@concerto/base';
 import type { IrModule } from '@concerto/ir';
 import type { Answer } from '@concerto/vm';
+import { systemClock } from '../ports.ts';
 import { agentSpec } from './agent-spec.ts';
 import type { Given, ProgramEffect, ProgramRequest } from './machine/machine.ts';
 import type { CachedAnswer, Input, Recovery } from './open-work.ts';
@@ -33,7 +34,8 @@ export class RequestDesk {
   constructor(module: IrModule, world: ProgramWorld, journal: ProgramJournal | undefined) {
     this.#world = world;
     this.#models = new ProgramModels(module, world);
-    this.#agents = new ProgramAgents(module, world.startAgent ?? processStarter(world, journal), {
+    const start = world.startAgent ?? processStarter(world, journal);
+    this.#agents = new ProgramAgents(module, world.clock ?? systemClock, start, {
       onExpired: (session, failure) => {
         this.#expired.push({ kind: 'expired', session, error: asWorldError(failure) });
         this.wake();

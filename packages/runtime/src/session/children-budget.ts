@@ -1,6 +1,7 @@
 import { canonicalJson } from '@concerto/base';
 import type { EventLog } from '@concerto/log';
 import { isOverBudget, type SessionState } from '@concerto/session';
+import type { Clock } from '../ports.ts';
 import type { OwnerWriter } from './owner-writer.ts';
 import type { SessionStore } from './session-store.ts';
 
@@ -8,6 +9,7 @@ import type { SessionStore } from './session-store.ts';
 const countAfterMs = 50;
 
 export type ChildrenBudgetOptions = {
+  readonly clock: Clock;
   readonly log: EventLog;
   readonly store: SessionStore;
   readonly writer: OwnerWriter;
@@ -23,23 +25,23 @@ export type ChildrenBudgetOptions = {
 export class ChildrenBudget {
   readonly #options: ChildrenBudgetOptions;
   readonly #stop: () => void;
-  #timer: NodeJS.Timeout | undefined;
+  #takeBack: (() => void) | undefined;
   #counting: Promise<void> = Promise.resolve();
 
   constructor(options: ChildrenBudgetOptions) {
     this.#options = options;
-    const { log, store, session } = options;
+    const { clock, log, store, session } = options;
     this.#stop = log.onGrowth((grown) => {
       const own = store.known(session);
       if (own?.budget === undefined || !own.children.has(grown)) return;
       // A store that is away now is asked again at the next effect.
-      this.#timer ??= setTimeout(() => void this.#count().catch(() => undefined), countAfterMs).unref();
+      this.#takeBack ??= clock.at(clock.now() + countAfterMs, () => void this.#count().catch(() => undefined));
     });
   }
 
   close(): void {
     this.#stop();
-    clearTimeout(this.#timer);
+    this.#takeBack?.();
   }
 
   /** Before each effect: whatever was used so far is counted, and one that is over begins nothing. */
@@ -53,8 +55,8 @@ export class ChildrenBudget {
   }
 
   async #count(): Promise<void> {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
+    this.#takeBack?.();
+    this.#takeBack = undefined;
     this.#counting = this.#counting.catch(() => undefined).then(() => this.#countChildren());
     await this.#counting;
   }

@@ -1,5 +1,6 @@
 import { turnCallId } from '@concerto/session';
 import type { TraceEntry } from '@concerto/vm';
+import type { Clock } from '../ports.ts';
 import type { WorkerOutput } from '../worker.ts';
 
 /** A program that goes from wait to wait without end tells of it so often. */
@@ -9,31 +10,33 @@ const placesMax = 20;
 
 /** Says in the program's session where in its source it stands while it waits. */
 export class ProgramPlace {
+  readonly #clock: Clock;
   readonly #say: (output: WorkerOutput) => void;
   readonly #callId: string;
   #told = '';
   #latest: readonly TraceEntry[] = [];
-  #timer: NodeJS.Timeout | undefined;
+  #takeBack: (() => void) | undefined;
   #toldAt = 0;
 
-  constructor(turn: number, say: (output: WorkerOutput) => void) {
+  constructor(clock: Clock, turn: number, say: (output: WorkerOutput) => void) {
+    this.#clock = clock;
     this.#callId = turnCallId(turn);
     this.#say = say;
   }
 
   stands(places: readonly TraceEntry[]): void {
     this.#latest = places;
-    const inMs = Math.max(0, this.#toldAt + tellEveryMs - Date.now());
-    this.#timer ??= setTimeout(() => this.#tell(), inMs);
+    const soonest = Math.max(this.#clock.now(), this.#toldAt + tellEveryMs);
+    this.#takeBack ??= this.#clock.at(soonest, () => this.#tell());
   }
 
   end(): void {
-    clearTimeout(this.#timer);
+    this.#takeBack?.();
   }
 
   #tell(): void {
-    this.#timer = undefined;
-    this.#toldAt = Date.now();
+    this.#takeBack = undefined;
+    this.#toldAt = this.#clock.now();
     const found = this.#latest.flatMap(({ file, line }) => (file === undefined ? [] : [{ path: file, line }]));
     const locations = [...new Map(found.map((place) => [`${place.path}:${place.line}`, place])).values()];
     const key = JSON.stringify(locations);

@@ -127,8 +127,9 @@ class ProgramWorker implements Worker {
     const children = new ChildSessions(ports, { ...run, childrenMax: this.#limits.children });
     this.#children = children;
     this.#budget?.close();
-    const { log, store } = ports;
+    const { clock, log, store } = ports;
     this.#budget = new ChildrenBudget({
+      clock,
       log,
       store,
       writer,
@@ -233,7 +234,7 @@ class ProgramWorker implements Worker {
   async #run(prompt: AgentPrompt, children: ChildSessions, signal: AbortSignal): Promise<void> {
     const { program, ports, writer, session } = this.#start;
     const turn = (await ports.store.state(session))?.turn.number ?? 0;
-    const place = new ProgramPlace(turn, (output) => this.#push(output));
+    const place = new ProgramPlace(ports.clock, turn, (output) => this.#push(output));
     const world = { ...this.#world(prompt, children), stands: place.stands.bind(place) };
     const written = (): Promise<void> => this.output.read();
     const { steps, memory, depth, size, at_once: fibers, stream, slice: sliceMs } = this.#limits;
