@@ -135,7 +135,7 @@ export class RequestDesk {
   /** Until when nothing but people can want something of it; undefined where anything else may come. */
   get rests(): Rests | undefined {
     const on = this.#agents.onlyWait;
-    if (on === undefined) return undefined;
+    if (on === undefined || this.hasInput) return undefined;
     let until = Number.POSITIVE_INFINITY;
     for (const { rests } of this.#open.values()) {
       if (rests === undefined) return undefined;

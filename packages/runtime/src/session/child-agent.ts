@@ -118,7 +118,7 @@ export class ChildAgent implements ProgramAgent {
     }
   }
 
-  /** Resolves when its agent is up; rejects with how that failed. */
+  /** Resolves when its agent is up, or comes up with its prompt; rejects with how that failed. */
   async start(signal: AbortSignal): Promise<void> {
     const { children, id, agent, supervisor, onQueued } = this.#options;
     const onAbort = (): void => this.#growth.signal();
@@ -135,6 +135,8 @@ export class ChildAgent implements ProgramAgent {
         if (state !== undefined && (state.end !== undefined || couldNotStart(state)))
           throw await startFailure(this.#options, state);
         if (state?.agentProcess.kind === 'ready' || state?.everReady === true) break;
+        // Its start was lost with its owner, and it is parked: its prompt starts it.
+        if (state?.slot.kind === 'none') break;
         if (state?.slot.kind === 'wanted' && !isTold) onQueued();
         isTold ||= state?.slot.kind === 'wanted';
         await this.#growth.since(since);

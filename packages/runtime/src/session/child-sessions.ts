@@ -76,7 +76,7 @@ export class ChildSessions {
         );
       }
       // On record first: whoever ends its parent must find it.
-      await writer.tell({ type: 'child-opened', epoch, child: id });
+      if ((await writer.tell({ type: 'child-opened', epoch, child: id })) === undefined) return gone(parent);
       // A program holds no place of the pool.
       const slot =
         start.kind === 'program'
@@ -120,9 +120,9 @@ export class ChildSessions {
   async askAs(actor: string, id: string, wish: Wish, cause?: string): Promise<ServiceRefusal | undefined> {
     const { store, clock } = this.#ports;
     const envelope = { at: clock.now(), actor, ...(cause === undefined ? {} : { cause }) };
-    const { writer } = this.#run;
-    // Nothing reaches a session that the program's journal does not hold.
-    await writer.write([]);
+    const { writer, session } = this.#run;
+    // Nothing reaches a session that the program's journal does not hold, and nothing from an owner that has lost it.
+    if ((await writer.write([])) === undefined) return gone(session);
     const executed = await writer.patiently(() => store.execute(id, { ...envelope, ...wish }));
     return refusedBy(executed, id);
   }

@@ -58,20 +58,29 @@ export class Hearing {
     this.#ids = new MessageIds(worker?.kept === undefined ? String(speaker.epoch) : `p${number}`);
   }
 
-  /** When its word does not count any more, it is read to its end all the same, so that it can go; unless it `rests`. */
-  async listen(output: Worker['output']): Promise<Worker['rests']> {
+  /**
+   * When its word does not count any more, it is read to its end all the same, so that it can go; unless it rests, and is
+   * left: in the same moment, before anything is asked of it.
+   */
+  async listen(
+    output: Worker['output'],
+    leave: (rests: NonNullable<Worker['rests']>) => Promise<unknown>,
+  ): Promise<void> {
     const { incarnation, clock, timeouts, entry } = this.#parts;
     // A program is silent while those speak for whom it waits.
     if (entry.kind !== 'program') timeouts.listenForSilence((ms) => this.#silent(ms));
+    let left: Promise<unknown> | undefined;
     for await (const batch of output) {
       const { recorded } = incarnation;
       // What it answers comes after our own words to it.
       if (recorded !== undefined) await Promise.race([recorded, pause(clock, writeConfirmMs)]);
       if (incarnation.counts) await this.#hear(batch);
       const rests = batch.at(-1)?.kind === 'rests' ? incarnation.worker?.rests : undefined;
-      if (rests !== undefined) return rests;
+      if (rests === undefined) continue;
+      left = leave(rests);
+      break;
     }
-    return undefined;
+    await left;
   }
 
   /** Whether it waits for its model, or a command takes its time: a person should know how long nothing has come. */

@@ -158,8 +158,9 @@ export class OwnerWriter {
 
   /** As `show`; gives the position of the last, or undefined when the session is no longer ours. */
   async write(events: readonly WorkEvent[], heard?: Heard): Promise<number | undefined> {
-    if (events.length === 0 && this.#kept.length === 0) return this.#before.events;
     const { store, tenure } = this.#options;
+    if (tenure.isOver) return undefined;
+    if (events.length === 0 && this.#kept.length === 0) return this.#before.events;
     return await this.#writing(events, heard, async ({ shown, options, again }) => {
       return await store.show(tenure.session, shown, again ? { ...options, after: this.#before } : options);
     });

@@ -10,6 +10,11 @@ import type { ServiceRefusal } from './service-refusal.ts';
 /** The session that a program answers for, the name of its supervisor, and who it is there: `supervisor:guard`. */
 export type Supervises = { readonly session: string; readonly name: string; readonly as: string };
 
+export function supervisesOf(name: string, state: SessionState | undefined): Supervises | undefined {
+  const session = state?.supervises;
+  return session === undefined ? undefined : { session, name, as: `supervisor:${name}` };
+}
+
 /** What is run: `main`, or the supervisor of that name; the only one there is may be called otherwise. */
 export function entryOf(module: IrModule, supervises: Supervises | undefined): RunOptions['entry'] {
   if (supervises === undefined) return 'main';

@@ -2,6 +2,7 @@ import type { AgentOutput } from '@concerto/agents';
 import type { Json, JsonObject } from '@concerto/base';
 import { type ApprovalMessage, parseAgentLine, type QuestionMessage } from '@concerto/protocol';
 import type { PlainValue, ProgramFailure } from '../program/machine/machine.ts';
+import type { WorkerOutput } from '../worker.ts';
 
 type Spoken = Extract<AgentOutput, { kind: 'message' }>;
 export type ProgramWord = Pick<Spoken, 'message' | 'raw'>;
@@ -93,4 +94,10 @@ export function failureText({ message, trace }: ProgramFailure): string {
 
 function isObject(value: Json): value is JsonObject {
   return value !== null && typeof value === 'object' && !Array.isArray(value);
+}
+
+/** Of a call whose agent waits for its turn. */
+export function queued(callId: string, agent: string): WorkerOutput {
+  const status = `${agent} waits for a place in the pool`;
+  return { kind: 'events', events: [{ type: 'functionCallUpdate', callId, status }] };
 }

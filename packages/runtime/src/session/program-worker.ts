@@ -1,7 +1,8 @@
+import { once } from 'node:events';
 import { AgentError, type AgentPrompt, type AgentVerb } from '@concerto/agents';
 import { assert, type Json, ok } from '@concerto/base';
 import { SUPERVISED } from '@concerto/ir';
-import { runningPrompt, type SessionState } from '@concerto/session';
+import { runningPrompt } from '@concerto/session';
 import { SupervisedSession } from '../answer/supervised-session.ts';
 import type { Catalog, LoadedProgram } from '../catalog.ts';
 import type { Machines } from '../program/machine/machine.ts';
@@ -20,8 +21,8 @@ import type { OwnerWriter } from './owner-writer.ts';
 import { ModelCalls } from './program-calls.ts';
 import type { ProgramCode } from './program-code.ts';
 import { ProgramPlace } from './program-place.ts';
-import { askOfSession, entryOf, type Supervises } from './program-sessions.ts';
-import { asked, emitted, failureText, type ProgramWord, resultOf } from './program-words.ts';
+import { askOfSession, entryOf, type Supervises, supervisesOf } from './program-sessions.ts';
+import { asked, emitted, failureText, type ProgramWord, queued, resultOf } from './program-words.ts';
 import { pause } from './store-patience.ts';
 
 /** Words that the log does not have yet; then the program waits for it. */
@@ -57,11 +58,6 @@ export function programStarter(ports: ProgramPorts): StartWorker {
     const supervises = supervisesOf(entry.name, state);
     return new ProgramWorker({ name: entry.name, program, ports, cutShort, supervises, ...run });
   };
-}
-
-function supervisesOf(name: string, state: SessionState | undefined): Supervises | undefined {
-  const session = state?.supervises;
-  return session === undefined ? undefined : { session, name, as: `supervisor:${name}` };
 }
 
 type ProgramStart = {
@@ -144,8 +140,11 @@ class ProgramWorker implements Worker {
   }
 
   async answer(answer: WorkerAnswer): Promise<void> {
-    if (!('inReplyTo' in answer)) return;
-    this.#asked.get(String(answer.inReplyToId))?.('value' in answer ? answer.value : null);
+    const asked = 'inReplyTo' in answer ? this.#asked.get(String(answer.inReplyToId)) : undefined;
+    if (asked === undefined) return;
+    // It is at work from now on, though it has not moved yet: put away, nobody would call it for what it has.
+    this.#waits(undefined);
+    asked('value' in answer ? answer.value : null);
   }
 
   async steer(): Promise<never> {
@@ -233,6 +232,8 @@ class ProgramWorker implements Worker {
 
   async #run(prompt: AgentPrompt, children: ChildSessions, signal: AbortSignal): Promise<void> {
     const { program, ports, writer, session } = this.#start;
+    // Before anybody hears it, what it says could be in its journal and nowhere else when we die.
+    await Promise.race([this.output.read(), once(signal, 'abort')]);
     const turn = (await ports.store.state(session))?.turn.number ?? 0;
     const place = new ProgramPlace(ports.clock, turn, (output) => this.#push(output));
     const world = { ...this.#world(prompt, children), stands: place.stands.bind(place) };
@@ -391,9 +392,4 @@ class ProgramWorker implements Worker {
   #push(output: WorkerOutput): void {
     if (!this.#isGone) this.output.push(output);
   }
-}
-
-function queued(callId: string, agent: string): WorkerOutput {
-  const status = `${agent} waits for a place in the pool`;
-  return { kind: 'events', events: [{ type: 'functionCallUpdate', callId, status }] };
 }

@@ -294,8 +294,8 @@ export class SessionActor {
     const parts = { writer, timeouts: this.#timeouts, journal: this.#journal, mintId, clock, entry, route };
     const files = { session: this.#tenure.session, log, blobs: new Blobs(log, () => clock.now()) };
     const hearing = new Hearing({ ...parts, incarnation: live, heard: before.heard, files });
-    const rests = await hearing.listen(heardOf(worker, entry.name, { ...this.#ports, session: this.#tenure.session }));
-    if (rests !== undefined) await this.#leave('nothing is to be done until it is called', 'done', { rests });
+    const output = heardOf(worker, entry.name, { ...this.#ports, session: this.#tenure.session });
+    await hearing.listen(output, (rests) => this.#leave('nothing is to be done until it is called', 'done', { rests }));
   }
 
   /** Undefined when there is none, which is told. */
