@@ -2,7 +2,7 @@ import type { EventLog, StreamName } from '@concerto/log';
 import { SessionRecord, SuspendEvent } from '@concerto/protocol';
 import { evolve, openRequests, type SessionState, sessionView, statusOf } from '@concerto/session';
 import type { Client } from './client.ts';
-import type { World } from './world.ts';
+import type { Known, World } from './world.ts';
 
 /** Beside its own deadline: a lease, a sweep, a store that is away, a process that has to come up again. */
 const takeoverMs = 45_000;
@@ -13,8 +13,28 @@ export function must(holds: boolean, promise: string): void {
   if (!holds) throw new Error(`broken promise: ${promise}`);
 }
 
-export async function recordsOf(log: EventLog, session: string): Promise<readonly SessionRecord[]> {
-  return (await all(log, session, 'domain')).map((data) => SessionRecord.parse(JSON.parse(data)));
+export async function recordsOf(world: World, session: string): Promise<readonly SessionRecord[]> {
+  return [...(await known(world, session)).records];
+}
+
+/** Undefined while it is not opened. */
+export async function stateOf(world: World, session: string): Promise<SessionState | undefined> {
+  return (await known(world, session)).state;
+}
+
+/** People look all the time: what was read before is not read again. */
+async function known({ log, known }: World, session: string): Promise<Known> {
+  const one: Known = known.get(session) ?? { records: [], state: undefined };
+  known.set(session, one);
+  const { entries } = await log.read({ session, stream: 'domain', after: one.records.length, limit: 100_000 });
+  for (const { position, data } of entries) {
+    // Somebody who looks at the same time may have read it.
+    if (position <= one.records.length) continue;
+    const record = SessionRecord.parse(JSON.parse(data));
+    one.records.push(record);
+    one.state = evolve(one.state, record);
+  }
+  return one;
 }
 
 async function all(log: EventLog, session: string, stream: StreamName): Promise<readonly string[]> {
@@ -24,15 +44,15 @@ async function all(log: EventLog, session: string, stream: StreamName): Promise<
 
 /** All that was promised about one session, from what is stored and from what its agents really got. */
 export async function checkSession(world: World, client: Client, session: string): Promise<SessionState> {
-  const records = await recordsOf(world.log, session);
+  const records = await recordsOf(world, session);
   const state = checkRecords(records);
   // A program takes its prompt itself; its agents are sessions like any other.
   if (state.kind === 'agent') checkDelivery(world, client, { session, records });
   // What is said to a program goes to its agent.
-  checkAcknowledged(client, session, await withFamily(world.log, state, records));
+  checkAcknowledged(client, session, await withFamily(world, state, records));
   checkTimes(records, world.clock.now());
   checkEvents(await all(world.log, session, 'events'), state);
-  if (state.kind === 'program' && state.end !== undefined) await checkFamily(world.log, state);
+  if (state.kind === 'program' && state.end !== undefined) await checkFamily(world, state);
   return state;
 }
 
@@ -119,24 +139,28 @@ function checkAcknowledged(client: Client, session: string, records: readonly Se
       );
     }
     if (one.what === 'answer') {
-      once(`answer to ${one.request}`, (r) => r.type === 'request-answered' && r.requestId === one.request);
+      // One that no runner took in time was given back, and another one may have come.
+      const of = (type: SessionRecord['type']): number =>
+        records.filter((r) => r.type === type && 'requestId' in r && r.requestId === one.request).length;
+      const times = of('request-answered') - of('answer-returned');
+      must(times === 1, `answer to ${one.request}: acknowledged, and recorded ${times} times`);
     }
   }
 }
 
 async function withFamily(
-  log: EventLog,
+  world: World,
   { children }: SessionState,
   own: readonly SessionRecord[],
 ): Promise<readonly SessionRecord[]> {
-  const of = await Promise.all([...children].map((child) => recordsOf(log, child)));
+  const of = await Promise.all([...children].map((child) => recordsOf(world, child)));
   return [...own, ...of.flat().filter(({ type }) => type !== 'created')];
 }
 
 /** Nothing that a program opened is left when it is over. */
-async function checkFamily(log: EventLog, { id, children }: SessionState): Promise<void> {
+async function checkFamily(world: World, { id, children }: SessionState): Promise<void> {
   for (const child of children) {
-    const records = await recordsOf(log, child);
+    const records = await recordsOf(world, child);
     // Its place in the tree is on record before it is opened.
     if (records.length === 0) continue;
     const state = checkRecords(records);

@@ -1,15 +1,20 @@
 import { ok } from '@concerto/base';
 import { buildProgram, readManifest } from '@concerto/language';
 import type { CatalogEntry } from '@concerto/runtime';
-import { fold } from '@concerto/session';
+import { type SessionState, statusOf } from '@concerto/session';
 import { Client } from './client.ts';
+import { type CrashPlace, Doom } from './doom.ts';
 import { Weather } from './faulty-log.ts';
-import { must, recordsOf } from './oracle.ts';
+import { must, recordsOf, stateOf } from './oracle.ts';
 import { Random } from './random.ts';
-import { Cluster, conclude, Doom, happen, happenings } from './simulate.ts';
+import { Cluster, conclude, happen, happenings } from './simulate.ts';
 import { World } from './world.ts';
 
 const steps = 45;
+/** How often people look. */
+const momentMs = 1_000;
+/** So long it may take until everything has come to its end. */
+const patienceMs = 300_000;
 
 const manifest = `[project]
 name = "p"
@@ -57,8 +62,15 @@ function conductor(): CatalogEntry {
 
 const entry = conductor();
 
+type Simulated = {
+  /** At each of them the world could have ended. */
+  readonly calls: number;
+  /** All that is on record of each session. */
+  readonly known: World['known'];
+};
+
 /** One run with programs, their agents, and people who do to both what they may; all of it follows from the seed. */
-export async function simulatePrograms(seed: number): Promise<number> {
+export async function simulatePrograms(seed: number): Promise<Simulated> {
   const random = new Random(seed);
   const world = new World(random.fork(), [entry]);
   const weather = new Weather(random.fork());
@@ -75,53 +87,96 @@ export async function simulatePrograms(seed: number): Promise<number> {
     if (random.chance(0.3)) cluster.raise();
   }
   weather.calm();
-  await meetChildren(world, client);
+  await letEnd(world, cluster, client);
+  await checkPrograms(world, client);
   await conclude(world, cluster, client);
-  await checkEmits(world, client);
-  return weather.calls;
+  return { calls: weather.calls, known: world.known };
 }
 
-/** The same story each time: the one process that serves and runs it dies at the given call. */
-export async function crashProgramAt(call: number, kind: 'crash-before' | 'crash-after'): Promise<number> {
-  const world = new World(new Random(7), [entry]);
-  const doom = new Doom(call, kind);
+/** The same story each time, and the one process that serves and runs it dies at the given place. Returns its calls. */
+export async function crashProgramAt(seed: number, place: CrashPlace | undefined): Promise<readonly string[]> {
+  const world = new World(new Random(seed), [entry]);
+  const doom = new Doom(place);
   const cluster = new Cluster(world, doom, 0);
   const client = new Client(world, () => (cluster.server?.gate.alive === true ? cluster.server.sessions : undefined));
   void client.startProgram('conductor');
-  for (let moment = 0; moment < 40; moment++) {
-    await world.pass(500);
+  await letEnd(world, cluster, client);
+  const calls = [...doom.calls];
+  await checkPrograms(world, client);
+  for (const session of await programsOf(world, client)) {
+    must(statusOf(session) === 'completed', `${session.id} is ${statusOf(session)}, and nobody has touched it`);
+  }
+  await conclude(world, cluster, client);
+  return calls;
+}
+
+/** People answer whatever is asked and hold nothing: every program comes to its end, whatever has happened to it before. */
+async function letEnd(world: World, cluster: Cluster, client: Client): Promise<void> {
+  for (let passed = 0; passed < patienceMs; passed += momentMs) {
+    await world.pass(momentMs);
     cluster.raise();
     await meetChildren(world, client);
-    for (const session of client.sessions) void client.answer(session);
+    for (const session of client.sessions) {
+      const state = await stateOf(world, session);
+      if (state === undefined || state.end !== undefined) continue;
+      void client.answer(session);
+      if (statusOf(state) === 'paused') void client.control(session, 'resume');
+    }
+    const programs = await programsOf(world, client);
+    if (programs.length > 0 && programs.every(isOver)) return;
   }
-  const { calls } = doom;
-  await conclude(world, cluster, client);
-  await checkEmits(world, client);
-  return calls;
+}
+
+/** One that was interrupted, or whose prompt was taken back, runs when somebody says something to it. */
+function isOver(state: SessionState): boolean {
+  return state.end !== undefined || ['idle', 'interrupted'].includes(statusOf(state));
+}
+
+async function programsOf(world: World, client: Client): Promise<readonly SessionState[]> {
+  const states = await Promise.all(client.sessions.map((session) => stateOf(world, session)));
+  return states.flatMap((state) => (state?.kind === 'program' ? [state] : []));
 }
 
 /** People see the sessions that programs open, and do to them whatever they may. */
 async function meetChildren(world: World, client: Client): Promise<void> {
   for (const session of client.sessions) {
-    const state = fold(await recordsOf(world.log, session));
+    const state = await stateOf(world, session);
     for (const child of state?.children ?? []) {
-      const isOpened = (await recordsOf(world.log, child)).length > 0;
-      if (isOpened && !client.sessions.includes(child)) client.sessions.push(child);
+      if (client.sessions.includes(child)) continue;
+      if ((await stateOf(world, child)) !== undefined) client.sessions.push(child);
     }
   }
 }
 
-/** What a program said it said once, whoever ran it. */
-async function checkEmits(world: World, client: Client): Promise<void> {
-  for (const session of client.sessions) {
-    const records = await recordsOf(world.log, session);
-    const state = fold(records);
-    if (state?.kind !== 'program') continue;
-    const turns = records.filter(({ type }) => type === 'turn-started').length;
-    const { entries } = await world.log.read({ session, stream: 'events', after: 0, limit: 100_000 });
-    for (const title of ['planned', 'first', 'second']) {
-      const times = entries.filter(({ data }) => data.includes(`"title":"${title}"`)).length;
-      must(times <= turns, `${session} said ${title} ${times} times in ${turns} turns`);
+/** A program has come to its end; what it said, asked and had done, it did once in each run, whoever ran it. */
+async function checkPrograms(world: World, client: Client): Promise<void> {
+  for (const state of await programsOf(world, client)) {
+    const { id, turn } = state;
+    must(isOver(state), `${id} is ${statusOf(state)}, with everybody well and everything answered`);
+    const isComplete = statusOf(state) === 'completed';
+    const { entries } = await world.log.read({ session: id, stream: 'events', after: 0, limit: 100_000 });
+    const events = entries.map(({ data }): Record<string, unknown> => JSON.parse(data));
+    const did = (what: string, fits: (event: Record<string, unknown>) => boolean): void => {
+      const times = events.filter(fits).length;
+      must(times <= turn.number && (times > 0 || !isComplete), `${id}: ${what} ${times} times in ${turn.number} runs`);
+    };
+    for (const title of ['planned', 'first', 'second']) did(`said ${title}`, (event) => event.title === title);
+    did('asked who', ({ type }) => type === 'waitForInput');
+    did('asked for a plan', ({ args }) => JSON.stringify(args) === '{"prompt":"plan"}');
+    const prompts = await promptsOf(world, state);
+    for (const prompt of ['first', 'second']) {
+      const times = prompts.filter((one) => one === prompt).length;
+      const isLost = events.some((event) => event.title === prompt && JSON.stringify(event.data).includes('lost'));
+      must(times <= turn.number && (times > 0 || isLost || !isComplete), `${id}: prompted ${prompt} ${times} times`);
     }
+    if (isComplete) must(JSON.stringify(state.result).includes('true'), `${id} gave ${JSON.stringify(state.result)}`);
   }
+}
+
+/** What a program has said to its agents, all of them. */
+async function promptsOf(world: World, { children }: SessionState): Promise<readonly string[]> {
+  const records = await Promise.all([...children].map((child) => recordsOf(world, child)));
+  return records
+    .flat()
+    .flatMap((record) => (record.type === 'message-enqueued' && record.source === 'program' ? [record.content] : []));
 }

@@ -1,8 +1,9 @@
 import type { LifecycleVerb } from '@concerto/protocol';
-import { fold, statusOf } from '@concerto/session';
+import { statusOf } from '@concerto/session';
 import { Client } from './client.ts';
+import { type CrashPlace, Doom } from './doom.ts';
 import { type Fate, Weather } from './faulty-log.ts';
-import { checkSession, checkSettled, must, recordsOf } from './oracle.ts';
+import { checkSession, checkSettled, must, recordsOf, stateOf } from './oracle.ts';
 import { Random } from './random.ts';
 import { type Process, World } from './world.ts';
 
@@ -191,7 +192,7 @@ export async function conclude(world: World, cluster: Cluster, client: Client): 
   for (const session of client.sessions) {
     checkSettled(await checkSession(world, client, session), pool);
     const audit = await cluster.server.sessions.audit(session, { after: 0, limit: 1_000_000 });
-    const records = await recordsOf(world.log, session);
+    const records = await recordsOf(world, session);
     must(audit?.entries.length === records.length, 'the audit is complete');
   }
   for (const session of client.sessions) void client.control(session, 'cancel');
@@ -209,32 +210,11 @@ export async function conclude(world: World, cluster: Cluster, client: Client): 
 
 async function allRest(world: World, client: Client): Promise<boolean> {
   for (const session of client.sessions) {
-    const state = fold(await recordsOf(world.log, session));
+    const state = await stateOf(world, session);
     if (state === undefined || state.kind === 'program') continue;
     if (['starting', 'running'].includes(statusOf(state))) return false;
   }
   return true;
-}
-
-/** Ends the process at one call, counted from the beginning, before or after it has its effect. */
-export class Doom implements Fate {
-  calls = 0;
-  readonly #at: number;
-  readonly #kind: 'crash-before' | 'crash-after';
-
-  constructor(at: number, kind: 'crash-before' | 'crash-after') {
-    this.#at = at;
-    this.#kind = kind;
-  }
-
-  next(): 'none' | 'crash-before' | 'crash-after' {
-    this.calls += 1;
-    return this.calls === this.#at ? this.#kind : 'none';
-  }
-
-  delay(): number {
-    return 0;
-  }
 }
 
 const story: readonly ('send' | 'steer' | 'answer' | LifecycleVerb)[] = [
@@ -250,13 +230,10 @@ const story: readonly ('send' | 'steer' | 'answer' | LifecycleVerb)[] = [
   'answer',
 ];
 
-/**
- * The same story each time, and the one process that serves and runs it dies at the given call; how many calls there
- * were tells when every await point was tried.
- */
-export async function crashAt(seed: number, call: number, kind: 'crash-before' | 'crash-after'): Promise<number> {
+/** The same story each time, and the one process that serves and runs it dies at the given place. Returns its calls. */
+export async function crashAt(seed: number, place: CrashPlace | undefined): Promise<readonly string[]> {
   const world = new World(new Random(seed));
-  const doom = new Doom(call, kind);
+  const doom = new Doom(place);
   const cluster = new Cluster(world, doom, 0);
   const client = new Client(world, () => (cluster.server?.gate.alive === true ? cluster.server.sessions : undefined));
   void client.start({ ifFull: 'reject', once: false, agent: 0 });
@@ -272,7 +249,7 @@ export async function crashAt(seed: number, call: number, kind: 'crash-before' |
     cluster.raise();
     await world.pass(50);
   }
-  const { calls } = doom;
+  const calls = [...doom.calls];
   await conclude(world, cluster, client);
   return calls;
 }

@@ -1,5 +1,6 @@
 import type { AgentConnection, AgentSpec, ProcessIdentity } from '@concerto/agents';
 import { type EventLog, memoryEventLog } from '@concerto/log';
+import type { SessionRecord } from '@concerto/protocol';
 import {
   type CatalogEntry,
   catalogOf,
@@ -11,6 +12,7 @@ import {
   SessionStore,
   Sessions,
 } from '@concerto/runtime';
+import type { SessionState } from '@concerto/session';
 import { VirtualClock } from '../../packages/runtime/test/virtual-clock.ts';
 import { FakeAgent } from './fake-agent.ts';
 import { type Fate, logBehind, PortGate } from './faulty-log.ts';
@@ -30,6 +32,9 @@ export type Process = {
   readonly runner: Runner | undefined;
 };
 
+/** What was read of a session so far. */
+export type Known = { readonly records: SessionRecord[]; state: SessionState | undefined };
+
 export const agentNames = ['alpha', 'beta'];
 
 /** The machine: one store, one clock, agents, and processes that come and go. */
@@ -40,6 +45,7 @@ export class World {
   readonly answered: string[] = [];
   /** What processes said to their operator. */
   readonly complaints: string[] = [];
+  readonly known = new Map<string, Known>();
   calm = false;
   readonly #random: Random;
   readonly #programs: readonly CatalogEntry[];
