@@ -106,7 +106,11 @@ function formatVariants(f: Formatter, variants: Extract<Item, { kind: 'EnumItem'
   const members = variants.map((variant) => ({
     comma: true,
     layout: (): Doc => {
-      const name = f.cursor.next();
+      const name = [
+        formatDecorators(f, variant.decorators),
+        variant.isPublic ? [f.cursor.token('pub'), ' '] : '',
+        f.cursor.next(),
+      ];
       switch (variant.payload.kind) {
         case 'UnitPayload':
           return name;

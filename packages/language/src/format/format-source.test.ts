@@ -99,6 +99,15 @@ fn main() { // after a brace
     expect(format('let a = 42 .2; let b = t . 0 . 1;')).toBe('let a = 42 .2;\nlet b = t.0.1;\n');
   });
 
+  test('what stands before a variant', () => {
+    const source = 'enum Shape { @a pub Dot, @b(1) Circle(Float), pub Rect { w: Int } }\n';
+    const formatted = format(source);
+    expect(formatted).toBe(
+      'enum Shape {\n    @a\n    pub Dot,\n    @b(1)\n    Circle(Float),\n    pub Rect { w: Int },\n}\n',
+    );
+    expect(format(formatted)).toBe(formatted);
+  });
+
   test('text of strings', () => {
     const text = 'emit("a  ${ n+1 }", r#"a  "b"#, \'c  d\', """\n   e\n  """);\n';
     expect(format(text)).toBe(text);

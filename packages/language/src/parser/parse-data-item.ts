@@ -75,7 +75,8 @@ export function parseEnum(p: Parser, head: ItemHead): Item {
 function parseVariant(p: Parser, head: ItemHead): EnumVariant {
   const name = parseAnyName(p, 'the name of a variant');
   const payload = parsePayload(p);
-  return { kind: 'EnumVariant', id: p.newId(), span: p.spanFrom(head.start), doc: head.doc, name, payload };
+  const { start, ...rest } = head;
+  return { kind: 'EnumVariant', id: p.newId(), span: p.spanFrom(start), ...rest, name, payload };
 }
 
 function parsePayload(p: Parser): VariantPayload {

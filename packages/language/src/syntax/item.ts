@@ -156,9 +156,8 @@ export interface EnumItem extends ItemNode {
   readonly variants: readonly EnumVariant[];
 }
 
-export interface EnumVariant extends Node {
+export interface EnumVariant extends ItemNode {
   readonly kind: 'EnumVariant';
-  readonly doc: string | undefined;
   readonly name: Name;
   readonly payload: VariantPayload;
 }
