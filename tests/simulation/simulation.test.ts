@@ -55,7 +55,7 @@ describe('nothing acknowledged is lost or doubled', () => {
     expect(calls).toBeGreaterThan(programCalls);
   });
 
-  test('whatever happens to programs and their agents follows from the seed', { timeout: minute }, async () => {
+  test('whatever happens to programs and their agents follows from the seed', { timeout: 5 * minute }, async () => {
     for (const seed of programsAgain) expect(await simulatePrograms(seed)).toEqual(await simulatePrograms(seed));
   });
 });
