@@ -18,13 +18,17 @@ function runLimited(source: string, limits: Partial<Limits>) {
 }
 
 const MEMORY = { memory: 4 * 1024 * 1024 };
-const FULL = /^the program's values take more than 4 MiB \(main\.conc:\d+\)$/;
+const FULL = /^the program's values take more than 4 MiB, its limit `memory` \(main\.conc:\d+\)$/;
 
 test('a loop that never ends is an error that names its line, and cannot be caught', () => {
   const source = 'fn main() {\n  let mut n = 0; loop {\n    try {\n      loop { n += 1; }\n    } catch { }\n  }\n}';
   expect(runLimited(source, { steps: 100_000 }).problem).toBe(
-    'more than 100000 steps without an effect: a loop that never ends (main.conc:4)',
+    'more than 100000 steps without an effect, its limit `steps`: a loop that never ends (main.conc:4)',
   );
+});
+
+test.each(['while true { }', 'loop { }'])('one with nothing in it names its line too: %s', (loop) => {
+  expect(runLimited(`fn main() {\n    ${loop}\n}\n`, { steps: 1_000 }).problem).toMatch(/never ends \(main\.conc:2\)$/);
 });
 
 test('steps count from one effect to the next', () => {

@@ -68,20 +68,40 @@ test.each<[string, string, Limits, RegExp]>([
     'memory',
     'let mut all = []; while true { all.push(1); }',
     { memory: 4 * 1024 * 1024 },
-    /values take more than 4 MiB.*main\.conc:/,
+    /values take more than 4 MiB, its limit `memory` \(main\.conc:\d+\)$/,
   ],
-  ['depth', 'deeper(1);', { depth: 100 }, /recursion deeper than 100 calls/],
-  ['stream', 'while true { emit("again", "and again"); }', { stream: 10_000 }, /said and heard more than 10000 bytes/],
-  ['size', 'emit("text", "x".repeat(2_000));', { size: 1_000 }, /a string longer than 1000/],
-  ['size', 'emit("text", "x".repeat(900).replace("x", "yy"));', { size: 1_000 }, /a string longer than 1000/],
+  ['depth', 'deeper(1);', { depth: 100 }, /recursion deeper than 100 calls, the limit `depth`/],
+  [
+    'stream',
+    'while true { emit("again", "and again"); }',
+    { stream: 10_000 },
+    /said and heard more than 10000 bytes, its limit `stream`/,
+  ],
+  ['size', 'emit("text", "x".repeat(2_000));', { size: 1_000 }, /a string longer than 1000, the limit `size`/],
+  [
+    'size',
+    'emit("text", "x".repeat(900).replace("x", "yy"));',
+    { size: 1_000 },
+    /a string longer than 1000, the limit `size`/,
+  ],
   [
     'size',
     'let mut all: Array<Any> = [1]; while true { all = all.concat(all); }',
     { size: 1_000 },
-    /more than 1000 elements/,
+    /more than 1000 elements, the limit `size`/,
   ],
-  ['at_once', 'let all = await (one(), one(), one());', { at_once: 1 }, /more than 1 things at the same time/],
-  ['steps', 'while true { }', { steps: 1_000 }, /more than 1000 steps without an effect/],
+  [
+    'at_once',
+    'let all = await (one(), one(), one());',
+    { at_once: 1 },
+    /more than 1 things at the same time, the limit `at_once`/,
+  ],
+  [
+    'steps',
+    'while true { }',
+    { steps: 1_000 },
+    /^more than 1000 steps without an effect, its limit `steps`: a loop that never ends \([\w.]+:\d+\)$/,
+  ],
 ])('a program that passes its limit `%s` fails and says so', { timeout: 60_000 }, async (name, body, limits, says) => {
   const source = `fn deeper(n: Int) -> Int { deeper(n + 1) + 1 }\nasync fn one() -> Any { await emit("one", 1) }\nasync fn main() {\n    ${body}\n}\n`;
   stage = openStage({ agents: [], entries: [program(name, source, limits)] });

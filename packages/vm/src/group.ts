@@ -55,7 +55,9 @@ function startNext(vm: Vm, fiber: Fiber, group: Group): void {
     if (closure === undefined) return;
     if (vm.fibers.size >= vm.limits.fibers) {
       if (group.running.length > 0) return;
-      throw fault('LimitError', `more than ${vm.limits.fibers} things at the same time`, { kind: 'fibers' });
+      throw fault('LimitError', `more than ${vm.limits.fibers} things at the same time, the limit \`at_once\``, {
+        kind: 'fibers',
+      });
     }
     const child = spawn(vm, closure, { parent: fiber.id, slot: group.started });
     group.started++;
@@ -211,7 +213,9 @@ function sessionOf(fiber: Fiber, frame: number): string | undefined {
 /** Starts a closure beside the innermost frame, which goes on when the closure first waits. */
 export function startTask(vm: Vm, fiber: Fiber, closure: ClosureValue): void {
   if (vm.fibers.size >= vm.limits.fibers) {
-    throw fault('LimitError', `more than ${vm.limits.fibers} things at the same time`, { kind: 'fibers' });
+    throw fault('LimitError', `more than ${vm.limits.fibers} things at the same time, the limit \`at_once\``, {
+      kind: 'fibers',
+    });
   }
   const frame = fiber.depth - 1;
   const isFirst = tasksOf(fiber, frame).length === 0;

@@ -1061,7 +1061,7 @@ function damaged(expected: string): Error {
 }
 
 function tooDeep(limit: number): Error {
-  return fault('LimitError', `recursion deeper than ${limit} calls`, { kind: 'recursion' });
+  return fault('LimitError', `recursion deeper than ${limit} calls, the limit \`depth\``, { kind: 'recursion' });
 }
 
 function badCount(name: string, count: number, expected: number): Error {
@@ -1094,11 +1094,13 @@ function spread(stack: Value[], window: number, args: Value): number {
 
 function bounded(vm: Vm, value: Value): Value {
   if (typeof value === 'string' && value.length > vm.limits.size) {
-    throw fault('LimitError', `a string longer than ${vm.limits.size}`, { kind: 'size' });
+    throw fault('LimitError', `a string longer than ${vm.limits.size}, the limit \`size\``, { kind: 'size' });
   }
   if (typeof value === 'object' && value !== null && value.kind === 'array') {
     if (value.items.length > vm.limits.size) {
-      throw fault('LimitError', `a collection of more than ${vm.limits.size} elements`, { kind: 'size' });
+      throw fault('LimitError', `a collection of more than ${vm.limits.size} elements, the limit \`size\``, {
+        kind: 'size',
+      });
     }
     accountSlots(vm, value.items.length);
   }

@@ -42,7 +42,10 @@ export function ownIn(vm: Vm, value: Value): Value {
 function measure(vm: Vm): void {
   const held = heldBytes(vm);
   if (held > vm.limits.memory) {
-    throw new Exhausted(`the program's values take more than ${shownBytes(vm.limits.memory)}`, 'memory');
+    throw new Exhausted(
+      `the program's values take more than ${shownBytes(vm.limits.memory)}, its limit \`memory\``,
+      'memory',
+    );
   }
   vm.made = 0;
   vm.measureAt = Math.max(firstMeasure(vm.limits), held / 2);

@@ -143,7 +143,10 @@ function checkLimits(vm: Vm, fiber: Fiber, used: number): void {
   try {
     account(vm, used * STEP_BYTES);
     if (vm.steps <= vm.limits.steps) return;
-    throw new Exhausted(`more than ${vm.limits.steps} steps without an effect: a loop that never ends`, 'steps');
+    throw new Exhausted(
+      `more than ${vm.limits.steps} steps without an effect, its limit \`steps\`: a loop that never ends`,
+      'steps',
+    );
   } catch (cause) {
     if (!(cause instanceof Exhausted)) throw cause;
     exhausted(vm, fiber, cause);

@@ -255,7 +255,7 @@ describe('faults', () => {
       f.emit('Return', 4);
       f.handler(start, end, caught, 2);
     });
-    expect(shown(execute(program.build()))).toBe('recursion deeper than 10000 calls');
+    expect(shown(execute(program.build()))).toBe('recursion deeper than 10000 calls, the limit `depth`');
   });
 
   test('a limit of steps ends the program, caught or not', () => {
@@ -272,7 +272,9 @@ describe('faults', () => {
       },
       { limits: { steps: 1000 }, budget: 100 },
     );
-    expect(failure(ran).message).toBe('more than 1000 steps without an effect: a loop that never ends');
+    expect(failure(ran).message).toBe(
+      'more than 1000 steps without an effect, its limit `steps`: a loop that never ends',
+    );
   });
 
   test.each(['Jump', 'JumpIf', 'JumpIfEqInt', 'JumpIfNotLtInt'] as const)(
@@ -306,7 +308,7 @@ describe('faults', () => {
       },
       { limits: { size: 1000 } },
     );
-    expect(failure(ran).message).toBe('a string longer than 1000');
+    expect(failure(ran).message).toBe('a string longer than 1000, the limit `size`');
     const list = main(
       (f) => {
         const again = f.label();
@@ -319,7 +321,7 @@ describe('faults', () => {
       },
       { limits: { size: 1000 } },
     );
-    expect(failure(list).message).toBe('a collection of more than 1000 elements');
+    expect(failure(list).message).toBe('a collection of more than 1000 elements, the limit `size`');
   });
 
   test('panic is not caught', () => {

@@ -77,7 +77,8 @@ export class ProgramCompiler {
 }
 
 function whyNot(entry: string, { code }: HostEnded, withinMs: number): string {
-  if (code === 'late') return `${entry} is not run: to check it takes more than ${withinMs / 1000} s`;
+  if (code === 'late')
+    return `${entry} is not run: to check it takes more than ${withinMs / 1000} s; write out the types of what takes long, or divide it`;
   return code === 'died'
     ? `${entry} is not run: to check it takes more memory than ${heapMiB} MiB`
     : `${entry} is not run: the process that should check it is not there`;

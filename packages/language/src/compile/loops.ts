@@ -37,6 +37,8 @@ function loop(frame: Frame, { label, dst }: LoopPlace, body: (labels: LoopLabels
 }
 
 export function compileLoop(frame: Frame, expression: LoopExpression, dst: number | undefined): void {
+  // One that never ends is told with its line, and may have nothing else in it.
+  frame.at(expression);
   loop(frame, { label: expression.label, dst }, ({ next }) => {
     frame.place(next);
     effect(frame, expression.body);
@@ -46,6 +48,7 @@ export function compileLoop(frame: Frame, expression: LoopExpression, dst: numbe
 
 export function compileWhile(frame: Frame, expression: WhileExpression, dst: number | undefined): void {
   const { condition, body } = expression;
+  frame.at(expression);
   loop(frame, { label: expression.label, dst }, ({ next }) => {
     const exit = frame.label();
     if (!isInert(condition)) {

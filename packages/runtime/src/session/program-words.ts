@@ -89,7 +89,9 @@ function dataOf({ written }: PlainValue): Json {
 /** With the place in the program where it happened. */
 export function failureText({ message, trace }: ProgramFailure): string {
   const place = trace.find(({ file }) => file !== undefined);
-  return place?.file === undefined ? message : `${message} (${place.file}:${place.line})`;
+  const where = place?.file === undefined ? '' : ` (${place.file}:${place.line})`;
+  // A limit of the whole program names the place itself.
+  return message.endsWith(where) ? message : `${message}${where}`;
 }
 
 function isObject(value: Json): value is JsonObject {

@@ -71,7 +71,9 @@ export function waitingOf(state: SessionState): Waiting | undefined {
     return { for: 'slot', since: isoTime(state.slot.since), detail: 'every slot of the pool is taken' };
   }
   if (state.owner !== undefined) return undefined;
-  return { for: 'runner', since: isoTime(state.activeAt), detail: 'no runner has taken the session yet' };
+  // A runner that has as many programs at work as it may leaves the next one where it is.
+  const orFull = state.kind === 'program' ? ', or all have `max_programs` at work' : '';
+  return { for: 'runner', since: isoTime(state.activeAt), detail: `no runner has taken the session yet${orFull}` };
 }
 
 /** Who is asked, who comes after, and when it runs out. */

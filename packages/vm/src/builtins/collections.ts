@@ -42,7 +42,9 @@ export function optional(value: Value): Value {
 /** For `added` elements more, which make `length`. */
 export function room(vm: Vm, length: number, added = 1): void {
   if (length > vm.limits.size)
-    throw fault('LimitError', `a collection of more than ${vm.limits.size} elements`, { kind: 'size' });
+    throw fault('LimitError', `a collection of more than ${vm.limits.size} elements, the limit \`size\``, {
+      kind: 'size',
+    });
   accountSlots(vm, added);
 }
 

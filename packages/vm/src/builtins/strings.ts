@@ -69,7 +69,8 @@ const repeat: Native = (stack, at, _count, vm) => {
 
 /** Refuses what is too long before it is made. */
 function makesText(vm: Vm, length: number): void {
-  if (length > vm.limits.size) throw fault('LimitError', `a string longer than ${vm.limits.size}`, { kind: 'size' });
+  if (length > vm.limits.size)
+    throw fault('LimitError', `a string longer than ${vm.limits.size}, the limit \`size\``, { kind: 'size' });
   account(vm, 2 * length);
 }
 

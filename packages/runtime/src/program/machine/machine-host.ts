@@ -88,7 +88,7 @@ function crossingTurn(turn: Turn): Turn {
   const effects = turn.effects.map(crossing);
   const words: readonly unknown[] = turn.status === 'done' ? [...effects, turn.value.written] : effects;
   if (words.some((word) => sizeOf(word) > wordMax)) {
-    const message = `the program says more than ${wordMax / mebibyte} MiB at once`;
+    const message = `the program says more than ${wordMax / mebibyte} MiB at once: say it in parts, or write it to a file`;
     return { status: 'failed', failure: { type: 'LimitError', message, trace: [], panic: false }, effects: [] };
   }
   return turn.status === 'done' ? { ...turn, effects, value: text(turn.value) } : { ...turn, effects };
