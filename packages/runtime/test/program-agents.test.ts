@@ -114,10 +114,10 @@ describe('agents', () => {
 
   test('parallel handlers answer when they are ready, and an agent that waits for them is not idle', async () => {
     const { lines } = await stage.run(
-      `agent W { connector: "worker", idle_timeout: 1 }
+      `agent W { connector: "worker", idle_timeout: 2 }
        fn quiz() -> Result<Any, Error> {
          listen W.execute("quiz") {
-           "question" (parallel: true) => |q| { std::time::sleep(q.ms); "a" + q.id },
+           "question" (parallel: true) => |q| { std::time::sleep(q.ms * 2); "a" + q.id },
          }
        }
        fn main() {
