@@ -9,7 +9,7 @@ type Seen = { readonly pid: string; readonly parent: string; readonly isMarked: 
  */
 export async function agentSockets(): Promise<ReadonlySet<string>> {
   if (process.platform !== 'linux') return new Set();
-  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  const pids = (await readdir('/proc').catch((): string[] => [])).filter((name) => /^\d+$/.test(name));
   const seen = (await Promise.all(pids.map(look))).flatMap((each) => each ?? []);
   const agents = new Set(seen.flatMap(({ pid, isMarked }) => (isMarked ? [pid] : [])));
   if (agents.size === 0) return agents;

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
+import { endianness } from 'node:os';
 
 /** Who is at the other end of a connection, as far as the system tells. */
 export type FarEnd =
@@ -15,8 +16,12 @@ export type FarEnd =
 export type AgentSockets = () => Promise<ReadonlySet<string>>;
 
 type Row = { readonly state: string; readonly uid: string; readonly inode: string };
-/** By the addresses of both ends, the own one first. */
-type Rows = ReadonlyMap<string, Row>;
+type Rows = {
+  /** By the addresses of both ends, the own one first. */
+  readonly byEnds: ReadonlyMap<string, Row>;
+  /** Of the own ends. */
+  readonly ports: ReadonlySet<string>;
+};
 
 const established = '01';
 const nobody = '0';
@@ -46,15 +51,17 @@ export class FarEnds {
   }
 
   async #find({ localAddress, localPort, remoteAddress, remotePort }: Socket): Promise<FarEnd> {
-    if (process.platform !== 'linux') return { kind: 'unseen' };
+    if (process.platform !== 'linux' || endianness() !== 'LE') return { kind: 'unseen' };
     if (localAddress === undefined || localPort === undefined) return { kind: 'gone' };
     if (remoteAddress === undefined || remotePort === undefined) return { kind: 'gone' };
     const own = systemAddress(localAddress, localPort);
     const other = systemAddress(remoteAddress, remotePort);
     const { before, held, after } = await this.#look();
-    const [first, last] = [before.get(`${other} ${own}`), after.get(`${other} ${own}`)];
+    // A system that does not even tell of the port where we listen tells nothing of this.
+    if (!before.ports.has(portOf(own))) return { kind: 'unseen' };
+    const [first, last] = [before, after].map(({ byEnds }) => byEnds.get(`${other} ${own}`));
     if (first === undefined && last === undefined) {
-      return { kind: after.get(`${own} ${other}`)?.state === established ? 'unseen' : 'gone' };
+      return { kind: after.byEnds.get(`${own} ${other}`)?.state === established ? 'unseen' : 'gone' };
     }
     // Whoever had it all the while was seen with it.
     if (first === undefined || first.inode === nobody || first.inode !== last?.inode) return { kind: 'gone' };
@@ -80,15 +87,21 @@ async function readRows(): Promise<Rows> {
   const texts = await Promise.all(
     ['tcp', 'tcp6'].map((name) => readFile(`/proc/net/${name}`, 'latin1').catch(() => '')),
   );
-  const rows = new Map<string, Row>();
+  const byEnds = new Map<string, Row>();
+  const ports = new Set<string>();
   for (const text of texts) {
     for (const line of text.split('\n').slice(1)) {
       const [, own, other, state, , , , uid, , inode] = line.trim().split(/\s+/);
       if (inode === undefined || uid === undefined || state === undefined) continue;
-      rows.set(`${plain(own)} ${plain(other)}`, { state, uid, inode });
+      byEnds.set(`${plain(own)} ${plain(other)}`, { state, uid, inode });
+      ports.add(portOf(own));
     }
   }
-  return rows;
+  return { byEnds, ports };
+}
+
+function portOf(address = ''): string {
+  return address.slice(address.lastIndexOf(':') + 1);
 }
 
 /** An IPv4 address is one whether its socket speaks IPv4 or IPv6. */
