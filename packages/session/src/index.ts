@@ -11,6 +11,7 @@ export {
   poolMaxDefault,
   poolView,
   type Slot,
+  type SlotSaid,
   slotGraceMs,
   waitingPosition,
 } from './pool/pool.ts';

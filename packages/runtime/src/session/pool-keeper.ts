@@ -1,6 +1,6 @@
 import { err, ok, type Result } from '@concerto/base';
 import type { EventLog, StoredDocument } from '@concerto/log';
-import { PoolRecord, type PoolState, readStored } from '@concerto/protocol';
+import { finalStatuses, PoolRecord, type PoolState, readStored } from '@concerto/protocol';
 import {
   type Decision,
   decidePool,
@@ -11,6 +11,7 @@ import {
   type PoolCommand,
   type PoolDecision,
   poolView,
+  type SlotSaid,
   smallerPool,
   statusOf,
   waitingPosition,
@@ -111,10 +112,12 @@ export class PoolKeeper {
 
   /** Compares the pool with what the sessions say; mends what a crash left between the two. */
   async reconcile(): Promise<void> {
-    let sessions: ReadonlyMap<string, 'held' | 'wanted' | 'none'> = new Map();
+    let sessions = new Map<string, SlotSaid>();
     await this.#execute(async () => {
       const unfinished = [...(await readUnfinished(this.#options.log))];
       sessions = new Map(unfinished.flatMap(([id, { slot, unpooled }]) => (unpooled === true ? [] : [[id, slot]])));
+      for (const id of this.#pool.slots.keys())
+        if (!sessions.has(id) && (await this.#isOver(id))) sessions.set(id, 'over');
       return { type: 'reconcile', actor: 'pool', sessions };
     });
     for (const [id, slot] of sessions) if (slot === 'wanted' && this.#pool.slots.has(id)) await this.#admit(id);
@@ -152,6 +155,12 @@ export class PoolKeeper {
     );
     const quiet = rows.flat().toSorted((a, b) => (a.since < b.since ? -1 : 1));
     return quiet.map(({ session }) => session);
+  }
+
+  async #isOver(session: string): Promise<boolean> {
+    const row = await this.#rowOf(session);
+    const { status = '' } = row === undefined ? {} : Row.parse(JSON.parse(row.value));
+    return finalStatuses.some((final) => final === status);
   }
 
   async #rowOf(session: string): Promise<StoredDocument | undefined> {

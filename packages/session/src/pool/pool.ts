@@ -106,6 +106,9 @@ export function waitingPosition(pool: Pool, sessionId: string): number | undefin
   return index < 0 ? undefined : index + 1;
 }
 
+/** What a session says of its slot. */
+export type SlotSaid = 'held' | 'wanted' | 'none' | 'over';
+
 export type PoolCommand = { readonly at: number; readonly actor: string; readonly cause?: string | undefined } & (
   | {
       readonly type: 'reserve';
@@ -116,7 +119,7 @@ export type PoolCommand = { readonly at: number; readonly actor: string; readonl
   | { readonly type: 'release'; readonly sessionId: string; readonly reason: string }
   | { readonly type: 'configure'; readonly max: number }
   /** What the sessions themselves say, for every session that has a slot, waits for one, or believes so. */
-  | { readonly type: 'reconcile'; readonly sessions: ReadonlyMap<string, 'held' | 'wanted' | 'none'> }
+  | { readonly type: 'reconcile'; readonly sessions: ReadonlyMap<string, SlotSaid> }
 );
 
 export type PoolOutcome =
@@ -208,13 +211,20 @@ function release(draft: PoolDraft, sessionId: string, reason: string): void {
 }
 
 /** Compares what the pool holds with what the sessions say, and follows the sessions. */
-function reconcile(draft: PoolDraft, sessions: ReadonlyMap<string, 'held' | 'wanted' | 'none'>): void {
+const reclaimedBecause = {
+  none: 'its session gave it back',
+  over: 'its session is over',
+  unknown: 'it has no session',
+} as const;
+
+function reconcile(draft: PoolDraft, sessions: ReadonlyMap<string, SlotSaid>): void {
   const { at } = draft.command;
   for (const [sessionId, slot] of draft.pool.slots) {
     const says = sessions.get(sessionId);
-    if (says === 'held' || says === 'wanted' || at - slot.since < slotGraceMs) continue;
-    const reason = says === 'none' ? 'its session gave it back' : 'it has no session';
-    record(draft, { type: 'slot-reclaimed', sessionId, reason });
+    if (says === 'held' || says === 'wanted') continue;
+    // One that is over is so for ever, whatever a clock says of when it got its slot; of others more may be written yet.
+    if (says !== 'over' && at - slot.since < slotGraceMs) continue;
+    record(draft, { type: 'slot-reclaimed', sessionId, reason: reclaimedBecause[says ?? 'unknown'] });
   }
   for (const sessionId of draft.pool.waiting.keys()) {
     if (sessions.get(sessionId) === 'none')
@@ -222,7 +232,7 @@ function reconcile(draft: PoolDraft, sessions: ReadonlyMap<string, 'held' | 'wan
   }
   for (const [sessionId, says] of sessions) {
     const known = draft.pool.slots.has(sessionId) || draft.pool.waiting.has(sessionId);
-    if (known || says === 'none') continue;
+    if (known || says === 'none' || says === 'over') continue;
     // A session that runs without a slot is counted, even beyond the maximum: the number must be true.
     if (says === 'held') record(draft, { type: 'slot-allocated', sessionId, leaseId: draft.pool.nextLeaseId });
     else record(draft, { type: 'waitlisted', sessionId });
