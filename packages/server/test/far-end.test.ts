@@ -62,8 +62,10 @@ describe.runIf(process.platform === 'linux')('at the other end of a connection',
 
     const going = await connected('127.0.0.1');
     const ends = new FarEnds(async () => {
-      going.far.destroy();
-      await once(going.far, 'close');
+      if (!going.far.destroyed) {
+        going.far.destroy();
+        await once(going.far, 'close');
+      }
       return new Set();
     });
     expect(await ends.of(going.near)).toEqual({ kind: 'gone' });
