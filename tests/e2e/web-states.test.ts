@@ -113,7 +113,12 @@ test('a session that is not there, an address that is none, a browser that is no
   await context.clearCookies();
   await page.getByLabel('Prompt').fill('Hello');
   await page.getByRole('button', { name: 'Start session' }).click();
-  await page.getByRole('alert').getByText('This browser is not signed in').waitFor();
+  // The list may find out at the same time, and says so too.
+  await page
+    .getByRole('form', { name: 'New session' })
+    .getByRole('alert')
+    .getByText('This browser is not signed in')
+    .waitFor();
   await page.reload();
   await page.getByText('This page needs a token').waitFor();
   await context.close();

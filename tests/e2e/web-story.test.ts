@@ -120,8 +120,16 @@ test('everything can be done without a mouse', async () => {
 
   await page.keyboard.press('g');
   await page.getByRole('heading', { name: 'Sessions' }).waitFor();
-  await page.getByRole('link', { name: /By keyboard/ }).waitFor();
-  await page.keyboard.press('j');
+  await page
+    .getByRole('link', { name: /By keyboard/ })
+    .first()
+    .waitFor();
+  // A list that has just come may be drawn once more.
+  const chosen = async (): Promise<number> => {
+    await page.keyboard.press('j');
+    return await page.locator('.session-link:focus').count();
+  };
+  await expect.poll(chosen, { timeout: 20_000 }).toBe(1);
   await page.keyboard.press('Enter');
   await page.getByRole('log', { name: 'Timeline' }).waitFor();
   await context.close();
