@@ -1,5 +1,5 @@
 import { readdir, readFile, readlink } from 'node:fs/promises';
-import { markerVariable } from './process-identity.ts';
+import { markerVariable, statusFields } from './process-identity.ts';
 
 type Seen = { readonly pid: string; readonly parent: string; readonly isMarked: boolean };
 
@@ -27,8 +27,7 @@ async function look(pid: string): Promise<Seen | undefined> {
     ['stat', 'environ'].map((name) => readFile(`/proc/${pid}/${name}`, 'latin1').catch(() => '')),
   );
   if (status === undefined || status === '') return undefined;
-  // The command's name stands in parentheses and may hold spaces and parentheses itself; what counts comes after it.
-  const parent = status.slice(status.lastIndexOf(')') + 2).split(' ')[1] ?? '';
+  const parent = statusFields(status)[1] ?? '';
   const mark = variables?.split('\0').find((each) => each.startsWith(`${markerVariable}=`));
   // Whoever was started by an agent himself shares its mark with everybody around him.
   return { pid, parent, isMarked: mark !== undefined && mark !== `${markerVariable}=${process.env[markerVariable]}` };

@@ -30,11 +30,15 @@ export async function describeProcess(pid: number): Promise<DescribedProcess | u
 async function describeFromProc(pid: number): Promise<DescribedProcess | undefined> {
   const status = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
   if (status === undefined) return undefined;
-  // The command's name stands in parentheses and may hold spaces and parentheses itself; what counts comes after it.
-  const fields = status.slice(status.lastIndexOf(')') + 2).split(' ');
+  const fields = statusFields(status);
   const [state, ticks] = [fields[0], fields[19]];
   if (state === 'Z' || state === 'X' || ticks === undefined) return undefined;
   return { pid, startTime: `${await bootId()}/${ticks}` };
+}
+
+/** Of `/proc/PID/stat`: the command's name stands in parentheses and may hold spaces and parentheses itself; what counts comes after it. */
+export function statusFields(status: string): readonly string[] {
+  return status.slice(status.lastIndexOf(')') + 2).split(' ');
 }
 
 let knownBootId: Promise<string> | undefined;

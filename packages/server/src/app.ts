@@ -2,7 +2,7 @@ import { type EventLog, LogError } from '@concerto/log';
 import { type Context, Hono } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { callLog, requestIdHeader } from './call-log.ts';
-import { acceptTokenInUrl, checkCaller, checkToken, WhoCalls } from './guard.ts';
+import { acceptTokenInUrl, checkCaller, checkToken } from './guard.ts';
 import { CallCounts, metricsText, metricsType } from './metrics.ts';
 import type { OpenConnections } from './open-connections.ts';
 import { methodsOf, openApiDocument } from './openapi.ts';
@@ -31,6 +31,7 @@ import { streamRoutes } from './routes/stream-routes.ts';
 import { upkeepRoutes } from './routes/upkeep-routes.ts';
 import type { OnNode, ServerContext } from './server-context.ts';
 import { servePage } from './static-page.ts';
+import { WhoCalls } from './who-calls.ts';
 import { WrongTokens } from './wrong-tokens.ts';
 
 /** The whole HTTP surface. Order matters: who calls is checked first, then the token, then whether its role may, then what is asked. */

@@ -5,11 +5,11 @@ import type { TracedCall, Tracing } from '@concerto/runtime/tracing';
 import type { HttpBindings } from '@hono/node-server';
 import type { AnsweredCall } from './call-log.ts';
 import type { EventFeeds } from './event-feeds.ts';
-import type { Guard } from './guard.ts';
 import type { InlineTools } from './inline-tools.ts';
 import type { LogTails } from './log-tails.ts';
 import type { KnownPerson, People } from './people/people.ts';
 import type { ProgramShelf } from './program-shelf.ts';
+import type { Guard } from './who-calls.ts';
 
 /** What the process that serves can do about itself and the agents of its machine. */
 export type Upkeep = {

@@ -3,10 +3,10 @@ import { extname, join, normalize, sep } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { MiddlewareHandler } from 'hono';
-import type { WhoCalls } from './guard.ts';
 import { noticePage, pageHeaders } from './notice-page.ts';
 import { ProblemError } from './problem.ts';
 import type { OnNode, ServerContext } from './server-context.ts';
+import type { WhoCalls } from './who-calls.ts';
 
 const types: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',

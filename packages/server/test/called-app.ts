@@ -12,12 +12,12 @@ import {
 import { createApp } from '../src/app.ts';
 import type { AnsweredCall } from '../src/call-log.ts';
 import { EventFeeds } from '../src/event-feeds.ts';
-import type { Guard } from '../src/guard.ts';
 import type { InlineTools } from '../src/inline-tools.ts';
 import { LogTails } from '../src/log-tails.ts';
 import { OpenConnections } from '../src/open-connections.ts';
 import { People } from '../src/people/people.ts';
 import type { OnNode, ServerContext } from '../src/server-context.ts';
+import type { Guard } from '../src/who-calls.ts';
 
 export const token = 'a-token-of-some-length';
 
