@@ -51,8 +51,8 @@ type Scene = {
   readonly height: number;
   readonly start: object;
   readonly needsTheClone?: boolean;
-  /** At which the picture is taken. */
-  readonly status: string;
+  /** At which the picture is taken; when it is over, where none is given. */
+  readonly status?: string;
   readonly show: (page: Page) => Promise<void>;
 };
 
@@ -68,21 +68,18 @@ const scenes: readonly Scene[] = [
     name: 'supervise',
     height: 800,
     start: { program: 'supervise' },
-    status: 'completed',
     show: async (page) => await page.locator('.tool', { hasText: '263 tokens' }).waitFor(),
   },
   {
     name: 'pipeline',
     height: 1000,
     start: { program: 'pipeline' },
-    status: 'completed',
     show: (page) => unfold(page, 'Coder'),
   },
   {
     name: 'memory',
     height: 940,
     start: { program: 'memory' },
-    status: 'completed',
     show: (page) => unfold(page, 'Coder'),
   },
   {
@@ -107,14 +104,12 @@ const scenes: readonly Scene[] = [
     name: 'fan-out',
     height: 1000,
     start: { program: 'fan-out' },
-    status: 'completed',
     show: (page) => unfold(page, 'Frontend'),
   },
   {
     name: 'tools',
     height: 700,
     start: { program: 'tools' },
-    status: 'completed',
     show: async (page) => await page.locator('.tool', { hasText: 'Clerk' }).first().waitFor(),
   },
   {
@@ -130,7 +125,6 @@ const scenes: readonly Scene[] = [
       needsTheClone: language === 'ts',
       height: 900,
       start: { program: `middleware-${language}` },
-      status: 'completed',
       show: (page) => unfold(page, { ts: 'Renamer', python: 'Researcher', shell: 'Counter' }[language]),
     }),
   ),
@@ -155,7 +149,7 @@ async function take(scene: Scene, browser: Browser, modelUrl: string): Promise<r
   try {
     const api = apiOf(server);
     const { id } = await api.start(scene.start);
-    await api.untilStatus(id, scene.status);
+    await api.untilStatus(id, scene.status ?? 'completed');
     const { context, page } = await visit(browser, server.entrance);
     await page.setViewportSize({ width, height: scene.height });
     await page.goto(`${server.url}/sessions/${id}`);
