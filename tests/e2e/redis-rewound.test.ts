@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, readlinkSync, statSync, truncateSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,6 +12,29 @@ import { startRunner } from '../support/start-runner.ts';
 import { type StartedServer, startServer } from '../support/start-server.ts';
 import { writeManifest } from '../support/test-agents.ts';
 
+/** Its first turn lasts until somebody opens the gate; the others end at once. */
+const gated = `
+import { existsSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { readPrompt, send } from ${JSON.stringify(new URL('../vectors/lang/_kit/agents/lib.mjs', import.meta.url).href)};
+for (let turn = 1; ; turn++) {
+  const { text } = await readPrompt();
+  send({ type: 'progress', message: text });
+  while (turn === 1 && !existsSync('gate')) await sleep(20);
+  send({ type: 'result', text: \`turn \${turn}: \${text}\` });
+}
+`;
+
+const manifest = `
+[templates.hello]
+agent = "echo"
+prompt = "hello"
+
+[agents.gated]
+command = ${JSON.stringify(process.execPath)}
+args = ["gated.mjs"]
+`;
+
 const cleanUp: (() => unknown)[] = [];
 let folder: string;
 let redis: RedisServer;
@@ -23,7 +46,8 @@ let api: Api;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'concerto-rewound-'));
   cleanUp.push(() => rm(folder, { recursive: true, force: true }));
-  await writeManifest(folder, '[templates.hello]\nagent = "echo"\nprompt = "hello"\n');
+  await writeFile(join(folder, 'gated.mjs'), gated);
+  await writeManifest(folder, manifest);
   redis = await startRedisServer();
   cleanUp.push(() => redis.dispose());
   proxy = await startProxy(redis.port);
@@ -58,6 +82,19 @@ function appendedFile(): string {
   return join(redis.folder, files.find((file) => file.endsWith('.incr.aof')) ?? 'appendonly.aof');
 }
 
+const shorter = {
+  how: 'was restarted with a shorter append-only file',
+  keeps: true,
+  prepare: () => {
+    const { size } = statSync(appendedFile());
+    return async () => {
+      await redis.kill('SIGKILL');
+      truncateSync(appendedFile(), size);
+      await redis.start();
+    };
+  },
+};
+
 /** Each gives the way to lose whatever was acknowledged after it was called; `keeps` what was before. */
 const losses = [
   {
@@ -65,18 +102,7 @@ const losses = [
     keeps: false,
     prepare: () => () => command(redis.url, 'FLUSHALL'),
   },
-  {
-    how: 'was restarted with a shorter append-only file',
-    keeps: true,
-    prepare: () => {
-      const { size } = statSync(appendedFile());
-      return async () => {
-        await redis.kill('SIGKILL');
-        truncateSync(appendedFile(), size);
-        await redis.start();
-      };
-    },
-  },
+  shorter,
   {
     how: 'failed over to a replica that had nothing',
     keeps: false,
@@ -142,21 +168,41 @@ describe.each(losses)('a Redis that $how', ({ keeps, prepare }) => {
   });
 });
 
+test('an agent that was told more than the store knows is ended, and its session says so and can go on', async () => {
+  const { id } = await api.start({ agent: 'gated', prompt: 'one' });
+  await api.until(id, (event) => event.type === 'functionCallUpdate');
+  expect((await api.post(`/api/sessions/${id}/messages`, { content: 'two' })).status).toBe(202);
+  const lose = shorter.prepare();
+  await writeFile(join(folder, 'gate'), '');
+  await expect.poll(() => messages(id)).toEqual(['one delivered', 'two delivered']);
+  await expect.poll(() => statusOf(id)).toBe('idle');
+
+  await lose();
+  await expect.poll(readyz, { timeout: 60_000 }).toBe(200);
+  await expect.poll(() => statusOf(id), { timeout: 60_000 }).toBe('interrupted');
+  expect((await api.get(`/api/sessions/${id}`)).body.reason).toMatch(/came back with less than it had been told/);
+  expect(await messages(id)).toEqual(['one delivered']);
+  expect((await api.post(`/api/sessions/${id}/resume`)).status).toBe(202);
+  await expect.poll(() => messages(id), { timeout: 60_000 }).toEqual(['one delivered', 'two delivered']);
+  await expect.poll(() => statusOf(id)).toBe('idle');
+}, 180_000);
+
 async function isGone(id: string): Promise<void> {
   expect((await api.post(`/api/sessions/${id}/messages`, { content: 'x' })).status).toBe(404);
 }
 
 async function goesOn(id: string): Promise<void> {
   expect((await api.post(`/api/sessions/${id}/messages`, { content: 'two again' })).status).toBe(202);
-  await expect
-    .poll(async () => (await api.get(`/api/sessions/${id}/messages?all=true`)).body.history.map(contentAndStatus), {
-      timeout: 60_000,
-    })
-    .toEqual(['one delivered', 'two again delivered']);
+  await expect.poll(() => messages(id), { timeout: 60_000 }).toEqual(['one delivered', 'two again delivered']);
   expect((await api.post(`/api/sessions/${id}/cancel`)).status).toBe(202);
   await api.untilStatus(id, 'cancelled');
 }
 
-function contentAndStatus(message: { content: string; status: string }): string {
-  return `${message.content} ${message.status}`;
+async function statusOf(id: string): Promise<string> {
+  return (await api.get(`/api/sessions/${id}`)).body.status;
+}
+
+async function messages(id: string): Promise<string[]> {
+  const { history } = (await api.get(`/api/sessions/${id}/messages?all=true`)).body;
+  return history.map(({ content, status }: { content: string; status: string }) => `${content} ${status}`);
 }

@@ -49,7 +49,16 @@ export function isHeard(at: OutputPlace | undefined, heard: OutputPlace | undefi
   return at.step < heard.step || (at.step === heard.step && at.index <= heard.index);
 }
 
-export type Held = { readonly incarnation: number; readonly agent: KeptAgent; readonly heard: OutputPlace | undefined };
+export type Held = {
+  readonly incarnation: number;
+  readonly agent: KeptAgent;
+  readonly heard: OutputPlace | undefined;
+  /** All that was commanded of it so far. */
+  readonly commands: readonly OfProcess[];
+};
+
+/** Or why there is none that goes on; the usual words where nobody could have held it. */
+export type Claimed = { readonly held: Held } | { readonly held?: undefined; readonly lost: string | undefined };
 
 export type KeepingPorts = {
   readonly log: EventLog;
@@ -62,19 +71,13 @@ export async function claimAgent(
   { log, keeper, processes }: KeepingPorts,
   { session, epoch }: Tenure,
   state: SessionState,
-): Promise<Held | undefined> {
-  const held = keeper === undefined || state.kind !== 'agent' ? undefined : await takeUp(keeper, log, state, epoch);
-  const identity = held?.agent.recorded?.identity;
+): Promise<Claimed> {
+  const isKept = keeper !== undefined && state.kind === 'agent';
+  const claimed: Claimed = isKept ? await takeUp(keeper, log, state, epoch) : { lost: undefined };
+  const identity = claimed.held?.agent.recorded?.identity;
   if (identity === undefined) await processes.endAllOf(session);
   else await processes.adopt({ session, epoch }, identity);
-  return held;
-}
-
-/** Why there is none that goes on; the usual words where nobody could have held it. */
-export function lostWith({ keeper }: KeepingPorts, kind: SessionState['kind'] | undefined): string | undefined {
-  return keeper === undefined || kind !== 'agent'
-    ? undefined
-    : 'the agent was lost: no keeper on this machine holds it';
+  return claimed;
 }
 
 /**
@@ -86,16 +89,37 @@ async function takeUp(
   log: EventLog,
   { id: session, agentProcess }: SessionState,
   epoch: number,
-): Promise<Held | undefined> {
+): Promise<Claimed> {
   const incarnation = agentProcess.kind === 'none' ? undefined : agentProcess.incarnation;
   for (const { agent: name } of await keeper.list()) {
     const whose = readKeptName(name);
     if (whose?.session === session && whose.incarnation !== incarnation) await keeper.end(name, { epoch, stepMs: 0 });
   }
-  if (incarnation === undefined) return undefined;
-  const agent = await keeper.attach(keptName(session, incarnation), epoch);
-  if (agent === undefined) return undefined;
-  return { incarnation, agent, heard: await readHeard(log, session, incarnation) };
+  const name = incarnation === undefined ? undefined : keptName(session, incarnation);
+  const agent = name === undefined ? undefined : await keeper.attach(name, epoch);
+  if (incarnation === undefined || name === undefined || agent === undefined) {
+    return { lost: 'the agent was lost: no keeper on this machine holds it' };
+  }
+  const commands = await readCommands(log, session, incarnation);
+  // Its answers to words that nobody has given yet would be taken for answers to those that are given next.
+  if (wasToldMore(agent.marks, commands)) {
+    agent.current?.detach();
+    await keeper.end(name, { epoch, stepMs: 0 });
+    return { lost: 'the agent was ended: the store came back with less than it had been told' };
+  }
+  return { held: { incarnation, agent, heard: await readHeard(log, session, incarnation), commands } };
+}
+
+/** What is commanded is on record before anybody is told of it, unless the record was lost. */
+function wasToldMore(marks: ReadonlySet<string>, commands: readonly OfProcess[]): boolean {
+  const known = new Set<string>();
+  let responds = 0;
+  for (const command of commands) {
+    if ('dispatchId' in command) known.add(command.dispatchId);
+    else if ('requestId' in command) known.add(command.requestId);
+    else if (command.type === 'respond') known.add(`${respondMark}${++responds}`);
+  }
+  return [...marks].some((mark) => !known.has(mark));
 }
 
 /** Replies to what was no request have no id; they are counted. */
@@ -120,9 +144,7 @@ export type Wanted = {
 };
 
 /** Of all that was commanded of a process, what it has not got, or got without anybody saying so. */
-export async function stillWanted(log: EventLog, state: SessionState, { incarnation, agent }: Held): Promise<Wanted> {
-  const commands = await readCommands(log, state.id, incarnation);
-  const { marks } = agent;
+export function stillWanted(state: SessionState, { agent: { marks }, commands }: Held): Wanted {
   const inFlight = dispatchInFlight(state)?.dispatchId;
   const flying = commands.findLast(
     (command): command is Deliver => command.type === 'deliver' && command.dispatchId === inFlight,

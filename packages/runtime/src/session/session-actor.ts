@@ -13,7 +13,7 @@ import { CommandFollowing } from './command-following.ts';
 import { atNextDeadline, startWithin } from './deadline-watch.ts';
 import { Hearing } from './hearing.ts';
 import { Incarnation, undelivered } from './incarnation.ts';
-import { claimAgent, type Held, type KeepingPorts, lostWith, stillWanted } from './kept-agents.ts';
+import { type Claimed, claimAgent, type Held, type KeepingPorts, stillWanted } from './kept-agents.ts';
 import { OwnerWriter } from './owner-writer.ts';
 import type { OwnProcessNotes } from './process-register.ts';
 import type { Route } from './route-request.ts';
@@ -110,10 +110,9 @@ export class SessionActor {
       // Whoever owned it before is fenced already: what stands here is from before our claim.
       const after = await tenure.patiently(() => this.#ports.log.head(tenure.session, 'commands'));
       await this.#writer.begin();
-      const held = await tenure.patiently(() => this.#heldStill());
+      const { held, ...lost } = await tenure.patiently(() => this.#heldStill());
       const { runner, epoch } = tenure;
-      const goesOn =
-        held === undefined ? { lost: lostWith(this.#ports, this.#owned.entry.kind) } : { kept: held.incarnation };
+      const goesOn = held === undefined ? lost : { kept: held.incarnation };
       const within = startWithin(this.#limits.initTimeoutMs);
       const state = await this.#writer.tell({ type: 'claimed', epoch, runner, ...within, ...goesOn });
       if (held !== undefined && state !== undefined) await this.#goOn(held, state);
@@ -243,9 +242,9 @@ export class SessionActor {
     return this.#last;
   }
 
-  async #heldStill(): Promise<Held | undefined> {
+  async #heldStill(): Promise<Claimed> {
     const state = await this.#ports.store.state(this.#tenure.session);
-    return state === undefined ? undefined : await claimAgent(this.#ports, this.#tenure, state);
+    return state === undefined ? { lost: undefined } : await claimAgent(this.#ports, this.#tenure, state);
   }
 
   /** One that its keeper held: it says all again that it said, and is then given what it has not got. */
@@ -254,7 +253,7 @@ export class SessionActor {
     const live = this.#begin(incarnation, agent);
     live.turn = state.turn.number;
     if (state.turn.active) this.#timeouts.turnStarted();
-    const wanted = await stillWanted(this.#ports.log, state, held);
+    const wanted = stillWanted(state, held);
     live.goesOn(wanted);
     if (wanted.handedOver !== undefined) await live.delivered(wanted.handedOver);
     for (const requestId of wanted.answered) live.answered(requestId);
