@@ -24,10 +24,13 @@ export type Suspend = SuspendEvent extends infer Event
     : never
   : never;
 
+/** `run`: of a program, whose words are counted from the start of each run. */
+export type WorkerPlace = OutputPlace & { readonly run?: string };
+
 /** What a worker says: what an agent says of its work, and what our own loop says, which knows the events. */
 export type WorkerOutput = {
   /** Where it stands among all that is said, for one that can be taken up: it says all of it again. */
-  readonly at?: OutputPlace;
+  readonly at?: WorkerPlace;
 } & (
   | Exclude<AgentOutput, { kind: 'message' | 'violation' | 'exit' }>
   /** `requestId`: what a request that it opens is called, where that is known. */

@@ -16,6 +16,8 @@ export type JournalOptions = {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** The system's time unless given. */
   readonly now?: () => number;
+  /** The number of the turn whose effects come next, the same when it is run again. */
+  readonly onTurn?: (turn: number) => void;
   /** Sees what the program said when it said it first. */
   readonly onReplayed?: (effect: ProgramEffect) => void;
   /** The end of the journal is reached: of what was in it, and what is now done again. */

@@ -172,6 +172,7 @@ export class ProgramJournal {
   took(effects: readonly ProgramEffect[]): readonly ProgramEffect[] {
     if (!this.#isStill && !this.#isTurnCounted) this.#turn++;
     this.#isTurnCounted = false;
+    this.#options.onTurn?.(this.#turn);
     let at = 0;
     for (; at < effects.length && this.#next !== undefined; at++) {
       const effect = effects[at];

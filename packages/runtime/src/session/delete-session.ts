@@ -2,6 +2,7 @@ import { err, ok, type Result } from '@concerto/base';
 import { type Blobs, type DocumentWrite, type EventLog, streamNames } from '@concerto/log';
 import * as z from 'zod';
 import { forgetMark } from './journal-stream.ts';
+import { heardOut } from './kept-agents.ts';
 import { refusal, type ServiceRefusal } from './service-refusal.ts';
 import type { SessionStore } from './session-store.ts';
 import { noSuchSession } from './session-wishes.ts';
@@ -61,6 +62,7 @@ async function removeContents(log: EventLog, blobs: Blobs, session: string): Pro
     if (through > 0) await log.trim(session, stream, through);
   }
   await log.putDocument(forgetMark(session));
+  await log.putDocument(heardOut(session));
   await log.putDocument({ collection: startsCollection, key: session, value: undefined });
   await log.putDocument({ collection: deletingCollection, key: session, value: undefined });
 }

@@ -3,7 +3,7 @@ import type { JsonObject } from '@concerto/base';
 import type { WorkEvent } from '@concerto/protocol';
 import type { CatalogEntry } from '../catalog.ts';
 import type { Clock, MintId } from '../ports.ts';
-import type { Worker, WorkerOutput } from '../worker.ts';
+import type { Worker, WorkerOutput, WorkerPlace } from '../worker.ts';
 import { estimatedUsage } from './estimated-usage.ts';
 import { type Incarnation, undelivered } from './incarnation.ts';
 import { type KeepingPlace, keepLargeFiles } from './keep-parts.ts';
@@ -45,7 +45,9 @@ export class Hearing {
   readonly #tools = new Map<string, string>();
   readonly #ids: MessageIds;
   /** Of what is being passed on. */
-  #at: OutputPlace | undefined;
+  #at: WorkerPlace | undefined;
+  /** Of the last that had one. */
+  #heardTo: WorkerPlace | undefined;
   #isToldSilent = false;
   /** Of this turn; undefined once its usage was told, or where that is counted elsewhere. */
   #untold: UntoldUsage | undefined;
@@ -102,6 +104,7 @@ export class Hearing {
     timeouts.heard();
     for (const output of batch) {
       this.#at = output.at;
+      this.#heardTo = output.at ?? this.#heardTo;
       const { shown, told } = this.#named(this.#meaning(output));
       const isKnown = isHeard(this.#at, this.#parts.heard);
       if (!isKnown) this.#keep(output, told);
@@ -118,7 +121,7 @@ export class Hearing {
       await this.#tell(output, told, observed);
       observed = [];
     }
-    await writer.show(observed, this.#at);
+    await writer.show(observed, this.#heardTo);
   }
 
   #keep(output: WorkerOutput, told: Told | undefined): void {
@@ -200,7 +203,7 @@ export class Hearing {
       case 'request-opened': {
         incarnation.asks(told.event, rawOf(output));
         const routing = await route?.(told.event);
-        const state = await writer.tell({ ...told, ...said, routing }, this.#at);
+        const state = await writer.tell({ ...told, ...said, routing }, this.#heardTo);
         // A worker may begin a turn by itself, by asking.
         if (state !== undefined) incarnation.turn = state.turn.number;
         return;
@@ -208,20 +211,20 @@ export class Hearing {
       case 'turn-ended': {
         const untold = this.#untold?.sum;
         this.#turnEnded();
-        await writer.tell({ ...told, ...said, untold }, this.#at);
+        await writer.tell({ ...told, ...said, untold }, this.#heardTo);
         // It cannot be trusted any more, and ends while we go on hearing it.
         if (output.kind === 'violation') void incarnation.stop().catch(() => undefined);
         return;
       }
       case 'usage':
         this.#untold = undefined;
-        await writer.tell({ ...told, ...said }, this.#at);
+        await writer.tell({ ...told, ...said }, this.#heardTo);
         return;
       case 'process-exited':
         this.#turnEnded();
         return await this.#gone(told, observed);
       default:
-        await writer.tell({ ...told, ...said }, this.#at);
+        await writer.tell({ ...told, ...said }, this.#heardTo);
     }
   }
 

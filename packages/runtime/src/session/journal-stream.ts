@@ -2,6 +2,7 @@ import type { DocumentWrite, Entry, EventLog } from '@concerto/log';
 import * as z from 'zod';
 import { JournalError, type JournalMarks, type JournalTape } from '../program/journal-file.ts';
 import type { OwnerWriter } from './owner-writer.ts';
+import { nothingHeard } from './run-words.ts';
 
 const pageEntries = 1_000;
 
@@ -138,8 +139,8 @@ export class JournalStream implements JournalTape {
   }
 
   append(lines: readonly string[]): void {
-    const { writer, run } = this.#of;
-    if (!this.#isBegun) writer.keep({ type: 'run', data: JSON.stringify({ run }) });
+    const { writer, session, run } = this.#of;
+    if (!this.#isBegun) writer.keep({ type: 'run', data: JSON.stringify({ run }) }, nothingHeard(session, run));
     this.#isBegun = true;
     for (const data of lines) {
       this.#first ??= data;

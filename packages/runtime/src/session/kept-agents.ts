@@ -3,6 +3,7 @@ import type { DocumentWrite, EventLog } from '@concerto/log';
 import { RunnerCommand, readStored } from '@concerto/protocol';
 import type { Dispatch, SessionState } from '@concerto/session';
 import * as z from 'zod';
+import type { WorkerPlace } from '../worker.ts';
 import type { ProcessRegister } from './process-register.ts';
 import type { Tenure } from './tenure.ts';
 
@@ -12,7 +13,12 @@ export type KeepsAgents = Pick<AgentKeeper, 'begin' | 'attach' | 'list' | 'end'>
 const heardCollection = 'heard';
 const pageEntries = 1_000;
 
-const Heard = z.object({ incarnation: z.number(), step: z.number(), index: z.number() });
+const Heard = z.object({
+  incarnation: z.number(),
+  run: z.string().optional(),
+  step: z.number(),
+  index: z.number(),
+});
 
 /** The name under which a keeper holds an agent. */
 export function keptName(session: string, incarnation: number): string {
@@ -25,13 +31,13 @@ export function readKeptName(name: string): { readonly session: string; readonly
   return session === undefined ? undefined : { session, incarnation: Number(incarnation) };
 }
 
-/** How far the log has heard an agent, written in the same commit as what it heard. */
-export function heardDocument(session: string, incarnation: number, at: OutputPlace): DocumentWrite {
-  const value = JSON.stringify({ incarnation, step: at.step, index: at.index });
+/** How far the log has heard an agent or a program, written in the same commit as what it heard. */
+export function heardDocument(session: string, incarnation: number, { run, step, index }: WorkerPlace): DocumentWrite {
+  const value = JSON.stringify({ incarnation, run, step, index });
   return { collection: heardCollection, key: session, value };
 }
 
-/** Its exit is on record. */
+/** Its exit is on record, or its session is deleted. */
 export function heardOut(session: string): DocumentWrite {
   return { collection: heardCollection, key: session, value: undefined };
 }
@@ -42,6 +48,13 @@ async function readHeard(log: EventLog, session: string, incarnation: number): P
   if (stored === undefined) return undefined;
   const heard = readStored(Heard, JSON.parse(stored.value));
   return heard.incarnation === incarnation ? { step: heard.step, index: heard.index } : undefined;
+}
+
+/** The same of a run of a program; undefined where nobody noted it, as older versions did not. */
+export async function readHeardOfRun(log: EventLog, session: string, run: string): Promise<OutputPlace | undefined> {
+  const stored = await log.getDocument(heardCollection, session);
+  const heard = stored === undefined ? undefined : readStored(Heard, JSON.parse(stored.value));
+  return heard?.run === run ? { step: heard.step, index: heard.index } : undefined;
 }
 
 export function isHeard(at: OutputPlace | undefined, heard: OutputPlace | undefined): boolean {

@@ -4,7 +4,7 @@ import type { JournalOptions } from '../program/journal-options.ts';
 import { ProgramJournal } from '../program/program-journal.ts';
 import { type JournalOf, JournalStream } from './journal-stream.ts';
 
-type Given = Pick<JournalOptions, 'digest' | 'environment' | 'now'>;
+type Given = Pick<JournalOptions, 'digest' | 'environment' | 'now' | 'onTurn' | 'onReplayed'>;
 
 /** The journal of a run: from its last mark on, or from the start where what was marked is of another version of the machine. */
 export async function openJournal(module: IrModule, of: JournalOf, given: Given): Promise<ProgramJournal> {

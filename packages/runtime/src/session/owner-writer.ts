@@ -1,9 +1,9 @@
-import type { OutputPlace } from '@concerto/agents';
 import { assert } from '@concerto/base';
 import type { DocumentWrite, EventLog, NewEntry, StreamName } from '@concerto/log';
 import type { WorkEvent } from '@concerto/protocol';
 import type { Asked, Report, SessionCommand, SessionState } from '@concerto/session';
 import type { Clock } from '../ports.ts';
+import type { WorkerPlace } from '../worker.ts';
 import type { CommandFollowing } from './command-following.ts';
 import { heardDocument, heardOut } from './kept-agents.ts';
 import { OpenCalls, recallOpenCalls } from './open-calls.ts';
@@ -16,8 +16,8 @@ import type { Tenure } from './tenure.ts';
 /** So long a fact may wait for something else to be decided, with which it is written. */
 const owedMs = 5;
 
-/** How far an agent that a keeper holds is on record with what is written; `all` when it has ended. */
-type Heard = OutputPlace | 'all';
+/** How far an agent that a keeper holds, or a program, is on record with what is written; `all` when it has ended. */
+type Heard = WorkerPlace | 'all';
 
 export type OwnerWriterOptions = {
   readonly store: SessionStore;

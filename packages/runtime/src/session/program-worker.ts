@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { AgentError, type AgentPrompt, type AgentVerb } from '@concerto/agents';
 import { assert, type Json, ok } from '@concerto/base';
 import { SUPERVISED } from '@concerto/ir';
@@ -22,7 +21,8 @@ import { ModelCalls } from './program-calls.ts';
 import type { ProgramCode } from './program-code.ts';
 import { ProgramPlace } from './program-place.ts';
 import { askOfSession, entryOf, type Supervises, supervisesOf } from './program-sessions.ts';
-import { asked, emitted, failureText, type ProgramWord, queued, resultOf } from './program-words.ts';
+import { asked, failureText, type ProgramWord, queued, resultOf } from './program-words.ts';
+import { RunWords } from './run-words.ts';
 import { pause } from './store-patience.ts';
 
 /** Words that the log does not have yet; then the program waits for it. */
@@ -232,19 +232,20 @@ class ProgramWorker implements Worker {
 
   async #run(prompt: AgentPrompt, children: ChildSessions, signal: AbortSignal): Promise<void> {
     const { program, ports, writer, session } = this.#start;
-    // Before anybody hears it, what it says could be in its journal and nowhere else when we die.
-    await Promise.race([this.output.read(), once(signal, 'abort')]);
     const turn = (await ports.store.state(session))?.turn.number ?? 0;
     const place = new ProgramPlace(ports.clock, turn, (output) => this.#push(output));
-    const world = { ...this.#world(prompt, children), stands: place.stands.bind(place) };
+    const run = prompt.id ?? 'run';
+    const words = await RunWords.open({ log: ports.log, session, run }, (output) => this.#push(output));
+    const world = { ...this.#world(prompt, children, words), stands: place.stands.bind(place) };
     const written = (): Promise<void> => this.output.read();
     const { steps, memory, depth, size, at_once: fibers, stream, slice: sliceMs } = this.#limits;
     const limits = { steps, memory, depth, size, fibers };
-    const run = prompt.id ?? 'run';
     const of = { log: ports.log, writer, session, run, written, bytesMax: stream };
     const { environment } = world;
     const now = (): number => ports.clock.now();
-    const journal = await openJournal(program.module, of, { digest: this.version, environment, now });
+    const { onTurn, onReplayed } = words;
+    const given = { digest: this.version, environment, now, onTurn, onReplayed };
+    const journal = await openJournal(program.module, of, given);
     const entry = entryOf(program.module, this.#start.supervises);
     const { machines = ownMachines } = ports;
     const outcome = await runProgram(program.module, world, { entry, signal, journal, limits, sliceMs, machines });
@@ -256,19 +257,15 @@ class ProgramWorker implements Worker {
     this.#sayPlainly({ ...resultOf(outcome.value), type: 'result' });
   }
 
-  #world(prompt: AgentPrompt, children: ChildSessions): ProgramWorld {
+  #world(prompt: AgentPrompt, children: ChildSessions, { emit, print, log }: RunWords): ProgramWorld {
     const { projectDirectory, mockModels = false } = this.#start.program;
-    const log = (level: string, message: string): void => this.#sayPlainly({ type: 'log', level, message });
     return {
-      emit: (channel, payload) => {
-        if (channel === 'listen:log' || channel === 'listen:stale') return;
-        this.#say(emitted(channel, payload));
-      },
+      emit,
+      print,
+      log,
       ready: async () => {
         if (this.output.size > wordsAheadMax) await this.output.read();
       },
-      print: (text) => log('info', text.trimEnd()),
-      log,
       ask: (channel, payload, signal, request) => {
         const id = children.idOf('req', `ask-${request}`);
         return this.#ask(id, asked(channel, payload, id), signal);
@@ -382,11 +379,7 @@ class ProgramWorker implements Worker {
   }
 
   #sayPlainly(message: ProgramWord['message'] & ProgramWord['raw']): void {
-    this.#say({ message, raw: message });
-  }
-
-  #say(word: ProgramWord): void {
-    this.#push({ kind: 'message', ...word });
+    this.#push({ kind: 'message', message, raw: message });
   }
 
   #push(output: WorkerOutput): void {
