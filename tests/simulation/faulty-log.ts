@@ -116,10 +116,11 @@ async function appendOneByOne(gate: PortGate, log: EventLog, { next, ...append }
   return followed === undefined ? first : { ...first, next: await appendOneByOne(gate, log, followed) };
 }
 
-/** The shared store as one process sees it. */
-export function logBehind(gate: PortGate, log: EventLog): EventLog {
+/** The shared store as one process sees it; one that joins takes an append and what follows from it at once. */
+export function logBehind(gate: PortGate, log: EventLog, joins: boolean): EventLog {
   return {
-    append: (append) => appendOneByOne(gate, log, append),
+    joins,
+    append: (append) => (joins ? gate.call('append', () => log.append(append)) : appendOneByOne(gate, log, append)),
     read: (request) => gate.call('read', () => log.read(request)),
     head: (session, stream) => gate.call('head', () => log.head(session, stream)),
     onGrowth: (listener, session) => {

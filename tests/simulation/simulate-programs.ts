@@ -70,9 +70,9 @@ type Simulated = {
 };
 
 /** One run with programs, their agents, and people who do to both what they may; all of it follows from the seed. */
-export async function simulatePrograms(seed: number): Promise<Simulated> {
+export async function simulatePrograms(seed: number, joins: boolean): Promise<Simulated> {
   const random = new Random(seed);
-  const world = new World(random.fork(), [entry]);
+  const world = new World(random.fork(), { programs: [entry], joins });
   const weather = new Weather(random.fork());
   weather.crashes = random.pick([0, 0.001, 0.004]) ?? 0;
   weather.failures = random.pick([0, 0.002, 0.01]) ?? 0;
@@ -94,8 +94,12 @@ export async function simulatePrograms(seed: number): Promise<Simulated> {
 }
 
 /** The same story each time, and the one process that serves and runs it dies at the given place. Returns its calls. */
-export async function crashProgramAt(seed: number, place: CrashPlace | undefined): Promise<readonly string[]> {
-  const world = new World(new Random(seed), [entry]);
+export async function crashProgramAt(
+  seed: number,
+  joins: boolean,
+  place: CrashPlace | undefined,
+): Promise<readonly string[]> {
+  const world = new World(new Random(seed), { programs: [entry], joins });
   const doom = new Doom(place);
   const cluster = new Cluster(world, doom, 0);
   const client = new Client(world, () => (cluster.server?.gate.alive === true ? cluster.server.sessions : undefined));

@@ -45,17 +45,22 @@ describe('nothing acknowledged is lost or doubled', () => {
   }, async () => {
     const failed: string[] = [];
     let calls = 0;
-    for (const seed of [...programsOnceFailed, ...Array.from({ length: programRuns }, (_, index) => first + index)]) {
+    const once = programsOnceFailed.map((seed) => ({ seed, joins: false }));
+    const runs = Array.from({ length: programRuns }, (_, index) => ({ seed: first + index, joins: index % 2 === 0 }));
+    for (const { seed, joins } of [...once, ...runs]) {
       const fault = await faultOf(async () => {
-        calls += (await simulatePrograms(seed)).calls;
+        calls += (await simulatePrograms(seed, joins)).calls;
       });
-      if (fault !== undefined) failed.push(`seed ${seed}: ${fault}`);
+      if (fault !== undefined) failed.push(`seed ${seed}${joins ? ', joined' : ''}: ${fault}`);
     }
     expect(failed).toEqual([]);
     expect(calls).toBeGreaterThan(programCalls);
   });
 
   test('whatever happens to programs and their agents follows from the seed', { timeout: 5 * minute }, async () => {
-    for (const seed of programsAgain) expect(await simulatePrograms(seed)).toEqual(await simulatePrograms(seed));
+    for (const seed of programsAgain) {
+      const joins = seed % 2 === 0;
+      expect(await simulatePrograms(seed, joins)).toEqual(await simulatePrograms(seed, joins));
+    }
   });
 });

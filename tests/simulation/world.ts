@@ -37,6 +37,12 @@ export type Known = { readonly records: SessionRecord[]; state: SessionState | u
 
 export const agentNames = ['alpha', 'beta'];
 
+type WorldOptions = {
+  readonly programs?: readonly CatalogEntry[];
+  /** The store takes an append and what follows from it in another session at once. */
+  readonly joins?: boolean;
+};
+
 /** The machine: one store, one clock, agents, and processes that come and go. */
 export class World {
   readonly clock = new VirtualClock();
@@ -49,14 +55,16 @@ export class World {
   calm = false;
   readonly #random: Random;
   readonly #programs: readonly CatalogEntry[];
+  readonly #joins: boolean;
   readonly #agents = new Map<number, FakeAgent>();
   #pids = 0;
   #names = 0;
   #minted = 0;
 
-  constructor(random: Random, programs: readonly CatalogEntry[] = []) {
+  constructor(random: Random, { programs = [], joins = false }: WorldOptions = {}) {
     this.#random = random;
     this.#programs = programs;
+    this.#joins = joins;
   }
 
   mint(prefix: string): string {
@@ -66,7 +74,7 @@ export class World {
 
   startProcess(fate: Fate, runs: boolean): Process {
     const gate = new PortGate(fate, this.clock);
-    const log = logBehind(gate, this.log);
+    const log = logBehind(gate, this.log, this.#joins);
     const clock = {
       now: () => this.clock.now(),
       elapsed: () => this.clock.elapsed(),

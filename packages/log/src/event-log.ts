@@ -70,6 +70,8 @@ export type Append = {
    * store can, and never without it. It may be asked for more than once; undefined when nothing follows.
    */
   readonly next?: (positions: Positions) => Append | undefined;
+  /** Both or neither: nothing is written unless something follows and is taken. Only where the store `joins`. */
+  readonly joined?: true;
 };
 
 export type Positions = Readonly<Partial<Record<StreamName, number>>>;
@@ -78,7 +80,9 @@ export type Appended =
   /** Head of each stream named, after the append; and what became of what followed from it. */
   | { readonly kind: 'appended'; readonly positions: Positions; readonly next?: Appended }
   | { readonly kind: 'conflict'; readonly stream: StreamName; readonly actual: number }
-  | { readonly kind: 'fenced'; readonly epoch: number };
+  | { readonly kind: 'fenced'; readonly epoch: number }
+  /** What should have followed was refused, or nothing followed, and so nothing of it was written. */
+  | { readonly kind: 'unjoined' };
 
 export type ReadRequest = {
   readonly session: string;
@@ -115,6 +119,8 @@ export type Lease =
   | { readonly kind: 'held'; readonly by: string; readonly expiresInMs: number };
 
 export type EventLog = {
+  /** An append and what follows from it (`next`) are one commit; else one comes after the other. */
+  readonly joins: boolean;
   /** Atomic over all streams and documents named; resolves only when it is durable. */
   append(append: Append): Promise<Appended>;
   read(request: ReadRequest): Promise<Page>;

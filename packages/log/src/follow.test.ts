@@ -44,6 +44,20 @@ describe('follow', () => {
     expect(await collect(racing, 1)).toEqual([1]);
   });
 
+  test('[L20] what the reader knows from elsewhere is not read', async () => {
+    const log = memoryEventLog({ now: () => 0 });
+    await append(log, 3);
+    let known = 2;
+    const seen: number[] = [];
+    for await (const page of follow(log, { session: 's', stream: 'events', after: 0, known: () => known })) {
+      seen.push(...page.entries.map((entry) => entry.position));
+      if (seen.length === 2) break;
+      known = 6;
+      await append(log, 4);
+    }
+    expect(seen).toEqual([3, 7]);
+  });
+
   test('[L20] does not read again while nothing grows, nor when another session does', async () => {
     const log = memoryEventLog({ now: () => 0 });
     let reads = 0;

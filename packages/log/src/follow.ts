@@ -6,6 +6,8 @@ export type FollowRequest = {
   readonly stream: StreamName;
   /** Position of the last entry already seen; 0 for all. */
   readonly after: number;
+  /** Up to where the reader knows the stream by now from elsewhere: that is not read. */
+  readonly known?: () => number;
   /** Ends the iteration, without an error. */
   readonly signal?: AbortSignal;
   readonly pageSize?: number;
@@ -85,6 +87,7 @@ async function* readOn(log: EventLog, request: FollowRequest, waiter: Waiter): A
   try {
     while (!waiter.stopped()) {
       waiter.arm();
+      after = Math.max(after, request.known?.() ?? 0);
       const page = await log.read({ session: request.session, stream: request.stream, after, limit });
       if (waiter.stopped()) return undefined;
       const last = page.entries.at(-1);

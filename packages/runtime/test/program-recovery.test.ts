@@ -127,6 +127,7 @@ function mortal(
     return done;
   };
   const wrapped: EventLog = {
+    joins: log.joins,
     append: (append) =>
       lives(async () => {
         const appended = await log.append(append);

@@ -2,6 +2,7 @@ import { checkAppend, checkDocument } from '../check-append.ts';
 import { type Append, type Appended, LogError, type StreamName } from '../event-log.ts';
 import { type GrowthSignal, growthSignal } from '../growth-signal.ts';
 import { decideAcquire, type HeldLease, holds } from '../lease-rules.ts';
+import { positionsAfter } from '../positions-after.ts';
 import type { Store, StoreRecord } from '../store.ts';
 import { type MemoryDocuments, memoryDocuments, toStored } from './memory-documents.ts';
 import { dumpMemory, loadIntoMemory } from './memory-records.ts';
@@ -67,9 +68,10 @@ function checkOpen(state: MemoryState): void {
 
 function streamCalls(
   state: MemoryState,
-): Pick<Store, 'append' | 'read' | 'head' | 'onGrowth' | 'onRewind' | 'trim' | 'listSessions'> {
+): Pick<Store, 'joins' | 'append' | 'read' | 'head' | 'onGrowth' | 'onRewind' | 'trim' | 'listSessions'> {
   const { streams } = state;
   return {
+    joins: true,
     append: async (request) => {
       checkOpen(state);
       return appendAll(state, request);
@@ -101,13 +103,19 @@ function streamCalls(
 
 function appendAll(state: MemoryState, request: Append): Appended {
   checkAppend(request);
-  const first = refusal(state, request) ?? appended(state, request);
-  if (first.kind !== 'appended') return first;
-  const next = request.next?.(first.positions);
+  const refused = refusal(state, request);
+  if (refused !== undefined) return refused;
+  const next = request.next?.(positionsAfter(request, (session, stream) => state.streams.find(session, stream).head));
+  if (next !== undefined) checkAppend(next);
+  if (request.joined && (next === undefined || refusal(state, next) !== undefined)) return { kind: 'unjoined' };
+  const first = appended(state, request);
   return next === undefined ? first : { ...first, next: appendAll(state, next) };
 }
 
-function refusal({ streams, leases }: MemoryState, request: Append): Appended | undefined {
+type Done = Extract<Appended, { kind: 'appended' }>;
+type Refused = Exclude<Appended, Done>;
+
+function refusal({ streams, leases }: MemoryState, request: Append): Refused | undefined {
   const { fence } = request;
   if (fence !== undefined && !holds(leases.get(fence.lease), fence.epoch)) {
     return { kind: 'fenced', epoch: leases.get(fence.lease)?.epoch ?? 0 };
@@ -119,7 +127,7 @@ function refusal({ streams, leases }: MemoryState, request: Append): Appended | 
   return undefined;
 }
 
-function appended({ streams, documents, growth }: MemoryState, request: Append): Appended {
+function appended({ streams, documents, growth }: MemoryState, request: Append): Done {
   const positions: Partial<Record<StreamName, number>> = {};
   let grew = false;
   for (const { stream, entries } of request.streams) {

@@ -1,3 +1,4 @@
+import { assert } from '@concerto/base';
 import { checkAppend, checkDocument } from '../check-append.ts';
 import { type Append, type Appended, LogError } from '../event-log.ts';
 import { type GrowthSignal, growthSignal } from '../growth-signal.ts';
@@ -127,6 +128,7 @@ async function reading<T>(state: RedisState, run: (client: RedisClient) => Promi
 /** One after the other: what follows from an append is sent when it is durable. */
 async function appendAll(state: RedisState, request: Append): Promise<Appended> {
   checkAppend(request);
+  assert(request.joined === undefined, 'nobody joins what the store does not');
   const first = appendedFrom(request, await state.batches.run(appendOperation(request)));
   if (first.kind !== 'appended') return first;
   const next = request.next?.(first.positions);
@@ -135,9 +137,11 @@ async function appendAll(state: RedisState, request: Append): Promise<Appended> 
 
 function streamCalls(
   state: RedisState,
-): Pick<Store, 'append' | 'read' | 'head' | 'onGrowth' | 'onRewind' | 'trim' | 'listSessions'> {
+): Pick<Store, 'joins' | 'append' | 'read' | 'head' | 'onGrowth' | 'onRewind' | 'trim' | 'listSessions'> {
   const { batches } = state;
   return {
+    // They may be on two machines of a cluster.
+    joins: false,
     append: (request) => appendAll(state, request),
     read: (request) => reading(state, (client) => readPage(client, request)),
     head: (session, stream) => reading(state, (client) => readHead(client, session, stream)),

@@ -1,6 +1,7 @@
 import { checkAppend, checkDocument } from '../check-append.ts';
 import { type Append, type Appended, LogError, type StreamName } from '../event-log.ts';
 import { type GrowthSignal, growthSignal } from '../growth-signal.ts';
+import { positionsAfter } from '../positions-after.ts';
 import type { Store, StoreRecord } from '../store.ts';
 import { type Commit, type GroupCommit, groupCommit, type Transactions } from './group-commit.ts';
 import { openSqliteDatabase, type SqliteDatabase, type SqliteOpening } from './sqlite-database.ts';
@@ -111,9 +112,10 @@ function reading<T>(state: SqliteState, read: () => T): T {
 
 function streamCalls(
   state: SqliteState,
-): Pick<Store, 'append' | 'read' | 'head' | 'onGrowth' | 'onRewind' | 'trim' | 'listSessions'> {
+): Pick<Store, 'joins' | 'append' | 'read' | 'head' | 'onGrowth' | 'onRewind' | 'trim' | 'listSessions'> {
   const { streams, writes } = state;
   return {
+    joins: true,
     append: async (request) => {
       checkAppend(request);
       return writes.run((commit) => appendAll(state, request, commit));
@@ -132,35 +134,43 @@ function streamCalls(
   };
 }
 
+type Done = Extract<Appended, { kind: 'appended' }>;
+type Refused = Exclude<Appended, Done>;
+
 function appendAll(state: SqliteState, request: Append, commit: Commit): Appended {
-  const first = refusal(state, request) ?? appended(state, request, commit);
-  if (first.kind !== 'appended') return first;
-  const next = request.next?.(first.positions);
-  if (next === undefined) return first;
-  checkAppend(next);
-  return { ...first, next: appendAll(state, next, commit) };
+  const refused = refusal(state, request);
+  if (refused !== undefined) return refused;
+  const next = request.next?.(positionsAfter(request, (session, stream) => headOf(state, session, stream)));
+  if (next !== undefined) checkAppend(next);
+  if (request.joined && (next === undefined || refusal(state, next) !== undefined)) return { kind: 'unjoined' };
+  const first = appended(state, request, commit);
+  return next === undefined ? first : { ...first, next: appendAll(state, next, commit) };
 }
 
-function refusal({ streams, leases }: SqliteState, { session, fence, streams: named }: Append): Appended | undefined {
+function headOf({ streams }: SqliteState, session: string, stream: StreamName): number {
+  return streams.find(session, stream)?.head ?? 0;
+}
+
+function refusal(state: SqliteState, { session, fence, streams: named }: Append): Refused | undefined {
   if (fence !== undefined) {
-    const epoch = leases.fenced(fence.lease, fence.epoch);
+    const epoch = state.leases.fenced(fence.lease, fence.epoch);
     if (epoch !== undefined) return { kind: 'fenced', epoch };
   }
   for (const { stream, expected } of named) {
     if (expected === undefined) continue;
-    const actual = streams.find(session, stream)?.head ?? 0;
+    const actual = headOf(state, session, stream);
     if (expected !== actual) return { kind: 'conflict', stream, actual };
   }
   return undefined;
 }
 
-function appended(state: SqliteState, request: Append, commit: Commit): Appended {
+function appended(state: SqliteState, request: Append, commit: Commit): Done {
   const { streams, documents, growth } = state;
   const positions: Partial<Record<StreamName, number>> = {};
   let grew = false;
   for (const { stream, entries } of request.streams) {
     if (entries.length === 0) {
-      positions[stream] = streams.find(request.session, stream)?.head ?? 0;
+      positions[stream] = headOf(state, request.session, stream);
       continue;
     }
     const target = streams.obtain(request.session, stream);

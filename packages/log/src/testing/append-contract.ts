@@ -54,6 +54,35 @@ export function appendContract(subject: SubjectOf): void {
       });
     });
 
+    test('[L58] a store that joins writes both or neither, where that is asked for', async () => {
+      const { log } = subject();
+      if (!log.joins) return;
+      const joined = (next: Append['next']): Append => ({
+        session: 's1',
+        streams: [
+          { stream: 'events', entries: [entry('said'), { ...entry('ack'), aside: true }] },
+          { stream: 'journal', entries: [entry('line'), entry('line')] },
+        ],
+        documents: [{ collection: 'sessions', key: 's1', value: '{}' }],
+        joined: true,
+        ...(next === undefined ? {} : { next }),
+      });
+      const heard = (expected: number): NonNullable<Append['next']> => {
+        return (positions) => ({
+          session: 's2',
+          streams: [{ stream: 'domain', expected, entries: [entry('heard', { ...positions })] }],
+        });
+      };
+      expect(await log.append(joined(undefined))).toEqual({ kind: 'unjoined' });
+      expect(await log.append(joined(() => undefined))).toEqual({ kind: 'unjoined' });
+      expect(await log.append(joined(heard(3)))).toEqual({ kind: 'unjoined' });
+      expect(await log.head('s1', 'events')).toBe(0);
+      expect(await log.getDocument('sessions', 's1')).toBeUndefined();
+      expect(await log.append(joined(heard(0)))).toMatchObject({ kind: 'appended', next: { kind: 'appended' } });
+      expect(await texts(log, 's2', 'domain')).toEqual(['{"events":1,"journal":2}']);
+      expect(await log.head('s1', 'journal')).toBe(2);
+    });
+
     test('[L2] an expected position that is not the head refuses everything', async () => {
       const { log } = subject();
       await put(log, 's1', 'domain', entry('a'), entry('b'));

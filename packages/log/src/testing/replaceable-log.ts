@@ -14,6 +14,7 @@ export function replaceableLog(): { readonly log: EventLog; readonly replace: ()
   let current = fresh();
   return {
     log: {
+      joins: current.joins,
       append: (request) => current.append(request),
       read: (request) => current.read(request),
       head: (session, stream) => current.head(session, stream),

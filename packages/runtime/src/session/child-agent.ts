@@ -11,34 +11,19 @@ import {
 } from '@concerto/session';
 import type { ProgramAgent, ProgramAgentOutput, ProgramCall } from '../program/program-agent.ts';
 import { WorldFailure } from '../program/program-world.ts';
-import { childFailure, startFailure } from './child-failure.ts';
+import type { ChildAgentOptions } from './child-agent-options.ts';
+import { childFailure } from './child-failure.ts';
 import { ChildQuestions, type Question } from './child-questions.ts';
-import { type ChildSessions, callEvents, callResult } from './child-sessions.ts';
+import { callEvents, callResult } from './child-sessions.ts';
+import { startChild } from './child-start.ts';
 import { MessageQueue } from './message-queue.ts';
 import { type HeardEntry, readJournalEntry } from './read-journal-entry.ts';
 import { SessionGrowth } from './session-growth.ts';
+import type { WordAhead } from './words-ahead.ts';
 
 const pageEntries = 512;
 /** Words that the program has not taken: then the child's journal is read no further. */
 const unreadMax = 10_000;
-
-export type ChildAgentOptions = {
-  readonly children: ChildSessions;
-  readonly id: string;
-  readonly agent: string;
-  /** Who answers for it before people do. */
-  readonly supervisor?: string | undefined;
-  /** Whether somebody beside the program may answer what the agent asks. */
-  readonly peopleAnswer: boolean;
-  /** It waits for a place in the pool. */
-  readonly onQueued: () => void;
-  /** It only waits for answers now, or no more. */
-  readonly onWaits: () => void;
-  /** The program itself waits for people, with what its agents asked of it perhaps. */
-  readonly programAsks: () => boolean;
-  /** Everything that the program has said so far is on record. */
-  readonly written: () => Promise<void>;
-};
 
 /** `place`: of the last word of it that was passed on. */
 type Call = ProgramCall & { readonly message: string; isOver: boolean; place: number };
@@ -68,13 +53,16 @@ export class ChildAgent implements ProgramAgent {
   #stalePlace = 0;
   #resolveExit: (exit: AgentExit) => void = () => {};
   readonly #growth: SessionGrowth;
+  readonly #deafen: () => void;
 
   constructor(options: ChildAgentOptions) {
     this.#options = options;
     this.exited = new Promise((resolve) => {
       this.#resolveExit = resolve;
     });
-    this.#growth = new SessionGrowth(options.children, options.id);
+    const { children, id } = options;
+    this.#growth = new SessionGrowth(children, id);
+    this.#deafen = children.store.ahead.listen(id, (word) => this.#hearAhead(word));
   }
 
   get id(): string {
@@ -120,32 +108,14 @@ export class ChildAgent implements ProgramAgent {
 
   /** Resolves when its agent is up, or comes up with its prompt; rejects with how that failed. */
   async start(signal: AbortSignal): Promise<void> {
-    const { children, id, agent, supervisor, onQueued } = this.#options;
-    const onAbort = (): void => this.#growth.signal();
-    signal.addEventListener('abort', onAbort, { once: true });
+    const stands = (state: SessionState | undefined): void => {
+      this.#state = state;
+    };
     try {
-      const refused = await children.open(id, { kind: 'agent', agent, title: agent, once: false, supervisor });
-      if (refused !== undefined) throw new WorldFailure('spawn', `agent ${agent}: ${refused.message}`);
-      let isTold = false;
-      for (;;) {
-        const since = this.#growth.seen;
-        const state = await children.stateOf(id);
-        this.#state = state;
-        if (signal.aborted) throw new WorldFailure('cancelled', 'nobody waits for the agent any more');
-        if (state !== undefined && (state.end !== undefined || couldNotStart(state)))
-          throw await startFailure(this.#options, state);
-        if (state?.agentProcess.kind === 'ready' || state?.everReady === true) break;
-        // Its start was lost with its owner, and it is parked: its prompt starts it.
-        if (state?.slot.kind === 'none') break;
-        if (state?.slot.kind === 'wanted' && !isTold) onQueued();
-        isTold ||= state?.slot.kind === 'wanted';
-        await this.#growth.since(since);
-      }
+      await startChild(this.#options, { growth: this.#growth, signal, stands });
     } catch (cause) {
       await this.end();
       throw cause;
-    } finally {
-      signal.removeEventListener('abort', onAbort);
     }
     void this.#listen().catch((cause: unknown) => this.#lost(cause));
   }
@@ -292,6 +262,7 @@ export class ChildAgent implements ProgramAgent {
   }
 
   #close(): void {
+    this.#deafen();
     this.output.end();
     this.#resolveExit(goneExit);
     this.#growth.close();
@@ -305,11 +276,24 @@ export class ChildAgent implements ProgramAgent {
       const entries = await children.journalOf(id, this.#position, pageEntries);
       for (const { position, data } of entries) {
         if (this.#rewinds) break;
+        // It may have been heard ahead meanwhile.
+        if (position <= this.#position) continue;
         this.#position = position;
         await this.#hear(readJournalEntry(data), position);
       }
       if (entries.length < pageEntries && !this.#rewinds) return;
     }
+  }
+
+  /** A question of the call under way, when all before it was heard. */
+  #hearAhead({ entry, place, secured }: WordAhead): boolean {
+    const call = this.#call;
+    if (this.#isGone || this.#isEnding || this.#rewinds || this.#position !== place - 1) return false;
+    if (call === undefined || call.isOver || !call.listens || entry.by !== call.message) return false;
+    this.#options.children.heardAhead(this.id, secured);
+    this.#position = place;
+    void this.#hear(entry, place);
+    return true;
   }
 
   async #hear(entry: HeardEntry, place: number): Promise<void> {

@@ -9,6 +9,7 @@ import type { PoolKeeper } from './pool-keeper.ts';
 import { readRecords } from './read-records.ts';
 import { ofDomain, refusal, type ServiceRefusal } from './service-refusal.ts';
 import type { Executed, SessionStore } from './session-store.ts';
+import type { WordAhead } from './words-ahead.ts';
 
 export type ChildPorts = {
   readonly log: EventLog;
@@ -138,6 +139,11 @@ export class ChildSessions {
     const command = (seq: number): SessionCommand => ({ ...envelope, ...wish({ session, seq }) });
     const executed = await writer.writeAndFollow(events, { session: id, command });
     return executed === undefined ? gone(session) : refusedBy(executed, id);
+  }
+
+  /** The program was given something that a session says, before it is on record there. */
+  heardAhead(id: string, secured: WordAhead['secured']): void {
+    this.#run.writer.heardAhead(id, secured);
   }
 
   /** A page of what its agent said. */

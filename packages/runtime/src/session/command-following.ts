@@ -59,7 +59,8 @@ export class CommandFollowing {
     const { session, over: signal } = tenure;
     // Also after a failure, which may have hidden what others decided.
     await caughtUp();
-    for await (const page of follow(log, { session, stream: 'commands', after, signal })) {
+    const known = (): number => this.#after ?? 0;
+    for await (const page of follow(log, { session, stream: 'commands', after, known, signal })) {
       for (const { position, data } of page.entries) {
         if (position <= (this.#after ?? 0)) continue;
         this.#after = position;

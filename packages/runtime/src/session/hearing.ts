@@ -15,6 +15,7 @@ import { pause } from './store-patience.ts';
 import { asked, errorEvent, type Heard, type Told, type Turn, translate } from './translate.ts';
 import type { TurnTimeouts } from './turn-timeouts.ts';
 import { mayTellNothing, UntoldUsage } from './untold-usage.ts';
+import type { KeptLine } from './words-ahead.ts';
 import type { WorkerJournal } from './worker-journal.ts';
 
 /** Output waits this long at most for our own write to be confirmed, so that a deaf agent cannot stop its reader. */
@@ -107,7 +108,7 @@ export class Hearing {
       this.#heardTo = output.at ?? this.#heardTo;
       const { shown, told } = this.#named(this.#meaning(output));
       const isKnown = isHeard(this.#at, this.#parts.heard);
-      if (!isKnown) this.#keep(output, told);
+      const line = isKnown ? undefined : this.#keep(output, told);
       this.#noteCalls(shown);
       if (isKnown) {
         this.#recall(output, told);
@@ -118,16 +119,16 @@ export class Hearing {
       // Of one that we have ended only what it showed counts.
       const isMoot = incarnation.isDismissed && told?.type === 'turn-ended' && told.outcome === 'error';
       if (told === undefined || isMoot) continue;
-      await this.#tell(output, told, observed);
+      await this.#tell(output, told, { observed, line });
       observed = [];
     }
     await writer.show(observed, this.#heardTo);
   }
 
-  #keep(output: WorkerOutput, told: Told | undefined): void {
+  #keep(output: WorkerOutput, told: Told | undefined): KeptLine | undefined {
     const { journal, incarnation } = this.#parts;
-    if (output.kind === 'gone' && incarnation.isDismissed) return;
-    journal?.said(output, told?.type === 'request-opened' ? told.requestId : undefined);
+    if (output.kind === 'gone' && incarnation.isDismissed) return undefined;
+    return journal?.said(output, told?.type === 'request-opened' ? told.requestId : undefined);
   }
 
   /** What it said then is on record; only what its own links need is made again. */
@@ -196,13 +197,19 @@ export class Hearing {
     }
   }
 
-  async #tell(output: WorkerOutput, told: Told, observed: readonly WorkEvent[]): Promise<void> {
+  async #tell(
+    output: WorkerOutput,
+    told: Told,
+    { observed, line }: { readonly observed: readonly WorkEvent[]; readonly line: KeptLine | undefined },
+  ): Promise<void> {
     const { incarnation, writer, route } = this.#parts;
     const said = { ...incarnation.speaker, observed };
     switch (told.type) {
       case 'request-opened': {
         incarnation.asks(told.event, rawOf(output));
         const routing = await route?.(told.event);
+        if (line !== undefined && isForProgram(routing))
+          return await writer.tellAhead({ ...told, ...said, routing }, line, this.#heardTo);
         const state = await writer.tell({ ...told, ...said, routing }, this.#heardTo);
         // A worker may begin a turn by itself, by asking.
         if (state !== undefined) incarnation.turn = state.turn.number;
@@ -275,6 +282,11 @@ export class Hearing {
       knowsMessage: (id) => this.#ids.knows(callId, id),
     };
   }
+}
+
+/** The program that called the worker has handlers for what it asks, and hears it in this turn of it. */
+function isForProgram(routing: Awaited<ReturnType<Route>>): boolean {
+  return routing?.answerers?.[0]?.to.startsWith('program:') === true;
 }
 
 /** Under which name it wants to be answered. */

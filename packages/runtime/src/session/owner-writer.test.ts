@@ -86,6 +86,92 @@ async function answered() {
   return { ...stood, speaker, event: { ...event, requestId: 'q2' } };
 }
 
+/** The program s1, which has heard ahead what its agent s2 asks; both have their owners here. */
+async function heardAhead() {
+  const stood = await stage();
+  const { store, log, clock, writer, epoch } = stood;
+  await writer.tell({ type: 'claimed', epoch, runner: 'r' });
+  const start = { kind: 'agent', agent: 'echo', title: 't', once: false, slot: 'held' } as const;
+  await store.execute('s2', { type: 'start', sessionId: 's2', ...start, at: 1_000, actor: 'program:s1' });
+  const lease = await log.acquireLease({ name: 'l2', owner: 'r', ttlMs: 10_000 });
+  const childEpoch = lease.kind === 'acquired' ? lease.epoch : 0;
+  const fence = { lease: 'l2', epoch: childEpoch };
+  const tenure = new Tenure({ session: 's2', runner: 'r', fence, clock, report: () => {} });
+  const child = new OwnerWriter({ store, clock, tenure, log });
+  await child.begin();
+  const speaker = { epoch: childEpoch, incarnation: 1 };
+  await child.tell({ type: 'claimed', epoch: childEpoch, runner: 'r' });
+  await child.tell({ type: 'agent-ready', ...speaker, capabilities: [] });
+  store.ahead.listen('s2', ({ secured }) => {
+    writer.heardAhead('s2', secured);
+    return true;
+  });
+  const data = JSON.stringify({ type: 'message', request: 'q', message: { type: 'question', question: 'Go on?' } });
+  const event: SuspendEvent = {
+    type: 'waitForInput',
+    requestId: 'q',
+    prompt: textContent('Go on?', 'model'),
+    inputType: 'text',
+  };
+  const asked = { type: 'request-opened', ...speaker, requestId: 'q', event } as const;
+  await child.tellAhead(asked, { data, place: child.keep({ type: 'message', data }) });
+  const answer = async (): Promise<unknown> =>
+    await writer.writeAndFollow([{ type: 'turnComplete' }], {
+      session: 's2',
+      command: () => ({ type: 'answer', requestId: 'q', response: 'yes', at: 3_000, actor: 'program:s1' }),
+    });
+  const recorded = async (session: string): Promise<string[]> => {
+    const { entries } = await log.read({ session, stream: 'domain', after: 0, limit: 100 });
+    return entries.map(typeOf).filter((type) => type.startsWith('request-'));
+  };
+  return { ...stood, child, childTenure: tenure, answer, recorded };
+}
+
+describe('what was heard ahead', () => {
+  test('goes with what follows from it, once, however the store fails', async () => {
+    for (const fault of [undefined, 'before', 'after'] as const) {
+      const { answer, recorded, faults, wait, log, types } = await heardAhead();
+      expect(await recorded('s2')).toEqual([]);
+      if (fault !== undefined) faults.push(fault);
+      await wait(answer());
+      expect(await recorded('s2')).toEqual(['request-opened', 'request-answered']);
+      expect(await log.head('s2', 'journal')).toBe(1);
+      expect((await types()).filter((type) => type === 'turnComplete')).toHaveLength(1);
+    }
+  });
+
+  test('is written before what follows from it where somebody else decides in its session', async () => {
+    const { answer, recorded, wait, log } = await heardAhead();
+    const other = new SessionStore(log);
+    await other.execute('s2', { type: 'describe', title: 'Other', at: 2_000, actor: 'user' });
+    await wait(answer());
+    expect(await recorded('s2')).toEqual(['request-opened', 'request-answered']);
+    expect(await log.head('s2', 'journal')).toBe(1);
+  });
+
+  test('is on record before anything else of whoever heard it is', async () => {
+    const { writer, recorded } = await heardAhead();
+    await writer.show([{ type: 'turnComplete' }]);
+    expect(await recorded('s2')).toEqual(['request-opened']);
+  });
+
+  test('is on record in a moment, whatever the program does', async () => {
+    const { clock, recorded } = await heardAhead();
+    clock.pass(1_000);
+    await expect.poll(() => recorded('s2')).toEqual(['request-opened']);
+  });
+
+  test('and never will be on record is not heard: the next owner goes on without it', async () => {
+    const { answer, types, tenure, childTenure, recorded } = await heardAhead();
+    const before = await types();
+    childTenure.end('lost');
+    expect(await answer()).toBeUndefined();
+    expect([tenure.isOver, tenure.how]).toEqual([true, 'lost']);
+    expect(await types()).toEqual(before);
+    expect(await recorded('s2')).toEqual([]);
+  });
+});
+
 describe('an owner writes', () => {
   test('what nobody waits for goes with the next decision, or by itself in a moment', async () => {
     const first = await answered();

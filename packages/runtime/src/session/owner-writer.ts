@@ -7,11 +7,13 @@ import type { WorkerPlace } from '../worker.ts';
 import type { CommandFollowing } from './command-following.ts';
 import { heardDocument, heardOut } from './kept-agents.ts';
 import { OpenCalls, recallOpenCalls } from './open-calls.ts';
+import { readJournalEntry } from './read-journal-entry.ts';
 import type { Fence } from './session-append.ts';
-import type { ExecuteOptions, Heads, MakeCommand } from './session-decision.ts';
+import type { ExecuteOptions, Heads, MakeCommand, Owed } from './session-decision.ts';
 import type { Executed, Following, SessionStore } from './session-store.ts';
 import { pause } from './store-patience.ts';
 import type { Tenure } from './tenure.ts';
+import type { KeptLine, WordAhead } from './words-ahead.ts';
 
 /** So long a fact may wait for something else to be decided, with which it is written. */
 const owedMs = 5;
@@ -53,7 +55,11 @@ export class OwnerWriter {
   #calls = new OpenCalls();
   #incarnation = 0;
   /** Facts that go with the next decision. */
-  readonly #owed: MakeCommand[] = [];
+  readonly #owed: Owed[] = [];
+  /** The journal with all that is kept for it. */
+  #journalHead = 0;
+  /** By session: what was heard of it ahead. It must be on record before anything is that may follow from it. */
+  readonly #heardAhead = new Map<string, WordAhead['secured']>();
 
   constructor(options: OwnerWriterOptions) {
     this.#options = options;
@@ -65,6 +71,7 @@ export class OwnerWriter {
       events: await this.#head('events'),
       journal: await this.#head('journal'),
     }));
+    this.#journalHead = this.#before.journal;
     const { log, store, tenure, stands, commands } = this.#options;
     const { session, fence, runner } = tenure;
     const state = await this.patiently(() => store.state(session));
@@ -102,22 +109,49 @@ export class OwnerWriter {
    * by itself in a moment. Whoever owns the session after a crash finds it out by itself, or settles it.
    */
   tellSoon(report: Report): void {
-    const { tenure, clock } = this.#options;
+    if (!this.#options.tenure.isOver) this.#owe(report, { journal: [], documents: [] });
+  }
+
+  /**
+   * As `tell`, of what a program of this process has to answer, whose line in the journal was kept last: where the program
+   * takes it now, it goes with the answer, or is written in a moment.
+   */
+  async tellAhead(report: Report, line: KeptLine, heard?: Heard): Promise<void> {
+    const { store, tenure } = this.#options;
     if (tenure.isOver) return;
+    const fact = this.#owe(report, { journal: this.#kept.splice(0), documents: this.#documents(heard) });
+    const secured = async (): Promise<boolean> => {
+      await tenure.guard(this.#pay(fact));
+      return !this.#owed.includes(fact);
+    };
+    const { place } = line;
+    // It is shown at the latest in a moment, and where nobody takes it now, now.
+    if (!store.ahead.say(tenure.session, { entry: readJournalEntry(line.data), place, secured })) await this.#pay(fact);
+  }
+
+  #owe(report: Report, written: Pick<Owed, 'journal' | 'documents'>): Owed {
+    const { tenure, clock } = this.#options;
     const asked = this.#asked(`runner:${tenure.runner}`, this.#calls);
-    const fact: MakeCommand = (state) => {
+    const make: MakeCommand = (state) => {
       const calls = this.#calls.copy();
       return { ...asked, openCalls: calls.list, ...withOneResultEach(report, calls, state?.turn.number ?? 0) };
     };
-    if (this.#owed.push(fact) > 1) return;
+    const fact = { make, ...written };
+    if (this.#owed.push(fact) > 1) return fact;
     void pause(clock, owedMs).then(async () => {
       // A younger one has a moment of its own.
-      if (this.#owed[0] === fact) await tenure.guard(this.#pay());
+      if (this.#owed[0] === fact) await tenure.guard(this.#pay(fact));
     });
+    return fact;
   }
 
-  async #pay(): Promise<void> {
-    if (this.#owed.length > 0) await this.#decide(undefined);
+  async #pay(fact = this.#owed[0]): Promise<void> {
+    if (fact !== undefined && this.#owed.includes(fact)) await this.#decide(undefined);
+  }
+
+  /** What was heard of another session before it is on record: nothing that may follow from it is written before it. */
+  heardAhead(session: string, secured: WordAhead['secured']): void {
+    this.#heardAhead.set(session, secured);
   }
 
   /** From now on what is heard is of this process. */
@@ -145,10 +179,11 @@ export class OwnerWriter {
     return this.#calls.has(callId);
   }
 
-  /** Goes to the journal in the same commit as what is told or shown next, and the document with it. */
-  keep(entry: NewEntry, document?: DocumentWrite): void {
+  /** Goes to the journal in the same commit as what is told or shown next, and the document with it. Gives its position. */
+  keep(entry: NewEntry, document?: DocumentWrite): number {
     this.#kept.push(entry);
     if (document !== undefined) this.#keptDocuments.push(document);
+    return ++this.#journalHead;
   }
 
   /** Events that need no decision. */
@@ -169,25 +204,33 @@ export class OwnerWriter {
   /** As `write`, and what follows from it in another session; undefined when this one is no longer ours. */
   async writeAndFollow(events: readonly WorkEvent[], following: Following): Promise<Executed | undefined> {
     const { store, tenure } = this.#options;
+    const { session } = following;
     let executed: Executed | undefined;
-    await this.#writing(events, undefined, async ({ shown, options, again }) => {
+    const write = async ({ shown, options, again }: Writing): Promise<Heads | undefined> => {
       if (!again) {
-        const written = await store.showAndFollow(tenure.session, { ...options, shown }, following);
-        executed = written?.executed;
-        return written?.heads;
+        const joined = this.#heardAhead.has(session);
+        const written = await store.showAndFollow(tenure.session, { ...options, shown }, { ...following, joined });
+        if (written !== 'unjoined') {
+          executed = written?.executed;
+          return written?.heads;
+        }
       }
+      if (!(await this.#areSecured())) return undefined;
       // One of both may be there, or neither: what follows is known as a repeat, where it is.
       const heads = await store.show(tenure.session, shown, { ...options, after: this.#before });
-      if (heads !== undefined) executed = await store.execute(following.session, following.command(heads.events));
+      if (heads !== undefined) executed = await store.execute(session, following.command(heads.events));
       return heads;
-    });
+    };
+    await this.#writing(events, undefined, write, session);
     return executed;
   }
 
+  /** `joins`: what was heard ahead of this session goes with it. */
   async #writing(
     events: readonly WorkEvent[],
     heard: Heard | undefined,
     write: (writing: Writing) => Promise<Heads | undefined>,
+    joins?: string,
   ): Promise<number | undefined> {
     // What was owed comes before what is shown.
     if (this.#owed.length > 0) void this.#options.tenure.guard(this.#pay());
@@ -207,7 +250,7 @@ export class OwnerWriter {
           journal: Math.max(written.journal, this.#before.journal),
         };
       return written?.events;
-    });
+    }, joins);
   }
 
   async #head(stream: StreamName): Promise<number> {
@@ -252,10 +295,24 @@ export class OwnerWriter {
     });
   }
 
-  async #inOrder<T>(work: () => Promise<T>): Promise<T | undefined> {
-    const run = this.#last.then(async () => (this.#options.tenure.isOver ? undefined : await work()));
+  async #inOrder<T>(work: () => Promise<T>, joins?: string): Promise<T | undefined> {
+    const { tenure } = this.#options;
+    const run = this.#last.then(async () => {
+      if (this.#heardAhead.size > 0 && !(await this.#areSecured(joins))) tenure.end('lost');
+      return tenure.isOver ? undefined : await work();
+    });
     this.#last = run.catch(() => undefined);
     return await run;
+  }
+
+  /** What was heard ahead is on record. Where one never will be, whoever owns the session next has not heard it. */
+  async #areSecured(except?: string): Promise<boolean> {
+    for (const [session, secured] of this.#heardAhead) {
+      if (session === except) continue;
+      if (!(await secured())) return false;
+      if (this.#heardAhead.get(session) === secured) this.#heardAhead.delete(session);
+    }
+    return true;
   }
 
   #asked(actor: string, calls: OpenCalls): Asked {

@@ -17,11 +17,18 @@ export type OwnerHere = {
   /** What a turn that a wish ends has to close. */
   readonly openCalls: () => readonly OpenCall[];
   /** Facts that it had no need to tell at once: they go before whatever is decided next, in the same commit. */
-  readonly owed: MakeCommand[];
+  readonly owed: Owed[];
   /** Told of each durable decision of this process before anybody else; the head of the commands is after its own. */
   readonly decided: (decision: Decision, head: number | undefined) => void;
   /** The store has less of the session than the owner knows. */
   readonly lost: () => void;
+};
+
+/** A fact, and what is written with it. */
+export type Owed = {
+  readonly make: MakeCommand;
+  readonly journal: readonly NewEntry[];
+  readonly documents: readonly DocumentWrite[];
 };
 
 export type MakeCommand = (state: SessionState | undefined) => SessionCommand;
@@ -84,8 +91,8 @@ export function makeDecision(
   const owed = [...(speaker?.owed ?? [])];
   const decisions: Decision[] = [];
   let { state } = known;
-  for (const fact of owed) {
-    const decided = decide(state, fact(state));
+  for (const { make } of owed) {
+    const decided = decide(state, make(state));
     assert(decided.ok, 'the domain refuses no report');
     ({ state } = decided.value);
     decisions.push(decided.value);
@@ -100,7 +107,9 @@ export function makeDecision(
   }
   const decision = decisions.at(-1) ?? nothingOf(state);
   const written = decisions.filter((one) => !isEmpty(one));
-  const { documents = [], journal = [], events = [] } = options;
+  const { events = [] } = options;
+  const documents = [...owed.flatMap((fact) => fact.documents), ...(options.documents ?? [])];
+  const journal = [...owed.flatMap((fact) => fact.journal), ...(options.journal ?? [])];
   const fence = options.fence ?? owner?.fence;
   const before = { state: known.state, position };
   const append = toAppend(id, { before, decisions: written, fence, documents, journal, events });

@@ -13,6 +13,7 @@ import {
   type OwnerHere,
   type Tries,
 } from './session-decision.ts';
+import { WordsAhead } from './words-ahead.ts';
 
 /** Conflicts in a row before we say that the store is not getting anywhere; each one means that somebody else did. */
 const conflictsMax = 100;
@@ -24,7 +25,12 @@ type Fenced = { readonly kind: 'fenced' };
 export type Executed = Result<Decision, Refusal | Fenced>;
 
 /** What follows in another session from what is shown in one; `seq` is where that stands. */
-export type Following = { readonly session: string; readonly command: (seq: number) => SessionCommand };
+export type Following = {
+  readonly session: string;
+  readonly command: (seq: number) => SessionCommand;
+  /** Both or neither, in one commit. */
+  readonly joined?: boolean;
+};
 
 /** An append of which no answer came: the store was lost meanwhile, and has perhaps written it. */
 type Unheard = { readonly tries: Tries; readonly made: Made };
@@ -49,9 +55,12 @@ export class SessionStore {
   readonly #listeners: ((session: string, decision: Decision) => void)[] = [];
   readonly #owners = new Map<string, OwnerHere>();
   readonly #watchers = new Map<string, Set<() => void>>();
+  /** What agents say to programs of this process, a moment before it is on record. */
+  readonly ahead: WordsAhead;
 
   constructor(log: EventLog) {
     this.#log = log;
+    this.ahead = new WordsAhead(log.joins);
     log.onRewind(() => this.#cache.clear());
   }
 
@@ -105,24 +114,26 @@ export class SessionStore {
    * when fenced off.
    */
   async show(id: string, shown: Shown, options: ShowOptions): Promise<Heads | undefined> {
-    return await this.#show(id, shown, options);
+    const heads = await this.#show(id, shown, options);
+    assert(heads !== 'unjoined', 'nothing was to follow');
+    return heads;
   }
 
   async #show(
     id: string,
     shown: Shown,
-    { at, fence, after, documents = [], next }: ShowOptions & Pick<Append, 'next'>,
-  ): Promise<(Heads & { readonly next?: Appended }) | undefined> {
+    { at, fence, after, documents = [], ...follows }: ShowOptions & Pick<Append, 'next' | 'joined'>,
+  ): Promise<(Heads & { readonly next?: Appended }) | 'unjoined' | undefined> {
     const entries = shown.events.map((event) => eventEntry(event, at));
     const streams = [...appendTo('events', entries), ...appendTo('journal', shown.journal)];
     const [first] = streams;
     if (first === undefined) return after ?? { events: 0, journal: 0 };
     // All of it was appended in one piece or not at all: the first of them tells.
     if (after !== undefined && (await this.#holds(id, first, after[first.stream]))) return after;
-    const append = { session: id, fence, streams, documents };
-    const appended = await this.#log.append(next === undefined ? append : { ...append, next });
+    const appended = await this.#log.append({ session: id, fence, streams, documents, ...follows });
     assert(appended.kind !== 'conflict', 'an append without an expected position cannot conflict');
     if (appended.kind === 'fenced') return undefined;
+    if (appended.kind === 'unjoined') return 'unjoined';
     const { events = 0, journal = 0 } = appended.positions;
     return { events, journal, ...(appended.next === undefined ? {} : { next: appended.next }) };
   }
@@ -144,14 +155,15 @@ export class SessionStore {
 
   /**
    * As `show`, and what follows from it in another session: in one commit where the store can do that and nobody was
-   * quicker there, else in one after the other. What follows is tried again whenever the store is away.
+   * quicker there, else in one after the other; where it must be one commit and cannot, nothing is written. What follows
+   * is tried again whenever the store is away.
    */
   async showAndFollow(
     id: string,
     { shown, ...options }: ShowOptions & { readonly shown: Shown },
     following: Following,
-  ): Promise<{ readonly heads: Heads; readonly executed: Executed } | undefined> {
-    const { session } = following;
+  ): Promise<{ readonly heads: Heads; readonly executed: Executed } | 'unjoined' | undefined> {
+    const { session, joined = false } = following;
     const cached = this.#cached(session);
     const run = cached.busy.then(async () => {
       if (cached.unheard !== undefined) await this.#findOut(session, cached, cached.unheard);
@@ -160,13 +172,17 @@ export class SessionStore {
       let seq = 0;
       const heads = await this.#show(id, shown, {
         ...options,
+        ...(joined ? { joined } : {}),
         next: ({ events = 0 }) => {
           seq = events;
           made = makeDecision({ id: session, ...cached }, this.#owners.get(session), following.command(events), {});
-          return made.ok && made.value.decisions.length > 0 ? made.value.append : undefined;
+          if (!made.ok || made.value.decisions.length === 0) return undefined;
+          cached.unheard = { tries: { since: { events: 0, journal: 0 } }, made: made.value };
+          return made.value.append;
         },
       });
-      if (heads === undefined) return undefined;
+      cached.unheard = undefined;
+      if (heads === undefined || heads === 'unjoined') return heads;
       const { next } = heads;
       if (next?.kind === 'appended' && made?.ok === true) {
         this.#written(session, cached, made.value, next.positions);
@@ -197,7 +213,7 @@ export class SessionStore {
       if (isBack && options.fence !== undefined) return err({ kind: 'fenced' });
       const asked = await this.#withOpenCalls(id, cached.state, command);
       const made = makeDecision({ id, ...cached }, this.#owners.get(id), asked, options);
-      if (!made.ok || (made.value.decisions.length === 0 && (options.journal ?? []).length === 0)) {
+      if (!made.ok || isNothing(made.value.append)) {
         const decided = made.ok ? ok(made.value.decision) : made;
         if (fresh) return decided;
         // A refusal, and nothing to do, may be about a state that is over.
@@ -229,6 +245,7 @@ export class SessionStore {
     if (tries !== undefined) cached.unheard = { tries, made };
     const appended = await this.#log.append(made.append);
     cached.unheard = undefined;
+    assert(appended.kind !== 'unjoined', 'nothing was to follow');
     if (appended.kind === 'appended') this.#written(id, cached, made, appended.positions);
     return appended.kind;
   }
@@ -325,6 +342,10 @@ type ShowOptions = Pick<ExecuteOptions, 'documents'> & {
   readonly fence: Fence;
   readonly after?: Heads;
 };
+
+function isNothing({ streams }: Append): boolean {
+  return streams.every(({ entries }) => entries.length === 0);
+}
 
 /** Who ends a program that nobody owns closes what its last owner had shown as open. */
 function endsLeft(state: SessionState | undefined, asked: SessionCommand): boolean {

@@ -3,6 +3,7 @@ import type { Clock } from '../ports.ts';
 import type { WorkerOutput } from '../worker.ts';
 import type { OwnerWriter } from './owner-writer.ts';
 import { pause } from './store-patience.ts';
+import type { KeptLine } from './words-ahead.ts';
 
 type Distribute<T> = T extends unknown ? Omit<T, 'by'> : never;
 /** Before it is known which message its turn began with. */
@@ -30,8 +31,8 @@ export class WorkerJournal {
   }
 
   /** It is on record with what follows from it; `requestId` where it asks. */
-  said(output: WorkerOutput, requestId: string | undefined): void {
-    this.#keep(this.#entry(output, requestId));
+  said(output: WorkerOutput, requestId: string | undefined): KeptLine | undefined {
+    return this.#keep(this.#entry(output, requestId));
   }
 
   /** How its process ended; on record when the worker says that it is gone. */
@@ -51,10 +52,11 @@ export class WorkerJournal {
     });
   }
 
-  #keep(entry: Said | undefined): void {
-    if (entry === undefined) return;
+  #keep(entry: Said | undefined): KeptLine | undefined {
+    if (entry === undefined) return undefined;
     const by = this.promptedBy === undefined ? {} : { by: this.promptedBy };
-    this.#writer.keep({ type: entry.type, data: JSON.stringify({ ...entry, ...by }) });
+    const data = JSON.stringify({ ...entry, ...by });
+    return { data, place: this.#writer.keep({ type: entry.type, data }) };
   }
 
   /** What the journal has of what a worker said; undefined for what is told otherwise. */

@@ -1,0 +1,20 @@
+import type { ChildSessions } from './child-sessions.ts';
+
+/** Of a session that a program opens to call an agent. */
+export type ChildAgentOptions = {
+  readonly children: ChildSessions;
+  readonly id: string;
+  readonly agent: string;
+  /** Who answers for it before people do. */
+  readonly supervisor?: string | undefined;
+  /** Whether somebody beside the program may answer what the agent asks. */
+  readonly peopleAnswer: boolean;
+  /** It waits for a place in the pool. */
+  readonly onQueued: () => void;
+  /** It only waits for answers now, or no more. */
+  readonly onWaits: () => void;
+  /** The program itself waits for people, with what its agents asked of it perhaps. */
+  readonly programAsks: () => boolean;
+  /** Everything that the program has said so far is on record. */
+  readonly written: () => Promise<void>;
+};
