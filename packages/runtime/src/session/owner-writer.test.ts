@@ -114,7 +114,11 @@ async function heardAhead() {
     inputType: 'text',
   };
   const asked = { type: 'request-opened', ...speaker, requestId: 'q', event } as const;
-  await child.tellAhead(asked, { data, place: child.keep({ type: 'message', data }) });
+  const ask = async (requestId: string): Promise<void> => {
+    const question = { ...asked, requestId, event: { ...event, requestId } };
+    await child.tellAhead(question, { data, place: child.keep({ type: 'message', data }) });
+  };
+  await ask('q');
   const answer = async (): Promise<unknown> =>
     await writer.writeAndFollow([{ type: 'turnComplete' }], {
       session: 's2',
@@ -124,7 +128,7 @@ async function heardAhead() {
     const { entries } = await log.read({ session, stream: 'domain', after: 0, limit: 100 });
     return entries.map(typeOf).filter((type) => type.startsWith('request-'));
   };
-  return { ...stood, child, childTenure: tenure, answer, recorded };
+  return { ...stood, ask, childTenure: tenure, answer, recorded };
 }
 
 describe('what was heard ahead', () => {
@@ -159,6 +163,15 @@ describe('what was heard ahead', () => {
     const { clock, recorded } = await heardAhead();
     clock.pass(1_000);
     await expect.poll(() => recorded('s2')).toEqual(['request-opened']);
+  });
+
+  test('is on record at the latest with the sixteenth', async () => {
+    const { ask, recorded, log } = await heardAhead();
+    for (let n = 2; n <= 15; n++) await ask(`q${n}`);
+    expect(await recorded('s2')).toEqual([]);
+    await ask('q16');
+    expect(await recorded('s2')).toHaveLength(16);
+    expect(await log.head('s2', 'journal')).toBe(16);
   });
 
   test('and never will be on record is not heard: the next owner goes on without it', async () => {

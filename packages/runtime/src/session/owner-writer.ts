@@ -17,6 +17,8 @@ import type { KeptLine, WordAhead } from './words-ahead.ts';
 
 /** So long a fact may wait for something else to be decided, with which it is written. */
 const owedMs = 5;
+/** So many questions are heard ahead; an agent that asks on and on is waited for. */
+const aheadMax = 16;
 
 /** How far an agent that a keeper holds, or a program, is on record with what is written; `all` when it has ended. */
 type Heard = WorkerPlace | 'all';
@@ -125,8 +127,8 @@ export class OwnerWriter {
       return !this.#owed.includes(fact);
     };
     const { place } = line;
-    // It is shown at the latest in a moment, and where nobody takes it now, now.
-    if (!store.ahead.say(tenure.session, { entry: readJournalEntry(line.data), place, secured })) await this.#pay(fact);
+    const isTaken = store.ahead.say(tenure.session, { entry: readJournalEntry(line.data), place, secured });
+    if (!isTaken || this.#owed.length >= aheadMax) await this.#pay(fact);
   }
 
   #owe(report: Report, written: Pick<Owed, 'journal' | 'documents'>): Owed {
