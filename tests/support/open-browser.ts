@@ -11,6 +11,9 @@ const actionTimeoutMs = 20_000;
 /** A page that crashes or a tab that closes must not take the browser along, and the page's own rules must hold. */
 const unwanted = ['--single-process', '--no-zygote', '--disable-web-security', '--allow-running-insecure-content'];
 
+// Without a graphics card its work is computed, and the page needs none of it: it draws in two dimensions only.
+chromium.setGraphicsMode = false;
+
 /** Where pictures of the page are left for people to look at. */
 export const pictures = join(tmpdir(), 'concerto-pictures');
 
