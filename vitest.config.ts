@@ -7,18 +7,14 @@ import { SecondTries } from './tools/second-tries.ts';
 
 const source = ['@concerto/source'];
 
-/** Rooms whose tests start no process and leave nothing behind in theirs: their files share one, which loads each module once. */
-const pure = 'base,client,ir,language,language-server,log,protocol,rules,runtime,session,signals,vm,wires';
+type Project = { include: string[]; retry?: number; isolate?: boolean };
 
-type Project = { include: string[]; exclude?: string[]; retry?: number; isolate?: boolean };
-
-function project(name: string, { exclude: others = [], ...test }: Project) {
+function project(name: string, test: Project) {
   // Tests with the real agent programs are `npm run test:agents`, which installs these.
   const exclude = [
     '**/node_modules/**',
     '**/dist/**',
     ...(process.env.CONCERTO_TEST_CLAUDE ? [] : ['tests/agents/**']),
-    ...others,
   ];
   return { extends: true as const, test: { name, exclude, ...test } };
 }
@@ -29,17 +25,15 @@ export default defineConfig({
   ssr: { resolve: { conditions: [...source, 'module', 'node', 'import', 'default'], externalConditions: source } },
   test: {
     projects: [
-      project('pure', { include: [`packages/{${pure}}/**/*.test.ts`], isolate: false }),
-      project('rooms', {
-        include: ['{packages,apps,middleware,tools,examples}/**/*.test.{ts,tsx}'],
-        exclude: [`packages/{${pure}}/**`],
-      }),
+      // They leave nothing behind in their process: files share one, which loads each module once.
+      project('rooms', { include: ['{packages,apps,middleware,tools,examples}/**/*.test.{ts,tsx}'], isolate: false }),
       // Several processes on a busy machine: a second try is allowed, told of, and counted (`second-tries.ts`).
       project('whole', { include: ['tests/**/*.test.ts'], retry: 1 }),
     ],
     reporters: ['default', new SecondTries()],
     // Tokens and trust of tests are not those of whoever runs them.
     env: { XDG_STATE_HOME: mkdtempSync(join(tmpdir(), 'concerto-state-')) },
+    unstubEnvs: true,
     testTimeout: 30_000,
     hookTimeout: 60_000,
     // Two more than the cores that we count on: whole stories wait for others most of the time.

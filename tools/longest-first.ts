@@ -23,6 +23,6 @@ export class LongestFirst extends BaseSequencer {
 function rank({ moduleId, project }: TestSpecification): number {
   const at = long.findIndex((name) => moduleId.endsWith(`/e2e/${name}.test.ts`));
   if (at >= 0) return at;
-  const projects = ['whole', 'rooms', 'pure'];
+  const projects = ['whole', 'rooms'];
   return long.length + projects.indexOf(project.name);
 }

@@ -3,7 +3,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describeProcess, endOrphan, type ProcessIdentity, startAgent } from '@concerto/agents';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { kindOf, rawOf, reader, start } from './start.ts';
 
 /** Waits for an event of the world that has no promise of its own. */
@@ -54,8 +54,8 @@ describe('starting', () => {
   });
 
   test('gives the agent its arguments as they are, its directory, and no variable of ours but those it needs', async () => {
-    process.env.CONCERTO_TOKEN = 'ours';
-    process.env.REFERENCED = 'theirs';
+    vi.stubEnv('CONCERTO_TOKEN', 'ours');
+    vi.stubEnv('REFERENCED', 'theirs');
     const folder = await mkdtemp(join(tmpdir(), 'agents-'));
     const args = ['a b', '$HOME', '; rm -rf x', '*'];
     const agent = await start('shows-environment', {

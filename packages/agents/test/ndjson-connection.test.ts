@@ -1,5 +1,5 @@
 import type { AgentOutput, AgentPrompt } from '@concerto/agents';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { brief, kindOf, rawOf, reader, start } from './start.ts';
 
 describe('a conversation', () => {
@@ -252,7 +252,7 @@ describe('floods', () => {
   });
 
   test('stderr is drained, its end is kept, and what came by reference is struck out', async () => {
-    process.env.TEST_SECRET = 'sesame-open';
+    vi.stubEnv('TEST_SECRET', 'sesame-open');
     const agent = await start('floods-stderr', { env: { API_KEY: '${TEST_SECRET}' } });
     const items = await reader(agent).rest();
     expect(brief(items)).toEqual(['result: done', 'exit: 0']);

@@ -1,6 +1,6 @@
 import { agentLaunch } from '@concerto/agents';
 import { type Line, LineError } from '@concerto/protocol';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { rawOf, reader, start } from './start.ts';
 
 test('every line is heard as it came, whatever is made of it', async () => {
@@ -38,7 +38,7 @@ test('one that leaves nothing is told to leave nothing', async () => {
 });
 
 test('what a start is made of can be asked for without starting', async () => {
-  process.env.TEST_SECRET = 'sesame-open';
+  vi.stubEnv('TEST_SECRET', 'sesame-open');
   const launch = await agentLaunch({ name: 'it', command: 'sh', env: { KEY: '${TEST_SECRET}' } });
   expect(launch).toMatchObject({ workingDir: process.cwd(), secrets: ['sesame-open'] });
   expect(launch.program).toMatch(/\/sh$/);
