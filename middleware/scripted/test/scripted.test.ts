@@ -6,12 +6,10 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { builtinScripts, demoAgents, findScript, parseScript } from '@concerto/middleware-scripted';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { scriptedCommand } from '../../../tests/support/concerto-command.ts';
 
 type Message = { readonly type: string; readonly [field: string]: unknown };
 type Exit = { readonly code: number | null; readonly stderr: string };
-
-/** The program itself, without a script. */
-const program = (demoAgents()[0]?.args ?? []).slice(0, -1);
 
 type Running = {
   say(message: Message): void;
@@ -22,7 +20,11 @@ type Running = {
 };
 
 function run(...args: string[]): Running {
-  const child = spawn(process.execPath, [...program, ...args]);
+  return begin([...scriptedCommand, ...args]);
+}
+
+function begin(args: readonly string[]): Running {
+  const child = spawn(process.execPath, args);
   onTestFinished(() => void child.kill('SIGKILL'));
   const closed = once(child, 'close') as Promise<[number | null]>;
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
@@ -97,7 +99,8 @@ describe('the builtin scripts', () => {
   });
 
   test('echo answers with the prompt, again and again', async () => {
-    const agent = run('echo');
+    // As the catalog starts it.
+    const agent = begin(demoAgents().find(({ name }) => name === 'echo')?.args ?? []);
     for (const text of ['one', '{{prompt}}']) {
       agent.say({ type: 'prompt', text });
       expect(await agent.hear('result')).toEqual({ type: 'result', text });
