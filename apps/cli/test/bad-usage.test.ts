@@ -1,0 +1,46 @@
+import { describe, expect, test } from 'vitest';
+import { runCommandLine } from '../src/command-line.ts';
+
+/** Bad usage ends before anything is started, so it needs no process of its own. */
+async function refused(args: readonly string[]): Promise<{ code: number; err: string }> {
+  const commands = {
+    serve: { summary: '', load: () => import('../src/serve/serve-command.ts') },
+    runner: { summary: '', load: () => import('../src/serve/runner-command.ts') },
+    sessions: { summary: '', load: () => import('../src/sessions/sessions-command.ts') },
+  };
+  let err = '';
+  const terminal = {
+    out: (text: string) => expect.fail(`wrote ${text}`),
+    err: (text: string) => {
+      err += text;
+    },
+    version: () => '',
+  };
+  return { code: await runCommandLine(commands, args, terminal), err };
+}
+
+describe('bad usage: exit 2', () => {
+  test.each([
+    ['an unknown flag', ['serve', '--stor', 'x'], /--store/],
+    ['a flag without its value', ['serve', '--port'], /needs a value/],
+    ['an extra argument', ['serve', 'here'], /unexpected argument/],
+    ['a port that is none', ['serve', '--port', 'x'], /not a port/],
+    ['a port too high', ['serve', '--port', '70000'], /not a port/],
+    ['no token off loopback', ['serve', '--no-auth', '--host', '0.0.0.0', '--port', '0'], /loopback/],
+    ['an empty token', ['serve', '--token', '', '--port', '0'], /token/],
+    ['a store that is none', ['serve', '--store', 'postgres://x', '--port', '0', '--token', 't'], /store/i],
+    ['a runner without a store', ['runner'], /--store/],
+    ['a runner on a store of one process', ['runner', '--store', 'memory:'], /redis/],
+    ['sessions, but what?', ['sessions'], /SUBCOMMAND/],
+    ['an unknown subcommand', ['sessions', 'lst'], /ls/],
+    ['too few arguments', ['sessions', 'show'], /sessions show ID/],
+    ['too many arguments', ['sessions', 'show', 'a', 'b'], /sessions show ID/],
+    ['an unknown status', ['sessions', 'ls', '--status', 'nope'], /waitingForInput/],
+    ['a server that is none', ['sessions', 'ls', '--url', 'nonsense'], /not the URL of a server/],
+  ])('%s', async (_what, args, said) => {
+    const { code, err } = await refused(args);
+    expect(code).toBe(2);
+    expect(err).toMatch(/^error: /);
+    expect(err).toMatch(said);
+  });
+});
