@@ -7,6 +7,9 @@ import { SecondTries } from './tools/second-tries.ts';
 
 const source = ['@concerto/source'];
 
+/** Rooms, and what puts them together within one process: nothing is left behind in it. */
+const inRooms = ['{packages,apps,middleware,tools,examples}/**/*.test.{ts,tsx}', 'tests/{fuzz,simulation}/*.test.ts'];
+
 type Project = { include: string[]; retry?: number; isolate?: boolean };
 
 function project(name: string, test: Project) {
@@ -25,10 +28,10 @@ export default defineConfig({
   ssr: { resolve: { conditions: [...source, 'module', 'node', 'import', 'default'], externalConditions: source } },
   test: {
     projects: [
-      // They leave nothing behind in their process: files share one, which loads each module once.
-      project('rooms', { include: ['{packages,apps,middleware,tools,examples}/**/*.test.{ts,tsx}'], isolate: false }),
+      // Files share a process, which loads each module once.
+      project('rooms', { include: inRooms, isolate: false }),
       // Several processes on a busy machine: a second try is allowed, told of, and counted (`second-tries.ts`).
-      project('whole', { include: ['tests/**/*.test.ts'], retry: 1 }),
+      project('whole', { include: ['tests/{agents,e2e}/*.test.ts'], retry: 1 }),
     ],
     reporters: ['default', new SecondTries()],
     // Tokens and trust of tests are not those of whoever runs them.
