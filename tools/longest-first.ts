@@ -1,15 +1,27 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Files that take a minute or more; what begins last should not be one of them. */
+/** Files that take a minute or more, and those of rooms that take a third of one, however short they are; what begins last should not be one of them. */
 const long = [
-  'chaos-redis',
-  'chaos-sqlite',
-  'recovery',
-  'web-states',
-  'packages',
-  'program-recovery',
-  'two-runners',
-  'contract-lifecycle',
+  'e2e/chaos-redis',
+  'e2e/chaos-sqlite',
+  'e2e/outlive-server',
+  'e2e/recovery',
+  'e2e/web-states',
+  'e2e/packages',
+  'e2e/contract-cli',
+  'e2e/program-recovery',
+  'e2e/two-runners',
+  'e2e/contract-lifecycle',
+  'runtime/test/program-rest',
+  'cli/test/doctor-agents',
+  'runtime/test/hosted-programs',
+  'runtime/test/program-journal',
+  'runtime/test/session-faults',
+  'simulation/simulation',
+  'simulation/program-crashes',
+  'agents/test/tool-rules',
+  'models/test/mcp',
+  'server/test/durable-streams',
 ];
 
 /** Whole stories wait for other processes most of the time: they begin first, the long ones before the others, and what only computes fills the rest. */
@@ -21,8 +33,6 @@ export class LongestFirst extends BaseSequencer {
 }
 
 function rank({ moduleId, project }: TestSpecification): number {
-  const at = long.findIndex((name) => moduleId.endsWith(`/e2e/${name}.test.ts`));
-  if (at >= 0) return at;
-  const projects = ['whole', 'rooms'];
-  return long.length + projects.indexOf(project.name);
+  const at = long.findIndex((name) => moduleId.endsWith(`/${name}.test.ts`));
+  return (project.name === 'whole' ? 0 : long.length + 1) + (at < 0 ? long.length : at);
 }
