@@ -14,16 +14,12 @@ export function install() {
     .digest('hex');
   if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === lock) return;
   console.log('concerto: installing dependencies (first time, or the lock file changed) …');
-  // `npm ci` refuses a lock without the packages of other platforms, which some registries do not have; `npm install`
-  // takes the same versions from it.
-  if (npm('ci', 'ignore') !== 0 && npm('install', 'inherit', '--no-save') !== 0) {
+  // Not `npm ci`, which refuses our lock after seconds: it is without the packages of other platforms, which some
+  // registries do not have. The versions are the same.
+  const args = ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'];
+  if (spawnSync('npm', args, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] }).status !== 0) {
     console.error('concerto: npm install failed; see its message above. Node 20.19 or newer and npm are needed.');
     process.exit(1);
   }
   writeFileSync(stampFile, lock);
-}
-
-function npm(command, stderr, ...flags) {
-  const args = [command, ...flags, '--no-audit', '--no-fund', '--loglevel=error'];
-  return spawnSync('npm', args, { cwd: root, stdio: ['ignore', 'inherit', stderr] }).status;
 }
