@@ -1,6 +1,6 @@
 // `npm start`: from a fresh clone to a running server, with no other step.
-import { spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { build } from './build.mjs';
 import { install } from './install.mjs';
 import { root } from './root.mjs';
@@ -12,9 +12,8 @@ if (major < 20 || (major === 20 && minor < 19)) {
 }
 install();
 build();
-const server = spawn(process.execPath, [join(root, 'apps/cli/bin/concerto.js'), 'serve', ...process.argv.slice(2)], {
-  stdio: 'inherit',
-});
-// npm sends the signal to the whole group; without a handler this wrapper would die before the server has finished.
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => server.kill(signal));
-server.on('exit', (code, signal) => process.exit(code ?? (signal === null ? 1 : 0)));
+// In this process: one in between would hand on the Ctrl-C that the terminal gives to all of them anyway, and the server
+// takes a second one to mean that agents at work are to end too.
+const command = join(root, 'apps/cli/bin/concerto.js');
+process.argv.splice(1, 1, command, 'serve');
+await import(pathToFileURL(command).href);

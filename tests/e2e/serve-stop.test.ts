@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { apiOf } from '../support/api.ts';
+import { builtConcerto, root } from '../support/built-concerto.ts';
 import { concertoCommand } from '../support/concerto-command.ts';
 import { steps, writePuppets } from '../support/puppets.ts';
 import { type StartedServer, startServer } from '../support/start-server.ts';
@@ -78,3 +79,37 @@ test('a stop that hangs is left after its time, told what it waited for, and the
     await rm(folder, { recursive: true, force: true });
   }
 });
+
+test.runIf(process.env.CONCERTO_TEST_BUILT === '1')(
+  'one Ctrl-C ends `npm start`, which all of its processes hear, and lets an agent at work stay',
+  { timeout: 60_000 },
+  async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'concerto-ctrl-c-'));
+    const token = 'a-token-of-our-own';
+    await writePuppets(folder);
+    const store = ['--store', 'sqlite:store.db'];
+    const child = spawn(process.execPath, [join(root, 'tools/start.mjs'), '--port', '0', '--token', token, ...store], {
+      cwd: folder,
+      detached: true,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    let said = '';
+    child.stdout.on('data', (chunk: Buffer) => {
+      said += chunk.toString();
+    });
+    const gone = once(child, 'exit');
+    try {
+      await expect.poll(() => said, { timeout: 30_000 }).toContain('open http');
+      const api = apiOf({ url: /http:\S+:\d+/.exec(said)?.[0] ?? '', token });
+      const { id } = await api.start({ agent: 'puppet', prompt: steps({ hang: true }) });
+      await api.until(id, ({ type }) => type === 'functionCall');
+      process.kill(-(child.pid ?? 0), 'SIGINT');
+      await gone;
+      expect(said).toContain('1 agent stays at work');
+      expect((await builtConcerto(['stop', '--agents', ...store], folder)).stdout).toContain('1 agent ended');
+    } finally {
+      child.kill('SIGKILL');
+      await rm(folder, { recursive: true, force: true });
+    }
+  },
+);
