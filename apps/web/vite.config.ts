@@ -5,6 +5,11 @@ import { defaultClientConditions, defineConfig } from 'vite';
 export default defineConfig({
   plugins: [react()],
   resolve: { conditions: ['@concerto/source', ...defaultClientConditions] },
-  build: { target: 'es2022', cssTarget: ['chrome125', 'firefox128', 'safari18'] },
+  build: {
+    target: 'es2022',
+    cssTarget: ['chrome125', 'firefox128', 'safari18'],
+    // The page of a program brings the language and an editor, and is loaded only there: no reason to warn whoever starts.
+    chunkSizeWarningLimit: 800,
+  },
   server: { proxy: { '/api': 'http://127.0.0.1:4242' } },
 });
