@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import {
@@ -13,6 +14,7 @@ import {
 import { SessionStore } from '@concerto/runtime';
 import { defineCommand, parseArguments, UsageError } from './arguments.ts';
 import { defaultStore } from './serve/server-settings.ts';
+import { storeNamed } from './serve/store-here.ts';
 import { print, printJsonLine, tell } from './terminal/print.ts';
 
 export const spec = defineCommand({
@@ -30,7 +32,7 @@ export const spec = defineCommand({
     'check   reads everything and says what is damaged; exit 1 then. The server may run.',
     'copy    moves everything into an empty store; nothing may use FROM meanwhile. What arrived is read back and compared.',
     '',
-    `A store is sqlite:PATH, redis://HOST:PORT/DB or rediss://HOST:PORT/DB; default CONCERTO_STORE, or ${defaultStore}.`,
+    `A store is sqlite:PATH, redis://HOST:PORT/DB or rediss://HOST:PORT/DB; default ${defaultStore}, CONCERTO_STORE or the manifest's.`,
     'To go back to a backup, stop the server and put the file in the place of the store.',
   ].join('\n'),
 });
@@ -51,7 +53,7 @@ export async function run(argv: string[]): Promise<number> {
 }
 
 function ownStore(): string {
-  return process.env.CONCERTO_STORE ?? defaultStore;
+  return storeNamed({}) ?? defaultStore;
 }
 
 function needed(given: string | undefined, name: string): string {
@@ -86,6 +88,7 @@ async function check(url: string, json: boolean): Promise<number> {
 /** A server holds its SQLite store alone, so what is checked is a copy of this moment. */
 async function checkBackup(url: string) {
   const path = url.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, '');
+  if (!existsSync(path)) throw new Error(`there is no store at ${path}; name it, or go to the folder of the server`);
   const folder = await mkdtemp(join(dirname(resolve(path)), '.check-'));
   try {
     const copied = join(folder, 'store.db');

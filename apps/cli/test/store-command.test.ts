@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openEventLog } from '@concerto/log';
@@ -12,7 +12,16 @@ const folder = mkdtempSync(join(tmpdir(), 'concerto-store-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function concerto(...args: string[]) {
-  return spawnSync(process.execPath, [...concertoCommand, 'store', ...args], { encoding: 'utf8', timeout: 30_000 });
+  return concertoIn(undefined, ...args);
+}
+
+function concertoIn(cwd: string | undefined, ...args: string[]) {
+  const command = [...concertoCommand, 'store', ...args];
+  return spawnSync(process.execPath, command, {
+    encoding: 'utf8',
+    timeout: 30_000,
+    ...(cwd === undefined ? {} : { cwd }),
+  });
 }
 
 async function fill(url: string): Promise<void> {
@@ -127,5 +136,22 @@ describe('concerto store backup and check', () => {
       status: 1,
       stderr: expect.stringContaining('there is no store at'),
     });
+  });
+});
+
+describe('which store is meant', () => {
+  test('is the one that the manifest names, and none when the manifest cannot be read', async () => {
+    const project = join(folder, 'project');
+    mkdirSync(project);
+    expect(concertoIn(project, 'check')).toMatchObject({
+      status: 1,
+      stderr: expect.stringMatching(/there is no store at \S+; name it, or go to the folder of the server/),
+    });
+    const log = await openEventLog(`sqlite:${join(project, 'named.db')}`, { now: Date.now });
+    await log.close();
+    writeFileSync(join(project, 'Concerto.toml'), '[server]\nstore = "sqlite:named.db"\n');
+    expect(concertoIn(project, 'check')).toMatchObject({ status: 0, stdout: expect.stringContaining('no problem') });
+    writeFileSync(join(project, 'Concerto.toml'), '[server]\nstore = \n');
+    expect(concertoIn(project, 'check')).toMatchObject({ status: 1, stderr: expect.stringContaining('mend it') });
   });
 });

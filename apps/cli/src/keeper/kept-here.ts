@@ -2,8 +2,8 @@ import { groupMemory } from '@concerto/agents';
 import { KeeperClient, type ListedAgent } from '@concerto/keeper';
 import type { KeptAgentRow } from '@concerto/protocol';
 import { keeperFolder } from '../serve/keeper-of.ts';
-import { loadCatalog } from '../serve/load-catalog.ts';
-import { defaultStore, storeOf } from '../serve/server-settings.ts';
+import { defaultStore } from '../serve/server-settings.ts';
+import { storeNamed } from '../serve/store-here.ts';
 
 /** For commands that look for the keeper of a store. */
 export const keeperOptions = {
@@ -27,10 +27,7 @@ export function keeperHere(values: {
   readonly store: string | undefined;
   readonly config: string | undefined;
 }): KeeperClient | undefined {
-  const named = values.store ?? process.env.CONCERTO_STORE;
-  const settings =
-    named === undefined ? loadCatalog({ config: values.config, mock: false, runs: false })?.server : undefined;
-  const folder = keeperFolder(named ?? storeOf(values, settings) ?? defaultStore);
+  const folder = keeperFolder(storeNamed(values) ?? defaultStore);
   return folder === undefined ? undefined : new KeeperClient({ folder });
 }
 

@@ -3,9 +3,9 @@ import { openEventLog } from '@concerto/log';
 import { PersonName, Role, type TokenAdded, type TokenRow } from '@concerto/protocol';
 import { People } from '@concerto/server';
 import { defineCommand, parseArguments, UsageError } from '../arguments.ts';
-import { loadCatalog } from '../serve/load-catalog.ts';
 import { prepareOwnStore } from '../serve/own-store.ts';
-import { defaultStore, storeOf } from '../serve/server-settings.ts';
+import { defaultStore } from '../serve/server-settings.ts';
+import { storeNamed } from '../serve/store-here.ts';
 import { connect, connectionOptions, hasServer, hintFor } from '../sessions/connect.ts';
 import { print, printError, printJson, tell } from '../terminal/print.ts';
 import { table } from '../terminal/table.ts';
@@ -119,10 +119,7 @@ async function inStore(values: Values, act: (tokens: TokenKeeper) => Promise<voi
 }
 
 function storeMeant(values: Values): string {
-  const named = values.store ?? process.env.CONCERTO_STORE;
-  const settings =
-    named === undefined ? loadCatalog({ config: values.config, mock: false, runs: false })?.server : undefined;
-  const store = named ?? storeOf(values, settings);
+  const store = storeNamed(values);
   if (store === 'memory:')
     throw new UsageError('a store in memory has tokens only while its server runs; name that with --url');
   if (store === undefined) prepareOwnStore(process.cwd());
