@@ -179,6 +179,11 @@ describe('a person at the terminal, in the folder of a server', { timeout: withi
     }, withinMs);
   });
 
+  test('is told at once when there is nobody to watch', async () => {
+    const { code, stderr } = await builtConcerto(['watch', '--url', 'http://127.0.0.1:9'], folder);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('concerto serve') });
+  });
+
   test('has its shell complete commands, subcommands and options', async () => {
     const { stdout } = await builtConcerto(['completion', 'bash'], folder);
     const script = `${stdout}\nCOMP_WORDS=(concerto sessions at); COMP_CWORD=2; _concerto; echo "\${COMPREPLY[@]}"\nCOMP_WORDS=(concerto sessions attach at); COMP_CWORD=3; _concerto; echo "\${COMPREPLY[@]}"\nCOMP_WORDS=(concerto serve --st); COMP_CWORD=2; _concerto; echo "\${COMPREPLY[@]}"\nCOMP_WORDS=(concerto wat); COMP_CWORD=1; _concerto; echo "\${COMPREPLY[@]}"`;

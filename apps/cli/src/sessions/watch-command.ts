@@ -21,7 +21,7 @@ export const spec = defineCommand({
   options: connectionOptions,
   maxPositionals: 0,
   details: [
-    'On a terminal: `1 y` answers the question with the number 1 `/attach 1` goes there,',
+    'On a terminal: `1 y` answers the question with the number 1, `/attach 1` goes there,',
     '`q` or Ctrl-C leaves. Elsewhere each change is a line; with --json an event.',
   ].join('\n'),
 });
@@ -30,6 +30,8 @@ export async function run(argv: string[]): Promise<number> {
   const { values } = parseArguments(spec, argv);
   try {
     const client = connect(values);
+    // A watch waits for a server that went away; one that never was there, or lets nobody in, is said at once.
+    await client.pool();
     const isPerson = process.stdin.isTTY && process.stdout.isTTY && !values.json;
     return isPerson ? await watchHere(client) : await tellAll(client, values.json);
   } catch (cause) {
