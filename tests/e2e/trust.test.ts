@@ -157,6 +157,11 @@ describe('a folder that came from elsewhere', { timeout: withinMs }, () => {
       return await inTerminal(command, steps, { cwd: project, env: { HOME: home } });
     };
     expect(await asked('n\r')).toMatchObject({ code: 1, shown: expect.stringContaining('cat') });
+    // Ctrl-C is a no, on a line of its own.
+    expect(await asked('\u0003')).toMatchObject({
+      code: 1,
+      shown: expect.stringMatching(/\nerror: the folder is not/),
+    });
     expect(await asked('y\r')).toMatchObject({ code: 0, shown: expect.stringContaining('listening on') });
     expect((await run(['doctor', '--store', 'memory:', '--port', '0', '--no-prompt'])).err).not.toContain('trust');
   });

@@ -32,10 +32,14 @@ export type Configured = {
   /** Undefined without a manifest. */
   readonly server: ServerTable | undefined;
   readonly notify?: NotifyTable;
+  /** Programs that it starts beside agents: MCP servers, who is told elsewhere. */
+  readonly alsoStarts: readonly Started[];
   readonly retention: RetentionRules;
   /** Where sessions may work, the project first. */
   readonly folders: readonly string[];
 };
+
+type Started = { readonly command?: string | undefined; readonly args?: readonly string[] };
 
 const poolMaxDefault = 20;
 const foreignStartMs = 60_000;
@@ -60,6 +64,7 @@ export function loadCatalog(options: CatalogOptions): Configured | undefined {
       templates: [],
       programs: undefined,
       server: undefined,
+      alsoStarts: [],
       retention: {},
       folders: [resolve('.')],
     };
@@ -83,9 +88,17 @@ export function loadCatalog(options: CatalogOptions): Configured | undefined {
     programs: { folder, manifest: basename(file), entries: manifest.programs, compiler },
     server: { table: manifest.server, folder },
     notify: { table: manifest.notify, folder },
+    alsoStarts: [...serversOf(manifest), manifest.notify?.command ?? {}],
     retention: retentionOf(manifest.retention),
     folders: [folder, ...manifest.server.folders.map((path) => resolve(folder, path))],
   };
+}
+
+function serversOf({ mcp, assistants }: Manifest): readonly Started[] {
+  const own = Object.values(assistants).flatMap(({ tools }) =>
+    Array.isArray(tools) || Array.isArray(tools.servers) ? [] : Object.values(tools.servers),
+  );
+  return [...Object.values(mcp), ...own];
 }
 
 export function entriesOf(

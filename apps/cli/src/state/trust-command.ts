@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { defineCommand, parseArguments, UsageError } from '../arguments.ts';
 import { print } from '../terminal/print.ts';
@@ -17,7 +17,8 @@ export const spec = defineCommand({
 export async function run(argv: string[]): Promise<number> {
   const { values, positionals } = parseArguments(spec, argv);
   const folder = resolve(positionals[0] ?? '.');
-  if (!existsSync(folder)) throw new UsageError(`there is no folder ${folder}`);
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
+    throw new UsageError(`there is no folder ${folder}`);
   noteFacts(folder, { trusted: !values.forget, ...(values.forget ? { madeStore: false } : {}) });
   print(`${folder} is ${values.forget ? 'not trusted any more' : 'trusted'}`);
   return 0;

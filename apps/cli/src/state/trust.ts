@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline/promises';
 import { harmlessLine } from '@concerto/base';
 import { ownRoot } from '../own-place.ts';
 import { tell } from '../terminal/print.ts';
+import { cut, screenSize } from '../terminal/table.ts';
 import { noteFacts, projectFacts } from './project-state.ts';
 
 export type TrustQuestion = {
@@ -32,12 +33,19 @@ export async function ensureTrust({ folder, given, commands }: TrustQuestion): P
       `${folder} was cloned from elsewhere, and its Concerto.toml may start programs on this machine.\nRead it; then trust the folder once with \`concerto trust\`, or start with --trust.`,
     );
   }
-  const starts =
-    commands.length === 0 ? '' : `\nIt names: ${commands.slice(0, shownMax).map(harmlessLine).join(' · ')}`;
-  tell(`Concerto.toml in ${folder} can start programs on this machine, as you.${starts}\n`);
+  tell(`Concerto.toml in ${folder} can start programs on this machine, as you.${startsOf(commands)}\n`);
   if (!(await saysYes('Do you trust the files in this folder? [y/N] ')))
     throw new Error('the folder is not trusted, so nothing was started; `concerto trust` trusts it');
   noteFacts(folder, { trusted: true });
+}
+
+function startsOf(commands: readonly string[]): string {
+  if (commands.length === 0) return '';
+  const lines = commands
+    .slice(0, shownMax)
+    .map((command) => `\n  ${cut(harmlessLine(command), screenSize().columns - 4)}`);
+  const more = commands.length > shownMax ? `\n  and ${commands.length - shownMax} more` : '';
+  return ` It names:${lines.join('')}${more}`;
 }
 
 export function isTrusted(folder: string): boolean {
@@ -47,11 +55,15 @@ export function isTrusted(folder: string): boolean {
 async function saysYes(question: string): Promise<boolean> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   const closed = new Promise<string>((done) => {
-    terminal.once('close', () => done(''));
+    terminal.once('close', () => {
+      tell('\n'); // What comes next is no answer to the question.
+      done('');
+    });
   });
   try {
     return /^y(es)?$/i.test((await Promise.race([terminal.question(question), closed])).trim());
   } finally {
+    terminal.removeAllListeners('close');
     terminal.close();
   }
 }
