@@ -1,16 +1,16 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { harmless } from '@concerto/base';
 import { ClientError } from '@concerto/client';
-import { type Rule, type RuleRow, TriedRequest } from '@concerto/protocol';
+import { type Rule, type RuleRow, type RulesTried, TriedRequest } from '@concerto/protocol';
 import { defineCommand, parseArguments, UsageError } from '../arguments.ts';
-import { print, printError, printJson } from '../terminal/print.ts';
+import { print, printError, printJson, tell } from '../terminal/print.ts';
 import { table } from '../terminal/table.ts';
 import { connect, connectionOptions, hintFor } from './connect.ts';
 
 export const spec = defineCommand({
   name: 'rules',
   summary: 'Show what is answered without a person, or which rule decides a request.',
-  usage: '[try REQUEST.json --agent NAME]',
+  usage: '[ls | try REQUEST.json --agent NAME]',
   options: {
     ...connectionOptions,
     agent: { type: 'string', value: 'NAME', help: 'whose request it is, for `try`' },
@@ -18,10 +18,14 @@ export const spec = defineCommand({
   maxPositionals: 2,
 });
 
+/** Whom rules leave it to. */
+const whoElse = 'the session’s supervisor answers if it has one, else a person';
+
 export async function run(argv: string[]): Promise<number> {
   const { values, positionals } = parseArguments(spec, argv);
   const [verb, file] = positionals;
-  if (verb !== undefined && verb !== 'ls' && verb !== 'try') throw new UsageError(`there is no \`rules ${verb}\``);
+  if (verb !== undefined && verb !== 'ls' && verb !== 'try')
+    throw new UsageError(`there is no \`rules ${verb}\`; there are ls and try`);
   if (verb === 'try' && file === undefined) throw new UsageError('name the file with the request, or `-` for stdin');
   try {
     const client = connect(values);
@@ -31,17 +35,13 @@ export async function run(argv: string[]): Promise<number> {
       else showRules(rules);
       return 0;
     }
-    const tried = await client.tryRules(readRequest(file, values.agent));
+    const wanted = readRequest(file, values.agent);
+    const tried = await client.tryRules(wanted);
+    // An agent that a program names for itself is none of these, so it is no error.
+    if (!(await client.agents()).agents.some(({ name }) => name === wanted.agent))
+      tell(`nothing here is called ${JSON.stringify(wanted.agent)}; \`concerto sessions offers\` lists what is\n`);
     if (values.json) printJson(tried);
-    else {
-      print(
-        `${tried.decision}${tried.rule === undefined ? ' (no rule matches: a person is asked)' : ` by ${tried.rule}`}`,
-      );
-      if (tried.reason !== undefined) print(`reason: ${harmless(tried.reason)}`);
-      print(`risk: ${tried.risk}`);
-      if (tried.unparsed !== undefined) print(`no rule that leaves any freedom allows it: ${tried.unparsed}`);
-      for (const { rule, decision } of tried.others) print(`also matches: ${rule} (${harmless(decision)})`);
-    }
+    else showTried(tried);
     return 0;
   } catch (cause) {
     if (!(cause instanceof ClientError)) throw cause;
@@ -50,8 +50,17 @@ export async function run(argv: string[]): Promise<number> {
   }
 }
 
+function showTried({ decision, rule, reason, risk, unparsed, others }: RulesTried): void {
+  print(`${decision}${rule === undefined ? ` (no rule matches: ${whoElse})` : ` by ${rule}`}`);
+  if (reason !== undefined) print(`reason: ${harmless(reason)}`);
+  print(`risk: ${risk}`);
+  if (unparsed !== undefined) print(`no rule that leaves any freedom allows it: ${unparsed}`);
+  for (const other of others) print(`also matches: ${other.rule} (${harmless(other.decision)})`);
+}
+
 /** The request alone, or with the agent that asks. */
 function readRequest(file: string, agent: string | undefined): { agent: string; request: TriedRequest } {
+  if (file !== '-' && !existsSync(file)) throw new UsageError(`no such file: ${file}`);
   const json: unknown = parseJson(readFileSync(file === '-' ? 0 : file, 'utf8'), file);
   const parsed = TriedRequest.safeParse(json);
   if (!parsed.success)
@@ -72,7 +81,7 @@ function parseJson(text: string, file: string): unknown {
 }
 
 function showRules(rules: readonly RuleRow[]): void {
-  if (rules.length === 0) return print('no rules: a person answers everything');
+  if (rules.length === 0) return print(`no rules: ${whoElse}`);
   print(table(rules.map((rule) => [rule.id, rule.decide, conditions(rule), rule.warning ?? ''])));
 }
 

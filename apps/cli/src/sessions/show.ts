@@ -143,8 +143,13 @@ export function sessionDetail(session: Session): string {
     ...(session.budget === undefined ? [] : [['budget', budgetText(session.budget)] as const]),
   ];
   const texts = [
-    ...(waiting === undefined ? [] : [[`waits for ${waiting.for}`, waitingText(waiting)]]),
-    ...(error === undefined ? [] : [['error', `${error.code}: ${error.message}`]]),
+    // What is paused waits for a person to go on, which the text says.
+    ...(waiting === undefined
+      ? []
+      : [[waiting.for === 'pause' ? 'waits' : `waits for ${waiting.for}`, waitingText(waiting)]]),
+    ...(error === undefined
+      ? []
+      : [['error', error.message === session.reason ? error.code : `${error.code}: ${error.message}`]]),
     ...(result === undefined ? [] : [['result', resultText(result)]]),
   ];
   return [
