@@ -72,8 +72,11 @@ test('every call of the API says who may, and nobody else does', async () => {
     const nobody = (await app.call(place, init)).status;
     if ((nobody === 401) !== needs > 0) wrong.push(`${method} ${path} without a token: ${nobody}`);
     for (const [name, { as }] of Object.entries({ ...people, owner })) {
-      const { status } = await as(place, init);
+      const { status, headers } = await as(place, init);
       if ((status === 403) !== needs > ranks.indexOf(name)) wrong.push(`${method} ${path} as ${name}: ${status}`);
+      // Described, and nobody there who answers but the page.
+      const isPage = headers.get('content-type')?.startsWith('text/html') === true;
+      if (status === 405 || isPage) wrong.push(`${method} ${path} has no route`);
     }
   }
   expect(wrong).toEqual([]);
