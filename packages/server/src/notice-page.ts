@@ -9,7 +9,7 @@ type Notice = { readonly status: number; readonly html: string };
 
 const signIn =
   '<form method="get"><label>Token <input name="token" type="password" autocomplete="off" required></label> <button>Open</button></form>' +
-  '<p>The token is what <code>concerto token</code> prints in the folder of the server; the URL that <code>concerto serve</code> (or <code>npm start</code>) printed has it at its end.</p>';
+  '<p>The token is what <code>concerto token</code> prints in the folder of the server, and <code>concerto token --url</code> the whole address; the URL that <code>concerto serve</code> (or <code>npm start</code>) printed has it at its end.</p>';
 
 const notices = {
   'no-token': { status: 401, html: `<p>This page needs a token.</p>${signIn}` },

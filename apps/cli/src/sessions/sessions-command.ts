@@ -286,12 +286,18 @@ export const spec = defineCommand({
     request: { type: 'string', value: 'REQUEST', help: 'answer: this one; default the oldest' },
   },
   minPositionals: 1,
-  details: `An ID may be cut to its beginning; \`last\` is the session started last. TEXT may be - for standard input.\n\nsubcommands:\n${Object.entries(
-    verbs,
-  )
-    .map(([name, verb]) => `  ${`${name} ${verb.usage}`.padEnd(62)} ${verb.summary}`)
-    .join('\n')}`,
+  details: `An ID may be cut to its beginning; \`last\` is the session started last. TEXT may be - for standard input.\n\nsubcommands:\n${overview()}\n\n\`concerto sessions SUBCOMMAND --help\` shows its options.`,
 });
+
+/** A line each; the options are above, with whose they are. */
+function overview(): string {
+  const rows = Object.entries(verbs).map(([name, { usage, summary }]) => ({
+    call: `${name} ${usage.replaceAll(/ ?\[--[^\]]*\]/g, '')}`.trimEnd(),
+    summary,
+  }));
+  const width = Math.max(...rows.map(({ call }) => call.length));
+  return rows.map(({ call, summary }) => `  ${call.padEnd(width)}  ${summary}`).join('\n');
+}
 
 /** The help of one subcommand, where one is named. */
 export function specOf(argv: readonly string[]): CommandSpec {
