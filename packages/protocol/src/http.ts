@@ -31,10 +31,12 @@ const target = {
   template: z.optional(name),
 };
 
+const title = z.string().check(z.minLength(1), z.maxLength(titleLengthMax));
+
 export const StartSession = z.strictObject({
   ...target,
   prompt: z.optional(said),
-  title: z.optional(z.string().check(z.minLength(1), z.maxLength(titleLengthMax))),
+  title: z.optional(title),
   input: z.optional(JsonValue),
   tools: z.optional(JsonValue),
   /** Where it works, and params of its own: what the entry's `per_session` allows. */
@@ -228,6 +230,8 @@ export const Template = z.strictObject({
   program: z.optional(name),
   assistant: z.optional(name),
   prompt: z.optional(content),
+  /** Of its sessions, when whoever starts one gives none. */
+  title: z.optional(title),
   tools: z.optional(JsonValue),
   /** The program that answers for its sessions. */
   supervisor: z.optional(name),

@@ -81,10 +81,7 @@ export function loadCatalog(options: CatalogOptions): Configured | undefined {
     catalog: catalogOf(entriesOf(manifest, folder, { ...options, compiler }), manifest.rules.map(ruleOf)),
     poolMax: manifest.pool.max_sessions,
     programsMax: manifest.pool.max_programs,
-    templates: Object.entries(manifest.templates).map(([name, { title: _title, ...template }]) => ({
-      name,
-      ...template,
-    })),
+    templates: Object.entries(manifest.templates).map(([name, template]) => ({ name, ...template })),
     programs: { folder, manifest: basename(file), entries: manifest.programs, compiler },
     server: { table: manifest.server, folder },
     notify: { table: manifest.notify, folder },

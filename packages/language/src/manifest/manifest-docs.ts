@@ -116,7 +116,7 @@ export const MANIFEST_DOCS: Readonly<Record<string, string>> = {
   'templates.*.program': 'Name of the `[programs]` entry that it starts.',
   'templates.*.assistant': 'Name of the `[assistants]` entry that it starts.',
   'templates.*.prompt': 'What it is told first, when whoever starts it says nothing else.',
-  'templates.*.title': 'A title for people who read this file.',
+  'templates.*.title': 'What its sessions are called, when whoever starts one gives no title.',
   'templates.*.tools': 'The tools of its sessions, as `POST /api/sessions` takes them.',
   'templates.*.supervisor': 'Name of the `[programs]` entry that answers for its sessions before people do.',
   rules: 'What is answered without a person, for all, after their own rules; the first that matches decides.',

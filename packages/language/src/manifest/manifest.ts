@@ -235,13 +235,16 @@ const assistant = z.strictObject({
   description: z.string().optional(),
 });
 
+/** As a start takes it. */
+const titleLengthMax = 200;
+
 const template = z
   .strictObject({
     agent: text.optional(),
     program: text.optional(),
     assistant: text.optional(),
     prompt: z.string().optional(),
-    title: z.string().optional(),
+    title: z.string().min(1).max(titleLengthMax).optional(),
     /** As `POST /api/sessions` takes it; the session says what is wrong with it. */
     tools: z.json().optional(),
     /** The `[programs.NAME]` that answers for its sessions. */

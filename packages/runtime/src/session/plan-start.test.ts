@@ -23,6 +23,9 @@ describe('what a start means', () => {
     expect(plan(own, review)).toMatchObject({
       value: { prompt: 'Only the tests', tools: { deny: ['Bash', 'Write'] } },
     });
+    const titled = { ...review, title: 'Review' };
+    expect(plan(own, titled)).toMatchObject({ value: { title: 'Review' } });
+    expect(plan({ ...own, title: 'Mine' }, titled)).toMatchObject({ value: { title: 'Mine' } });
   });
 
   test('exactly one target', () => {

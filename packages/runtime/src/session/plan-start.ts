@@ -58,7 +58,7 @@ export function planStart(
   const budget = Object.keys(limits).length === 0 ? undefined : limits;
   const supervisor = supervisorOf(request, { ...known, entry });
   if (!supervisor.ok) return supervisor;
-  const title = request.title ?? titleOf(prompt, name);
+  const title = request.title ?? known.template?.title ?? titleOf(prompt, name);
   return ok({ kind, name, title, prompt, tools: tools.value, budget, supervisor: supervisor.value, entry });
 }
 
