@@ -6,6 +6,7 @@ import {
   GroupProcess,
   type InterruptOptions,
   type ProcessIdentity,
+  readOut,
 } from '@concerto/keeper';
 import { LineSplitter } from '@concerto/protocol';
 import type { AgentExit, AgentSpec } from './agent-connection.ts';
@@ -28,7 +29,6 @@ type Parts = {
   readonly agent: string;
   readonly group: GroupProcess;
   readonly stderr: StderrTail;
-  readonly stderrClosed: Promise<void>;
   readonly stepMs: number;
 };
 
@@ -44,13 +44,13 @@ export class DirectProcess implements AgentProcess {
   readonly #writes = new WaitingWrites();
   #exit: AgentExit | undefined;
 
-  private constructor({ agent, group, stderr, stderrClosed, stepMs }: Parts) {
+  private constructor({ agent, group, stderr, stepMs }: Parts) {
     this.identity = group.identity;
     this.#agent = agent;
     this.#group = group;
     this.#stderr = stderr;
     this.#stepMs = stepMs;
-    this.exited = this.#watch(stderrClosed);
+    this.exited = this.#watch();
   }
 
   static async start(spec: AgentSpec, options: ProcessOptions = {}): Promise<DirectProcess> {
@@ -58,10 +58,8 @@ export class DirectProcess implements AgentProcess {
     const { argv, workingDir: cwd, variables, secrets } = await agentLaunch(spec);
     const env = { ...variables, ...options.variables };
     const stderr = new StderrTail(secrets);
-    let stderrClosed = Promise.resolve();
     const onSpawn = (child: { readonly stderr: NodeJS.ReadableStream }): void => {
       child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk));
-      stderrClosed = new Promise((resolve) => child.stderr.once('close', resolve));
       if (onStderr === undefined) return;
       const lines = new StderrLines(onStderr, (text) => stderr.conceal(text));
       child.stderr.on('data', (chunk: Buffer) => lines.push(chunk));
@@ -72,7 +70,7 @@ export class DirectProcess implements AgentProcess {
       const reason = cause instanceof Error ? cause.message : String(cause);
       throw new AgentError('spawn-failed', `agent "${spec.name}" cannot start: ${reason}`, { cause });
     });
-    return new DirectProcess({ agent: spec.name, group, stderr, stderrClosed, stepMs });
+    return new DirectProcess({ agent: spec.name, group, stderr, stepMs });
   }
 
   write(line: string): Promise<void> {
@@ -100,15 +98,8 @@ export class DirectProcess implements AgentProcess {
       if (reader.isFull()) stdout.pause();
     });
     stdout.once('end', () => void this.#endIfMute());
-    const closed = new Promise<void>((resolve) => stdout.once('close', resolve));
     void this.exited.then(async (exit) => {
-      // A slow reader leaves what the agent wrote in the pipe and is waited for; a pipe that somebody else holds open is not.
-      while (!stdout.closed) {
-        const wasRead = !stdout.isPaused();
-        await Promise.race([closed, sleep(stdoutCloseMs, undefined, { ref: false })]);
-        if (wasRead && !stdout.isPaused()) break;
-      }
-      stdout.destroy();
+      await readOut(stdout, stdoutCloseMs);
       for (const line of splitter.end()) reader.line(line);
       reader.end(exit);
     });
@@ -155,11 +146,10 @@ export class DirectProcess implements AgentProcess {
     return this.#stderr.text();
   }
 
-  async #watch(stderrClosed: Promise<void>): Promise<AgentExit> {
+  async #watch(): Promise<AgentExit> {
     const exit = await this.#group.exited;
     this.#writes.stop();
-    await Promise.race([stderrClosed, sleep(stderrCloseMs, undefined, { ref: false })]);
-    this.#group.stderr.destroy();
+    await readOut(this.#group.stderr, stderrCloseMs);
     this.#exit = { ...exit, stderr: this.#stderr.text() };
     return this.#exit;
   }

@@ -88,6 +88,7 @@ export class GroupProcess {
       child.once('exit', (code, signal) => resolve({ code, signal }));
     });
     options.onSpawn?.(child);
+    for (const pipe of [child.stdout, child.stderr]) if (pipe.listenerCount('data') === 0) holdWords(pipe);
     // A pipe that breaks is told to whoever writes; as an unhandled event it would end our whole process.
     for (const pipe of [child.stdin, child.stdout, child.stderr]) pipe.on('error', () => {});
     await once(child, 'spawn');
@@ -162,6 +163,21 @@ export class GroupProcess {
       await sleep(leftoverPollMs);
     }
   }
+}
+
+/**
+ * When a process exits, Node reads what nobody listens to and drops it: an agent that says why it cannot start and ends
+ * would be gone without a word. So it stays in the pipe until somebody listens.
+ */
+function holdWords(pipe: Readable): void {
+  const held = (): void => {};
+  const release = (event: string | symbol): void => {
+    if (event !== 'data') return;
+    pipe.off('newListener', release);
+    pipe.off('readable', held);
+  };
+  pipe.on('readable', held);
+  pipe.on('newListener', release);
 }
 
 function aborted(signal: AbortSignal): Promise<undefined> {

@@ -1,6 +1,7 @@
 import type { FrameSocket } from './frame-socket.ts';
 import type { AgentSignal, FromKeeper, LineId, ListedAgent, ToKeeper } from './frames.ts';
 import { type EndOptions, GroupProcess, type Launch } from './group-process.ts';
+import { readOut } from './read-out.ts';
 import { SaidJournal } from './said-journal.ts';
 
 /** What an agent may say that its owner has not confirmed; then it is not read, and waits. */
@@ -268,15 +269,8 @@ export class HeldAgent {
   async #watch(): Promise<void> {
     const { stdout, stderr, exited } = this.#process;
     const exit = await exited;
-    // A slow owner leaves what was said in the pipe and is waited for; a pipe that somebody else holds open is not.
-    while (!stdout.closed) {
-      const wasRead = !stdout.isPaused();
-      await closedWithin(stdout, pipeCloseMs);
-      if (wasRead && !stdout.isPaused()) break;
-    }
-    await closedWithin(stderr, pipeCloseMs);
-    stdout.destroy();
-    stderr.destroy();
+    await readOut(stdout, pipeCloseMs);
+    await readOut(stderr, pipeCloseMs);
     this.#exit = exit;
     if (this.#owner?.isLive === true) this.#tellExit(this.#owner);
   }
@@ -292,15 +286,4 @@ export class HeldAgent {
 
 function isAfter(a: LineId, b: LineId): boolean {
   return a.step > b.step || (a.step === b.step && a.index > b.index);
-}
-
-async function closedWithin(pipe: NodeJS.ReadableStream & { readonly closed: boolean }, ms: number): Promise<void> {
-  if (pipe.closed) return;
-  await new Promise<void>((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    pipe.once('close', () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
 }

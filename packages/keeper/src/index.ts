@@ -19,3 +19,4 @@ export {
   processesMarked,
   sendSignal,
 } from './process-identity.ts';
+export { readOut } from './read-out.ts';
