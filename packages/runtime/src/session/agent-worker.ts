@@ -12,7 +12,7 @@ import type {
 import { AgentError, acceptedTypes, sandboxAbout } from '@concerto/agents';
 import { assert, type Json } from '@concerto/base';
 import { Blobs, type EventLog } from '@concerto/log';
-import { type AgentSandbox, textOf } from '@concerto/protocol';
+import { type AgentSandbox, type Part, textOf } from '@concerto/protocol';
 import type { SessionState } from '@concerto/session';
 import type { Clock, Environment, StartAgent } from '../ports.ts';
 import type { KeptWorker, StartWorker, Worker, WorkerAnswer, WorkerControl, WorkerOutput } from '../worker.ts';
@@ -146,22 +146,20 @@ class AgentWorker implements Worker {
   }
 
   async prompt(prompt: AgentPrompt, mark: string): Promise<void> {
-    const given = await this.#withBytes(prompt);
+    const given = prompt.parts === undefined ? prompt : await this.#withBytes(prompt, prompt.parts);
     this.#mark(mark);
     await this.#connection.prompt(given);
   }
 
   async steer(steer: AgentSteer, mark: string): Promise<'heard' | 'taken'> {
-    const given = await this.#withBytes(steer);
+    const given = steer.parts === undefined ? steer : await this.#withBytes(steer, steer.parts);
     this.#mark(mark);
     await this.#connection.steer(given);
     return isForeign(this.#connection.spec) ? 'heard' : 'taken';
   }
 
   /** With the bytes of its files; the text is then what stands between them. */
-  async #withBytes<Said extends AgentSteer | AgentPrompt>(said: Said): Promise<Said> {
-    const { parts } = said;
-    if (parts === undefined) return said;
+  async #withBytes<Said extends AgentSteer | AgentPrompt>(said: Said, parts: readonly Part[]): Promise<Said> {
     const { spec, capabilities } = this.#connection;
     // What those take is known only now.
     const accepts = spec.protocol === 'acp' ? acceptedTypes(spec, [...capabilities]) : undefined;
@@ -170,7 +168,9 @@ class AgentWorker implements Worker {
   }
 
   async answer(given: WorkerAnswer, mark: string): Promise<void> {
-    const answer = 'value' in given ? { ...given, value: await givenAnswer(given.value, this.#blobs) } : given;
+    const value = 'value' in given ? givenAnswer(given.value, this.#blobs) : null;
+    // Only files have to be read: an agent that waits waits for nothing else.
+    const answer = 'value' in given ? { ...given, value: value instanceof Promise ? await value : value } : given;
     this.#mark(mark);
     const connection = this.#connection;
     const { line } = answer;

@@ -26,6 +26,8 @@ export class CommandFollowing {
   /** The last command that was obeyed or is about to be; undefined before the following begins. */
   #after: number | undefined;
   #last: Promise<void> = Promise.resolve();
+  /** Commands that are being obeyed, or wait for it. */
+  #open = 0;
 
   constructor(follower: CommandFollower) {
     this.#follower = follower;
@@ -73,8 +75,13 @@ export class CommandFollowing {
 
   #obeyNext(command: RunnerCommand): void {
     const { obey, tenure } = this.#follower;
-    this.#last = this.#last.then(async () => {
+    const next = async (): Promise<void> => {
       if (!tenure.isOver) await obey(command);
+    };
+    // In the moment in which it is decided, where nothing is before it: an agent waits for it, everybody else can wait.
+    const obeyed = this.#open++ === 0 ? next() : this.#last.then(next);
+    this.#last = obeyed.then(() => {
+      this.#open--;
     });
   }
 }

@@ -1,6 +1,6 @@
 import type { Json } from '@concerto/base';
 import type { Blobs } from '@concerto/log';
-import { fileOf, fileWords, type Part } from '@concerto/protocol';
+import { fileOf, fileWords, type LlmContent, type Part } from '@concerto/protocol';
 import { contentIn } from './session-contents.ts';
 import { isTaken } from './take-content.ts';
 
@@ -25,10 +25,13 @@ export async function givenParts(
   );
 }
 
-/** An answer that is content has its files with it; any other is as it was given. */
-export async function givenAnswer(response: Json, blobs: Blobs): Promise<Json> {
+/** An answer that is content has its files with it; any other is as it was given, and is there at once. */
+export function givenAnswer(response: Json, blobs: Blobs): Json | Promise<Json> {
   const content = contentIn(response);
-  if (content === undefined) return response;
+  return content === undefined ? response : withFiles(content, blobs);
+}
+
+async function withFiles(content: LlmContent, blobs: Blobs): Promise<Json> {
   const given = { ...content, parts: await givenParts(content.parts, blobs, undefined) };
   return JSON.parse(JSON.stringify(given));
 }

@@ -86,8 +86,8 @@ export class OwnerWriter {
       owed: this.#owed,
       decided: (decision, head) => {
         this.#calls.see(decision.events);
-        if (head !== undefined) commands?.decided(decision.commands, head);
         stands?.(decision.state);
+        if (head !== undefined) commands?.decided(decision.commands, head);
       },
       lost: () => tenure.end('lost'),
     });
