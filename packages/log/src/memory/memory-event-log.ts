@@ -1,8 +1,8 @@
+import { appendBoth, type Done, type Refused } from '../append-both.ts';
 import { checkAppend, checkDocument } from '../check-append.ts';
 import { type Append, type Appended, LogError, type StreamName } from '../event-log.ts';
 import { type GrowthSignal, growthSignal } from '../growth-signal.ts';
 import { decideAcquire, type HeldLease, holds } from '../lease-rules.ts';
-import { positionsAfter } from '../positions-after.ts';
 import type { Store, StoreRecord } from '../store.ts';
 import { type MemoryDocuments, memoryDocuments, toStored } from './memory-documents.ts';
 import { dumpMemory, loadIntoMemory } from './memory-records.ts';
@@ -103,17 +103,12 @@ function streamCalls(
 
 function appendAll(state: MemoryState, request: Append): Appended {
   checkAppend(request);
-  const refused = refusal(state, request);
-  if (refused !== undefined) return refused;
-  const next = request.next?.(positionsAfter(request, (session, stream) => state.streams.find(session, stream).head));
-  if (next !== undefined) checkAppend(next);
-  if (request.joined && (next === undefined || refusal(state, next) !== undefined)) return { kind: 'unjoined' };
-  const first = appended(state, request);
-  return next === undefined ? first : { ...first, next: appendAll(state, next) };
+  return appendBoth(request, {
+    headOf: (session, stream) => state.streams.find(session, stream).head,
+    refusal: (append) => refusal(state, append),
+    append: (append) => appended(state, append),
+  });
 }
-
-type Done = Extract<Appended, { kind: 'appended' }>;
-type Refused = Exclude<Appended, Done>;
 
 function refusal({ streams, leases }: MemoryState, request: Append): Refused | undefined {
   const { fence } = request;

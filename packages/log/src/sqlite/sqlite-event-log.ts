@@ -1,7 +1,7 @@
+import { appendBoth, type Done, type Refused } from '../append-both.ts';
 import { checkAppend, checkDocument } from '../check-append.ts';
 import { type Append, type Appended, LogError, type StreamName } from '../event-log.ts';
 import { type GrowthSignal, growthSignal } from '../growth-signal.ts';
-import { positionsAfter } from '../positions-after.ts';
 import type { Store, StoreRecord } from '../store.ts';
 import { type Commit, type GroupCommit, groupCommit, type Transactions } from './group-commit.ts';
 import { openSqliteDatabase, type SqliteDatabase, type SqliteOpening } from './sqlite-database.ts';
@@ -134,17 +134,12 @@ function streamCalls(
   };
 }
 
-type Done = Extract<Appended, { kind: 'appended' }>;
-type Refused = Exclude<Appended, Done>;
-
 function appendAll(state: SqliteState, request: Append, commit: Commit): Appended {
-  const refused = refusal(state, request);
-  if (refused !== undefined) return refused;
-  const next = request.next?.(positionsAfter(request, (session, stream) => headOf(state, session, stream)));
-  if (next !== undefined) checkAppend(next);
-  if (request.joined && (next === undefined || refusal(state, next) !== undefined)) return { kind: 'unjoined' };
-  const first = appended(state, request, commit);
-  return next === undefined ? first : { ...first, next: appendAll(state, next, commit) };
+  return appendBoth(request, {
+    headOf: (session, stream) => headOf(state, session, stream),
+    refusal: (append) => refusal(state, append),
+    append: (append) => appended(state, append, commit),
+  });
 }
 
 function headOf({ streams }: SqliteState, session: string, stream: StreamName): number {

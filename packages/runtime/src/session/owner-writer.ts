@@ -126,8 +126,8 @@ export class OwnerWriter {
       await tenure.guard(this.#pay(fact));
       return !this.#owed.includes(fact);
     };
-    const { place } = line;
-    const isTaken = store.ahead.say(tenure.session, { entry: readJournalEntry(line.data), place, secured });
+    const { place, data } = line;
+    const isTaken = store.ahead.say(tenure.session, () => ({ entry: readJournalEntry(data), place, secured }));
     if (!isTaken || this.#owed.length >= aheadMax) await this.#pay(fact);
   }
 

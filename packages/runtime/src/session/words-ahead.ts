@@ -38,7 +38,9 @@ export class WordsAhead {
     };
   }
 
-  say(session: string, word: WordAhead): boolean {
-    return this.#listeners.get(session)?.(word) === true;
+  /** The word is made only where somebody listens. */
+  say(session: string, word: () => WordAhead): boolean {
+    const listener = this.#listeners.get(session);
+    return listener?.(word()) === true;
   }
 }
