@@ -120,11 +120,11 @@ export class ChildSessions {
   /** As `ask`, of a program that is somebody else there. */
   async askAs(actor: string, id: string, wish: Wish, cause?: string): Promise<ServiceRefusal | undefined> {
     const { store, clock } = this.#ports;
-    const envelope = { at: clock.now(), actor, ...(cause === undefined ? {} : { cause }) };
+    const command: SessionCommand = { at: clock.now(), actor, cause, ...wish };
     const { writer, session } = this.#run;
     // Nothing reaches a session that the program's journal does not hold, and nothing from an owner that has lost it.
     if ((await writer.write([])) === undefined) return gone(session);
-    const executed = await writer.patiently(() => store.execute(id, { ...envelope, ...wish }));
+    const executed = await writer.patiently(() => store.execute(id, command));
     return refusedBy(executed, id);
   }
 
@@ -135,8 +135,8 @@ export class ChildSessions {
   ): Promise<ServiceRefusal | undefined> {
     const { clock } = this.#ports;
     const { writer, session } = this.#run;
-    const envelope = { at: clock.now(), actor: this.actor, ...(cause === undefined ? {} : { cause }) };
-    const command = (seq: number): SessionCommand => ({ ...envelope, ...wish({ session, seq }) });
+    const at = clock.now();
+    const command = (seq: number): SessionCommand => ({ at, actor: this.actor, cause, ...wish({ session, seq }) });
     const executed = await writer.writeAndFollow(events, { session: id, command });
     return executed === undefined ? gone(session) : refusedBy(executed, id);
   }

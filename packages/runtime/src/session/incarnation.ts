@@ -229,7 +229,7 @@ export class Incarnation {
         const { journal, tenure } = this.#parts;
         if (journal !== undefined) journal.promptedBy = id;
         const beside = context === undefined ? {} : { context };
-        await worker.prompt({ ...saidIn(command), session: tenure.session, id, ...beside }, dispatchId);
+        await worker.prompt({ session: tenure.session, id, ...beside, ...saidIn(command) }, dispatchId);
       }
       this.#dispatches.set(dispatchId, 'written');
       return heard === 'heard';
@@ -242,7 +242,7 @@ export class Incarnation {
   answer({ requestId, response, line, reason }: Command<'answer'>): void {
     const question = this.#take(requestId);
     if (question === undefined) return;
-    const reply = { ...question.name, ...replyTo(question.event, { response, reason }), line };
+    const reply = { line, ...question.name, ...replyTo(question.event, { response, reason }) };
     this.#say(
       this.#reply(reply, requestId).then((isTaken) => {
         if (isTaken) this.answered(requestId);

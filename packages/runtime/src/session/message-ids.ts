@@ -70,6 +70,8 @@ export class MessageIds {
     }
     if (!this.#isOpen) this.#count += 1;
     this.#isOpen = true;
-    return { ...event, messageId: `${this.#turn}.${this.#prefix}.${this.#count}` };
+    const messageId = `${this.#turn}.${this.#prefix}.${this.#count}`;
+    // Given to a copy, the key would take the engine twenty times as long.
+    return Object.assign({ type: event.type, messageId }, event, { messageId });
   }
 }

@@ -102,7 +102,7 @@ export class OwnerWriter {
     return await this.#decide((state, calls) => {
       const told = typeof report === 'function' ? report(state) : report;
       const checked = withOneResultEach(told, calls, state?.turn.number ?? 0);
-      return { ...this.#asked(`runner:${this.#options.tenure.runner}`, calls), ...checked };
+      return this.#asked(`runner:${this.#options.tenure.runner}`, calls, checked);
     }, heard);
   }
 
@@ -133,10 +133,12 @@ export class OwnerWriter {
 
   #owe(report: Report, written: Pick<Owed, 'journal' | 'documents'>): Owed {
     const { tenure, clock } = this.#options;
-    const asked = this.#asked(`runner:${tenure.runner}`, this.#calls);
+    const at = clock.now();
+    const actor = `runner:${tenure.runner}`;
     const make: MakeCommand = (state) => {
       const calls = this.#calls.copy();
-      return { ...asked, openCalls: calls.list, ...withOneResultEach(report, calls, state?.turn.number ?? 0) };
+      const checked = withOneResultEach(report, calls, state?.turn.number ?? 0);
+      return { at, actor, openCalls: calls.list, ...checked };
     };
     const fact = { make, ...written };
     if (this.#owed.push(fact) > 1) return fact;
@@ -164,15 +166,15 @@ export class OwnerWriter {
   async attend(): Promise<SessionState | undefined> {
     const { runner, epoch } = this.#options.tenure;
     return await this.#decide((_state, calls) => {
-      return { ...this.#asked(`runner:${runner}`, calls), type: 'attend', epoch };
+      return this.#asked(`runner:${runner}`, calls, { type: 'attend', epoch } as const);
     });
   }
 
   /** The deadline has been waited for, whatever a clock that was set back says. */
   async expire(deadline: number): Promise<SessionState | undefined> {
     return await this.#decide((_state, calls) => {
-      const asked = this.#asked('clock', calls);
-      return { ...asked, type: 'expire', at: Math.max(asked.at, deadline) };
+      const asked = this.#asked('clock', calls, { type: 'expire' } as const);
+      return { ...asked, at: Math.max(asked.at, deadline) };
     });
   }
 
@@ -204,14 +206,17 @@ export class OwnerWriter {
   }
 
   /** As `write`, and what follows from it in another session; undefined when this one is no longer ours. */
-  async writeAndFollow(events: readonly WorkEvent[], following: Following): Promise<Executed | undefined> {
+  async writeAndFollow(
+    events: readonly WorkEvent[],
+    following: Omit<Following, 'joined'>,
+  ): Promise<Executed | undefined> {
     const { store, tenure } = this.#options;
     const { session } = following;
     let executed: Executed | undefined;
     const write = async ({ shown, options, again }: Writing): Promise<Heads | undefined> => {
       if (!again) {
         const joined = this.#heardAhead.has(session);
-        const written = await store.showAndFollow(tenure.session, { ...options, shown }, { ...following, joined });
+        const written = await store.showAndFollow(tenure.session, { shown, ...options }, { joined, ...following });
         if (written !== 'unjoined') {
           executed = written?.executed;
           return written?.heads;
@@ -284,7 +289,7 @@ export class OwnerWriter {
       documents: this.#documents(heard),
     };
     return await this.#inOrder(async () => {
-      const options: ExecuteOptions = { ...kept, tries: { since: this.#before } };
+      const options: ExecuteOptions = { tries: { since: this.#before }, ...kept };
       const made = command && ((state: SessionState | undefined) => command(state, this.#calls.copy()));
       const executed = await this.patiently(() => store.execute(tenure.session, made, options));
       if (executed.ok) {
@@ -317,13 +322,16 @@ export class OwnerWriter {
     return true;
   }
 
-  #asked(actor: string, calls: OpenCalls): Asked {
-    return { at: this.#options.clock.now(), actor, openCalls: calls.list };
+  /** The keys of our own first: a copy that is given further ones costs the engine as much as half of the decision. */
+  #asked<Body>(actor: string, calls: OpenCalls, body: Body): Asked & Body {
+    return { at: this.#options.clock.now(), actor, openCalls: calls.list, ...body };
   }
 }
 
 function withOneResultEach(report: Report, calls: OpenCalls, turn: number): Report {
-  const observed = calls.checked(report.observed ?? [], turn);
-  const closing = 'closing' in report ? { closing: calls.checked(report.closing ?? [], turn) } : {};
-  return { ...report, observed, ...closing };
+  const { observed = [] } = report;
+  const closing = 'closing' in report ? (report.closing ?? []) : [];
+  if (observed.length === 0 && closing.length === 0) return report;
+  const checked = { ...report, observed: calls.checked(observed, turn) };
+  return 'closing' in checked ? { ...checked, closing: calls.checked(closing, turn) } : checked;
 }

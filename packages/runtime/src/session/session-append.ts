@@ -22,7 +22,7 @@ export type Deciding = {
   readonly events: readonly NewEntry[];
 };
 
-export function appendTo<Stream extends 'events' | 'journal'>(
+export function appendTo<Stream extends 'commands' | 'events' | 'journal'>(
   stream: Stream,
   entries: readonly NewEntry[],
 ): readonly (StreamAppend & { readonly stream: Stream })[] {
@@ -31,16 +31,16 @@ export function appendTo<Stream extends 'events' | 'journal'>(
 
 export function toAppend(id: string, deciding: Deciding): Append {
   const { before, decisions, fence, documents, journal, events } = deciding;
-  const records = decisions.flatMap((decision) => decision.records.map(plainEntry));
-  const commands = decisions.flatMap((decision) => decision.commands.map(plainEntry));
-  const shown = [
-    ...events,
-    ...decisions.flatMap(({ acks, events: follow, at }) => [
-      // First: what follows from an acknowledgement comes after it, and nothing comes after `finish`.
-      ...acks.map((ack): NewEntry => ({ ...plainEntry(ack), aside: true })),
-      ...follow.map((event) => eventEntry(event, at)),
-    ]),
-  ];
+  const records: NewEntry[] = [];
+  const commands: NewEntry[] = [];
+  const shown: NewEntry[] = [...events];
+  for (const decision of decisions) {
+    for (const record of decision.records) records.push(plainEntry(record));
+    for (const command of decision.commands) commands.push(plainEntry(command));
+    // First: what follows from an acknowledgement comes after it, and nothing comes after `finish`.
+    for (const ack of decision.acks) shown.push({ ...plainEntry(ack), aside: true });
+    for (const event of decision.events) shown.push(eventEntry(event, decision.at));
+  }
   const state = decisions.at(-1)?.state;
   const rows = records.length === 0 || state === undefined ? [] : indexDocuments(id, before.state, state);
   return {
@@ -48,11 +48,11 @@ export function toAppend(id: string, deciding: Deciding): Append {
     ...(fence === undefined ? {} : { fence }),
     streams: [
       { stream: 'domain', expected: before.position, entries: records },
-      ...(commands.length === 0 ? [] : [{ stream: 'commands' as const, entries: commands }]),
+      ...appendTo('commands', commands),
       ...appendTo('events', shown),
       ...appendTo('journal', journal),
     ],
-    documents: [...documents, ...rows],
+    documents: documents.length === 0 ? rows : [...documents, ...rows],
   };
 }
 

@@ -118,7 +118,7 @@ export function makeDecision(
 }
 
 function inPlaceOf({ fence, actor, openCalls }: OwnerHere, command: SessionCommand): SessionCommand {
-  return { ...command, attending: { epoch: fence.epoch, actor }, openCalls: openCalls() };
+  return { attending: { epoch: fence.epoch, actor }, openCalls: openCalls(), ...command };
 }
 
 function nothingOf(state: SessionState | undefined): Decision {

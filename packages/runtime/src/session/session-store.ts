@@ -171,7 +171,6 @@ export class SessionStore {
       let made: Result<Made, Refusal> | undefined;
       let seq = 0;
       const heads = await this.#show(id, shown, {
-        ...options,
         ...(joined ? { joined } : {}),
         next: ({ events = 0 }) => {
           seq = events;
@@ -180,6 +179,7 @@ export class SessionStore {
           cached.unheard = { tries: { since: { events: 0, journal: 0 } }, made: made.value };
           return made.value.append;
         },
+        ...options,
       });
       cached.unheard = undefined;
       if (heads === undefined || heads === 'unjoined') return heads;

@@ -55,7 +55,7 @@ export class WorkerJournal {
   #keep(entry: Said | undefined): KeptLine | undefined {
     if (entry === undefined) return undefined;
     const by = this.promptedBy === undefined ? {} : { by: this.promptedBy };
-    const data = JSON.stringify({ ...entry, ...by });
+    const data = JSON.stringify(Object.assign({ type: entry.type }, by, entry));
     return { data, place: this.#writer.keep({ type: entry.type, data }) };
   }
 

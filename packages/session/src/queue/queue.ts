@@ -62,6 +62,7 @@ export const emptyQueue: Queue = {
   version: 0,
   orderVersion: 0,
   nextLaneSeq: 1,
+  inFlight: undefined,
   granted: emptyArchive(),
 };
 
@@ -119,7 +120,8 @@ function otherInFlight(queue: Queue, id: string): string | undefined {
 }
 
 function enqueue(queue: Queue, record: Extract<QueueRecord, { type: 'message-enqueued' }>): Queue {
-  const entry: QueueEntry = {
+  // With every key that it may have later: to give another one to a copy takes twenty times as long as the copy.
+  const entry: Required<QueueEntry> = {
     id: record.messageId,
     content: record.content,
     objective: record.objective,
@@ -131,8 +133,14 @@ function enqueue(queue: Queue, record: Extract<QueueRecord, { type: 'message-enq
     createdAt: record.at,
     laneSeq: queue.nextLaneSeq,
     state: 'pending',
+    dispatch: undefined,
     dispatches: 0,
     steerRefused: false,
+    deliveredAt: undefined,
+    cancelledAt: undefined,
+    how: undefined,
+    turn: undefined,
+    reason: undefined,
     starved: false,
     placed: false,
   };

@@ -2,7 +2,14 @@ import { unreachable } from '@concerto/base';
 import { addUsage, type SessionRecord } from '@concerto/protocol';
 import { type Archive, close, emptyArchive } from '../archive.ts';
 import { GrownSet } from '../grown-set.ts';
-import { closeQueue, dispatchedAgain, emptyQueue, evolveQueue, isQueueRecord } from '../queue/queue.ts';
+import {
+  closeQueue,
+  dispatchedAgain,
+  emptyQueue,
+  evolveQueue,
+  isQueueRecord,
+  type QueueRecord,
+} from '../queue/queue.ts';
 import { budgetOf, evolveBudget, workedOn } from './budget.ts';
 import { evolveRequests, supervisedBy } from './evolve-requests.ts';
 import { evolveSettings, settingsAfterLoss } from './evolve-settings.ts';
@@ -29,9 +36,7 @@ export function fold(records: Iterable<SessionRecord>): SessionState | undefined
 export function evolveSession(state: SessionState, record: SessionRecord): SessionState {
   // Nothing happened in it: what is old stays so, what rests goes on resting.
   if (record.type === 'described') return apply(state, record);
-  const next = isQueueRecord(record)
-    ? { ...state, queue: evolveQueue(state.queue, record), ...messageSince(state, record) }
-    : apply(state, record);
+  const next = isQueueRecord(record) ? queueChanged(state, record) : apply(state, record);
   // What was made for this record is nobody else's yet: one copy of so large a thing is enough.
   const own: { -readonly [Key in keyof SessionState]: SessionState[Key] } = next === state ? { ...state } : next;
   own.rests = record.type === 'released' ? record.rests : undefined;
@@ -51,12 +56,18 @@ const bookkeeping: ReadonlySet<SessionRecord['type']> = new Set([
   'released',
 ]);
 
-function messageSince(state: SessionState, record: SessionRecord): Partial<SessionState> {
-  if (record.type !== 'message-enqueued' || state.control === undefined) return {};
-  return { control: { ...state.control, messageSince: true } };
+function queueChanged(state: SessionState, record: QueueRecord): SessionState {
+  const { control } = state;
+  const isNew = record.type === 'message-enqueued' && control !== undefined;
+  return {
+    ...state,
+    queue: evolveQueue(state.queue, record),
+    control: isNew ? { ...control, messageSince: true } : control,
+  };
 }
 
-export function created(record: RecordOf<'created'>): SessionState {
+/** With every key that it may have later: a copy that gets another one costs the engine as much as the whole decision. */
+export function created(record: RecordOf<'created'>): Required<SessionState> {
   return {
     id: record.sessionId,
     kind: record.kind,
@@ -67,10 +78,14 @@ export function created(record: RecordOf<'created'>): SessionState {
     input: record.input,
     tools: record.tools,
     settings: record.settings,
+    settingsAsked: undefined,
+    settledSettings: undefined,
     parent: record.parent,
     root: record.root,
     code: record.code,
     supervisor: record.supervisor,
+    archived: undefined,
+    deleted: undefined,
     supervisions: 0,
     supervises: record.supervises,
     forkOf: record.forkOf,
@@ -82,17 +97,26 @@ export function created(record: RecordOf<'created'>): SessionState {
     updatedAt: record.at,
     activeAt: record.at,
     slot: { kind: record.slot, since: record.at },
+    rests: undefined,
+    owner: undefined,
     epoch: 0,
     agentProcess: { kind: 'none' },
     incarnations: 0,
     everReady: false,
     capabilities: [],
+    sandbox: undefined,
     turn: { number: record.forkOf?.turns ?? 0, active: false, since: record.at },
     rules: [],
     requests: emptyArchive(),
     queue: emptyQueue,
+    hold: undefined,
+    control: undefined,
     settledControls: emptyArchive(),
     usage: { inputTokens: 0, outputTokens: 0 },
+    isEstimate: undefined,
+    result: undefined,
+    error: undefined,
+    end: undefined,
   };
 }
 

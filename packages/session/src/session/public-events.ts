@@ -1,5 +1,5 @@
 import type { PublicEvent, SessionRecord, SuspendEvent } from '@concerto/protocol';
-import { entryOf, listedEntries } from '../queue/queue.ts';
+import { entryOf, listedEntries, type QueueEntry } from '../queue/queue.ts';
 import { budgetView } from './budget.ts';
 import type { OpenCall } from './session-command.ts';
 import type { SessionState } from './session-state.ts';
@@ -25,24 +25,25 @@ export type Told = {
  * ends, changed messages, the status, and at the very end the end.
  */
 export function publicEvents(told: Told): readonly PublicEvent[] {
-  const { before, after, records, observed, openCalls, reason } = told;
-  return [
-    ...turnOpening({ before, after }, records),
-    ...observed,
-    ...records.flatMap((record) => settledRequest({ before, after }, record)),
-    ...settingsEvents({ before, after }, records),
-    ...turnClosing({ before, after }, records, { openCalls, reason }),
-    ...records.flatMap((record) => usageEvent(after, record)),
-    ...records.flatMap((record) => budgetEvent(after, record)),
-    ...changedMessages(records).flatMap((id): PublicEvent[] => {
-      const entry = entryOf(after.queue, id);
-      if (entry === undefined) return [];
-      const { version } = after.queue;
-      return [{ type: 'message', message: messageView(entry, after), version, ...newOrder(after, records, id) }];
-    }),
-    ...statusEvent(told),
-    ...records.flatMap(ending),
-  ];
+  const { after, records, observed, openCalls, reason } = told;
+  const events: PublicEvent[] = [];
+  events.push(...turnOpening(told, records), ...observed);
+  for (const record of records) events.push(...settledRequest(told, record));
+  events.push(...settingsEvents(told, records), ...turnClosing(told, records, { openCalls, reason }));
+  for (const record of records) events.push(...usageEvent(after, record));
+  for (const record of records) events.push(...budgetEvent(after, record));
+  for (const id of changedMessages(records)) {
+    const entry = entryOf(after.queue, id);
+    if (entry !== undefined) events.push(messageEvent(entry, told));
+  }
+  events.push(...statusEvent(told));
+  for (const record of records) events.push(...ending(record));
+  return events;
+}
+
+function messageEvent(entry: QueueEntry, { after, records }: Told): PublicEvent {
+  const { version } = after.queue;
+  return { type: 'message', message: messageView(entry, after), version, ...newOrder(after, records, entry.id) };
 }
 
 /** What is typed unseen must not be read by everybody who follows. */

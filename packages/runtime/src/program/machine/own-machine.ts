@@ -88,7 +88,7 @@ function give(vm: Vm, input: Input): void {
 function plainTurn(result: RunStatus & { readonly effects: readonly Effect[] }): Turn {
   const effects = result.effects.map(plainEffect);
   if (result.status === 'waiting' || result.status === 'running') return { status: result.status, effects };
-  return { ...plainOutcome(result), effects };
+  return { effects, ...plainOutcome(result) };
 }
 
 function plainEffect(effect: Effect): ProgramEffect {
