@@ -79,6 +79,8 @@ const startsWithinMs = 60_000;
  */
 export class HostProcess {
   readonly #process: ChildProcessByStdio<Writable, Readable, null>;
+  /** What keeps our own process up. */
+  readonly #parts: readonly { ref(): unknown; unref(): unknown }[];
   /** In the order in which they are done. */
   readonly #jobs = new Map<number, Job>();
   #isThere = false;
@@ -98,6 +100,8 @@ export class HostProcess {
       env: {},
       detached: true,
     });
+    const { stdin, stdout } = this.#process;
+    this.#parts = [this.#process, ...[stdin, stdout].filter((pipe) => pipe instanceof Socket)];
     this.#process.on('error', (cause) => this.#ended('closed', cause));
     // That nobody reads is told by its end.
     this.#process.stdin.on('error', () => undefined);
@@ -129,8 +133,7 @@ export class HostProcess {
 
   /** While it works for somebody our own process does not end. */
   #holdProcess(isHeld: boolean): void {
-    const pipes = [this.#process.stdin, this.#process.stdout].filter((pipe) => pipe instanceof Socket);
-    for (const part of [this.#process, ...pipes]) {
+    for (const part of this.#parts) {
       if (isHeld) part.ref();
       else part.unref();
     }
