@@ -1,7 +1,7 @@
 import { type EventLog, LogError } from '@concerto/log';
 import { type Context, Hono } from 'hono';
 import { HTTPException } from 'hono/http-exception';
-import { callLog, requestIdHeader } from './call-log.ts';
+import { callLog } from './call-log.ts';
 import { acceptTokenInUrl, checkCaller, checkToken } from './guard.ts';
 import { CallCounts, metricsText, metricsType } from './metrics.ts';
 import type { OpenConnections } from './open-connections.ts';
@@ -46,10 +46,7 @@ export function createApp(
   const app = new Hono<OnNode>();
   app.onError((error, c) => {
     const request = c.get('requestId');
-    const problem = problemOf(error, (message, cause) => report(`request ${request}: ${message}`, cause));
-    const response = problemResponse(problem);
-    response.headers.set(requestIdHeader, request);
-    return response;
+    return problemResponse(problemOf(error, (message, cause) => report(`request ${request}: ${message}`, cause)));
   });
   const calls = new CallCounts();
   app.use('*', callLog(context));

@@ -15,7 +15,7 @@ export type AnsweredCall = {
   readonly trace?: string;
 };
 
-export const requestIdHeader = 'x-request-id';
+const requestIdHeader = 'x-request-id';
 /** What a proxy before us says; anything else could be made to look like another line. */
 const requestId = /^[\w.:-]{1,64}$/;
 const sessionPath = /^\/api\/sessions\/([\w.~-]{1,128})/;
@@ -29,12 +29,12 @@ export function callLog({ onAnswered, tracing }: Watched): MiddlewareHandler<OnN
     const given = c.req.header(requestIdHeader);
     const request = given !== undefined && requestId.test(given) ? given : randomUUID();
     c.set('requestId', request);
-    // Not on the answer afterwards: to touch its headers makes a whole Response of what Node could write at once.
-    c.header(requestIdHeader, request);
     const { method, path } = c.req;
     const traced = tracing?.call(method, c.req.header('traceparent'));
     c.set('trace', traced);
     await next();
+    // On Node's own answer: to touch the headers of ours makes a whole Response of what Node could write at once.
+    if (!c.env.outgoing.headersSent) c.env.outgoing.setHeader(requestIdHeader, request);
     const session = sessionPath.exec(path)?.[1];
     const { status } = c.res;
     onAnswered?.({

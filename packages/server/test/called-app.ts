@@ -37,6 +37,8 @@ export type CalledApp = {
   readonly call: (path: string, init?: CallInit) => Promise<Response>;
   /** With it. */
   readonly ask: (path: string, init?: CallInit) => Promise<Response>;
+  /** Itself, for whoever calls it through a socket. */
+  readonly app: ReturnType<typeof createApp>;
   readonly close: () => Promise<void>;
 };
 
@@ -95,10 +97,15 @@ export function callApp(
   const call = async (path: string, { method = 'GET', headers = {}, body }: CallInit = {}): Promise<Response> => {
     const text = typeof body === 'string' || body === undefined ? body : JSON.stringify(body);
     const sent = { host: '127.0.0.1:4242', ...headers };
-    return await app.request(path, { method, headers: sent }, { incoming: incomingOf(sent, text) });
+    const set = new Headers();
+    const outgoing = { headersSent: false, setHeader: (name: string, value: string) => set.set(name, value) };
+    const response = await app.request(path, { method, headers: sent }, { incoming: incomingOf(sent, text), outgoing });
+    for (const [name, value] of set) response.headers.set(name, value);
+    return response;
   };
   return {
     context,
+    app,
     complaints,
     calls,
     call,
