@@ -317,3 +317,36 @@ describe('the operator’s log of calls', () => {
     expect(JSON.stringify(calls)).not.toContain(token);
   });
 });
+
+test('all routes are one expression: what keeps hono from making it makes every call slower', async () => {
+  const { app, ask } = open();
+  expect((await ask('/api/pool')).status).toBe(200);
+  expect(app.router.name).toBe('SmartRouter + RegExpRouter');
+});
+
+describe('a token is the server’s own', () => {
+  test.each([
+    ['as it is', token, 404],
+    ['with more behind it', `${token}x`, 401],
+    ['with nothing visible behind it', `${token}%00`, 401],
+    ['without its end', token.slice(0, -1), 401],
+    ['with another end', `${token.slice(0, -1)}x`, 401],
+    ['much longer', token.repeat(100), 401],
+  ])('%s: %s → %i', async (_how, offered, status) => {
+    const origin = 'https://console.example.org';
+    const { call } = open({ guard: { origins: [origin] } });
+    // The one place where whoever calls may write any character. There is no such session.
+    const response = await call(`/api/sessions/none/events?token=${offered}`, { headers: { origin } });
+    expect(response.status).toBe(status);
+  });
+
+  test('one that is longer than most is compared to its end', async () => {
+    const long = `${'long'.repeat(400)}1`;
+    const { call } = open({ guard: { token: long } });
+    const pool = async (offered: string): Promise<number> =>
+      (await call('/api/pool', { headers: { authorization: `Bearer ${offered}` } })).status;
+    expect(await pool(long)).toBe(200);
+    expect(await pool(`${long.slice(0, -1)}2`)).toBe(401);
+    expect(await pool(long.slice(0, 512))).toBe(401);
+  });
+});

@@ -18,19 +18,9 @@ const verbs = { resume, cancel } as const;
 
 /** The later wire of seed 001's project: a run is a session, its stream ends wherever somebody is asked. */
 export function betaRoutes(context: ServerContext): Hono<OnNode> {
-  const { sessions, log } = context;
+  const { sessions } = context;
   const routes = new Hono<OnNode>();
   const folds = new SharedFolds(betaWire);
-
-  routes.post('/sessions/new', async (c) => {
-    const body = await readJson(c);
-    const prompt = segmentsContent(parseBody(body, StartBeta));
-    const target = parseBody(c.req.query(), Target);
-    return await idempotently(c, log, body, async ({ key }) => {
-      const session = granted(await sessions.startRun({ ...target, prompt }, { actor: actorOf(c), key }));
-      return c.json({ sessionId: session.id });
-    });
-  });
 
   routes.get('/sessions/:id', async (c) => {
     const session = c.req.param('id');
@@ -50,12 +40,25 @@ export function betaRoutes(context: ServerContext): Hono<OnNode> {
     return c.json({ sessionId: id, status: betaStatus(status), eventCount: count });
   });
 
+  // One route: with `new` beside `:target`, hono could make no single expression of all routes.
   routes.post('/sessions/:target', async (c) => {
-    const [, id, verb] = /^(.*):(resume|cancel)$/.exec(c.req.param('target')) ?? [];
+    const target = c.req.param('target');
+    if (target === 'new') return await start(context, c);
+    const [, id, verb] = /^(.*):(resume|cancel)$/.exec(target) ?? [];
     if (id === undefined || (verb !== 'resume' && verb !== 'cancel')) return await c.notFound();
     return await verbs[verb](context, c, id);
   });
   return routes;
+}
+
+async function start({ sessions, log }: ServerContext, c: Context<OnNode>): Promise<Response> {
+  const body = await readJson(c);
+  const prompt = segmentsContent(parseBody(body, StartBeta));
+  const target = parseBody(c.req.query(), Target);
+  return await idempotently(c, log, body, async ({ key }) => {
+    const session = granted(await sessions.startRun({ ...target, prompt }, { actor: actorOf(c), key }));
+    return c.json({ sessionId: session.id });
+  });
 }
 
 async function resume({ sessions, log }: ServerContext, c: Context<OnNode>, id: string): Promise<Response> {

@@ -13,7 +13,9 @@ export function runRoutes(context: ServerContext): Hono<OnNode> {
   const { sessions, log } = context;
   const routes = new Hono<OnNode>();
 
-  routes.post('/run', async (c) => {
+  // `run`, and nothing else. Spelled out, and with `:id` beside it, hono could make no single expression of all routes.
+  routes.post('/:verb', async (c) => {
+    if (c.req.param('verb') !== 'run') return await c.notFound();
     const body = await readJson(c);
     // `null` says as little as no body does.
     const { objective, runId, run_id: proposed = runId, ...target } = parseBody(body ?? {}, StartRun);
