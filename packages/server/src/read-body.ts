@@ -63,12 +63,25 @@ async function readText({ env: { incoming } }: Context<OnNode>): Promise<string>
     if (declared <= discardBytesMax) await discardRest(incoming);
     throw tooLarge();
   }
-  const bytes = await readBytes(incoming);
+  const bytes = readHere(incoming, declared) ?? (await readBytes(incoming));
   if (bytes === undefined) {
     await discardRest(incoming);
     throw tooLarge();
   }
   return decodeUtf8(bytes);
+}
+
+/**
+ * All of a body that came with its head, which nearly every one does: to be told of its pieces and its end takes longer
+ * than to look. Undefined when some of it is still to come.
+ */
+function readHere(incoming: Incoming, declared: number): Buffer | undefined {
+  if (declared === 0 || incoming.readableLength !== declared) return undefined;
+  const bytes: unknown = incoming.read();
+  if (!Buffer.isBuffer(bytes)) return undefined;
+  // Its end is still to be read, or the connection would wait with the next call.
+  incoming.resume();
+  return bytes;
 }
 
 /** Undefined as soon as there are too many: a chunked body declares no length, so the limit is kept while reading. */
@@ -119,9 +132,11 @@ async function discardRest(incoming: Incoming): Promise<void> {
   });
 }
 
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
 function decodeUtf8(bytes: Buffer): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return utf8.decode(bytes);
   } catch (cause) {
     throw new ProblemError(400, 'bad_json', 'the body is not UTF-8', { cause });
   }
