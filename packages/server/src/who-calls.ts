@@ -120,9 +120,20 @@ function cameOverTls({ origins = [] }: Guard, c: Context): boolean {
   return origins.some((origin) => origin.toLowerCase() === `https://${host}`);
 }
 
-/** In constant time, whatever the length of what is offered. */
+/** More than what is offered usually has, so that how long one takes tells nothing of how long the other is. */
+const comparedLengthMin = 512;
+
+/** In constant time, whatever the length of what is offered: always the same number of bytes, and every one of them. */
 function comparison(secret: string): (offered: string) => boolean {
-  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
-  const expected = digest(secret);
-  return (offered) => timingSafeEqual(digest(offered), expected);
+  const secretLength = Buffer.byteLength(secret);
+  const expected = Buffer.alloc(Math.max(secretLength, comparedLengthMin));
+  expected.write(secret);
+  const offer = Buffer.alloc(expected.length);
+  return (offered) => {
+    offer.fill(0);
+    offer.write(offered);
+    const isAlike = timingSafeEqual(offer, expected);
+    // What is longer was cut, and what is shorter may have been filled up to the same.
+    return isAlike && Buffer.byteLength(offered) === secretLength;
+  };
 }
