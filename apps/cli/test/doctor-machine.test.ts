@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -156,9 +156,8 @@ describe('the port', () => {
     expect(code).toBe(1);
   });
 
-  test(
-    'of our own server, which has the store',
-    async () => {
+  describe('of a server', () => {
+    const run = async (work: (port: string, store: string, pid: number | undefined) => Promise<void>) => {
       const store = `sqlite:${join(folder, 'it.db')}`;
       const server = spawn(process.execPath, [...concertoCommand, 'serve', '--port', '0', '--store', store], {
         cwd: folder,
@@ -171,7 +170,15 @@ describe('the port', () => {
           said += String(chunk);
           if (said.includes('open http')) break;
         }
-        const port = /listening on http:\/\/127\.0\.0\.1:(\d+)/.exec(said)?.[1] ?? '';
+        await work(/listening on http:\/\/127\.0\.0\.1:(\d+)/.exec(said)?.[1] ?? '', store, server.pid);
+      } finally {
+        server.kill('SIGTERM');
+        await ended;
+      }
+    };
+
+    test('of our own, which has the store', { timeout: shellMs }, async () => {
+      await run(async (port, store, pid) => {
         const { code, of } = await examine('', '--port', port, '--store', store);
         expect(of('port')[0]).toMatchObject({
           status: 'ok',
@@ -179,16 +186,45 @@ describe('the port', () => {
         });
         expect(of('store')[0]).toMatchObject({
           status: 'ok',
-          message: expect.stringContaining(`in use by the process ${server.pid}`) as string,
+          message: expect.stringContaining(`in use by the process ${pid}`) as string,
         });
         expect(code).toBe(0);
-      } finally {
-        server.kill('SIGTERM');
-        await ended;
-      }
-    },
-    shellMs,
-  );
+      });
+    });
+
+    test('of another folder, which is named; `serve` names it too', { timeout: shellMs }, async () => {
+      const here = mkdtempSync(join(tmpdir(), 'concerto-doctor-other-'));
+      onTestFinished(() => rmSync(here, { recursive: true, force: true }));
+      const concerto = (...args: string[]) =>
+        spawnSync(process.execPath, [...concertoCommand, ...args], { encoding: 'utf8', timeout: shellMs, cwd: here });
+      await run(async (port, _, pid) => {
+        // From the manifest, as `serve` takes it.
+        writeFileSync(join(here, 'Concerto.toml'), `[server]\nport = ${port}\n`);
+        const { status, stdout } = concerto('doctor', '--store', 'memory:', '--json');
+        const found = JSON.parse(stdout) as Found[];
+        const whose = `the Concerto server of ${realpathSync(folder)} (pid ${pid})`;
+        expect(found.find(({ check }) => check === 'port')).toMatchObject({
+          status: 'warn',
+          message: `port ${port} on 127.0.0.1 is taken by ${whose}`,
+          help: expect.stringContaining('`concerto stop` in its folder') as string,
+        });
+        expect(status).toBe(0);
+        const refused = concerto('serve', '--store', 'memory:');
+        expect(refused.stderr).toContain(`error: port ${port} is in use by ${whose}; give another with --port`);
+      });
+    });
+
+    test('of which nothing is known here', async () => {
+      const port = await listen(
+        createServer((_, response) => response.end(JSON.stringify({ info: { title: 'Concerto' } }))),
+      );
+      const { of } = await examine('', '--port', String(port));
+      expect(of('port')[0]).toMatchObject({
+        status: 'warn',
+        message: `port ${port} on 127.0.0.1 is taken by a Concerto server of another folder or user`,
+      });
+    });
+  });
 });
 
 describe('the manifest', () => {

@@ -1,6 +1,7 @@
 import { statfs } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { probeSandbox } from '@concerto/agents';
+import { type ServerRecord, serverOf, serverOn } from '../state/project-state.ts';
 import { type Finding, failed, passed, warned } from './finding.ts';
 
 const oldestNode = { text: '20.19', major: 20, minor: 19 };
@@ -40,27 +41,48 @@ export async function checkDisk(folder: string): Promise<Finding> {
   return free >= spaceNeeded ? warned('disk', what, help) : failed('disk', what, help);
 }
 
-export type PortState = 'free' | 'ours' | 'taken' | { readonly refused: string };
+/** `owner` is a server of ours, of which we may know no more than that it is one. */
+export type PortState = 'free' | 'taken' | { readonly owner: Partial<ServerRecord> } | { readonly refused: string };
 
 export async function portState(host: string, port: number): Promise<PortState> {
   const code = await tryToListen(host, port);
   if (code === undefined) return 'free';
   if (code !== 'EADDRINUSE') return { refused: code };
-  return (await isConcerto(host, port)) ? 'ours' : 'taken';
+  return (await isConcerto(host, port)) ? { owner: serverOn(port) ?? {} } : 'taken';
 }
 
-export function checkPort(host: string, port: number, state: PortState): Finding {
+export type PortPlace = {
+  readonly host: string;
+  readonly port: number;
+  /** Whose server may have it. */
+  readonly folders: readonly string[];
+};
+
+/** Whether it is the server of this folder that has the port. */
+export function isOwnServer(state: PortState, { folders }: Pick<PortPlace, 'folders'>): boolean {
+  if (typeof state !== 'object' || !('owner' in state)) return false;
+  const { pid } = state.owner;
+  return pid !== undefined && folders.some((folder) => serverOf(folder)?.pid === pid);
+}
+
+export function checkPort(at: PortPlace, state: PortState): Finding {
+  const { host, port } = at;
   const place = `port ${port} on ${host}`;
-  switch (state) {
-    case 'free':
-      return passed('port', port === 0 ? 'any free port is taken' : `${place} is free`);
-    case 'ours':
-      return passed('port', `a Concerto server answers at ${place}`);
-    case 'taken':
-      return failed('port', `${place} is taken by another program`, 'end it, or choose another with --port or PORT');
-    default:
-      return failed('port', `${place} cannot be listened on: ${state.refused}`, portHelp(state.refused));
-  }
+  if (state === 'free') return passed('port', port === 0 ? 'any free port is taken' : `${place} is free`);
+  if (state === 'taken') return failed('port', `${place} is taken by another program`, `end it, or ${otherPort}`);
+  if ('refused' in state)
+    return failed('port', `${place} cannot be listened on: ${state.refused}`, portHelp(state.refused));
+  if (isOwnServer(state, at)) return passed('port', `a Concerto server answers at ${place}`);
+  const help = `\`concerto serve\` here cannot have it too: ${otherPort}, or stop that one (\`concerto stop\` in its folder)`;
+  return warned('port', `${place} is taken by ${whoseServer(state.owner)}`, help);
+}
+
+const otherPort = 'choose another port with --port, PORT or `port` in [server]';
+
+export function whoseServer({ project, pid }: Partial<ServerRecord>): string {
+  const whose =
+    project === undefined ? 'a Concerto server of another folder or user' : `the Concerto server of ${project}`;
+  return pid === undefined ? whose : `${whose} (pid ${pid})`;
 }
 
 function portHelp(code: string): string {

@@ -3,12 +3,12 @@ import { nearest } from '@concerto/base';
 import { defineCommand, parseArguments, UsageError } from '../arguments.ts';
 import { untilInterrupted } from '../language/until-interrupted.ts';
 import { defaultPort, defaultStore, hostOf, portOf, type ServerTable, storeOf } from '../serve/server-settings.ts';
-import { runningServer } from '../state/project-state.ts';
+import { serverOf } from '../state/project-state.ts';
 import { ensureTrust } from '../state/trust.ts';
 import { tell } from '../terminal/print.ts';
 import { type AgentEntry, defaultPrompt } from './check-agent.ts';
 import { checkKeeper } from './check-keeper.ts';
-import { checkNode, checkPort, checkSandbox, portState } from './check-machine.ts';
+import { checkNode, checkPort, checkSandbox, isOwnServer, type PortPlace, portState } from './check-machine.ts';
 import { checkStore } from './check-store.ts';
 import { reportChecks } from './doctor-report.ts';
 import { declaredTasks, loadDeclared } from './doctor-tasks.ts';
@@ -62,6 +62,7 @@ export async function run(argv: string[]): Promise<number> {
     await ensureTrust({ folder: config.folder, given: values.trust, commands: commandsOf(declared.agents ?? []) });
   const { host, findings: hostFindings } = hostWanted(values, server);
   const port = portWanted(values, server);
+  const folders = [process.cwd(), ...(config === undefined ? [] : [config.folder])];
   const store = storeOf(values, server) ?? defaultStore;
   checkAgentName(agent, declared.agents);
   const { signal: calledOff, release } = untilInterrupted();
@@ -72,7 +73,7 @@ export async function run(argv: string[]): Promise<number> {
     const plan = { prompt, online: values.online, timeoutMs, calledOff };
     const machine: CheckTask = {
       name: 'machine',
-      run: (say) => checkMachine({ host, port, store, portMatters: agent === undefined }, say),
+      run: (say) => checkMachine({ host, port, folders, store, portMatters: agent === undefined }, say),
     };
     const manifest: CheckTask = { name: 'manifest', run: async () => [...declared.findings, ...hostFindings] };
     const tasks = [machine, manifest, ...declaredTasks(declared, agent, plan)];
@@ -105,8 +106,8 @@ function hostWanted(
 
 /** A server that runs for this folder is looked at where it is. */
 function portWanted(values: Values, server: ServerTable | undefined): number {
-  const running = values.port === undefined && !process.env.PORT ? runningServer(process.cwd()) : undefined;
-  return running === undefined ? portOf(values, server) : Number(new URL(running.server.url).port);
+  const running = values.port === undefined && !process.env.PORT ? serverOf(process.cwd()) : undefined;
+  return running === undefined ? portOf(values, server) : Number(new URL(running.url).port);
 }
 
 function readTimeout(text: string | undefined): number {
@@ -117,14 +118,15 @@ function readTimeout(text: string | undefined): number {
 }
 
 async function checkMachine(
-  at: { readonly host: string; readonly port: number; readonly store: string; readonly portMatters: boolean },
+  at: PortPlace & { readonly store: string; readonly portMatters: boolean },
   say: (doing: string) => void,
 ): Promise<readonly Finding[]> {
   say('looks at the port and the store');
   const state = await portState(at.host, at.port);
-  const port = at.portMatters ? [checkPort(at.host, at.port, state)] : [];
-  const store = await checkStore(at.store, state === 'ours');
-  const keeper = await checkKeeper(at.store, state === 'ours');
+  const port = at.portMatters ? [checkPort(at, state)] : [];
+  const serverRuns = isOwnServer(state, at);
+  const store = await checkStore(at.store, serverRuns);
+  const keeper = await checkKeeper(at.store, serverRuns);
   return [checkNode(), await checkSandbox(), ...store, ...keeper, ...port];
 }
 

@@ -4,6 +4,7 @@ import { manifestJsonSchema } from '@concerto/language';
 import { mcpOverHttp } from '@concerto/mcp';
 import { type RunningServer, type ServeOptions, serve } from '@concerto/server';
 import { defineCommand, parseArguments, UsageError } from '../arguments.ts';
+import { portState, whoseServer } from '../doctor/check-machine.ts';
 import { projectFindings } from '../doctor/project-findings.ts';
 import { upkeepOf } from '../keeper/upkeep.ts';
 import { ownVersion, pageFolder } from '../own-place.ts';
@@ -110,7 +111,7 @@ export async function run(argv: string[]): Promise<number> {
     server = await serve({ host, port, sessions, log, guard, inlineTools, ...about, ...watched });
   } catch (cause) {
     await runtime.close();
-    throw listenError(cause, host, port);
+    throw await listenError(cause, host, port);
   }
   const url = `http://${inUrl(host)}:${server.port}`;
   here = isWildcard(host) ? `http://127.0.0.1:${server.port}` : url;
@@ -193,10 +194,13 @@ function ownNames(): readonly string[] {
   return [hostname(), ...addresses.map(({ address }) => inUrl(address))];
 }
 
-function listenError(cause: unknown, host: string, port: number): unknown {
+async function listenError(cause: unknown, host: string, port: number): Promise<unknown> {
   const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
-  if (code === 'EADDRINUSE')
-    return new Error(`port ${port} is in use; give another with --port, or 0 for any free one`, { cause });
+  if (code === 'EADDRINUSE') {
+    const state = await portState(host, port);
+    const who = typeof state === 'object' && 'owner' in state ? ` by ${whoseServer(state.owner)}` : '';
+    return new Error(`port ${port} is in use${who}; give another with --port, or 0 for any free one`, { cause });
+  }
   if (code === 'EACCES') return new Error(`port ${port} needs more rights; give one above 1023 with --port`, { cause });
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
     return new Error(`this machine has no address ${host}`, { cause });

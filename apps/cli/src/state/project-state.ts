@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import * as z from 'zod';
-import { makeProjectState, projectStatePath } from './state-folder.ts';
+import { makeProjectState, projectStatePath, projectStatePaths } from './state-folder.ts';
 
 const tokenFile = 'token';
 const serverFile = 'server.json';
@@ -15,6 +15,8 @@ const ServerRecord = z.object({
   pid: z.number().int().positive(),
   /** Which token it asks for: the kept one, one that it was given, or none. */
   token: z.enum(['kept', 'given', 'none']),
+  /** Its folder, for people in another one; older servers did not say. */
+  project: z.string().optional(),
 });
 export type ServerRecord = z.infer<typeof ServerRecord>;
 
@@ -37,7 +39,7 @@ export function keptToken(project: string): string {
 }
 
 export function rememberServer(project: string, server: ServerRecord): void {
-  write(project, serverFile, `${JSON.stringify(server)}\n`);
+  write(project, serverFile, `${JSON.stringify({ ...server, project })}\n`);
 }
 
 /** Another server may have been started for it since. */
@@ -48,10 +50,27 @@ export function forgetServer(project: string, pid: number): void {
 /** The server of a folder, or of the nearest folder above that has one; only while it runs. */
 export function runningServer(folder: string): { readonly project: string; readonly server: ServerRecord } | undefined {
   for (let project = folder; ; project = dirname(project)) {
-    const server = recordOf(project);
-    if (server !== undefined && isAlive(server.pid)) return { project, server };
+    const server = serverOf(project);
+    if (server !== undefined) return { project, server };
     if (dirname(project) === project) return undefined;
   }
+}
+
+/** The server of this very folder, while it runs. */
+export function serverOf(project: string): ServerRecord | undefined {
+  const server = recordOf(project);
+  return server !== undefined && isAlive(server.pid) ? server : undefined;
+}
+
+/** The server of any folder of this user that has a port of this machine. */
+export function serverOn(port: number): ServerRecord | undefined {
+  return projectStatePaths()
+    .map(recordIn)
+    .find((server) => server !== undefined && portIn(server.url) === port && isAlive(server.pid));
+}
+
+function portIn(url: string): number | undefined {
+  return URL.canParse(url) ? Number(new URL(url).port || 80) : undefined;
 }
 
 export function projectFacts(project: string): ProjectFacts {
@@ -64,7 +83,11 @@ export function noteFacts(project: string, facts: Partial<ProjectFacts>): void {
 }
 
 function recordOf(project: string): ServerRecord | undefined {
-  const parsed = ServerRecord.safeParse(parse(readIfThere(join(projectStatePath(project), serverFile))));
+  return recordIn(projectStatePath(project));
+}
+
+function recordIn(state: string): ServerRecord | undefined {
+  const parsed = ServerRecord.safeParse(parse(readIfThere(join(state, serverFile))));
   return parsed.success ? parsed.data : undefined;
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { chmodSync, mkdirSync, realpathSync, statSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, isAbsolute, join } from 'node:path';
 
@@ -39,6 +39,16 @@ export function makeProjectState(project: string): string {
     );
   }
   return path;
+}
+
+/** Of every project that has any. */
+export function projectStatePaths(): readonly string[] {
+  const all = join(stateRoot(), 'projects');
+  try {
+    return readdirSync(all).map((name) => join(all, name));
+  } catch {
+    return []; // Nobody has started anything yet.
+  }
 }
 
 function makePrivate(folder: string): void {
