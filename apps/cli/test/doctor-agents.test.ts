@@ -123,8 +123,8 @@ describe('what is wrong is named', () => {
   test('a command that is not there', async () => {
     const { code, of, statuses } = await examine(manifest('[agents.it]\ncommand = "no-such-program-here"\n'));
     expect(statuses).toEqual({ command: 'fail' });
-    expect(of('command')[0]?.message).toContain('"no-such-program-here" was not found');
-    expect(of('command')[0]?.help).toContain('install');
+    expect(of('command')[0]?.message).toMatch(/"no-such-program-here" was not found: [^;]+$/);
+    expect(of('command')[0]?.help).toBe('install it, or correct `command` in the manifest');
     expect(code).toBe(1);
   });
 
@@ -398,6 +398,12 @@ describe('a program of another protocol', () => {
   test('is named with its version', async () => {
     const { of } = await examine(driven(''), '--no-prompt');
     expect(of('program')).toMatchObject([{ status: 'ok', message: expect.stringContaining('version 9.9') }]);
+  });
+
+  test('that is not installed is told once, with how it is', async () => {
+    const { statuses, of } = await examine(manifest('[agents.it]\nprotocol = "codex"\nenv = { PATH = "/nowhere" }\n'));
+    expect(statuses).toEqual({ command: 'fail' });
+    expect(of('command')[0]?.help).toMatch(/^install it with `npm install .*`, or correct/);
   });
 
   test('without a login fails with what to run, and is not asked anything', async () => {

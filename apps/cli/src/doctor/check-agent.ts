@@ -65,7 +65,7 @@ class AgentCheck {
       secrets = launch.secrets.filter((secret) => secret.length >= secretLengthMin);
       this.#add(passed(`${this.#name}.command`, `${launch.program} in ${launch.workingDir}`));
     } catch (cause) {
-      this.#add(failed(`${this.#name}.command`, messageOf(cause), startHelp(cause)));
+      this.#add(startFailure(`${this.#name}.command`, cause));
       // Where the protocol itself cannot be spoken, starting it says so.
       if (this.#speaksOurWire) return this.#findings;
     }
@@ -113,7 +113,10 @@ class AgentCheck {
     } catch (cause) {
       if (calledOff.aborted) throw cause;
       const isInit = cause instanceof AgentError && cause.code.startsWith('init');
-      this.#add(failed(`${this.#name}.${isInit ? 'init' : 'start'}`, messageOf(cause), startHelp(cause)));
+      const found = startFailure(`${this.#name}.${isInit ? 'init' : 'start'}`, cause);
+      // What is known of the command is told there.
+      if (!this.#findings.some(({ status, message }) => status === 'fail' && message === found.message))
+        this.#add(found);
       this.#addLines(wire, ['warn', 'fail']);
       return undefined;
     }
@@ -334,9 +337,14 @@ function concealed(finding: Finding, secrets: readonly string[]): Finding {
   return { ...finding, message: conceal(message), ...(help === undefined ? {} : { help: conceal(help) }) };
 }
 
-function startHelp(cause: unknown): string {
+/** Why an agent does not start. What could not be found says at its end what to do, which is told as that. */
+function startFailure(check: string, cause: unknown): Finding {
+  const [, what, advice] = /^([\s\S]+); ([^;]+)$/.exec(messageOf(cause)) ?? [];
+  if (cause instanceof AgentError && cause.code === 'spawn-failed' && what !== undefined && advice !== undefined)
+    return failed(check, what, advice);
   const help = cause instanceof AgentError ? startHelps[cause.code] : undefined;
-  return help ?? 'try the command by hand in its working_dir; correct [agents.NAME] in the manifest';
+  const otherwise = 'try the command by hand in its working_dir; correct [agents.NAME] in the manifest';
+  return failed(check, messageOf(cause), help ?? otherwise);
 }
 
 const startHelps: Readonly<Partial<Record<AgentErrorCode, string>>> = {
