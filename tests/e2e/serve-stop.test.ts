@@ -3,11 +3,12 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { apiOf } from '../support/api.ts';
+import { describe, expect, test } from 'vitest';
+import { type Api, apiOf } from '../support/api.ts';
 import { builtConcerto, root } from '../support/built-concerto.ts';
 import { concertoCommand } from '../support/concerto-command.ts';
 import { steps, writePuppets } from '../support/puppets.ts';
+import { runConcerto } from '../support/run-concerto.ts';
 import { type StartedServer, startServer } from '../support/start-server.ts';
 
 /** Ends the process in the moment in which it says that it is ready: no reader can be faster. */
@@ -78,6 +79,61 @@ test('a stop that hangs is left after its time, told what it waited for, and the
     for (const one of servers) await one.kill();
     await rm(folder, { recursive: true, force: true });
   }
+});
+
+describe('what a stop says', () => {
+  const begun = async (work: (server: StartedServer, api: Api) => Promise<void>) => {
+    const folder = await mkdtemp(join(tmpdir(), 'concerto-stop-'));
+    await writePuppets(folder);
+    const server = await startServer({ folder, args: ['--store', 'sqlite:store.db'] });
+    try {
+      await work(server, apiOf(server));
+    } finally {
+      await server.kill();
+      await runConcerto(['stop', '--agents', '--store', 'sqlite:store.db'], {}, folder).ended;
+      await rm(folder, { recursive: true, force: true });
+    }
+  };
+  const atWork = async (api: Api, agent: string): Promise<void> => {
+    const { id } = await api.start({ agent, prompt: steps({ hang: true }) });
+    await api.until(id, ({ type }) => type === 'functionCall');
+  };
+  const idle = async (api: Api, agent: string): Promise<void> => {
+    const { id } = await api.start({ agent, prompt: 'hello' });
+    await api.until(id, ({ type }) => type === 'turnComplete');
+  };
+  const wordsOf = (server: StartedServer): readonly string[] =>
+    server
+      .said()
+      .split('\n')
+      .filter((line) => /stopping|stays/.test(line));
+
+  test('who stays is the last word where nothing else takes long', { timeout: 60_000 }, async () => {
+    await begun(async (server, api) => {
+      await atWork(api, 'puppet');
+      await idle(api, 'puppet');
+      expect(await server.exited('SIGTERM')).toBe(0);
+      expect(wordsOf(server).at(-1)).toMatch(/^1 agent stays at work .* To end it: SIGTERM again/);
+    });
+  });
+
+  test('idle agents that take their time come before it, and those that end after it', {
+    timeout: 60_000,
+  }, async () => {
+    await begun(async (server, api) => {
+      await atWork(api, 'deaf-cancel');
+      await idle(api, 'deaf-cancel');
+      const gone = server.exited('SIGTERM');
+      await expect.poll(() => server.said(), { timeout: 30_000 }).toContain('stays at work');
+      server.signal('SIGTERM');
+      expect(await gone).toBe(0);
+      expect(wordsOf(server)).toEqual([
+        'concerto: stopping: idle agents end and sessions are handed over',
+        expect.stringMatching(/^1 agent stays at work/),
+        'concerto: stopping: agents end, those at work too',
+      ]);
+    });
+  });
 });
 
 test.runIf(process.env.CONCERTO_TEST_BUILT === '1')(

@@ -7,7 +7,7 @@ import { storeWaitOf, waitOptions } from './open-store.ts';
 import { logOptions, logSettings, operatorLog } from './operator-log.ts';
 import { storeOf } from './server-settings.ts';
 import { traceOptions, tracingOf } from './trace-settings.ts';
-import { leaving, stopWithWord, untilStopped } from './until-stopped.ts';
+import { stopWithWord, untilStopped } from './until-stopped.ts';
 
 export const spec = defineCommand({
   name: 'runner',
@@ -44,6 +44,6 @@ export async function run(argv: string[]): Promise<number> {
   if (runtime === undefined) return 0;
   write('runner ready\n');
   const stopping = await stopped;
-  await stopWithWord(stopping, report, () => runtime.close(leaving(stopping)));
+  await stopWithWord(stopping, report, (leaving) => runtime.close(leaving));
   return 0;
 }

@@ -14,7 +14,7 @@ import { checkTrust } from './check-trust.ts';
 import { keepTemplates } from './keep-templates.ts';
 import { type Configured, loadCatalog } from './load-catalog.ts';
 import { notifyOf, startNotifier } from './notify-settings.ts';
-import { openRuntime, type Runtime } from './open-runtime.ts';
+import { type Leaving, openRuntime, type Runtime } from './open-runtime.ts';
 import { storeWaitOf, waitOptions } from './open-store.ts';
 import { logOptions, logSettings, operatorLog } from './operator-log.ts';
 import { prepareOwnStore } from './own-store.ts';
@@ -22,7 +22,7 @@ import { programShelf } from './program-shelf.ts';
 import { defaultPort, defaultStore, hostOf, inlineToolsOf, isLoopback, portOf, storeOf } from './server-settings.ts';
 import { serverToken } from './server-token.ts';
 import { traceOptions, tracingOf } from './trace-settings.ts';
-import { leaving, type Stopped, stopWithWord, untilStopped } from './until-stopped.ts';
+import { stopWithWord, untilStopped } from './until-stopped.ts';
 
 export const spec = defineCommand({
   name: 'serve',
@@ -121,9 +121,9 @@ export async function run(argv: string[]): Promise<number> {
   write(`listening on ${url}\n`);
   tellAddress(here, logging.format === 'json' ? undefined : kept?.token);
   const stopping = await stopped;
-  await stopWithWord(stopping, report, async () => {
+  await stopWithWord(stopping, report, async (leaving) => {
     forgetServer(project, pid);
-    await stopParts(stopping, { mcp, notifier, runtime, server });
+    await stopParts(leaving, { mcp, notifier, runtime, server });
   });
   return 0;
 }
@@ -135,14 +135,14 @@ type Parts = {
   readonly server: RunningServer;
 };
 
-async function stopParts(stopping: Stopped, { mcp, notifier, runtime, server }: Parts): Promise<void> {
+async function stopParts(leaving: Leaving, { mcp, notifier, runtime, server }: Parts): Promise<void> {
   runtime.sessions.stopTaking();
-  stopping.awaits('a client of MCP');
+  leaving.awaits('a client of MCP');
   await mcp.close();
-  stopping.awaits('a notification');
+  leaving.awaits('a notification');
   await notifier?.close();
-  await runtime.close(leaving(stopping));
-  stopping.awaits('an open connection');
+  await runtime.close(leaving);
+  leaving.awaits('an open connection');
   await server.close();
 }
 

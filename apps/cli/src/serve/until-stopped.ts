@@ -50,29 +50,31 @@ const momentMs = 700;
 /** For a second thought about the agents that stay. */
 const secondThoughtMs = 2_000;
 
+/** Stops, and says in its order what takes long: who ends, who stays at work, and after a second signal who ends then. */
 export async function stopWithWord(
-  { signal }: Stopped,
+  stopped: Stopped,
   report: (message: string) => void,
-  stop: () => Promise<void>,
+  stop: (leaving: Leaving) => Promise<void>,
 ): Promise<void> {
-  // After SIGHUP there may be no terminal to write to.
-  const timer = setTimeout(() => {
-    if (signal !== 'SIGHUP') report('stopping: idle agents end and sessions are handed over');
-  }, momentMs);
-  try {
-    await stop();
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-/** What becomes of agents at work: they stay, which is said, unless a second signal comes. */
-export function leaving(stopped: Stopped): Leaving {
-  return {
-    endsAll: stopped.again,
-    awaits: stopped.awaits,
-    stayed: (pids) => tellWhoStays(pids, stopped, write),
+  const { signal, again, awaits } = stopped;
+  const sayAfterMoment = (): NodeJS.Timeout =>
+    setTimeout(() => {
+      const what = again.aborted ? 'agents end, those at work too' : 'idle agents end and sessions are handed over';
+      // After SIGHUP there may be no terminal to write to.
+      if (signal !== 'SIGHUP') report(`stopping: ${what}`);
+    }, momentMs);
+  let word = sayAfterMoment();
+  const stayed = async (pids: readonly number[]): Promise<void> => {
+    // What is waited for now is a second thought.
+    clearTimeout(word);
+    await tellWhoStays(pids, stopped, write);
+    if (again.aborted) word = sayAfterMoment();
   };
+  try {
+    await stop({ endsAll: again, awaits, stayed });
+  } finally {
+    clearTimeout(word);
+  }
 }
 
 /** Says which agents stay, and waits for whoever would rather end them. */
