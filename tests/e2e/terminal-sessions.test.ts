@@ -13,11 +13,16 @@ import { inTerminal, type TerminalSteps } from '../support/in-terminal.ts';
 const withinMs = 90_000;
 const cli = join(root, 'apps/cli/bin/concerto.js');
 const agent = `while read -r line; do
-  echo '{"type":"approval","id":"a","description":"Delete it"}'
+  echo '{"type":"approval","id":"a","description":"Delete it","tool":"sh","command":"rm it"}'
   read -r reply
   printf '{"type":"result","text":"told %s"}\\n' "$(printf '%s' "$reply" | sed -n 's/.*"value":"\\([^"]*\\)".*/\\1/p')"
 done
 `;
+/** Asks which of three. */
+const chooser = agent.replace(
+  '"approval","id":"a","description":"Delete it","tool":"sh","command":"rm it"',
+  '"question","id":"q","question":"Which?","options":["red","green","blue"]',
+);
 /** Says what would hide a line, write the clipboard, clear the screen and turn a name around. */
 const evilAgent = `while read -r line; do
   printf '%s\\n' '{"type":"progress","message":"rm -rf /\\r\\u001b[2KRead README"}'
@@ -33,6 +38,9 @@ const acting = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202
 const manifest = `[agents.asker]
 command = "sh"
 args = ["asker.sh"]
+[agents.chooser]
+command = "sh"
+args = ["chooser.sh"]
 [agents.evil]
 command = "sh"
 args = ["evil.sh"]
@@ -52,6 +60,7 @@ describe('a person at the terminal, in the folder of a server', { timeout: withi
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'concerto-terminal-sessions-'));
     await writeFile(join(folder, 'asker.sh'), agent);
+    await writeFile(join(folder, 'chooser.sh'), chooser);
     await writeFile(join(folder, 'evil.sh'), evilAgent);
     await writeFile(join(folder, 'greeter.conc'), program);
     await writeFile(join(folder, 'Concerto.toml'), manifest);
@@ -115,6 +124,54 @@ describe('a person at the terminal, in the folder of a server', { timeout: withi
     const { code, shown } = await sessions(['start', '--program', 'greeter', '--attach'], [['your answer:', 'Ada\r']]);
     expect(shown).toContain('Hello, Ada');
     expect(code).toBe(0);
+  });
+
+  test('chooses by number: one that is none is refused with those that are, attached, watching and by command', async () => {
+    const { code, shown } = await sessions(
+      ['start', 'chooser', 'first', '--attach'],
+      [
+        ['your choice', '7\r'],
+        ['there is no choice 7: write 1 to 3', '"7"\r'],
+        ['told 7', ''],
+        ['type the next message', 'second\r'],
+        ['▶ second', ''],
+        ['your choice', '\u0003'],
+      ],
+    );
+    expect({ code, shown }).toEqual({ code: 0, shown: expect.stringContaining('Detached') });
+    const watched = await concerto(
+      ['watch'],
+      [
+        ['1  first', '1 9\r'],
+        ['there is no choice 9: write 1 to 3', 'q\r'],
+      ],
+    );
+    expect(watched.code).toBe(0);
+    const wrong = await builtConcerto(['sessions', 'answer', 'last', '4'], folder);
+    expect(wrong).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^error: there is no choice 4: write 1 to 3/),
+    });
+    expect(await builtConcerto(['sessions', 'answer', 'last', '3'], folder)).toMatchObject({ code: 0 });
+    await vi.waitFor(async () => {
+      expect((await builtConcerto(['sessions', 'show', 'last'], folder)).stdout).toContain('told blue');
+    }, withinMs);
+  });
+
+  test('allows the very same from now on, watching too', async () => {
+    await builtConcerto(['sessions', 'start', 'asker', 'x', '--title', 'the first of two'], folder);
+    const { code } = await concerto(
+      ['watch'],
+      [
+        ['the first of two', ''],
+        ['Delete it', '1 y session\r'],
+        ['1 was answered', 'q\r'],
+      ],
+    );
+    expect(code).toBe(0);
+    await vi.waitFor(async () => {
+      expect((await builtConcerto(['sessions', 'show', 'last'], folder)).stdout).toContain('told yes');
+    }, withinMs);
   });
 
   test('sees what an agent says, and nothing that it says acts on the terminal', async () => {

@@ -11,8 +11,17 @@ export function promptOf(event: SuspendEvent): string {
     : 'your choice (number or text): ';
 }
 
+/** What a line says to a question, and how long it holds. Throws, with what can be chosen, where it is a slip. */
+export function answerIn(
+  event: SuspendEvent,
+  line: string,
+): { readonly response: Json; readonly remember: Pick<AnswerRequest, 'remember'> } {
+  const { given, remember } = rememberedIn(event, line);
+  return { response: responseOf(event, given), remember };
+}
+
 /** `y always` and `no session` are a decision and how long it holds; anything else is what it was. */
-export function rememberedIn(
+function rememberedIn(
   event: SuspendEvent,
   line: string,
 ): { readonly given: string; readonly remember: Pick<AnswerRequest, 'remember'> } {
@@ -22,7 +31,7 @@ export function rememberedIn(
 }
 
 /** What a person typed, in the form that the question wants. */
-export function responseOf(event: SuspendEvent, given: string): Json {
+function responseOf(event: SuspendEvent, given: string): Json {
   if (isBudget(event)) return moreOf(given);
   if (event.type === 'queryConsent') {
     if (/^(y|yes|true|1)$/i.test(given)) return true;
@@ -31,13 +40,31 @@ export function responseOf(event: SuspendEvent, given: string): Json {
     // Any other text is a no, and why.
     return /^(|n|no|false|0)$/i.test(given) ? false : given;
   }
-  if (event.type === 'waitForChoice') {
-    const words = event.selectionMode === 'multiple' ? given.split(',') : [given];
-    const chosen = words.map((word) => choiceOf(event.choices, word.trim()));
-    if (chosen.every((choice) => choice !== undefined)) return { selected: chosen.map(({ id }) => id) };
-  }
-  return { input: { role: 'user', parts: [{ text: given }] } };
+  return event.type === 'waitForChoice' ? choiceIn(event, given) : inWords(given);
 }
+
+function inWords(text: string): Json {
+  return { input: { role: 'user', parts: [{ text }] } };
+}
+
+/** Their numbers or texts, or words of one's own: a number that is none of them is a slip, and in quotes it is meant. */
+function choiceIn({ choices, selectionMode }: Extract<SuspendEvent, { type: 'waitForChoice' }>, given: string): Json {
+  const numbers = choices.length === 1 ? '1' : `1 to ${choices.length}`;
+  const parts = given.split(',').map((part) => part.trim());
+  const words = selectionMode === 'multiple' ? parts.filter((part) => part !== '') : [given];
+  const chosen = words.map((word) => ({ word, choice: choiceOf(choices, word) }));
+  if (given === '' || words.length === 0) throw new Error(`write ${numbers}, or what you choose in words`);
+  const selected = chosen.flatMap(({ choice }) => (choice === undefined ? [] : [choice.id]));
+  if (selected.length === words.length) return { selected: [...new Set(selected)] };
+  if (selectionMode === 'single' && parts.length > 1 && parts.every((part) => wholeNumber.test(part)))
+    throw new Error(`only one can be chosen: ${numbers}`);
+  const beyond = chosen.find(({ word, choice }) => choice === undefined && wholeNumber.test(word))?.word;
+  if (beyond !== undefined)
+    throw new Error(`there is no choice ${beyond}: write ${numbers}, or "${beyond}" in quotes if it is meant as text`);
+  return inWords(/^"([-+]?\d+)"$/.exec(given)?.[1] ?? given);
+}
+
+const wholeNumber = /^[-+]?\d+$/;
 
 function isBudget(event: SuspendEvent): boolean {
   return event.type === 'queryConsent' && event.consentType === 'budget';
@@ -56,8 +83,10 @@ function moreOf(given: string): Json {
   return { more: Object.fromEntries(pairs.map((pair) => [pair?.[1] ?? '', Number(pair?.[2])])) };
 }
 
+/** By its text before its number: of the choices 1, 2, 4 and 8, a 4 means the third. */
 function choiceOf(choices: readonly Choice[], given: string): Choice | undefined {
-  return choices[Number(given) - 1] ?? choices.find((candidate) => isSame(textOf(candidate.content), given));
+  const named = choices.find((candidate) => isSame(textOf(candidate.content), given));
+  return named ?? (/^\d+$/.test(given) ? choices[Number(given) - 1] : undefined);
 }
 
 function isSame(one: string, other: string): boolean {

@@ -12,7 +12,7 @@ import { idMeant } from './id-meant.ts';
 import { lifecycle } from './lifecycle-verb.ts';
 import { type ListOptions, listOptions, listSessions } from './list-sessions.ts';
 import { replay } from './replay.ts';
-import { responseOf } from './response-of.ts';
+import { answerIn } from './response-of.ts';
 import { type SettingsOptions, settingsIn, settingsOptions, settingsVerbs } from './settings.ts';
 import { auditTable, messageTable, offerTable, openedTable, sentTo, sessionDetail } from './show.ts';
 import { textOrStdin } from './text-or-stdin.ts';
@@ -186,7 +186,8 @@ const verbs: Readonly<Record<string, Verb>> = {
         printError(what);
         return 1;
       }
-      await client.answer(id, asked.requestId, responseOf(asked.event, await textOrStdin(text)));
+      const { response, remember } = answerIn(asked.event, await textOrStdin(text));
+      await client.answer(id, asked.requestId, response, remember);
       if (json) printJson({ requestId: asked.requestId });
       else print(`${asked.requestId} answered`);
       return 0;

@@ -2,7 +2,7 @@ import { harmless } from '@concerto/base';
 import type { ConcertoClient } from '@concerto/client';
 import type { SuspendEvent } from '@concerto/protocol';
 import { paint } from '../terminal/paint.ts';
-import { rememberedIn, responseOf } from './response-of.ts';
+import { answerIn } from './response-of.ts';
 import { outcomeText, switchSettings } from './settings.ts';
 import { commandsText, offeredText, sentTo } from './show.ts';
 
@@ -67,8 +67,8 @@ export async function obey(line: string, { client, id, question, say, leave }: T
     default: {
       const asked = question();
       if (asked !== undefined) {
-        const { given, remember } = rememberedIn(asked, line);
-        return await client.answer(id, asked.requestId, responseOf(asked, given), remember);
+        const { response, remember } = answerIn(asked, line);
+        return await client.answer(id, asked.requestId, response, remember);
       }
       if (line === '') return undefined;
       const where = sentTo(await client.send(id, { content: line, priority: 'queued' }));

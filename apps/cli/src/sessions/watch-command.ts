@@ -7,7 +7,7 @@ import { print, printError } from '../terminal/print.ts';
 import { screenSize } from '../terminal/table.ts';
 import { attach } from './attach.ts';
 import { connect, connectionOptions, hintFor } from './connect.ts';
-import { responseOf } from './response-of.ts';
+import { answerIn } from './response-of.ts';
 import { fitted, WatchBoard, watchLine } from './watch-board.ts';
 
 const drawEveryMs = 100;
@@ -21,8 +21,8 @@ export const spec = defineCommand({
   options: connectionOptions,
   maxPositionals: 0,
   details: [
-    'On a terminal: `1 y` answers the question with the number 1, `/attach 1` goes there,',
-    '`q` or Ctrl-C leaves. Elsewhere each change is a line; with --json an event.',
+    'On a terminal: `1 y` answers the question with the number 1, `1 y always` the very same from now on too,',
+    '`/attach 1` goes there, `q` or Ctrl-C leaves. Elsewhere each change is a line; with --json an event.',
   ].join('\n'),
 });
 
@@ -120,7 +120,8 @@ async function obey(line: string, { board, client, go }: Surroundings): Promise<
     return '';
   }
   if (rest === '') return `what is the answer to ${number}?`;
-  await client.answer(waiting.session, waiting.request.requestId, responseOf(waiting.request, rest));
+  const { response, remember } = answerIn(waiting.request, rest);
+  await client.answer(waiting.session, waiting.request.requestId, response, remember);
   return `${number} was answered`;
 }
 
