@@ -7,6 +7,8 @@ interface KeyPlace {
   readonly span: Span;
   /** Only the part of a header or dotted key that this place is about. */
   readonly isHeader: boolean;
+  /** An entry of a `[[list]]`, whose number ends the path. */
+  readonly isEntry: boolean;
 }
 
 const HEADER = /^\s*\[(\[?)([^\]]+)\]/;
@@ -31,12 +33,13 @@ export function findKeyPlaces(file: SourceFile): KeyPlace[] {
     if (header !== undefined) {
       table = splitKey(header);
       if (inList === '[') table = [...table, nextIn(lists, header)];
-      places.push(placeOf({ path: table, text: header, line, start, isHeader: true }));
+      places.push({ ...placeOf({ path: table, text: header, line, start, isHeader: true }), isEntry: inList === '[' });
       continue;
     }
     const key = KEY.exec(line)?.[1];
     if (key === undefined) continue;
-    places.push(placeOf({ path: [...table, ...splitKey(key)], text: key, line, start, isHeader: false }));
+    const path = [...table, ...splitKey(key)];
+    places.push({ ...placeOf({ path, text: key, line, start, isHeader: false }), isEntry: false });
   }
   return places;
 }
@@ -48,7 +51,13 @@ function nextIn(lists: Map<string, number>, name: string): string {
   return String(index);
 }
 
-function placeOf(found: { path: string[]; text: string; line: string; start: number; isHeader: boolean }): KeyPlace {
+function placeOf(found: {
+  path: string[];
+  text: string;
+  line: string;
+  start: number;
+  isHeader: boolean;
+}): Omit<KeyPlace, 'isEntry'> {
   const from = found.start + found.line.indexOf(found.text);
   return { path: found.path, span: { start: from, end: from + found.text.length }, isHeader: found.isHeader };
 }

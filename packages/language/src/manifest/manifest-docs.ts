@@ -1,3 +1,36 @@
+/** What a request must be for a rule to match, and what the rule decides. */
+const RULE: Readonly<Record<string, string>> = {
+  tool: 'The tool’s name, with `*` for any text; one of a list is enough. An MCP server’s needs `server` too to be allowed.',
+  server: 'The MCP server whose tool it is.',
+  kind: '`read`, `edit`, `delete`, `move`, `search`, `execute`, `think`, `fetch`, `switch_mode`, `other` or `budget`.',
+  command: 'Each command of the line, such as `npm test *`, which is also `npm test` alone.',
+  path: 'What it touches, in the agent’s folder (`src/**`, `**/.env`) or from the root (`/etc/**`).',
+  risk: '`low`, `medium` or `high`: the higher of what the agent says and what the request shows.',
+  text: 'The words of a question, or the description of an approval, with `*` for any text.',
+  agent: 'The agent whose request it is.',
+  template: 'The template whose sessions’ request it is.',
+  decide:
+    '`allow`, `deny`, `ask` (straight to a person), `answer:VALUE` or `model:NAME`; questions take `ask` and `answer:`.',
+  reason: 'Why; the agent is told it, and people read it in the audit.',
+};
+
+/** An MCP server: what is started, or where it is. */
+const MCP_SERVER: Readonly<Record<string, string>> = {
+  transport: 'How it is reached.',
+  command: 'The program to start, with `stdio`.',
+  url: 'Its address, with `http` and `sse`.',
+  args: 'Arguments of the command.',
+  env: 'Environment variables for the command.',
+  working_dir: 'Where the command works, relative to this file.',
+  headers: 'HTTP headers that every call has besides, with `http` and `sse`.',
+  timeout: 'Seconds that a call may take.',
+};
+
+/** The words of a table that stands at several places. */
+function within(place: string, words: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(words).map(([key, text]) => [`${place}.${key}`, text]));
+}
+
 /** Who answers for an agent, a program or an assistant, and what its sessions may use. */
 const ANSWERED: Readonly<Record<string, string>> = {
   rules: 'What is answered without a person; the first that matches decides.',
@@ -15,10 +48,10 @@ const ANSWERED: Readonly<Record<string, string>> = {
 };
 
 function answered(table: string): Readonly<Record<string, string>> {
-  return Object.fromEntries(Object.entries(ANSWERED).map(([key, words]) => [`${table}.*.${key}`, words]));
+  return { ...within(`${table}.*`, ANSWERED), ...within(`${table}.*.rules.[]`, RULE) };
 }
 
-/** What keys of the manifest are for, in the words editors show; `*` stands for a name that people choose. */
+/** What keys of the manifest are for, in the words editors show; `*` stands for a name that people choose, `[]` for an entry of a list. */
 export const MANIFEST_DOCS: Readonly<Record<string, string>> = {
   ...answered('agents'),
   ...answered('programs'),
@@ -72,14 +105,7 @@ export const MANIFEST_DOCS: Readonly<Record<string, string>> = {
   'agents.*.worktree': 'Whether each session works in a git worktree of its own.',
   mcp: 'MCP servers, by the name that programs and assistants refer to.',
   'mcp.*': 'An MCP server: a command for `stdio`, a URL for `http` and `sse`.',
-  'mcp.*.transport': 'How it is reached.',
-  'mcp.*.command': 'The program to start, with `stdio`.',
-  'mcp.*.url': 'Its address, with `http` and `sse`.',
-  'mcp.*.args': 'Arguments of the command.',
-  'mcp.*.env': 'Environment variables for the command.',
-  'mcp.*.working_dir': 'Where the command works, relative to this file.',
-  'mcp.*.headers': 'HTTP headers that every call has besides, with `http` and `sse`.',
-  'mcp.*.timeout': 'Seconds that a call may take.',
+  ...within('mcp.*', MCP_SERVER),
   programs: 'Programs that the server can start as sessions.',
   'programs.*': 'A program.',
   'programs.*.entry': 'Path of the program, relative to this file.',
@@ -101,6 +127,12 @@ export const MANIFEST_DOCS: Readonly<Record<string, string>> = {
   'assistants.*.functions': 'Built-in functions it may call.',
   'assistants.*.agents': 'Agents, assistants and programs of this file that it may call; each call is a session.',
   'assistants.*.tools': 'Names of `[mcp]` servers, or a table with `servers`, `allow`, `deny` and `ask`.',
+  'assistants.*.tools.servers': 'Names of `[mcp]` servers, or servers of its own by their names.',
+  'assistants.*.tools.servers.*': 'An MCP server of its own.',
+  ...within('assistants.*.tools.servers.*', MCP_SERVER),
+  'assistants.*.tools.allow': 'Tools that it may call, as `SERVER.TOOL` with `*` for any text; all when absent.',
+  'assistants.*.tools.deny': 'Tools that it may not call.',
+  'assistants.*.tools.ask': 'Tools that somebody is asked about before each call.',
   'assistants.*.context_tokens': 'How much the model can hear at once; a conversation that comes near is summed up.',
   'assistants.*.accepts': 'Types of files that can be sent to it: `image/*` and `application/pdf` when absent.',
   'assistants.*.max_steps': 'How often the model may be asked in one turn.',
@@ -120,6 +152,7 @@ export const MANIFEST_DOCS: Readonly<Record<string, string>> = {
   'templates.*.tools': 'The tools of its sessions, as `POST /api/sessions` takes them.',
   'templates.*.supervisor': 'Name of the `[programs]` entry that answers for its sessions before people do.',
   rules: 'What is answered without a person, for all, after their own rules; the first that matches decides.',
+  ...within('rules.[]', RULE),
   prices: 'What models cost, by their names, over the list prices that are built in.',
   'prices.*': 'US dollars for a million tokens.',
   'prices.*.input': 'Of what it hears.',

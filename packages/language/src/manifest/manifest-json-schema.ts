@@ -9,6 +9,7 @@ export interface JsonSchema {
   readonly description?: string | undefined;
   readonly properties?: Readonly<Record<string, JsonSchema>> | undefined;
   readonly additionalProperties?: JsonSchema | boolean | undefined;
+  readonly items?: JsonSchema | undefined;
   readonly required?: readonly string[] | undefined;
   readonly anyOf?: readonly JsonSchema[] | undefined;
   readonly enum?: readonly unknown[] | undefined;
@@ -25,10 +26,14 @@ export function manifestJsonSchema(): JsonSchema {
 
 /** With what each key is for. */
 function described(schema: JsonSchema, path: readonly string[]): JsonSchema {
-  const { properties, additionalProperties } = schema;
   const doc = MANIFEST_DOCS[path.join('.')];
+  return { ...(doc === undefined ? {} : { description: doc }), ...withinDescribed(schema, path) };
+}
+
+/** The forms of a value that may have several are all at its own place. */
+function withinDescribed(schema: JsonSchema, path: readonly string[]): JsonSchema {
+  const { properties, additionalProperties, items, anyOf } = schema;
   return {
-    ...(doc === undefined ? {} : { description: doc }),
     ...schema,
     ...(properties === undefined
       ? {}
@@ -40,6 +45,8 @@ function described(schema: JsonSchema, path: readonly string[]): JsonSchema {
     ...(typeof additionalProperties === 'object'
       ? { additionalProperties: described(additionalProperties, [...path, '*']) }
       : {}),
+    ...(items === undefined ? {} : { items: described(items, [...path, '[]']) }),
+    ...(anyOf === undefined ? {} : { anyOf: anyOf.map((form) => withinDescribed(form, path)) }),
   };
 }
 
@@ -50,7 +57,7 @@ export function schemasAt(schema: JsonSchema, path: readonly string[]): readonly
   if (key === undefined) return schema.anyOf === undefined ? forms : [schema, ...forms];
   return forms.flatMap((form) => {
     const more = typeof form.additionalProperties === 'object' ? form.additionalProperties : undefined;
-    const next = form.properties?.[key] ?? more;
+    const next = form.properties?.[key] ?? more ?? (/^\d+$/.test(key) ? form.items : undefined);
     return next === undefined ? [] : schemasAt(next, rest);
   });
 }

@@ -9,8 +9,11 @@ export function completeManifest(file: SourceFile, offset: number): Completion[]
   const lineStart = file.text.lastIndexOf('\n', offset - 1) + 1;
   const before = file.text.slice(lineStart, offset);
   const schema = manifestJsonSchema();
-  const header = /^\s*\[+\s*([^\]]*)$/.exec(before)?.[1];
-  if (header !== undefined) return keysOf(schemasAt(schema, header.split('.').slice(0, -1)), new Set(), 'table');
+  const [, opening, header] = /^\s*(\[+)\s*([^\]]*)$/.exec(before) ?? [];
+  if (header !== undefined) {
+    const as = opening === '[[' ? 'list' : 'table';
+    return keysOf(schemasAt(schema, header.split('.').slice(0, -1)), new Set(), as);
+  }
   const table = tableAt(file, offset);
   const assigned = /^\s*([\w.-]+)\s*=\s*(.*)$/.exec(before);
   const key = assigned?.[1];
@@ -29,11 +32,14 @@ export function describeManifestKey(
 ): { readonly text: string; readonly span: Span } | undefined {
   const place = findKeyPlaces(file).find(({ span }) => span.start <= offset && offset <= span.end);
   if (place === undefined) return undefined;
-  const schemas = schemasAt(manifestJsonSchema(), place.path);
+  // Above an entry stands what the whole list is for.
+  const path = place.isEntry ? place.path.slice(0, -1) : place.path;
+  const schemas = schemasAt(manifestJsonSchema(), path);
   const text = schemas.map(({ description }) => description).find((description) => description !== undefined);
   const shape = shapeOf(schemas);
   if (schemas.length === 0) return undefined;
-  const name = place.isHeader ? `[${place.path.join('.')}]` : `${place.path.at(-1) ?? ''}: ${shape}`;
+  const header = place.isEntry ? `[[${path.join('.')}]]` : `[${path.join('.')}]`;
+  const name = place.isHeader ? header : `${path.at(-1) ?? ''}: ${shape}`;
   return { text: text === undefined ? `\`${name}\`` : `\`${name}\`\n\n${text}`, span: place.span };
 }
 
@@ -45,13 +51,15 @@ function tableAt(file: SourceFile, offset: number): readonly string[] {
   return findKeyPlaces(file).findLast(({ isHeader, span }) => isHeader && span.end < offset)?.path ?? [];
 }
 
-function keysOf(schemas: readonly JsonSchema[], written: ReadonlySet<string>, as: 'key' | 'table'): Completion[] {
+type Written = 'key' | 'table' | 'list';
+
+function keysOf(schemas: readonly JsonSchema[], written: ReadonlySet<string>, as: Written): Completion[] {
   return schemas.flatMap(({ properties, required = [] }) =>
     Object.entries(properties ?? {})
-      .filter(([key, schema]) => !written.has(key) && (as === 'table') === isTable(schema))
+      .filter(([key, schema]) => !written.has(key) && isWrittenAs(schema, as))
       .map(([label, schema]): Completion => {
         const doc = schema.description;
-        const insert = as === 'table' ? label : `${label} = `;
+        const insert = as === 'key' ? `${label} = ` : label;
         return {
           label,
           kind: 'property',
@@ -64,9 +72,19 @@ function keysOf(schemas: readonly JsonSchema[], written: ReadonlySet<string>, as
   );
 }
 
-/** Tables stand in headers; short ones may also be written inline, but rarely are. */
+/** Tables stand in headers, and so do lists of them; short ones may also be written inline, but rarely are. */
+function isWrittenAs(schema: JsonSchema, as: Written): boolean {
+  // A table may also lead to a list of others: `[[agents.NAME.rules]]`.
+  if (as === 'list') return isTable(schema) || isListOfTables(schema);
+  return (as === 'table') === isTable(schema);
+}
+
 function isTable({ type, additionalProperties, properties }: JsonSchema): boolean {
   return type === 'object' && (properties !== undefined || typeof additionalProperties === 'object');
+}
+
+function isListOfTables({ items }: JsonSchema): boolean {
+  return items !== undefined && isTable(items);
 }
 
 function valuesOf(schemas: readonly JsonSchema[], typed: string): Completion[] {
