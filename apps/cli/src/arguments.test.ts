@@ -21,6 +21,14 @@ describe('parseArguments', () => {
     });
   });
 
+  test('a number below zero is an argument and no option', () => {
+    expect(parseArguments(spec, ['-1', '-o', '-2', '-30'])).toMatchObject({
+      values: { output: '-2' },
+      positionals: ['-1', '-30'],
+    });
+    expect(parseArguments(spec, ['--output=--json']).values.output).toBe('--json');
+  });
+
   test('what is not given is false, absent or empty', () => {
     expect(parseArguments(spec, []).values).toEqual({ json: false, output: undefined, env: [] });
   });
@@ -29,6 +37,8 @@ describe('parseArguments', () => {
     [['--jsn'], 'unknown option --jsn; did you mean --json?'],
     [['-x'], 'unknown option -x'],
     [['--output'], '--output needs a value (FILE)'],
+    [['--output', '--json'], '--output needs a value (FILE)'],
+    [['-1x', 'b', '-12'], 'unexpected argument "-12"'],
     [['--json=yes'], '--json takes no value'],
     [['a', 'b', 'c'], 'unexpected argument "c"'],
   ])('%j is bad usage', (argv, message) => {

@@ -61,9 +61,17 @@ export function parseArguments<const Options extends OptionTable>(
   const values: { [name: string]: boolean | string | string[] | undefined } = {};
   for (const [name, option] of Object.entries(spec.options)) values[name] = initialValue(option);
   const positionals: string[] = [];
+  let numberAt = -1;
   for (const token of tokens) {
     if (token.kind === 'positional') positionals.push(token.value);
     if (token.kind !== 'option') continue;
+    // A number below zero is no option: whoever takes it says what is wrong with it. `-10` is a token for each digit.
+    const typed = argv[token.index];
+    if (typed !== undefined && /^-\d/.test(typed)) {
+      if (token.index !== numberAt) positionals.push(typed);
+      numberAt = token.index;
+      continue;
+    }
     const option = Object.hasOwn(spec.options, token.name) ? spec.options[token.name] : undefined;
     if (option === undefined) throw new UsageError(unknownOption(spec, token.rawName));
     if (option.type === 'boolean') {
@@ -71,7 +79,8 @@ export function parseArguments<const Options extends OptionTable>(
       values[token.name] = true;
       continue;
     }
-    if (token.value === undefined) throw new UsageError(`${token.rawName} needs a value (${option.value ?? 'TEXT'})`);
+    if (token.value === undefined || (!token.inlineValue && isOption(spec, token.value)))
+      throw new UsageError(`${token.rawName} needs a value (${option.value ?? 'TEXT'})`);
     const previous = values[token.name];
     if (Array.isArray(previous)) previous.push(token.value);
     else values[token.name] = token.value;
@@ -79,6 +88,11 @@ export function parseArguments<const Options extends OptionTable>(
   checkPositionals(spec, positionals);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each value was set by the type of its own option above
   return { values: values as ParsedArguments<Options>['values'], positionals };
+}
+
+/** Whoever forgot a value did not mean the next option as one. */
+function isOption({ options }: CommandSpec, text: string): boolean {
+  return text.startsWith('--') && Object.hasOwn(options, text.slice(2));
 }
 
 function parseArgsOptions(options: OptionTable): { [name: string]: { type: 'boolean' | 'string'; short?: string } } {

@@ -6,6 +6,7 @@ async function refused(args: readonly string[]): Promise<{ code: number; err: st
   const commands = {
     serve: { summary: '', load: () => import('../src/serve/serve-command.ts') },
     runner: { summary: '', load: () => import('../src/serve/runner-command.ts') },
+    pool: { summary: '', load: () => import('../src/sessions/pool-command.ts') },
     sessions: { summary: '', load: () => import('../src/sessions/sessions-command.ts') },
   };
   let err = '';
@@ -25,6 +26,8 @@ describe('bad usage: exit 2', () => {
     ['a flag without its value', ['serve', '--port'], /needs a value/],
     ['an extra argument', ['serve', 'here'], /unexpected argument/],
     ['a port that is none', ['serve', '--port', 'x'], /not a port/],
+    ['a port below zero', ['serve', '--port', '-1'], /"-1" is not a port, which is a number up to 65535/],
+    ['a pool below zero', ['pool', '-1'], /MAX is a whole number from 1, not "-1"/],
     ['a port too high', ['serve', '--port', '70000'], /not a port/],
     ['no token off loopback', ['serve', '--no-auth', '--host', '0.0.0.0', '--port', '0'], /loopback/],
     ['an empty token', ['serve', '--token', '', '--port', '0'], /token/],

@@ -5,6 +5,7 @@ import { UsageError } from '../arguments.ts';
 
 export const defaultStore = 'sqlite:.concerto/concerto.db';
 export const defaultPort = 4242;
+const portMax = 65_535;
 
 /** What the command line says; it wins over the environment, which wins over the manifest. */
 type Flags = {
@@ -38,8 +39,8 @@ export function portOf({ port }: Flags, server: ServerTable | undefined): number
 
 function readPort(text: string): number {
   const port = Number(text);
-  if (!Number.isInteger(port) || port < 0 || port > 65_535)
-    throw new UsageError(`${JSON.stringify(text)} is not a port`);
+  if (!Number.isInteger(port) || port < 0 || port > portMax)
+    throw new UsageError(`${JSON.stringify(text)} is not a port, which is a number up to ${portMax}`);
   return port;
 }
 

@@ -16,7 +16,8 @@ export async function run(argv: string[]): Promise<number> {
   const { values, positionals } = parseArguments(spec, argv);
   const [text] = positionals;
   const max = text === undefined ? undefined : Number(text);
-  if (max !== undefined && (!Number.isInteger(max) || max < 1)) throw new UsageError('MAX is a whole number from 1');
+  if (max !== undefined && (!Number.isInteger(max) || max < 1))
+    throw new UsageError(`MAX is a whole number from 1, not ${JSON.stringify(text)}`);
   try {
     const client = connect(values);
     const pool = max === undefined ? await client.pool() : await client.configurePool(max);
