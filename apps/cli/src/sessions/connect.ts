@@ -2,7 +2,7 @@ import { harmless } from '@concerto/base';
 import { ClientError, type ConcertoClient, concertoClient } from '@concerto/client';
 import * as z from 'zod';
 import { UsageError } from '../arguments.ts';
-import { keptToken, runningServer } from '../state/project-state.ts';
+import { keptToken, runningServer, serverAt } from '../state/project-state.ts';
 import { printError } from '../terminal/print.ts';
 
 export const connectionOptions = {
@@ -23,30 +23,38 @@ export function connect(values: {
   return concertoClient({ url, ...(token === undefined ? {} : { token }) });
 }
 
+type Named = { readonly url: string | undefined; readonly token?: string | undefined };
+
 /** What a server refuses, or that it is not there, is told with what to do about it; exit code 1. */
-export async function orHint(
-  values: { readonly url: string | undefined },
-  work: () => Promise<number>,
-): Promise<number> {
+export async function orHint(values: Named, work: () => Promise<number>): Promise<number> {
   try {
     return await work();
   } catch (cause) {
     if (!(cause instanceof ClientError)) throw cause;
-    printError(`${cause.message}${hintFor(cause, values)}`);
+    printError(failureText(cause, values));
     return 1;
   }
 }
 
-/** What a person can do about it, if anything. */
-export function hintFor(cause: ClientError, values: { readonly url: string | undefined }): string {
+/** Why a call failed, and what a person can do about it, if anything. */
+export function failureText(cause: ClientError, values: Named): string {
+  const url = addressOf(values);
   if (cause.code === 'unreachable')
-    return `\nIs a server running at ${addressOf(values)}? Start one with \`concerto serve\`, or name it with --url.`;
+    return `no server answers at ${url}\nStart one with \`concerto serve\`, or name another with --url.`;
+  if (cause.status === 401) return `the server at ${url} ${tokenText(values, url)}`;
   if (cause.code === 'pool_full')
-    return '\nOn this command line: --wait waits for a slot, `concerto pool MAX` changes the maximum.';
-  if (cause.code === 'which_child') return childrenText(cause);
-  return cause.status === 401
-    ? '\nRun this in the folder of the server, or give its token with --token or CONCERTO_TOKEN.'
-    : '';
+    return `${cause.message}\nOn this command line: --wait waits for a slot, \`concerto pool MAX\` changes the maximum.`;
+  return cause.code === 'which_child' ? `${cause.message}${childrenText(cause)}` : cause.message;
+}
+
+/** What is wrong with the token, and where the right one is. */
+function tokenText(values: Named, url: string): string {
+  const folder = serverAt(url)?.project;
+  const where = `the folder of that server${folder === undefined ? '' : ` (${folder})`}`;
+  const given = values.token === undefined ? 'CONCERTO_TOKEN' : '--token';
+  if ((values.token ?? process.env.CONCERTO_TOKEN) !== undefined)
+    return `does not know the token of ${given}\n\`concerto token\` in ${where} prints the one that it takes.`;
+  return `asks for a token, and none is kept for this folder\nRun this in ${where}, or give its token with --token or CONCERTO_TOKEN.`;
 }
 
 const Busy = z.array(z.object({ id: z.string(), agent: z.string(), status: z.string() }));

@@ -2,7 +2,7 @@ import { ClientError } from '@concerto/client';
 import type { PoolState } from '@concerto/protocol';
 import { defineCommand, parseArguments, UsageError } from '../arguments.ts';
 import { print, printError, printJson } from '../terminal/print.ts';
-import { connect, connectionOptions, hintFor } from './connect.ts';
+import { connect, connectionOptions, failureText } from './connect.ts';
 
 export const spec = defineCommand({
   name: 'pool',
@@ -26,7 +26,7 @@ export async function run(argv: string[]): Promise<number> {
     return 0;
   } catch (cause) {
     if (!(cause instanceof ClientError)) throw cause;
-    printError(`${cause.message}${hintFor(cause, values)}`);
+    printError(failureText(cause, values));
     return 1;
   }
 }

@@ -5,7 +5,7 @@ import { type Rule, type RuleRow, type RulesTried, TriedRequest } from '@concert
 import { defineCommand, parseArguments, UsageError } from '../arguments.ts';
 import { print, printError, printJson, tell } from '../terminal/print.ts';
 import { table } from '../terminal/table.ts';
-import { connect, connectionOptions, hintFor } from './connect.ts';
+import { connect, connectionOptions, failureText } from './connect.ts';
 
 export const spec = defineCommand({
   name: 'rules',
@@ -45,7 +45,7 @@ export async function run(argv: string[]): Promise<number> {
     return 0;
   } catch (cause) {
     if (!(cause instanceof ClientError)) throw cause;
-    printError(`${cause.message}${hintFor(cause, values)}`);
+    printError(failureText(cause, values));
     return 1;
   }
 }

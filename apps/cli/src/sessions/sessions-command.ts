@@ -6,7 +6,7 @@ import { paint } from '../terminal/paint.ts';
 import { print, printError, printJson } from '../terminal/print.ts';
 import { attach } from './attach.ts';
 import { readBudget } from './budget-words.ts';
-import { addressOf, connect, connectionOptions, hintFor } from './connect.ts';
+import { addressOf, connect, connectionOptions, failureText } from './connect.ts';
 import { type ForkOptions, fork, forkOptions } from './fork.ts';
 import { idMeant } from './id-meant.ts';
 import { lifecycle } from './lifecycle-verb.ts';
@@ -293,7 +293,7 @@ export const spec = defineCommand({
 /** A line each; the options are above, with whose they are. */
 function overview(): string {
   const rows = Object.entries(verbs).map(([name, { usage, summary }]) => ({
-    call: `${name} ${usage.replaceAll(/ ?\[--[^\]]*\]/g, '')}`.trimEnd(),
+    call: `${name} ${usage.replace(/ ?\[?--.*$/, '')}`.trimEnd(),
     summary,
   }));
   const width = Math.max(...rows.map(({ call }) => call.length));
@@ -331,7 +331,7 @@ export async function run(argv: string[]): Promise<number> {
     return await withMeantId(client, verb, args, (meant) => verb.run(client, meant, values));
   } catch (cause) {
     if (!(cause instanceof ClientError)) throw cause;
-    printError(`${cause.message}${hintFor(cause, values)}`);
+    printError(failureText(cause, values));
     return 1;
   }
 }

@@ -6,7 +6,7 @@ import { paint } from '../terminal/paint.ts';
 import { print, printError } from '../terminal/print.ts';
 import { screenSize } from '../terminal/table.ts';
 import { attach } from './attach.ts';
-import { connect, connectionOptions, hintFor } from './connect.ts';
+import { connect, connectionOptions, failureText } from './connect.ts';
 import { answerIn } from './response-of.ts';
 import { fitted, WatchBoard, watchLine } from './watch-board.ts';
 
@@ -36,7 +36,7 @@ export async function run(argv: string[]): Promise<number> {
     return isPerson ? await watchHere(client) : await tellAll(client, values.json);
   } catch (cause) {
     if (!(cause instanceof ClientError)) throw cause;
-    printError(`${cause.message}${hintFor(cause, values)}`);
+    printError(failureText(cause, values));
     return 1;
   }
 }

@@ -69,6 +69,12 @@ export function serverOn(port: number): ServerRecord | undefined {
     .find((server) => server !== undefined && portIn(server.url) === port && isAlive(server.pid));
 }
 
+/** The same by its address, if that is one of this machine. */
+export function serverAt(url: string): ServerRecord | undefined {
+  const port = /^http:\/\/(127\.0\.0\.1|localhost|\[::1\])(:|\/|$)/.test(url) ? portIn(url) : undefined;
+  return port === undefined ? undefined : serverOn(port);
+}
+
 function portIn(url: string): number | undefined {
   return URL.canParse(url) ? Number(new URL(url).port || 80) : undefined;
 }

@@ -6,7 +6,7 @@ import { defineCommand, parseArguments, UsageError } from '../arguments.ts';
 import { prepareOwnStore } from '../serve/own-store.ts';
 import { defaultStore } from '../serve/server-settings.ts';
 import { storeNamed } from '../serve/store-here.ts';
-import { connect, connectionOptions, hasServer, hintFor } from '../sessions/connect.ts';
+import { connect, connectionOptions, failureText, hasServer } from '../sessions/connect.ts';
 import { print, printError, printJson, tell } from '../terminal/print.ts';
 import { table } from '../terminal/table.ts';
 
@@ -57,7 +57,7 @@ export async function run(argv: string[]): Promise<number> {
     return 0;
   } catch (cause) {
     if (!(cause instanceof ClientError)) throw cause;
-    printError(`${cause.message}${hintFor(cause, values)}`);
+    printError(failureText(cause, values));
     return 1;
   }
 }
