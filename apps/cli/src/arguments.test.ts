@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { defineCommand, helpText, parseArguments, UsageError } from './arguments.ts';
+import { defineCommand, fitted, helpText, parseArguments, UsageError } from './arguments.ts';
 
 const spec = defineCommand({
   name: 'demo',
@@ -50,4 +50,24 @@ test('the help lists every option', () => {
   const text = helpText(spec);
   expect(text).toContain('usage: concerto demo [PATH...]');
   expect(text).toContain('-o, --output FILE  where to');
+});
+
+test('a line that is too wide goes on below where it began', () => {
+  const text = [
+    'one line of prose is broken',
+    '  -a, --all  every one of them, and more',
+    '  a-wide-name-here  what it is',
+  ].join('\n');
+  expect(fitted(text, 26)).toBe(
+    [
+      'one line of prose is',
+      'broken',
+      '  -a, --all  every one of',
+      '             them, and',
+      '             more',
+      '  a-wide-name-here',
+      '      what it is',
+    ].join('\n'),
+  );
+  expect(fitted(text, Number.POSITIVE_INFINITY)).toBe(text);
 });

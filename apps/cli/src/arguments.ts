@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { nearest } from '@concerto/base';
+import { type Margin, wrapped } from './terminal/wrap.ts';
 
 interface OptionSpec {
   readonly type: 'boolean' | 'string';
@@ -121,7 +122,8 @@ function checkPositionals(spec: CommandSpec, positionals: readonly string[]): vo
   if (extra !== undefined) throw new UsageError(`unexpected argument ${JSON.stringify(extra)}`);
 }
 
-export function helpText(spec: CommandSpec): string {
+/** No line is wider than the terminal; a pipe has as many columns as it takes. */
+export function helpText(spec: CommandSpec, columns = Number.POSITIVE_INFINITY): string {
   const rows = Object.entries(spec.options).map(([name, option]) => {
     const short = option.short === undefined ? '    ' : `-${option.short}, `;
     const value = option.type === 'string' ? ` ${option.value ?? 'TEXT'}` : '';
@@ -131,7 +133,7 @@ export function helpText(spec: CommandSpec): string {
   const width = Math.max(...rows.map((row) => row.left.length));
   const lines = rows.map((row) => `  ${row.left.padEnd(width)}  ${row.right}`);
   const details = spec.details === undefined ? [] : ['', spec.details];
-  return [
+  const text = [
     `${spec.summary}`,
     '',
     `usage: concerto ${`${spec.name} ${spec.usage}`.trim()}`,
@@ -141,4 +143,26 @@ export function helpText(spec: CommandSpec): string {
     ...details,
     '',
   ].join('\n');
+  return fitted(text, columns);
+}
+
+/** Lines that are too long go on below where what they say began: behind a name and two blanks, if there is one. */
+export function fitted(text: string, columns: number): string {
+  return text
+    .split('\n')
+    .flatMap((line) => (line.length <= columns ? [line] : brokenLine(line, columns)))
+    .join('\n');
+}
+
+function brokenLine(line: string, columns: number): readonly string[] {
+  const [, indent = '', name = '', rest = ''] = /^(\s*)(?:(\S.*?\s{2,})(?=\S))?(.*)$/.exec(line) ?? [];
+  const left = indent + name;
+  // Beside a wide name would be no room.
+  if (left.length > columns / 2)
+    return [left.trimEnd(), ...wrapped(rest, columns, evenMargin(' '.repeat(indent.length + 4)))];
+  return wrapped(rest, columns, { first: left, others: ' '.repeat(left.length) });
+}
+
+function evenMargin(margin: string): Margin {
+  return { first: margin, others: margin };
 }

@@ -1,5 +1,5 @@
 import { harmless, nearest } from '@concerto/base';
-import { type CommandSpec, helpText, UsageError } from './arguments.ts';
+import { type CommandSpec, fitted, helpText, UsageError } from './arguments.ts';
 
 /** What a file behind the table exports. */
 interface CommandModule {
@@ -25,6 +25,8 @@ export interface Terminal {
   readonly err: (text: string) => void;
   /** Read only when asked for. */
   readonly version: () => string;
+  /** How wide it is; as wide as it takes when absent. */
+  readonly columns?: number;
 }
 
 const EXIT_FAILURE = 1;
@@ -37,11 +39,11 @@ export async function runCommandLine(
 ): Promise<number> {
   const [first, ...rest] = argv;
   if (first === undefined) {
-    terminal.err(overview(commands));
+    terminal.err(fitted(overview(commands), columnsOf(terminal)));
     return EXIT_USAGE;
   }
   if (first === '--help' || first === '-h' || (first === 'help' && rest.length === 0)) {
-    terminal.out(overview(commands));
+    terminal.out(fitted(overview(commands), columnsOf(terminal)));
     return 0;
   }
   if (['--version', '-V', '-v', 'version'].includes(first)) {
@@ -55,17 +57,23 @@ export async function runCommandLine(
     terminal.err(unknownCommand(commands, name));
     return EXIT_USAGE;
   }
+  let about = name;
   try {
     const module = await entry.load();
+    about = module.specOf?.(rest).name ?? name;
     if (asksHelp || wantsHelp(rest)) {
       const words = asksHelp ? rest.slice(1) : rest;
-      terminal.out(helpText(module.specOf?.(words) ?? module.spec));
+      terminal.out(helpText(module.specOf?.(words) ?? module.spec, columnsOf(terminal)));
       return 0;
     }
     return await module.run(rest);
   } catch (error) {
-    return reportFailure(error, name, terminal);
+    return reportFailure(error, about, terminal);
   }
+}
+
+function columnsOf({ columns = Number.POSITIVE_INFINITY }: Terminal): number {
+  return columns;
 }
 
 function reportFailure(error: unknown, name: string, terminal: Terminal): number {

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { runCommandLine } from './command-line.ts';
 import { commands } from './commands.ts';
 import { ownVersion } from './own-place.ts';
+import { terminalWidth } from './terminal/table.ts';
 
 // What we start finds the `concerto` that started it, also where nobody has installed one; an installed one comes first.
 const own = fileURLToPath(new URL('../bin', import.meta.url));
@@ -21,6 +22,7 @@ const exitCode = await runCommandLine(commands, process.argv.slice(2), {
   out: (text) => process.stdout.write(text),
   err: (text) => process.stderr.write(text),
   version: ownVersion,
+  columns: terminalWidth(),
 });
 
 // Handles that a library left open must not keep the process; what was written must still arrive.

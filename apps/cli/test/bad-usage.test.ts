@@ -36,7 +36,7 @@ describe('bad usage: exit 2', () => {
     ['a runner on a store of one process', ['runner', '--store', 'memory:'], /redis/],
     ['sessions, but what?', ['sessions'], /SUBCOMMAND/],
     ['an unknown subcommand', ['sessions', 'lst'], /ls/],
-    ['too few arguments', ['sessions', 'show'], /sessions show ID/],
+    ['too few arguments', ['sessions', 'show'], /sessions show ID\nSee `concerto sessions show --help`/],
     ['too many arguments', ['sessions', 'show', 'a', 'b'], /sessions show ID/],
     ['an unknown status', ['sessions', 'ls', '--status', 'nope'], /waitingForInput/],
     ['a server that is none', ['sessions', 'ls', '--url', 'nonsense'], /not the URL of a server/],
