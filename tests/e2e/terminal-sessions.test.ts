@@ -1,7 +1,7 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, openSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -236,6 +236,18 @@ describe('a person at the terminal, in the folder of a server', { timeout: withi
     }, withinMs);
   });
 
+  test('is told what is wrong with the token, and where the right one is', async () => {
+    const wrong = await builtConcerto(['sessions', 'ls', '--token', 'wrong'], folder);
+    expect(wrong).toMatchObject({ code: 1, stderr: expect.stringMatching(/does not know the token of --token\n/) });
+    expect(wrong.stderr).toContain(`\`concerto token\` in the folder of that server (${await realpath(folder)})`);
+    const url = (await builtConcerto(['token', '--url'], folder)).stdout.split('/?')[0] ?? '';
+    const other = await mkdtemp(join(tmpdir(), 'concerto-elsewhere-'));
+    const { stderr } = await builtConcerto(['pool', '--url', url], other);
+    await rm(other, { recursive: true });
+    expect(stderr).toMatch(/^error: the server at \S+ asks for a token, and none is kept for this folder\n/);
+    expect(stderr).toContain(`Run this in the folder of that server (${await realpath(folder)})`);
+  });
+
   test('is told at once when there is nobody to watch', async () => {
     const { code, stderr } = await builtConcerto(['watch', '--url', 'http://127.0.0.1:9'], folder);
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('concerto serve') });
@@ -260,7 +272,28 @@ describe('a person at the terminal, in the folder of a server', { timeout: withi
   test('reads in the audit what was said', async () => {
     const start = await builtConcerto(['sessions', 'start', 'asker', 'Delete the branch'], folder);
     const { stdout } = await builtConcerto(['sessions', 'audit', start.stdout.trim()], folder);
-    expect(stdout).toMatch(/message-enqueued +Delete the branch/);
+    expect(stdout).toMatch(/ABOUT\n/);
+    expect(stdout).toMatch(/→ agent +message-enqueued +Delete the branch/);
+    // On 80 columns there is no room for everything, but for what was done there is.
+    const { shown } = await sessions(['audit', 'last'], []);
+    expect(shown).toMatch(/→ +message-enqueued +Delete/);
+    expect(shown).not.toContain('ABOUT');
+  });
+
+  test('reads help that is no wider than the terminal, and whole in a pipe', async () => {
+    const { shown } = await concerto(['run', '--help'], []);
+    expect(Math.max(...shown.split(/[\r\n]+/).map((line) => line.length))).toBeLessThanOrEqual(80);
+    expect(shown).toMatch(/run\s+again\s+with\s+the\s+same\s+FILE/);
+    expect((await builtConcerto(['run', '--help'], folder)).stdout).toContain('run again with the same FILE');
+  });
+
+  test('ends a server with Ctrl-C, and goes on in a new line', async () => {
+    const cwd = await mkdtemp(join(tmpdir(), 'concerto-terminal-serve-'));
+    const serve = [process.execPath, cli, 'serve', '--port', '0', '--store', 'memory:'];
+    const env = { XDG_STATE_HOME: process.env.XDG_STATE_HOME };
+    const { code, shown } = await inTerminal(serve, [['?token=', '\u0003']], { cwd, env, withinMs });
+    await rm(cwd, { recursive: true });
+    expect({ code, shown }).toEqual({ code: 0, shown: expect.stringMatching(/\^C\r?\n$/) });
   });
 
   test('is told when it is not there any more', async () => {
@@ -269,7 +302,10 @@ describe('a person at the terminal, in the folder of a server', { timeout: withi
     const { stderr: lost } = await builtConcerto(['sessions', 'ls', '--url', 'http://127.0.0.1:1'], folder);
     expect(lost).not.toContain('401');
     const { code, stderr } = await builtConcerto(['sessions', 'ls', '--url', 'http://127.0.0.1:1'], folder);
-    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('running at http://127.0.0.1:1?') });
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringContaining('no server answers at http://127.0.0.1:1\n'),
+    });
   });
 });
 

@@ -27,6 +27,8 @@ export async function untilStopped(report: Report): Promise<Stopped> {
     let asked = 0;
     const stop = (signal: StopSignal): void => {
       asked++;
+      // A terminal shows `^C`, and what we say begins behind it.
+      if (signal === 'SIGINT' && process.stdout.isTTY) write('\n');
       if (asked === 1) {
         setTimeout(() => leaveAtOnce(awaited, again.signal, report), stopWithinMs).unref();
         resolve({ signal, again: again.signal, awaits });

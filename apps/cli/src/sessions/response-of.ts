@@ -49,7 +49,7 @@ function inWords(text: string): Json {
 
 /** Their numbers or texts, or words of one's own: a number that is none of them is a slip, and in quotes it is meant. */
 function choiceIn({ choices, selectionMode }: Extract<SuspendEvent, { type: 'waitForChoice' }>, given: string): Json {
-  const numbers = choices.length === 1 ? '1' : `1 to ${choices.length}`;
+  const numbers = choices.length > 2 ? `1 to ${choices.length}` : choices.map((_, index) => index + 1).join(' or ');
   const parts = given.split(',').map((part) => part.trim());
   const words = selectionMode === 'multiple' ? parts.filter((part) => part !== '') : [given];
   const chosen = words.map((word) => ({ word, choice: choiceOf(choices, word) }));

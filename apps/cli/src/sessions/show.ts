@@ -203,21 +203,37 @@ export function messageTable(messages: readonly Message[]): string {
   return table([heading('ID', 'LANE', 'STATUS', 'TEXT'), ...rows]);
 }
 
-/** Whom it is about and who did it are told by their beginnings before anything of what it was is lost. */
+/** Who did it and what it was are told by their beginnings where there is no room for all of it. */
 const auditGivesWay = [6, 5, 3, 2, 1];
+/** On less, whom it is about is left out, and of the direction there is the arrow alone. */
+const auditWidth = 90;
 
 export function auditTable(entries: readonly AuditEntry[]): string {
-  const rows = entries.map((entry): readonly Cell[] => [
-    // On a terminal every column counts; the day and the thousandths are in what goes to a file.
-    process.stdout.isTTY ? entry.at.slice(11, 19) : entry.at,
-    entry.direction === 'in' ? '→ agent' : '← agent',
-    entry.what,
-    auditDetail(entry.detail),
-    entry.latencyMs === undefined ? '' : `${entry.latencyMs} ms`,
-    entry.actor,
-    { text: entry.messageId ?? entry.requestId ?? '', style: 'dim' },
-  ]);
-  return table([heading('AT', 'DIRECTION', 'WHAT', 'DETAIL', 'TOOK', 'ACTOR', 'ABOUT'), ...rows], auditGivesWay);
+  const isNarrow = terminalWidth() < auditWidth;
+  const rows = entries.map((entry): readonly Cell[] => {
+    const about: Cell = { text: entry.messageId ?? entry.requestId ?? '', style: 'dim' };
+    const arrow = entry.direction === 'in' ? '→' : '←';
+    return [
+      // On a terminal every column counts; the day and the thousandths are in what goes to a file.
+      process.stdout.isTTY ? entry.at.slice(11, 19) : entry.at,
+      isNarrow ? arrow : `${arrow} agent`,
+      entry.what,
+      auditDetail(entry.detail),
+      entry.latencyMs === undefined ? '' : `${entry.latencyMs} ms`,
+      entry.actor,
+      ...(isNarrow ? [] : [about]),
+    ];
+  });
+  const head = heading(
+    'AT',
+    isNarrow ? '' : 'DIRECTION',
+    'WHAT',
+    'DETAIL',
+    'TOOK',
+    'ACTOR',
+    ...(isNarrow ? [] : ['ABOUT']),
+  );
+  return table([head, ...rows], auditGivesWay);
 }
 
 function resultText(result: unknown): string {
