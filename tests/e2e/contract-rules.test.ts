@@ -126,6 +126,7 @@ test('a policy is tried on the past: which answers differ, by whom then and why 
   expect(one.code).toBe(1);
   expect(one.out).toContain('then  allow by user:owner');
   expect(one.out).toContain('now   deny by rule:all.1 (not here)');
+  expect(one.out).toContain('1 request of 1 session: 1 differs, 0 are the same\n');
   expect(all.code).toBe(1);
   expect(JSON.parse(all.out).requests).toContainEqual(expect.objectContaining({ session: id, outcome: 'differs' }));
   const program = join(puppets.folder, 'strict.conc');

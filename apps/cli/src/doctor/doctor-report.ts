@@ -1,4 +1,5 @@
 import { harmless, harmlessLine } from '@concerto/base';
+import { amount } from '../terminal/amount.ts';
 import { paint } from '../terminal/paint.ts';
 import { printJson, tell, write } from '../terminal/print.ts';
 import { type CheckTask, type Finding, failed, messageOf } from './finding.ts';
@@ -71,10 +72,6 @@ function summary(findings: readonly Finding[]): string {
   const count = (status: Finding['status']): number => findings.filter((finding) => finding.status === status).length;
   const parts = [`${count('ok')} ok`, amount(count('warn'), 'warning'), amount(count('fail'), 'failure')];
   return parts.join(', ');
-}
-
-function amount(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 /** What is waited for: a line that is rewritten on a terminal, and a word now and then elsewhere. On stderr. */

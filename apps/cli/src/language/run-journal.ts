@@ -6,6 +6,7 @@ import {
   type ReplaySummary,
 } from '@concerto/runtime/program';
 import { UsageError } from '../arguments.ts';
+import { amount } from '../terminal/amount.ts';
 import { tell } from '../terminal/print.ts';
 import type { NextAnswer } from './input-answers.ts';
 
@@ -61,13 +62,9 @@ export function skipUsed(next: NextAnswer, used: () => number): NextAnswer {
 
 function summaryText(path: string, summary: ReplaySummary): string {
   const { records, isFinished, lostSessions, askedAgain } = summary;
-  const replayed = `replayed ${counted(records, 'record')} of ${path}`;
+  const replayed = `replayed ${amount(records, 'record')} of ${path}`;
   if (isFinished) return `${replayed}: the program had ended`;
-  const lost = lostSessions === 0 ? '' : `; ${counted(lostSessions, 'session')} with agents ended with the old run`;
-  const again = askedAgain === 0 ? '' : `; ${counted(askedAgain, 'request')} without an answer made again`;
+  const lost = lostSessions === 0 ? '' : `; ${amount(lostSessions, 'session')} with agents ended with the old run`;
+  const again = askedAgain === 0 ? '' : `; ${amount(askedAgain, 'request')} without an answer made again`;
   return `${replayed}${lost}${again}`;
-}
-
-function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? '' : 's'}`;
 }

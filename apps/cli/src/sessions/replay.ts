@@ -6,6 +6,7 @@ import { type PublicEvent, type ReplayedRequest, Rule, readStoredEvent } from '@
 import { type NamedRule, type PastRequest, pastRequests, RuleSet, replayed, replayedCounts } from '@concerto/rules';
 import * as z from 'zod';
 import { UsageError } from '../arguments.ts';
+import { amount } from '../terminal/amount.ts';
 import { paint, showsColour } from '../terminal/paint.ts';
 import { print, printJson, tell } from '../terminal/print.ts';
 import { supervisorPolicy } from './replay-supervisor.ts';
@@ -147,7 +148,11 @@ function report(all: readonly ReplayedRequest[], sessions: number): void {
     );
   }
   const { requests, differs, same, open, spared } = replayedCounts(all);
-  const undecided = open === 0 ? '' : `, ${open} were never decided`;
-  print(`${requests} requests of ${sessions} sessions: ${differs} differ, ${same} are the same${undecided}`);
+  const counts = [
+    `${differs} ${differs === 1 ? 'differs' : 'differ'}`,
+    `${same} ${same === 1 ? 'is' : 'are'} the same`,
+    ...(open === 0 ? [] : [`${open} ${open === 1 ? 'was' : 'were'} never decided`]),
+  ];
+  print(`${amount(requests, 'request')} of ${amount(sessions, 'session')}: ${counts.join(', ')}`);
   if (spared > 0) print(`${spared} that a person answered would be answered the same without one`);
 }

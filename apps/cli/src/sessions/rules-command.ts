@@ -76,7 +76,7 @@ function parseJson(text: string, file: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new UsageError(`${file} is not JSON`);
+    throw new UsageError(`${file === '-' ? 'standard input' : file} is not JSON`);
   }
 }
 

@@ -34,7 +34,7 @@ test('what waits stands first, with a number, and goes when it is answered', () 
   board.take(summary('a'));
   board.take({ type: 'request', session: 'a', requestId: 'r1', request });
   expect(shown(board)).toMatch(
-    /^1 wait for you · 1 at work · 1 sessions\n\n1 {2}title of a coder a\n {3}\? Which ␛\[2Jbranch\?\n/,
+    /^1 wait for you · 1 at work · 1 session\n\n1 {2}title of a coder a\n {3}\? Which ␛\[2Jbranch\?\n/,
   );
   expect(board.numbered(1)).toMatchObject({ session: 'a', request });
   expect(board.numbered(2)).toBeUndefined();

@@ -1,5 +1,6 @@
 import { harmlessDeep, harmlessLine } from '@concerto/base';
 import type { OverviewEvent, Session, SuspendEvent } from '@concerto/protocol';
+import { amount } from '../terminal/amount.ts';
 import { paint } from '../terminal/paint.ts';
 import { cut } from '../terminal/table.ts';
 import { questionText } from './narration.ts';
@@ -77,7 +78,7 @@ export class WatchBoard {
   rows(size: { readonly rows: number; readonly columns: number }): readonly string[] {
     const sessions = [...this.#sessions.values()];
     const running = sessions.filter(({ status }) => atWork.has(status)).length;
-    const head = [`${this.#waiting.size} wait for you`, `${running} at work`, `${sessions.length} sessions`].join(
+    const head = [`${this.#waiting.size} wait for you`, `${running} at work`, amount(sessions.length, 'session')].join(
       ' · ',
     );
     const asked = [...this.#waiting.values()].flatMap((waiting) => [...this.#question(waiting), '']);
