@@ -2,7 +2,6 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { build } from './build.mjs';
-import { bundle } from './bundle.mjs';
 import { install } from './install.mjs';
 import { root } from './root.mjs';
 
@@ -22,9 +21,7 @@ if (process.argv.length <= 2) {
     lang,
   ]);
   // Once more as a server runs them: every agent a session of its own.
-  const outdir = join(root, 'node_modules/.cache/vectors');
-  bundle({ entries: ['tests/support/run-through-sessions.ts'], outdir });
-  const conducted = `${process.execPath} ${join(outdir, 'run-through-sessions.js')}`;
+  const conducted = `${process.execPath} ${join(root, 'tests/support/stored-concerto.mjs')}`;
   const folders = ['agent', 'listen', 'init'].map((name) => `${lang}/${name}`);
   step('node', ['tests/vectors/run-lang.mjs', '--concerto', conducted, ...folders]);
 }

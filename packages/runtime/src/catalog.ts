@@ -5,11 +5,14 @@ import type { Prices } from '@concerto/models';
 import type { Budget, OnTimeout, Rule, SessionKind } from '@concerto/protocol';
 import type { AssistantSpec } from './assistant/assistant-spec.ts';
 import type { ProgramLimits } from './program/program-limits.ts';
+import type { ProgramTerminal } from './session/program-terminal.ts';
 
 /** A program that is ready to run, as the manifest names it. */
 export type LoadedProgram = {
   readonly module: IrModule;
   readonly projectDirectory: string;
+  /** Where its relative paths start; in the project unless given. */
+  readonly directory?: string;
   /** Every model answers with the offline mock. */
   readonly mockModels?: boolean;
   /** Where the manifest says other than what is usual. */
@@ -57,6 +60,8 @@ export type CatalogEntry = {
   | {
       readonly kind: 'program';
       readonly load: () => Result<LoadedProgram, string> | Promise<Result<LoadedProgram, string>>;
+      /** Where somebody stands beside its session. */
+      readonly terminal?: ProgramTerminal;
     }
   | {
       readonly kind: 'assistant';

@@ -1,9 +1,21 @@
 import { type FindFile, renderDiagnostic, type SourceFile } from '@concerto/language';
-import type { ProgramFailure } from '@concerto/runtime/program';
+import type { ProgramFailure, ProgramOutcome } from '@concerto/runtime/program';
 import type { TraceEntry } from '@concerto/vm';
+import { showsColour } from '../terminal/paint.ts';
+import { printError, tell } from '../terminal/print.ts';
 
 /** A deep recursion repeats itself; its middle tells nothing. */
 const SHOWN_FRAMES = 16;
+
+/** `main` may return a Result: an error is the program's failure. Gives the exit code. */
+export function reportResult(outcome: ProgramOutcome, findFile: FindFile): number {
+  if (outcome.status === 'failed') {
+    tell(failureText(outcome.failure, findFile, showsColour(process.stderr)));
+    return 1;
+  }
+  if (outcome.isError) printError(outcome.value.shown);
+  return outcome.isError ? 1 : 0;
+}
 
 /** What went wrong, where, and how the program got there. */
 export function failureText(failure: ProgramFailure, findFile: FindFile, color: boolean): string {

@@ -1,21 +1,11 @@
-import { harmless } from '@concerto/base';
-import type { FindFile } from '@concerto/language';
-import {
-  JournalError,
-  type PlainValue,
-  type ProgramJournal,
-  type ProgramOutcome,
-  type ProgramWorld,
-  runProgram,
-} from '@concerto/runtime/program';
-import { defineCommand, parseArguments } from '../arguments.ts';
-import { harmlessButStyles, showsColour } from '../terminal/paint.ts';
+import { JournalError, type ProgramJournal, type ProgramWorld, runProgram } from '@concerto/runtime/program';
+import { defineCommand, type ParsedArguments, parseArguments, UsageError } from '../arguments.ts';
 import { printError, tell } from '../terminal/print.ts';
-import { compileTarget, compileWithServers } from './compile-target.ts';
+import { type CompiledTarget, compileTarget, compileWithServers } from './compile-target.ts';
 import { inputAnswers } from './input-answers.ts';
-import { OutputBuffer } from './output-buffer.ts';
-import { failureText } from './report-failure.ts';
+import { reportResult } from './report-failure.ts';
 import { openJournal, skipUsed } from './run-journal.ts';
+import { runOutput } from './run-output.ts';
 import { EXIT_INTERRUPTED, untilInterrupted } from './until-interrupted.ts';
 
 export const spec = defineCommand({
@@ -45,6 +35,16 @@ export const spec = defineCommand({
       help: 'run it with what its journal says only: nothing is asked, nothing is done',
     },
     'replay-emits': { type: 'boolean', help: 'show the emits of what is replayed too' },
+    store: {
+      type: 'string',
+      value: 'URL',
+      help: 'run it as a session of this store, its agents as sessions below it: memory:, sqlite:PATH or redis://…',
+    },
+    session: {
+      type: 'string',
+      value: 'ID',
+      help: 'what its session in the store is called; one that is there goes on where it was ended, with its own code',
+    },
     quiet: { type: 'boolean', short: 'q', help: 'do not show emits' },
     verbose: {
       type: 'boolean',
@@ -57,60 +57,44 @@ export const spec = defineCommand({
     'FILE is a program (.conc) or a compiled one (.conc-ir). DIR, or the current directory, is a project: its `entry` runs.\nExit code 1 when the program fails.',
 });
 
-/** Events nobody wants to read in the terminal. */
-const HIDDEN_EVENTS = new Set(['listen:log', 'listen:stale']);
+type Values = ParsedArguments<(typeof spec)['options']>['values'];
 
-/** An agent that talks much must not bury what the program says: of these, a line each. */
-const SHORT_EVENTS = new Set(['listen:unhandled']);
-const MOST_SHOWN = 160;
-
-/** As much of a text as fits a line. */
-function oneLine(text: string): string {
-  const line = text.replaceAll(/\s*\n\s*/g, ' ');
-  return line.length <= MOST_SHOWN ? line : `${line.slice(0, MOST_SHOWN)} … (--verbose shows all)`;
+export async function run(argv: string[]): Promise<number> {
+  const { values, positionals } = parseArguments(spec, argv);
+  const compile = (): Promise<CompiledTarget | undefined> => compileRunnable(positionals[0], values.mcp);
+  if (values.store === undefined) {
+    if (values.session !== undefined)
+      throw new UsageError('--session is the name of a session in a store: give --store');
+    return await runHere(values, compile);
+  }
+  const journal = (['journal', 'replay', 'replay-emits'] as const).find((flag) => Boolean(values[flag]));
+  if (journal !== undefined) {
+    throw new UsageError(`--${journal} is for a run without --store: the store is the journal, and --session goes on`);
+  }
+  const { runInStore } = await import('../stored-run/run-in-store.ts');
+  return await runInStore({ ...values, store: values.store, compile });
 }
 
-/** How the program's agents are started, and what is to be ended after it, where they are no processes of this one. */
-export type Conducted = Required<Pick<ProgramWorld, 'startAgent'>> & { readonly close: () => Promise<void> };
+/** Undefined where there is nothing to run, which is told. */
+async function compileRunnable(path: string | undefined, mcp: boolean): Promise<CompiledTarget | undefined> {
+  const target = await (mcp ? compileWithServers : compileTarget)(path);
+  if (target === undefined) return undefined;
+  if (target.module.main !== undefined || target.module.init !== undefined) return target;
+  tell(`error: ${target.entry} has nothing to run: no \`fn main\` and no statements\n`);
+  return undefined;
+}
 
-export async function run(
-  argv: string[],
-  conduct?: (program: NonNullable<Awaited<ReturnType<typeof compileTarget>>>) => Promise<Conducted>,
-): Promise<number> {
-  const { values, positionals } = parseArguments(spec, argv);
+/** Its agents are processes of this one, and nothing of it is left. */
+async function runHere(values: Values, compile: () => Promise<CompiledTarget | undefined>): Promise<number> {
   let journal: ProgramJournal | undefined;
   const answers = inputAnswers(values.input);
   const nextAnswer = values.input === undefined ? answers : skipUsed(answers, () => journal?.answered ?? 0);
-  const target = await (values.mcp ? compileWithServers : compileTarget)(positionals[0]);
+  const target = await compile();
   if (target === undefined) return 1;
-  if (target.module.main === undefined && target.module.init === undefined) {
-    tell(`error: ${target.entry} has nothing to run: no \`fn main\` and no statements\n`);
-    return 1;
-  }
-  const output = new OutputBuffer(process.stdout);
-  const show = (channel: string, payload: PlainValue, isShort = false): void => {
-    if (values.quiet) return;
-    const text = (): string => (isShort ? oneLine(payload.shown) : payload.shown);
-    if (values.json) output.write(shown(`{"channel":${JSON.stringify(channel)},"payload":${payload.written}}\n`));
-    else output.write(shown(`[emit:${channel}] ${text()}\n`));
-  };
-  const conducted = await conduct?.(target);
+  const output = runOutput(values);
   const world: ProgramWorld = {
-    ...(conducted === undefined ? {} : { startAgent: conducted.startAgent }),
-    emit: (channel, payload, system) => {
-      if (!system || values.verbose) show(channel, payload);
-      else if (!HIDDEN_EVENTS.has(channel)) show(channel, payload, SHORT_EVENTS.has(channel));
-    },
-    // In JSON mode standard output is for a program, which reads lines of JSON only.
-    print: (text) => (values.json ? tell(text) : output.write(shown(text))),
-    log: (level, text) => tell(`[${level.toUpperCase()}] ${harmless(text)}\n`),
-    ask: (channel, payload, signal) =>
-      nextAnswer(signal, () => {
-        show(channel, payload);
-        output.flush();
-      }),
-    ready: () => output.drained(),
-    flush: () => output.flush(),
+    ...output,
+    ask: (channel, payload, signal) => output.ask(nextAnswer, channel, payload, signal),
     environment: process.env,
     directory: process.cwd(),
     projectDirectory: target.projectDirectory,
@@ -135,21 +119,5 @@ export async function run(
     journal?.close();
     output.flush();
     interruption.release();
-    await conducted?.close();
   }
-}
-
-/** A terminal obeys what agents and models said; a file or a pipe gets it as it is. */
-function shown(text: string): string {
-  return process.stdout.isTTY ? harmlessButStyles(text) : text;
-}
-
-/** `main` may return a Result: an error is the program's failure. */
-function reportResult(outcome: ProgramOutcome, findFile: FindFile): number {
-  if (outcome.status === 'failed') {
-    tell(failureText(outcome.failure, findFile, showsColour(process.stderr)));
-    return 1;
-  }
-  if (outcome.isError) printError(outcome.value.shown);
-  return outcome.isError ? 1 : 0;
 }

@@ -184,7 +184,7 @@ function demoEntry({ description, ...spec }: ReturnType<typeof demoAgents>[numbe
 
 type Limits = NonNullable<LoadedProgram['limits']>;
 
-function limitsOf({ limits }: Manifest['programs'][string]): Limits | undefined {
+export function limitsOf({ limits }: Manifest['programs'][string]): Limits | undefined {
   if (limits === undefined) return undefined;
   const { memory, stream, slice, ...counts } = limits;
   const measured = {

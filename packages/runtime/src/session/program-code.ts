@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { ok } from '@concerto/base';
 import { checkModule } from '@concerto/ir';
 import type { EventLog } from '@concerto/log';
 import { readStored } from '@concerto/protocol';
@@ -43,7 +45,7 @@ export class ProgramCode {
     const program = await this.get(digest);
     const agent = program?.module.agents.find((candidate) => candidate.name === name);
     if (program === undefined || agent === undefined) return undefined;
-    const { projectDirectory } = program;
+    const { projectDirectory, directory = projectDirectory } = program;
     const { connector } = agent;
     const entry = {
       kind: 'agent',
@@ -52,12 +54,19 @@ export class ProgramCode {
       initTimeoutMs: initSeconds(agent, callSeconds(agent, null)) * 1000,
     } as const;
     try {
-      const spec = await agentSpec(agent, { projectDirectory, directory: projectDirectory, log: () => {} });
+      const spec = await agentSpec(agent, { projectDirectory, directory, log: () => {} });
       return { ...entry, spec };
     } catch (cause) {
       if (!(cause instanceof WorldFailure)) throw cause;
       return { ...entry, spec: { name, command: '' }, fault: cause.message };
     }
+  }
+
+  /** Of a program that has begun, whoever declares it; undefined where its folder is not here. */
+  async programEntry(digest: string, name: string): Promise<Extract<CatalogEntry, { kind: 'program' }> | undefined> {
+    const program = await this.get(digest);
+    if (program === undefined || !existsSync(program.projectDirectory)) return undefined;
+    return { kind: 'program', name, load: () => ok(program) };
   }
 
   #remember(digest: string, program: LoadedProgram): void {
@@ -69,17 +78,19 @@ export class ProgramCode {
 const Stored = z.looseObject({
   module: z.unknown(),
   projectDirectory: z.string(),
+  directory: z.string().optional(),
   mockModels: z.boolean().optional(),
   limits: ProgramLimits.optional(),
 });
 
 function readProgram(data: unknown): LoadedProgram {
-  const { module, projectDirectory, mockModels, limits } = readStored(Stored, data);
+  const { module, projectDirectory, directory, mockModels, limits } = readStored(Stored, data);
   const checked = checkModule(module);
   if (!checked.ok) throw new Error(`a stored program cannot be read: ${checked.error}`);
   return {
     module: checked.value,
     projectDirectory,
+    ...(directory === undefined ? {} : { directory }),
     ...(mockModels === undefined ? {} : { mockModels }),
     ...(limits === undefined ? {} : { limits }),
   };

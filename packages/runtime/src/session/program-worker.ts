@@ -1,5 +1,5 @@
 import { AgentError, type AgentPrompt, type AgentVerb } from '@concerto/agents';
-import { assert, type Json, ok } from '@concerto/base';
+import { assert, ok } from '@concerto/base';
 import { SUPERVISED } from '@concerto/ir';
 import { runningPrompt } from '@concerto/session';
 import { SupervisedSession } from '../answer/supervised-session.ts';
@@ -17,11 +17,13 @@ import { ChildrenBudget } from './children-budget.ts';
 import { MessageQueue } from './message-queue.ts';
 import { openJournal } from './open-journal.ts';
 import type { OwnerWriter } from './owner-writer.ts';
+import { ProgramAsks } from './program-asks.ts';
 import { ModelCalls } from './program-calls.ts';
 import type { ProgramCode } from './program-code.ts';
 import { ProgramPlace } from './program-place.ts';
 import { askOfSession, entryOf, type Supervises, supervisesOf } from './program-sessions.ts';
-import { asked, failureText, type ProgramWord, queued, resultOf } from './program-words.ts';
+import type { ProgramTerminal } from './program-terminal.ts';
+import { failureText, type ProgramWord, queued, resultOf } from './program-words.ts';
 import { RunWords } from './run-words.ts';
 import { pause } from './store-patience.ts';
 
@@ -56,7 +58,9 @@ export function programStarter(ports: ProgramPorts): StartWorker {
     const cutShort = prompt === undefined ? undefined : { id: prompt.id, text: prompt.content };
     const run = { session, root: state?.root ?? session, code, writer, epoch };
     const supervises = supervisesOf(entry.name, state);
-    return new ProgramWorker({ name: entry.name, program, ports, cutShort, supervises, ...run });
+    // Beside a session that it answers for nobody stands.
+    const terminal = supervises === undefined ? entry.terminal : undefined;
+    return new ProgramWorker({ name: entry.name, program, ports, cutShort, supervises, terminal, ...run });
   };
 }
 
@@ -72,6 +76,8 @@ type ProgramStart = {
   readonly epoch: number;
   /** The session that it answers for, and as whom: then its supervisor is run, not `main`. */
   readonly supervises: Supervises | undefined;
+  /** Where somebody stands beside it. */
+  readonly terminal: ProgramTerminal | undefined;
   /** What an earlier owner had begun: it goes on where the journal ends. */
   readonly cutShort: AgentPrompt | undefined;
 };
@@ -87,7 +93,7 @@ class ProgramWorker implements Worker {
   readonly output = new MessageQueue<WorkerOutput>();
   readonly #start: ProgramStart;
   readonly #limits: ProgramLimits;
-  readonly #asked = new Map<string, (answer: Json) => void>();
+  readonly #asks: ProgramAsks;
   readonly #agents = new Set<ChildAgent>();
   readonly #models = new ModelCalls(
     (output) => this.#push(output),
@@ -108,6 +114,12 @@ class ProgramWorker implements Worker {
     this.version = start.code;
     this.#limits = { ...defaultLimits, ...start.program.limits };
     this.#start = start;
+    this.#asks = new ProgramAsks({
+      ...start,
+      push: (output) => this.#push(output),
+      written: () => this.output.read(),
+      isLeft: () => this.#isDetached,
+    });
     if (start.cutShort !== undefined) this.#begin(start.cutShort);
   }
 
@@ -140,11 +152,11 @@ class ProgramWorker implements Worker {
   }
 
   async answer(answer: WorkerAnswer): Promise<void> {
-    const asked = 'inReplyTo' in answer ? this.#asked.get(String(answer.inReplyToId)) : undefined;
-    if (asked === undefined) return;
+    const give = this.#asks.answeredBy(answer);
+    if (give === undefined) return;
     // It is at work from now on, though it has not moved yet: put away, nobody would call it for what it has.
     this.#waits(undefined);
-    asked('value' in answer ? answer.value : null);
+    give();
   }
 
   async steer(): Promise<never> {
@@ -231,11 +243,11 @@ class ProgramWorker implements Worker {
   }
 
   async #run(prompt: AgentPrompt, children: ChildSessions, signal: AbortSignal): Promise<void> {
-    const { program, ports, writer, session } = this.#start;
+    const { program, ports, writer, session, terminal } = this.#start;
     const turn = (await ports.store.state(session))?.turn.number ?? 0;
     const place = new ProgramPlace(ports.clock, turn, (output) => this.#push(output));
     const run = prompt.id ?? 'run';
-    const words = await RunWords.open({ log: ports.log, session, run }, (output) => this.#push(output));
+    const words = await RunWords.open({ log: ports.log, session, run, echo: terminal }, (output) => this.#push(output));
     const world = { ...this.#world(prompt, children, words), stands: place.stands.bind(place) };
     const written = (): Promise<void> => this.output.read();
     const { steps, memory, depth, size, at_once: fibers, stream, slice: sliceMs } = this.#limits;
@@ -252,23 +264,27 @@ class ProgramWorker implements Worker {
     place.end();
     if (!this.#isDetached) await children.finishAll();
     if (signal.aborted) return;
+    terminal?.ended(outcome);
     if (outcome.status === 'failed') return this.#fail(failureText(outcome.failure));
     if (outcome.isError) return this.#fail(outcome.value.shown);
     this.#sayPlainly({ ...resultOf(outcome.value), type: 'result' });
   }
 
   #world(prompt: AgentPrompt, children: ChildSessions, { emit, print, log }: RunWords): ProgramWorld {
-    const { projectDirectory, mockModels = false } = this.#start.program;
+    const { program, terminal } = this.#start;
+    const { projectDirectory, directory = projectDirectory, mockModels = false } = program;
     return {
       emit,
       print,
       log,
       ready: async () => {
         if (this.output.size > wordsAheadMax) await this.output.read();
+        await terminal?.ready();
       },
+      flush: () => terminal?.flush(),
       ask: (channel, payload, signal, request) => {
         const id = children.idOf('req', `ask-${request}`);
-        return this.#ask(id, asked(channel, payload, id), signal);
+        return this.#asks.ask(children, { id, channel, payload }, signal);
       },
       watch: (request, answer) => this.#models.watch(request, answer),
       held: async () => {
@@ -285,15 +301,17 @@ class ProgramWorker implements Worker {
         return child;
       },
       agentsLeft: () => this.#agentsLeft(children),
-      environment: { ...process.env, CONCERTO_PROMPT: prompt.text },
-      directory: projectDirectory,
+      // Who stands beside it has said what there is to say by its variables.
+      environment: terminal === undefined ? { ...process.env, CONCERTO_PROMPT: prompt.text } : process.env,
+      directory,
       projectDirectory,
       mockModels,
     };
   }
 
   get rests(): Rests | undefined {
-    return this.#held === undefined && !this.#isGone ? this.#waiting?.rests : undefined;
+    const stays = this.#held !== undefined || this.#isGone || this.#start.terminal !== undefined;
+    return stays ? undefined : this.#waiting?.rests;
   }
 
   #waits(waiting: Waiting | undefined): void {
@@ -316,16 +334,20 @@ class ProgramWorker implements Worker {
     child: { readonly id: string; readonly agent: string; readonly call: string },
   ): ChildAgent {
     const { id, agent, call } = child;
+    const { terminal } = this.#start;
     const opened = new ChildAgent({
       children,
       id,
       agent,
       supervisor: this.#supervisorOf(agent),
-      peopleAnswer: true,
+      peopleAnswer: terminal === undefined,
       written: () => this.output.read(),
       onWaits: () => this.#mayRest(),
       programAsks: () => this.#waiting?.asks === true,
-      onQueued: () => this.#push(queued(call, agent)),
+      onQueued: () => {
+        this.#push(queued(call, agent));
+        terminal?.log('info', `${agent} waits for a place in the pool`);
+      },
     });
     this.#agents.add(opened);
     void opened.exited.then(() => this.#agents.delete(opened));
@@ -358,20 +380,6 @@ class ProgramWorker implements Worker {
       if (await agent.attach()) left.push({ name: state.agent, agent });
     }
     return left;
-  }
-
-  async #ask(id: string, question: ProgramWord, signal: AbortSignal): Promise<Json> {
-    const answered = new Promise<Json>((resolve) => this.#asked.set(id, resolve));
-    const left = new Promise<Json>((resolve) => {
-      const onAbort = (): void => {
-        const reason = 'the program does not wait for it any more';
-        if (this.#asked.has(id) && !this.#isDetached) this.#push({ kind: 'withdrawn', id, reason });
-        resolve(null);
-      };
-      signal.addEventListener('abort', onAbort, { once: true });
-    });
-    this.#push({ kind: 'message', ...question, requestId: id });
-    return await Promise.race([answered, left]).finally(() => this.#asked.delete(id));
   }
 
   #fail(message: string): void {

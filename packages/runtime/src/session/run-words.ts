@@ -6,6 +6,15 @@ import type { WorkerOutput } from '../worker.ts';
 import { heardDocument, isHeard, readHeardOfRun } from './kept-agents.ts';
 import { emitted, type ProgramWord } from './program-words.ts';
 
+type Words = Pick<ProgramWorld, 'emit' | 'print' | 'log'>;
+
+type RunOf = {
+  readonly log: EventLog;
+  readonly session: string;
+  readonly run: string;
+  readonly echo?: Words | undefined;
+};
+
 /** Turns and words are counted from 1. */
 const nothing: OutputPlace = { step: 0, index: 0 };
 
@@ -18,35 +27,44 @@ export function nothingHeard(session: string, run: string): DocumentWrite {
  * What one run of a program says, each word with its place. Its journal may be on record before its words are: when it is
  * read again, those that the log has not heard are said.
  */
-export class RunWords implements Pick<ProgramWorld, 'emit' | 'print' | 'log'> {
+export class RunWords implements Words {
   readonly #run: string;
   readonly #push: (output: WorkerOutput) => void;
+  /** Who hears them as they are. */
+  readonly #echo: Words | undefined;
   /** Undefined: all that is in its journal. */
   readonly #heard: OutputPlace | undefined;
   #turn = 0;
   #index = 0;
 
-  private constructor(run: string, heard: OutputPlace | undefined, push: (output: WorkerOutput) => void) {
+  private constructor({ run, echo }: RunOf, heard: OutputPlace | undefined, push: (output: WorkerOutput) => void) {
     this.#run = run;
+    this.#echo = echo;
     this.#heard = heard;
     this.#push = push;
   }
 
-  static async open(
-    { log, session, run }: { readonly log: EventLog; readonly session: string; readonly run: string },
-    push: (output: WorkerOutput) => void,
-  ): Promise<RunWords> {
-    return new RunWords(run, await readHeardOfRun(log, session, run), push);
+  static async open(of: RunOf, push: (output: WorkerOutput) => void): Promise<RunWords> {
+    return new RunWords(of, await readHeardOfRun(of.log, of.session, of.run), push);
   }
 
-  readonly emit: ProgramWorld['emit'] = (channel, payload) => {
+  readonly emit: ProgramWorld['emit'] = (channel, payload, system) => {
+    this.#echo?.emit(channel, payload, system);
     const isOurs = channel === 'listen:log' || channel === 'listen:stale';
     this.#say(isOurs ? undefined : () => emitted(channel, payload));
   };
 
-  readonly print: ProgramWorld['print'] = (text) => this.log('info', text.trimEnd());
+  readonly print: ProgramWorld['print'] = (text) => {
+    this.#echo?.print(text);
+    this.#sayLog('info', text.trimEnd());
+  };
 
   readonly log: ProgramWorld['log'] = (level, text) => {
+    this.#echo?.log(level, text);
+    this.#sayLog(level, text);
+  };
+
+  readonly #sayLog: ProgramWorld['log'] = (level, text) => {
     const message = { type: 'log', level, message: text } as const;
     this.#say(() => ({ message, raw: message }));
   };

@@ -38,6 +38,8 @@ export type RunnerOptions = ActorPorts &
     readonly catalog: Catalog;
     readonly pool: PoolKeeper;
     readonly rules: RuleBook;
+    /** The only session that it owns, with those below it: whatever else the store holds is left as it is. */
+    readonly tree?: string | undefined;
     /** Programs at work here at the same time; more wait until one rests or ends. */
     readonly programsMax?: number;
     /** Where programs are run; in this thread unless given. */
@@ -169,15 +171,29 @@ export class Runner {
     const looks = this.#sweeps++ % sweepsPerLook === 0;
     for (const [session, { slot, parent, called, restsUntil: until = 0, restsOn }] of unfinished) {
       if (this.#stopping) return;
+      if (!this.#isBelow(session, unfinished)) continue;
       const opener = parent === undefined ? undefined : unfinished.get(parent);
       const mayBeAlone = called === true || opener === undefined || opener.idle === true;
       if (parent !== undefined && mayBeAlone) await this.#endIfAlone(session, parent);
       const heldUntil = this.#heldUntil.get(session) ?? 0;
-      const isDue = until <= now || (looks && restsOn === true);
+      const isDue = until <= now || session === this.#options.tree || (looks && restsOn === true);
       const worthTrying = slot === 'held' && isDue && heldUntil <= this.#options.clock.elapsed();
       if (worthTrying && !this.#owned.has(session)) await this.#consider(session);
     }
-    await this.#options.pool.reconcile();
+    if (this.#options.tree === undefined) await this.#options.pool.reconcile();
+  }
+
+  /** As far as those between it and the top of our tree are not over either. */
+  #isBelow(session: string, unfinished: Awaited<ReturnType<typeof readUnfinished>>): boolean {
+    const { tree } = this.#options;
+    if (tree === undefined) return true;
+    let at: string | undefined = session;
+    while (at !== undefined && at !== tree) at = unfinished.get(at)?.parent;
+    return at === tree;
+  }
+
+  #isOurs({ id, root = id }: SessionState): boolean {
+    return this.#options.tree === undefined || this.#options.tree === root;
   }
 
   /** Whoever opened it is over, or has lost the turn in which it did, and was not there any more to end it. */
@@ -212,7 +228,7 @@ export class Runner {
   async #endIfOrphan(note: ProcessNote): Promise<void> {
     const { log, store, name, processes, clock } = this.#options;
     const state = await store.state(note.session);
-    if (state === undefined) return;
+    if (state === undefined || !this.#isOurs(state)) return;
     if (note.epoch < state.epoch) return await processes.end(note);
     // Where an owner is needed, its claim does it.
     if (needsOwner(state, clock.now())) return;
@@ -236,8 +252,15 @@ export class Runner {
     const { log, store, name, clock } = this.#options;
     const state = await store.state(session);
     if (state === undefined) return;
+    if (!this.#isOurs(state)) {
+      // Whatever becomes of it.
+      this.#heldUntil.set(session, Number.POSITIVE_INFINITY);
+      return;
+    }
     await this.#resting.childFound(state);
-    if (!needsOwner(state, clock.now()) && !(await this.#resting.isCalled(state))) return;
+    // Whoever wants this very session has not come to let it rest.
+    const now = session === this.#options.tree ? Number.POSITIVE_INFINITY : clock.now();
+    if (!needsOwner(state, now) && !(await this.#resting.isCalled(state))) return;
     const entry = await this.#entryOf(state);
     // Another runner may know it; when none does, the session says that it waits for one.
     if (entry === undefined || (entry.kind === 'program' && !this.#hasRoomForProgram())) return;
@@ -291,9 +314,15 @@ export class Runner {
     return await processes.isElsewhere(id);
   }
 
-  /** What a session runs: by its name, or as the code of the program that opened it says. */
-  async #entryOf({ kind, agent, code }: SessionState): Promise<CatalogEntry | undefined> {
-    return code === undefined ? this.#options.catalog.find(kind, agent) : await this.#code.agentEntry(code, agent);
+  /**
+   * What a session runs: by its name, or as the code of the program that opened it says. A program that has begun goes on
+   * with its own code, also where nobody has declared it, if its folder is here.
+   */
+  async #entryOf({ kind, agent, code, version }: SessionState): Promise<CatalogEntry | undefined> {
+    if (code !== undefined) return await this.#code.agentEntry(code, agent);
+    const declared = this.#options.catalog.find(kind, agent);
+    if (declared !== undefined || kind !== 'program' || version === undefined) return declared;
+    return await this.#code.programEntry(version, agent);
   }
 
   async #ended({ session, fence }: Tenure, end: TenureEnd): Promise<void> {
@@ -321,7 +350,8 @@ export class Runner {
   }
 }
 
-function leaseOf(session: string): string {
+/** Whoever holds it owns the session. */
+export function leaseOf(session: string): string {
   return `session:${session}`;
 }
 

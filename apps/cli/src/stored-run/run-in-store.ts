@@ -1,0 +1,160 @@
+import { randomBytes } from 'node:crypto';
+import { harmless, type Json } from '@concerto/base';
+import { type Session, SessionId } from '@concerto/protocol';
+import type { ProgramTerminal, Sessions } from '@concerto/runtime';
+import type { ProgramOutcome } from '@concerto/runtime/program';
+import type { CompiledTarget } from '../language/compile-target.ts';
+import { inputAnswers, type NextAnswer } from '../language/input-answers.ts';
+import { reportResult } from '../language/report-failure.ts';
+import { runOutput, type ShowFlags } from '../language/run-output.ts';
+import { EXIT_INTERRUPTED, untilInterrupted } from '../language/until-interrupted.ts';
+import { printError, tell } from '../terminal/print.ts';
+import { answersInOrder } from './asked-in-order.ts';
+import { BudgetDesk } from './budget-desk.ts';
+import { type FoundRun, findRun } from './find-run.ts';
+import { runCatalog } from './run-catalog.ts';
+import { isShared, openRunHouse, openRunStore, type RunStore, shownStore } from './run-store.ts';
+import { untilOver } from './until-over.ts';
+
+export type StoredRun = ShowFlags & {
+  readonly store: string;
+  /** What its session is called; one that is there goes on. */
+  readonly session: string | undefined;
+  readonly mock: boolean;
+  readonly input: string | undefined;
+  /** Undefined where there is nothing to run, which is told. */
+  readonly compile: () => Promise<CompiledTarget | undefined>;
+};
+
+const caller = { actor: 'user:owner', key: undefined };
+
+/** Runs a program as a session of a store, as a server would, with this terminal beside it. Gives the exit code. */
+export async function runInStore(run: StoredRun): Promise<number> {
+  const answers = inputAnswers(run.input);
+  // What is wrong with a program is told before there is anything in a store; one that goes on is not compiled.
+  const target = run.session === undefined ? await run.compile() : undefined;
+  if (run.session === undefined && target === undefined) return 1;
+  const compile = async (): Promise<CompiledTarget | undefined> => target ?? (await run.compile());
+  const session = run.session ?? `s_${randomBytes(12).toString('base64url')}`;
+  const interruption = untilInterrupted();
+  const { signal } = interruption;
+  const stopped = new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+  try {
+    const place = await openRunStore(run.store, { waitMs: 0, stopped }, report);
+    if (place === undefined) return EXIT_INTERRUPTED;
+    try {
+      const found = await findRun(place, { session, mock: run.mock, signal, compile });
+      if (typeof found === 'number') return signal.aborted ? EXIT_INTERRUPTED : found;
+      return await runFound({ run, place, found, session, answers, signal });
+    } finally {
+      await place.log.close();
+    }
+  } finally {
+    interruption.release();
+  }
+}
+
+type Running = {
+  readonly run: StoredRun;
+  readonly place: RunStore;
+  readonly found: FoundRun;
+  readonly session: string;
+  readonly answers: NextAnswer;
+  readonly signal: AbortSignal;
+};
+
+async function runFound({ run, place, found, session, answers, signal }: Running): Promise<number> {
+  const output = runOutput(run);
+  const inOrder = run.input === undefined ? () => answers : answersInOrder(answers, found.asked);
+  let outcome: ProgramOutcome | undefined;
+  const terminal: ProgramTerminal = {
+    ...output,
+    ask: (channel, payload, until, requestId) => output.ask(inOrder(requestId), channel, payload, until),
+    ended: (came) => {
+      outcome = came;
+    },
+  };
+  const { catalog, poolMax } = runCatalog(found, terminal, run.mock);
+  const onNotice = once((message) => output.log('info', message));
+  const house = openRunHouse(place, { catalog, poolMax, session, report, onNotice });
+  const { sessions } = house;
+  try {
+    if (!run.json && !run.quiet) tellWhere(run.store, session, found.isBegun);
+    const refused = found.isBegun ? await goOn(sessions, session) : await begin(sessions, session, found.name);
+    if (refused !== undefined) {
+      printError(refused);
+      return 1;
+    }
+    const cancel = (): void => void sessions.control(session, 'cancel', caller);
+    if (signal.aborted) cancel();
+    else signal.addEventListener('abort', cancel, { once: true });
+    const person = process.stdin.isTTY && process.stdout.isTTY && run.input === undefined ? answers : undefined;
+    const budget = new BudgetDesk(person, (requestId, response) =>
+      answerBudget(sessions, { session, requestId, response }),
+    );
+    const over = await untilOver({ log: place.log, sessions, session, budget });
+    if (signal.aborted) return EXIT_INTERRUPTED;
+    output.flush();
+    return outcome === undefined ? tellOver(over) : reportResult(outcome, found.findFile);
+  } finally {
+    output.flush();
+    await house.close();
+  }
+}
+
+/** Gives why it is refused. What is said to it by a variable is its prompt, as others see it. */
+async function begin(sessions: Sessions, id: string, program: string): Promise<string | undefined> {
+  const { CONCERTO_PROMPT: said = '' } = process.env;
+  const started = await sessions.start(
+    { program, id: SessionId.parse(id), ...(said === '' ? {} : { prompt: said }) },
+    caller,
+  );
+  return started.ok ? undefined : started.error.message;
+}
+
+/** One that somebody has paused is meant to go on. */
+async function goOn(sessions: Sessions, session: string): Promise<string | undefined> {
+  if ((await sessions.get(session))?.status !== 'paused') return undefined;
+  const resumed = await sessions.control(session, 'resume', caller);
+  return resumed.ok ? undefined : resumed.error.message;
+}
+
+type BudgetAnswer = { readonly session: string; readonly requestId: string; readonly response: Json };
+
+/** Gives why it is no answer; where somebody else was quicker there is nothing more to ask. */
+async function answerBudget(sessions: Sessions, given: BudgetAnswer): Promise<string | undefined> {
+  const { session, requestId: request, response } = given;
+  const answered = await sessions.answer({ session, request }, { response }, caller);
+  return answered.ok || answered.error.code !== 'invalid_answer' ? undefined : answered.error.message;
+}
+
+/** Where it can be seen, and gone on with; of a store in memory nothing is left. */
+function tellWhere(store: string, session: string, isBegun: boolean): void {
+  if (store === 'memory:') return;
+  const place = shownStore(store);
+  const look = isShared(store)
+    ? `\`concerto sessions attach ${session}\` follows it at a server of that store`
+    : `\`concerto serve --store ${place}\` shows it afterwards`;
+  const again = `\`concerto run --store ${place} --session ${session}\` goes on with it should this be ended`;
+  tell(`session ${session} in ${place}${isBegun ? ' goes on' : ''}; ${look}, ${again}\n`);
+}
+
+/** Of one that did not come to its end by itself. */
+function tellOver({ id, status, error }: Session): number {
+  printError(error?.message ?? `session ${id} was ended by somebody else: ${status}`);
+  return status === 'completed' ? 0 : 1;
+}
+
+function report(message: string, cause?: unknown): void {
+  const why = cause instanceof Error ? `: ${cause.message}` : '';
+  tell(`warning: ${harmless(`${message}${why}`)}\n`);
+}
+
+/** Each once, however many processes it concerns. */
+function once(tellOf: (message: string) => void): (message: string) => void {
+  const told = new Set<string>();
+  return (message) => {
+    if (!told.has(message)) tellOf(message);
+    told.add(message);
+  };
+}
