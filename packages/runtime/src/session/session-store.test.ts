@@ -145,6 +145,37 @@ describe('load, decide, append', () => {
     expect(await store.state('s1')).toMatchObject({ id: 's1' });
   });
 
+  test('what was read before a decision of our own was written is no store that has less', async () => {
+    const { log } = await opened();
+    let held: Promise<void> | undefined;
+    const slow: EventLog = {
+      ...log,
+      read: async (request) => {
+        const page = await log.read(request);
+        await held;
+        return page;
+      },
+    };
+    const store = new SessionStore(slow);
+    let losses = 0;
+    expect((await store.execute('s1', send('a'))).ok).toBe(true);
+    const lease = await log.acquireLease({ name: 'l', owner: 'r', ttlMs: 10_000 });
+    const fence = { lease: 'l', epoch: lease.kind === 'acquired' ? lease.epoch : 0 };
+    const owner = { fence, actor: 'r', openCalls: () => [], owed: [], decided: () => {} };
+    store.ownedHere('s1', { ...owner, lost: () => losses++ });
+    let letGo = (): void => {};
+    held = new Promise((resolve) => {
+      letGo = resolve;
+    });
+    const readers = [store.state('s1'), store.state('s1')];
+    await Promise.resolve();
+    const title: SessionCommand = { type: 'describe', title: 'Another', at: 3_000, actor: 'user' };
+    expect((await store.execute('s1', title)).ok).toBe(true);
+    letGo();
+    for (const state of await Promise.all(readers)) expect(state).toMatchObject({ title: 'Another' });
+    expect(losses).toBe(0);
+  });
+
   test('events that may have got through are looked for before they are written again', async () => {
     const { log, store } = await opened();
     const lease = await log.acquireLease({ name: 'l', owner: 'r', ttlMs: 10_000 });

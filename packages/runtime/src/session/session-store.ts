@@ -292,9 +292,14 @@ export class SessionStore {
   /** Whether the store has less of it than it acknowledged. */
   async #refresh(id: string, cached: Cached): Promise<boolean> {
     for (let isBack = false; ; ) {
-      const page = await this.#log.read({ session: id, stream: 'domain', after: cached.position, limit: pageEntries });
-      cached.gone = cached.position === 0 && page.head > 0 && page.oldest > 1;
-      if (page.head < cached.position) {
+      const after = cached.position;
+      const page = await this.#log.read({ session: id, stream: 'domain', after, limit: pageEntries });
+      // Whoever else read it meanwhile has found that the store has less of it.
+      isBack ||= cached.position < after;
+      if (cached.position < after) continue;
+      cached.gone = after === 0 && page.head > 0 && page.oldest > 1;
+      // Less than when it was asked: a decision of ours may have been written since.
+      if (page.head < after) {
         // What it holds now is what is true.
         cached.state = undefined;
         cached.position = 0;
