@@ -55,6 +55,19 @@ decide = "ask"
     expect(problems(text).join()).toContain(word);
   });
 
+  test('a list is named as it is written, and a key that is misspelt is told once', () => {
+    expect(problems('[[rules]]\ndecid = "ask"\n')).toEqual([
+      expect.stringContaining('unknown key `decid` in [[rules]]; did you mean `decide`?'),
+    ]);
+    expect(problems('[agents.0]\ncommand = "x"\n[[agents.0.rules]]\ntool = "x"\n').join()).toContain(
+      '`decide` is missing in [[agents.0.rules]]',
+    );
+    expect(problems('[agents.0]\ncomand = "x"\n').join()).toContain('in [agents.0]');
+    expect(problems('[mcp.m]\ncommand = "x"\n')).toEqual([
+      expect.stringContaining('`transport` is missing in [mcp.m]; it is one of stdio, http, sse'),
+    ]);
+  });
+
   test('has everything the contract names', () => {
     const text = `${PROJECT}
 [connections.local]

@@ -26,7 +26,8 @@ export function readManifest(text: string, path = 'Concerto.toml'): ManifestResu
   const { table, oldNames } = mergeHosts(document, report);
   const parsed = manifestSchema.safeParse(plainJson(table), { reportInput: true });
   if (!parsed.success) {
-    for (const issue of parsed.error.issues) reportIssue(issue, oldNames, report);
+    const { issues } = parsed.error;
+    for (const issue of issues) if (!isMisspelt(issue, issues)) reportIssue(issue, oldNames, report);
   } else {
     for (const { path, message, ...rest } of missingNames(parsed.data)) report.add('C0504', path, message, rest);
   }
@@ -94,10 +95,32 @@ function renameHosts(report: ManifestReport): TextEdit[] {
     .map((place) => ({ span: { start: place.span.start, end: place.span.start + 'hosts'.length }, text: 'agents' }));
 }
 
+/** Whether what is missing is there under a name like it, of which is told as that. */
+function isMisspelt(missing: z.core.$ZodIssue, issues: readonly z.core.$ZodIssue[]): boolean {
+  if (!isMissing(missing)) return false;
+  const table = missing.path.slice(0, -1).map(String);
+  return issues.some(
+    (issue) =>
+      issue.code === 'unrecognized_keys' &&
+      issue.path.map(String).join('.') === table.join('.') &&
+      issue.keys.some((key) => nearest(key, knownKeys(table)) === missing.path.at(-1)),
+  );
+}
+
+function isMissing({ code, input }: z.core.$ZodIssue): boolean {
+  return input === undefined && (code === 'invalid_type' || code === 'invalid_value');
+}
+
+/** As it is written above its keys. */
+function headerOf(path: readonly string[]): string {
+  const list = path.slice(0, -1);
+  return path.length > 0 && schemaAt(list) instanceof z.ZodArray ? `[[${list.join('.')}]]` : `[${path.join('.')}]`;
+}
+
 function reportIssue(issue: z.core.$ZodIssue, oldNames: ReadonlySet<string>, report: ManifestReport): void {
   const path = issue.path.map(String);
   const written = path[0] === 'agents' && oldNames.has(path[1] ?? '') ? ['hosts', ...path.slice(1)] : path;
-  const table = written.length === 0 ? '' : ` in [${written.join('.')}]`;
+  const table = written.length === 0 ? '' : ` in ${headerOf(written)}`;
   switch (issue.code) {
     case 'unrecognized_keys':
       for (const key of issue.keys) {
@@ -109,7 +132,7 @@ function reportIssue(issue: z.core.$ZodIssue, oldNames: ReadonlySet<string>, rep
       }
       return;
     case 'custom':
-      report.add('C0502', written, `[${written.join('.')}] ${issue.message}`);
+      report.add('C0502', written, `${headerOf(written)} ${issue.message}`);
       return;
     default:
       reportValue(issue, written, report);
@@ -118,11 +141,11 @@ function reportIssue(issue: z.core.$ZodIssue, oldNames: ReadonlySet<string>, rep
 
 function reportValue(issue: z.core.$ZodIssue, path: readonly string[], report: ManifestReport): void {
   const key = path.at(-1) ?? '';
-  const parent = path.slice(0, -1).join('.');
-  const inTable = parent === '' ? '' : ` in [${parent}]`;
-  const isMissing = issue.code === 'invalid_type' && issue.input === undefined;
-  if (isMissing) {
-    const what = parent === '' ? `the table [${key}] is missing` : `\`${key}\` is missing${inTable}`;
+  const parent = path.slice(0, -1);
+  const inTable = parent.length === 0 ? '' : ` in ${headerOf(parent)}`;
+  if (isMissing(issue)) {
+    const values = issue.code === 'invalid_value' ? `; it is one of ${issue.values.join(', ')}` : '';
+    const what = parent.length === 0 ? `the table [${key}] is missing` : `\`${key}\` is missing${inTable}${values}`;
     report.add('C0502', path, what);
     return;
   }
@@ -132,10 +155,14 @@ function reportValue(issue: z.core.$ZodIssue, path: readonly string[], report: M
 
 /** The keys the schema has at this place. */
 function knownKeys(path: readonly string[]): string[] {
+  const found = schemaAt(path);
+  return found instanceof z.ZodObject ? Object.keys(found.shape) : [];
+}
+
+function schemaAt(path: readonly string[]): unknown {
   let schema: unknown = manifestSchema;
   for (const part of path) schema = memberOf(unwrap(schema), part);
-  const found = unwrap(schema);
-  return found instanceof z.ZodObject ? Object.keys(found.shape) : [];
+  return unwrap(schema);
 }
 
 function memberOf(schema: unknown, key: string): unknown {
