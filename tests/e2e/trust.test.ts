@@ -166,6 +166,17 @@ describe('a folder that came from elsewhere', { timeout: withinMs }, () => {
     expect((await run(['doctor', '--store', 'memory:', '--port', '0', '--no-prompt'])).err).not.toContain('trust');
   });
 
+  test('`doctor` asks with the whole commands too, MCP servers among them', async () => {
+    const agent = '[agents.a]\ncommand = "cat"\nargs = ["-u"]\n';
+    await writeFile(
+      join(project, 'Concerto.toml'),
+      `${agent}[mcp.m]\ntransport = "stdio"\ncommand = "sh"\nargs = ["-c", "exit"]\n`,
+    );
+    const command = [process.execPath, ...concertoCommand, 'doctor', '--store', 'memory:', '--port', '0'];
+    const { code, shown } = await inTerminal(command, [['Do you trust', 'n\r']], { cwd: project, env: { HOME: home } });
+    expect({ code, shown }).toEqual({ code: 1, shown: expect.stringMatching(/It names:\s+cat -u\s+sh -c exit\s/) });
+  });
+
   test('a store that came with it is not used', async () => {
     await mkdir(join(project, '.concerto'));
     await writeFile(join(project, '.concerto/concerto.db'), '');

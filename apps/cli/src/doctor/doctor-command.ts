@@ -2,6 +2,8 @@ import { setMaxListeners } from 'node:events';
 import { nearest } from '@concerto/base';
 import { defineCommand, parseArguments, UsageError } from '../arguments.ts';
 import { untilInterrupted } from '../language/until-interrupted.ts';
+import { commandsOf } from '../serve/check-trust.ts';
+import { startedBeside } from '../serve/load-catalog.ts';
 import { defaultPort, defaultStore, hostOf, portOf, type ServerTable, storeOf } from '../serve/server-settings.ts';
 import { serverOf } from '../state/project-state.ts';
 import { ensureTrust } from '../state/trust.ts';
@@ -58,8 +60,10 @@ export async function run(argv: string[]): Promise<number> {
   const declared = loadDeclared(values.config);
   const { config } = declared;
   const server = config === undefined ? undefined : { table: config.manifest.server, folder: config.folder };
-  if (config !== undefined && values.config === undefined)
-    await ensureTrust({ folder: config.folder, given: values.trust, commands: commandsOf(declared.agents ?? []) });
+  if (config !== undefined && values.config === undefined) {
+    const starts = [...(declared.agents ?? []).map((entry) => entry.spec), ...startedBeside(config.manifest)];
+    await ensureTrust({ folder: config.folder, given: values.trust, commands: commandsOf(starts) });
+  }
   const { host, findings: hostFindings } = hostWanted(values, server);
   const port = portWanted(values, server);
   const folders = [process.cwd(), ...(config === undefined ? [] : [config.folder])];
@@ -86,10 +90,6 @@ export async function run(argv: string[]): Promise<number> {
   } finally {
     release();
   }
-}
-
-function commandsOf(agents: readonly AgentEntry[]): readonly string[] {
-  return [...new Set(agents.map(({ spec }) => spec.command))];
 }
 
 function hostWanted(

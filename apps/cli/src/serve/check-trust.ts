@@ -1,5 +1,5 @@
 import { ensureTrust } from '../state/trust.ts';
-import type { Configured } from './load-catalog.ts';
+import type { Configured, Started } from './load-catalog.ts';
 
 /** Before anything that a manifest says is done. */
 export async function checkTrust(
@@ -9,8 +9,13 @@ export async function checkTrust(
   // Whoever names a manifest means it, and without one there is nothing to trust.
   if (!given && (isNamed || server === undefined)) return;
   const agents = catalog.list().flatMap((entry) => (entry.kind === 'agent' ? [entry.spec] : []));
-  const commands = [...agents, ...alsoStarts].flatMap(({ command, args = [] }) =>
+  await ensureTrust({ folder: project, given, commands: commandsOf([...agents, ...alsoStarts]) });
+}
+
+/** Whole, as whoever is asked has to see them; each once. */
+export function commandsOf(started: readonly Started[]): readonly string[] {
+  const commands = started.flatMap(({ command, args = [] }) =>
     command === undefined ? [] : [[command, ...args].join(' ')],
   );
-  await ensureTrust({ folder: project, given, commands: [...new Set(commands)] });
+  return [...new Set(commands)];
 }

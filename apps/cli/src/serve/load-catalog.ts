@@ -2,19 +2,12 @@ import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { agentSpecOf } from '@concerto/agents';
 import { ok, parseDuration, type Result } from '@concerto/base';
-import {
-  type Manifest,
-  type ManifestAgent,
-  type ManifestRule,
-  readManifest,
-  renderDiagnostic,
-} from '@concerto/language';
+import { type Manifest, type ManifestAgent, type ManifestRule, readManifest } from '@concerto/language';
 import { demoAgents } from '@concerto/middleware-scripted';
 import { createModels, readPrices } from '@concerto/models';
 import { Budget, Rule, type Template } from '@concerto/protocol';
 import { type Catalog, type CatalogEntry, catalogOf, type LoadedProgram, type RetentionRules } from '@concerto/runtime';
-import { showsColour } from '../terminal/paint.ts';
-import { tell } from '../terminal/print.ts';
+import { printDiagnostics } from '../language/print-diagnostics.ts';
 import { assistantEntry } from './assistant-entry.ts';
 import type { NotifyTable } from './notify-settings.ts';
 import { ProgramCompiler } from './program-compiler.ts';
@@ -39,7 +32,7 @@ export type Configured = {
   readonly folders: readonly string[];
 };
 
-type Started = { readonly command?: string | undefined; readonly args?: readonly string[] };
+export type Started = { readonly command?: string | undefined; readonly args?: readonly string[] };
 
 const poolMaxDefault = 20;
 const foreignStartMs = 60_000;
@@ -71,9 +64,7 @@ export function loadCatalog(options: CatalogOptions): Configured | undefined {
   }
   const text = readFileSync(file, 'utf8');
   const { manifest, diagnostics, file: source } = readManifest(text, file);
-  for (const diagnostic of diagnostics) {
-    tell(renderDiagnostic(diagnostic, () => source, { color: showsColour(process.stderr) }));
-  }
+  printDiagnostics(diagnostics, () => source);
   if (manifest === undefined) return undefined;
   const folder = dirname(resolve(file));
   const compiler = new ProgramCompiler();
@@ -85,10 +76,15 @@ export function loadCatalog(options: CatalogOptions): Configured | undefined {
     programs: { folder, manifest: basename(file), entries: manifest.programs, compiler },
     server: { table: manifest.server, folder },
     notify: { table: manifest.notify, folder },
-    alsoStarts: [...serversOf(manifest), manifest.notify?.command ?? {}],
+    alsoStarts: startedBeside(manifest),
     retention: retentionOf(manifest.retention),
     folders: [folder, ...manifest.server.folders.map((path) => resolve(folder, path))],
   };
+}
+
+/** Programs that a manifest starts beside its agents. */
+export function startedBeside(manifest: Manifest): readonly Started[] {
+  return [...serversOf(manifest), manifest.notify?.command ?? {}];
 }
 
 function serversOf({ mcp, assistants }: Manifest): readonly Started[] {
