@@ -22,18 +22,25 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** `concerto run` of a program in a terminal where somebody waits for a text and then types. */
-async function runInTerminal(program: string, steps: TerminalSteps) {
-  await writeFile(join(folder, 'main.conc'), program);
-  const command = [process.execPath, join(root, 'apps/cli/bin/concerto.js'), 'run', join(folder, 'main.conc')];
-  const { code, shown } = await inTerminal(command, steps, { env: {}, withinMs });
-  return { code, emits: shown.split('\r\n').flatMap((line) => /\[emit:.*$/.exec(line) ?? []) };
-}
+/** Its agents as processes of its own, and as sessions: to whoever sits there it is the same. */
+const ways: readonly (readonly [string, readonly string[]])[] = [
+  ['a run', []],
+  ['a run in a store', ['--store', 'memory:']],
+];
 
 /** Ctrl-D is read only while the terminal asks. */
 const PROMPT = '> ';
 
-describe('a person at the terminal', () => {
+describe.each(ways)('a person at the terminal of %s', (_what, flags) => {
+  /** `concerto run` of a program in a terminal where somebody waits for a text and then types. */
+  async function runInTerminal(program: string, steps: TerminalSteps) {
+    await writeFile(join(folder, 'main.conc'), program);
+    const concerto = join(root, 'apps/cli/bin/concerto.js');
+    const command = [process.execPath, concerto, 'run', ...flags, join(folder, 'main.conc')];
+    const { code, shown } = await inTerminal(command, steps, { env: {}, withinMs });
+    return { code, emits: shown.split('\r\n').flatMap((line) => /\[emit:.*$/.exec(line) ?? []) };
+  }
+
   test('is asked by `await emit`: text, JSON, and Ctrl-D for no answer', { timeout: withinMs }, async () => {
     const ran = await runInTerminal(
       `async fn main() {
@@ -114,6 +121,7 @@ setInterval(() => {}, 1000);
   test.each([
     ['while it is asked for its tools', ['--mcp'], 1],
     ['while it is called, by a second Ctrl-C', [], 2],
+    ['while it is called in a store, by a second Ctrl-C', ['--store', 'memory:'], 2],
   ])('is ended %s', { timeout: withinMs }, async (_when, flags, times) => {
     await writeFile(join(folder, 'deaf.mjs'), deaf);
     await writeFile(

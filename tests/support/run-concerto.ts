@@ -7,6 +7,8 @@ export type ConcertoRun = {
   readonly ended: Promise<{ readonly code: number | null; readonly out: string; readonly err: string }>;
   /** Up to now. */
   readonly said: () => string;
+  /** What is typed, where its standard input is open. */
+  readonly type: (text: string) => void;
   readonly interrupt: () => void;
   /** As a power cut would. */
   readonly kill: () => void;
@@ -17,20 +19,23 @@ export function runConcerto(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
   cwd = process.cwd(),
+  stdin: 'ignore' | 'pipe' = 'ignore',
 ): ConcertoRun {
   const child = spawn(process.execPath, [...concertoCommand, ...args], {
     cwd,
     env: { PATH: process.env.PATH ?? '', XDG_STATE_HOME: process.env.XDG_STATE_HOME ?? '', NO_COLOR: '1', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: [stdin, 'pipe', 'pipe'],
     timeout: endsWithinMs,
     killSignal: 'SIGKILL',
   });
   let out = '';
   let err = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+  // Who was killed reads nothing more.
+  child.stdin?.on('error', () => {});
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
     out += text;
   });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     err += text;
   });
   return {
@@ -39,6 +44,7 @@ export function runConcerto(
       child.on('close', (code) => resolve({ code, out, err }));
     }),
     said: () => out,
+    type: (text) => void child.stdin?.write(text),
     interrupt: () => void child.kill('SIGINT'),
     kill: () => void child.kill('SIGKILL'),
   };

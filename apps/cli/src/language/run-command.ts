@@ -54,7 +54,7 @@ export const spec = defineCommand({
   },
   maxPositionals: 1,
   details:
-    'FILE is a program (.conc) or a compiled one (.conc-ir). DIR, or the current directory, is a project: its `entry` runs.\nExit code 1 when the program fails.',
+    'FILE is a program (.conc) or a compiled one (.conc-ir). DIR, or the current directory, is a project: its `entry` runs.\nExit code 1 when the program fails, 130 when it was interrupted.\nWith --store it says and takes the same, more slowly, and what it and its agents did is kept there: `concerto serve --store URL` shows it. After a kill, the same --store and --session go on with it.',
 });
 
 type Values = ParsedArguments<(typeof spec)['options']>['values'];

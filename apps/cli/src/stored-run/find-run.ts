@@ -35,24 +35,26 @@ export async function findRun(place: RunStore, wanted: Wanted): Promise<FoundRun
   if (!SessionId.safeParse(session).success)
     throw new UsageError(`${JSON.stringify(session)} cannot be the id of a session`);
   const state = await place.store.state(session);
-  if (state?.version === undefined) {
-    if (state?.end !== undefined) return tellEnd(session, state.end);
-    const target = await compile();
-    if (target === undefined) return 1;
-    const { findFile } = target;
-    return { ...programOf(target, mock), findFile, asked: [], isBegun: state !== undefined };
-  }
-  const { kind, agent, parent, end, version } = state;
-  if (kind !== 'program' || parent !== undefined) {
+  if (state !== undefined && (state.kind !== 'program' || state.parent !== undefined)) {
+    const { kind, agent } = state;
     throw new UsageError(
       `session ${session} is that of the ${kind} ${agent}: --session goes on with a program that nobody opened`,
     );
   }
-  if (end !== undefined) return tellEnd(session, end);
-  const program = await new ProgramCode(place.log).get(version);
-  if (program === undefined) throw new Error(`the code of session ${session}, ${version}, is not in the store`);
-  if (!(await isTaken(place, wanted))) return 1;
-  return { name: agent, program, findFile: sourceNow, asked: await readAsked(place.log, session), isBegun: true };
+  if (state?.end !== undefined) return tellEnd(session, state.end);
+  if (state !== undefined && !(await isTaken(place, wanted))) return 1;
+  if (state?.version !== undefined) {
+    const { agent: name, version } = state;
+    const program = await new ProgramCode(place.log).get(version);
+    if (program === undefined) throw new Error(`the code of session ${session}, ${version}, is not in the store`);
+    return { name, program, findFile: sourceNow, asked: await readAsked(place.log, session), isBegun: true };
+  }
+  // One that was ended before it had begun has no code of its own yet.
+  const target = await compile();
+  if (target === undefined) return 1;
+  const found = programOf(target, mock);
+  const isBegun = state !== undefined;
+  return { ...found, name: state?.agent ?? found.name, findFile: target.findFile, asked: [], isBegun };
 }
 
 type End = { readonly status: string; readonly reason?: string | undefined };

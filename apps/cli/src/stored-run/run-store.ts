@@ -17,9 +17,8 @@ import {
   systemClock,
 } from '@concerto/runtime';
 import { openStore, type StoreOpening } from '../serve/open-store.ts';
+import { firstLeaseMs, ownFromTheStart } from './own-from-the-start.ts';
 
-/** The time that a runner has to claim what this process has begun, or taken from an owner that is gone. */
-const leaseTtlMs = 8_000;
 /** Where nobody else runs sessions there is no line to stand in. */
 const aloneMax = 1_000;
 
@@ -57,26 +56,11 @@ export async function openRunStore(url: string, opening: StoreOpening, report: R
   return { url, log, store: new SessionStore(log), name };
 }
 
-/** What this process begins is its own: a runner elsewhere that hears of it finds that it has an owner. */
-function ownFromTheStart(log: EventLog, owner: string): EventLog {
-  return {
-    ...log,
-    append: async (append) => {
-      const isNew = append.streams.some(({ stream, expected }) => stream === 'domain' && expected === 0);
-      const { session } = append;
-      if (isNew && !session.startsWith('@')) {
-        await log.acquireLease({ name: leaseOf(session), owner, ttlMs: leaseTtlMs });
-      }
-      return await log.append(append);
-    },
-  };
-}
-
 export type HeldBy = { readonly by: string; readonly expiresInMs: number };
 
 /** Takes the session, for our runner to claim; tells who has it where somebody does. */
 export async function takeSession({ log, name }: RunStore, session: string): Promise<HeldBy | undefined> {
-  const got = await log.acquireLease({ name: leaseOf(session), owner: name, ttlMs: leaseTtlMs });
+  const got = await log.acquireLease({ name: leaseOf(session), owner: name, ttlMs: firstLeaseMs });
   return got.kind === 'held' ? got : undefined;
 }
 

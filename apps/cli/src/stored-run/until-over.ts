@@ -1,5 +1,5 @@
 import type { EventLog } from '@concerto/log';
-import type { Session, SessionStatus } from '@concerto/protocol';
+import { finalStatuses, type Session } from '@concerto/protocol';
 import type { Sessions } from '@concerto/runtime';
 import type { BudgetDesk } from './budget-desk.ts';
 
@@ -9,8 +9,6 @@ export type Watched = {
   readonly session: string;
   readonly budget: BudgetDesk;
 };
-
-const over: ReadonlySet<SessionStatus> = new Set(['completed', 'failed', 'cancelled']);
 
 /** The session as it stands when it is over. */
 export async function untilOver({ log, sessions, session, budget }: Watched): Promise<Session> {
@@ -23,7 +21,7 @@ export async function untilOver({ log, sessions, session, budget }: Watched): Pr
       });
       const stands = await sessions.get(session);
       if (stands === undefined) throw new Error(`session ${session} is not there any more: somebody has deleted it`);
-      if (over.has(stands.status)) return stands;
+      if (finalStatuses.includes(stands.status)) return stands;
       if (stands.budget !== undefined) budget.look((await sessions.requests(session))?.requests ?? []);
       await grown;
     }

@@ -59,7 +59,10 @@ export async function performRequest(
       return null;
     case 'session':
       if (world.session === undefined) {
-        throw new WorldFailure('unsupported', 'a session can be seen and steered in a server: `concerto serve`');
+        throw new WorldFailure(
+          'unsupported',
+          'a session can be seen and steered in a store: `concerto serve`, or `concerto run --store`',
+        );
       }
       return await world.session(request);
     default:
