@@ -11,9 +11,12 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const KILLS = 30;
 
+/** One writes a row for each append, many have them in groups; either way some of it is moved to its place meanwhile. */
+const CALLERS = [1, 3, 16];
+
 /** Kills the writer after some acknowledgements; returns all that reached us. */
 async function runAndKill(path: string, run: number): Promise<string[]> {
-  const child = startChild('sqlite-writer.ts', path, String(run));
+  const child = startChild('sqlite-writer.ts', path, String(run), String(CALLERS[run % CALLERS.length]));
   const acknowledged: string[] = [];
   const killAfter = 1 + Math.floor(Math.random() * 400);
   for await (const line of child.lines) {
@@ -43,6 +46,10 @@ async function check(path: string, acknowledged: readonly string[]): Promise<voi
     const ids = events.map(({ data }) => JSON.parse(data).id as string);
     expect(new Set(ids).size).toBe(ids.length);
     expect(domain.map(({ data }) => JSON.parse(data).id)).toEqual(ids);
+    const last = new Map(ids.map((id) => [id.split('.')[1], id]));
+    for (const [caller, id] of last) {
+      expect((await log.getDocument('last', `${session}.${caller}`))?.value).toBe(JSON.stringify({ id }));
+    }
     stored.set(session, ids);
   }
   for (const line of acknowledged) {

@@ -1,7 +1,7 @@
-// Appends without end from 16 callers and names on stdout each append that was acknowledged: `SESSION POSITION ID`.
+// Appends without end from some callers and names on stdout each append that was acknowledged: `SESSION POSITION ID`.
 import { sqliteEventLog } from '../src/sqlite/sqlite-event-log.ts';
 
-const [path = '', run = ''] = process.argv.slice(2);
+const [path = '', run = '', callers = '16'] = process.argv.slice(2);
 const log = sqliteEventLog(path, { now: Date.now });
 
 async function write(caller: number): Promise<void> {
@@ -21,4 +21,4 @@ async function write(caller: number): Promise<void> {
   }
 }
 
-await Promise.all(Array.from({ length: 16 }, (_, caller) => write(caller)));
+await Promise.all(Array.from({ length: Number(callers) }, (_, caller) => write(caller)));

@@ -1,17 +1,20 @@
 import { LogError } from '../event-log.ts';
 
-/** What an operation may ask for while its transaction is open. */
+/** What an operation may ask for while its group is being made. */
 export type Commit = {
+  /** To be done in the tables themselves, when the group is stored. */
+  inPlace(action: () => void): void;
   afterCommit(action: () => void): void;
   /** A moment after the commit: whoever waits for it goes on before those who only watch. */
   announce(action: () => void): void;
-  /** Takes back what the operation changed outside the database. */
+  /** Takes back what the operation changed elsewhere than in streams and documents. */
   onRollback(action: () => void): void;
 };
 
 export type Transactions = {
-  begin(): void;
-  commit(): void;
+  /** Stores what the operations changed in memory, and does what they want done in the tables; throws when it cannot. */
+  commit(inPlace: Actions): void;
+  /** Takes back what the operations changed in memory. */
   rollback(): void;
 };
 
@@ -22,13 +25,13 @@ export type Failures = {
 };
 
 export type GroupCommit = {
-  /** Runs the operation in a transaction shared with whatever else is waiting; settles when that is durable. */
+  /** Runs the operation in a group with whatever else is waiting, stored by one commit; settles when that is durable. */
   run<T>(operation: (commit: Commit) => T): Promise<T>;
   /** Commits what is waiting, then refuses. */
   finish(): void;
 };
 
-/** Most operations in one transaction: bounds how long one commit keeps the process from other work. */
+/** Most operations in one group: bounds how long one commit keeps the process from other work. */
 const MAX_BATCH = 1_024;
 /** Most operations waiting: beyond it the disk is not keeping up, and the caller is told so at once. */
 const MAX_WAITING = 65_536;
@@ -37,14 +40,14 @@ const HELD_MS = 2_000;
 const HELD_PAUSE_MS = 25;
 
 type Waiting = {
-  /** Inside a transaction; what it returns settles the caller. */
+  /** What it returns settles the caller. */
   readonly apply: (commit: Commit) => () => void;
   readonly reject: (error: unknown) => void;
 };
 
 /**
  * A commit costs one fsync however much it holds, so everything that queued while the last one ran goes into the next.
- * If a shared transaction fails, each operation is tried in its own: one that cannot be stored fails alone. Where the
+ * If a shared commit fails, each operation is tried in its own: one that cannot be stored fails alone. Where the
  * file is held by another program nobody is at fault: all wait, and then all fail.
  */
 export function groupCommit(transactions: Transactions, failures: Failures): GroupCommit {
@@ -140,19 +143,20 @@ function commitTogether(
   batch: readonly Waiting[],
   announce: (actions: Actions) => void,
 ): { cause: unknown } | undefined {
+  const inPlace: (() => void)[] = [];
   const afterCommit: (() => void)[] = [];
   const onRollback: (() => void)[] = [];
   const announced: (() => void)[] = [];
   const commit: Commit = {
+    inPlace: (action) => inPlace.push(action),
     afterCommit: (action) => afterCommit.push(action),
     announce: (action) => announced.push(action),
     onRollback: (action) => onRollback.push(action),
   };
   let settle: (() => void)[];
   try {
-    transactions.begin();
     settle = batch.map(({ apply }) => apply(commit));
-    transactions.commit();
+    transactions.commit(inPlace);
   } catch (cause) {
     transactions.rollback();
     for (const action of onRollback.reverse()) action();

@@ -9,7 +9,9 @@ import { migrate } from './sqlite-schema.ts';
 export type SqliteDatabase = {
   readonly db: Database.Database;
   readonly path: string;
-  readonly ownership: Pick<Ownership, 'check'>;
+  readonly ownership: Pick<Ownership, 'check' | 'fence'>;
+  /** From here on whoever is kept waiting comes again (`groupCommit`): to wait here would hold up the process. */
+  stopWaiting(): void;
   close(): void;
 };
 
@@ -41,8 +43,6 @@ export function openSqliteDatabase(givenPath: string, { now, maxBytes }: SqliteO
     migrate(db, path, now());
     const ownership = takeOwnership(db, path);
     if (maxBytes !== undefined) limitSize(db, maxBytes);
-    // From here on others of this process wait too: who is kept waiting comes again (`groupCommit`).
-    db.prepare('PRAGMA busy_timeout = 0').raw().get();
     return opened(path, { db, lock, ownership });
   } catch (error) {
     db?.close();
@@ -62,6 +62,7 @@ function opened(path: string, { db, lock, ownership }: Opened): SqliteDatabase {
     db,
     path,
     ownership,
+    stopWaiting: () => void db.prepare('PRAGMA busy_timeout = 0').raw().get(),
     close() {
       try {
         ownership.resign();

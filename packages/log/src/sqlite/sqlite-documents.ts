@@ -1,134 +1,92 @@
 import type Database from 'libsql';
-import { decodeCursor, encodeCursor } from '../document-cursor.ts';
+import { type DocumentPlace, decodeCursor, encodeCursor } from '../document-cursor.ts';
 import type { DocumentPage, DocumentWrite, ListRequest, StoredDocument } from '../event-log.ts';
-import { integerAt, optionalIntegerAt, optionalTextAt, textAt } from './sqlite-row.ts';
+import { byCodePoint } from './code-point-order.ts';
+import { type DocumentTable, documentTable, type KeptDocument } from './document-table.ts';
+import { recentDocuments } from './recent-documents.ts';
+import type { Unsettled } from './unsettled.ts';
 
-export type SqliteDocuments = {
+export type SqliteDocuments = Unsettled<DocumentWrite> & {
   put(write: DocumentWrite): void;
   create(write: DocumentWrite): boolean;
   get(collection: string, key: string): StoredDocument | undefined;
   list(request: ListRequest): DocumentPage;
-  /** Removes some of what has expired. */
-  sweep(): void;
   /** Forget what was learned in a transaction that did not commit. */
   forget(): void;
   /** Those after a row, all collections, with what `load` needs. */
   after(id: number, limit: number): { readonly id: number; readonly document: KeptDocument }[];
 };
 
-type KeptDocument = StoredDocument & { readonly collection: string; readonly expiresAt?: number };
-
-/** Documents whose place is remembered; then all are forgotten. */
-const MAX_REMEMBERED = 20_000;
 const SWEEP_EVERY_MS = 60_000;
-const SWEEP_LIMIT = 1_000;
-
-const live = '(expires_at IS NULL OR expires_at > ?)';
-const columns = 'key, value, sort, tag';
-const order = 'ORDER BY sort DESC, key DESC LIMIT ?';
 
 export function sqliteDocuments(db: Database.Database, now: () => number): SqliteDocuments {
-  const { put, forget } = documentWriter(db);
-  const select = db.prepare(`SELECT ${columns} FROM documents WHERE collection = ? AND key = ? AND ${live}`).raw();
-  const deleteExpired = db.prepare(
-    'DELETE FROM documents WHERE id IN (SELECT id FROM documents WHERE expires_at <= ? LIMIT ?)',
-  );
-  const selectAfter = db
-    .prepare(
-      `SELECT ${columns}, collection, expires_at, id FROM documents WHERE id > ? AND ${live} ORDER BY id LIMIT ?`,
-    )
-    .raw();
-  const list = listStatements(db);
+  const table = documentTable(db);
+  const recent = recentDocuments();
   let lastSweep = now();
   const get = (collection: string, key: string): StoredDocument | undefined => {
-    const row: unknown = select.get(collection, key, now());
-    return row === undefined ? undefined : toDocument(row);
+    const written = recent.find(collection, key);
+    return written === undefined ? table.get(collection, key, now()) : storedOf(written, now());
   };
-
+  /** Removes some of what has expired. */
+  const sweep = (): void => {
+    if (now() - lastSweep < SWEEP_EVERY_MS) return;
+    lastSweep = now();
+    table.removeExpired(now());
+  };
   return {
-    put,
+    put: (write) => recent.put(write),
     get,
     create(write) {
       if (get(write.collection, write.key) !== undefined) return false;
-      put(write);
+      recent.put(write);
       return true;
     },
     list(request) {
-      const documents = list(request, now(), request.limit + 1).map(toDocument);
+      const documents = matching(request, table, { now: now(), written: recent.ofCollection(request.collection) });
       const shown = documents.slice(0, request.limit);
       const last = shown.at(-1);
       return documents.length > request.limit && last !== undefined
         ? { documents: shown, nextCursor: encodeCursor(last) }
         : { documents: shown };
     },
-    sweep() {
-      if (now() - lastSweep < SWEEP_EVERY_MS) return;
-      lastSweep = now();
-      deleteExpired.run(now(), SWEEP_LIMIT);
+    forget: () => table.forget(),
+    after: (id, limit) => table.after(id, now(), limit),
+    added: () => recent.added(),
+    waiting: () => recent.waiting(),
+    recent: () => recent.touched(),
+    keep: () => recent.keep(),
+    undo: () => recent.undo(),
+    place() {
+      for (const write of recent.all()) table.put(write);
+      sweep();
+      return () => recent.settled();
     },
-    forget,
-    after: (id, limit) =>
-      selectAfter.all(id, now(), limit).map((row) => {
-        const expiresAt = optionalIntegerAt(row, 5);
-        const document = {
-          ...toDocument(row),
-          collection: textAt(row, 4),
-          ...(expiresAt !== undefined && { expiresAt }),
-        };
-        return { id: integerAt(row, 6), document };
-      }),
   };
 }
 
-function documentWriter(db: Database.Database): Pick<SqliteDocuments, 'put' | 'forget'> {
-  const upsert = db.prepare(
-    `INSERT INTO documents (collection, key, value, sort, tag, expires_at) VALUES (?, ?, ?, ?, ?, ?)
-     ON CONFLICT (collection, key)
-     DO UPDATE SET value = excluded.value, sort = excluded.sort, tag = excluded.tag, expires_at = excluded.expires_at`,
-  );
-  const replace = db.prepare('UPDATE documents SET value = ? WHERE collection = ? AND key = ?');
-  const remove = db.prepare('DELETE FROM documents WHERE collection = ? AND key = ?');
-  /** Where a document stands in the indexes: one that stays there costs no page of theirs. This process is the only writer. */
-  const places = new Map<string, string>();
+type Written = { readonly now: number; readonly written: ReadonlyMap<string, DocumentWrite> };
 
-  const put = (write: DocumentWrite): void => {
-    const { collection, key, value, sort, tag, expiresAt } = write;
-    const name = `${collection}/${key}`;
-    if (value === undefined) {
-      places.delete(name);
-      remove.run(collection, key);
-      return;
-    }
-    const place = `${sort ?? 0} ${expiresAt ?? ''} ${tag === undefined ? '' : `:${tag}`}`;
-    if (places.get(name) === place && replace.run(value, collection, key).changes === 1) return;
-    upsert.run(collection, key, value, sort ?? 0, tag ?? null, expiresAt ?? null);
-    if (places.size >= MAX_REMEMBERED) places.clear();
-    places.set(name, place);
-  };
-  return { put, forget: () => places.clear() };
+/** The first in order, one more than the limit: those of the table that were not written since, and those that were. */
+function matching(request: ListRequest, table: DocumentTable, { now, written }: Written): StoredDocument[] {
+  const { tag, cursor, limit } = request;
+  const from = cursor === undefined ? undefined : decodeCursor(cursor);
+  const found = table.list(request, { now, from, limit: limit + 1, except: [...written.keys()] });
+  if (written.size === 0) return found;
+  for (const write of written.values()) {
+    const document = storedOf(write, now);
+    if (document === undefined || (tag !== undefined && document.tag !== tag)) continue;
+    if (from === undefined || byPlaceInTable(from, document) < 0) found.push(document);
+  }
+  return found.sort(byPlaceInTable);
 }
 
-type List = (request: ListRequest, now: number, limit: number) => unknown[];
-
-function listStatements(db: Database.Database): List {
-  const page = (where: string): Database.Statement =>
-    db.prepare(`SELECT ${columns} FROM documents WHERE collection = ? AND ${where}${live} ${order}`).raw();
-  const all = page('');
-  const allFrom = page('(sort, key) < (?, ?) AND ');
-  const tagged = page('tag = ? AND ');
-  const taggedFrom = page('tag = ? AND (sort, key) < (?, ?) AND ');
-  return ({ collection, tag, cursor }, now, limit) => {
-    if (cursor === undefined) {
-      return tag === undefined ? all.all(collection, now, limit) : tagged.all(collection, tag, now, limit);
-    }
-    const { sort, key } = decodeCursor(cursor);
-    return tag === undefined
-      ? allFrom.all(collection, sort, key, now, limit)
-      : taggedFrom.all(collection, tag, sort, key, now, limit);
-  };
+/** As `byPlace`, with keys in the order of the database. */
+function byPlaceInTable(a: DocumentPlace, b: DocumentPlace): number {
+  return a.sort === b.sort ? byCodePoint(b.key, a.key) : b.sort - a.sort;
 }
 
-function toDocument(row: unknown): StoredDocument {
-  const tag = optionalTextAt(row, 3);
-  return { key: textAt(row, 0), value: textAt(row, 1), sort: integerAt(row, 2), ...(tag !== undefined && { tag }) };
+function storedOf(write: DocumentWrite, now: number): StoredDocument | undefined {
+  const { key, value, sort, tag, expiresAt } = write;
+  if (value === undefined || (expiresAt !== undefined && expiresAt <= now)) return undefined;
+  return { key, value, sort: sort ?? 0, ...(tag !== undefined && { tag }) };
 }

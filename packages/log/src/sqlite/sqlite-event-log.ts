@@ -3,7 +3,8 @@ import { checkAppend, checkDocument } from '../check-append.ts';
 import { type Append, type Appended, LogError, type StreamName } from '../event-log.ts';
 import { type GrowthSignal, growthSignal } from '../growth-signal.ts';
 import type { Store, StoreRecord } from '../store.ts';
-import { type Commit, type GroupCommit, groupCommit, type Transactions } from './group-commit.ts';
+import { type Commit, type GroupCommit, groupCommit } from './group-commit.ts';
+import { type SqliteCommits, sqliteCommits } from './sqlite-commits.ts';
 import { openSqliteDatabase, type SqliteDatabase, type SqliteOpening } from './sqlite-database.ts';
 import { type SqliteDocuments, sqliteDocuments } from './sqlite-documents.ts';
 import { isHeld, sqliteFailure } from './sqlite-failure.ts';
@@ -17,6 +18,7 @@ export type SqliteState = {
   readonly streams: SqliteStreams;
   readonly documents: SqliteDocuments;
   readonly leases: SqliteLeases;
+  readonly commits: SqliteCommits;
   readonly growth: GrowthSignal;
   readonly writes: GroupCommit;
   readonly now: () => number;
@@ -31,23 +33,27 @@ export function sqliteEventLog(path: string, opening: SqliteOpening): Store {
     ...documentCalls(state),
     ...leaseCalls(state),
     async *dump(): AsyncGenerator<readonly StoreRecord[]> {
-      for (const batch of dumpSqlite(state)) {
-        yield batch;
-        checkOpen(state);
+      const batches = dumpSqlite(state);
+      for (;;) {
+        const { value, done } = reading(state, () => batches.next());
+        if (done === true) return;
+        yield value;
       }
     },
     load: (records) => state.writes.run((commit) => loadIntoSqlite(state, records, commit)),
-    size: async () => reading(state, () => usedBytes(state.database.db)),
+    size: async () => reading(state, () => usedBytes(state)),
     ping: async () => {
-      await state.writes.run(() => {
+      await state.writes.run((commit) => {
         const fact = state.database.db.prepare('INSERT OR REPLACE INTO facts (name, value) VALUES (?, ?)');
-        fact.run('last-ping', String(opening.now()));
+        commit.inPlace(() => void fact.run('last-ping', String(opening.now())));
       });
     },
     close: async () => {
       if (state.closed) return;
       state.closed = true;
       state.writes.finish();
+      state.commits.stop();
+      settleIfPossible(state);
       state.database.close();
     },
   };
@@ -60,28 +66,17 @@ function openState(path: string, opening: SqliteOpening): SqliteState {
   try {
     const streams = sqliteStreams(db);
     const documents = sqliteDocuments(db, now);
-    const begin = db.prepare('BEGIN IMMEDIATE');
-    const commit = db.prepare('COMMIT');
-    const transactions: Transactions = {
-      begin: () => {
-        begin.run();
-        database.ownership.check();
-      },
-      commit: () => void commit.run(),
-      rollback() {
-        // SQLite ends some failed transactions itself, a full disk's for example.
-        if (db.inTransaction) db.exec('ROLLBACK');
-        streams.forget();
-        documents.forget();
-      },
-    };
+    const commits = sqliteCommits({ database, streams, documents });
+    commits.recover();
+    database.stopWaiting();
     return {
       database,
       streams,
       documents,
       leases: sqliteLeases(db, now),
+      commits,
       growth: growthSignal(),
-      writes: groupCommit(transactions, { isHeld, of: (cause) => sqliteFailure(cause, database.path) }),
+      writes: groupCommit(commits, { isHeld, of: (cause) => sqliteFailure(cause, database.path) }),
       now,
       closed: false,
     };
@@ -91,8 +86,19 @@ function openState(path: string, opening: SqliteOpening): SqliteState {
   }
 }
 
+/** What waits stays where it is, as durable, when there is no room for it or somebody holds the file. */
+function settleIfPossible({ commits }: SqliteState): void {
+  try {
+    commits.settle();
+  } catch {
+    // Tried again with the next write, or at the next opening.
+  }
+}
+
 /** Of the pages that hold something: those that were freed are used again before the file grows. */
-function usedBytes(db: SqliteDatabase['db']): number {
+function usedBytes(state: SqliteState): number {
+  settleIfPossible(state);
+  const { db } = state.database;
   const number = (pragma: string): number => integerAt(db.prepare(`PRAGMA ${pragma}`).raw().get(), 0);
   return (number('page_count') - number('freelist_count')) * number('page_size');
 }
@@ -126,9 +132,10 @@ function streamCalls(
     // One process has it, and what was replaced under it is no store any more.
     onRewind: () => () => undefined,
     trim: (session, stream, throughPosition) =>
-      writes.run(() => {
+      writes.run((commit) => {
         const found = streams.find(session, stream);
-        if (found !== undefined) streams.trim(found, throughPosition);
+        const inTables = found && streams.trim(found, throughPosition);
+        if (inTables !== undefined) commit.inPlace(inTables);
       }),
     listSessions: async (after, limit) => reading(state, () => streams.sessions(after, limit)),
   };
@@ -170,12 +177,11 @@ function appended(state: SqliteState, request: Append, commit: Commit): Done {
     }
     const target = streams.obtain(request.session, stream);
     const before = target.head;
-    streams.append(target, stream, entries);
+    streams.append(target, entries);
     grew ||= target.head > before;
     positions[stream] = target.head;
   }
   for (const write of request.documents ?? []) documents.put(write);
-  documents.sweep();
   if (grew) commit.announce(() => growth.emit(request.session));
   return { kind: 'appended', positions };
 }
@@ -187,10 +193,7 @@ function documentCalls(
   return {
     putDocument: async (write) => {
       checkDocument(write);
-      await writes.run(() => {
-        documents.put(write);
-        documents.sweep();
-      });
+      await writes.run(() => documents.put(write));
     },
     createDocument: async (write) => {
       checkDocument(write);

@@ -31,7 +31,7 @@ export function sqliteLeases(db: Database.Database, now: () => number): SqliteLe
       if (before === undefined) leases.delete(name);
       else leases.set(name, before);
     });
-    upsert.run(name, lease.epoch);
+    commit.inPlace(() => void upsert.run(name, lease.epoch));
     leases.set(name, lease);
   };
 

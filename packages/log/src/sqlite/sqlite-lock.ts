@@ -8,7 +8,7 @@ import { textAt } from './sqlite-row.ts';
  * One process writes a store. Three proofs, each for where the one before it is blind: a lock that the kernel holds on
  * a file beside the store and drops when the process dies, however it dies; the name of the owner in the store itself,
  * which holds under every name that the file has and when the lock file was removed; and a fence in the store that
- * every transaction reads, so that of two owners only the last can write.
+ * every write reads, so that of two owners only the last can write.
  */
 export function lockStore(path: string): { unlock(): void } {
   const lock = new Database(`${path}.lock`, { timeout: 0 });
@@ -34,7 +34,9 @@ const OWNER_START = 'owner-start';
 const FENCE = 'owner-fence';
 
 export type Ownership = {
-  /** Inside a transaction: throws when the store has another owner by now. */
+  /** The fact that is in the store while it is ours: what is written on condition of it is written by its owner. */
+  readonly fence: { readonly name: string; readonly value: string };
+  /** Throws when the store has another owner by now; within a transaction, until its end. */
   check(): void;
   /** Leaves no name behind, if it is still ours to remove. */
   resign(): void;
@@ -66,6 +68,7 @@ export function takeOwnership(db: Database.Database, path: string): Ownership {
     throw error;
   }
   return {
+    fence: { name: FENCE, value: mine },
     check() {
       if (fact(FENCE) === mine) return;
       const who = whoIs(fact(OWNER));

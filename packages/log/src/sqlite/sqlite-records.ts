@@ -1,4 +1,4 @@
-import { unreachable } from '@concerto/base';
+import { assert } from '@concerto/base';
 import { type StreamName, streamNames } from '../event-log.ts';
 import { DUMP_BATCH, type StoreRecord } from '../store.ts';
 import type { Commit } from './group-commit.ts';
@@ -6,9 +6,11 @@ import type { SqliteState } from './sqlite-event-log.ts';
 import { integerAt, textAt } from './sqlite-row.ts';
 import { POSITIONS_PER_STREAM } from './sqlite-schema.ts';
 
+/** Reads the tables themselves: whatever was written meanwhile is put there before each look. */
 export function* dumpSqlite(state: SqliteState): Generator<readonly StoreRecord[]> {
   let after: string | undefined;
   for (;;) {
+    state.commits.settle();
     const sessions = state.streams.sessions(after, DUMP_BATCH);
     if (sessions.length === 0) break;
     for (const session of sessions) for (const stream of streamNames) yield* dumpStream(state, session, stream);
@@ -24,9 +26,11 @@ export function* dumpSqlite(state: SqliteState): Generator<readonly StoreRecord[
 }
 
 function* dumpStream(state: SqliteState, session: string, stream: StreamName): Generator<readonly StoreRecord[]> {
+  state.commits.settle();
   const found = state.streams.find(session, stream);
   if (found === undefined) return;
   const { base, head, trimmed } = found;
+  assert(base !== undefined, 'what is settled has a place');
   yield [{ kind: 'stream', session, stream, head, oldest: trimmed + 1 }];
   const select = state.database.db
     .prepare(
@@ -39,6 +43,7 @@ function* dumpStream(state: SqliteState, session: string, stream: StreamName): G
   let id = base;
   let place = 0;
   for (;;) {
+    state.commits.settle();
     const end = base + POSITIONS_PER_STREAM;
     const rows: unknown[] = select.all(id, place, end, id, place, end, DUMP_BATCH);
     if (rows.length === 0) return;
@@ -59,6 +64,7 @@ function* dumpStream(state: SqliteState, session: string, stream: StreamName): G
 function* dumpDocuments(state: SqliteState): Generator<readonly StoreRecord[]> {
   let last = 0;
   for (;;) {
+    state.commits.settle();
     const rows = state.documents.after(last, DUMP_BATCH);
     if (rows.length === 0) return;
     last = rows.at(-1)?.id ?? last;
@@ -67,28 +73,28 @@ function* dumpDocuments(state: SqliteState): Generator<readonly StoreRecord[]> {
 }
 
 export function loadIntoSqlite(state: SqliteState, batch: readonly StoreRecord[], commit: Commit): void {
-  const { streams, documents, leases } = state;
+  const { documents, leases, streams } = state;
   for (const record of batch) {
-    switch (record.kind) {
-      case 'stream': {
-        const stream = streams.obtain(record.session, record.stream);
-        stream.head = record.head;
-        streams.trim(stream, record.oldest - 1);
-        break;
-      }
-      case 'entry':
-        streams.insert(streams.obtain(record.session, record.stream), record);
-        break;
-      case 'document':
-        documents.put(record);
-        break;
-      case 'lease':
-        leases.load(record.name, record.epoch, commit);
-        break;
-      default:
-        unreachable(record);
-    }
+    if (record.kind === 'document') documents.put(record);
+    else if (record.kind === 'lease') leases.load(record.name, record.epoch, commit);
   }
+  commit.inPlace(() => loadStreams(state, batch));
   // Heads and asides are counted anew from what is stored.
   commit.afterCommit(() => streams.forget());
+}
+
+function loadStreams({ streams: { tables } }: SqliteState, batch: readonly StoreRecord[]): void {
+  const bases = new Map<string, number>();
+  const baseOf = (session: string, stream: StreamName): number => {
+    const name = `${session}/${stream}`;
+    const base = bases.get(name) ?? tables.obtain({ session, stream, base: undefined });
+    bases.set(name, base);
+    return base;
+  };
+  for (const record of batch) {
+    if (record.kind === 'stream') {
+      const base = baseOf(record.session, record.stream);
+      if (record.oldest > 1) tables.trim(base, record.oldest - 1);
+    } else if (record.kind === 'entry') tables.insert(baseOf(record.session, record.stream), record);
+  }
 }

@@ -42,6 +42,7 @@ const migrations: readonly string[] = [
   CREATE TABLE leases (name TEXT PRIMARY KEY, epoch INTEGER NOT NULL) STRICT, WITHOUT ROWID;
   CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
   `,
+  'CREATE TABLE recent (id INTEGER PRIMARY KEY, body TEXT NOT NULL) STRICT;',
 ];
 
 /** 'conc': marks the file as ours, in the place where SQLite keeps such a mark. */

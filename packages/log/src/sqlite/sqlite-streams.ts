@@ -1,150 +1,164 @@
 import { assert } from '@concerto/base';
 import type Database from 'libsql';
-import type { NewEntry, Page, ReadRequest, StreamName } from '../event-log.ts';
+import type { Entry, NewEntry, Page, ReadRequest, StreamName } from '../event-log.ts';
 import { stampSeq } from '../stamp-seq.ts';
-import { integerAt, optionalIntegerAt, textAt } from './sqlite-row.ts';
+import { byCodePoint } from './code-point-order.ts';
+import { type StreamTables, streamTables } from './place-streams.ts';
+import type { RecentStream } from './recent-text.ts';
+import { integerAt, textAt } from './sqlite-row.ts';
 import { POSITIONS_PER_STREAM } from './sqlite-schema.ts';
+import { type StreamState, type StreamStates, streamStates } from './stream-states.ts';
+import { type Tally, tally, type Unsettled } from './unsettled.ts';
 
-/** What is known of a stream without asking the database; this process is the only writer. */
-type StreamState = {
-  /** Key of the entry before the first. */
-  readonly base: number;
-  head: number;
-  /** Position of the last entry removed. */
-  trimmed: number;
-  /** How many asides follow the entry at the head. */
-  asides: number;
-};
-
-export type SqliteStreams = {
+export type SqliteStreams = Unsettled<RecentStream> & {
   find(session: string, stream: StreamName): StreamState | undefined;
   obtain(session: string, stream: StreamName): StreamState;
-  append(state: StreamState, stream: StreamName, entries: readonly NewEntry[]): void;
-  /** As it is, without counting: for loading a dump. */
-  insert(state: StreamState, record: { position: number; aside: number; type: string; data: string }): void;
+  append(state: StreamState, entries: readonly NewEntry[]): void;
+  /** Takes up what `recent` held; false when it does not follow what is there. */
+  restore(recent: RecentStream): boolean;
   read(request: ReadRequest): Page;
-  trim(state: StreamState, throughPosition: number): void;
+  /** In memory; returns what is to be done in the tables, unless nothing is removed. */
+  trim(state: StreamState, throughPosition: number): (() => void) | undefined;
   sessions(after: string | undefined, limit: number): string[];
-  /** Forget what was learned in a transaction that did not commit. */
+  /** For loading a dump; what they then hold is not known here until it is asked for again. */
+  readonly tables: Pick<StreamTables, 'obtain' | 'insert' | 'trim'>;
+  /** What the database knows is asked of it again. */
   forget(): void;
 };
 
-/** Streams remembered; the one met longest ago is asked of the database again. */
-const MAX_REMEMBERED = 20_000;
-
-/** Calling the database costs about as much as what it then does with a row. */
-const ROWS_TOGETHER = 32;
-const ROW_VALUES = 3;
-
 export function sqliteStreams(db: Database.Database): SqliteStreams {
   const states = streamStates(db);
-  const updateTrimmed = db.prepare('UPDATE streams SET trimmed = ? WHERE id = ?');
-  const insertEntry = db.prepare('INSERT INTO entries (id, type, data) VALUES (?, ?, ?)');
-  const insertEntries = db.prepare(
-    `INSERT INTO entries (id, type, data) VALUES ${Array.from({ length: ROWS_TOGETHER }, () => '(?, ?, ?)').join(', ')}`,
-  );
-  const insertAside = db.prepare('INSERT INTO asides (id, place, type, data) VALUES (?, ?, ?, ?)');
-  const selectPage = db
-    .prepare('SELECT id, type, data FROM entries WHERE id > ? AND id <= ? ORDER BY id LIMIT ?')
-    .raw();
-  const deleteEntries = db.prepare('DELETE FROM entries WHERE id > ? AND id <= ?');
-  const deleteAsides = db.prepare('DELETE FROM asides WHERE id >= ? AND id <= ?');
-  const selectSessions = db
-    .prepare('SELECT DISTINCT session FROM streams WHERE session > ? ORDER BY session LIMIT ?')
-    .raw();
+  const tables = streamTables(db);
+  const amounts = tally();
   return {
-    ...states,
-    append(state, stream, entries) {
-      let together: (string | number)[] = [];
-      const insertTogether = (): void => {
-        if (together.length === ROWS_TOGETHER * ROW_VALUES) insertEntries.run(...together);
-        else
-          for (let at = 0; at < together.length; at += ROW_VALUES)
-            insertEntry.run(...together.slice(at, at + ROW_VALUES));
-        together = [];
-      };
+    find: (session, stream) => states.find(session, stream),
+    obtain: (session, stream) => states.obtain(session, stream),
+    ...streamChanges(states, tables, amounts),
+    read: (request) => {
+      const state = states.find(request.session, request.stream);
+      return state === undefined ? { entries: [], head: 0, oldest: 1 } : readPage(state, request, tables);
+    },
+    sessions(after, limit) {
+      const inPlace = tables.sessions(after ?? '', limit);
+      const waiting = [...states.unsettled()].filter(({ base }) => base === undefined).map(({ session }) => session);
+      if (waiting.length === 0) return inPlace;
+      const more = waiting.filter((session) => byCodePoint(session, after ?? '') > 0);
+      return [...new Set([...inPlace, ...more])].sort(byCodePoint).slice(0, limit);
+    },
+    tables,
+    forget: () => states.forget(),
+    ...unsettledStreams(states, tables, amounts),
+  };
+}
+
+function streamChanges(
+  states: StreamStates,
+  tables: StreamTables,
+  amounts: Tally,
+): Pick<SqliteStreams, 'append' | 'restore' | 'trim'> {
+  return {
+    append(state, entries) {
+      states.touch(state);
       for (const { type, data, aside } of entries) {
+        amounts.count(1, type.length + data.length);
         if (aside) {
-          insertTogether();
-          insertAside.run(state.base + state.head, ++state.asides, type, data);
+          state.tailAsides.push({ position: state.head, place: ++state.asides, type, data });
           continue;
         }
         const position = ++state.head;
         assert(position < POSITIONS_PER_STREAM, 'a stream holds fewer entries than keys');
         state.asides = 0;
-        together.push(state.base + position, type, stream === 'events' ? stampSeq(data, position) : data);
-        if (together.length === ROWS_TOGETHER * ROW_VALUES) insertTogether();
+        state.tail.push({ position, type, data: state.stream === 'events' ? stampSeq(data, position) : data });
       }
-      insertTogether();
     },
-    insert(state, { position, aside, type, data }) {
-      if (aside > 0) insertAside.run(state.base + position, aside, type, data);
-      else insertEntry.run(state.base + position, type, data);
-    },
-    read({ session, stream, after, limit }) {
-      const state = states.find(session, stream);
-      if (state === undefined) return { entries: [], head: 0, oldest: 1 };
-      const { base, head, trimmed } = state;
-      const rows: unknown[] = after >= head ? [] : selectPage.all(base + after, base + head, limit);
-      const entries = rows.map((row) => ({
-        position: integerAt(row, 0) - base,
-        type: textAt(row, 1),
-        data: textAt(row, 2),
-      }));
-      return { entries, head, oldest: trimmed + 1 };
+    restore(recent) {
+      const state = states.obtain(recent.session, recent.stream);
+      const asides = asidesAfter(recent, state);
+      if (state.head !== recent.after || asides === undefined) return false;
+      states.touch(state);
+      state.tail.push(...recent.entries);
+      state.tailAsides.push(...recent.asides);
+      state.head += recent.entries.length;
+      state.asides = asides;
+      return true;
     },
     trim(state, throughPosition) {
       const through = Math.min(throughPosition, state.head);
-      if (through <= state.trimmed) return;
-      updateTrimmed.run(through, state.base / POSITIONS_PER_STREAM);
-      deleteEntries.run(state.base, state.base + through);
-      deleteAsides.run(state.base, state.base + through);
+      if (through <= state.trimmed) return undefined;
+      states.touch(state);
+      state.tail = state.tail.filter(({ position }) => position > through);
+      state.tailAsides = state.tailAsides.filter(({ position }) => position > through);
       if (through === state.head) state.asides = 0;
       state.trimmed = through;
+      return () => tables.trim(tables.obtain(state), through);
     },
-    sessions: (after, limit) => selectSessions.all(after ?? '', limit).map((row) => textAt(row, 0)),
   };
 }
 
-function streamStates(db: Database.Database): Pick<SqliteStreams, 'find' | 'obtain' | 'forget'> {
-  const remembered = new Map<string, StreamState>();
-  const selectStream = db.prepare('SELECT id, trimmed FROM streams WHERE session = ? AND stream = ?').raw();
-  const insertStream = db.prepare('INSERT INTO streams (session, stream) VALUES (?, ?)');
-  const selectHead = db.prepare('SELECT max(id) FROM entries WHERE id >= ? AND id < ?').raw();
-  const selectAsides = db.prepare('SELECT coalesce(max(place), 0) FROM asides WHERE id = ?').raw();
-
-  const load = (session: string, stream: StreamName): StreamState | undefined => {
-    const row: unknown = selectStream.get(session, stream);
-    if (row === undefined) return undefined;
-    const base = integerAt(row, 0) * POSITIONS_PER_STREAM;
-    const trimmed = integerAt(row, 1);
-    const last = optionalIntegerAt(selectHead.get(base, base + POSITIONS_PER_STREAM), 0);
-    const head = last === undefined ? trimmed : last - base;
-    return { base, head, trimmed, asides: integerAt(selectAsides.get(base + head), 0) };
-  };
-  const find = (session: string, stream: StreamName): StreamState | undefined => {
-    const name = `${session}/${stream}`;
-    const known = remembered.get(name);
-    if (known !== undefined) return known;
-    const state = load(session, stream);
-    if (state === undefined) return undefined;
-    if (remembered.size >= MAX_REMEMBERED) {
-      const [oldest] = remembered.keys();
-      if (oldest !== undefined) remembered.delete(oldest);
-    }
-    remembered.set(name, state);
-    return state;
-  };
+function unsettledStreams(states: StreamStates, tables: StreamTables, amounts: Tally): Unsettled<RecentStream> {
   return {
-    find,
-    obtain(session, stream) {
-      const known = find(session, stream);
-      if (known !== undefined) return known;
-      insertStream.run(session, stream);
-      const created = find(session, stream);
-      assert(created !== undefined, 'a stream just inserted is found');
-      return created;
+    added: () => ({ ...amounts.added(), places: states.touched().size }),
+    waiting: () => ({ ...amounts.waiting(), places: states.unsettled().size }),
+    recent: () =>
+      [...states.touched()].map(([state, before]) => ({
+        session: state.session,
+        stream: state.stream,
+        after: before.head,
+        entries: state.tail.slice(before.tailLength),
+        asides: state.tailAsides.slice(before.tailAsidesLength),
+      })),
+    keep() {
+      states.keep();
+      amounts.keep();
     },
-    forget: () => remembered.clear(),
+    undo() {
+      states.undo();
+      amounts.undo();
+    },
+    place() {
+      const placed = tables.place(states.unsettled());
+      return () => {
+        for (const [state, base] of placed) {
+          state.base = base;
+          state.tail = [];
+          state.tailAsides = [];
+        }
+        states.settled();
+        amounts.settled();
+      };
+    },
   };
+}
+
+/** How many stand at the end then; undefined when they do not count on from those that are there. */
+function asidesAfter({ after, entries, asides }: RecentStream, state: StreamState): number | undefined {
+  const head = after + entries.length;
+  let position = after;
+  let place = state.asides;
+  for (const aside of asides) {
+    if (aside.position !== position) place = 0;
+    if (aside.position < position || aside.position > head || aside.place !== place + 1) return undefined;
+    position = aside.position;
+    place = aside.place;
+  }
+  return position === head ? place : 0;
+}
+
+/** Up to the tail from the table, the rest from memory: who follows the end asks nobody. */
+function readPage(state: StreamState, { after, limit }: ReadRequest, tables: StreamTables): Page {
+  const { base, head, trimmed, tail } = state;
+  const placed = head - tail.length;
+  const oldest = trimmed + 1;
+  if (after >= placed) return { entries: tail.slice(after - placed, after - placed + limit), head, oldest };
+  if (base === undefined) return { entries: tail.slice(0, limit), head, oldest };
+  const entries: Entry[] = tables.page(base + after, base + placed, limit).map((row) => ({
+    position: integerAt(row, 0) - base,
+    type: textAt(row, 1),
+    data: textAt(row, 2),
+  }));
+  for (let at = 0; at < tail.length && entries.length < limit; at++) {
+    const entry = tail[at];
+    if (entry !== undefined) entries.push(entry);
+  }
+  return { entries, head, oldest };
 }

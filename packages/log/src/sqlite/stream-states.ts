@@ -1,0 +1,149 @@
+import { assert } from '@concerto/base';
+import type Database from 'libsql';
+import type { Entry, StreamName } from '../event-log.ts';
+import { integerAt, optionalIntegerAt } from './sqlite-row.ts';
+import { POSITIONS_PER_STREAM } from './sqlite-schema.ts';
+
+/** An entry between positions: the `place`-th after the entry at `position`. */
+export type Aside = {
+  readonly position: number;
+  readonly place: number;
+  readonly type: string;
+  readonly data: string;
+};
+
+/** What is known of a stream without asking the database; this process is the only writer. */
+export type StreamState = {
+  readonly session: string;
+  readonly stream: StreamName;
+  /** Key of the entry before the first; none while nothing of it is in its place. */
+  base: number | undefined;
+  head: number;
+  /** Position of the last entry removed. */
+  trimmed: number;
+  /** How many asides follow the entry at the head. */
+  asides: number;
+  /** Its last entries, up to the head: those that are in `recent` and not in their place. */
+  tail: Entry[];
+  tailAsides: Aside[];
+};
+
+export type StreamStates = {
+  find(session: string, stream: StreamName): StreamState | undefined;
+  /** Made when there is none, in memory only. */
+  obtain(session: string, stream: StreamName): StreamState;
+  /** To be called before it is changed: it is kept as it was until `keep`, and not forgotten before it is in its place. */
+  touch(state: StreamState): void;
+  /** Those that were changed since the last `keep`, each with how it was. */
+  touched(): ReadonlyMap<StreamState, StreamBefore>;
+  /** Those that have something which is not in its place. */
+  unsettled(): ReadonlySet<StreamState>;
+  /** What was changed stays. */
+  keep(): void;
+  /** What was changed since the last `keep` is as it was. */
+  undo(): void;
+  /** All of it is in its place. */
+  settled(): void;
+  /** What the database knows is asked of it again. */
+  forget(): void;
+};
+
+type StreamBefore = Pick<StreamState, 'head' | 'trimmed' | 'asides' | 'tail' | 'tailAsides'> & {
+  readonly tailLength: number;
+  readonly tailAsidesLength: number;
+  readonly isNew: boolean;
+};
+
+/** Streams remembered; the one met longest ago is asked of the database again. */
+const MAX_REMEMBERED = 20_000;
+
+export function streamStates(db: Database.Database): StreamStates {
+  const remembered = new Map<string, StreamState>();
+  const touched = new Map<StreamState, StreamBefore>();
+  const unsettled = new Set<StreamState>();
+  const load = streamLoader(db);
+
+  const remember = (state: StreamState): StreamState => {
+    if (remembered.size >= MAX_REMEMBERED) {
+      for (const [name, candidate] of remembered) {
+        if (unsettled.has(candidate)) continue;
+        remembered.delete(name);
+        break;
+      }
+    }
+    remembered.set(nameOf(state.session, state.stream), state);
+    return state;
+  };
+  const find = (session: string, stream: StreamName): StreamState | undefined => {
+    const known = remembered.get(nameOf(session, stream));
+    if (known !== undefined) return known;
+    const loaded = load(session, stream);
+    return loaded === undefined ? undefined : remember(loaded);
+  };
+  const touch = (state: StreamState, isNew = false): void => {
+    if (touched.has(state)) return;
+    const { head, trimmed, asides, tail, tailAsides } = state;
+    const [tailLength, tailAsidesLength] = [tail.length, tailAsides.length];
+    touched.set(state, { head, trimmed, asides, tail, tailAsides, tailLength, tailAsidesLength, isNew });
+    unsettled.add(state);
+  };
+
+  return {
+    find,
+    obtain(session, stream) {
+      const known = find(session, stream);
+      if (known !== undefined) return known;
+      const state = { session, stream, base: undefined, head: 0, trimmed: 0, asides: 0, tail: [], tailAsides: [] };
+      touch(remember(state), true);
+      return state;
+    },
+    touch,
+    touched: () => touched,
+    unsettled: () => unsettled,
+    keep: () => touched.clear(),
+    undo() {
+      for (const [state, before] of touched) undoOne(state, before);
+      touched.clear();
+    },
+    settled() {
+      unsettled.clear();
+      touched.clear();
+    },
+    forget() {
+      assert(unsettled.size === 0, 'what is nowhere else is not forgotten');
+      remembered.clear();
+    },
+  };
+
+  function undoOne(state: StreamState, before: StreamBefore): void {
+    const { head, trimmed, asides, tail, tailAsides } = before;
+    // What was added is taken off again; what was cut off is in the array that it was cut from.
+    tail.length = before.tailLength;
+    tailAsides.length = before.tailAsidesLength;
+    Object.assign(state, { head, trimmed, asides, tail, tailAsides });
+    if (before.isNew) remembered.delete(nameOf(state.session, state.stream));
+    if (before.isNew || (tail.length === 0 && tailAsides.length === 0 && state.base !== undefined)) {
+      unsettled.delete(state);
+    }
+  }
+}
+
+function nameOf(session: string, stream: StreamName): string {
+  return `${session}/${stream}`;
+}
+
+function streamLoader(db: Database.Database): (session: string, stream: StreamName) => StreamState | undefined {
+  const selectStream = db.prepare('SELECT id, trimmed FROM streams WHERE session = ? AND stream = ?').raw();
+  const selectHead = db.prepare('SELECT max(id) FROM entries WHERE id >= ? AND id < ?').raw();
+  const selectAsides = db.prepare('SELECT coalesce(max(place), 0) FROM asides WHERE id = ?').raw();
+  return (session, stream) => {
+    const row: unknown = selectStream.get(session, stream);
+    if (row === undefined) return undefined;
+    const base = integerAt(row, 0) * POSITIONS_PER_STREAM;
+    const trimmed = integerAt(row, 1);
+    const last = optionalIntegerAt(selectHead.get(base, base + POSITIONS_PER_STREAM), 0);
+    const head = last === undefined ? trimmed : last - base;
+    const asides = integerAt(selectAsides.get(base + head), 0);
+    return { session, stream, base, head, trimmed, asides, tail: [], tailAsides: [] };
+  };
+}
