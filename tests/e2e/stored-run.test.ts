@@ -344,7 +344,8 @@ test('a budget that is used up stops it where nobody is there to give more', {
   const limited = `${manifest}[programs.main]\nentry = "main.conc"\n[programs.main.budget]\nturns = 1\n`;
   await writeFile(join(folder, 'Concerto.toml'), limited);
   const ended = await run('--input', '-', '--store', store, '--session', 'dear').ended;
-  expect(ended).toMatchObject({ code: 1, err: expect.stringContaining('The budget is used up: ') });
+  expect(ended).toMatchObject({ code: 1, err: expect.stringContaining('The budget is used up: 1 of 1 turns.') });
+  expect(ended.err).toContain('error: session dear is over: cancelled\n');
 });
 
 function isAlive(pid: number): boolean {

@@ -141,7 +141,7 @@ function tellWhere(store: string, session: string, isBegun: boolean): void {
 
 /** Of one that did not come to its end by itself. */
 function tellOver({ id, status, error }: Session): number {
-  printError(error?.message ?? `session ${id} was ended by somebody else: ${status}`);
+  printError(error?.message ?? `session ${id} is over: ${status}`);
   return status === 'completed' ? 0 : 1;
 }
 
