@@ -113,7 +113,17 @@ describe('a SQLite store', () => {
     await put(first, 's');
     rmSync(`${path}.lock`);
     const second = open();
-    await expect(put(first, 's')).rejects.toThrow(/was taken over by the process .*writes nothing more/);
+    const writes = [
+      () => put(first, 's'),
+      () => put(first, 's', 100_000),
+      () => first.append({ session: 's', streams: [{ stream: 'events', expected: 1, entries: [] }] }),
+      () => first.trim('s', 'events', 1),
+      () => first.acquireLease({ name: 'l', owner: 'a', ttlMs: 1 }),
+      () => first.ping(),
+    ];
+    for (const write of writes) {
+      await expect(write()).rejects.toThrow(/was taken over by the process .*writes nothing more/);
+    }
     await put(second, 's');
     expect(await second.head('s', 'events')).toBe(2);
     await first.close();

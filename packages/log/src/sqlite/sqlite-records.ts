@@ -10,7 +10,6 @@ import { POSITIONS_PER_STREAM } from './sqlite-schema.ts';
 export function* dumpSqlite(state: SqliteState): Generator<readonly StoreRecord[]> {
   let after: string | undefined;
   for (;;) {
-    state.commits.settle();
     const sessions = state.streams.sessions(after, DUMP_BATCH);
     if (sessions.length === 0) break;
     for (const session of sessions) for (const stream of streamNames) yield* dumpStream(state, session, stream);
