@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type EventLog, openEventLog } from '@concerto/log';
+import { type Append, type EventLog, openEventLog } from '@concerto/log';
 import { hasRedisServer, startRedisServer } from '@concerto/log/testing';
 import Database from 'libsql';
 import { createClient } from 'redis';
-import { compare, type Row } from './row.ts';
+import { compare, median, type Row } from './row.ts';
 
 export const name = 'log: durable appends and paged replay, events of 300 bytes, against the same store used directly';
 
@@ -42,6 +42,33 @@ function appendFrom(log: EventLog, writers: number, each: number): Promise<unkno
   return Promise.all(Array.from({ length: writers }, (_, writer) => write(writer)));
 }
 
+/** What one message of a user writes, in one of a few sessions. */
+let messages = 0;
+function message(): Append {
+  const session = `m${messages++ % 20}`;
+  const entry = { type: 'content', data };
+  return {
+    session,
+    streams: [
+      { stream: 'domain', entries: [entry, entry] },
+      { stream: 'commands', entries: [entry] },
+      { stream: 'events', entries: [entry, entry, entry] },
+    ],
+    documents: [{ collection: 'sessions', key: session, value: data, sort: messages }],
+  };
+}
+
+/** One after the other, each waited for. */
+async function medianMicros(work: () => unknown): Promise<number> {
+  const times: number[] = [];
+  for (let n = 0; n < 500; n++) {
+    const start = process.hrtime.bigint();
+    await work();
+    times.push(Number(process.hrtime.bigint() - start) / 1_000);
+  }
+  return median(times);
+}
+
 async function replay(log: EventLog): Promise<void> {
   let after = 0;
   for (;;) {
@@ -69,6 +96,10 @@ async function sqliteRows(folder: string): Promise<Row[]> {
     ours: () => perSecond(WRITERS * each, () => appendFrom(log, WRITERS, each)),
     reference: () => perSecond(WRITERS * each, () => raw.append(each)),
   });
+  const small = await compare(
+    { name: "SQLite: durable append of a message's 6 entries and a document, p50", unit: 'µs', target: '<= 1.5' },
+    { ours: () => medianMicros(() => log.append(message())), reference: () => medianMicros(() => raw.row()) },
+  );
   await fill(log);
   raw.fill();
   const replayed = await compare(
@@ -80,7 +111,7 @@ async function sqliteRows(folder: string): Promise<Row[]> {
   );
   await log.close();
   raw.close();
-  return [append, replayed];
+  return [append, small, replayed];
 }
 
 /** The bare driver: one table, one key, group commit of 64. */
@@ -89,9 +120,11 @@ function rawSqlite(path: string) {
   db.exec('PRAGMA journal_mode = WAL');
   db.exec('PRAGMA synchronous = FULL');
   db.exec('CREATE TABLE entries (id INTEGER PRIMARY KEY, type TEXT NOT NULL, data TEXT NOT NULL)');
+  db.exec('CREATE TABLE rows (id INTEGER PRIMARY KEY, data TEXT NOT NULL)');
   const begin = db.prepare('BEGIN IMMEDIATE');
   const commit = db.prepare('COMMIT');
   const insert = db.prepare('INSERT INTO entries (id, type, data) VALUES (?, ?, ?)');
+  const insertRow = db.prepare('INSERT INTO rows (data) VALUES (?)');
   const page = db.prepare('SELECT id, type, data FROM entries WHERE id > ? ORDER BY id LIMIT ?').raw();
   const stride = 2 ** 28;
   let written = 0;
@@ -104,6 +137,8 @@ function rawSqlite(path: string) {
         commit.run();
       }
     },
+    /** As much text in one row, a commit of its own. */
+    row: () => insertRow.run(data.repeat(7)),
     fill(): void {
       begin.run();
       for (let n = 1; n <= REPLAYED; n++) insert.run(1_000 * stride + n, 'content', data);

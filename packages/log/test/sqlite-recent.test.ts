@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import Database from 'libsql';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Append, LogError, type StreamName } from '../src/event-log.ts';
+import { backupSqlite } from '../src/sqlite/backup-sqlite.ts';
 import { sqliteEventLog } from '../src/sqlite/sqlite-event-log.ts';
 import type { Store, StoreRecord } from '../src/store.ts';
 import { killedCopy } from './killed-copy.ts';
@@ -347,5 +348,26 @@ describe('what was written last to a SQLite store', () => {
       { position: 4, aside: 1 },
       { position: 5, aside: 0 },
     ]);
+  });
+
+  test('[L46] a document that the tables refuse is refused at once, and the next one is not', async () => {
+    const log = open();
+    for (const wrong of [{ sort: Number.NaN }, { expiresAt: 1.5 }]) {
+      await expect(log.putDocument({ collection: 'c', key: 'k', value: '{}', ...wrong })).rejects.toThrow(LogError);
+    }
+    await log.putDocument({ collection: 'c', key: 'k', value: '{}' });
+    expect(rows('recent')).toBe(1);
+    await log.size();
+    expect(rows('documents')).toBe(1);
+  });
+
+  test('[L45] is in a backup, and in its place when that is opened', async () => {
+    const log = open();
+    await log.append(append('s'));
+    expect(rows('recent')).toBe(1);
+    backupSqlite(path, join(folder, 'backup.db'));
+    const backup = open(join(folder, 'backup.db'));
+    expect(await records(backup)).toEqual(await records(log));
+    expect(rows('entries', join(folder, 'backup.db'))).toBe(1);
   });
 });

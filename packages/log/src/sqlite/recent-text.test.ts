@@ -87,4 +87,14 @@ describe('a row of what was written last', () => {
       expect(encodeRecent(of('{}', bad))).toBeUndefined();
     }
   });
+
+  test('[L43] is not made of numbers that the tables refuse, or that JSON does not have', () => {
+    const of = (numbers: { sort?: number; expiresAt?: number }): Recent => ({
+      streams: [],
+      documents: [{ collection: 'c', key: 'k', value: '{}', ...numbers }],
+    });
+    expect(encodeRecent(of({ sort: -2.5, expiresAt: 0 }))).toBeDefined();
+    for (const sort of [Number.NaN, Number.POSITIVE_INFINITY]) expect(encodeRecent(of({ sort }))).toBeUndefined();
+    for (const expiresAt of [1.5, -1, 2 ** 60]) expect(encodeRecent(of({ expiresAt }))).toBeUndefined();
+  });
 });

@@ -17,10 +17,12 @@ export type Recent = { readonly streams: readonly RecentStream[]; readonly docum
 
 /**
  * One text: a line of JSON that says what there is and how long each part of it is, then the parts, as they are. They
- * are JSON already, and to quote them once more would cost more than all the rest. Undefined when the text would not come
- * back from the database as it is: the driver ends it at a NUL, and half a character has no UTF-8.
+ * are JSON already, and to quote them once more would cost more than all the rest. Undefined when something of it would
+ * not come back from the database as it is, or is refused by the tables: the driver ends a text at a NUL, half a
+ * character has no UTF-8, and not every number is one for a column.
  */
 export function encodeRecent({ streams, documents }: Recent): string | undefined {
+  if (!documents.every(hasPlainNumbers)) return undefined;
   let parts = '';
   const length = (part: string): number => {
     parts += part;
@@ -47,6 +49,10 @@ export function encodeRecent({ streams, documents }: Recent): string | undefined
   // What is escaped so in the line are control characters and halves, and a name with a NUL is as bad.
   if (line.includes('\\u') || parts.includes('\0') || halfCharacter.test(parts)) return undefined;
   return `${line}\n${parts}`;
+}
+
+function hasPlainNumbers({ sort, expiresAt }: DocumentWrite): boolean {
+  return Number.isFinite(sort ?? 0) && Number.isSafeInteger(expiresAt ?? 0) && (expiresAt ?? 0) >= 0;
 }
 
 /** With `u` a pair is one character, so only a half that stands alone is met. */
