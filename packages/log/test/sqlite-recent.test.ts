@@ -95,7 +95,7 @@ describe('what was written last to a SQLite store', () => {
   });
 
   test.each<[string, number, (n: number) => Append]>([
-    ['entries', 512, (n) => append(`s${n % 2}`)],
+    ['entries', 256, (n) => append(`s${n % 2}`)],
     ['sessions', 128, (n) => append(`s${n}`)],
     ['texts', 87, (n) => append(`s${n % 8}`, 3_000)],
     [

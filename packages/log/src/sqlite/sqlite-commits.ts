@@ -18,7 +18,7 @@ export type SqliteCommits = Transactions & {
 /** Of the database, in bytes: what a place costs, however little is written there. */
 const PAGE = 4_096;
 /** Most that waits to be put in its place: bounds the memory, and how long that keeps the process from other work. */
-const WAITING_MAX: Amount = { rows: 512, length: 256 * 1024, places: 128 };
+const WAITING_MAX: Amount = { rows: 256, length: 256 * 1024, places: 128 };
 /** What waits is put in its place when nothing was written for so long. */
 const QUIET_MS = 200;
 
