@@ -19,7 +19,7 @@ import {
 } from '../value.ts';
 import { beginScript, nextScripted } from './agent-script.ts';
 import { targetOf } from './model-target.ts';
-import { get, number, type State, stateOf, textOf } from './state.ts';
+import { answerOf, get, number, type State, stateOf, textOf } from './state.ts';
 
 /** A session with an agent, or with the script of a mock: opening it and taking the next message. */
 
@@ -125,7 +125,7 @@ export const startOpen: RequestStart = ([value], vm) => {
 export const finishOpen: RequestFinish = (answer, [value]) => {
   const state = stateOf(value);
   if (!answer.ok) return errValue(agentError(textOf(state, 'agent'), answer.error));
-  return textOf(stateOf(fromJson(answer.value)), 'session');
+  return textOf(answerOf(fromJson(answer.value)), 'session');
 };
 
 export function agentError(agent: string, error: WorldError): StructValue {
@@ -151,7 +151,7 @@ export const startNext: RequestStart = ([value], vm) => {
 export const finishNext: RequestFinish = (answer, [value]) => {
   const state = stateOf(value);
   if (!answer.ok) return errValue(agentError(textOf(state, 'agent'), answer.error));
-  const said = stateOf(fromJson(answer.value));
+  const said = answerOf(fromJson(answer.value));
   return get(said, 'message') ?? said;
 };
 
@@ -170,7 +170,7 @@ function announced(name: 'capabilities' | 'version', read: (found: Value) => Val
   };
   const finish: RequestFinish = (answer, [value]) => {
     if (!answer.ok) throw new Fault(agentError(targetOf(value).ref.name, answer.error));
-    return read(get(stateOf(fromJson(answer.value)), name));
+    return read(get(answerOf(fromJson(answer.value)), name));
   };
   return { start, finish };
 }

@@ -13,7 +13,7 @@ import { beginModel } from './model-messages.ts';
 import { modelRequest } from './model-request.ts';
 import { declaredMemory, modelOf, targetOf } from './model-target.ts';
 import { toolDone, toolTarget } from './model-tools.ts';
-import { get, items, number, type State, set, stateOf, textOf } from './state.ts';
+import { answerOf, get, items, number, type State, set, stateOf, textOf } from './state.ts';
 import { TOOL_PERMISSION } from './tool-permission.ts';
 
 /** How often a model may call tools before it must answer. */
@@ -87,7 +87,7 @@ const after: Native = (stack, at, _count, vm) => {
   const answer = stack[at + 1];
   const model = modelOf(vm, textOf(state, 'model'));
   if (typeof answer === 'object' && answer !== null && answer.kind === 'err') return failed(state, model, answer.value);
-  const reply = stateOf(answer);
+  const reply = answerOf(answer);
   logCall(vm, state, model, reply);
   const calls = get(reply, 'tool_calls');
   if (typeof calls === 'object' && calls !== null && calls.kind === 'array' && calls.items.length > 0) {
@@ -258,14 +258,14 @@ function response(state: State, reply: State): Value {
 }
 
 const startNext: RequestStart = ([, answer]) => {
-  const stream = textOf(stateOf(answer), 'stream');
+  const stream = textOf(answerOf(answer), 'stream');
   return { request: { kind: 'model_next', stream } };
 };
 
 /** A piece of text, or the whole answer at the end. */
 const finishNext: RequestFinish = (answer, args, vm, request) => {
   if (!answer.ok) return finishTurn(answer, args, vm, request);
-  const data = stateOf(fromJson(answer.value));
+  const data = answerOf(fromJson(answer.value));
   const chunk = get(data, 'chunk');
   return typeof chunk === 'string' ? chunk : (get(data, 'response') ?? emptyMap());
 };

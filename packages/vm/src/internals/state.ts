@@ -1,5 +1,5 @@
 import { assert } from '@concerto/base';
-import { type MapValue, type Value } from '../value.ts';
+import { emptyMap, type MapValue, type Value } from '../value.ts';
 
 /**
  * The state of a call of a model, a `listen` or a pipeline is a map in a register of the prelude function that drives it,
@@ -10,6 +10,11 @@ export type State = MapValue;
 export function stateOf(value: Value): State {
   assert(typeof value === 'object' && value !== null && value.kind === 'map', 'a state in a register');
   return value;
+}
+
+/** What the world answered. What should have fields and has none tells nothing: the world may be of another version. */
+export function answerOf(value: Value): State {
+  return typeof value === 'object' && value !== null && value.kind === 'map' ? value : emptyMap();
 }
 
 export function get(state: State, name: string): Value {
