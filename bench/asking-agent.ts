@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
+import { buildProgram, readManifest } from '@concerto/language';
 
 /**
  * `ask N` asks so often, one after another, and tells how long an answer took; `progress N` and `partial N` say so much
@@ -63,6 +64,23 @@ fn main() {
     }
 }
 `;
+}
+
+/** Such a program, compiled, with the file of its agent. */
+export function moduleOf(source: string, agent: string) {
+  const { manifest } = readManifest(`
+[project]
+name = "bench"
+version = "1"
+entry = "main.conc"
+[agents.worker]
+command = ${JSON.stringify(process.execPath)}
+args = [${JSON.stringify(agent)}]
+input_format = "json"
+`);
+  const { module, diagnostics } = buildProgram({ entry: 'main.conc', readFile: () => source, manifest });
+  if (module === undefined) throw new Error(diagnostics.map(({ message }) => message).join('\n'));
+  return module;
 }
 
 export type Spent = { readonly cpuMs: number };

@@ -3,12 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startAgent } from '@concerto/agents';
 import { ok } from '@concerto/base';
-import { buildProgram, readManifest } from '@concerto/language';
 import { type EventLog, openEventLog } from '@concerto/log';
 import { ProcessRegister, Runner } from '@concerto/runtime';
 import { HostedMachines } from '@concerto/runtime/hosted';
 import Database from 'libsql';
-import { askingAgent, bare, since, spent, supervise } from './asking-agent.ts';
+import { askingAgent, bare, moduleOf, since, spent, supervise } from './asking-agent.ts';
 import { openHouse } from './house.ts';
 import { compare, median, type Row } from './row.ts';
 
@@ -113,22 +112,6 @@ async function openStage(folder: string, agent: string) {
       await log.close();
     },
   };
-}
-
-function moduleOf(source: string, agent: string) {
-  const { manifest } = readManifest(`
-[project]
-name = "bench"
-version = "1"
-entry = "main.conc"
-[agents.worker]
-command = ${JSON.stringify(process.execPath)}
-args = [${JSON.stringify(agent)}]
-input_format = "json"
-`);
-  const { module, diagnostics } = buildProgram({ entry: 'main.conc', readFile: () => source, manifest });
-  if (module === undefined) throw new Error(diagnostics.map(({ message }) => message).join('\n'));
-  return module;
 }
 
 /** What this process spends between the program's emits `begin` and `end`, and what the second of them says. */

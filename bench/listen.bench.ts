@@ -2,10 +2,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startAgent } from '@concerto/agents';
-import { buildProgram, readManifest } from '@concerto/language';
+import { ok } from '@concerto/base';
+import { openEventLog } from '@concerto/log';
 import { LineSplitter, parseAgentLine } from '@concerto/protocol';
-import { type ProgramWorld, runProgram } from '@concerto/runtime/program';
-import { askingAgent, bare, type Measured, type Spent, since, spent, supervise } from './asking-agent.ts';
+import { ProcessRegister, type ProgramTerminal, Runner } from '@concerto/runtime';
+import type { ProgramOutcome } from '@concerto/runtime/program';
+import { askingAgent, bare, type Measured, moduleOf, type Spent, since, spent, supervise } from './asking-agent.ts';
+import { openHouse } from './house.ts';
 import { compare, type Row } from './row.ts';
 
 export const name = 'listen: what a program costs that supervises an agent';
@@ -14,6 +17,8 @@ const trips = 2_000;
 const messages = 100_000;
 /** As a pipe is read. */
 const chunkBytes = 65_536;
+/** As `concerto run` has it. */
+const recentChars = 1024 * 1024;
 
 const programs = {
   question: supervise('ask', trips, '"question" => |q| { answered += 1; "yes" },'),
@@ -137,24 +142,15 @@ function perSecond(cpuMs: number): number {
   return (messages * 1000) / cpuMs;
 }
 
-/** What the program spends between its emits `begin` and `end`. */
+/** What the program spends between its emits `begin` and `end`, run as `concerto run` does: a session of a store in memory. */
 async function measure(source: string, file: string): Promise<Measured> {
-  const { manifest } = readManifest(`
-[project]
-name = "bench"
-version = "1"
-entry = "main.conc"
-[agents.worker]
-transport = "stdio"
-command = ${JSON.stringify(process.execPath)}
-args = [${JSON.stringify(file)}]
-input_format = "json"
-`);
-  const { module, diagnostics } = buildProgram({ entry: 'main.conc', readFile: () => source, manifest });
-  if (module === undefined) throw new Error(diagnostics.map(({ message }) => message).join('\n'));
   let begun: Spent | undefined;
   let ended: Measured | undefined;
-  const world: ProgramWorld = {
+  let over: (outcome: ProgramOutcome) => void = () => {};
+  const outcome = new Promise<ProgramOutcome>((resolve) => {
+    over = resolve;
+  });
+  const terminal: ProgramTerminal = {
     emit: (channel, payload) => {
       if (channel === 'begin') begun = spent();
       if (channel === 'end' && begun !== undefined) ended = { ...since(begun), said: Number(payload.shown) };
@@ -162,13 +158,27 @@ input_format = "json"
     print: () => {},
     log: () => {},
     ask: async () => null,
-    environment: process.env,
-    directory: tmpdir(),
-    projectDirectory: tmpdir(),
-    mockModels: true,
+    ready: async () => {},
+    flush: () => {},
+    instead: { journal: undefined },
+    ended: over,
   };
-  const outcome = await runProgram(module, world, { entry: 'main' });
-  if (outcome.status === 'failed') throw new Error(outcome.failure.message);
-  if (ended === undefined) throw new Error('the program did not end');
-  return ended;
+  const module = moduleOf(source, file);
+  const program = { module, projectDirectory: tmpdir() };
+  const entries = [{ kind: 'program', name: 'bench', load: () => ok(program), terminal }] as const;
+  const log = await openEventLog('memory:', { now: Date.now, recentChars });
+  const { house, sessions } = openHouse(log, { entries });
+  const runner = new Runner({ ...house, name: 'bench', startAgent, processes: new ProcessRegister(log) });
+  runner.start();
+  try {
+    const started = await sessions.start({ program: 'bench' }, { actor: 'bench', key: undefined });
+    if (!started.ok) throw new Error(started.error.message);
+    const came = await outcome;
+    if (came.status === 'failed') throw new Error(came.failure.message);
+    if (ended === undefined) throw new Error('the program did not end');
+    return ended;
+  } finally {
+    await runner.stop('the benchmark is over');
+    await log.close();
+  }
 }

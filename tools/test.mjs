@@ -20,7 +20,7 @@ if (process.argv.length <= 2) {
     `${process.execPath} ${join(root, 'apps/cli/bin/concerto.js')}`,
     lang,
   ]);
-  // Once more as a server runs them: every agent a session of its own.
+  // Once more in a store that is kept, with the journal that a server writes.
   const conducted = `${process.execPath} ${join(root, 'tests/support/stored-concerto.mjs')}`;
   const folders = ['agent', 'listen', 'init'].map((name) => `${lang}/${name}`);
   step('node', ['tests/vectors/run-lang.mjs', '--concerto', conducted, ...folders]);

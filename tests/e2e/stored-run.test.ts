@@ -169,6 +169,83 @@ test('what it says is what a run without a store says; a server shows it afterwa
   expect(told.out).toContain(child.id);
 });
 
+test('without a store its agents are sessions too: rules have their say, and it can look at them', {
+  timeout: aMachineUnderLoadMs,
+}, async () => {
+  await writeFile(
+    join(folder, 'Concerto.toml'),
+    `${manifest}[[agents.worker.rules]]\ntool = "Read"\ndecide = "allow"\n[[agents.worker.rules]]\ntool = "Bash"\ndecide = "deny"\nreason = "not from here"\n`,
+  );
+  await writeFile(
+    join(folder, 'agent.mjs'),
+    `import { createInterface } from 'node:readline';
+let said = [];
+const approval = (tool) => console.log(JSON.stringify({ type: 'approval', id: tool, description: tool, tool }));
+createInterface({ input: process.stdin }).on('line', (line) => {
+  if (!line.startsWith('{')) return approval('Read');
+  const { in_reply_to_id: id, value, reason } = JSON.parse(line);
+  said.push([id, value, reason]);
+  if (said.length === 1) return approval('Bash');
+  console.log(JSON.stringify({ type: 'result', text: JSON.stringify(said) }));
+});
+`,
+  );
+  await writeFile(
+    join(folder, 'main.conc'),
+    `agent Worker { connector: worker }
+fn main() {
+    emit("said", Worker.execute("x"));
+    emit("used", Worker.session().usage());
+}
+`,
+  );
+  const said = '[emit:said] Ok([["Read","yes",null],["Bash","no","not from here"]])\n';
+  const used = '[emit:used] {"input_tokens": 1, "output_tokens": 0}\n';
+  expect(await run().ended).toEqual({ code: 0, out: said + used, err: '' });
+});
+
+test('an agent that says more than its program takes waits, instead of our memory growing', {
+  timeout: aMachineUnderLoadMs,
+}, async () => {
+  const many = 400_000;
+  await writeFile(
+    join(folder, 'agent.mjs'),
+    `import { writeFileSync } from 'node:fs';
+const line = JSON.stringify({ type: 'progress', message: 'x'.repeat(100) }) + '\\n';
+let said = 0;
+const more = () => {
+  for (; said < ${many}; said++) if (!process.stdout.write(line)) return process.stdout.once('drain', more);
+  process.stdout.write(JSON.stringify({ type: 'result', text: String(said) }) + '\\n');
+};
+process.stdin.once('data', more);
+process.stdin.on('end', () => process.exit());
+setInterval(() => writeFileSync('said', String(said)), 50);
+`,
+  );
+  await writeFile(
+    join(folder, 'main.conc'),
+    `agent Worker { connector: worker, timeout: 600 }
+async fn main() {
+    let mut asked = false;
+    listen Worker.execute("x") {
+        "progress" => |p| { if !asked { asked = true; emit("answer", await emit("go", "on?")); } },
+    };
+}
+`,
+  );
+  const started = run('--input', '-', '--quiet');
+  const saidNow = async (): Promise<string> => await readFile(join(folder, 'said'), 'utf8').catch(() => '0');
+  const changes = async (): Promise<boolean> => {
+    const before = await saidNow();
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    return before === '0' || before !== (await saidNow());
+  };
+  await expect.poll(changes, { timeout: 60_000 }).toBe(false);
+  expect(Number(await saidNow())).toBeLessThan(many / 4);
+  started.type('true\n');
+  expect(await started.ended).toMatchObject({ code: 0 });
+});
+
 test('killed while it asks, it goes on with its own code: each prompt was given once, and nothing is said twice', {
   timeout: aMachineUnderLoadMs,
 }, async () => {

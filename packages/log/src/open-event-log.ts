@@ -9,6 +9,8 @@ import type { Store } from './store.ts';
 export type StoreOptions = {
   /** The clock of memory and SQLite stores; Redis has its own. */
   readonly now: () => number;
+  /** A memory store holds at most about so many characters of each session's events, and of its commands; all unless given. */
+  readonly recentChars?: number;
   /** Told what about the store may lose acknowledged entries, and what to set. */
   readonly onWarning?: (message: string) => void;
   /** Told what a Redis says about itself. */
@@ -48,14 +50,14 @@ export async function backupStore(url: string, target: string): Promise<void> {
 }
 
 async function open(url: string, options: StoreOptions): Promise<Store> {
-  const { now, mustExist, onWarning, onServer, firstAnswerMs } = options;
+  const { now, recentChars, mustExist, onWarning, onServer, firstAnswerMs } = options;
   const colon = url.indexOf(':');
   const scheme = colon === -1 ? undefined : url.slice(0, colon);
   const rest = url.slice(colon + 1);
   switch (scheme) {
     case 'memory':
       if (rest !== '') throw new LogError('bad-url', `\`memory:\` takes nothing after it, but got "${rest}"`);
-      return memoryEventLog({ now });
+      return memoryEventLog({ now, recentChars });
     case 'sqlite':
       if (mustExist === true && !existsSync(sqlitePath(rest))) {
         throw new LogError('bad-url', `there is no store at ${sqlitePath(rest)}`);

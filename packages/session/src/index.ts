@@ -46,6 +46,7 @@ export { outlivesOwner } from './session/settle.ts';
 export {
   couldNotStart,
   isSettled,
+  isToPerson,
   isToProgram,
   onlyWaits,
   openRequests,

@@ -1,12 +1,6 @@
-import { JournalError, type ProgramJournal, type ProgramWorld, runProgram } from '@concerto/runtime/program';
 import { defineCommand, type ParsedArguments, parseArguments, UsageError } from '../arguments.ts';
-import { printError, tell } from '../terminal/print.ts';
+import { tell } from '../terminal/print.ts';
 import { type CompiledTarget, compileTarget, compileWithServers } from './compile-target.ts';
-import { inputAnswers } from './input-answers.ts';
-import { reportResult } from './report-failure.ts';
-import { openJournal, skipUsed } from './run-journal.ts';
-import { runOutput } from './run-output.ts';
-import { EXIT_INTERRUPTED, untilInterrupted } from './until-interrupted.ts';
 
 export const spec = defineCommand({
   name: 'run',
@@ -38,7 +32,7 @@ export const spec = defineCommand({
     store: {
       type: 'string',
       value: 'URL',
-      help: 'run it as a session of this store, its agents as sessions below it: memory:, sqlite:PATH or redis://…',
+      help: 'keep what it and its agents do in this store: sqlite:PATH or redis://…; nothing of it is left unless given',
     },
     session: {
       type: 'string',
@@ -54,25 +48,28 @@ export const spec = defineCommand({
   },
   maxPositionals: 1,
   details:
-    'FILE is a program (.conc) or a compiled one (.conc-ir). DIR, or the current directory, is a project: its `entry` runs.\nExit code 1 when the program fails, 130 when it was interrupted.\nWith --store it says and takes the same, more slowly, and what it and its agents did is kept there: `concerto serve --store URL` shows it. After a kill, the same --store and --session go on with it.',
+    'FILE is a program (.conc) or a compiled one (.conc-ir). DIR, or the current directory, is a project: its `entry` runs.\nExit code 1 when the program fails, 130 when it was interrupted.\nIt is a session, its agents are sessions below it: rules, supervisors and budgets of the manifest hold. With --store all of it is kept: `concerto serve --store URL` shows it. After a kill, the same --store and --session go on with it.',
 });
-
-type Values = ParsedArguments<(typeof spec)['options']>['values'];
 
 export async function run(argv: string[]): Promise<number> {
   const { values, positionals } = parseArguments(spec, argv);
+  checkFlags(values);
   const compile = (): Promise<CompiledTarget | undefined> => compileRunnable(positionals[0], values.mcp);
-  if (values.store === undefined) {
-    if (values.session !== undefined)
-      throw new UsageError('--session is the name of a session in a store: give --store');
-    return await runHere(values, compile);
-  }
-  const journal = (['journal', 'replay', 'replay-emits'] as const).find((flag) => Boolean(values[flag]));
-  if (journal !== undefined) {
-    throw new UsageError(`--${journal} is for a run without --store: the store is the journal, and --session goes on`);
-  }
   const { runInStore } = await import('../stored-run/run-in-store.ts');
-  return await runInStore({ ...values, store: values.store, compile });
+  return await runInStore({ ...values, store: values.store ?? 'memory:', compile });
+}
+
+function checkFlags(values: ParsedArguments<(typeof spec)['options']>['values']): void {
+  const { store, session, journal, replay } = values;
+  if (store === undefined && session !== undefined)
+    throw new UsageError('--session is the name of a session in a store: give --store');
+  if (journal !== undefined && replay !== undefined)
+    throw new UsageError('--journal goes on where the journal ends, --replay never does: give one of them');
+  if (values['replay-emits'] && journal === undefined && replay === undefined)
+    throw new UsageError('--replay-emits needs --journal or --replay');
+  const flag = (['journal', 'replay'] as const).find((name) => values[name] !== undefined);
+  if (store !== undefined && flag !== undefined)
+    throw new UsageError(`--${flag} is for a run without --store: the store is the journal, and --session goes on`);
 }
 
 /** Undefined where there is nothing to run, which is told. */
@@ -82,42 +79,4 @@ async function compileRunnable(path: string | undefined, mcp: boolean): Promise<
   if (target.module.main !== undefined || target.module.init !== undefined) return target;
   tell(`error: ${target.entry} has nothing to run: no \`fn main\` and no statements\n`);
   return undefined;
-}
-
-/** Its agents are processes of this one, and nothing of it is left. */
-async function runHere(values: Values, compile: () => Promise<CompiledTarget | undefined>): Promise<number> {
-  let journal: ProgramJournal | undefined;
-  const answers = inputAnswers(values.input);
-  const nextAnswer = values.input === undefined ? answers : skipUsed(answers, () => journal?.answered ?? 0);
-  const target = await compile();
-  if (target === undefined) return 1;
-  const output = runOutput(values);
-  const world: ProgramWorld = {
-    ...output,
-    ask: (channel, payload, signal) => output.ask(nextAnswer, channel, payload, signal),
-    environment: process.env,
-    directory: process.cwd(),
-    projectDirectory: target.projectDirectory,
-    mockModels: values.mock,
-  };
-  const interruption = untilInterrupted();
-  try {
-    journal = openJournal(target.module, values, world);
-    const outcome = await runProgram(target.module, world, {
-      entry: 'main',
-      signal: interruption.signal,
-      ...(journal === undefined ? {} : { journal }),
-    });
-    output.flush();
-    if (interruption.signal.aborted) return EXIT_INTERRUPTED;
-    return reportResult(outcome, target.findFile);
-  } catch (cause) {
-    if (!(cause instanceof JournalError)) throw cause;
-    printError(cause.message);
-    return 1;
-  } finally {
-    journal?.close();
-    output.flush();
-    interruption.release();
-  }
 }

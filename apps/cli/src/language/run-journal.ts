@@ -5,12 +5,11 @@ import {
   type ProgramWorld,
   type ReplaySummary,
 } from '@concerto/runtime/program';
-import { UsageError } from '../arguments.ts';
 import { amount } from '../terminal/amount.ts';
 import { tell } from '../terminal/print.ts';
 import type { NextAnswer } from './input-answers.ts';
 
-type JournalFlags = {
+export type JournalFlags = {
   readonly journal: string | undefined;
   readonly replay: string | undefined;
   readonly 'replay-emits': boolean;
@@ -18,34 +17,30 @@ type JournalFlags = {
   readonly input: string | undefined;
 };
 
+type Words = Pick<ProgramWorld, 'emit' | 'print' | 'log'>;
+
 /** The journal that `--journal` or `--replay` asks for. */
 export function openJournal(
   module: ConstructorParameters<typeof ProgramJournal>[0],
   flags: JournalFlags,
-  world: ProgramWorld,
+  words: Words,
 ): ProgramJournal | undefined {
   const path = flags.replay ?? flags.journal;
-  if (flags.replay !== undefined && flags.journal !== undefined) {
-    throw new UsageError('--journal goes on where the journal ends, --replay never does: give one of them');
-  }
-  if (path === undefined) {
-    if (flags['replay-emits']) throw new UsageError('--replay-emits needs --journal or --replay');
-    return undefined;
-  }
+  if (path === undefined) return undefined;
   return new ProgramJournal(module, {
     tape: new JournalFile(path, { readOnly: flags.replay !== undefined }),
     replayOnly: flags.replay !== undefined,
     arguments: { mock: flags.mock, input: flags.input ?? null },
     environment: process.env,
-    ...(flags['replay-emits'] ? { onReplayed: (effect) => showAgain(effect, world) } : {}),
+    ...(flags['replay-emits'] ? { onReplayed: (effect) => showAgain(effect, words) } : {}),
     onReplayEnd: (summary) => tell(`journal: ${summaryText(path, summary)}\n`),
   });
 }
 
-function showAgain(effect: ProgramEffect, world: ProgramWorld): void {
-  if (effect.kind === 'emit') world.emit(effect.channel, effect.payload, effect.system);
-  if (effect.kind === 'print') world.print(effect.text);
-  if (effect.kind === 'log') world.log(effect.level, effect.text);
+function showAgain(effect: ProgramEffect, words: Words): void {
+  if (effect.kind === 'emit') words.emit(effect.channel, effect.payload, effect.system);
+  if (effect.kind === 'print') words.print(effect.text);
+  if (effect.kind === 'log') words.log(effect.level, effect.text);
 }
 
 /** Answers that were used before the program was ended are still in its input. */

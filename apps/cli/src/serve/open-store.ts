@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseDuration } from '@concerto/base';
-import { type EventLog, LogError, openEventLog } from '@concerto/log';
+import { type EventLog, LogError, openEventLog, type StoreOptions } from '@concerto/log';
 import type { Report } from '@concerto/runtime';
 import { UsageError } from '../arguments.ts';
 
@@ -20,6 +20,8 @@ export const waitOptions = {
 
 export type StoreOpening = {
   readonly waitMs: number;
+  /** Of a store in memory whose past nobody will ask for. */
+  readonly recentChars?: number;
   /** Resolves when there is nobody to wait for any more. */
   readonly stopped: Promise<unknown>;
 };
@@ -37,7 +39,7 @@ export function storeWaitOf(flags: { readonly 'store-wait'?: string | undefined 
  */
 export async function openStore(
   store: string,
-  { waitMs, stopped }: StoreOpening,
+  { waitMs, stopped, recentChars }: StoreOpening,
   report: Report,
 ): Promise<EventLog | undefined> {
   const until = performance.now() + waitMs;
@@ -47,7 +49,10 @@ export async function openStore(
     try {
       const left = Math.max(firstAnswerMs, until - performance.now());
       const within = Math.min((firstAnswerMs * pauseMs) / firstPauseMs, left);
-      return await Promise.race([openReady(store, within, tell), leaves]);
+      return await Promise.race([
+        openReady(store, { firstAnswerMs: within, onWarning: tell, ...(recentChars && { recentChars }) }),
+        leaves,
+      ]);
     } catch (cause) {
       // A store that cannot be reached is a failure; one that cannot be meant is a slip of whoever typed it.
       if (cause instanceof LogError && cause.code === 'bad-url') throw new UsageError(cause.message);
@@ -58,8 +63,8 @@ export async function openStore(
   }
 }
 
-async function openReady(store: string, firstAnswer: number, tell: Report): Promise<EventLog> {
-  const log = await openEventLog(store, { now: Date.now, onWarning: tell, firstAnswerMs: firstAnswer });
+async function openReady(store: string, options: Omit<StoreOptions, 'now'>): Promise<EventLog> {
+  const log = await openEventLog(store, { now: Date.now, ...options });
   try {
     if (isShared(store)) await log.ping();
   } catch (cause) {

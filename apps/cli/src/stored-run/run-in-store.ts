@@ -2,29 +2,32 @@ import { randomBytes } from 'node:crypto';
 import { harmless, type Json } from '@concerto/base';
 import { type Session, SessionId } from '@concerto/protocol';
 import type { ProgramTerminal, Sessions } from '@concerto/runtime';
-import type { ProgramOutcome } from '@concerto/runtime/program';
+import { JournalError, type ProgramJournal, type ProgramOutcome } from '@concerto/runtime/program';
 import type { CompiledTarget } from '../language/compile-target.ts';
 import { inputAnswers, type NextAnswer } from '../language/input-answers.ts';
 import { reportResult } from '../language/report-failure.ts';
-import { runOutput, type ShowFlags } from '../language/run-output.ts';
+import { type JournalFlags, openJournal, skipUsed } from '../language/run-journal.ts';
+import { type RunOutput, runOutput, type ShowFlags } from '../language/run-output.ts';
 import { EXIT_INTERRUPTED, untilInterrupted } from '../language/until-interrupted.ts';
 import { printError, tell } from '../terminal/print.ts';
 import { answersInOrder } from './asked-in-order.ts';
 import { BudgetDesk } from './budget-desk.ts';
 import { type FoundRun, findRun } from './find-run.ts';
 import { runCatalog } from './run-catalog.ts';
-import { isShared, openRunHouse, openRunStore, type RunStore, shownStore } from './run-store.ts';
+import { inMemory, isShared, openRunHouse, openRunStore, type RunStore, shownStore } from './run-store.ts';
 import { untilOver } from './until-over.ts';
 
-export type StoredRun = ShowFlags & {
-  readonly store: string;
-  /** What its session is called; one that is there goes on. */
-  readonly session: string | undefined;
-  readonly mock: boolean;
-  readonly input: string | undefined;
-  /** Undefined where there is nothing to run, which is told. */
-  readonly compile: () => Promise<CompiledTarget | undefined>;
-};
+type StoredRun = ShowFlags &
+  JournalFlags & {
+    readonly store: string;
+    /** What its session is called; one that is there goes on. */
+    readonly session: string | undefined;
+    /** Undefined where there is nothing to run, which is told. */
+    readonly compile: () => Promise<CompiledTarget | undefined>;
+  };
+
+/** Of the events of each of its sessions, where they are in memory and there is nobody to see them. */
+const recentChars = 1024 * 1024;
 
 const caller = { actor: 'user:owner', key: undefined };
 
@@ -40,7 +43,7 @@ export async function runInStore(run: StoredRun): Promise<number> {
   const { signal } = interruption;
   const stopped = new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
   try {
-    const place = await openRunStore(run.store, { waitMs: 0, stopped }, report);
+    const place = await openRunStore(run.store, { waitMs: 0, stopped, recentChars }, report);
     if (place === undefined) return EXIT_INTERRUPTED;
     try {
       const found = await findRun(place, { session, mock: run.mock, signal, compile });
@@ -63,20 +66,41 @@ type Running = {
   readonly signal: AbortSignal;
 };
 
-async function runFound({ run, place, found, session, answers, signal }: Running): Promise<number> {
-  const output = runOutput(run);
+async function runFound(running: Running): Promise<number> {
+  const output = runOutput(running.run);
+  let journal: ProgramJournal | undefined;
+  try {
+    journal = openJournal(running.found.program.module, running.run, output);
+    return await runBeside(running, output, journal);
+  } catch (cause) {
+    if (!(cause instanceof JournalError)) throw cause;
+    printError(cause.message);
+    return 1;
+  } finally {
+    journal?.close();
+  }
+}
+
+/** The program, its terminal and the file that it may have been given for its journal. */
+async function runBeside(
+  { run, place, found, session, answers: given, signal }: Running,
+  output: RunOutput,
+  journal: ProgramJournal | undefined,
+): Promise<number> {
+  const answers = journal === undefined ? given : skipUsed(given, () => journal.answered);
   const inOrder = run.input === undefined ? () => answers : answersInOrder(answers, found.asked);
   let outcome: ProgramOutcome | undefined;
   const terminal: ProgramTerminal = {
     ...output,
     ask: (channel, payload, until, requestId) => output.ask(inOrder(requestId), channel, payload, until),
+    ...(inMemory(run.store) ? { instead: { journal } } : {}),
     ended: (came) => {
       outcome = came;
     },
   };
   const { catalog, poolMax } = runCatalog(found, terminal, run.mock);
   const onNotice = once((message) => output.log('info', message));
-  const house = openRunHouse(place, { catalog, poolMax, session, report, onNotice });
+  const house = openRunHouse(place, { catalog, poolMax, session, report, onNotice, journal });
   const { sessions } = house;
   try {
     if (!run.json && !run.quiet) tellWhere(run.store, session, found.isBegun);
@@ -130,7 +154,7 @@ async function answerBudget(sessions: Sessions, given: BudgetAnswer): Promise<st
 
 /** Where it can be seen, and gone on with; of a store in memory nothing is left. */
 function tellWhere(store: string, session: string, isBegun: boolean): void {
-  if (store === 'memory:') return;
+  if (inMemory(store)) return;
   const place = shownStore(store);
   const look = isShared(store)
     ? `\`concerto sessions attach ${session}\` follows it at a server of that store`

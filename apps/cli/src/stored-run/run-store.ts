@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import { startAgent } from '@concerto/agents';
+import { type AgentConnection, type AgentSpec, startAgent } from '@concerto/agents';
 import { type EventLog, LogError } from '@concerto/log';
 import {
   type Catalog,
@@ -16,6 +16,7 @@ import {
   Sessions,
   systemClock,
 } from '@concerto/runtime';
+import type { ProgramJournal } from '@concerto/runtime/program';
 import { openStore, type StoreOpening } from '../serve/open-store.ts';
 import { firstLeaseMs, ownFromTheStart } from './own-from-the-start.ts';
 
@@ -29,6 +30,11 @@ export type RunStore = {
   /** Of this process, as it owns sessions. */
   readonly name: string;
 };
+
+/** Nothing of it is left when we are gone. */
+export function inMemory(url: string): boolean {
+  return url.startsWith('memory:');
+}
 
 /** Other processes run sessions in it too. */
 export function isShared(url: string): boolean {
@@ -75,6 +81,8 @@ export type RunHouseOptions = {
   readonly report: Report;
   /** Something that whoever wrote the agent's entry should know. */
   readonly onNotice: (message: string) => void;
+  /** A file that tells which processes were started, for whoever goes on with it. */
+  readonly journal: ProgramJournal | undefined;
 };
 
 /** What a server has, as far as one run needs it: it owns that one and what is below it. */
@@ -97,7 +105,7 @@ export function openRunHouse({ url, log, store, name }: RunStore, options: RunHo
     clock,
     mintId,
     report,
-    startAgent: (spec, more) => startAgent(spec, { ...more, onNotice }),
+    startAgent: (spec, more) => startNoted(spec, { ...more, onNotice }, options.journal),
     processes: new ProcessRegister(log),
     name,
     tree: session,
@@ -110,4 +118,24 @@ export function openRunHouse({ url, log, store, name }: RunStore, options: RunHo
       await overview?.close();
     },
   };
+}
+
+type StartOptions = NonNullable<Parameters<typeof startAgent>[1]>;
+
+/** With its process in the journal, as long as it lives. */
+async function startNoted(
+  spec: AgentSpec,
+  options: StartOptions,
+  journal: ProgramJournal | undefined,
+): Promise<AgentConnection> {
+  if (journal === undefined) return await startAgent(spec, options);
+  const connection = await startAgent(spec, {
+    ...options,
+    onProcess: async (identity) => {
+      journal.noteProcess(identity);
+      await options.onProcess?.(identity);
+    },
+  });
+  void connection.exited.then(() => journal.noteEnd(connection.identity));
+  return connection;
 }

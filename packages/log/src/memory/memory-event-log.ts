@@ -6,10 +6,11 @@ import { decideAcquire, type HeldLease, holds } from '../lease-rules.ts';
 import type { Store, StoreRecord } from '../store.ts';
 import { type MemoryDocuments, memoryDocuments, toStored } from './memory-documents.ts';
 import { dumpMemory, loadIntoMemory } from './memory-records.ts';
-import { appendTo, type MemoryStreams, memoryStreams, readFrom, trimThrough } from './memory-streams.ts';
+import { appendTo, keepRecent, type MemoryStreams, memoryStreams, readFrom, trimThrough } from './memory-streams.ts';
 
 export type MemoryState = {
   readonly now: () => number;
+  readonly recentChars: number;
   readonly streams: MemoryStreams;
   readonly documents: MemoryDocuments;
   readonly leases: Map<string, HeldLease>;
@@ -17,11 +18,18 @@ export type MemoryState = {
   closed: boolean;
 };
 
-/** A log that lives as long as its process: for tests, simulations and trying things out. The clock is the caller's. */
-export function memoryEventLog(options: { readonly now: () => number }): Store {
-  const { now } = options;
+/**
+ * A log that lives as long as its process: for programs that are run by themselves, for tests and simulations. The clock is
+ * the caller's. Where nobody will replay what happened, `recentChars` bounds what is held of events and commands.
+ */
+export function memoryEventLog(options: {
+  readonly now: () => number;
+  readonly recentChars?: number | undefined;
+}): Store {
+  const { now, recentChars = Number.POSITIVE_INFINITY } = options;
   const state: MemoryState = {
     now,
+    recentChars,
     streams: memoryStreams(),
     documents: memoryDocuments(now),
     leases: new Map(),
@@ -122,7 +130,7 @@ function refusal({ streams, leases }: MemoryState, request: Append): Refused | u
   return undefined;
 }
 
-function appended({ streams, documents, growth }: MemoryState, request: Append): Done {
+function appended({ streams, documents, growth, recentChars }: MemoryState, request: Append): Done {
   const positions: Partial<Record<StreamName, number>> = {};
   let grew = false;
   for (const { stream, entries } of request.streams) {
@@ -130,6 +138,7 @@ function appended({ streams, documents, growth }: MemoryState, request: Append):
       entries.length === 0 ? streams.find(request.session, stream) : streams.obtain(request.session, stream);
     const before = target.head;
     appendTo(target, stream, entries);
+    if (stream === 'events' || stream === 'commands') keepRecent(target, recentChars);
     grew ||= target.head > before;
     positions[stream] = target.head;
   }

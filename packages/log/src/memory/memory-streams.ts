@@ -10,6 +10,8 @@ export type MemoryStream = {
   /** Entries from `oldest` to `head`. */
   entries: Entry[];
   asides: Aside[];
+  /** Of what was appended since the last time that old entries were forgotten, and of what was left then. */
+  chars: number;
 };
 
 export type MemoryStreams = {
@@ -43,7 +45,7 @@ export function memoryStreams(): MemoryStreams {
 }
 
 function emptyStream(): MemoryStream {
-  return { head: 0, oldest: 1, entries: [], asides: [] };
+  return { head: 0, oldest: 1, entries: [], asides: [], chars: 0 };
 }
 
 export function appendTo(stream: MemoryStream, name: StreamName, entries: readonly NewEntry[]): void {
@@ -55,6 +57,7 @@ export function appendTo(stream: MemoryStream, name: StreamName, entries: readon
       continue;
     }
     stream.head++;
+    stream.chars += data.length;
     const text = name === 'events' ? stampSeq(data, stream.head) : data;
     stream.entries.push({ position: stream.head, type, data: text });
   }
@@ -63,6 +66,19 @@ export function appendTo(stream: MemoryStream, name: StreamName, entries: readon
 export function readFrom(stream: MemoryStream, after: number, limit: number): Page {
   const start = Math.max(0, after + 1 - stream.oldest);
   return { entries: stream.entries.slice(start, start + limit), head: stream.head, oldest: stream.oldest };
+}
+
+/** Forgets the oldest where it holds more than twice so much: what is left is at most so much, and at least one entry. */
+export function keepRecent(stream: MemoryStream, chars: number): void {
+  if (stream.chars <= 2 * chars) return;
+  let kept = 0;
+  let from = stream.entries.length - 1;
+  for (; from > 0; from--) {
+    kept += stream.entries[from]?.data.length ?? 0;
+    if (kept + (stream.entries[from - 1]?.data.length ?? 0) > chars) break;
+  }
+  stream.chars = kept;
+  trimThrough(stream, stream.oldest + from - 1);
 }
 
 export function trimThrough(stream: MemoryStream, position: number): void {

@@ -23,7 +23,7 @@ export type RunOptions = Pick<MachineStart, 'entry' | 'capture' | 'limits' | 'sl
   /** Ends the program: what it started is ended with it. */
   readonly signal?: AbortSignal;
   /** Where what crosses between the program and the world is written, and read from when it is run again. */
-  readonly journal?: ProgramJournal;
+  readonly journal?: ProgramJournal | undefined;
 };
 
 /** Turns of a replay before signals get their turn. */

@@ -218,7 +218,8 @@ class AgentWorker implements Worker {
     await this.#introduced;
     if (announces(this.capabilities, verb)) return;
     if (verb === 'interrupt') this.#interrupt();
-    else await this.#connection.end().catch(() => undefined);
+    // One in the middle of its work may not look at its stdin.
+    else await this.#connection.end({ atWork: true }).catch(() => undefined);
   }
 
   #interrupt(): 'asked' {

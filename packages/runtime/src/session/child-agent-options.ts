@@ -9,6 +9,8 @@ export type ChildAgentOptions = {
   readonly supervisor?: string | undefined;
   /** Whether somebody beside the program may answer what the agent asks. */
   readonly peopleAnswer: boolean;
+  /** What it said is forgotten once it was heard: nobody will read it again. */
+  readonly forgets: boolean;
   /** It waits for a place in the pool. */
   readonly onQueued: () => void;
   /** It only waits for answers now, or no more. */

@@ -18,11 +18,12 @@ import { callEvents, callResult } from './child-sessions.ts';
 import { startChild } from './child-start.ts';
 import { MessageQueue } from './message-queue.ts';
 import { type HeardEntry, readJournalEntry } from './read-journal-entry.ts';
+import { ReadingPace } from './reading-pace.ts';
 import { SessionGrowth } from './session-growth.ts';
 import type { WordAhead } from './words-ahead.ts';
 
 const pageEntries = 512;
-/** Words that the program has not taken: then the child's journal is read no further. */
+/** Words that the program has not taken: then the child's journal is read no further, nor written where that can wait. */
 const unreadMax = 10_000;
 
 /** `place`: of the last word of it that was passed on. */
@@ -40,6 +41,7 @@ export class ChildAgent implements ProgramAgent {
   readonly #options: ChildAgentOptions;
   #state: SessionState | undefined;
   #position = 0;
+  readonly #pace: ReadingPace;
   #call: Call | undefined;
   readonly #earlier = new Set<string>();
   readonly #questions = new ChildQuestions();
@@ -60,9 +62,14 @@ export class ChildAgent implements ProgramAgent {
     this.exited = new Promise((resolve) => {
       this.#resolveExit = resolve;
     });
-    const { children, id } = options;
+    const { children, id, forgets } = options;
+    const forget = (through: number): Promise<void> => children.log.trim(id, 'journal', through);
+    this.#pace = new ReadingPace(unreadMax, forgets ? forget : undefined);
     this.#growth = new SessionGrowth(children, id);
-    this.#deafen = children.store.ahead.listen(id, (word) => this.#hearAhead(word));
+    this.#deafen = children.store.ahead.listen(id, {
+      hear: (word) => this.#hearAhead(word),
+      room: (head) => this.#pace.room(head),
+    });
   }
 
   get id(): string {
@@ -199,14 +206,19 @@ export class ChildAgent implements ProgramAgent {
   }
 
   async replyLine(line: string): Promise<void> {
-    const { children, id, peopleAnswer, written } = this.#options;
+    // A call without handlers answers nothing: whoever else may do so has the question.
+    if (this.#call?.listens === false && this.#questions.decline(line)) return this.#growth.signal();
+    await this.#reply(line);
+  }
+
+  async #reply(line: string): Promise<void> {
+    const { children, id, written } = this.#options;
     const answer = this.#questions.answeredBy(line);
+    if (answer === 'settled') return;
     if (answer === undefined) {
       await children.ask(id, { type: 'respond', line });
       return;
     }
-    // A call without handlers answers nothing: whoever else may do so has the question.
-    if (this.#call?.listens === false && peopleAnswer) return;
     const { requestId, response } = answer;
     const data = { request: requestId, session: id, response };
     const callId = this.#call?.name ?? id;
@@ -263,6 +275,7 @@ export class ChildAgent implements ProgramAgent {
 
   #close(): void {
     this.#deafen();
+    this.#pace.close();
     this.output.end();
     this.#resolveExit(goneExit);
     this.#growth.close();
@@ -281,6 +294,7 @@ export class ChildAgent implements ProgramAgent {
         this.#position = position;
         await this.#hear(readJournalEntry(data), position);
       }
+      await this.#pace.read(this.#position);
       if (entries.length < pageEntries && !this.#rewinds) return;
     }
   }
@@ -343,6 +357,8 @@ export class ChildAgent implements ProgramAgent {
       return await this.#gone({ kind: 'gone', failure: await childFailure(this.#options, state) });
     if (call === undefined || call.isOver) return;
     for (const question of this.#questions.settledIn(state)) await this.#overtaken(question);
+    // Where nobody sits who could answer instead of the program, its own word is the last.
+    if (!this.#options.peopleAnswer) for (const line of this.#questions.leftIn(state)) await this.#reply(line);
     const progress = promptProgress(state, call.message);
     if (progress === 'over' || (progress === 'waiting' && couldNotStart(state)))
       await this.#gone({ kind: 'gone', failure: await childFailure(this.#options, state) });

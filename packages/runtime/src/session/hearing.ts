@@ -21,6 +21,9 @@ import type { WorkerJournal } from './worker-journal.ts';
 /** Output waits this long at most for our own write to be confirmed, so that a deaf agent cannot stop its reader. */
 const writeConfirmMs = 1_000;
 
+/** So often it is looked whether it is still worth waiting for its program. */
+const roomLookMs = 1_000;
+
 export type HearingParts = {
   readonly incarnation: Incarnation;
   readonly entry: CatalogEntry;
@@ -77,6 +80,7 @@ export class Hearing {
       const { recorded } = incarnation;
       // What it answers comes after our own words to it.
       if (recorded !== undefined) await Promise.race([recorded, pause(clock, writeConfirmMs)]);
+      await this.#room();
       if (incarnation.counts) await this.#hear(batch);
       const rests = batch.at(-1)?.kind === 'rests' ? incarnation.worker?.rests : undefined;
       if (rests === undefined) continue;
@@ -84,6 +88,16 @@ export class Hearing {
       break;
     }
     await left;
+  }
+
+  /** Where its program takes less than it says, it waits, as at a pipe that is full; one that is being ended does not. */
+  async #room(): Promise<void> {
+    const { incarnation, clock, writer } = this.#parts;
+    while (incarnation.counts && !incarnation.isDismissed) {
+      const room = writer.room();
+      if (room === undefined) return;
+      await Promise.race([room, pause(clock, roomLookMs)]);
+    }
   }
 
   /** Whether it waits for its model, or a command takes its time: a person should know how long nothing has come. */

@@ -6,7 +6,7 @@ import { type JournalOf, JournalStream } from './journal-stream.ts';
 
 type Given = Pick<JournalOptions, 'digest' | 'environment' | 'now' | 'onTurn' | 'onReplayed'>;
 
-/** The journal of a run: from its last mark on, or from the start where what was marked is of another version of the machine. */
+/** The journal of a run in its session's stream: from its last mark on, or from the start where what was marked is of another version of the machine. */
 export async function openJournal(module: IrModule, of: JournalOf, given: Given): Promise<ProgramJournal> {
   const rest = { keepsAgents: true, replayOnly: false, arguments: {} };
   try {

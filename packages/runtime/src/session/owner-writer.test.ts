@@ -102,9 +102,12 @@ async function heardAhead() {
   const speaker = { epoch: childEpoch, incarnation: 1 };
   await child.tell({ type: 'claimed', epoch: childEpoch, runner: 'r' });
   await child.tell({ type: 'agent-ready', ...speaker, capabilities: [] });
-  store.ahead.listen('s2', ({ secured }) => {
-    writer.heardAhead('s2', secured);
-    return true;
+  store.ahead.listen('s2', {
+    hear: ({ secured }) => {
+      writer.heardAhead('s2', secured);
+      return true;
+    },
+    room: () => undefined,
   });
   const data = JSON.stringify({ type: 'message', request: 'q', message: { type: 'question', question: 'Go on?' } });
   const event: SuspendEvent = {

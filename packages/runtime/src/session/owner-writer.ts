@@ -190,6 +190,12 @@ export class OwnerWriter {
     return ++this.#journalHead;
   }
 
+  /** Undefined, unless a program of this process is far behind with the journal: then resolves when it is less so. */
+  room(): Promise<void> | undefined {
+    const { store, tenure } = this.#options;
+    return store.ahead.room(tenure.session, this.#journalHead);
+  }
+
   /** Events that need no decision. */
   async show(events: readonly WorkEvent[], heard?: Heard): Promise<void> {
     await this.write(events, heard);

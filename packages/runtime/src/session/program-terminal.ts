@@ -1,5 +1,6 @@
 import type { Json } from '@concerto/base';
 import type { PlainValue, ProgramOutcome } from '../program/machine/machine.ts';
+import type { ProgramJournal } from '../program/program-journal.ts';
 import type { ProgramWorld } from '../program/program-world.ts';
 
 /**
@@ -10,6 +11,11 @@ export type ProgramTerminal = Pick<ProgramWorld, 'emit' | 'print' | 'log'> &
   Required<Pick<ProgramWorld, 'ready' | 'flush'>> & {
     /** `requestId` is its name in the session, the same after a restart. */
     readonly ask: (channel: string, payload: PlainValue, signal: AbortSignal, requestId: string) => Promise<Json>;
+    /**
+     * Of a store that is gone with this process, where nobody goes on with what it holds: the run is written down here,
+     * or nowhere, and what its agents said is forgotten once it was heard.
+     */
+    readonly instead?: { readonly journal: ProgramJournal | undefined };
     /** What it came to; not called where it was ended from outside. */
     readonly ended: (outcome: ProgramOutcome) => void;
   };

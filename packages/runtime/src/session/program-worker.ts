@@ -257,7 +257,8 @@ class ProgramWorker implements Worker {
     const now = (): number => ports.clock.now();
     const { onTurn, onReplayed } = words;
     const given = { digest: this.version, environment, now, onTurn, onReplayed };
-    const journal = await openJournal(program.module, of, given);
+    const journal =
+      terminal?.instead === undefined ? await openJournal(program.module, of, given) : terminal.instead.journal;
     const entry = entryOf(program.module, this.#start.supervises);
     const { machines = ownMachines } = ports;
     const outcome = await runProgram(program.module, world, { entry, signal, journal, limits, sliceMs, machines });
@@ -341,6 +342,7 @@ class ProgramWorker implements Worker {
       agent,
       supervisor: this.#supervisorOf(agent),
       peopleAnswer: terminal === undefined,
+      forgets: terminal?.instead !== undefined,
       written: () => this.output.read(),
       onWaits: () => this.#mayRest(),
       programAsks: () => this.#waiting?.asks === true,

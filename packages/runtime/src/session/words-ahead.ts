@@ -15,32 +15,42 @@ export type WordAhead = {
   readonly secured: () => Promise<boolean>;
 };
 
-/** Whether whoever hears it takes it now; else it hears it when it is on record, like anybody. */
-type Listener = (word: WordAhead) => boolean;
+/** Whoever reads, in this process, the journal of an agent's session. */
+type Reader = {
+  /** Whether it takes the word now; else it hears it when it is on record, like anybody. */
+  readonly hear: (word: WordAhead) => boolean;
+  /** Undefined unless it is far behind the head; else resolves when it is less so. */
+  readonly room: (head: number) => Promise<void> | undefined;
+};
 
 /**
  * A question that a handler answers at once needs no commit of its own: it goes with the answer. So the program hears it
- * before it is on record, where the store writes what both say in one commit.
+ * before it is on record, where the store writes what both say in one commit. And an agent that says more than its program
+ * takes is waited with, instead of a log that grows.
  */
 export class WordsAhead {
   readonly #joins: boolean;
-  readonly #listeners = new Map<string, Listener>();
+  readonly #readers = new Map<string, Reader>();
 
   constructor(joins: boolean) {
     this.#joins = joins;
   }
 
   /** Until the returned call. */
-  listen(session: string, listener: Listener): () => void {
-    if (this.#joins) this.#listeners.set(session, listener);
+  listen(session: string, reader: Reader): () => void {
+    this.#readers.set(session, reader);
     return () => {
-      if (this.#listeners.get(session) === listener) this.#listeners.delete(session);
+      if (this.#readers.get(session) === reader) this.#readers.delete(session);
     };
   }
 
-  /** The word is made only where somebody listens. */
+  room(session: string, head: number): Promise<void> | undefined {
+    return this.#readers.get(session)?.room(head);
+  }
+
+  /** The word is made only where somebody listens and the store joins. */
   say(session: string, word: () => WordAhead): boolean {
-    const listener = this.#listeners.get(session);
-    return listener?.(word()) === true;
+    const reader = this.#joins ? this.#readers.get(session) : undefined;
+    return reader?.hear(word()) === true;
   }
 }

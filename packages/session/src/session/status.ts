@@ -55,7 +55,7 @@ export function isToProgram({ routedTo }: Pick<Request, 'routedTo'>): boolean {
   return routedTo?.startsWith('program:') === true;
 }
 
-function isToPerson({ routedTo = 'person' }: Pick<Request, 'routedTo'>): boolean {
+export function isToPerson({ routedTo = 'person' }: Pick<Request, 'routedTo'>): boolean {
   return routedTo === 'person';
 }
 
