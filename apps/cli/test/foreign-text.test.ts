@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import * as check from '../src/language/check-command.ts';
-import * as program from '../src/language/run-command.ts';
 import * as tests from '../src/language/test-command.ts';
+import * as program from '../src/run/run-command.ts';
 import { type } from './type-command.ts';
 
 /** What a clone or a program brings: it would clear the line and write the clipboard. */

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import * as build from '../src/language/build-command.ts';
 import * as check from '../src/language/check-command.ts';
-import * as run from '../src/language/run-command.ts';
 import * as testCommand from '../src/language/test-command.ts';
+import * as run from '../src/run/run-command.ts';
 import { type } from './type-command.ts';
 
 /** Real servers are started, once or twice for a command. */

@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import * as build from '../src/language/build-command.ts';
 import * as disasm from '../src/language/disasm-command.ts';
-import * as run from '../src/language/run-command.ts';
 import * as tests from '../src/language/test-command.ts';
+import * as run from '../src/run/run-command.ts';
 import { type } from './type-command.ts';
 
 let directory = '';

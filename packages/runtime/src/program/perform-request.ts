@@ -59,10 +59,7 @@ export async function performRequest(
       return null;
     case 'session':
       if (world.session === undefined) {
-        throw new WorldFailure(
-          'unsupported',
-          'a session can be seen and steered in a store: `concerto serve`, or `concerto run --store`',
-        );
+        throw new WorldFailure('unsupported', 'a test has no sessions');
       }
       return await world.session(request);
     default:

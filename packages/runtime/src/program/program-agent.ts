@@ -33,7 +33,7 @@ export type ProgramCall = {
   readonly wants?: readonly string[] | undefined;
 };
 
-/** An agent that a program calls: a process of its own on the command line, a session in a server. */
+/** An agent that a program calls: a session, or in a test a process of its own. */
 export type ProgramAgent = {
   /** Of a process of our own. */
   readonly spec?: AgentSpec;

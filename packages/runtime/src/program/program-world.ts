@@ -10,7 +10,7 @@ import type { LeftAgent, StartProgramAgent } from './program-agent.ts';
  */
 export type Rests = { readonly until?: number; readonly on?: readonly string[] };
 
-/** What a program's effects are performed with. The command line and a session of the server each bring their own. */
+/** What a program's effects are performed with. A session and a test each bring their own. */
 export type ProgramWorld = {
   /** The system's unless given. */
   readonly clock?: Clock;
@@ -45,7 +45,7 @@ export type ProgramWorld = {
   readonly agentsLeft?: () => Promise<readonly LeftAgent[]>;
   /** Of the session of an agent, or of the one that is supervised; without it there is none. */
   readonly session?: (request: Extract<ProgramRequest, { kind: 'session' }>) => Promise<Json>;
-  /** How its agents are started; without it each is a process of our own. */
+  /** How its agents are started; without it, in a test, each is a process of our own. */
   readonly startAgent?: StartProgramAgent;
 };
 

@@ -9,7 +9,6 @@ import type { CachedAnswer, Input, Recovery } from './open-work.ts';
 import { performRequest } from './perform-request.ts';
 import type { StartProgramAgent } from './program-agent.ts';
 import { ProgramAgents } from './program-agents.ts';
-import type { ProgramJournal } from './program-journal.ts';
 import { ProgramModels } from './program-models.ts';
 import { type ProgramWorld, type Rests, WorldFailure } from './program-world.ts';
 
@@ -31,10 +30,10 @@ export class RequestDesk {
   #woken: (() => void) | undefined;
   #awake = false;
 
-  constructor(module: IrModule, world: ProgramWorld, journal: ProgramJournal | undefined) {
+  constructor(module: IrModule, world: ProgramWorld) {
     this.#world = world;
     this.#models = new ProgramModels(module, world);
-    const start = world.startAgent ?? processStarter(world, journal);
+    const start = world.startAgent ?? processStarter(world);
     this.#agents = new ProgramAgents(module, world.clock ?? systemClock, start, {
       onExpired: (session, failure) => {
         this.#expired.push({ kind: 'expired', session, error: asWorldError(failure) });
@@ -229,8 +228,8 @@ export async function endOrphans(orphans: readonly ProcessIdentity[], world: Pro
   if (count > 0) world.log('warn', `ended ${count} agent process${count === 1 ? '' : 'es'} that the old run had left`);
 }
 
-/** Agents as processes of our own. Most programs start none; loading what drives one takes longer than they run. */
-function processStarter(world: ProgramWorld, journal: ProgramJournal | undefined): StartProgramAgent {
+/** Agents as processes of our own, for tests. Most start none; loading what drives one takes longer than they run. */
+function processStarter(world: ProgramWorld): StartProgramAgent {
   const noticed = new Set<string>();
   /** Once, however many processes it concerns. */
   const onNotice = (message: string): void => {
@@ -240,9 +239,6 @@ function processStarter(world: ProgramWorld, journal: ProgramJournal | undefined
   return async (agent, { name: _name, ...options }) => {
     const spec = await agentSpec(agent, world);
     const { startAgent } = await import('@concerto/agents');
-    const onProcess = (identity: ProcessIdentity): void => journal?.noteProcess(identity);
-    const connection = await startAgent(spec, { ...options, onProcess, onNotice });
-    void connection.exited.then(() => journal?.noteEnd(connection.identity));
-    return connection;
+    return await startAgent(spec, { ...options, onNotice });
   };
 }

@@ -43,7 +43,7 @@ export async function runProgram(module: IrModule, world: ProgramWorld, options:
   const { signal, journal, machines = ownMachines, ...rest } = options;
   const start = { ...rest, module };
   const begun = await beginRun(machines, start, journal);
-  const desk = new RequestDesk(module, world, begun.journal);
+  const desk = new RequestDesk(module, world);
   const run = new ProgramRun({ ...begun, machines, start, world, desk, signal });
   const onAbort = (): void => desk.wake();
   signal?.addEventListener('abort', onAbort, { once: true });

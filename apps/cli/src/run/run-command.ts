@@ -1,6 +1,6 @@
 import { defineCommand, type ParsedArguments, parseArguments, UsageError } from '../arguments.ts';
+import { type CompiledTarget, compileTarget, compileWithServers } from '../language/compile-target.ts';
 import { tell } from '../terminal/print.ts';
-import { type CompiledTarget, compileTarget, compileWithServers } from './compile-target.ts';
 
 export const spec = defineCommand({
   name: 'run',
@@ -55,7 +55,7 @@ export async function run(argv: string[]): Promise<number> {
   const { values, positionals } = parseArguments(spec, argv);
   checkFlags(values);
   const compile = (): Promise<CompiledTarget | undefined> => compileRunnable(positionals[0], values.mcp);
-  const { runInStore } = await import('../stored-run/run-in-store.ts');
+  const { runInStore } = await import('./run-in-store.ts');
   return await runInStore({ ...values, store: values.store ?? 'memory:', compile });
 }
 

@@ -1,7 +1,7 @@
 import type { EventLog } from '@concerto/log';
 import { readStored, SessionRecord } from '@concerto/protocol';
-import type { NextAnswer } from '../language/input-answers.ts';
 import { isBudget } from './budget-desk.ts';
+import type { NextAnswer } from './input-answers.ts';
 
 const pageEntries = 1_000;
 

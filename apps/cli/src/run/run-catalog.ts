@@ -12,8 +12,8 @@ import type { CompiledTarget } from '../language/compile-target.ts';
 import { findManifest, type LoadedManifest } from '../language/project.ts';
 import { entriesOf, limitsOf } from '../serve/load-catalog.ts';
 
-/** As a run without a store has them; what a server gives to each of many programs is less. */
-const runLimits = { steps: 5_000_000_000, memory: 1024 ** 3 };
+/** What a server gives to each of many programs is less. */
+const runLimits = { steps: 5_000_000_000, memory: 1024 ** 3, children: 100_000 };
 const poolMaxDefault = 20;
 const nameMax = 100;
 

@@ -1,7 +1,7 @@
 import type { Json } from '@concerto/base';
 import type { OpenRequest, SuspendEvent } from '@concerto/protocol';
-import type { NextAnswer } from '../language/input-answers.ts';
 import { tell } from '../terminal/print.ts';
+import type { NextAnswer } from './input-answers.ts';
 
 type Asked = { readonly requestId: string; readonly over: AbortController };
 
