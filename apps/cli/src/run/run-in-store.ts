@@ -14,7 +14,7 @@ import { inputAnswers, type NextAnswer } from './input-answers.ts';
 import { runCatalog } from './run-catalog.ts';
 import { type JournalFlags, openJournal, skipUsed } from './run-journal.ts';
 import { type RunOutput, runOutput, type ShowFlags } from './run-output.ts';
-import { inMemory, isShared, openRunHouse, openRunStore, type RunStore, shownStore } from './run-store.ts';
+import { inMemory, isShared, onDecided, openRunHouse, openRunStore, type RunStore, shownStore } from './run-store.ts';
 import { untilOver } from './until-over.ts';
 
 type StoredRun = ShowFlags &
@@ -116,7 +116,12 @@ async function runBeside(
     const budget = new BudgetDesk(person, (requestId, response) =>
       answerBudget(sessions, { session, requestId, response }),
     );
-    const over = await untilOver({ log: place.log, sessions, session, budget });
+    const over = await untilOver({
+      onDecided: (listener) => onDecided(place, session, listener),
+      sessions,
+      session,
+      budget,
+    });
     if (signal.aborted) return EXIT_INTERRUPTED;
     output.flush();
     return outcome === undefined ? tellOver(over) : reportResult(outcome, found.findFile);

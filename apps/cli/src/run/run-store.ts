@@ -62,6 +62,11 @@ export async function openRunStore(url: string, opening: StoreOpening, report: R
   return { url, log, store: new SessionStore(log), name };
 }
 
+/** Calls when something may have been decided of a session; by others too, where they share the store. Until the returned call. */
+export function onDecided({ url, log, store }: RunStore, session: string, listener: () => void): () => void {
+  return isShared(url) ? log.onGrowth(listener, session) : store.onDecided(session, listener);
+}
+
 export type HeldBy = { readonly by: string; readonly expiresInMs: number };
 
 /** Takes the session, for our runner to claim; tells who has it where somebody does. */

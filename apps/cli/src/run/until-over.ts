@@ -1,19 +1,19 @@
-import type { EventLog } from '@concerto/log';
 import { finalStatuses, type Session } from '@concerto/protocol';
 import type { Sessions } from '@concerto/runtime';
 import type { BudgetDesk } from './budget-desk.ts';
 
 export type Watched = {
-  readonly log: EventLog;
   readonly sessions: Sessions;
   readonly session: string;
+  /** Calls when something may have been decided of it, until the returned call. */
+  readonly onDecided: (listener: () => void) => () => void;
   readonly budget: BudgetDesk;
 };
 
 /** The session as it stands when it is over. */
-export async function untilOver({ log, sessions, session, budget }: Watched): Promise<Session> {
+export async function untilOver({ onDecided, sessions, session, budget }: Watched): Promise<Session> {
   let wake = (): void => {};
-  const stop = log.onGrowth(() => wake(), session);
+  const stop = onDecided(() => wake());
   try {
     for (;;) {
       const grown = new Promise<void>((resolve) => {

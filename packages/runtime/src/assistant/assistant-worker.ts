@@ -258,7 +258,8 @@ export class AssistantWorker implements Worker {
 
   /** A budget that is used up holds it before the next step, also when the word to pause has not come yet. */
   async #boundary(signal: AbortSignal): Promise<void> {
-    if (this.#budget !== undefined) await orAborted(this.#budget.settle(), signal);
+    const settled = this.#budget?.settle();
+    if (settled !== undefined) await orAborted(settled, signal);
     if (this.#paused.isClosed) this.#confirmPause();
     this.#standing += 1;
     await this.#paused.pass(signal).finally(() => {

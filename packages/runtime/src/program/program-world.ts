@@ -37,8 +37,8 @@ export type ProgramWorld = {
   readonly watch?: (request: ProgramRequest, answer?: Answer) => void;
   /** Where it stands while it waits. */
   readonly stands?: (places: readonly TraceEntry[]) => void;
-  /** Resolves when the program may go on; without it, always. */
-  readonly held?: () => Promise<void>;
+  /** Resolves when the program may go on; undefined: now. */
+  readonly held?: () => Promise<void> | undefined;
   /** The program waits now, for what this tells, which may change; undefined: no more. */
   readonly waits?: (waiting: Waiting | undefined) => void;
   /** The agents that an earlier process of the run has left, and that go on. */

@@ -105,20 +105,23 @@ class ProgramRun {
     const { world, desk, done } = this.#parts;
     let taken = done;
     let given: readonly Input[] = [];
+    // Each message of an agent is a turn of it: nothing is waited for that is there.
     for (;;) {
-      await world.held?.();
+      const held = world.held?.();
+      if (held !== undefined) await held;
       const turns = taken === undefined ? await this.#turns(given) : [taken];
       taken = undefined;
       given = [];
       for (const [index, turn] of turns.entries()) {
         if (index > 0) await world.held?.();
         const journal = this.#journal;
-        await this.#take(turn, journal);
+        const isTaken = this.#take(turn, journal);
+        if (isTaken !== undefined) await isTaken;
         if (turn.status === 'done' || turn.status === 'failed') {
           await journal?.finish(turn);
           return turn;
         }
-        if (index === turns.length - 1) given = await this.#next(turn.status, journal);
+        if (index === turns.length - 1) given = this.#here(turn.status) ?? (await this.#next(turn.status, journal));
         else if (this.#isAborted) break;
         else await journal?.got(turn.status, desk.inputAhead(turn.effects));
       }
@@ -186,7 +189,15 @@ class ProgramRun {
     return undefined;
   }
 
-  async #take({ effects }: Turn, journal: ProgramJournal | undefined): Promise<void> {
+  #take(turn: Turn, journal: ProgramJournal | undefined): Promise<void> | undefined {
+    const { desk } = this.#parts;
+    if (journal !== undefined || turn.effects.length > 1) return this.#takeAll(turn, journal);
+    for (const effect of turn.effects) desk.take(effect);
+    desk.startHeld();
+    return undefined;
+  }
+
+  async #takeAll({ effects }: Turn, journal: ProgramJournal | undefined): Promise<void> {
     const { desk, world } = this.#parts;
     const fresh = journal === undefined ? effects : journal.took(effects);
     for (let from = 0; from < fresh.length; from += EFFECTS_AT_ONCE) {
@@ -195,6 +206,12 @@ class ProgramRun {
       if (world.ready !== undefined && effects.length > 1) await world.ready();
     }
     desk.startHeld();
+  }
+
+  /** What has come for it already, where nothing has to be written down first. */
+  #here(status: 'waiting' | 'running'): readonly Input[] | undefined {
+    const { desk, journal } = this.#parts;
+    return journal === undefined && status === 'waiting' && desk.hasInput ? desk.inputs() : undefined;
   }
 
   /** What the program is given next. */

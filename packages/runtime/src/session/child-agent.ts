@@ -223,7 +223,7 @@ export class ChildAgent implements ProgramAgent {
     const data = { request: requestId, session: id, response };
     const callId = this.#call?.name ?? id;
     await written();
-    const cause = children.idOf('a', requestId);
+    const cause = `a_${requestId}`;
     // Refused where somebody was quicker: the first answer counts.
     await children.showAndAsk([{ type: 'subagentAddJson', callId, title: 'answer', data }], {
       id,
@@ -292,7 +292,8 @@ export class ChildAgent implements ProgramAgent {
         // It may have been heard ahead meanwhile.
         if (position <= this.#position) continue;
         this.#position = position;
-        await this.#hear(readJournalEntry(data), position);
+        const heard = this.#hear(readJournalEntry(data), position);
+        if (heard !== undefined) await heard;
       }
       await this.#pace.read(this.#position);
       if (entries.length < pageEntries && !this.#rewinds) return;
@@ -310,13 +311,13 @@ export class ChildAgent implements ProgramAgent {
     return true;
   }
 
-  async #hear(entry: HeardEntry, place: number): Promise<void> {
+  /** A promise only where there is something to be done: words come in masses. */
+  #hear(entry: HeardEntry, place: number): Promise<void> | undefined {
     const call = this.#call;
     const isOurs = entry.by !== undefined && entry.by === call?.message;
     // Somebody else's turn in the same session is none of the program's business.
-    if (!isOurs && entry.by !== undefined && !this.#earlier.has(entry.by)) return;
-    if (isOurs && place <= call.place) return;
-    if (!isOurs && place <= this.#stalePlace) return;
+    if (!isOurs && entry.by !== undefined && !this.#earlier.has(entry.by)) return undefined;
+    if (place <= (isOurs ? call.place : this.#stalePlace)) return undefined;
     if (isOurs) call.place = place;
     else this.#stalePlace = place;
     switch (entry.type) {
@@ -324,21 +325,19 @@ export class ChildAgent implements ProgramAgent {
         const { message: raw } = entry;
         if (isOurs) this.#questions.add(entry);
         this.output.push({ kind: 'message', raw, place, isStale: !isOurs || call?.isOver === true });
-        if (isOurs && (raw.type === 'result' || raw.type === 'error')) await this.#closeCall(raw);
-        return;
+        return isOurs && (raw.type === 'result' || raw.type === 'error') ? this.#closeCall(raw) : undefined;
       }
       case 'stderr':
         this.output.push({ kind: 'stderr', text: entry.text });
-        return;
+        return undefined;
       case 'violation':
         this.output.push({ kind: 'violation', error: { message: entry.message }, fatal: true });
-        return;
+        return undefined;
       case 'exit': {
         // Between two calls, parked for example, it costs nothing: its session has another process for the next.
-        if (!isOurs || call.isOver) return;
+        if (!isOurs || call.isOver) return undefined;
         const { code, signal, stderr } = entry;
-        await this.#gone({ kind: 'exit', exit: { code, signal, stderr } });
-        return;
+        return this.#gone({ kind: 'exit', exit: { code, signal, stderr } });
       }
     }
   }

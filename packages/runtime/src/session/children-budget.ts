@@ -44,10 +44,14 @@ export class ChildrenBudget {
     this.#takeBack?.();
   }
 
-  /** Before each effect: whatever was used so far is counted, and one that is over begins nothing. */
-  async settle(): Promise<void> {
+  /** Before each effect: whatever was used so far is counted, and one that is over begins nothing. Undefined without a budget. */
+  settle(): Promise<void> | undefined {
+    const { store, session } = this.#options;
+    return store.known(session)?.budget === undefined ? undefined : this.#settle();
+  }
+
+  async #settle(): Promise<void> {
     const { store, session, written, hold } = this.#options;
-    if (store.known(session)?.budget === undefined) return;
     await written();
     await this.#count();
     const own = store.known(session);

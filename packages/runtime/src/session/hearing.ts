@@ -129,7 +129,9 @@ export class Hearing {
         continue;
       }
       this.#untold?.read(shown);
-      observed.push(...(await keepLargeFiles(shown, this.#parts.files)));
+      const kept = keepLargeFiles(shown, this.#parts.files);
+      // Most has no file: a promise for each word would cost as much as what is done with it.
+      observed.push(...(kept instanceof Promise ? await kept : kept));
       // Of one that we have ended only what it showed counts.
       const isMoot = incarnation.isDismissed && told?.type === 'turn-ended' && told.outcome === 'error';
       if (told === undefined || isMoot) continue;

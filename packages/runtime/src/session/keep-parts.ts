@@ -30,9 +30,12 @@ export async function keepLargeParts(
 }
 
 /** What a worker shows, as it goes into the log; at once where nothing in it is large. */
-export async function keepLargeFiles(events: readonly WorkEvent[], place: KeepingPlace): Promise<readonly WorkEvent[]> {
+export function keepLargeFiles(
+  events: readonly WorkEvent[],
+  place: KeepingPlace,
+): readonly WorkEvent[] | Promise<readonly WorkEvent[]> {
   if (!events.some((event) => hasLargePart(contentOf(event)?.parts ?? []))) return events;
-  return await Promise.all(
+  return Promise.all(
     events.map(async (event) => {
       const content = contentOf(event);
       if (content === undefined || !hasLargePart(content.parts)) return event;

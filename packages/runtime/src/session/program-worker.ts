@@ -288,9 +288,9 @@ class ProgramWorker implements Worker {
         return this.#asks.ask(children, { id, channel, payload }, signal);
       },
       watch: (request, answer) => this.#models.watch(request, answer),
-      held: async () => {
-        await this.#budget?.settle();
-        await this.#held?.until;
+      held: () => {
+        const settled = this.#budget?.settle();
+        return settled === undefined ? this.#held?.until : settled.then(() => this.#held?.until);
       },
       clock: this.#start.ports.clock,
       waits: (waiting) => this.#waits(waiting),
