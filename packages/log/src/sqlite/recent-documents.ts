@@ -1,5 +1,5 @@
 import type { DocumentWrite } from '../event-log.ts';
-import { type Amount, tally } from './unsettled.ts';
+import { type Amount, tally, withPlaces } from './unsettled.ts';
 
 /** The last write of each document that is not in its place. */
 export type RecentDocuments = {
@@ -38,10 +38,18 @@ export function recentDocuments(): RecentDocuments {
       set(writes, collection, key, write);
       amounts.count(1, value?.length ?? 0);
     },
-    added: () => ({ ...amounts.added(), places: sizeOf(befores) }),
-    waiting: () => ({ ...amounts.waiting(), places: sizeOf(writes) }),
-    touched: () =>
-      [...befores].flatMap(([collection, keys]) => [...keys.keys()].flatMap((key) => find(collection, key) ?? [])),
+    added: () => withPlaces(amounts.added(), sizeOf(befores)),
+    waiting: () => withPlaces(amounts.waiting(), sizeOf(writes)),
+    touched() {
+      const touched: DocumentWrite[] = [];
+      for (const [collection, keys] of befores) {
+        for (const key of keys.keys()) {
+          const write = find(collection, key);
+          if (write !== undefined) touched.push(write);
+        }
+      }
+      return touched;
+    },
     keep() {
       befores.clear();
       amounts.keep();

@@ -8,7 +8,7 @@ import type { RecentStream } from './recent-text.ts';
 import { integerAt, textAt } from './sqlite-row.ts';
 import { POSITIONS_PER_STREAM } from './sqlite-schema.ts';
 import { type StreamState, type StreamStates, streamStates } from './stream-states.ts';
-import { type Tally, tally, type Unsettled } from './unsettled.ts';
+import { type Tally, tally, type Unsettled, withPlaces } from './unsettled.ts';
 
 export type SqliteStreams = Unsettled<RecentStream> & {
   find(session: string, stream: StreamName): StreamState | undefined;
@@ -97,8 +97,8 @@ function streamChanges(
 
 function unsettledStreams(states: StreamStates, tables: StreamTables, amounts: Tally): Unsettled<RecentStream> {
   return {
-    added: () => ({ ...amounts.added(), places: states.touched().size }),
-    waiting: () => ({ ...amounts.waiting(), places: states.unsettled().size }),
+    added: () => withPlaces(amounts.added(), states.touched().size),
+    waiting: () => withPlaces(amounts.waiting(), states.unsettled().size),
     recent: () =>
       [...states.touched()].map(([state, before]) => ({
         session: state.session,

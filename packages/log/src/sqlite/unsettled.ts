@@ -11,6 +11,10 @@ export function sum(a: Amount, b: Amount): Amount {
   return { rows: a.rows + b.rows, length: a.length + b.length, places: a.places + b.places };
 }
 
+export function withPlaces({ rows, length }: Pick<Amount, 'rows' | 'length'>, places: number): Amount {
+  return { rows, length, places };
+}
+
 /** Something of which the last part is in memory and in `recent`, until it is put in its place. */
 export type Unsettled<T> = {
   /** What the group that is being made has added so far. */
