@@ -72,9 +72,15 @@ export const AgentCommand = z.discriminatedUnion('type', [
 ]);
 export type AgentCommand = z.infer<typeof AgentCommand>;
 
-/** The line an agent reads, without its LF. An answer is waited for, so only what types cannot say of it is looked at. */
+/** The line an agent reads, without its LF. A prompt and an answer are waited for, so only what types cannot say of them is looked at. */
 export function encodeAgentCommand(command: AgentCommand): string {
-  if (command.type !== 'response') return JSON.stringify(AgentCommand.parse(command));
-  assert((command.value === undefined) !== (command.error === undefined), exactlyOne);
-  return JSON.stringify(command);
+  switch (command.type) {
+    case 'prompt':
+      return JSON.stringify(command);
+    case 'response':
+      assert((command.value === undefined) !== (command.error === undefined), exactlyOne);
+      return JSON.stringify(command);
+    default:
+      return JSON.stringify(AgentCommand.parse(command));
+  }
 }

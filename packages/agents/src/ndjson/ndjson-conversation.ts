@@ -78,16 +78,17 @@ class NdjsonConversation implements Conversation {
     }
   }
 
-  async prompt({ text, parts, ...rest }: AgentPrompt): Promise<void> {
-    const isBareLine = parts === undefined && this.#takesBareLine(text, rest.context);
+  async prompt({ text, parts, context, session, id }: AgentPrompt): Promise<void> {
+    const isBareLine = parts === undefined && this.#takesBareLine(text, context);
     this.#plain.prompted();
     if (isBareLine) {
-      const context = rest.context === undefined ? '' : `\\nContext: ${JSON.stringify(rest.context)}`;
-      await this.#link.write(`${text}${context}`);
+      const shown = context === undefined ? '' : `\\nContext: ${JSON.stringify(context)}`;
+      await this.#link.write(`${text}${shown}`);
       return;
     }
-    const all = parts === undefined ? {} : { parts: [...parts] };
-    await this.#send({ type: 'prompt', text, prompt: text, ...all, ...rest });
+    // Each by its name: nothing else that a caller has reaches the agent. What is undefined is no key of the line.
+    const rest = { parts: parts === undefined ? undefined : [...parts], context, session, id };
+    await this.#send({ type: 'prompt', text, prompt: text, ...rest });
   }
 
   reply({ inReplyTo, inReplyToId, ...outcome }: AgentReply): Promise<void> {
