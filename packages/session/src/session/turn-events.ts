@@ -21,28 +21,31 @@ export function turnCallId(turn: number): string {
 export function turnOpening({ before, after }: Change, records: readonly SessionRecord[]): readonly PublicEvent[] {
   const name = after.agent;
   const flying = flyingPrompt(before);
-  return records.flatMap((record): PublicEvent[] => {
+  const events: PublicEvent[] = [];
+  for (const record of records) {
     if (record.type === 'turn-started' && record.messageId === undefined) {
       const callId = turnCallId(record.turn);
-      return [
+      events.push(
         { type: 'start', objective: { role: 'user', parts: [] } },
         { type: 'functionCall', callId, name, args: {}, isTurn: true },
-      ];
+      );
+      continue;
     }
-    if (flying === undefined || !isTaken(flying.id, { before, after }, record)) return [];
+    if (flying === undefined || !isTaken(flying.id, { before, after }, record)) continue;
     const { objective, content: prompt, dispatch } = flying;
     const { turn } = before ?? after;
     const isOver = !turn.active || dispatch.turn !== turn.number;
     // A turn of the agent's own has begun since: what was interrupted before it is not shown within it.
-    if (isOver && turn.active) return [];
+    if (isOver && turn.active) continue;
     const callId = turnCallId(dispatch.turn);
-    return [
+    events.push(
       { type: 'start', objective: objective ?? textContent(prompt, 'user') },
       { type: 'functionCall', callId, name, args: { prompt }, isTurn: true },
-      // Only an interrupt ends a turn before it is known that its prompt has arrived.
-      ...(isOver ? ownClosing(callId, name, 'interrupted') : []),
-    ];
-  });
+    );
+    // Only an interrupt ends a turn before it is known that its prompt has arrived.
+    if (isOver) events.push(...ownClosing(callId, name, 'interrupted'));
+  }
+  return events;
 }
 
 /** A prompt that nobody confirmed in time is shown too, if its turn goes on: what follows is about it. */
