@@ -25,6 +25,20 @@ createInterface({ input: process.stdin }).on('line', (line) => {
 });
 `;
 
+/** Asks whether it may read, then whether it may run something, and says what it was told. */
+const twoApprovals = `
+import { createInterface } from 'node:readline';
+const said = [];
+const approval = (tool) => console.log(JSON.stringify({ type: 'approval', id: tool, description: tool, tool }));
+createInterface({ input: process.stdin }).on('line', (line) => {
+  if (!line.startsWith('{')) return approval('Read');
+  const { in_reply_to_id: id, value, reason, error } = JSON.parse(line);
+  said.push([id, value, reason ?? error]);
+  if (said.length === 1) return approval('Bash');
+  console.log(JSON.stringify({ type: 'result', text: JSON.stringify(said) }));
+});
+`;
+
 /** Its own name is in no manifest: what a server knows of it is what it finds in the store. */
 const program = `
 agent Worker { connector: worker }
@@ -176,20 +190,7 @@ test('without a store its agents are sessions too: rules have their say, and it 
     join(folder, 'Concerto.toml'),
     `${manifest}[[agents.worker.rules]]\ntool = "Read"\ndecide = "allow"\n[[agents.worker.rules]]\ntool = "Bash"\ndecide = "deny"\nreason = "not from here"\n`,
   );
-  await writeFile(
-    join(folder, 'agent.mjs'),
-    `import { createInterface } from 'node:readline';
-let said = [];
-const approval = (tool) => console.log(JSON.stringify({ type: 'approval', id: tool, description: tool, tool }));
-createInterface({ input: process.stdin }).on('line', (line) => {
-  if (!line.startsWith('{')) return approval('Read');
-  const { in_reply_to_id: id, value, reason } = JSON.parse(line);
-  said.push([id, value, reason]);
-  if (said.length === 1) return approval('Bash');
-  console.log(JSON.stringify({ type: 'result', text: JSON.stringify(said) }));
-});
-`,
-  );
+  await writeFile(join(folder, 'agent.mjs'), twoApprovals);
   await writeFile(
     join(folder, 'main.conc'),
     `agent Worker { connector: worker }
@@ -202,6 +203,32 @@ fn main() {
   const said = '[emit:said] Ok([["Read","yes",null],["Bash","no","not from here"]])\n';
   const used = '[emit:used] {"input_tokens": 1, "output_tokens": 0}\n';
   expect(await run().ended).toEqual({ code: 0, out: said + used, err: '' });
+});
+
+test('what a call without handlers is asked waits for a supervisor, and is unhandled where that passes', {
+  timeout: aMachineUnderLoadMs,
+}, async () => {
+  await writeFile(
+    join(folder, 'Concerto.toml'),
+    `${manifest}supervisor = "guard"\n[programs.guard]\nentry = "guard.conc"\n`,
+  );
+  await writeFile(
+    join(folder, 'guard.conc'),
+    `@supervisor
+fn guard(session: Session) {
+    listen session {
+        "approval" => |a: Approval| { if a.tool == "Read" { "yes" } else { nil } },
+    };
+}
+`,
+  );
+  await writeFile(join(folder, 'agent.mjs'), twoApprovals);
+  await writeFile(
+    join(folder, 'main.conc'),
+    'agent Worker { connector: worker }\nfn main() { emit("said", Worker.execute("x")); }\n',
+  );
+  const said = '[emit:said] Ok([["Read","yes",null],["Bash",null,"unhandled"]])\n';
+  expect(await run().ended).toEqual({ code: 0, out: said, err: '' });
 });
 
 test('an agent that says more than its program takes waits, instead of our memory growing', {
