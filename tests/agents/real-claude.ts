@@ -156,14 +156,7 @@ export function descendants(pid: number): number[] {
   return found.slice(1);
 }
 
-export function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
-  } catch {
-    return false;
-  }
-}
+export { isAlive } from '../support/is-alive.ts';
 
 /** As it was started; empty when it is gone. */
 export function commandLine(pid: number): string {

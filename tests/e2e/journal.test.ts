@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startScriptedModelServer } from '@concerto/models/testing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { isAlive } from '../support/is-alive.ts';
 import { type ConcertoRun, runConcerto } from '../support/run-concerto.ts';
 
 let folder = '';
@@ -186,10 +187,13 @@ test('an agent that outlives the run is ended before another takes its place', {
   });
   expect((await run.ended).code).toBeNull();
   watcher.close();
-  const pid = Number(readFileSync(join(folder, 'pids'), 'utf8').trim());
-  expect(process.kill(pid, 0)).toBe(true);
+  // The file is there a moment before what is written into it.
+  const written = (): string => readFileSync(join(folder, 'pids'), 'utf8').trim();
+  await expect.poll(written).not.toBe('');
+  const pid = Number(written());
+  expect(isAlive(pid)).toBe(true);
   const again = await runConcerto(command).ended;
   expect(again).toMatchObject({ code: 0, out: '[emit:long] exited\n[emit:short] Ok(done)\n' });
   expect(again.err).toContain('ended 1 agent process that the old run had left');
-  expect(() => process.kill(pid, 0)).toThrow('ESRCH');
+  expect(isAlive(pid)).toBe(false);
 });

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,6 +6,7 @@ import { backupStore, openEventLog, streamNames } from '@concerto/log';
 import { startRedisServer } from '@concerto/log/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Api, apiOf } from '../support/api.ts';
+import { isAlive } from '../support/is-alive.ts';
 import { type ConcertoRun, runConcerto } from '../support/run-concerto.ts';
 import { type StartedServer, startServer } from '../support/start-server.ts';
 
@@ -473,16 +474,6 @@ test('a budget that is used up stops it where nobody is there to give more', {
   expect(ended).toMatchObject({ code: 1, err: expect.stringContaining('The budget is used up: 1 of 1 turns.') });
   expect(ended.err).toContain('error: session dear is over: cancelled\n');
 });
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    // One that has ended and that nobody has asked about yet.
-    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
-  } catch {
-    return false;
-  }
-}
 
 describe('told what is wrong', () => {
   test.each([

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { root } from '../support/built-concerto.ts';
 import { inTerminal, type TerminalSteps } from '../support/in-terminal.ts';
+import { isAlive } from '../support/is-alive.ts';
 import { runConcerto } from '../support/run-concerto.ts';
 
 const withinMs = 90_000;
@@ -142,13 +143,3 @@ setInterval(() => {}, 1000);
     expect(pids.filter(isAlive)).toEqual([]);
   });
 });
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    // One that has ended and that nobody has asked about yet.
-    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
-  } catch {
-    return false;
-  }
-}
