@@ -29,7 +29,7 @@ export function publicEvents(told: Told): readonly PublicEvent[] {
   const events: PublicEvent[] = [];
   events.push(...turnOpening(told, records), ...observed);
   for (const record of records) events.push(...settledRequest(told, record));
-  events.push(...settingsEvents(told, records), ...turnClosing(told, records, { openCalls, reason }));
+  events.push(...settingsEvents(told, records), ...turnClosing(told, records, { observed, openCalls, reason }));
   for (const record of records) events.push(...usageEvent(after, record));
   for (const record of records) events.push(...budgetEvent(after, record));
   for (const id of changedMessages(records)) {
