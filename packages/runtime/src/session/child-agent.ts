@@ -11,8 +11,8 @@ import {
 } from '@concerto/session';
 import type { ProgramAgent, ProgramAgentOutput, ProgramCall } from '../program/program-agent.ts';
 import { WorldFailure } from '../program/program-world.ts';
-import type { ChildAgentOptions } from './child-agent-options.ts';
-import { childFailure } from './child-failure.ts';
+import type { ChildAgentOptions, ChildCall } from './child-agent-options.ts';
+import { childFailure, stoppedCall } from './child-failure.ts';
 import { ChildQuestions, type Question } from './child-questions.ts';
 import { callEvents, callResult } from './child-sessions.ts';
 import { startChild } from './child-start.ts';
@@ -25,9 +25,6 @@ import type { WordAhead } from './words-ahead.ts';
 const pageEntries = 512;
 /** Words that the program has not taken: then the child's journal is read no further, nor written where that can wait. */
 const unreadMax = 10_000;
-
-/** `place`: of the last word of it that was passed on. */
-type Call = ProgramCall & { readonly message: string; isOver: boolean; place: number };
 
 /**
  * A program's agent that is a session: it is prompted through the session's queue, answered through its requests, and heard
@@ -42,7 +39,7 @@ export class ChildAgent implements ProgramAgent {
   #state: SessionState | undefined;
   #position = 0;
   readonly #pace: ReadingPace;
-  #call: Call | undefined;
+  #call: ChildCall | undefined;
   readonly #earlier = new Set<string>();
   readonly #questions = new ChildQuestions();
   #isGone = false;
@@ -323,8 +320,11 @@ export class ChildAgent implements ProgramAgent {
       case 'message': {
         const { message: raw } = entry;
         if (isOurs) this.#questions.add(entry);
+        const isLast = isOurs && !call.isOver && (raw.type === 'result' || raw.type === 'error');
+        const stopped = isLast ? await stoppedCall(this.#options, call.message) : undefined;
+        if (stopped !== undefined) return await this.#gone({ kind: 'gone', failure: stopped });
         this.output.push({ kind: 'message', raw, place, isStale: !isOurs || call?.isOver === true });
-        if (isOurs && (raw.type === 'result' || raw.type === 'error')) await this.#closeCall(raw);
+        if (isLast) await this.#closeCall(raw);
         return;
       }
       case 'stderr':

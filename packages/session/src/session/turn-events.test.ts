@@ -86,16 +86,19 @@ describe('what is shown of a turn', () => {
     },
   );
 
-  test.each(['cancel', 'interrupt'] as const)('2.15 an error of the agent that was asked to %s is no failure', (verb) => {
-    const story = new Story().running().control(verb, 'c').error('aborted');
-    const outcome = verb === 'cancel' ? 'cancelled' : 'interrupted';
-    expect(shown(story).slice(2)).toMatchObject([
-      { type: 'functionResult', callId: 'turn-1', outcome: 'cancelled' },
-      { type: 'turnComplete', outcome },
-    ]);
-    expect(story.state.error).toBeUndefined();
-    expect(story.ack('c').status).toBe(outcome);
-  });
+  test.each(['cancel', 'interrupt'] as const)(
+    '2.15 an error of the agent that was asked to %s is no failure',
+    (verb) => {
+      const story = new Story().running().control(verb, 'c').error('aborted');
+      const outcome = verb === 'cancel' ? 'cancelled' : 'interrupted';
+      expect(shown(story).slice(2)).toMatchObject([
+        { type: 'functionResult', callId: 'turn-1', outcome: 'cancelled' },
+        { type: 'turnComplete', outcome },
+      ]);
+      expect(story.state.error).toBeUndefined();
+      expect(story.ack('c').status).toBe(outcome);
+    },
+  );
 
   test('2.15 a once session is interrupted like any other, and takes the next message', () => {
     const story = new Story().running({ once: true }).question('q1').control('interrupt', 'c').result().ack('c');
