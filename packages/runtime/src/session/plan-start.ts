@@ -13,6 +13,7 @@ import { checkToolConfig, mergeToolConfigs, missingSecrets, type ToolFault } fro
 import type { Catalog, CatalogEntry } from '../catalog.ts';
 import type { Environment } from '../ports.ts';
 import { refusal, type ServiceRefusal } from './service-refusal.ts';
+import { unknownModel } from './unknown-model.ts';
 
 export type StartPlan = {
   readonly kind: SessionKind;
@@ -58,6 +59,8 @@ export function planStart(
   const budget = Object.keys(limits).length === 0 ? undefined : limits;
   const supervisor = supervisorOf(request, { ...known, entry });
   if (!supervisor.ok) return supervisor;
+  const lost = unknownModel(request.rules ?? [], known.catalog);
+  if (lost !== undefined) return err(lost);
   const title = request.title ?? known.template?.title ?? titleOf(prompt, name);
   return ok({ kind, name, title, prompt, tools: tools.value, budget, supervisor: supervisor.value, entry });
 }

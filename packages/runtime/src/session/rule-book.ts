@@ -6,6 +6,7 @@ import type { Catalog, CatalogEntry } from '../catalog.ts';
 import type { MintId } from '../ports.ts';
 import { refusal, type ServiceRefusal } from './service-refusal.ts';
 import { inForce, type KeptRule, newerWarning, readStoredRules } from './stored-rules.ts';
+import { unknownModel } from './unknown-model.ts';
 
 /** Not a session's id: no client can propose one with this character. */
 const rulesStream = '@rules';
@@ -64,8 +65,8 @@ export class RuleBook {
   async put({ rules, version }: PutRules, actor: string): Promise<Result<RuleList, ServiceRefusal>> {
     const ids = rules.flatMap(({ id }) => id ?? []);
     if (new Set(ids).size !== ids.length) return err(refusal('invalid_rules', 'two rules have the same `id`'));
-    const lost = this.#unknownModel(rules);
-    if (lost !== undefined) return err(refusal('invalid_rules', `there is no [assistants.${lost}] to ask`));
+    const lost = unknownModel(rules, this.#options.catalog);
+    if (lost !== undefined) return err(lost);
     const named = rules.map((rule) => ({ addedBy: actor, ...rule, id: rule.id ?? this.#options.mintId('rule') }));
     const written = await this.#write(named, version);
     if (!written) {
@@ -131,11 +132,6 @@ export class RuleBook {
       ...this.#ofAll(),
       ...ofStore(stored.filter((rule) => !isOf(rule))),
     ]);
-  }
-
-  #unknownModel(rules: readonly Rule[]): string | undefined {
-    const models = rules.flatMap(({ decide }) => (decide.startsWith('model:') ? [decide.slice('model:'.length)] : []));
-    return models.find((name) => this.#options.catalog.find('assistant', name) === undefined);
   }
 
   #ofAll(): readonly NamedRule[] {

@@ -42,6 +42,7 @@ export function sessionRoutes({ sessions, log, inlineTools }: ServerContext): Ho
     const start = parseBody(body, StartSession);
     checkInlineTools(start.tools, inlineTools);
     if (start.supervisor !== undefined) requireRole(c.get('person'), 'member', '`supervisor`');
+    if (start.rules !== undefined) requireRole(c.get('person'), 'member', '`rules`');
     if (start.budget !== undefined) requireRole(c.get('person'), 'member', '`budget`');
     return await idempotently(c, log, body, async ({ key }) =>
       c.json(granted(await sessions.start(start, callerOf(c, key))), 201),

@@ -97,6 +97,7 @@ function start(existing: SessionState | undefined, wish: StartCommand & Asked): 
   const bad = prompt === undefined ? undefined : badContent(prompt);
   if (bad !== undefined) return err(bad);
   const draft = draftOfNew(wish);
+  for (const rule of wish.rules ?? []) record(draft, { type: 'rule-added', rule });
   if (prompt !== undefined) {
     const { messageId, content, objective } = prompt;
     const said = { messageId, content, objective, priority: 'queued', source: 'user' } as const;
