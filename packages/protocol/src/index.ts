@@ -201,6 +201,7 @@ export { readStored } from './read-stored.ts';
 export { readStoredEvent } from './read-stored-event.ts';
 export {
   OnTimeout,
+  PutRule,
   PutRules,
   Risk,
   Rule,
@@ -208,6 +209,7 @@ export {
   RuleRow,
   RulesTried,
   StoredRule,
+  storedRuleId,
   TriedRequest,
   TryRules,
 } from './rules.ts';

@@ -5,7 +5,7 @@ import { type NamedRule, RuleSet, ruleWarning, triedRequest } from '@concerto/ru
 import type { Catalog, CatalogEntry } from '../catalog.ts';
 import type { MintId } from '../ports.ts';
 import { refusal, type ServiceRefusal } from './service-refusal.ts';
-import { inForce, type KeptRule, newerWarning, readStoredRules } from './stored-rules.ts';
+import { inForce, type KeptRule, newerWarning, readStoredRules, storedOf } from './stored-rules.ts';
 import { unknownModel } from './unknown-model.ts';
 
 /** Not a session's id: no client can propose one with this character. */
@@ -63,11 +63,19 @@ export class RuleBook {
 
   /** Ids of rules that stay are kept; whoever saw an older list is told so. */
   async put({ rules, version }: PutRules, actor: string): Promise<Result<RuleList, ServiceRefusal>> {
-    const ids = rules.flatMap(({ id }) => id ?? []);
-    if (new Set(ids).size !== ids.length) return err(refusal('invalid_rules', 'two rules have the same `id`'));
-    const lost = unknownModel(rules, this.#options.catalog);
+    const stored = storedOf(rules);
+    if (!stored.ok) return stored;
+    const lost = unknownModel(stored.value, this.#options.catalog);
     if (lost !== undefined) return err(lost);
-    const named = rules.map((rule) => ({ addedBy: actor, ...rule, id: rule.id ?? this.#options.mintId('rule') }));
+    const { kept } = await this.#read();
+    const origins = new Map(kept.map(({ rule: { id, addedBy, from } }) => [id, { addedBy, from }]));
+    const named = stored.value.map(({ id = this.#options.mintId('rule'), ...rule }) => ({
+      addedBy: actor,
+      ...rule,
+      // Who added a rule, and from which request, stays with it.
+      ...origins.get(id),
+      id,
+    }));
     const written = await this.#write(named, version);
     if (!written) {
       const current = await this.#read();
