@@ -176,6 +176,7 @@ export {
   type FilePart,
   fileOf,
   fileWords,
+  kindsOf,
   LlmContent,
   Part,
   textContent,
