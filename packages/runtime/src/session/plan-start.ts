@@ -82,6 +82,7 @@ export function knownSupervisor(name: string, catalog: Catalog): Result<string, 
 export function targetOf(
   request: Pick<StartSession, (typeof kinds)[number]>,
   template: Template | undefined,
+  wanted = '`agent`, `program`, `assistant` or `template`',
 ): Result<{ readonly kind: SessionKind; readonly name: string }, ServiceRefusal> {
   for (const source of [request, template]) {
     const named = kinds.flatMap((kind) => {
@@ -92,7 +93,7 @@ export function targetOf(
       return err(refusal('invalid_start', 'name one of `agent`, `program`, `assistant`, not several'));
     if (named[0] !== undefined) return ok(named[0]);
   }
-  return err(refusal('invalid_start', 'name what to start: `agent`, `program`, `assistant` or `template`'));
+  return err(refusal('invalid_start', `name what to start: ${wanted}`));
 }
 
 /** A session's own over its template's; every secret that is referred to must be there before anything begins. */
