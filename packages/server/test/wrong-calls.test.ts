@@ -1,3 +1,4 @@
+import { Session } from '@concerto/protocol';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type CalledApp, callApp } from './called-app.ts';
 
@@ -9,6 +10,11 @@ afterEach(async () => {
 function open(): CalledApp {
   opened = callApp();
   return opened;
+}
+
+async function started(app: CalledApp): Promise<string> {
+  const body = { agent: 'echo', prompt: 'x', ifFull: 'queue' };
+  return Session.parse(await (await app.ask('/api/sessions', { method: 'POST', body })).json()).id;
 }
 
 describe('what is wrong with a body is told at its place, in words for its writer', () => {
@@ -61,5 +67,34 @@ describe('what is wrong with a body is told at its place, in words for its write
   ])('%s', async (_name, path, body, detail) => {
     const response = await open().ask(path, { method: 'POST', body });
     expect(await response.json()).toMatchObject({ status: 422, detail });
+  });
+});
+
+describe('what is asked in the address is one of what is allowed', () => {
+  test.each([
+    ['/api/sessions?tree=maybe', '`tree`: is `true` or `false`'],
+    ['/api/sessions?archived=1', '`archived`: is `true` or `false`'],
+    ['/api/events?tree=1', '`tree`: is `true` or `false`'],
+    ['/api/events?rows=no', '`rows`: is `true` or `false`'],
+    ['/api/sessions/ID/messages?all=1', '`all`: is `true` or `false`'],
+    ['/api/sessions/ID/events?format=xml', '`format`: is `json`, or left out'],
+    ['/api/agent/ID/events?format=sse', '`format`: is `json`, or left out'],
+  ])('%s', async (path, detail) => {
+    const app = open();
+    const response = await app.ask(path.replace('ID', await started(app)));
+    expect(await response.json()).toMatchObject({ status: 422, code: 'invalid_query', detail });
+  });
+
+  test('and what is allowed is taken', async () => {
+    const app = open();
+    const id = await started(app);
+    for (const path of [
+      '/api/sessions?tree=false&archived=false',
+      '/api/sessions?tree=true',
+      `/api/sessions/${id}/messages?all=true`,
+      `/api/sessions/${id}/messages?all=false`,
+      `/api/sessions/${id}/events?format=json`,
+    ])
+      expect((await app.ask(path)).status).toBe(200);
   });
 });
