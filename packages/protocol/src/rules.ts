@@ -1,3 +1,4 @@
+import { nearest } from '@concerto/base';
 import * as z from 'zod/mini';
 import { JsonRecord } from './json-value.ts';
 
@@ -123,9 +124,26 @@ export const TriedRequest = z.looseObject({
 });
 export type TriedRequest = z.infer<typeof TriedRequest>;
 
+/**
+ * Keys that are nearly one of those that rules see: a request of which rules see nothing would look as if none matched. What
+ * else an agent sends is its own.
+ */
+function misspelt(request: object): readonly { readonly key: string; readonly meant: string }[] {
+  const known = Object.keys(TriedRequest.shape);
+  return Object.keys(request).flatMap((key) => {
+    const meant = known.includes(key) ? undefined : nearest(key, known);
+    return meant === undefined || Math.abs(meant.length - key.length) > 1 ? [] : [{ key, meant }];
+  });
+}
+
 export const TryRules = z.strictObject({
   agent: z.string().check(z.minLength(1), z.maxLength(100)),
-  request: TriedRequest,
+  request: TriedRequest.check((payload) => {
+    for (const { key, meant } of misspelt(payload.value)) {
+      const message = `is not a known key; did you mean \`${meant}\`?`;
+      payload.issues.push({ code: 'custom', input: payload.value, path: [key], message });
+    }
+  }),
   /** Tried instead of those in force. */
   rules: z.optional(z.array(Rule).check(z.maxLength(10_000))),
 });

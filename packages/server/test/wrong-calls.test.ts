@@ -98,3 +98,38 @@ describe('what is asked in the address is one of what is allowed', () => {
       expect((await app.ask(path)).status).toBe(200);
   });
 });
+
+describe('rules that are tried', () => {
+  const tried = async (body: object) => {
+    const response = await open().ask('/api/rules/try', { method: 'POST', body });
+    return await response.json();
+  };
+
+  test('an agent that there is not is told, with the one that was meant', async () => {
+    expect(await tried({ agent: 'ehco', request: { tool: 'Bash' } })).toMatchObject({
+      status: 422,
+      code: 'no_such_agent',
+      detail: expect.stringContaining('did you mean "echo"'),
+    });
+    expect(await tried({ agent: 'echo', request: { tool: 'Bash' } })).toMatchObject({ decision: 'pass' });
+  });
+
+  test('a key that is misspelt is told; what an agent sends beside is not looked at', async () => {
+    expect(await tried({ agent: 'echo', request: { tol: 'Bash', path: 'a' } })).toMatchObject({
+      status: 422,
+      code: 'invalid_body',
+      detail: '`request.tol`: is not a known key; did you mean `tool`?',
+      errors: [{ path: 'request.tol' }, { path: 'request.path', message: 'is not a known key; did you mean `paths`?' }],
+    });
+    const own = {
+      id: 'a1',
+      type: 'approval',
+      tool: 'Bash',
+      call: 'c1',
+      changes: [],
+      consent_type: 'x',
+      weather: 'fine',
+    };
+    expect(await tried({ agent: 'echo', request: own })).toMatchObject({ decision: 'pass' });
+  });
+});

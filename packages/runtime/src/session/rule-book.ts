@@ -1,4 +1,4 @@
-import { err, ok, type Result } from '@concerto/base';
+import { err, nearest, ok, type Result } from '@concerto/base';
 import type { EventLog } from '@concerto/log';
 import type { PutRules, Rule, RuleList, RulesTried, StoredRule, TryRules } from '@concerto/protocol';
 import { type NamedRule, RuleSet, ruleWarning, triedRequest } from '@concerto/rules';
@@ -96,6 +96,15 @@ export class RuleBook {
       if (await this.#write([...kept.map((one) => one.rule), added], version)) return;
     }
     throw new Error(`the rules: ${conflictsMax} conflicts in a row`);
+  }
+
+  /** For whoever asks what is decided for one. */
+  unknownAgent(agent: string): ServiceRefusal | undefined {
+    const names = this.#options.catalog.list().map(({ name }) => name);
+    if (names.includes(agent)) return undefined;
+    const meant = nearest(agent, names);
+    const hint = meant === undefined ? `there are ${names.join(', ')}` : `did you mean ${JSON.stringify(meant)}?`;
+    return refusal('no_such_agent', `there is no agent ${JSON.stringify(agent)}; ${hint}`, { known: names });
   }
 
   async try({ agent, request, rules }: TryRules): Promise<RulesTried> {
