@@ -140,13 +140,8 @@ function ready(draft: Draft, report: ReportOf<'agent-ready'>): void {
     ignore(draft, report, 'already ready');
     return;
   }
-  const { control } = draft.state;
-  const couldBefore = control !== undefined && announces(draft.state, control.kind);
+  // What was asked before it had introduced itself its owner asks of it now: that was commanded, once.
   record(draft, { type: 'agent-ready', incarnation, capabilities: [...capabilities], version, sandbox });
-  // What was asked before it had introduced itself is asked of it now.
-  if (control !== undefined && control.kind !== 'resume' && !couldBefore && announces(draft.state, control.kind)) {
-    command(draft, { type: control.kind, incarnation, requestId: control.requestId });
-  }
   askSettings(draft);
   advance(draft);
 }
