@@ -112,6 +112,20 @@ test('the terminal shows them, and which decides', async () => {
   expect(wrong.code).toBe(2);
 });
 
+test('a session is started with rules of its own: they come before all others', async () => {
+  const file = join(puppets.folder, 'own.toml');
+  await writeFile(file, '[[rules]]\ncommand = "ls *"\ndecide = "deny"\nreason = "not this time"\n');
+  const ask = { type: 'approval', id: 1, description: 'x', tool: 'Bash', command: 'ls src' };
+  const prompt = steps({ ask }, { tell: 'answer' });
+  const env = { CONCERTO_TOKEN: api.token, CONCERTO_URL: api.url };
+  const started = await runConcerto(['sessions', 'start', 'puppet', prompt, '--rules', file, '--json'], env).ended;
+  expect(started.err).toBe('');
+  const events = await api.until(JSON.parse(started.out).id, (event) => event.type === 'requestSettled');
+  expect(events.at(-1)).toMatchObject({ by: 'rule:session.1', response: false, reason: 'not this time' });
+  const empty = await runConcerto(['sessions', 'start', 'puppet', prompt, '--rules', '/dev/null'], env).ended;
+  expect([empty.code, empty.err]).toEqual([2, expect.stringContaining('has no [[rules]]')]);
+}, 60_000);
+
 test('a policy is tried on the past: which answers differ, by whom then and why now; 1 if any does', async () => {
   const ask = { type: 'approval', id: 1, description: 'x', tool: 'Bash', command: 'make all' };
   const { id } = await api.start({ agent: 'puppet', prompt: steps({ ask }, { tell: 'answer' }) });

@@ -54,7 +54,7 @@ class Client:
         cursor: Optional[str] = None
         while True:
             asked = {**query, **({} if cursor is None else {"cursor": cursor})}
-            page = self._call("GET", f"/api/sessions?{urllib.parse.urlencode(asked)}")
+            page = self._call("GET", f"/api/sessions?{urllib.parse.urlencode(_words(asked))}")
             found += page["sessions"]
             cursor = page.get("nextCursor")
             if cursor is None:
@@ -176,6 +176,11 @@ class Client:
         if key is not None:
             request.add_header("idempotency-key", key)
         return request
+
+
+def _words(query: dict) -> dict:
+    """True and False as the server has them."""
+    return {key: str(value).lower() if isinstance(value, bool) else value for key, value in query.items()}
 
 
 def _part(text: str) -> str:

@@ -5,10 +5,14 @@ import { ForkOf } from './fork.ts';
 import { MessageId, SessionId } from './ids.ts';
 import { JsonValue } from './json-value.ts';
 import { LlmContent, Part } from './llm-content.ts';
+import { Rule } from './rules.ts';
 import { AgentSandbox, Offers, SessionParams, SessionSettings } from './session-settings.ts';
 
 export const messageLengthMax = 100_000;
 export const titleLengthMax = 200;
+
+/** That a session may be started with. */
+const sessionRulesMax = 200;
 
 /** Of one message. */
 export const messagePartsMax = 100;
@@ -49,6 +53,8 @@ export const StartSession = z.strictObject({
   id: z.optional(SessionId),
   /** The program that answers for it, instead of what the manifest or the template says; null: none. */
   supervisor: z.optional(z.nullable(name)),
+  /** Its own, before those of its agent: `rule:session.1` and so on. */
+  rules: z.optional(z.array(Rule).check(z.maxLength(sessionRulesMax))),
 });
 export type StartSession = z.infer<typeof StartSession>;
 

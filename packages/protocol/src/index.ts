@@ -176,6 +176,7 @@ export {
   type FilePart,
   fileOf,
   fileWords,
+  kindsOf,
   LlmContent,
   Part,
   textContent,
@@ -201,6 +202,7 @@ export { readStored } from './read-stored.ts';
 export { readStoredEvent } from './read-stored-event.ts';
 export {
   OnTimeout,
+  PutRule,
   PutRules,
   Risk,
   Rule,
@@ -208,6 +210,7 @@ export {
   RuleRow,
   RulesTried,
   StoredRule,
+  storedRuleId,
   TriedRequest,
   TryRules,
 } from './rules.ts';

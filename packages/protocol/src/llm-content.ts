@@ -34,6 +34,24 @@ export const Part = z.union([
 ]);
 export type Part = z.infer<typeof Part>;
 
+/** What a part may be: each is the key that it stands under. */
+const partKinds = [
+  'text',
+  'inlineData',
+  'storedData',
+  'fileData',
+  'functionCall',
+  'functionResponse',
+  'executableCode',
+  'codeExecutionResult',
+  'json',
+] as const;
+
+/** Of one that was written as it should be there is exactly one. */
+export function kindsOf(part: Part): readonly string[] {
+  return partKinds.filter((kind) => kind in part);
+}
+
 export const LlmContent = z.looseObject({ role: z.optional(z.string()), parts: z.array(Part) });
 export type LlmContent = z.infer<typeof LlmContent>;
 

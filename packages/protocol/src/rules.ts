@@ -1,3 +1,4 @@
+import { nearest } from '@concerto/base';
 import * as z from 'zod/mini';
 import { JsonRecord } from './json-value.ts';
 
@@ -50,14 +51,18 @@ export type Rule = z.infer<typeof Rule>;
 /** From which request a rule was made. */
 const from = z.optional(z.strictObject({ session: z.string(), requestId: z.string() }));
 
+const storedId = /^[A-Za-z0-9_-]{1,64}$/;
+
 /** A rule of the store: `agent` as a plain name puts it among that agent's, else it is for all. */
 export const StoredRule = z.strictObject({
-  id: z.optional(z.string().check(z.regex(/^[A-Za-z0-9_-]{1,64}$/))),
+  id: z.optional(z.string().check(z.regex(storedId))),
   ...Rule.shape,
   addedBy: z.optional(z.string()),
   from,
 });
 export type StoredRule = z.infer<typeof StoredRule>;
+
+const storePrefix = 'rule:store.';
 
 export const RuleRow = z.strictObject({
   ...Rule.shape,
@@ -74,8 +79,25 @@ export type RuleRow = z.infer<typeof RuleRow>;
 export const RuleList = z.strictObject({ rules: z.array(RuleRow), version: z.int().check(z.nonnegative()) });
 export type RuleList = z.infer<typeof RuleList>;
 
+/** A rule of the store as it is put: also as the list gave it. */
+export const PutRule = z.strictObject({
+  ...StoredRule.shape,
+  /** Of the store, with or without `rule:store.`; another one is refused with why. */
+  id: z.optional(z.string().check(z.maxLength(200))),
+  source: z.optional(RuleRow.shape.source),
+  /** Made anew with each list. */
+  warning: RuleRow.shape.warning,
+});
+export type PutRule = z.infer<typeof PutRule>;
+
+/** The id of a rule of the store, without the beginning that a list gives it; undefined where it can be none. */
+export function storedRuleId(id: string): string | undefined {
+  const own = id.startsWith(storePrefix) ? id.slice(storePrefix.length) : id;
+  return storedId.test(own) ? own : undefined;
+}
+
 export const PutRules = z.strictObject({
-  rules: z.array(StoredRule).check(z.maxLength(10_000)),
+  rules: z.array(PutRule).check(z.maxLength(10_000)),
   version: z.int().check(z.nonnegative()),
 });
 export type PutRules = z.infer<typeof PutRules>;
@@ -102,9 +124,26 @@ export const TriedRequest = z.looseObject({
 });
 export type TriedRequest = z.infer<typeof TriedRequest>;
 
+/**
+ * Keys that are nearly one of those that rules see: a request of which rules see nothing would look as if none matched. What
+ * else an agent sends is its own.
+ */
+function misspelt(request: object): readonly { readonly key: string; readonly meant: string }[] {
+  const known = Object.keys(TriedRequest.shape);
+  return Object.keys(request).flatMap((key) => {
+    const meant = known.includes(key) ? undefined : nearest(key, known);
+    return meant === undefined || Math.abs(meant.length - key.length) > 1 ? [] : [{ key, meant }];
+  });
+}
+
 export const TryRules = z.strictObject({
   agent: z.string().check(z.minLength(1), z.maxLength(100)),
-  request: TriedRequest,
+  request: TriedRequest.check((payload) => {
+    for (const { key, meant } of misspelt(payload.value)) {
+      const message = `is not a known key; did you mean \`${meant}\`?`;
+      payload.issues.push({ code: 'custom', input: payload.value, path: [key], message });
+    }
+  }),
   /** Tried instead of those in force. */
   rules: z.optional(z.array(Rule).check(z.maxLength(10_000))),
 });

@@ -68,6 +68,36 @@ test('what it asks goes to a person in its own session, and the assistant waits 
   expect(stage.model.requests[1]?.body.messages).toMatchObject([{}, {}, { role: 'tool', content: '"yes"' }]);
 });
 
+/** Asks, and goes on without an answer where it gets none; it takes its time to stop. */
+const undeterred = `
+const lines = require('node:readline').createInterface({ input: process.stdin });
+const say = (message) => console.log(JSON.stringify(message));
+say({ type: 'init_ack', capabilities: ['interrupt', 'cancel'] });
+lines.on('line', (line) => {
+  const message = JSON.parse(line.startsWith('{') ? line : JSON.stringify({ type: 'prompt' }));
+  if (message.type === 'prompt') say({ type: 'question', id: 'q1', question: 'Which?' });
+  if (message.type === 'response') say({ type: 'result', text: 'then without' });
+  if (message.type === 'interrupt' || message.type === 'cancel')
+    setTimeout(() => say({ type: 'ack', in_reply_to: message.type, in_reply_to_id: message.id }), 300);
+});
+`;
+
+test.each(['cancel', 'interrupt'] as const)(
+  'what an agent hands over that somebody has asked to %s is no result: the model hears that it was stopped',
+  async (verb) => {
+    const spec = { name: 'coder', command: process.execPath, args: ['-e', undeterred] };
+    await open([[call('go')], 'Never mind.'], { others: () => [{ ...coder, spec }] });
+    const id = await stage.begin('Do it');
+    const child = await childOf(id);
+    await stage.reached(child, 'waitingForInput');
+    await stage.control(child, verb);
+    await stage.afterTurns(id, 1);
+    const heard = JSON.stringify(stage.model.requests[1]?.body.messages);
+    expect(heard).toContain('its session was');
+    expect(heard).not.toContain('then without');
+  },
+);
+
 test.each(['cancel', 'interrupt'] as const)('a %s of the assistant ends what works for it', async (verb) => {
   await open([[call('wait')], 'Never mind.']);
   const id = await stage.begin('Do it');

@@ -80,6 +80,43 @@ describe('rules answer', () => {
     });
   });
 
+  test('a session’s own rules come first, under their names; a rule that is remembered comes after them', async () => {
+    open([{ tool: 'Bash', decide: 'allow' }]);
+    const asked = [{ tool: 'Bash', command: 'git push' }, { tool: 'Read' }, { tool: 'Edit', paths: ['a'] }];
+    const rules: readonly Rule[] = [
+      { command: 'git push*', decide: 'deny', reason: 'not this time' },
+      { tool: 'Read', decide: 'allow' },
+    ];
+    const started = await stage.start({
+      agent: 'asks',
+      prompt: JSON.stringify([...asked, asked[2]]),
+      rules: [...rules],
+    });
+    const id = started.ok ? started.value.id : '';
+    const isEdit = (event: Record<string, unknown>): boolean => (event.scope as Rule | undefined)?.tool === 'Edit';
+    const request = String((await stage.until(id, isEdit)).requestId);
+    await stage.sessions.answer({ session: id, request }, { response: true, remember: 'session' }, user);
+    expect(await heard(id)).toEqual([
+      ['no', 'not this time'],
+      ['yes', null],
+      ['yes', null],
+      ['yes', null],
+    ]);
+    for (const by of ['rule:session.1', 'rule:session.2', 'rule:session.3'])
+      await stage.until(id, (event) => event.type === 'requestSettled' && event.by === by);
+    const { entries } = (await stage.sessions.audit(id)) ?? { entries: [] };
+    expect(entries.filter(({ what }) => what === 'rule-added')).toHaveLength(3);
+  });
+
+  test('a session’s own rule that leaves it to a model names one that there is', async () => {
+    open([]);
+    const rules: Rule[] = [{ decide: 'model:Nobody' }];
+    expect(await stage.start({ agent: 'asks', prompt: '[]', rules })).toMatchObject({
+      ok: false,
+      error: { code: 'invalid_rules', message: expect.stringContaining('[assistants.Nobody]') },
+    });
+  });
+
   test('a link out of the folder is followed where the agent runs', async () => {
     await mkdir(join(folder, 'src'));
     await writeFile(join(folder, 'src/a.ts'), '');

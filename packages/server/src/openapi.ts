@@ -111,7 +111,8 @@ const operations: Readonly<Record<string, Operation>> = {
   },
   'get /api/sessions': {
     role: 'observer',
-    summary: 'List sessions; with `q` those in which every word of it was said, as far as one call looks',
+    summary:
+      'List sessions; with `q` those in which every word of it was said, as far as one call looks; with `tree` each with all it opened after it, which `limit` does not count',
     answer: SessionList,
     query: ['q', 'status', 'parent', 'tree', 'archived', 'cursor', 'limit'],
   },

@@ -1,6 +1,7 @@
 import { isNestedTooDeep, type Json, jsonDepthMax } from '@concerto/base';
 import type { Context } from 'hono';
 import * as z from 'zod';
+import { bodyFaults } from './body-faults.ts';
 import { ProblemError } from './problem.ts';
 import type { OnNode } from './server-context.ts';
 
@@ -34,26 +35,10 @@ function parseJson(text: string): Json {
 export function parseBody<S extends z.core.$ZodType>(body: unknown, schema: S): z.output<S> {
   const parsed = z.safeParse(schema, body);
   if (parsed.success) return parsed.data;
-  const errors = parsed.error.issues.flatMap((issue) => faultsOf(issue, []));
+  const errors = bodyFaults(parsed.error.issues, body);
   const first = errors[0];
   const where = first === undefined || first.path === '' ? 'the body' : `\`${first.path}\``;
   throw new ProblemError(422, 'invalid_body', `${where}: ${first?.message ?? 'is not valid'}`, { members: { errors } });
-}
-
-type Fault = { readonly path: string; readonly message: string };
-
-/** Every fault at its own place: of a union the alternative that came nearest, of unknown keys each one. */
-function faultsOf(issue: z.core.$ZodIssue, outer: readonly PropertyKey[]): readonly Fault[] {
-  const path = [...outer, ...issue.path];
-  const at = (keys: readonly PropertyKey[]): string => keys.map(String).join('.');
-  if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => ({ path: at([...path, key]), message: 'is not a known key' }));
-  }
-  if (issue.code === 'invalid_union') {
-    const [nearest] = issue.errors.toSorted((a, b) => a.length - b.length);
-    if (nearest !== undefined && nearest.length > 0) return nearest.flatMap((inner) => faultsOf(inner, path));
-  }
-  return [{ path: at(path), message: issue.message }];
 }
 
 /** From Node's own request: the same through a web stream took longer than the commit that follows it. */

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { memoryEventLog } from '@concerto/log';
+import type { Rule } from '@concerto/protocol';
 import {
   type CatalogEntry,
   catalogOf,
@@ -56,6 +57,8 @@ export function callApp(
     readonly inlineTools?: InlineTools;
     readonly webRoot?: string;
     readonly manifestSchema?: () => object;
+    /** Of the manifest, for every agent. */
+    readonly rules?: readonly Rule[];
   } = {},
 ): CalledApp {
   const log = memoryEventLog({ now: Date.now });
@@ -70,13 +73,14 @@ export function callApp(
     minted += 1;
     return `${prefix}_${minted}`;
   };
+  const catalog = catalogOf([echo], options.rules);
   const context: ServerContext = {
     sessions: new Sessions({
       log,
       store,
       pool,
-      rules: new RuleBook({ log, catalog: catalogOf([echo]), mintId }),
-      catalog: catalogOf([echo]),
+      rules: new RuleBook({ log, catalog, mintId }),
+      catalog,
       clock,
       mintId,
       environment: { HOME: '/home' },

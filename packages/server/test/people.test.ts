@@ -99,8 +99,11 @@ test('what somebody may not do is refused with what to do about it', async () =>
     claude('/api/sessions', { method: 'POST', body: { agent: 'echo', prompt: 'x', ...more } });
   expect((await start({ supervisor: null })).status).toBe(403);
   expect((await start({ budget: { usd: 1 } })).status).toBe(403);
+  expect((await start({ rules: [{ decide: 'allow' }] })).status).toBe(403);
   expect((await start({})).status).toBe(201);
   const { as: mia } = await add(app, 'mia', 'member');
+  const withRules = { agent: 'echo', prompt: 'x', rules: [{ tool: 'Read', decide: 'allow' }], ifFull: 'queue' };
+  expect((await mia('/api/sessions', { method: 'POST', body: withRules })).status).toBe(201);
   const path = '/api/sessions/none/requests/none';
   const always = { method: 'POST', body: { response: true, remember: 'always' } };
   expect((await mia(path, always)).status).toBe(403);

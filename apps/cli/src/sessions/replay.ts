@@ -1,15 +1,13 @@
-import { readFileSync } from 'node:fs';
 import { harmlessLine, parseDuration } from '@concerto/base';
 import type { ConcertoClient } from '@concerto/client';
-import { readManifest, renderDiagnostic } from '@concerto/language';
 import { type PublicEvent, type ReplayedRequest, Rule, readStoredEvent } from '@concerto/protocol';
 import { type NamedRule, type PastRequest, pastRequests, RuleSet, replayed, replayedCounts } from '@concerto/rules';
-import * as z from 'zod';
 import { UsageError } from '../arguments.ts';
 import { amount } from '../terminal/amount.ts';
-import { paint, showsColour } from '../terminal/paint.ts';
-import { print, printJson, tell } from '../terminal/print.ts';
+import { paint } from '../terminal/paint.ts';
+import { print, printJson } from '../terminal/print.ts';
 import { supervisorPolicy } from './replay-supervisor.ts';
+import { readRuleFile } from './rule-file.ts';
 
 const pageEvents = 2_000;
 const pageSessions = 200;
@@ -55,22 +53,11 @@ function policyIn({ rules: file, supervisor }: ReplayOptions): Policy | undefine
   };
 }
 
-/** A manifest, or a part of one with `[[rules]]`, or JSON: the rules that count for an agent, in their order. */
+/** The rules of a file that count for an agent, in their order. */
 function readPolicy(file: string): (agent: string) => RuleSet {
-  const text = readText(file);
-  if (file.endsWith('.json')) {
-    const set = new RuleSet(named('all', readJsonRules(file, text)));
-    return () => set;
-  }
-  const { manifest, diagnostics, file: source } = readManifest(text, file);
-  for (const diagnostic of diagnostics)
-    tell(renderDiagnostic(diagnostic, () => source, { color: showsColour(process.stderr) }));
-  if (manifest === undefined) throw new UsageError(`${file} has errors`);
-  const tables = { ...manifest.programs, ...manifest.assistants, ...manifest.agents };
-  const forAll = named(
-    'all',
-    manifest.rules.map((rule) => Rule.parse(rule)),
-  );
+  const { rules, manifest } = readRuleFile(file);
+  const forAll = named('all', rules);
+  const tables = { ...manifest?.programs, ...manifest?.assistants, ...manifest?.agents };
   return (agent) => {
     const own = Object.hasOwn(tables, agent) ? (tables[agent]?.rules ?? []) : [];
     return new RuleSet([
@@ -81,25 +68,6 @@ function readPolicy(file: string): (agent: string) => RuleSet {
       ...forAll,
     ]);
   };
-}
-
-function readText(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (cause) {
-    throw new UsageError(`${file} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`);
-  }
-}
-
-const RuleFile = z.union([z.array(Rule), z.object({ rules: z.array(Rule) }).transform(({ rules }) => rules)]);
-
-function readJsonRules(file: string, text: string): readonly Rule[] {
-  try {
-    return RuleFile.parse(JSON.parse(text));
-  } catch (cause) {
-    const why = cause instanceof z.ZodError ? z.prettifyError(cause) : String(cause);
-    throw new UsageError(`${file} is no list of rules: ${why}`);
-  }
 }
 
 function named(place: string, rules: readonly Rule[]): readonly NamedRule[] {

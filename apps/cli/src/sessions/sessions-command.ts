@@ -13,6 +13,7 @@ import { lifecycle } from './lifecycle-verb.ts';
 import { type ListOptions, listOptions, listSessions } from './list-sessions.ts';
 import { replay } from './replay.ts';
 import { answerIn } from './response-of.ts';
+import { sessionRules } from './rule-file.ts';
 import { type SettingsOptions, settingsIn, settingsOptions, settingsVerbs } from './settings.ts';
 import { auditTable, messageTable, offerTable, openedTable, sentTo, sessionDetail } from './show.ts';
 import { textOrStdin } from './text-or-stdin.ts';
@@ -88,7 +89,8 @@ const verbs: Readonly<Record<string, Verb>> = {
     },
   },
   start: {
-    usage: 'AGENT PROMPT|- [--title T] [--budget B] [--supervisor PROGRAM] [--dir D] [--set N=V] [--once] [--attach]',
+    usage:
+      'AGENT PROMPT|- [--title T] [--budget B] [--supervisor PROGRAM] [--rules FILE] [--dir D] [--set N=V] [--once] [--attach]',
     summary: 'start a session; - reads the prompt from stdin; --assistant, --program or --template NAME for AGENT',
     arguments: { min: 0, max: 2 },
     run: async (client, args, options) => {
@@ -99,6 +101,7 @@ const verbs: Readonly<Record<string, Verb>> = {
         ...(budget === undefined ? {} : { budget: readBudget(budget) }),
         ...(once ? { once } : {}),
         ...(supervisor === undefined ? {} : { supervisor: supervisor === 'none' ? null : supervisor }),
+        ...(options.rules === undefined ? {} : { rules: sessionRules(options.rules) }),
         ...(wait ? { ifFull: 'queue' as const } : {}),
         ...(options.dir === undefined ? {} : { workingDir: options.dir }),
         ...(options.set.length === 0 ? {} : { params: settingsIn(options.set) }),
@@ -276,7 +279,7 @@ export const spec = defineCommand({
     supervisor: { type: 'string', value: 'PROGRAM', help: 'start, replay: the program that answers for it, or none' },
     title: { type: 'string', value: 'T', help: 'start: a title; default the first line of the prompt' },
     budget: { type: 'string', value: 'B', help: 'start: what it may use, such as tokens=100000,usd=0.5' },
-    rules: { type: 'string', value: 'FILE', help: 'replay: the policy: a manifest, or JSON with rules' },
+    rules: { type: 'string', value: 'FILE', help: 'start: its own rules; replay: the policy (a manifest or JSON)' },
     since: { type: 'string', value: 'TIME', help: 'replay: all sessions of so long, such as 7d' },
     once: { type: 'boolean', help: 'start: the session ends with its first result' },
     wait: { type: 'boolean', help: 'start: wait for a slot when the pool is full' },

@@ -145,7 +145,11 @@ const Text = z.strictObject({ text: z.string() });
 
 /** What a call of it gave, as far as its session tells; rejects with why it gave nothing. */
 export function resultOf(state: SessionState): Json {
-  const { result, error, end, hold } = state;
+  const { result, error, end, hold, control } = state;
+  // What it says to a question that was withdrawn is no result.
+  if (control?.kind === 'cancel' || control?.kind === 'interrupt') {
+    throw new Error(`its session was ${control.kind === 'cancel' ? 'cancelled' : 'interrupted'}`);
+  }
   const isDone = end?.status === 'completed' || (end === undefined && error === undefined && hold === undefined);
   if (!isDone || result === undefined) {
     throw new Error(error?.message ?? end?.reason ?? hold?.reason ?? `its session is ${statusOf(state)}`);

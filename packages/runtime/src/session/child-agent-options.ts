@@ -1,3 +1,4 @@
+import type { ProgramCall } from '../program/program-agent.ts';
 import type { ChildSessions } from './child-sessions.ts';
 
 /** Of a session that a program opens to call an agent. */
@@ -20,3 +21,6 @@ export type ChildAgentOptions = {
   /** Everything that the program has said so far is on record. */
   readonly written: () => Promise<void>;
 };
+
+/** A call of it: the message that it is in its session, and the place of the last word of it that was passed on. */
+export type ChildCall = ProgramCall & { readonly message: string; isOver: boolean; place: number };

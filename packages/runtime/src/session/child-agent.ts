@@ -9,10 +9,10 @@ import {
   promptProgress,
   type SessionState,
 } from '@concerto/session';
-import type { ProgramAgent, ProgramAgentOutput, ProgramCall } from '../program/program-agent.ts';
+import type { Message, ProgramAgent, ProgramAgentOutput, ProgramCall } from '../program/program-agent.ts';
 import { WorldFailure } from '../program/program-world.ts';
-import type { ChildAgentOptions } from './child-agent-options.ts';
-import { childFailure } from './child-failure.ts';
+import type { ChildAgentOptions, ChildCall } from './child-agent-options.ts';
+import { childFailure, stoppedCall } from './child-failure.ts';
 import { ChildQuestions, type Question } from './child-questions.ts';
 import { callEvents, callResult } from './child-sessions.ts';
 import { startChild } from './child-start.ts';
@@ -20,14 +20,12 @@ import { MessageQueue } from './message-queue.ts';
 import { type HeardEntry, readJournalEntry } from './read-journal-entry.ts';
 import { ReadingPace } from './reading-pace.ts';
 import { SessionGrowth } from './session-growth.ts';
+import { untilHeld } from './until-held.ts';
 import type { WordAhead } from './words-ahead.ts';
 
 const pageEntries = 512;
 /** Words that the program has not taken: then the child's journal is read no further, nor written where that can wait. */
 const unreadMax = 10_000;
-
-/** `place`: of the last word of it that was passed on. */
-type Call = ProgramCall & { readonly message: string; isOver: boolean; place: number };
 
 /**
  * A program's agent that is a session: it is prompted through the session's queue, answered through its requests, and heard
@@ -42,7 +40,7 @@ export class ChildAgent implements ProgramAgent {
   #state: SessionState | undefined;
   #position = 0;
   readonly #pace: ReadingPace;
-  #call: Call | undefined;
+  #call: ChildCall | undefined;
   readonly #earlier = new Set<string>();
   readonly #questions = new ChildQuestions();
   #isGone = false;
@@ -103,14 +101,7 @@ export class ChildAgent implements ProgramAgent {
 
   /** Resolves when its session holds, or is over. */
   async holds(): Promise<void> {
-    const { children, id } = this.#options;
-    for (;;) {
-      const since = this.#growth.seen;
-      const state = await children.stateOf(id);
-      if (state === undefined || state.end !== undefined || state.hold?.kind === 'paused') return;
-      if (state.control === undefined && !state.turn.active) return;
-      await this.#growth.since(since);
-    }
+    await untilHeld(this.#options, this.#growth);
   }
 
   /** Resolves when its agent is up, or comes up with its prompt; rejects with how that failed. */
@@ -324,8 +315,10 @@ export class ChildAgent implements ProgramAgent {
       case 'message': {
         const { message: raw } = entry;
         if (isOurs) this.#questions.add(entry);
-        this.output.push({ kind: 'message', raw, place, isStale: !isOurs || call?.isOver === true });
-        return isOurs && (raw.type === 'result' || raw.type === 'error') ? this.#closeCall(raw) : undefined;
+        const isLast = isOurs && !call.isOver && (raw.type === 'result' || raw.type === 'error');
+        if (isLast) return this.#hearLast(raw, call);
+        this.output.push({ kind: 'message', raw, place, isStale: !isOurs || call.isOver });
+        return undefined;
       }
       case 'stderr':
         this.output.push({ kind: 'stderr', text: entry.text });
@@ -340,6 +333,14 @@ export class ChildAgent implements ProgramAgent {
         return this.#gone({ kind: 'exit', exit: { code, signal, stderr } });
       }
     }
+  }
+
+  /** What is said last is no result where somebody has stopped the turn. */
+  async #hearLast(raw: Message, call: ChildCall): Promise<void> {
+    const stopped = await stoppedCall(this.#options, call.message);
+    if (stopped !== undefined) return await this.#gone({ kind: 'gone', failure: stopped });
+    this.output.push({ kind: 'message', raw, place: call.place, isStale: false });
+    await this.#closeCall(raw);
   }
 
   /** Whether what the program waits for can still come. */

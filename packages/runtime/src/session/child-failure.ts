@@ -1,20 +1,36 @@
 import { AgentError, type AgentErrorCode } from '@concerto/agents';
 import type { SessionState } from '@concerto/session';
 import { WorldFailure } from '../program/program-world.ts';
-import type { ChildSessions } from './child-sessions.ts';
+import type { ChildSessions, StoppedBy } from './child-sessions.ts';
 
 type Child = { readonly children: ChildSessions; readonly id: string; readonly agent: string };
 
 /** What the program hears of an agent's session that is over, or will not go on. */
 export async function childFailure({ children, id, agent }: Child, state: SessionState): Promise<WorldFailure> {
-  const by = await children.stoppedBy(id);
-  if (by !== undefined && by.actor !== children.actor) {
-    const did = by.verb === 'cancel' ? 'cancelled' : `${by.verb}ed`;
-    return new WorldFailure('cancelled', `agent ${agent} was ${did} by ${by.actor}`, { details: { session: id } });
-  }
+  const stopped = byOthers({ children, id, agent }, await children.stoppedBy(id));
+  if (stopped !== undefined) return stopped;
   const why = state.error?.message ?? state.hold?.reason ?? state.end?.reason ?? 'its session has ended';
   const details = state.error?.stderr === undefined ? {} : { stderr: state.error.stderr };
   return new WorldFailure('exited', `agent exited without result (${why})`, { details: { session: id, ...details } });
+}
+
+/**
+ * What the program hears in place of the last word of its call, where somebody stopped the turn before it was said: what an
+ * agent says to a question that was withdrawn is no result.
+ */
+export async function stoppedCall(child: Child, message: string): Promise<WorldFailure | undefined> {
+  const { children, id } = child;
+  const state = await children.stateOf(id);
+  // The records are read only where they may tell of it: most calls are left alone.
+  const mayBe = state?.control !== undefined || state?.hold !== undefined || state?.end !== undefined;
+  return mayBe ? byOthers(child, await children.stoppedIn(id, message)) : undefined;
+}
+
+/** A program that stops its own agent hears what that says to it. */
+function byOthers({ children, id, agent }: Child, by: StoppedBy | undefined): WorldFailure | undefined {
+  if (by === undefined || by.actor === children.actor) return undefined;
+  const did = by.verb === 'cancel' ? 'cancelled' : `${by.verb}ed`;
+  return new WorldFailure('cancelled', `agent ${agent} was ${did} by ${by.actor}`, { details: { session: id } });
 }
 
 const codes: readonly AgentErrorCode[] = ['spawn-failed', 'missing-variable', 'init-timeout', 'init-refused', 'exited'];

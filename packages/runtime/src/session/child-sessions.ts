@@ -40,6 +40,9 @@ export type ChildStart = Pick<
   'kind' | 'agent' | 'title' | 'once' | 'prompt' | 'budget' | 'supervisor' | 'settings'
 >;
 
+/** Who asked a session to stop, and how. */
+export type StoppedBy = { readonly verb: LifecycleVerb; readonly actor: string };
+
 /**
  * What a program or an assistant asks of the sessions it opens. Each is a wish like a user's, decided by the same domain; ids are made from
  * the run and its own names, so that the same wish after a restart names the same thing.
@@ -172,9 +175,22 @@ export class ChildSessions {
   }
 
   /** Who asked the session to stop, as its records tell; undefined when nobody did. */
-  async stoppedBy(id: string): Promise<{ readonly verb: LifecycleVerb; readonly actor: string } | undefined> {
+  async stoppedBy(id: string): Promise<StoppedBy | undefined> {
     const records = await readRecords(this.log, id);
     const asked = records.findLast((record) => record.type === 'control-requested' || record.type === 'turn-started');
+    return asked?.type === 'control-requested' ? { verb: asked.kind, actor: asked.actor } : undefined;
+  }
+
+  /** Who cancelled or interrupted the turn that the message began, if it ended so. */
+  async stoppedIn(id: string, message: string): Promise<StoppedBy | undefined> {
+    const records = await readRecords(this.log, id);
+    const begun = records.find((record) => record.type === 'turn-started' && record.messageId === message);
+    if (begun?.type !== 'turn-started') return undefined;
+    const end = records.findIndex((record) => record.type === 'turn-ended' && record.turn === begun.turn);
+    const ended = records[end];
+    if (ended?.type !== 'turn-ended' || (ended.outcome !== 'cancelled' && ended.outcome !== 'interrupted'))
+      return undefined;
+    const asked = records.slice(0, end).findLast((record) => record.type === 'control-requested');
     return asked?.type === 'control-requested' ? { verb: asked.kind, actor: asked.actor } : undefined;
   }
 

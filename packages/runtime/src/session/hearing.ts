@@ -241,6 +241,11 @@ export class Hearing {
         if (output.kind === 'violation') void incarnation.stop().catch(() => undefined);
         return;
       }
+      case 'agent-ready': {
+        const state = await writer.tell(Object.assign(said, told), this.#heardTo);
+        incarnation.announced(state?.control);
+        return;
+      }
       case 'usage':
         this.#untold = undefined;
         await writer.tell(Object.assign(said, told), this.#heardTo);

@@ -9,7 +9,7 @@ import {
   textContent,
   type WorkEvent,
 } from '@concerto/protocol';
-import { type SessionState, turnCallId } from '@concerto/session';
+import { type Control, type SessionState, turnCallId } from '@concerto/session';
 import type { Worker, WorkerAnswer, WorkerControl } from '../worker.ts';
 import { announces, isForeign } from './agent-worker.ts';
 import { dispatchInFlight, keptName, respondMark } from './kept-agents.ts';
@@ -295,6 +295,12 @@ export class Incarnation {
     if (isAsked && this.#wasAsked(id)) return 'asked';
     if (isAsked) this.#asked.add(id);
     return worker.control(control);
+  }
+
+  /** It has said what it can do: what was wanted of it before, and is still, it is asked now; once. */
+  announced(wanted: Pick<Control, 'kind' | 'requestId'> | undefined): void {
+    if (wanted === undefined || wanted.kind === 'resume' || this.#worker === undefined) return;
+    if (announces(this.#worker.capabilities, wanted.kind)) this.control({ verb: wanted.kind, id: wanted.requestId });
   }
 
   /** It has now heard what was said into its turn; what is shown of that, once. */

@@ -26,16 +26,21 @@ export class OpenCalls {
     return [...this.#open].map(([callId, name]) => ({ callId, name }));
   }
 
-  /** A result that no call waits for is shown as what it is, so that every call has exactly one. */
+  /**
+   * Every call has exactly one result. One that no call waits for is shown as what it is; a call under an id that is open
+   * ends the one before it, of which nothing can be heard any more, so that both are seen with what they were given.
+   */
   checked(events: readonly WorkEvent[], turn: number): readonly WorkEvent[] {
-    return events.map((event) => {
+    const checked: WorkEvent[] = [];
+    for (const event of events) {
+      const before = event.type === 'functionCall' ? this.#open.get(event.callId) : undefined;
+      if (before !== undefined && event.type === 'functionCall') checked.push(replaced(event.callId, before));
       const isStray =
         event.type === 'functionResult' && !this.#open.has(event.callId) && event.callId !== turnCallId(turn);
       this.#note(event);
-      if (!isStray) return event;
-      const { callId, content } = event;
-      return { type: 'subagentAddJson', callId, title: 'result without its call', data: JsonValue.parse(content) };
-    });
+      checked.push(isStray ? withoutCall(event) : event);
+    }
+    return checked;
   }
 
   see(events: readonly PublicEvent[]): void {
@@ -49,6 +54,15 @@ export class OpenCalls {
     const [oldest] = this.#open.keys();
     if (this.#open.size > openMax && oldest !== undefined) this.#open.delete(oldest);
   }
+}
+
+function withoutCall({ callId, content }: Extract<WorkEvent, { type: 'functionResult' }>): WorkEvent {
+  return { type: 'subagentAddJson', callId, title: 'result without its call', data: JsonValue.parse(content) };
+}
+
+function replaced(callId: string, name: string): WorkEvent {
+  const part = { functionResponse: { name, response: { error: 'another call was made under its id' } } };
+  return { type: 'functionResult', callId, content: { role: 'user', parts: [part] }, outcome: 'cancelled' };
 }
 
 /** Those of the turn under way, from what the owner before us has shown. */

@@ -13,6 +13,7 @@ import { checkToolConfig, mergeToolConfigs, missingSecrets, type ToolFault } fro
 import type { Catalog, CatalogEntry } from '../catalog.ts';
 import type { Environment } from '../ports.ts';
 import { refusal, type ServiceRefusal } from './service-refusal.ts';
+import { unknownModel } from './unknown-model.ts';
 
 export type StartPlan = {
   readonly kind: SessionKind;
@@ -58,6 +59,8 @@ export function planStart(
   const budget = Object.keys(limits).length === 0 ? undefined : limits;
   const supervisor = supervisorOf(request, { ...known, entry });
   if (!supervisor.ok) return supervisor;
+  const lost = unknownModel(request.rules ?? [], known.catalog);
+  if (lost !== undefined) return err(lost);
   const title = request.title ?? known.template?.title ?? titleOf(prompt, name);
   return ok({ kind, name, title, prompt, tools: tools.value, budget, supervisor: supervisor.value, entry });
 }
@@ -79,6 +82,7 @@ export function knownSupervisor(name: string, catalog: Catalog): Result<string, 
 export function targetOf(
   request: Pick<StartSession, (typeof kinds)[number]>,
   template: Template | undefined,
+  wanted = '`agent`, `program`, `assistant` or `template`',
 ): Result<{ readonly kind: SessionKind; readonly name: string }, ServiceRefusal> {
   for (const source of [request, template]) {
     const named = kinds.flatMap((kind) => {
@@ -89,7 +93,7 @@ export function targetOf(
       return err(refusal('invalid_start', 'name one of `agent`, `program`, `assistant`, not several'));
     if (named[0] !== undefined) return ok(named[0]);
   }
-  return err(refusal('invalid_start', 'name what to start: `agent`, `program`, `assistant` or `template`'));
+  return err(refusal('invalid_start', `name what to start: ${wanted}`));
 }
 
 /** A session's own over its template's; every secret that is referred to must be there before anything begins. */

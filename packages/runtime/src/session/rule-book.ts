@@ -1,11 +1,12 @@
-import { err, ok, type Result } from '@concerto/base';
+import { err, nearest, ok, type Result } from '@concerto/base';
 import type { EventLog } from '@concerto/log';
 import type { PutRules, Rule, RuleList, RulesTried, StoredRule, TryRules } from '@concerto/protocol';
 import { type NamedRule, RuleSet, ruleWarning, triedRequest } from '@concerto/rules';
 import type { Catalog, CatalogEntry } from '../catalog.ts';
 import type { MintId } from '../ports.ts';
 import { refusal, type ServiceRefusal } from './service-refusal.ts';
-import { inForce, type KeptRule, newerWarning, readStoredRules } from './stored-rules.ts';
+import { inForce, type KeptRule, newerWarning, readStoredRules, storedOf } from './stored-rules.ts';
+import { unknownModel } from './unknown-model.ts';
 
 /** Not a session's id: no client can propose one with this character. */
 const rulesStream = '@rules';
@@ -62,11 +63,19 @@ export class RuleBook {
 
   /** Ids of rules that stay are kept; whoever saw an older list is told so. */
   async put({ rules, version }: PutRules, actor: string): Promise<Result<RuleList, ServiceRefusal>> {
-    const ids = rules.flatMap(({ id }) => id ?? []);
-    if (new Set(ids).size !== ids.length) return err(refusal('invalid_rules', 'two rules have the same `id`'));
-    const lost = this.#unknownModel(rules);
-    if (lost !== undefined) return err(refusal('invalid_rules', `there is no [assistants.${lost}] to ask`));
-    const named = rules.map((rule) => ({ addedBy: actor, ...rule, id: rule.id ?? this.#options.mintId('rule') }));
+    const stored = storedOf(rules);
+    if (!stored.ok) return stored;
+    const lost = unknownModel(stored.value, this.#options.catalog);
+    if (lost !== undefined) return err(lost);
+    const { kept } = await this.#read();
+    const origins = new Map(kept.map(({ rule: { id, addedBy, from } }) => [id, { addedBy, from }]));
+    const named = stored.value.map(({ id = this.#options.mintId('rule'), ...rule }) => ({
+      addedBy: actor,
+      ...rule,
+      // Who added a rule, and from which request, stays with it.
+      ...origins.get(id),
+      id,
+    }));
     const written = await this.#write(named, version);
     if (!written) {
       const current = await this.#read();
@@ -87,6 +96,15 @@ export class RuleBook {
       if (await this.#write([...kept.map((one) => one.rule), added], version)) return;
     }
     throw new Error(`the rules: ${conflictsMax} conflicts in a row`);
+  }
+
+  /** For whoever asks what is decided for one. */
+  unknownAgent(agent: string): ServiceRefusal | undefined {
+    const names = this.#options.catalog.list().map(({ name }) => name);
+    if (names.includes(agent)) return undefined;
+    const meant = nearest(agent, names);
+    const hint = meant === undefined ? `there are ${names.join(', ')}` : `did you mean ${JSON.stringify(meant)}?`;
+    return refusal('no_such_agent', `there is no agent ${JSON.stringify(agent)}; ${hint}`, { known: names });
   }
 
   async try({ agent, request, rules }: TryRules): Promise<RulesTried> {
@@ -131,11 +149,6 @@ export class RuleBook {
       ...this.#ofAll(),
       ...ofStore(stored.filter((rule) => !isOf(rule))),
     ]);
-  }
-
-  #unknownModel(rules: readonly Rule[]): string | undefined {
-    const models = rules.flatMap(({ decide }) => (decide.startsWith('model:') ? [decide.slice('model:'.length)] : []));
-    return models.find((name) => this.#options.catalog.find('assistant', name) === undefined);
   }
 
   #ofAll(): readonly NamedRule[] {

@@ -283,6 +283,7 @@ export class SessionActor {
         ...(version === undefined ? {} : { version }),
         ...(sandbox === undefined ? {} : { sandbox }),
       });
+      live.announced(state?.control);
       // A program or an assistant goes on with the turn that its last owner left.
       if (state?.turn.active === true) live.turn = state.turn.number;
       if (state?.turn.active === true && this.#owned.entry.kind === 'assistant') this.#timeouts.turnStarted();

@@ -152,6 +152,7 @@ export class Sessions {
       ...(plan.tools === undefined ? {} : { tools: plan.tools }),
       ...(plan.budget === undefined ? {} : { budget: plan.budget }),
       ...(plan.supervisor === undefined ? {} : { supervisor: plan.supervisor }),
+      ...(request.rules === undefined ? {} : { rules: request.rules }),
       ...(settings.value === undefined ? {} : { settings: settings.value }),
       slot: slot.value,
     };

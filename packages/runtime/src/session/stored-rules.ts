@@ -1,5 +1,7 @@
-import { readStored, StoredRule } from '@concerto/protocol';
+import { err, ok, type Result } from '@concerto/base';
+import { type PutRule, readStored, StoredRule, storedRuleId } from '@concerto/protocol';
 import * as z from 'zod';
+import { refusal, type ServiceRefusal } from './service-refusal.ts';
 
 const Stored = z.looseObject({ rules: z.array(z.looseObject({})) });
 
@@ -34,4 +36,26 @@ export function newerWarning({ unknown }: KeptRule): string | undefined {
   const keys = Object.keys(unknown);
   if (keys.length === 0) return undefined;
   return `written by a newer version: ${keys.join(', ')} ${keys.length === 1 ? 'is' : 'are'} not known here, so it allows nothing`;
+}
+
+/** Rules as they are put, which may be the rows of a list: without what only the list says. */
+export function storedOf(put: readonly PutRule[]): Result<readonly StoredRule[], ServiceRefusal> {
+  const rules: StoredRule[] = [];
+  const ids = new Set<string>();
+  for (const { source, warning: _warning, id: given, ...rule } of put) {
+    const id = given === undefined ? undefined : storedRuleId(given);
+    if (source === 'manifest' || (given !== undefined && id === undefined)) return err(notOfStore(given, source));
+    if (id !== undefined && ids.has(id)) return err(refusal('invalid_rules', `two rules have the id ${id}`));
+    if (id !== undefined) ids.add(id);
+    rules.push({ ...rule, ...(id === undefined ? {} : { id }) });
+  }
+  return ok(rules);
+}
+
+function notOfStore(id = 'a rule', source: PutRule['source']): ServiceRefusal {
+  const isOfManifest = source === 'manifest' || id.startsWith('rule:agents.') || id.startsWith('rule:all.');
+  const why = isOfManifest
+    ? `${id} stands in the manifest: only the rules of the store are put; leave it out, and change it there`
+    : `${JSON.stringify(id)} is no \`id\` of a rule: 1 to 64 of A-Z a-z 0-9 _ -, with or without rule:store. before it`;
+  return refusal('invalid_rules', why);
 }

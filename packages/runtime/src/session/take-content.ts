@@ -4,6 +4,7 @@ import {
   type FilePart,
   fileOf,
   fileWords,
+  kindsOf,
   type LlmContent,
   messageLengthMax,
   type Part,
@@ -67,6 +68,12 @@ export async function takeContent(
 }
 
 async function takePart(part: Part, listener: Listener, blobs: Blobs): Promise<Result<Part, ServiceRefusal>> {
+  const kinds = kindsOf(part);
+  // Whoever hears it would be given the first, and nobody told of the rest.
+  if (kinds.length > 1) {
+    const named = kinds.map((kind) => `\`${kind}\``).join(' and ');
+    return err(refusal('invalid_content', `is ${named}: a part is of one kind, so make several of it`));
+  }
   if ('text' in part && typeof part.text === 'string') return ok(part);
   if ('json' in part) return ok(part);
   const file = fileOf(part);

@@ -61,7 +61,7 @@ export class Templates {
   }
 
   #fault(template: Template): ServiceRefusal | undefined {
-    const target = targetOf(template, undefined);
+    const target = targetOf(template, undefined, '`agent`, `program` or `assistant`');
     if (!target.ok) return refusal('invalid_template', target.error.message);
     if (this.#catalog.find(target.value.kind, target.value.name) === undefined) {
       return refusal(

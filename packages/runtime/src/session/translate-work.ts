@@ -36,19 +36,19 @@ export function translateWork(message: WorkMessage, toolName: (callId: string) =
     case 'tool_call':
       return {
         type: 'functionCall',
-        callId: String(message.id),
+        callId: callIdOf(message.id),
         name: message.name,
         args: message.args ?? {},
         ...(message.title === undefined ? {} : { title: message.title }),
         ...messageIdOf(message.message),
         ...(message.kind === undefined ? {} : { kind: message.kind }),
         ...touchedOf(message),
-        ...(message.parent === undefined ? {} : { parentCallId: String(message.parent) }),
+        ...(message.parent === undefined ? {} : { parentCallId: callIdOf(message.parent) }),
       };
     case 'tool_output':
-      return { type: 'toolOutput', callId: String(message.id), text: message.text };
+      return { type: 'toolOutput', callId: callIdOf(message.id), text: message.text };
     case 'tool_result': {
-      const callId = String(message.id);
+      const callId = callIdOf(message.id);
       const outcome = message.outcome ?? 'ok';
       const content = responseContent(toolName(callId), message.content ?? null, outcome);
       return { type: 'functionResult', callId, content, outcome, ...touchedOf(message) };
@@ -85,6 +85,12 @@ function responseContent(name: string, content: Json, outcome: CallOutcome): Llm
   }
   const response: JsonObject = isObject(content) ? { ...content } : { [key]: content };
   return { role: 'user', parts: [{ functionResponse: { name, response: { ...response } } }] };
+}
+
+/** Of a call of the agent's own. Those of turns are ours: one that the agent called so would be taken for its turn. */
+export function callIdOf(id: AgentMessageId): string {
+  const own = String(id);
+  return /^turn-\d+$/.test(own) ? `tool-${own}` : own;
 }
 
 export function messageIdOf(id: AgentMessageId | undefined): { readonly messageId?: string } {

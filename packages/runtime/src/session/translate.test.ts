@@ -21,6 +21,18 @@ function toldBy(raw: JsonObject & { readonly type: string }): Heard['told'] {
   return translated(raw).told;
 }
 
+test('the names of turns are ours: a call of the agent that has one is another call, wherever it is named', () => {
+  const named = { id: 'turn-1', name: 'Bash' };
+  expect(translated({ type: 'tool_call', ...named, parent: 'turn-2' }).shown).toMatchObject([
+    { type: 'functionCall', callId: 'tool-turn-1', parentCallId: 'tool-turn-2' },
+  ]);
+  expect(translated({ type: 'tool_output', id: 'turn-1', text: 'x' }).shown).toMatchObject([{ callId: 'tool-turn-1' }]);
+  expect(translated({ type: 'tool_result', id: 'turn-1' }).shown).toMatchObject([{ callId: 'tool-turn-1' }]);
+  const asked = translated({ type: 'approval', description: 'May I?', call: 'turn-1' }).told;
+  expect(asked).toMatchObject({ event: { callId: 'tool-turn-1' } });
+  expect(translated({ type: 'tool_result', id: 'turn-x' }).shown).toMatchObject([{ callId: 'turn-x' }]);
+});
+
 /** The table of the contract, row by row. */
 describe('how agent messages become events', () => {
   test('progress: functionCallUpdate and subagentAddJson with every field but the type', () => {

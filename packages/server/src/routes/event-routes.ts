@@ -5,6 +5,7 @@ import { checkCursor, readCursor, readLimit } from '../cursor.ts';
 import { entriesThatFit, firstPageEntries, gapEvent, gapOf } from '../event-feed.ts';
 import { endedStream, streamEvents, streamHeaders } from '../event-stream.ts';
 import { type Wire, wires } from '../event-wires.ts';
+import { readWord } from '../query-choice.ts';
 import type { OnNode, ServerContext } from '../server-context.ts';
 import { found } from './session-routes.ts';
 
@@ -24,10 +25,11 @@ export async function serveEvents(
   target: { readonly session: string; readonly wire: Wire },
 ): Promise<Response> {
   const after = readCursor(c);
+  const isPage = readWord(c, 'format', 'json');
   found((await context.sessions.exists(target.session)) ? true : undefined, c);
   const head = await context.log.head(target.session, 'events');
   checkCursor(after, head);
-  if (c.req.query('format') === 'json') return await page(context, c, { ...target, after });
+  if (isPage) return await page(context, c, { ...target, after });
   // A stream has no end while the session lives, and HEAD has no body: it must not wait for one.
   if (c.req.method === 'HEAD') return new Response(null, { headers: streamHeaders });
   if (after === head && (await isOver(context, target.session, head))) return endedStream();

@@ -3,6 +3,7 @@ import { Hono } from 'hono';
 import { readPage } from '../cursor.ts';
 import { idempotently } from '../idempotency.ts';
 import { callerOf } from '../people/check-role.ts';
+import { readFlag } from '../query-choice.ts';
 import { parseBody, readJson } from '../read-body.ts';
 import type { OnNode, ServerContext } from '../server-context.ts';
 import { found, granted } from './session-routes.ts';
@@ -11,7 +12,7 @@ export function messageRoutes({ sessions, log }: ServerContext): Hono<OnNode> {
   const routes = new Hono<OnNode>();
 
   routes.get('/:id/messages', async (c) => {
-    const query = c.req.query('all') === 'true' ? { history: readPage(c) } : {};
+    const query = readFlag(c, 'all') === true ? { history: readPage(c) } : {};
     return c.json(found(await sessions.messages(c.req.param('id'), query), c));
   });
 

@@ -3,6 +3,7 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { Hono } from 'hono';
 import { checkCursor, readCursor } from '../cursor.ts';
 import { streamEvents, streamHeaders } from '../event-stream.ts';
+import { readFlag } from '../query-choice.ts';
 import type { OnNode, ServerContext } from '../server-context.ts';
 
 const pageRows = 500;
@@ -11,13 +12,14 @@ const pageRows = 500;
 export function overviewRoutes(context: ServerContext): Hono<OnNode> {
   const routes = new Hono<OnNode>();
   routes.get('/events', async (c) => {
+    const tree = readFlag(c, 'tree') === true;
+    const rows = readFlag(c, 'rows') !== false;
     const given = c.req.query('after') ?? c.req.header('last-event-id');
     const head = await context.log.head(overviewStream, 'events');
     const after = given === undefined ? head : readCursor(c);
     checkCursor(after, head);
     if (c.req.method === 'HEAD') return new Response(null, { headers: streamHeaders });
-    const tree = c.req.query('tree') === 'true';
-    const wantsRows = given === undefined && c.req.query('rows') !== 'false';
+    const wantsRows = given === undefined && rows;
     // The position was read before the rows: what changes meanwhile is told again, never missed.
     const preface = wantsRows ? await currentRows(context, head, tree) : undefined;
     const stream = {

@@ -3,6 +3,7 @@ import { Hono } from 'hono';
 import { idempotently } from '../idempotency.ts';
 import { callerOf } from '../people/check-role.ts';
 import { ProblemError } from '../problem.ts';
+import { readWord } from '../query-choice.ts';
 import { parseBody, readJson } from '../read-body.ts';
 import type { OnNode, ServerContext } from '../server-context.ts';
 import { serveEvents } from './event-routes.ts';
@@ -38,11 +39,8 @@ export function runRoutes(context: ServerContext): Hono<OnNode> {
 
   routes.get('/:id/events', async (c) => {
     const session = c.req.param('id');
-    const include = c.req.query('include');
-    if (include !== undefined && include !== 'requests')
-      throw new ProblemError(422, 'invalid_query', '`include`: is `requests`, or left out');
     // What other agents ask of their models nobody here knows.
-    const asks = include === 'requests' && (await sessions.get(session))?.kind === 'assistant';
+    const asks = readWord(c, 'include', 'requests') && (await sessions.get(session))?.kind === 'assistant';
     return await serveEvents(context, c, { session, wire: asks ? 'requests' : 'run' });
   });
 

@@ -7,6 +7,7 @@ import { idempotently } from '../idempotency.ts';
 import { checkInlineTools } from '../inline-tools.ts';
 import { callerOf, requireRole } from '../people/check-role.ts';
 import { ProblemError } from '../problem.ts';
+import { readFlag } from '../query-choice.ts';
 import { parseBody, readJson } from '../read-body.ts';
 import { problemOfRefusal } from '../refusal-status.ts';
 import type { OnNode, ServerContext } from '../server-context.ts';
@@ -15,7 +16,7 @@ const soughtMax = 200;
 
 /** Which sessions are asked for. */
 function readQuery(c: Context<OnNode>): Parameters<Sessions['list']>[0] {
-  const { status, q: sought, cursor, parent, tree, archived } = c.req.query();
+  const { status, q: sought, cursor, parent } = c.req.query();
   const parsed = status === undefined ? undefined : SessionStatus.safeParse(status);
   if (parsed?.success === false) {
     const known = SessionStatus.options.join(', ');
@@ -27,8 +28,8 @@ function readQuery(c: Context<OnNode>): Parameters<Sessions['list']>[0] {
     limit: readLimit(c, { fallback: 50, max: 200 }),
     ...(parsed === undefined ? {} : { status: parsed.data }),
     ...(parent === undefined ? {} : { parent }),
-    tree: tree === 'true',
-    archived: archived === 'true',
+    tree: readFlag(c, 'tree') === true,
+    archived: readFlag(c, 'archived') === true,
     ...(cursor === undefined ? {} : { cursor }),
     ...(sought === undefined ? {} : { sought }),
   };
@@ -42,6 +43,7 @@ export function sessionRoutes({ sessions, log, inlineTools }: ServerContext): Ho
     const start = parseBody(body, StartSession);
     checkInlineTools(start.tools, inlineTools);
     if (start.supervisor !== undefined) requireRole(c.get('person'), 'member', '`supervisor`');
+    if (start.rules !== undefined) requireRole(c.get('person'), 'member', '`rules`');
     if (start.budget !== undefined) requireRole(c.get('person'), 'member', '`budget`');
     return await idempotently(c, log, body, async ({ key }) =>
       c.json(granted(await sessions.start(start, callerOf(c, key))), 201),

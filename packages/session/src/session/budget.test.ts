@@ -49,6 +49,17 @@ describe('a budget', () => {
     expect(free.recordTypes()).not.toContain('usage-reported');
   });
 
+  test('11.8 what was guessed for a turn is told of that turn, also where the next begins with its end', () => {
+    const ended = { type: 'turn-ended', outcome: 'result', value: null, result: { success: true, href: '/' } } as const;
+    const story = running({ tokens: 1_000 })
+      .send('next')
+      .report({ ...ended, untold: { given: 0, said: 8 } });
+    expect(story.state.turn.number).toBe(2);
+    use(story.delivered(), 5);
+    const turns = story.events.flatMap((event) => (event.type === 'usage' ? event.turn : []));
+    expect(turns).toEqual([1, 2]);
+  });
+
   test('11.1 an agent that cannot pause is held at the end of its turn, or by force', () => {
     const atEnd = use(running({ tokens: 10 }, { capabilities: [] }), 10)
       .send('next')

@@ -37,6 +37,17 @@ describe('children', () => {
     expect(cancelling.wish({ type: 'finish' }).status).toBe('cancelling');
   });
 
+  test('10.2 one that is being cancelled ends cancelled, whatever its agent said to the withdrawn question', () => {
+    const story = new Story().running().question('q1').control('cancel', 'c').result('then without');
+    expect(story.wish({ type: 'finish' }).status).toBe('cancelling');
+    expect(story.ack('c').status).toBe('cancelled');
+    expect(story.events.slice(-3)).toMatchObject([
+      { type: 'status', status: 'cancelled' },
+      { type: 'error', message: 'cancelled' },
+      { type: 'finish' },
+    ]);
+  });
+
   test('10.3 a reply to what was no request is on record before the agent has it, and none goes to one that is gone', () => {
     const story = new Story().running().wish({ type: 'respond', line: '{"type":"response"}' });
     expect(story.commands.at(-1)).toMatchObject({ type: 'respond', line: '{"type":"response"}' });

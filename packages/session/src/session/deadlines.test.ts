@@ -83,9 +83,34 @@ describe('deadlines', () => {
     expect(kept.status).toBe('waitingForApproval');
     expect(kept.recordTypes().filter((type) => type === 'request-timed-out')).toHaveLength(1);
     expect(kept.answer('q1').status).toBe('running');
-    const failed = asking('fail', 'approval', 90_000).pass(90_000);
-    expect(failed.status).toBe('interrupted');
-    expect(failed.state.error).toMatchObject({ code: 'unanswered', message: 'nobody answered within 90 seconds' });
+  });
+
+  test('10.4 where it is to fail, the turn has failed in time like one that took too long: nobody was lost', () => {
+    const reason = 'nobody answered within 90 seconds';
+    const failed = asking('fail', 'approval', 90_000);
+    const before = failed.events.length;
+    failed.pass(90_000);
+    expect(failed.status).toBe('idle');
+    expect(failed.state.error).toEqual({ code: 'timeout', message: reason });
+    expect(failed.events.slice(before)).toMatchObject([
+      { type: 'subagentError', callId: 'turn-1', error: { $error: reason } },
+      { type: 'requestSettled', requestId: 'q1', outcome: 'withdrawn', reason },
+      { type: 'functionResult', callId: 'turn-1', outcome: 'failed' },
+      { type: 'turnComplete', outcome: 'failed', reason },
+      { type: 'status', status: 'idle', reason },
+    ]);
+    expect(failed.commandTypes().at(-1)).toBe('kill');
+    expect(failed.send('again').state.agentProcess.kind).toBe('starting');
+    const once = new Story().running({ once: true });
+    once.report({
+      type: 'request-opened',
+      requestId: 'q1',
+      event: suspend('q1'),
+      routing: { answerWithinMs: 1_000, onTimeout: 'fail' },
+    });
+    expect(once.pass(1_000).status).toBe('failed');
+    expect(once.state.error).toEqual({ code: 'timeout', message: 'nobody answered within 1 second' });
+    expect(once.commandTypes().at(-1)).toBe('stop');
   });
 
   test('10.4 time in which the session is paused does not count', () => {

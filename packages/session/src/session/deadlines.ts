@@ -19,8 +19,9 @@ import {
 import { mindBudget } from './mind-budget.ts';
 import { askedOf, passOn } from './route.ts';
 import type { SessionState } from './session-state.ts';
-import { confirmControl, endCancelled, endTurn, loseProcess } from './settle.ts';
+import { confirmControl, endCancelled, endFailed, endTurn, loseProcess } from './settle.ts';
 import { isCutShort, needsProcess, openRequests, statusOf } from './status.ts';
+import { turnCallId } from './turn-events.ts';
 import { madeRoomText } from './view.ts';
 
 type Deadline = { readonly at: number } & (
@@ -252,8 +253,7 @@ function questionPassed(draft: Draft, requestId: string): void {
   draft.reason = reason;
   if (isBudgetRequest(request)) return budgetUnanswered(draft, request, reason);
   if (onTimeout === 'fail') {
-    kill(draft, reason);
-    loseProcess(draft, { why: 'forced', error: { code: 'unanswered', message: reason } });
+    failTurn(draft, requestId, reason);
   } else if (onTimeout.startsWith('answer:')) {
     const response = onTimeout.slice('answer:'.length);
     record(draft, { type: 'request-answered', requestId, response, held: true, by: 'timeout', reason });
@@ -263,6 +263,19 @@ function questionPassed(draft: Draft, requestId: string): void {
     withdraw(draft, requestId, reason);
   }
   advance(draft);
+}
+
+/** As a turn that took too long: it has failed, and its process, which waits for an answer, is ended; nobody was lost. */
+function failTurn(draft: Draft, requestId: string, message: string): void {
+  const { turn, once } = draft.state;
+  const error = { code: 'timeout', message };
+  const said = { $error: message, metadata: { origin: 'server' } } as const;
+  draft.observed.push({ type: 'subagentError', callId: turnCallId(turn.number), error: said });
+  record(draft, { type: 'request-withdrawn', requestId, reason: message });
+  endTurn(draft, 'error', { error });
+  if (once) return endFailed(draft, error);
+  kill(draft, message);
+  loseProcess(draft, { why: 'forced' });
 }
 
 /** The agent hears that no answer came, and decides itself how to go on. */

@@ -97,6 +97,7 @@ function start(existing: SessionState | undefined, wish: StartCommand & Asked): 
   const bad = prompt === undefined ? undefined : badContent(prompt);
   if (bad !== undefined) return err(bad);
   const draft = draftOfNew(wish);
+  for (const rule of wish.rules ?? []) record(draft, { type: 'rule-added', rule });
   if (prompt !== undefined) {
     const { messageId, content, objective } = prompt;
     const said = { messageId, content, objective, priority: 'queued', source: 'user' } as const;
@@ -144,8 +145,9 @@ function respond(draft: Draft, line: string): void {
 
 function finish(draft: Draft): void {
   const { end, error, turn, control } = draft.state;
-  // One that is being cancelled ends when its agent has: only its owner knows which calls are still open.
-  if (end !== undefined || (turn.active && control?.kind === 'cancel')) return;
+  // One that is being cancelled ends so, when its agent has, also where a result has ended its turn meanwhile: only its
+  // owner knows which calls are still open, and whoever cancelled it was told that it will be.
+  if (end !== undefined || control?.kind === 'cancel') return;
   if (turn.active) endSession(draft, { status: 'cancelled', reason: 'nobody waits for it any more' });
   else if (error !== undefined) endFailed(draft, error);
   else endSession(draft, { status: 'completed' });

@@ -25,12 +25,16 @@ export type Told = {
  * ends, changed messages, the status, and at the very end the end.
  */
 export function publicEvents(told: Told): readonly PublicEvent[] {
-  const { after, records, observed, openCalls, reason } = told;
+  const { before, after, records, observed, openCalls, reason } = told;
   const events: PublicEvent[] = [];
   events.push(...turnOpening(told, records), ...observed);
   for (const record of records) events.push(...settledRequest(told, record));
-  events.push(...settingsEvents(told, records), ...turnClosing(told, records, { openCalls, reason }));
-  for (const record of records) events.push(...usageEvent(after, record));
+  events.push(...settingsEvents(told, records), ...turnClosing(told, records, { observed, openCalls, reason }));
+  let turn = before?.turn.number ?? 0;
+  for (const record of records) {
+    if (record.type === 'turn-started') turn = record.turn;
+    events.push(...usageEvent(after, record, turn));
+  }
   for (const record of records) events.push(...budgetEvent(after, record));
   for (const id of changedMessages(records)) {
     const entry = entryOf(after.queue, id);
@@ -94,10 +98,10 @@ function routedEvent(after: SessionState, record: Extract<SessionRecord, { type:
   };
 }
 
-/** What was used, of what and in which turn: the sum is its reader's. */
-function usageEvent(after: SessionState, record: SessionRecord): PublicEvent[] {
+/** What was used, of what and in which turn, which may be over by the end of the decision: the sum is its reader's. */
+function usageEvent(after: SessionState, record: SessionRecord, turn: number): PublicEvent[] {
   if (record.type !== 'usage-reported' || after.end !== undefined) return [];
-  return [{ type: 'usage', ...record.usage, ...record.source, turn: after.turn.number }];
+  return [{ type: 'usage', ...record.usage, ...record.source, turn }];
 }
 
 function budgetEvent(after: SessionState, record: SessionRecord): PublicEvent[] {

@@ -1,5 +1,5 @@
 import { unreachable } from '@concerto/base';
-import type { LifecycleVerb } from '@concerto/protocol';
+import type { LifecycleVerb, WorkEvent } from '@concerto/protocol';
 import { find } from '../archive.ts';
 import { flyingEntry, hasPending } from '../queue/queue.ts';
 import { advance } from './advance.ts';
@@ -12,6 +12,7 @@ import type { SessionState } from './session-state.ts';
 import { askSettings, settingsTold } from './settings.ts';
 import { confirmControl, endCancelled, endFailed, endSession, endTurn, loseProcess } from './settle.ts';
 import { announces, openRequests } from './status.ts';
+import { turnCallId } from './turn-events.ts';
 import { runningPrompt } from './view.ts';
 
 type ReportOf<Type extends Report['type']> = Extract<Report, { type: Type }>;
@@ -139,13 +140,8 @@ function ready(draft: Draft, report: ReportOf<'agent-ready'>): void {
     ignore(draft, report, 'already ready');
     return;
   }
-  const { control } = draft.state;
-  const couldBefore = control !== undefined && announces(draft.state, control.kind);
+  // What was asked before it had introduced itself its owner asks of it now: that was commanded, once.
   record(draft, { type: 'agent-ready', incarnation, capabilities: [...capabilities], version, sandbox });
-  // What was asked before it had introduced itself is asked of it now.
-  if (control !== undefined && control.kind !== 'resume' && !couldBefore && announces(draft.state, control.kind)) {
-    command(draft, { type: control.kind, incarnation, requestId: control.requestId });
-  }
   askSettings(draft);
   advance(draft);
 }
@@ -211,21 +207,40 @@ function turnEnded(draft: Draft, report: ReportOf<'turn-ended'>): void {
     ignore(draft, report, turn.active ? `turn ${report.turn} is over` : 'no turn is running');
     return;
   }
-  draft.observed.push(...(report.closing ?? []));
+  const stop = stopOf(state);
+  draft.observed.push(...(stop === undefined ? (report.closing ?? []) : cutShort(report.closing ?? [], turn.number)));
   confirmDelivery(draft);
   guessUsage(draft, report.untold);
-  if (report.outcome === 'error') endTurn(draft, 'error', { error: report.error });
-  else endTurn(draft, 'result', { value: report.value });
-  // Cancel wins from everywhere: the result is kept, the end stays the user's.
+  // Whoever stopped it decides how it ended; what the agent handed over is kept.
+  if (report.outcome === 'result') endTurn(draft, stop ?? 'result', { value: report.value });
+  else endTurn(draft, stop ?? 'error', stop === undefined ? { error: report.error } : {});
+  // Cancel wins from everywhere: the end stays the user's.
   if (control?.kind === 'cancel') return;
-  if (state.once || report.final === true) {
-    if (report.outcome === 'error') endFailed(draft, report.error);
-    else endSession(draft, { status: 'completed', result: report.result });
-    return;
-  }
-  if (report.outcome === 'error') draft.reason = report.error.message;
+  if (stop === undefined && endsSession(draft, report)) return;
+  if (stop === undefined && report.outcome === 'error') draft.reason = report.error.message;
   if (control !== undefined && endsWithTurn(state, control.kind)) confirmControl(draft, 'boundary');
   advance(draft);
+}
+
+/** How a turn ends that somebody has asked to end. The run of a program that is over has nothing left to be interrupted. */
+function stopOf({ control, kind }: SessionState): 'cancelled' | 'interrupted' | undefined {
+  if (control?.kind === 'cancel') return 'cancelled';
+  return control?.kind === 'interrupt' && kind !== 'program' ? 'interrupted' : undefined;
+}
+
+/** The result of the turn itself is what became of it, not what the agent called it. */
+function cutShort(closing: readonly WorkEvent[], turn: number): readonly WorkEvent[] {
+  const callId = turnCallId(turn);
+  return closing.map((event) =>
+    event.type === 'functionResult' && event.callId === callId ? { ...event, outcome: 'cancelled' } : event,
+  );
+}
+
+function endsSession(draft: Draft, report: ReportOf<'turn-ended'>): boolean {
+  if (!draft.state.once && report.final !== true) return false;
+  if (report.outcome === 'error') endFailed(draft, report.error);
+  else endSession(draft, { status: 'completed', result: report.result });
+  return true;
 }
 
 /** About as many characters as a token has. */

@@ -66,6 +66,8 @@ export type StartCommand = {
   readonly supervisor?: string | undefined;
   /** What it may use, children included. */
   readonly budget?: Budget | undefined;
+  /** Its own rules, as they would be remembered for it. */
+  readonly rules?: readonly Rule[] | undefined;
   /** The session that it answers for. */
   readonly supervises?: string | undefined;
   /** The session in whose place it goes on. */

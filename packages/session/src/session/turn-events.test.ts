@@ -58,6 +58,54 @@ describe('what is shown of a turn', () => {
     ]);
   });
 
+  test.each(['cancel', 'interrupt'] as const)(
+    '2.15 a result in a turn that somebody asked to %s is kept, once, and the turn ended as it was asked',
+    (verb) => {
+      const story = new Story().running().question('q1').control(verb, 'c');
+      const before = story.events.length;
+      const response = { functionResponse: { name: 'demo', response: { text: 'then without' } } };
+      story.report({
+        type: 'turn-ended',
+        outcome: 'result',
+        value: { text: 'then without' },
+        result: { success: true, href: '/' },
+        closing: [
+          { type: 'functionResult', callId: 'turn-1', content: { role: 'user', parts: [response] }, outcome: 'ok' },
+          { type: 'content', content: { parts: [{ text: 'then without' }] } },
+        ],
+      });
+      const outcome = verb === 'cancel' ? 'cancelled' : 'interrupted';
+      expect(story.events.slice(before)).toMatchObject([
+        { type: 'functionResult', callId: 'turn-1', content: { parts: [response] }, outcome: 'cancelled' },
+        { type: 'content', content: { parts: [{ text: 'then without' }] } },
+        { type: 'turnComplete', outcome },
+      ]);
+      expect(story.records.at(-1)).toMatchObject({ type: 'turn-ended', outcome, value: { text: 'then without' } });
+      expect(story.ack('c').status).toBe(outcome);
+      expect(shown(story).slice(-1)).toEqual([{ type: 'turnComplete', outcome }]);
+    },
+  );
+
+  test.each(['cancel', 'interrupt'] as const)(
+    '2.15 an error of the agent that was asked to %s is no failure',
+    (verb) => {
+      const story = new Story().running().control(verb, 'c').error('aborted');
+      const outcome = verb === 'cancel' ? 'cancelled' : 'interrupted';
+      expect(shown(story).slice(2)).toMatchObject([
+        { type: 'functionResult', callId: 'turn-1', outcome: 'cancelled' },
+        { type: 'turnComplete', outcome },
+      ]);
+      expect(story.state.error).toBeUndefined();
+      expect(story.ack('c').status).toBe(outcome);
+    },
+  );
+
+  test('2.15 a once session is interrupted like any other, and takes the next message', () => {
+    const story = new Story().running({ once: true }).question('q1').control('interrupt', 'c').result().ack('c');
+    expect(story.status).toBe('interrupted');
+    expect(story.send('again').delivered().result().status).toBe('completed');
+  });
+
   test('calls that still run are closed with the turn, before it', () => {
     const story = new Story().running({ capabilities: everything });
     const before = story.events.length;

@@ -66,7 +66,11 @@ function flyingPrompt(before: SessionState | undefined) {
 export function turnClosing(
   { before, after }: Change,
   records: readonly SessionRecord[],
-  told: { readonly openCalls: readonly OpenCall[]; readonly reason: string | undefined },
+  told: {
+    readonly observed: readonly PublicEvent[];
+    readonly openCalls: readonly OpenCall[];
+    readonly reason: string | undefined;
+  },
 ): readonly PublicEvent[] {
   const ended = records.find((record) => record.type === 'turn-ended');
   // A program goes on with the next owner, and so do its calls.
@@ -77,7 +81,11 @@ export function turnClosing(
   const reason = outcome === 'done' ? undefined : (ended?.error?.message ?? told.reason);
   const calls = told.openCalls.map(({ callId, name }) => resultEvent(callId, name, unfinished[outcome]));
   if (ended === undefined || !wasShown(before, ended.turn, records)) return calls;
-  return [...calls, ...ownClosing(turnCallId(ended.turn), after.agent, outcome, reason)];
+  const callId = turnCallId(ended.turn);
+  const closing = ownClosing(callId, after.agent, outcome, reason);
+  // An agent that was asked to stop may have handed something over all the same.
+  const hasResult = told.observed.some((event) => event.type === 'functionResult' && event.callId === callId);
+  return [...calls, ...(hasResult ? closing.slice(-1) : closing)];
 }
 
 /** What a result says of itself is in its own events. */

@@ -1,0 +1,77 @@
+import type * as z from 'zod';
+
+type Issue = z.core.$ZodIssue;
+type Place = readonly PropertyKey[];
+
+export type Fault = { readonly path: string; readonly message: string };
+
+/** What is wrong with a body: every fault at its own place, for whoever wrote it. */
+export function bodyFaults(issues: readonly Issue[], body: unknown): readonly Fault[] {
+  return issues.flatMap((issue) => faultsOf(issue, [], body));
+}
+
+/** Of a union the alternative that came nearest, of unknown keys each one. */
+function faultsOf(issue: Issue, outer: Place, body: unknown): readonly Fault[] {
+  const path = [...outer, ...issue.path];
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => faultAt([...path, key], 'is not a known key'));
+  }
+  const isMissing = valueAt(body, path) === undefined;
+  if (isMissing && (issue.code === 'invalid_type' || issue.code === 'invalid_union'))
+    return [faultAt(path, 'is required')];
+  if (issue.code === 'invalid_union') return faultsOfUnion(issue, path, body);
+  return [faultAt(path, issue.message)];
+}
+
+function faultsOfUnion(issue: Extract<Issue, { code: 'invalid_union' }>, path: Place, body: unknown): readonly Fault[] {
+  const fitting = issue.errors.filter((errors) => errors.length > 0 && !errors.some(isOfOtherType));
+  if (fitting.length === 0) return [faultAt(path, typesOf(issue.errors) ?? issue.message)];
+  const missing = (errors: readonly Issue[]): readonly Place[] =>
+    errors.map((inner) => inner.path).filter((place) => valueAt(body, [...path, ...place]) === undefined);
+  const isKey = (place: Place): boolean => place.length === 1;
+  const keys = fitting.map((errors) => missing(errors).filter(isKey));
+  // Each wants another key, and none is there: it cannot be said which was meant.
+  if (fitting.length > 1 && keys.every(({ length }) => length > 0)) {
+    const named = [...new Set(keys.flatMap(([first]) => first?.map((key) => `\`${String(key)}\``) ?? []))];
+    return [faultAt(path, `has none of ${named.join(', ')}`)];
+  }
+  const score = (errors: readonly Issue[]): number =>
+    missing(errors).filter(isKey).length * 10_000 + missing(errors).length * 100 + errors.length;
+  const [nearest = []] = fitting.toSorted((a, b) => score(a) - score(b));
+  return nearest.flatMap((inner) => faultsOf(inner, path, body));
+}
+
+function isOfOtherType(issue: Issue): boolean {
+  return issue.code === 'invalid_type' && issue.path.length === 0;
+}
+
+const typeWords: Readonly<Record<string, string>> = {
+  string: 'a string',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: '`true` or `false`',
+  object: 'an object',
+  record: 'an object',
+  array: 'a list',
+  null: '`null`',
+};
+
+/** Undefined where the alternatives do not say. */
+function typesOf(alternatives: readonly (readonly Issue[])[]): string | undefined {
+  const wanted = alternatives.flat().flatMap((issue) => (issue.code === 'invalid_type' ? [issue.expected] : []));
+  const words = [...new Set(wanted.map((type) => typeWords[type] ?? type))];
+  return words.length === 0 ? undefined : `is ${words.join(' or ')}`;
+}
+
+function faultAt(path: Place, message: string): Fault {
+  return { path: path.map(String).join('.'), message };
+}
+
+function valueAt(body: unknown, path: Place): unknown {
+  let value = body;
+  for (const key of path) {
+    if (typeof value !== 'object' || value === null) return undefined;
+    value = Object.getOwnPropertyDescriptor(value, key)?.value;
+  }
+  return value;
+}
