@@ -34,7 +34,10 @@ async function statusIs(id: string, status: string): Promise<void> {
 
 async function childrenOf(id: string, count: number): Promise<readonly string[]> {
   const list = async (): Promise<readonly string[]> =>
-    (await client.list({ parent: id })).sessions.map((session) => session.id);
+    (await client.list({ parent: id })).sessions
+      // Those that were opened in the same millisecond are listed in any order.
+      .toSorted((a, b) => a.agent.localeCompare(b.agent))
+      .map((session) => session.id);
   await expect.poll(async () => (await list()).length, { timeout: withinMs }).toBe(count);
   return await list();
 }
@@ -82,7 +85,7 @@ test('14.2 with the client: steer, which_child, pause and cancel of a tree, a fu
 }, async () => {
   const gate = conducted.gate();
   const { id } = await client.start({ program: 'pair', prompt: until2(gate.path) });
-  const [right = '', left = ''] = await childrenOf(id, 2);
+  const [left = '', right = ''] = await childrenOf(id, 2);
   for (const child of [left, right]) await statusIs(child, 'running');
   const refused = await client.send(id, { content: 'who?' }).catch((cause: unknown) => cause);
   if (!(refused instanceof ClientError)) throw new Error('it was sent');
@@ -167,7 +170,7 @@ test('14.2 at the terminal: a message finds the one agent at work, or is told wh
 }, async () => {
   const gate = conducted.gate();
   const { id } = await client.start({ program: 'pair', prompt: until2(gate.path) });
-  const [right = '', left = ''] = await childrenOf(id, 2);
+  const [left = '', right = ''] = await childrenOf(id, 2);
   for (const child of [left, right]) await statusIs(child, 'running');
   const refused = await concerto('sessions', 'send', id, 'who?');
   expect(refused.code).toBe(1);
