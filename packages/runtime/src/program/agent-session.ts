@@ -8,6 +8,9 @@ import { WordQueue } from './word-queue.ts';
 /** Messages a session may hold before its program reads them; then the agent waits. */
 const QUEUE_LIMIT = 10_000;
 
+/** Characters of what an agent wrote on stderr, for the error of one that takes too long. */
+const STDERR_KEPT = 4_000;
+
 /** A process that ends within this time of a prompt, without a word, had most likely begun to end before it. */
 const LOST_WITHIN_MS = 250;
 
@@ -45,6 +48,8 @@ export class AgentSession {
   /** On stdout or stderr. */
   #hasSpoken = false;
   #promptedAt = 0;
+  /** The end of what it wrote there. */
+  #stderr = '';
   #handling = false;
   #woken: (() => void) | undefined;
   #endDeadline: () => void = () => {};
@@ -103,6 +108,7 @@ export class AgentSession {
   /** A full queue loses the line: to stop reading stderr would stop the agent. Its end is kept for the error. */
   observe(text: string): void {
     this.#hasSpoken = true;
+    this.#stderr = `${this.#stderr}${text}\n`.slice(-STDERR_KEPT);
     if (this.#isOver || !this.#limits.watchesStderr || this.#queue.length >= QUEUE_LIMIT) return;
     this.#queue.push({ observed: 'stderr', text });
     this.#wake();
@@ -222,7 +228,8 @@ export class AgentSession {
   }
 
   #expire(how: string): void {
-    const failure = new WorldFailure('timeout', `agent ${this.#agent} ${how}`);
+    const details = this.#stderr === '' ? {} : { details: { stderr: this.#stderr } };
+    const failure = new WorldFailure('timeout', `agent ${this.#agent} ${how}`, details);
     const isAwaited = this.#woken !== undefined;
     this.fail(failure);
     if (!isAwaited) this.#limits.onExpired(failure);

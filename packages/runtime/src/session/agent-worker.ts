@@ -30,6 +30,9 @@ import type { WorkerJournal } from './worker-journal.ts';
 /** So long a new process that has said nothing may still announce what it can: signalled before, it could not. */
 const announceWithinMs = 1_000;
 
+/** From SIGTERM to SIGKILL, of one that is cancelled at its work. */
+const terminateMs = 5_000;
+
 export type AgentWorkerPorts = {
   readonly log: EventLog;
   readonly store: SessionStore;
@@ -219,7 +222,7 @@ class AgentWorker implements Worker {
     if (announces(this.capabilities, verb)) return;
     if (verb === 'interrupt') this.#interrupt();
     // One in the middle of its work may not look at its stdin.
-    else await this.#connection.end({ atWork: true }).catch(() => undefined);
+    else await this.#connection.end({ atWork: true, stepMs: terminateMs }).catch(() => undefined);
   }
 
   #interrupt(): 'asked' {

@@ -9,6 +9,7 @@ type Child = { readonly children: ChildSessions; readonly id: string; readonly a
 export async function childFailure({ children, id, agent }: Child, state: SessionState): Promise<WorldFailure> {
   const stopped = byOthers({ children, id, agent }, await children.stoppedBy(id));
   if (stopped !== undefined) return stopped;
+  if (state.error?.code === 'delivery_refused') return new WorldFailure('protocol', state.error.message);
   const why = state.error?.message ?? state.hold?.reason ?? state.end?.reason ?? 'its session has ended';
   const details = state.error?.stderr === undefined ? {} : { stderr: state.error.stderr };
   return new WorldFailure('exited', `agent exited without result (${why})`, { details: { session: id, ...details } });
@@ -39,9 +40,7 @@ const codes: readonly AgentErrorCode[] = ['spawn-failed', 'missing-variable', 'i
 export async function startFailure(child: Child, state: SessionState): Promise<Error> {
   const { error } = state;
   if (error === undefined) return await childFailure(child, state);
-  return new AgentError(
-    codes.find((known) => known === error.code) ?? 'spawn-failed',
-    error.message,
-    error.stderr === undefined ? {} : { stderr: error.stderr },
-  );
+  return new AgentError(codes.find((known) => known === error.code) ?? 'spawn-failed', error.message, {
+    stderr: error.stderr ?? '',
+  });
 }

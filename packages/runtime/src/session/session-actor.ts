@@ -31,6 +31,8 @@ export type ActorPorts = KeepingPorts & {
   readonly clock: Clock;
   readonly mintId: MintId;
   readonly report: Report;
+  /** Where only this session and what is below it is run. */
+  readonly tree?: string | undefined;
 };
 
 /** What is owned: the session, what works in it, and for whom. */
@@ -348,7 +350,9 @@ export class SessionActor {
     this.#timeouts.stands(statusOf(state));
     // A deadline of an owner before us may have passed while nobody could keep it: it is not ours before our claim.
     if (state.owner?.epoch !== this.#tenure.epoch) return;
-    this.#cancelDeadline = atNextDeadline(state, this.#ports.clock, (deadline) => {
+    const { clock, tree } = this.#ports;
+    // A program that is run by itself finds its agents as it left them.
+    this.#cancelDeadline = atNextDeadline({ state, parks: tree === undefined }, clock, (deadline) => {
       // The same state, an instant later, has passed its deadline.
       this.#followed = undefined;
       void this.#tenure.guard(this.#writer.expire(deadline));

@@ -225,18 +225,20 @@ describe('messages', () => {
   });
 
   test.each([
-    [0, 'invalid_content'],
-    [1, undefined],
-    [100_000, undefined],
-    [100_001, 'invalid_content'],
-  ])('4.6 content of %i characters → %s', (length, code) => {
+    [0, 'user', 'invalid_content'],
+    [1, 'user', undefined],
+    [100_000, 'user', undefined],
+    [100_001, 'user', 'invalid_content'],
+    [0, 'program', undefined],
+    [1_000_000, 'program', undefined],
+  ] as const)('4.6 content of %i characters of a %s → %s', (length, source, code) => {
     const story = new Story().running();
     const refusal = story.ask({
       type: 'enqueue',
       messageId: 'a',
       content: 'x'.repeat(length),
       priority: 'queued',
-      source: 'user',
+      source,
     });
     expect(refusal?.code).toBe(code);
   });

@@ -46,7 +46,8 @@ function enqueue(draft: Draft, wish: Extract<QueueWish, { type: 'enqueue' }>): V
     const same = known.content === wish.content && isSame(known.objective, wish.objective);
     return same ? done : refuse('id_in_use', `message ${wish.messageId} exists with other content`);
   }
-  const bad = badContent(wish) ?? closed(state);
+  // What a program says to its agent is its own business: the agent's line has a limit.
+  const bad = (wish.source === 'program' ? undefined : badContent(wish)) ?? closed(state);
   if (bad !== undefined) return err(bad);
   if (listedEntries(state.queue).length >= pendingMax) {
     return err({

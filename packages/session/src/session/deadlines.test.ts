@@ -227,6 +227,8 @@ describe('deadlines', () => {
   test('3.8 a quiet session is parked after five minutes, and its next message wants a slot', () => {
     const story = new Story().idle().pass(5 * 60_000 - 1);
     story.roomy = false;
+    expect(nextDeadline(story.state)).toBeDefined();
+    expect(nextDeadline(story.state, { parks: false })).toBeUndefined();
     expect(story.state.slot.kind).toBe('held');
     story.pass(1);
     expect(story.state.slot.kind).toBe('none');

@@ -87,8 +87,13 @@ export function restsUntil(state: SessionState): number | undefined {
 }
 
 /** When to send `expire`, in milliseconds since the epoch, or undefined when nothing is awaited. */
-export function nextDeadline(state: SessionState): number | undefined {
-  return earliest(state)?.at;
+export function nextDeadline(
+  state: SessionState,
+  { parks = true }: { readonly parks?: boolean } = {},
+): number | undefined {
+  const next = earliest(state);
+  // It is the only one of a session that has nothing to do.
+  return next?.kind === 'park' && !parks ? undefined : next?.at;
 }
 
 /** Each expiry moves its deadline on or removes it, so this ends; the bound only catches our own mistakes. */
