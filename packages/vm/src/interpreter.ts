@@ -210,7 +210,8 @@ export function interpret(vm: Vm, fiber: Fiber, budget: number): { stop: Stop; f
             const a = stack[base + code[pc + 2]!];
             if (typeof a === 'number') {
               const sum = a + code[pc + 3]!;
-              if (sum > MAX_INT || sum < -MAX_INT) overflow('+');
+              // A literal has no sign: a negative one is what was subtracted.
+              if (sum > MAX_INT || sum < -MAX_INT) overflow(code[pc + 3]! < 0 ? '-' : '+');
               stack[base + code[pc + 1]!] = sum;
             } else stack[base + code[pc + 1]!] = add(a, code[pc + 3]!);
             pc += 4;
