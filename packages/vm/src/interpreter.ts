@@ -6,6 +6,8 @@ import {
   getIndex,
   hasType,
   isNone,
+  isOkOrBare,
+  isResult,
   isStructOf,
   iterate,
   makeMap,
@@ -877,16 +879,18 @@ export function interpret(vm: Vm, fiber: Fiber, budget: number): { stop: Stop; f
             pc = inside ? pc + 6 : code[pc + 5]!;
             break;
           }
-          case 91: // JumpIfNotSome
-            pc = isNone(stack[base + code[pc + 1]!]) ? code[pc + 2]! : pc + 3;
+          case 91: {
+            // JumpIfNotSome
+            const value = stack[base + code[pc + 1]!];
+            pc = isNone(value) || isResult(value) ? code[pc + 2]! : pc + 3;
             break;
+          }
           case 92: // JumpIfNotNone
             pc = isNone(stack[base + code[pc + 1]!]) ? pc + 3 : code[pc + 2]!;
             break;
           case 93: {
             // JumpIfNotOk
-            const value = stack[base + code[pc + 1]!];
-            pc = typeof value === 'object' && value !== null && value.kind === 'err' ? code[pc + 2]! : pc + 3;
+            pc = isOkOrBare(stack[base + code[pc + 1]!]) ? pc + 3 : code[pc + 2]!;
             break;
           }
           case 94: {
