@@ -219,9 +219,15 @@ export const OPCODES = {
     operands: ['from value', 'const low', 'const high', 'flag inclusive', 'jump target'],
     does: 'low <= value < high (<= high when inclusive); a nil constant is open',
   },
-  JumpIfNotSome: { operands: ['from value', 'jump target'], does: 'Some, or a bare value that is not nil' },
+  JumpIfNotSome: {
+    operands: ['from value', 'jump target'],
+    does: 'Some, or a bare value that is neither nil nor a Result',
+  },
   JumpIfNotNone: { operands: ['from value', 'jump target'], does: 'None or nil' },
-  JumpIfNotOk: { operands: ['from value', 'jump target'], does: 'Ok, or a bare value that is not a Result' },
+  JumpIfNotOk: {
+    operands: ['from value', 'jump target'],
+    does: 'Ok, or a bare value that is neither nil nor an Option',
+  },
   JumpIfNotErr: { operands: ['from value', 'jump target'], does: 'Err' },
   Unwrap: { operands: ['to dst', 'from value'], does: 'dst = inside of Some, Ok, Err (marked); a bare value stays' },
   JumpIfNotVariant: {

@@ -275,6 +275,16 @@ export function isNone(value: Value): boolean {
   return value === null || value === undefined || (typeof value === 'object' && value.kind === 'none');
 }
 
+export function isResult(value: Value): boolean {
+  return typeof value === 'object' && value !== null && (value.kind === 'ok' || value.kind === 'err');
+}
+
+/** A bare value counts as Ok; an Option or nil is none. */
+export function isOkOrBare(value: Value): boolean {
+  if (typeof value !== 'object') return value !== undefined;
+  return value !== null && value.kind !== 'err' && value.kind !== 'some' && value.kind !== 'none';
+}
+
 export function isStructOf(value: Value, type: StructValue['type']): boolean {
   return typeof value === 'object' && value !== null && value.kind === 'struct' && value.type === type;
 }

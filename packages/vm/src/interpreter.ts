@@ -6,6 +6,8 @@ import {
   getIndex,
   hasType,
   isNone,
+  isOkOrBare,
+  isResult,
   isStructOf,
   iterate,
   makeMap,
@@ -210,7 +212,8 @@ export function interpret(vm: Vm, fiber: Fiber, budget: number): { stop: Stop; f
             const a = stack[base + code[pc + 2]!];
             if (typeof a === 'number') {
               const sum = a + code[pc + 3]!;
-              if (sum > MAX_INT || sum < -MAX_INT) overflow('+');
+              // A literal has no sign: a negative one is what was subtracted.
+              if (sum > MAX_INT || sum < -MAX_INT) overflow(code[pc + 3]! < 0 ? '-' : '+');
               stack[base + code[pc + 1]!] = sum;
             } else stack[base + code[pc + 1]!] = add(a, code[pc + 3]!);
             pc += 4;
@@ -876,16 +879,18 @@ export function interpret(vm: Vm, fiber: Fiber, budget: number): { stop: Stop; f
             pc = inside ? pc + 6 : code[pc + 5]!;
             break;
           }
-          case 91: // JumpIfNotSome
-            pc = isNone(stack[base + code[pc + 1]!]) ? code[pc + 2]! : pc + 3;
+          case 91: {
+            // JumpIfNotSome
+            const value = stack[base + code[pc + 1]!];
+            pc = isNone(value) || isResult(value) ? code[pc + 2]! : pc + 3;
             break;
+          }
           case 92: // JumpIfNotNone
             pc = isNone(stack[base + code[pc + 1]!]) ? pc + 3 : code[pc + 2]!;
             break;
           case 93: {
             // JumpIfNotOk
-            const value = stack[base + code[pc + 1]!];
-            pc = typeof value === 'object' && value !== null && value.kind === 'err' ? code[pc + 2]! : pc + 3;
+            pc = isOkOrBare(stack[base + code[pc + 1]!]) ? pc + 3 : code[pc + 2]!;
             break;
           }
           case 94: {

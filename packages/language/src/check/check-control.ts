@@ -7,7 +7,7 @@ import type {
   LoopExpression,
   WhileExpression,
 } from '../syntax/expression.ts';
-import { fitOrReport, fitStageResult, inScope, lookupLocal } from './body.ts';
+import { coerce, fitOrReport, fitStageResult, inScope, lookupLocal } from './body.ts';
 import { checkBlock, checkStatements } from './check-block.ts';
 import { checkSessionBreak } from './check-listen.ts';
 import { bindPattern } from './check-pattern.ts';
@@ -79,8 +79,8 @@ export class Branches {
   readonly #expected: Type | undefined;
   readonly #unused: boolean;
   readonly #what: string;
+  readonly #joined: { readonly node: Expression; readonly type: Type }[] = [];
   #common: Type | undefined;
-  #first: Expression | undefined;
 
   constructor(
     body: Body,
@@ -101,9 +101,9 @@ export class Branches {
       return;
     }
     if (prune(type).kind === 'never') return;
+    this.#joined.push({ node, type });
     if (this.#common === undefined) {
       this.#common = type;
-      this.#first = node;
       return;
     }
     const next = joinBranches(this.#body.cx, this.#common, type);
@@ -125,8 +125,8 @@ export class Branches {
 
   #report(node: Expression, type: Type): void {
     const common = this.#common ?? ANY;
-    const label =
-      this.#first === undefined ? [] : [{ span: this.#first.span, message: `this is \`${showType(common)}\`` }];
+    const first = this.#joined[0]?.node;
+    const label = first === undefined ? [] : [{ span: first.span, message: `this is \`${showType(common)}\`` }];
     this.#body.cx.report.error(
       CODE.mismatch,
       node.kind === 'Block' && node.tail !== undefined ? node.tail.span : node.span,
@@ -138,7 +138,17 @@ export class Branches {
   result(): Type {
     if (this.#unused) return NIL;
     if (isRequirement(this.#expected)) return this.#expected;
-    return this.#common ?? NEVER;
+    if (this.#common === undefined) return NEVER;
+    this.#convert(prune(this.#common));
+    return this.#common;
+  }
+
+  /** Only after the last branch is it known what the first has to become. */
+  #convert(common: Type): void {
+    for (const { node, type } of this.#joined) {
+      const fit = assign(this.#body.cx, type, common);
+      if (fit.ok && fit.coercion !== undefined) coerce(this.#body, node, fit.coercion);
+    }
   }
 }
 

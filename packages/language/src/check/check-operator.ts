@@ -109,8 +109,10 @@ function checkCoalesce(body: Body, node: BinaryExpression, leftType: Type): Type
   // `a ?? b` with an optional `b` is optional again, unless `a` holds options itself.
   if (isCon(right, CON.Option) && !isCon(wanted, CON.Option)) {
     facts.coalesces.set(node.id, 'keep');
-    const common = join(body.cx, inner, right.args[0] ?? ANY);
-    return optionOf(common ?? ANY);
+    const common = optionOf(join(body.cx, inner, right.args[0] ?? ANY) ?? ANY);
+    convert(body, node.left, left, common);
+    convert(body, node.right, right, common);
+    return common;
   }
   if (isCon(right, CON.Nil)) return ANY;
   const fit = assign(body.cx, right, inner);
@@ -119,13 +121,23 @@ function checkCoalesce(body: Body, node: BinaryExpression, leftType: Type): Type
     return inner;
   }
   const common = join(body.cx, inner, right);
-  if (common !== undefined) return common;
+  if (common !== undefined) {
+    // The left side is converted before it is taken out of its Option.
+    convert(body, node.left, left, isCon(left, CON.Option) ? optionOf(common) : common);
+    return common;
+  }
   body.cx.report.error(
     CODE.mismatch,
     node.right.span,
     `the right side of \`??\`: expected \`${showType(inner)}\`, found \`${showType(right)}\``,
   );
   return ERROR;
+}
+
+/** One side of an operator whose value has a wider type than that side. */
+function convert(body: Body, node: Expression, from: Type, to: Type): void {
+  const fit = assign(body.cx, from, to);
+  if (fit.ok && fit.coercion !== undefined) coerce(body, node, fit.coercion);
 }
 
 export function arithmetic(

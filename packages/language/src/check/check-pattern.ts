@@ -166,8 +166,8 @@ function bindConstructor(binder: Binder, pattern: ConstructorPattern, raw: Type)
   const [only, second] = pattern.path.segments;
   const wrapper = second === undefined && only !== undefined ? WRAPPERS[only.text] : undefined;
   if (wrapper !== undefined) {
-    cx.facts.patterns.set(pattern.id, { kind: wrapper });
     const inner = wrappedType(binder, pattern, wrapper, type);
+    cx.facts.patterns.set(pattern.id, { kind: wrapper, known: !isDynamic(prune(type)) });
     if (pattern.elements.length > 1) {
       cx.report.error(CODE.pattern, pattern.span, `\`${only?.text ?? ''}\` has one value`);
     }

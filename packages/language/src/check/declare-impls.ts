@@ -11,6 +11,8 @@ import { count, resolveAlias, resolveBounds, resolveTrait, resolveType } from '.
 import {
   ANY,
   applied,
+  CON,
+  isCon,
   type MethodInfo,
   prune,
   showType,
@@ -232,8 +234,8 @@ function checkAgainstTrait(cx: Context, impl: TraitImpl, own: MethodInfo, requir
   if (!fits(cx, own.signature.result, result)) say(`it returns \`${showType(result)}\` there`);
 }
 
-/** Without conversions: an Int parameter does not stand for a Float one. */
+/** Without conversions: an Int parameter does not stand for a Float one. An Any stands for an Option as it is. */
 function fits(cx: Context, from: Type, to: Type): boolean {
   const fit = assign(cx, prune(from), prune(to));
-  return fit.ok && fit.coercion === undefined;
+  return fit.ok && (fit.coercion === undefined || (prune(from).kind === 'any' && isCon(prune(to), CON.Option)));
 }

@@ -38,7 +38,7 @@ function convert(value: ConstantValue, coercion: NonNullable<ReturnType<Facts['c
     case 'some':
     case 'ok': {
       const inner = coercion.inner === undefined ? value : convert(value, coercion.inner);
-      return { kind: coercion.kind, value: inner };
+      return coercion.kind === 'some' ? option(inner) : { kind: 'ok', value: inner };
     }
     case 'none':
       return { kind: 'none' };
@@ -56,6 +56,12 @@ function convert(value: ConstantValue, coercion: NonNullable<ReturnType<Facts['c
         ? { kind: value.kind, value: convert(value.value, coercion.inner) }
         : value;
   }
+}
+
+/** As at run time: what is an Option stays one, and nil is None. */
+function option(value: ConstantValue): ConstantValue {
+  if (value.kind === 'some' || value.kind === 'none') return value;
+  return value.kind === 'nil' ? { kind: 'none' } : { kind: 'some', value };
 }
 
 function refuse(node: Expression, message: string): Outcome {

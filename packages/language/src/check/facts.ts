@@ -234,7 +234,8 @@ export type ResolvedPattern =
   | { readonly kind: 'constant'; readonly constant: ConstantRef }
   | { readonly kind: 'variant'; readonly variant: VariantRef }
   | { readonly kind: 'struct'; readonly path: string; readonly name: string }
-  | { readonly kind: 'ok' | 'err' | 'some' | 'none' }
+  /** `known`: the type of what is matched is an Option or a Result. */
+  | { readonly kind: 'ok' | 'err' | 'some' | 'none'; readonly known?: boolean }
   /** An error type of the language by name, with its fields: `AgentError { kind, .. }`. */
   | { readonly kind: 'failure'; readonly name: string }
   | { readonly kind: 'unresolved' };

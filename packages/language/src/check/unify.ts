@@ -5,7 +5,7 @@ import { ANY, type AppliedType, CON, isCon, isStringLike, prune, type Type, type
 export type Coercion =
   /** An Int becomes a Float; anything else stays. */
   | { readonly kind: 'float' }
-  /** The value (after `inner`) is wrapped in `Some`. */
+  /** The value (after `inner`) is wrapped in `Some`; of an Any, nil becomes None and an Option stays. */
   | { readonly kind: 'some'; readonly inner: Coercion | undefined }
   /** nil becomes None. */
   | { readonly kind: 'none' }
@@ -20,6 +20,7 @@ const FITS: Fit = { ok: true, coercion: undefined };
 const MISFIT: Fit = { ok: false };
 const TO_FLOAT: Coercion = { kind: 'float' };
 const TO_NONE: Coercion = { kind: 'none' };
+const TO_OPTION: Coercion = { kind: 'some', inner: undefined };
 
 /**
  * Does a value of type `from` fit a place of type `to`, and what must happen to it? Binds inference variables on the
@@ -51,12 +52,20 @@ function softTarget(type: Type): VarType | undefined {
 function assignPruned(cx: HasImpls, from: Type, to: Type): Fit {
   if (from.kind === 'error' || to.kind === 'error' || from.kind === 'never') return FITS;
   if (to.kind === 'var') return bind(to, from) ? FITS : MISFIT;
-  if (from.kind === 'any') return isCon(to, CON.Float) ? { ok: true, coercion: TO_FLOAT } : FITS;
+  if (from.kind === 'any') return assignAny(cx, from, to);
   if (to.kind === 'any') return FITS;
   if (from.kind === 'var') return assignVariable(from, to);
   if (to.kind === 'never') return MISFIT;
   if (to.kind === 'param' || from.kind === 'param') return assignParam(cx, from, to);
   return assignApplied(cx, from, to);
+}
+
+/** What the value is shows only when it runs: one that has the form of its place already stays as it is. */
+function assignAny(cx: HasImpls, from: Type, to: Type): Fit {
+  if (isCon(to, CON.Float)) return { ok: true, coercion: TO_FLOAT };
+  if (!isCon(to, CON.Option)) return FITS;
+  // Nothing is learned from an Any of what a generic place holds.
+  return prune(to.args[0] ?? ANY).kind === 'var' ? { ok: true, coercion: TO_OPTION } : wrapSome(cx, from, to);
 }
 
 /** An unknown value into an optional place: the place decides, but a later bare value may still be wrapped. */

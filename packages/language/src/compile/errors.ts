@@ -1,7 +1,6 @@
 import { assert } from '@concerto/base';
 import type { CatchClause, PropagateExpression, ThrowExpression, TryExpression } from '../syntax/expression.ts';
 import { bindVariable } from './binding.ts';
-import { compileBlock } from './blocks.ts';
 import { into, operand, temporary } from './evaluate.ts';
 import type { Frame } from './frame.ts';
 import { propagateRegister, throwTo } from './throwing.ts';
@@ -28,7 +27,7 @@ export function compileTry(frame: Frame, expression: TryExpression, dst: number)
     const [start, end, target, done] = [frame.label(), frame.label(), frame.label(), frame.label()];
     frame.tries.push({ register, target });
     frame.place(start);
-    compileBlock(frame, expression.body, dst);
+    into(frame, expression.body, dst);
     if (expression.catches.length === 0) frame.emit('MakeOk', dst, dst);
     frame.place(end);
     frame.tries.pop();

@@ -100,6 +100,14 @@ function testVariant(frame: Frame, variant: VariantRef, register: number, fail: 
 
 const WRAPPERS = { ok: 'JumpIfNotOk', err: 'JumpIfNotErr', some: 'JumpIfNotSome' } as const;
 
+/** Where a Result must be, a nil or Option that came there as an Any is its value. */
+function testKnownOk(frame: Frame, register: number, fail: Label): void {
+  const fine = frame.label();
+  frame.emit('JumpIfNotErr', register, fine);
+  frame.jump(fail);
+  frame.place(fine);
+}
+
 function matchConstructor(
   frame: Frame,
   pattern: Extract<Pattern, { kind: 'ConstructorPattern' }>,
@@ -109,7 +117,8 @@ function matchConstructor(
   const resolved = frame.facts.patterns.get(pattern.id);
   assert(resolved !== undefined, 'every pattern is resolved');
   if (resolved.kind === 'ok' || resolved.kind === 'err' || resolved.kind === 'some') {
-    frame.emit(WRAPPERS[resolved.kind], register, fail);
+    if (resolved.kind === 'ok' && resolved.known === true) testKnownOk(frame, register, fail);
+    else frame.emit(WRAPPERS[resolved.kind], register, fail);
     const [inner] = pattern.elements;
     if (inner !== undefined) matchPart(frame, inner, fail, (dst) => frame.emit('Unwrap', dst, register));
     return;

@@ -24,6 +24,12 @@ fn main() {
 `);
   });
 
+  test('behind a cast to a scalar `<` compares', () => {
+    expect(format('let a=x as Int<n;\nlet b=x as Array<Int>;')).toBe(
+      'let a = x as Int < n;\nlet b = x as Array<Int>;\n',
+    );
+  });
+
   test('what does not fit is broken at its outermost brackets', () => {
     const names = ['first_argument', 'second_argument', 'third_argument', 'fourth_argument', 'fifth_argument'];
     expect(format(`let value = compute(${names.join(', ')});`)).toBe(

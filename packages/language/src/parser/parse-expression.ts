@@ -4,7 +4,7 @@ import { canStartExpression } from './expression-start.ts';
 import { reportWordOperator, startsNot, wordOperator } from './foreign-words.ts';
 import { parsePostfix } from './parse-postfix.ts';
 import { parsePrimary } from './parse-primary.ts';
-import { parseType } from './parse-type.ts';
+import { parseCastType } from './parse-type.ts';
 import { errorExpression, type Parser } from './parser.ts';
 
 /** Loose to tight; assignment is looser than all, unary and postfix operators are tighter. */
@@ -100,7 +100,7 @@ function parseOperatorRest(p: Parser, { start, left, precedence, operator }: Ope
   if (precedence === RANGE) return parseRangeRest(p, start, left);
   p.bump();
   if (precedence === CAST) {
-    const type = parseType(p);
+    const type = parseCastType(p);
     return { kind: 'CastExpression', id: p.newId(), span: p.spanFrom(start), operand: left, type };
   }
   const right = parseOperators(p, precedence + 1);

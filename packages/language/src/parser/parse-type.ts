@@ -12,6 +12,15 @@ export function parseClosureParameterType(p: Parser): TypeExpression {
   return p.nested(parseClosureUnion, errorType);
 }
 
+const SCALARS: ReadonlySet<string> = new Set(['Int', 'Float', 'String', 'Bool', 'Nil', 'Any']);
+
+/** After `as`, where the `<` of `x as Int < n` compares: a scalar takes no type arguments. */
+export function parseCastType(p: Parser): TypeExpression {
+  if (p.peek(1) !== '<' || !SCALARS.has(p.text)) return parseType(p);
+  const name = takeName(p);
+  return { kind: 'NamedType', id: p.newId(), span: name.span, path: parsePathRest(p, name), arguments: [] };
+}
+
 function parseFreeUnion(p: Parser): TypeExpression {
   return parseUnion(p, false);
 }

@@ -76,8 +76,11 @@ function defineResult(prelude: PreludeBuilder): void {
   ] as const;
   for (const { name, on, wrap, other } of rows) {
     prelude.define(name, { params: 2, registers: 6 }, (f) => {
-      const skip = f.label();
-      f.emit(on === 'ok' ? 'JumpIfNotOk' : 'JumpIfNotErr', 0, skip);
+      const [skip, inside] = [f.label(), f.label()];
+      // What comes here is meant as a Result: all but Err is Ok.
+      f.emit('JumpIfNotErr', 0, on === 'ok' ? inside : skip);
+      if (on === 'ok') f.emit('Jump', skip);
+      f.place(inside);
       f.emit('Unwrap', 2, 0);
       f.emit('CallValue', 2, 1, 2, 1);
       if (wrap !== null) f.emit(wrap, 2, 2);
