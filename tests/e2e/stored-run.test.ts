@@ -232,6 +232,26 @@ fn guard(session: Session) {
   expect(await run().ended).toEqual({ code: 0, out: said, err: '' });
 });
 
+test('two questions under one name are each unhandled', { timeout: aMachineUnderLoadMs }, async () => {
+  await writeFile(
+    join(folder, 'agent.mjs'),
+    `import { createInterface } from 'node:readline';
+const said = [];
+createInterface({ input: process.stdin }).on('line', (line) => {
+  const ask = () => console.log(JSON.stringify({ type: 'question', id: 'q', question: 'Go on?' }));
+  if (!line.startsWith('{')) return [ask(), ask()];
+  said.push(JSON.parse(line).error);
+  if (said.length === 2) console.log(JSON.stringify({ type: 'result', text: said.join(', ') }));
+});
+`,
+  );
+  await writeFile(
+    join(folder, 'main.conc'),
+    'agent Worker { connector: worker, timeout: 20 }\nfn main() { emit("said", Worker.execute("x")); }\n',
+  );
+  expect(await run().ended).toEqual({ code: 0, out: '[emit:said] Ok(unhandled, unhandled)\n', err: '' });
+});
+
 test('an agent that says more than its program takes waits, instead of our memory growing', {
   timeout: aMachineUnderLoadMs,
 }, async () => {

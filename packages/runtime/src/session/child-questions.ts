@@ -60,7 +60,8 @@ export class ChildQuestions {
   /** Leaves the oldest that a reply is to to others; false where it is to something that asks nothing. */
   decline(line: string): boolean {
     const reply: ReplyLine = JSON.parse(line);
-    const question = this.#open[this.#indexOf(reply)];
+    // Two may have one name: each is left with a reply of its own.
+    const question = this.#open.find((one) => isTo(reply, one) && !this.#declined.has(one.requestId));
     if (question !== undefined) this.#declined.set(question.requestId, line);
     return question !== undefined || this.#isSettled(reply);
   }
@@ -103,9 +104,13 @@ export class ChildQuestions {
     return this.#settled.has(nameOf(type, id ?? null));
   }
 
-  #indexOf({ in_reply_to: type, in_reply_to_id: id }: ReplyLine): number {
-    return this.#open.findIndex((question) => question.type === type && question.id === (id ?? null));
+  #indexOf(reply: ReplyLine): number {
+    return this.#open.findIndex((question) => isTo(reply, question));
   }
+}
+
+function isTo({ in_reply_to: type, in_reply_to_id: id }: ReplyLine, question: Question): boolean {
+  return question.type === type && question.id === (id ?? null);
 }
 
 function nameOf(type: string, id: Json): string {
