@@ -1,5 +1,9 @@
 import { assert } from '@concerto/base';
 import { type Append, type DocumentWrite, LogError, MAX_ENTRY_LENGTH, type NewEntry } from './event-log.ts';
+import { LazyEntry } from './lazy-entry.ts';
+
+/** Far below the limit, however far the size of an entry that is not made yet is from its length. */
+const LAZY_LENGTH = MAX_ENTRY_LENGTH / 8;
 
 /** Refuses what no store may take, so that every store refuses alike. */
 export function checkAppend(request: Append): void {
@@ -10,6 +14,7 @@ export function checkAppend(request: Append): void {
 }
 
 function checkEntry(entry: NewEntry): void {
+  if (entry instanceof LazyEntry && entry.size < LAZY_LENGTH) return;
   if (entry.type.length + entry.data.length > MAX_ENTRY_LENGTH) {
     throw new LogError(
       'too-large',

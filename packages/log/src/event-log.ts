@@ -13,16 +13,22 @@ export const streamNames: readonly StreamName[] = ['domain', 'commands', 'journa
 
 export type NewEntry = {
   readonly type: string;
-  /** The text of a JSON object; not parsed by the log. */
+  /** The text of a JSON object; not parsed by the log. A `LazyEntry` makes it when it is read. */
   readonly data: string;
   /**
    * `aside` entries are written between positions and take none: acknowledgements that another program may read
    * from the stream but that no client's cursor counts.
    */
-  readonly aside?: true;
+  readonly aside?: true | undefined;
 };
 
-export type Entry = { readonly position: number; readonly type: string; readonly data: string };
+export type Entry = {
+  readonly position: number;
+  readonly type: string;
+  readonly data: string;
+  /** What `data` says, where the store has that at hand: not to be changed. */
+  readonly value?: object | undefined;
+};
 
 export type StreamAppend = {
   readonly stream: StreamName;

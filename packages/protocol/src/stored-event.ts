@@ -5,7 +5,7 @@ import type { PublicEvent } from './agent-event.ts';
 export type StoredEvent = PublicEvent & { readonly at: string; readonly seq: number };
 
 /** The JSON text of an event as the log takes it; the log adds `seq`. */
-export function encodeEvent(event: PublicEvent, at: string): string {
+export function encodeEvent(event: { readonly type: string }, at: string): string {
   // Put in behind the text: a copy of each event, of all its shapes, would cost as much as writing it.
   return `${JSON.stringify(event).slice(0, -1)},"at":${JSON.stringify(at)}}`;
 }

@@ -133,11 +133,11 @@ export function fromJson(data: Json | undefined): Value {
   if (typeof data === 'number') return Number.isSafeInteger(data) && !Object.is(data, -0) ? data : float(data);
   if (isList(data)) return array(data.map(fromJson));
   const map = emptyMap();
-  for (const [key, item] of Object.entries(data)) map.entries.set(stringKey(key), fromJson(item));
+  for (const key of Object.keys(data)) map.entries.set(stringKey(key), fromJson(data[key]));
   return map;
 }
 
-function isList(data: Json): data is readonly Json[] {
+export function isList(data: Json): data is readonly Json[] {
   return Array.isArray(data);
 }
 

@@ -18,6 +18,7 @@ export function suspend(
   const id = vm.nextRequest++;
   fiber.wait = { kind: 'request', id, name: target.name, args: call.args, result: call.result };
   vm.pending.set(id, { fiber: fiber.id, request: started.request });
-  vm.outbox.push({ ...started.request, id });
+  // A copy that is given a further key would be most of what a message of an agent costs here.
+  vm.outbox.push(Object.assign({}, started.request, { id }));
   return true;
 }

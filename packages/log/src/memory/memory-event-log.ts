@@ -6,7 +6,15 @@ import { decideAcquire, type HeldLease, holds } from '../lease-rules.ts';
 import type { Store, StoreRecord } from '../store.ts';
 import { type MemoryDocuments, memoryDocuments, toStored } from './memory-documents.ts';
 import { dumpMemory, loadIntoMemory } from './memory-records.ts';
-import { appendTo, keepRecent, type MemoryStreams, memoryStreams, readFrom, trimThrough } from './memory-streams.ts';
+import {
+  appendTo,
+  keepRecent,
+  type MemoryStreams,
+  memoryStreams,
+  readFrom,
+  sizeOf,
+  trimThrough,
+} from './memory-streams.ts';
 
 export type MemoryState = {
   readonly now: () => number;
@@ -50,7 +58,7 @@ export function memoryEventLog(options: {
     },
     size: async () => {
       checkOpen(state);
-      return sizeOf(state);
+      return sizeOfAll(state);
     },
     ping: async () => checkOpen(state),
     close: async () => {
@@ -60,10 +68,10 @@ export function memoryEventLog(options: {
 }
 
 /** In UTF-16 units, which is near enough for a store that is gone with its process. */
-function sizeOf({ streams, documents }: MemoryState): number {
+function sizeOfAll({ streams, documents }: MemoryState): number {
   let size = 0;
   for (const { content } of streams.all()) {
-    for (const { data } of content.entries) size += data.length;
+    for (const entry of content.entries) size += sizeOf(entry);
     for (const { data } of content.asides) size += data.length;
   }
   for (const { document } of documents.all()) size += document.value.length;

@@ -27,7 +27,7 @@ function* records({ streams, documents, leases, now }: MemoryState): Generator<S
 
 function inOrder({ entries, asides }: MemoryStream): { position: number; aside: number; type: string; data: string }[] {
   const all = [
-    ...entries.map((entry) => ({ ...entry, aside: 0 })),
+    ...entries.map(({ position, type, data }) => ({ position, type, data, aside: 0 })),
     ...asides.map(({ index, ...entry }) => ({ ...entry, aside: index })),
   ];
   return all.sort((a, b) => a.position - b.position || a.aside - b.aside);

@@ -1,4 +1,5 @@
 import type { Entry, NewEntry, Page, StreamName } from '../event-log.ts';
+import { LazyEntry } from '../lazy-entry.ts';
 import { stampSeq } from '../stamp-seq.ts';
 
 /** An entry between positions: the `index`-th after the entry at `position`. */
@@ -49,23 +50,74 @@ function emptyStream(): MemoryStream {
 }
 
 export function appendTo(stream: MemoryStream, name: StreamName, entries: readonly NewEntry[]): void {
-  for (const { type, data, aside } of entries) {
-    if (aside) {
+  for (const entry of entries) {
+    if (entry.aside) {
+      const { type, data } = entry;
       const last = stream.asides.at(-1);
       const index = last?.position === stream.head ? last.index + 1 : 1;
       stream.asides.push({ position: stream.head, index, type, data });
       continue;
     }
-    stream.head++;
-    stream.chars += data.length;
-    const text = name === 'events' ? stampSeq(data, stream.head) : data;
-    stream.entries.push({ position: stream.head, type, data: text });
+    stream.entries.push(heldEntry(entry, ++stream.head, name));
+    stream.chars += sizeOf(entry);
   }
+}
+
+function heldEntry(entry: NewEntry, position: number, stream: StreamName): Entry {
+  if (entry instanceof LazyEntry) return new HeldEntry(entry, position, stream);
+  const { type, data } = entry;
+  return { position, type, data: stream === 'events' ? stampSeq(data, position) : data };
+}
+
+/** What an entry says, until somebody reads its text. */
+class HeldEntry implements Entry {
+  readonly position: number;
+  readonly #source: LazyEntry;
+  readonly #stream: StreamName;
+
+  constructor(source: LazyEntry, position: number, stream: StreamName) {
+    this.position = position;
+    this.#source = source;
+    this.#stream = stream;
+  }
+
+  get type(): string {
+    return this.#source.type;
+  }
+
+  get data(): string {
+    const { data } = this.#source;
+    return this.#stream === 'events' ? stampSeq(data, this.position) : data;
+  }
+
+  get value(): object {
+    return this.#source.value;
+  }
+
+  get size(): number {
+    return this.#source.size;
+  }
+
+  /** Whoever reads a journal in this process wants what it says; of all else the text is read. */
+  get read(): Entry {
+    return this.#stream === 'journal' ? this : this.toJSON();
+  }
+
+  toJSON(): Entry {
+    return { position: this.position, type: this.type, data: this.data };
+  }
+}
+
+/** In UTF-16 units, or about so. */
+export function sizeOf(entry: NewEntry | Entry): number {
+  return entry instanceof LazyEntry || entry instanceof HeldEntry ? entry.size : entry.data.length;
 }
 
 export function readFrom(stream: MemoryStream, after: number, limit: number): Page {
   const start = Math.max(0, after + 1 - stream.oldest);
-  return { entries: stream.entries.slice(start, start + limit), head: stream.head, oldest: stream.oldest };
+  const entries = stream.entries.slice(start, start + limit);
+  for (const [index, entry] of entries.entries()) if (entry instanceof HeldEntry) entries[index] = entry.read;
+  return { entries, head: stream.head, oldest: stream.oldest };
 }
 
 /** Forgets the oldest where it holds more than twice so much: what is left is at most so much, and at least one entry. */
@@ -74,11 +126,15 @@ export function keepRecent(stream: MemoryStream, chars: number): void {
   let kept = 0;
   let from = stream.entries.length - 1;
   for (; from > 0; from--) {
-    kept += stream.entries[from]?.data.length ?? 0;
-    if (kept + (stream.entries[from - 1]?.data.length ?? 0) > chars) break;
+    kept += heldSize(stream.entries[from]);
+    if (kept + heldSize(stream.entries[from - 1]) > chars) break;
   }
   stream.chars = kept;
   trimThrough(stream, stream.oldest + from - 1);
+}
+
+function heldSize(entry: Entry | undefined): number {
+  return entry === undefined ? 0 : sizeOf(entry);
 }
 
 export function trimThrough(stream: MemoryStream, position: number): void {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type Append, type EventLog, MAX_ENTRY_LENGTH, type NewEntry, type StreamName } from '../event-log.ts';
+import { LazyEntry } from '../lazy-entry.ts';
 import type { SubjectOf } from './event-log-contract.ts';
 
 export const entry = (type: string, fields: object = {}): NewEntry => ({ type, data: JSON.stringify(fields) });
@@ -189,6 +190,26 @@ export function appendContract(subject: SubjectOf): void {
       await expect(put(log, 's1', 'events', tooLarge)).rejects.toMatchObject({ code: 'too-large' });
       await put(log, 's1', 'events', entry('after'));
       expect(await log.head('s1', 'events')).toBe(2);
+    });
+
+    test('[L59] an entry whose text is made when it is read is as any other', async () => {
+      const { log } = subject();
+      const at = '2026-01-01T00:00:00.000Z';
+      const said = { type: 'content', text: 'é "x"\n' };
+      await put(log, 's1', 'events', new LazyEntry(said, at), new LazyEntry({ type: 'ack' }, undefined, true));
+      await put(log, 's1', 'events', new LazyEntry(said, at));
+      await put(log, 's1', 'journal', new LazyEntry(said), entry('plain', { n: 1 }));
+      const events = (await texts(log, 's1', 'events')).map((text) => JSON.parse(text));
+      expect(events).toEqual([1, 2].map((seq) => ({ ...said, at, seq })));
+      const { entries } = await log.read({ session: 's1', stream: 'journal', after: 0, limit: 10 });
+      expect(entries.map(({ position, type, data }) => ({ position, type, data: JSON.parse(data) }))).toEqual([
+        { position: 1, type: 'content', data: said },
+        { position: 2, type: 'plain', data: { n: 1 } },
+      ]);
+      for (const { value, data } of entries) expect(value ?? JSON.parse(data)).toEqual(JSON.parse(data));
+      const tooLarge = { type: 'large', lines: ['x'.repeat(MAX_ENTRY_LENGTH)] };
+      await expect(put(log, 's1', 'journal', new LazyEntry(tooLarge))).rejects.toMatchObject({ code: 'too-large' });
+      expect(await log.head('s1', 'journal')).toBe(2);
     });
 
     test('[L15] 64 concurrent writers with expected positions lose and double nothing', async () => {

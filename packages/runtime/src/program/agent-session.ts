@@ -51,6 +51,7 @@ export class AgentSession {
   /** The end of what it wrote there. */
   #stderr = '';
   #handling = false;
+  #isAwaited = false;
   #woken: (() => void) | undefined;
   #endDeadline: () => void = () => {};
   #endSilence: () => void = () => {};
@@ -209,9 +210,10 @@ export class AgentSession {
     const woken = new Promise<void>((resolve) => {
       this.#woken = resolve;
     });
+    this.#isAwaited = true;
     this.#watchSilence();
     await woken;
-    this.#woken = undefined;
+    this.#isAwaited = false;
     this.#endSilence();
   }
 
@@ -219,7 +221,7 @@ export class AgentSession {
   #watchSilence(): void {
     this.#endSilence();
     const { idleSeconds } = this.#limits;
-    if (idleSeconds === undefined || this.#handling || this.#woken === undefined) return;
+    if (idleSeconds === undefined || this.#handling || !this.#isAwaited) return;
     const { clock, connection } = this.live;
     this.#endSilence = clock.at(clock.now() + idleSeconds * 1000, () => {
       if (connection.isHeld?.() === true) this.#watchSilence();
@@ -230,12 +232,14 @@ export class AgentSession {
   #expire(how: string): void {
     const details = this.#stderr === '' ? {} : { details: { stderr: this.#stderr } };
     const failure = new WorldFailure('timeout', `agent ${this.#agent} ${how}`, details);
-    const isAwaited = this.#woken !== undefined;
+    const isAwaited = this.#isAwaited;
     this.fail(failure);
     if (!isAwaited) this.#limits.onExpired(failure);
   }
 
   #wake(): void {
     this.#woken?.();
+    // Words come in masses, and whoever waits is woken by the first.
+    this.#woken = undefined;
   }
 }

@@ -112,8 +112,9 @@ class ProgramRun {
       const turns = taken === undefined ? await this.#turns(given) : [taken];
       taken = undefined;
       given = [];
-      for (const [index, turn] of turns.entries()) {
-        if (index > 0) await world.held?.();
+      let index = -1;
+      for (const turn of turns) {
+        if (++index > 0) await world.held?.();
         const journal = this.#journal;
         const isTaken = this.#take(turn, journal);
         if (isTaken !== undefined) await isTaken;
@@ -148,12 +149,8 @@ class ProgramRun {
         const ended = this.#lost === undefined || isAborted ? undefined : await this.#beginAgain(this.#lost);
         if (ended !== undefined) return [ended];
         const ahead = isAborted || this.#parts.journal?.isReplaying === true ? undefined : this.#ahead();
-        const given = { inputs, steps: this.#parts.journal?.turnSteps ?? TURN_STEPS };
-        const made = this.#machine.turn({
-          ...given,
-          ...(ahead === undefined ? {} : { ahead }),
-          ...(isAborted ? { cancel: INTERRUPTED } : {}),
-        });
+        const steps = this.#parts.journal?.turnSteps ?? TURN_STEPS;
+        const made = this.#machine.turn({ inputs, steps, ahead, cancel: isAborted ? INTERRUPTED : undefined });
         const turns = made instanceof Promise ? await made : made;
         if (ahead !== undefined) this.#aheadMax = aheadNext(ahead.said.length, turns.length - 1);
         this.#losses = 0;

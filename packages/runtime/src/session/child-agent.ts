@@ -154,9 +154,9 @@ export class ChildAgent implements ProgramAgent {
     const state = await children.stateOf(id);
     for (let after = 0; after < place; ) {
       const entries = await children.journalOf(id, after, pageEntries);
-      for (const { position, data } of entries) {
-        const entry = readJournalEntry(data);
-        if (position <= place && entry.by === this.#call?.message) this.#questions.add(entry, state);
+      for (const stored of entries) {
+        const entry = readJournalEntry(stored);
+        if (stored.position <= place && entry.by === this.#call?.message) this.#questions.add(entry, state);
       }
       after = entries.at(-1)?.position ?? place;
     }
@@ -278,12 +278,12 @@ export class ChildAgent implements ProgramAgent {
       if (this.#rewinds) this.#position = 0;
       this.#rewinds = false;
       const entries = await children.journalOf(id, this.#position, pageEntries);
-      for (const { position, data } of entries) {
+      for (const entry of entries) {
         if (this.#rewinds) break;
         // It may have been heard ahead meanwhile.
-        if (position <= this.#position) continue;
-        this.#position = position;
-        const heard = this.#hear(readJournalEntry(data), position);
+        if (entry.position <= this.#position) continue;
+        this.#position = entry.position;
+        const heard = this.#hear(readJournalEntry(entry), entry.position);
         if (heard !== undefined) await heard;
       }
       await this.#pace.read(this.#position);

@@ -2,7 +2,7 @@
 export class MessageQueue<Item> implements AsyncIterable<readonly Item[]> {
   #items: Item[] = [];
   #ended = false;
-  #wake: () => void = () => {};
+  #wake: (() => void) | undefined;
   #isWaitedFor = false;
   #isLeft = false;
   #waiting: (() => void)[] = [];
@@ -10,12 +10,12 @@ export class MessageQueue<Item> implements AsyncIterable<readonly Item[]> {
   push(item: Item): void {
     if (this.#isLeft) return;
     this.#items.push(item);
-    this.#wake();
+    this.#wakeOnce();
   }
 
   end(): void {
     this.#ended = true;
-    this.#wake();
+    this.#wakeOnce();
   }
 
   /** How much nobody has taken yet. */
@@ -51,6 +51,12 @@ export class MessageQueue<Item> implements AsyncIterable<readonly Item[]> {
     this.#allRead();
     await pushed;
     this.#isWaitedFor = false;
+  }
+
+  /** Words come in masses, and the reader is woken by the first. */
+  #wakeOnce(): void {
+    this.#wake?.();
+    this.#wake = undefined;
   }
 
   #allRead(): void {

@@ -1,4 +1,4 @@
-import { type EventLog, LogError, memoryEventLog } from '@concerto/log';
+import { type EventLog, LazyEntry, LogError, memoryEventLog } from '@concerto/log';
 import { type SuspendEvent, textContent } from '@concerto/protocol';
 import { describe, expect, test } from 'vitest';
 import { settle, VirtualClock } from '../../test/virtual-clock.ts';
@@ -109,7 +109,7 @@ async function heardAhead() {
     },
     room: () => undefined,
   });
-  const data = JSON.stringify({ type: 'message', request: 'q', message: { type: 'question', question: 'Go on?' } });
+  const value = { type: 'message', request: 'q', message: { type: 'question', question: 'Go on?' } };
   const event: SuspendEvent = {
     type: 'waitForInput',
     requestId: 'q',
@@ -119,7 +119,7 @@ async function heardAhead() {
   const asked = { type: 'request-opened', ...speaker, requestId: 'q', event } as const;
   const ask = async (requestId: string): Promise<void> => {
     const question = { ...asked, requestId, event: { ...event, requestId } };
-    await child.tellAhead(question, { data, place: child.keep({ type: 'message', data }) });
+    await child.tellAhead(question, { value, place: child.keep(new LazyEntry(value)) });
   };
   await ask('q');
   const answer = async (): Promise<unknown> =>

@@ -7,7 +7,7 @@ import type { WorkerPlace } from '../worker.ts';
 import type { CommandFollowing } from './command-following.ts';
 import { heardDocument, heardOut } from './kept-agents.ts';
 import { OpenCalls, recallOpenCalls } from './open-calls.ts';
-import { readJournalEntry } from './read-journal-entry.ts';
+import { readJournalValue } from './read-journal-entry.ts';
 import type { Fence } from './session-append.ts';
 import type { ExecuteOptions, Heads, MakeCommand, Owed } from './session-decision.ts';
 import type { Executed, Following, SessionStore } from './session-store.ts';
@@ -126,8 +126,8 @@ export class OwnerWriter {
       await tenure.guard(this.#pay(fact));
       return !this.#owed.includes(fact);
     };
-    const { place, data } = line;
-    const isTaken = store.ahead.say(tenure.session, () => ({ entry: readJournalEntry(data), place, secured }));
+    const { place, value } = line;
+    const isTaken = store.ahead.say(tenure.session, () => ({ entry: readJournalValue(value), place, secured }));
     if (!isTaken || this.#owed.length >= aheadMax) await this.#pay(fact);
   }
 

@@ -1,4 +1,5 @@
 import { assert } from '@concerto/base';
+import type { Entry } from '@concerto/log';
 import { AgentJournalEntry, readStored } from '@concerto/protocol';
 import type { Message } from '../program/program-agent.ts';
 
@@ -11,8 +12,12 @@ type Spoken = {
 export type HeardEntry = Spoken | Exclude<AgentJournalEntry, { type: 'message' }>;
 
 /** What stands in the journal of an agent. Its messages come in masses: the schema of the others would be most of their cost. */
-export function readJournalEntry(data: string): HeardEntry {
-  const stored: unknown = JSON.parse(data);
+export function readJournalEntry(entry: Entry): HeardEntry {
+  // Its text is made when it is looked at.
+  return readJournalValue(entry.value ?? JSON.parse(entry.data));
+}
+
+export function readJournalValue(stored: unknown): HeardEntry {
   if (isSpoken(stored)) return stored;
   const entry = readStored(AgentJournalEntry, stored);
   assert(entry.type !== 'message', 'a message that the schema takes is taken without it');

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@concerto/base';
-import type { Append, DocumentWrite, NewEntry, StreamAppend } from '@concerto/log';
-import { encodeEvent, type PublicEvent } from '@concerto/protocol';
+import { type Append, type DocumentWrite, LazyEntry, type NewEntry, type StreamAppend } from '@concerto/log';
+import type { PublicEvent } from '@concerto/protocol';
 import { type Decision, restsUntil, type SessionState, sessionView } from '@concerto/session';
 
 export const sessionsCollection = 'sessions';
@@ -35,10 +35,10 @@ export function toAppend(id: string, deciding: Deciding): Append {
   const commands: NewEntry[] = [];
   const shown: NewEntry[] = [...events];
   for (const decision of decisions) {
-    for (const record of decision.records) records.push(plainEntry(record));
-    for (const command of decision.commands) commands.push(plainEntry(command));
+    for (const record of decision.records) records.push(new LazyEntry(record));
+    for (const command of decision.commands) commands.push(new LazyEntry(command));
     // First: what follows from an acknowledgement comes after it, and nothing comes after `finish`.
-    for (const ack of decision.acks) shown.push({ ...plainEntry(ack), aside: true });
+    for (const ack of decision.acks) shown.push(new LazyEntry(ack, undefined, true));
     for (const event of decision.events) shown.push(eventEntry(event, decision.at));
   }
   const state = decisions.at(-1)?.state;
@@ -56,12 +56,8 @@ export function toAppend(id: string, deciding: Deciding): Append {
   };
 }
 
-function plainEntry(value: { readonly type: string }): NewEntry {
-  return { type: value.type, data: JSON.stringify(value) };
-}
-
 export function eventEntry(event: PublicEvent, at: string): NewEntry {
-  return { type: event.type, data: encodeEvent(event, at) };
+  return new LazyEntry(event, at);
 }
 
 /** A program runs without a place of the pool. */

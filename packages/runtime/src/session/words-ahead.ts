@@ -1,7 +1,7 @@
 import type { HeardEntry } from './read-journal-entry.ts';
 
 /** Of the journal of an agent's session, on record with what is written next. */
-export type KeptLine = { readonly data: string; readonly place: number };
+export type KeptLine = { readonly value: object; readonly place: number };
 
 /**
  * Something that an agent asks of the program which called it, where both have their owners in this process. Nothing that

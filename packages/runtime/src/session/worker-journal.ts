@@ -1,3 +1,4 @@
+import { LazyEntry } from '@concerto/log';
 import type { AgentJournalEntry } from '@concerto/protocol';
 import type { Clock } from '../ports.ts';
 import type { WorkerOutput } from '../worker.ts';
@@ -55,8 +56,8 @@ export class WorkerJournal {
   #keep(entry: Said | undefined): KeptLine | undefined {
     if (entry === undefined) return undefined;
     const by = this.promptedBy === undefined ? {} : { by: this.promptedBy };
-    const data = JSON.stringify(Object.assign({ type: entry.type }, by, entry));
-    return { data, place: this.#writer.keep({ type: entry.type, data }) };
+    const value = Object.assign({ type: entry.type }, by, entry);
+    return { value, place: this.#writer.keep(new LazyEntry(value)) };
   }
 
   /** What the journal has of what a worker said; undefined for what is told otherwise. */

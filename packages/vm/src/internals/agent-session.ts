@@ -4,7 +4,7 @@ import { mockName } from '../builtins/functions.ts';
 import { display } from '../display.ts';
 import type { WorldError } from '../effects.ts';
 import { type ErrorParts, errorValue, Fault, fault } from '../fault.ts';
-import { fromJson, toJson } from '../json.ts';
+import { fromJson, isList, toJson } from '../json.ts';
 import type { Native, RequestFinish, RequestStart, Vm } from '../machine.ts';
 import {
   array,
@@ -151,8 +151,9 @@ export const startNext: RequestStart = ([value], vm) => {
 export const finishNext: RequestFinish = (answer, [value]) => {
   const state = stateOf(value);
   if (!answer.ok) return errValue(agentError(textOf(state, 'agent'), answer.error));
-  const said = answerOf(fromJson(answer.value));
-  return get(said, 'message') ?? said;
+  const { value: said } = answer;
+  const isMessage = typeof said === 'object' && said !== null && !isList(said) && said.message !== undefined;
+  return isMessage ? fromJson(said.message) : answerOf(fromJson(said));
 };
 
 const startShutdown: RequestStart = ([value]) => {

@@ -46,9 +46,9 @@ export type Given = {
   /** Calls and loop turns of one slice. */
   readonly steps: number;
   /** Ends the program with this reason. */
-  readonly cancel?: string;
+  readonly cancel?: string | undefined;
   /** What an agent has said already: a machine that asks for nothing else may take it and go on. */
-  readonly ahead?: { readonly session: string; readonly said: readonly Json[] };
+  readonly ahead?: { readonly session: string; readonly said: readonly Json[] } | undefined;
 };
 
 /** A program at work, in this thread or in another. Its whole world is what it is given, and what it does. */
