@@ -133,10 +133,9 @@ export class LiveAgent {
 
   async #pump(): Promise<void> {
     const { output, spec } = this.connection;
-    for await (const batch of spec === undefined
-      ? output
-      : weighed(output, { agent: spec.name, folder: folderOf(spec) })) {
-      for (const output of batch) this.#deliver(output);
+    for await (const batch of output) {
+      const place = spec && { agent: spec.name, folder: folderOf(spec) };
+      for (const word of place === undefined ? batch : await weighed(batch, place)) this.#deliver(word);
       await this.#session?.hasRoom();
     }
   }

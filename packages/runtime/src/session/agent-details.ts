@@ -5,7 +5,7 @@ import type { SessionState } from '@concerto/session';
 import type { CatalogEntry } from '../catalog.ts';
 import type { Report } from '../ports.ts';
 import type { Worker, WorkerOutput } from '../worker.ts';
-import { aboutCalls } from './approval-call.ts';
+import { NamedCalls } from './approval-call.ts';
 import { folderOf, weighed } from './request-risk.ts';
 
 const collection = 'agent-details';
@@ -16,30 +16,45 @@ type Info = Extract<WorkEvent, { type: 'agentInfo' }>;
 type Ports = { readonly log: EventLog; readonly report: Report; readonly session: string };
 type Noted = Ports & { readonly agent: string };
 
-/** All that is heard of a session's worker, with how risky each request is, and with what it says of itself noted down. */
-export function heardOf({ output, folder }: Worker, agent: string, ports: Ports): Worker['output'] {
-  return noting(weighed(aboutCalls(output), { agent, folder }), { ...ports, agent });
+type Batch = readonly WorkerOutput[];
+/** What is made of all that a worker says before it is heard. A promise only where there is something to wait for. */
+export type Prepare = (batch: Batch) => Batch | Promise<Batch>;
+
+/** With what an approval is about, with how risky each request is, and with what it says of itself noted down. */
+export function preparing({ folder }: Pick<Worker, 'folder'>, agent: string, ports: Ports): Prepare {
+  const calls = new NamedCalls();
+  const offers = new AgentOffers({ ...ports, agent });
+  return (batch) => {
+    offers.note(batch);
+    return weighed(calls.complete(batch), { agent, folder });
+  };
 }
 
 /** For those who ask before they read events. */
-async function* noting(
-  output: Worker['output'],
-  { log, report, session, agent }: Noted,
-): AsyncGenerator<readonly WorkerOutput[]> {
-  let known: Omit<Info, 'type' | 'extra'> | undefined;
-  let written = Promise.resolve();
-  for await (const batch of output) {
-    const infos = batch.flatMap((word) => (word.kind === 'events' ? word.events.filter(isInfo) : []));
-    for (const { type: _type, extra: _extra, ...info } of infos) known = { ...known, ...info };
-    if (known !== undefined && infos.length > 0) {
-      const value = JSON.stringify(known);
-      const { commands: _commands, version: _version, ...offers } = known;
-      written = written
-        .then(() => log.putDocument({ collection, key: session, value }))
-        .then(() => log.putDocument({ collection: offersCollection, key: agent, value: JSON.stringify(offers) }))
-        .catch((cause: unknown) => report(`session ${session}: what its agent offers was not noted down`, cause));
+class AgentOffers {
+  readonly #noted: Noted;
+  #known: Omit<Info, 'type' | 'extra'> | undefined;
+  #written = Promise.resolve();
+
+  constructor(noted: Noted) {
+    this.#noted = noted;
+  }
+
+  note(batch: Batch): void {
+    for (const word of batch) {
+      if (word.kind === 'events' && word.events.some(isInfo)) this.#write(word.events.filter(isInfo));
     }
-    yield batch;
+  }
+
+  #write(infos: readonly Info[]): void {
+    const { log, report, session, agent } = this.#noted;
+    for (const { type: _type, extra: _extra, ...info } of infos) this.#known = { ...this.#known, ...info };
+    const { commands: _commands, version: _version, ...offers } = this.#known ?? {};
+    const value = JSON.stringify(this.#known);
+    this.#written = this.#written
+      .then(() => log.putDocument({ collection, key: session, value }))
+      .then(() => log.putDocument({ collection: offersCollection, key: agent, value: JSON.stringify(offers) }))
+      .catch((cause: unknown) => report(`session ${session}: what its agent offers was not noted down`, cause));
   }
 }
 

@@ -1,21 +1,16 @@
 import type { JsonObject } from '@concerto/base';
 import { expect, test } from 'vitest';
-import { aboutCalls } from './approval-call.ts';
+import { NamedCalls } from './approval-call.ts';
 
 type Raw = JsonObject & { readonly type: string };
 
-async function heard(...said: readonly Raw[]): Promise<readonly JsonObject[]> {
-  async function* words() {
-    for (const raw of said) yield [{ kind: 'message', raw, message: raw }];
-  }
-  const all: JsonObject[] = [];
-  for await (const batch of aboutCalls(words())) {
-    for (const { raw, message } of batch) {
-      expect(message).toEqual(raw);
-      all.push(raw);
-    }
-  }
-  return all;
+function heard(...said: readonly Raw[]): readonly JsonObject[] {
+  const calls = new NamedCalls();
+  return said.flatMap((raw) => {
+    const batch = calls.complete([{ kind: 'message', raw, message: raw }]);
+    for (const word of batch) expect(word.message).toEqual(word.raw);
+    return batch.map((word) => word.raw);
+  });
 }
 
 const call: Raw = {
@@ -27,8 +22,8 @@ const call: Raw = {
   locations: [{ path: 'b' }],
 };
 
-test('what an approval leaves out is taken from the call that it names', async () => {
-  const [, asked] = await heard(call, { type: 'approval', description: 'May I?', call: 'c1' });
+test('what an approval leaves out is taken from the call that it names', () => {
+  const [, asked] = heard(call, { type: 'approval', description: 'May I?', call: 'c1' });
   expect(asked).toEqual({
     type: 'approval',
     description: 'May I?',
@@ -40,9 +35,9 @@ test('what an approval leaves out is taken from the call that it names', async (
   });
 });
 
-test('what it says itself counts, and what names no call is as it was', async () => {
+test('what it says itself counts, and what names no call is as it was', () => {
   const own: Raw = { type: 'approval', description: 'x', call: 'c1', tool: 'Shell', command: 'ls' };
-  const [, asked, other, none] = await heard(
+  const [, asked, other, none] = heard(
     call,
     own,
     { type: 'approval', description: 'y', call: 'c2' },

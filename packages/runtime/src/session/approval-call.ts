@@ -11,12 +11,11 @@ type Word = {
 const callsMax = 1_000;
 
 /** What an approval does not say of what it is about is taken from the `tool_call` that it names: rules and people see the same. */
-export async function* aboutCalls<Output extends Word>(
-  output: AsyncIterable<readonly Output[]>,
-): AsyncGenerator<readonly Output[]> {
-  const calls = new Map<Json, JsonObject>();
-  for await (const batch of output) {
-    yield batch.some(isOfCall) ? batch.map((word) => completed(word, calls)) : batch;
+export class NamedCalls {
+  readonly #calls = new Map<Json, JsonObject>();
+
+  complete<Output extends Word>(batch: readonly Output[]): readonly Output[] {
+    return batch.some(isOfCall) ? batch.map((word) => completed(word, this.#calls)) : batch;
   }
 }
 

@@ -4,6 +4,7 @@ import type { WorkEvent } from '@concerto/protocol';
 import type { CatalogEntry } from '../catalog.ts';
 import type { Clock, MintId } from '../ports.ts';
 import type { Worker, WorkerOutput, WorkerPlace } from '../worker.ts';
+import type { Prepare } from './agent-details.ts';
 import { estimatedUsage } from './estimated-usage.ts';
 import { type Incarnation, undelivered } from './incarnation.ts';
 import { type KeepingPlace, keepLargeFiles } from './keep-parts.ts';
@@ -32,6 +33,7 @@ export type HearingParts = {
   readonly journal: WorkerJournal | undefined;
   readonly mintId: MintId;
   readonly clock: Clock;
+  readonly prepare: Prepare;
   /** Who answers before a person does; undefined leaves it to people. */
   readonly route: Route | undefined;
   /** Where files are kept that are too large for an event. */
@@ -69,14 +71,16 @@ export class Hearing {
    * left: in the same moment, before anything is asked of it.
    */
   async listen(
-    output: Worker['output'],
+    { output }: Pick<Worker, 'output'>,
     leave: (rests: NonNullable<Worker['rests']>) => Promise<unknown>,
   ): Promise<void> {
-    const { incarnation, clock, timeouts, entry } = this.#parts;
+    const { incarnation, clock, timeouts, entry, prepare } = this.#parts;
     // A program is silent while those speak for whom it waits.
     if (entry.kind !== 'program') timeouts.listenForSilence((ms) => this.#silent(ms));
     let left: Promise<unknown> | undefined;
-    for await (const batch of output) {
+    for await (const said of output) {
+      const prepared = prepare(said);
+      const batch = prepared instanceof Promise ? await prepared : prepared;
       const { recorded } = incarnation;
       // What it answers comes after our own words to it.
       if (recorded !== undefined) await Promise.race([recorded, pause(clock, writeConfirmMs)]);

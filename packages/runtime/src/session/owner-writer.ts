@@ -1,7 +1,7 @@
 import { assert } from '@concerto/base';
 import type { DocumentWrite, EventLog, NewEntry, StreamName } from '@concerto/log';
 import type { WorkEvent } from '@concerto/protocol';
-import type { Asked, Report, SessionCommand, SessionState } from '@concerto/session';
+import { type Asked, isoTime, type Report, type SessionCommand, type SessionState } from '@concerto/session';
 import type { Clock } from '../ports.ts';
 import type { WorkerPlace } from '../worker.ts';
 import type { CommandFollowing } from './command-following.ts';
@@ -251,7 +251,7 @@ export class OwnerWriter {
     const documents = this.#documents(heard);
     const { store, tenure, clock } = this.#options;
     return await this.#inOrder(async () => {
-      const at = new Date(clock.now()).toISOString();
+      const at = isoTime(clock.now());
       const options = { at, fence: tenure.fence, documents };
       const checked = this.#calls.checked(events, store.known(tenure.session)?.turn.number ?? 0);
       const shown = { events: checked, journal };
@@ -272,8 +272,8 @@ export class OwnerWriter {
   }
 
   /** Tries again while the store is away, as long as the session is ours. */
-  async patiently<T>(work: (again: boolean) => Promise<T>): Promise<T> {
-    return await this.#options.tenure.patiently(work);
+  patiently<T>(work: (again: boolean) => Promise<T>): Promise<T> {
+    return this.#options.tenure.patiently(work);
   }
 
   #documents(heard: Heard | undefined): readonly DocumentWrite[] {

@@ -22,14 +22,9 @@ afterAll(async () => {
 
 async function riskOf(fields: JsonObject): Promise<unknown> {
   const raw: JsonObject & { readonly type: string } = { type: 'approval', description: 'x', ...fields };
-  async function* one() {
-    yield [{ kind: 'message', raw, message: { ...raw } }];
-  }
-  for await (const [word] of weighed(one(), { agent: 'coder', folder })) {
-    expect(word?.message).toEqual(word?.raw);
-    return word?.raw.risk_level;
-  }
-  return 'nothing was said';
+  const [word] = await weighed([{ kind: 'message', raw, message: { ...raw } }], { agent: 'coder', folder });
+  expect(word?.message).toEqual(word?.raw);
+  return word?.raw.risk_level;
 }
 
 test.each<[JsonObject, string | undefined]>([
@@ -53,13 +48,10 @@ test.each<[JsonObject, string | undefined]>([
 test('a request of our own loop is weighed by its scope; a budget is not', async () => {
   const event = (consentType: string, scope: JsonObject) =>
     ({ type: 'queryConsent', consentType, scope, graphUrl: '' }) as const;
-  async function* two() {
-    yield [
-      { kind: 'suspend', event: event('approval', { tool: 'files.write', server: 'files' }) },
-      { kind: 'suspend', event: event('budget', { tool: 'x' }) },
-    ];
-  }
-  for await (const batch of weighed(two(), { agent: 'helper', folder: undefined })) {
-    expect(batch.map(({ event: { scope } }) => scope.risk_level)).toEqual(['high', undefined]);
-  }
+  const two = [
+    { kind: 'suspend', event: event('approval', { tool: 'files.write', server: 'files' }) },
+    { kind: 'suspend', event: event('budget', { tool: 'x' }) },
+  ];
+  const batch = await weighed(two, { agent: 'helper', folder: undefined });
+  expect(batch.map(({ event: { scope } }) => scope.risk_level)).toEqual(['high', undefined]);
 });

@@ -20,13 +20,11 @@ type Place = { readonly agent: string; readonly folder: string | undefined };
  * Requests say how risky they are, read from the request itself, before anybody sees them: rules, cards and programs read
  * the same word. The agent's own word counts where it is the higher.
  */
-export async function* weighed<Output extends Word>(
-  output: AsyncIterable<readonly Output[]>,
+export function weighed<Output extends Word>(
+  batch: readonly Output[],
   place: Place,
-): AsyncGenerator<readonly Output[]> {
-  for await (const batch of output) {
-    yield batch.some(isApproval) ? await Promise.all(batch.map((word) => weigh(word, place))) : batch;
-  }
+): readonly Output[] | Promise<readonly Output[]> {
+  return batch.some(isApproval) ? Promise.all(batch.map((word) => weigh(word, place))) : batch;
 }
 
 /** Where the agent works: what its paths are relative to. */

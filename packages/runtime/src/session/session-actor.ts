@@ -7,7 +7,7 @@ import type { CatalogEntry } from '../catalog.ts';
 import type { Clock, MintId, Report } from '../ports.ts';
 import type { StartWorker, Worker } from '../worker.ts';
 import { rememberCapabilities } from './agent-capabilities.ts';
-import { heardOf } from './agent-details.ts';
+import { preparing } from './agent-details.ts';
 import type { BudgetRouting } from './budget-routing.ts';
 import { CommandFollowing } from './command-following.ts';
 import { atNextDeadline, startWithin } from './deadline-watch.ts';
@@ -295,9 +295,9 @@ export class SessionActor {
     const { entry, route } = this.#owned;
     const parts = { writer, timeouts: this.#timeouts, journal: this.#journal, mintId, clock, entry, route };
     const files = { session: this.#tenure.session, log, blobs: new Blobs(log, () => clock.now()) };
-    const hearing = new Hearing({ ...parts, incarnation: live, heard: before.heard, files });
-    const output = heardOf(worker, entry.name, { ...this.#ports, session: this.#tenure.session });
-    await hearing.listen(output, (rests) => this.#leave('nothing is to be done until it is called', 'done', { rests }));
+    const prepare = preparing(worker, entry.name, { ...this.#ports, session: this.#tenure.session });
+    const hearing = new Hearing({ ...parts, incarnation: live, heard: before.heard, files, prepare });
+    await hearing.listen(worker, (rests) => this.#leave('nothing is to be done until it is called', 'done', { rests }));
   }
 
   /** Undefined when there is none, which is told. */

@@ -1,6 +1,6 @@
 import type { Clock, Report } from '../ports.ts';
 import type { Fence } from './session-append.ts';
-import { withPatience } from './store-patience.ts';
+import { type Patience, withPatience } from './store-patience.ts';
 
 /** Why it ended: the session needs no owner now, it was taken from us or could not be kept, or the runner is stopping. */
 export type TenureEnd = 'done' | 'lost' | 'released';
@@ -18,7 +18,7 @@ export class Tenure {
   readonly session: string;
   readonly runner: string;
   readonly fence: Fence;
-  readonly #clock: Clock;
+  readonly #patience: Patience;
   readonly #report: Report;
   readonly #over = new AbortController();
   #end: TenureEnd = 'done';
@@ -27,7 +27,7 @@ export class Tenure {
     this.session = session;
     this.runner = runner;
     this.fence = fence;
-    this.#clock = clock;
+    this.#patience = { clock, givenUp: () => this.isOver };
     this.#report = report;
   }
 
@@ -65,7 +65,7 @@ export class Tenure {
   }
 
   /** Tries again while the store is away, as long as the session is ours. */
-  async patiently<T>(work: (again: boolean) => Promise<T>): Promise<T> {
-    return await withPatience(work, { clock: this.#clock, givenUp: () => this.isOver });
+  patiently<T>(work: (again: boolean) => Promise<T>): Promise<T> {
+    return withPatience(work, this.#patience);
   }
 }
