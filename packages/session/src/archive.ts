@@ -19,7 +19,7 @@ export function find<V>(archive: Archive<V>, id: string): V | undefined {
 
 /** Adds or changes one that is not over. */
 export function keep<V>(archive: Archive<V>, id: string, value: V): Archive<V> {
-  return { ...archive, live: new Map(archive.live).set(id, value) };
+  return { live: new Map(archive.live).set(id, value), closed: archive.closed };
 }
 
 /** Its last change. */

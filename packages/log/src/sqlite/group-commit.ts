@@ -35,6 +35,8 @@ export type GroupCommit = {
 const MAX_BATCH = 1_024;
 /** Most operations waiting: beyond it the disk is not keeping up, and the caller is told so at once. */
 const MAX_WAITING = 65_536;
+/** After so long without a commit nobody is busy writing: whoever comes now is not kept waiting for company. */
+const QUIET_MS = 0.1;
 /** How long a file that another program holds is waited for (a backup tool, for example), without holding up our own process. */
 const HELD_MS = 2_000;
 const HELD_PAUSE_MS = 25;
@@ -46,33 +48,38 @@ type Waiting = {
 };
 
 /**
- * A commit costs one fsync however much it holds, so everything that queued while the last one ran goes into the next.
+ * A commit costs one fsync however much it holds, so everything that queued while the last one ran goes into the next,
+ * with whatever else this turn of the loop brings. After a quiet moment there is nothing to be gathered: what comes then
+ * is committed at once, before the turn goes on with what others want of it.
  * If a shared commit fails, each operation is tried in its own: one that cannot be stored fails alone. Where the
  * file is held by another program nobody is at fault: all wait, and then all fail.
  */
-export function groupCommit(transactions: Transactions, failures: Failures): GroupCommit {
+export function groupCommit(
+  transactions: Transactions,
+  failures: Failures,
+  elapsed: () => number = () => performance.now(),
+): GroupCommit {
   let waiting: Waiting[] = [];
   let scheduled = false;
   let finished = false;
   let heldSince: number | undefined;
+  let committedAt = Number.NEGATIVE_INFINITY;
   const announcements = deferred();
 
   const schedule = (afterMs?: number): void => {
     if (scheduled) return;
     scheduled = true;
-    const go = (): void => {
-      scheduled = false;
-      flush();
-    };
-    if (afterMs === undefined) setImmediate(go);
-    else setTimeout(go, afterMs);
+    if (afterMs === undefined) soon(flush, elapsed() - committedAt > QUIET_MS);
+    else setTimeout(flush, afterMs);
   };
 
   const flush = (): void => {
+    scheduled = false;
     if (waiting.length === 0) return;
     const batch = waiting.splice(0, MAX_BATCH);
     if (waiting.length > 0) schedule();
     const error = commitTogether(transactions, batch, announcements.add);
+    committedAt = elapsed();
     if (error === undefined) {
       heldSince = undefined;
       return;
@@ -86,8 +93,8 @@ export function groupCommit(transactions: Transactions, failures: Failures): Gro
 
   /** They keep their places; once it has lasted too long each is told at its first try. */
   const held = (batch: readonly Waiting[], cause: unknown): void => {
-    heldSince ??= performance.now();
-    if (performance.now() - heldSince >= HELD_MS) {
+    heldSince ??= elapsed();
+    if (elapsed() - heldSince >= HELD_MS) {
       for (const operation of batch) operation.reject(failures.of(cause));
       return;
     }
@@ -99,9 +106,7 @@ export function groupCommit(transactions: Transactions, failures: Failures): Gro
   return {
     run<T>(operation: (commit: Commit) => T): Promise<T> {
       if (finished) return Promise.reject(new LogError('closed', 'the log is closed'));
-      if (waiting.length >= MAX_WAITING) {
-        return Promise.reject(new LogError('unavailable', `the store is too slow: ${MAX_WAITING} writes are waiting`));
-      }
+      if (waiting.length >= MAX_WAITING) return Promise.reject(tooSlow());
       return new Promise<T>((resolve, reject) => {
         const apply = (commit: Commit): (() => void) => {
           const result = operation(commit);
@@ -117,6 +122,16 @@ export function groupCommit(transactions: Transactions, failures: Failures): Gro
       announcements.now();
     },
   };
+}
+
+function tooSlow(): LogError {
+  return new LogError('unavailable', `the store is too slow: ${MAX_WAITING} writes are waiting`);
+}
+
+/** Not within the call itself: what is asked for in the same breath goes into the same commit. */
+function soon(go: () => void, isQuiet: boolean): void {
+  if (isQuiet) queueMicrotask(go);
+  else setImmediate(go);
 }
 
 type Actions = readonly (() => void)[];

@@ -47,16 +47,13 @@ export function encodeRecent({ streams, documents }: Recent): string | undefined
   };
   const line = JSON.stringify(head);
   // What is escaped so in the line are control characters and halves, and a name with a NUL is as bad.
-  if (line.includes('\\u') || parts.includes('\0') || halfCharacter.test(parts)) return undefined;
+  if (line.includes('\\u') || parts.includes('\0') || !parts.isWellFormed()) return undefined;
   return `${line}\n${parts}`;
 }
 
 function hasPlainNumbers({ sort, expiresAt }: DocumentWrite): boolean {
   return Number.isFinite(sort ?? 0) && Number.isSafeInteger(expiresAt ?? 0) && (expiresAt ?? 0) >= 0;
 }
-
-/** With `u` a pair is one character, so only a half that stands alone is met. */
-const halfCharacter = /[\ud800-\udfff]/u;
 
 /** Undefined when it does not add up. */
 export function decodeRecent(text: string): Recent | undefined {

@@ -54,31 +54,20 @@ type StreamBefore = Pick<StreamState, 'head' | 'trimmed' | 'asides' | 'tail' | '
   readonly isNew: boolean;
 };
 
-/** Streams remembered; the one met longest ago is asked of the database again. */
+/** Streams remembered; those of the session met longest ago are asked of the database again. */
 const MAX_REMEMBERED = 20_000;
 
 export function streamStates(db: Database.Database): StreamStates {
-  const remembered = new Map<string, StreamState>();
   const touched = new Map<StreamState, StreamBefore>();
   const unsettled = new Set<StreamState>();
   const load = streamLoader(db);
+  const remembered = rememberedStreams((state) => unsettled.has(state));
 
-  const remember = (state: StreamState): StreamState => {
-    if (remembered.size >= MAX_REMEMBERED) {
-      for (const [name, candidate] of remembered) {
-        if (unsettled.has(candidate)) continue;
-        remembered.delete(name);
-        break;
-      }
-    }
-    remembered.set(nameOf(state.session, state.stream), state);
-    return state;
-  };
   const find = (session: string, stream: StreamName): StreamState | undefined => {
-    const known = remembered.get(nameOf(session, stream));
+    const known = remembered.find(session, stream);
     if (known !== undefined) return known;
     const loaded = load(session, stream);
-    return loaded === undefined ? undefined : remember(loaded);
+    return loaded === undefined ? undefined : remembered.add(loaded);
   };
   const touch = (state: StreamState, isNew = false): void => {
     if (touched.has(state)) return;
@@ -94,7 +83,7 @@ export function streamStates(db: Database.Database): StreamStates {
       const known = find(session, stream);
       if (known !== undefined) return known;
       const state = { session, stream, base: undefined, head: 0, trimmed: 0, asides: 0, tail: [], tailAsides: [] };
-      touch(remember(state), true);
+      touch(remembered.add(state), true);
       return state;
     },
     touch,
@@ -121,15 +110,52 @@ export function streamStates(db: Database.Database): StreamStates {
     tail.length = before.tailLength;
     tailAsides.length = before.tailAsidesLength;
     Object.assign(state, { head, trimmed, asides, tail, tailAsides });
-    if (before.isNew) remembered.delete(nameOf(state.session, state.stream));
+    if (before.isNew) remembered.remove(state);
     if (before.isNew || (tail.length === 0 && tailAsides.length === 0 && state.base !== undefined)) {
       unsettled.delete(state);
     }
   }
 }
 
-function nameOf(session: string, stream: StreamName): string {
-  return `${session}/${stream}`;
+type RememberedStreams = {
+  find(session: string, stream: StreamName): StreamState | undefined;
+  add(state: StreamState): StreamState;
+  remove(state: StreamState): void;
+  clear(): void;
+};
+
+/** By session and then by name: to make one name of both for every look costs more than the look. */
+function rememberedStreams(isNeeded: (state: StreamState) => boolean): RememberedStreams {
+  const sessions = new Map<string, Map<StreamName, StreamState>>();
+  let count = 0;
+  const forgetOldest = (): void => {
+    for (const [session, streams] of sessions) {
+      if ([...streams.values()].some(isNeeded)) continue;
+      sessions.delete(session);
+      count -= streams.size;
+      return;
+    }
+  };
+  return {
+    find: (session, stream) => sessions.get(session)?.get(stream),
+    add(state) {
+      if (count >= MAX_REMEMBERED) forgetOldest();
+      const streams = sessions.get(state.session) ?? new Map<StreamName, StreamState>();
+      sessions.set(state.session, streams.set(state.stream, state));
+      count++;
+      return state;
+    },
+    remove({ session, stream }) {
+      const streams = sessions.get(session);
+      if (streams?.delete(stream) !== true) return;
+      count--;
+      if (streams.size === 0) sessions.delete(session);
+    },
+    clear() {
+      sessions.clear();
+      count = 0;
+    },
+  };
 }
 
 function streamLoader(db: Database.Database): (session: string, stream: StreamName) => StreamState | undefined {

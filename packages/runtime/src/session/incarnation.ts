@@ -195,9 +195,11 @@ export class Incarnation {
     if (before === 'written') this.#say(writer.tell({ type: 'delivered', ...this.speaker, dispatchId, how }));
     if (before !== undefined) return;
     this.turn = command.turn;
+    const handedOver = this.#handOver(command);
+    // The agent waits for its line, not for our clocks.
     if (how === 'prompt') timeouts.turnStarted();
     this.#say(
-      this.#handOver(command).then(
+      handedOver.then(
         (isHeard) => this.delivered(command, isHeard),
         (cause: unknown) => {
           const { message: reason } = sessionError(cause);

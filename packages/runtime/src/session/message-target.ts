@@ -1,10 +1,12 @@
 import { ok, type Result } from '@concerto/base';
 import type { DocumentWrite, EventLog } from '@concerto/log';
+import type { LlmContent } from '@concerto/protocol';
 import { messageOf, repeatKnownForMs, type SessionState } from '@concerto/session';
 import * as z from 'zod';
 import type { ServiceRefusal } from './service-refusal.ts';
 import type { SessionIndex } from './session-index.ts';
-import { quietStatuses, whichChild } from './session-wishes.ts';
+import type { SessionStore } from './session-store.ts';
+import { isSessionId, quietStatuses, whichChild } from './session-wishes.ts';
 
 /** Where a message to a program went that its sender had named, as long as a repeat of it is known as one. */
 const passedOnCollection = 'passed-on';
@@ -34,10 +36,26 @@ export async function messageTarget(
   return only !== undefined && others.length === 0 ? ok(only.id) : whichChild(busy);
 }
 
+/** What is said in words goes by the kind of the session alone, which never changes: that need not be read again. */
+export async function stateFor(
+  store: SessionStore,
+  id: string,
+  content: string | LlmContent,
+): Promise<SessionState | undefined> {
+  const known = typeof content === 'string' ? store.known(id) : undefined;
+  return known ?? (isSessionId(id) ? await store.state(id) : undefined);
+}
+
 /** Written with the message itself: one without the other would send it twice, or nowhere. */
-export function passedOn(sent: Sent, session: string, now: number): DocumentWrite {
+export function passedOn(
+  { id, named }: { readonly id: string; readonly named: string | undefined },
+  session: string,
+  now: number,
+): readonly DocumentWrite[] {
+  if (session === id || named === undefined) return [];
+  const key = keyOf({ program: id, message: named });
   const value = JSON.stringify({ session });
-  return { collection: passedOnCollection, key: keyOf(sent), value, expiresAt: now + repeatKnownForMs };
+  return [{ collection: passedOnCollection, key, value, expiresAt: now + repeatKnownForMs }];
 }
 
 function keyOf({ program, message }: Sent): string {

@@ -86,8 +86,9 @@ export class OwnerWriter {
       owed: this.#owed,
       decided: (decision, head) => {
         this.#calls.see(decision.events);
-        stands?.(decision.state);
+        // First, since an agent waits for it.
         if (head !== undefined) commands?.decided(decision.commands, head);
+        stands?.(decision.state);
       },
       lost: () => tenure.end('lost'),
     });

@@ -212,7 +212,8 @@ export class SessionStore {
       // What an owner reports happened in a past that is gone; whoever claims the session anew finds out what is left of it.
       if (isBack && options.fence !== undefined) return err({ kind: 'fenced' });
       const asked = await this.#withOpenCalls(id, cached.state, command);
-      const made = makeDecision({ id, ...cached }, this.#owners.get(id), asked, options);
+      const { state, position, gone } = cached;
+      const made = makeDecision({ id, state, position, gone }, this.#owners.get(id), asked, options);
       if (!made.ok || isNothing(made.value.append)) {
         const decided = made.ok ? ok(made.value.decision) : made;
         if (fresh) return decided;

@@ -44,7 +44,7 @@ import type { Caller } from './caller.ts';
 import { type Deciding, deleteSession } from './delete-session.ts';
 import { forkSession } from './fork-session.ts';
 import { type Answer, type AnswerTarget, giveAnswer } from './give-answer.ts';
-import { messageTarget, passedOn } from './message-target.ts';
+import { messageTarget, passedOn, stateFor } from './message-target.ts';
 import { knownSupervisor, planStart } from './plan-start.ts';
 import type { PoolKeeper } from './pool-keeper.ts';
 import type { RuleBook } from './rule-book.ts';
@@ -204,19 +204,18 @@ export class Sessions {
   async send(id: string, message: SendMessage, caller: Caller): Promise<Result<SentMessage, ServiceRefusal>> {
     if (this.isStopping) return refusedStopping();
     const named = message.id ?? (caller.key === undefined ? undefined : this.#idFor('m', caller));
-    const ports = { log: this.#options.log, index: this.#index };
-    const target = await messageTarget(ports, id, { state: await this.#state(id), named });
+    const { log, store, clock } = this.#options;
+    const state = await stateFor(store, id, message.content);
+    const target = await messageTarget({ log, index: this.#index }, id, { state, named });
     if (!target.ok) return target;
-    const said = await this.#contents.to(await this.#state(target.value), message.content);
+    const session = target.value;
+    const said = await this.#contents.to(session === id ? state : await this.#state(session), message.content);
     if (!said.ok) return said;
     const { text: content, objective, handles } = said.value;
     const messageId = named ?? this.#options.mintId('m');
     const priority = message.priority ?? 'queued';
     const wish: Wish = { type: 'enqueue', messageId, content, objective, priority, source: 'user' };
-    const session = target.value;
-    const isPassedOn = session !== id && named !== undefined;
-    const went = isPassedOn ? [passedOn({ program: id, message: named }, session, this.#options.clock.now())] : [];
-    const documents = [...this.blobs.usesOf(session, handles), ...went];
+    const documents = [...this.blobs.usesOf(session, handles), ...passedOn({ id, named }, session, clock.now())];
     const sent = await this.#onMessage({ session, message: messageId }, caller, wish, documents);
     return sent.ok && session !== id ? ok({ ...sent.value, session }) : sent;
   }

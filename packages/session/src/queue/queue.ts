@@ -91,7 +91,11 @@ const keepsOrder: ReadonlySet<QueueRecord['type']> = new Set([
 
 export function evolveQueue(queue: Queue, record: QueueRecord): Queue {
   const changed = applyRecord(queue, record);
-  const next = keepsOrder.has(record.type) ? changed : { ...changed, orderVersion: changed.version };
+  const { entries, version, nextLaneSeq, inFlight, granted } = changed;
+  // By name: a copy is slow where the engine has seen too many shapes.
+  const next = keepsOrder.has(record.type)
+    ? changed
+    : { entries, version, orderVersion: version, nextLaneSeq, inFlight, granted };
   if (record.cause === undefined || !wishes.has(record.type)) return next;
   return { ...next, granted: close(next.granted, record.cause, record.at) };
 }
@@ -107,11 +111,12 @@ function applyRecord(queue: Queue, record: QueueRecord): Queue {
   const entries = (settled ? close : keep)(queue.entries, entry.id, changed);
   const inFlight = changed.state === 'dispatched' ? entry.id : otherInFlight(queue, entry.id);
   return {
-    ...queue,
     entries,
     version: queue.version + (record.type === 'message-starved' ? 0 : 1),
+    orderVersion: queue.orderVersion,
     nextLaneSeq: queue.nextLaneSeq + (record.type === 'message-promoted' ? 1 : 0),
     inFlight,
+    granted: queue.granted,
   };
 }
 
@@ -145,10 +150,12 @@ function enqueue(queue: Queue, record: Extract<QueueRecord, { type: 'message-enq
     placed: false,
   };
   return {
-    ...queue,
     entries: keep(queue.entries, entry.id, entry),
     version: queue.version + 1,
+    orderVersion: queue.orderVersion,
     nextLaneSeq: queue.nextLaneSeq + 1,
+    inFlight: queue.inFlight,
+    granted: queue.granted,
   };
 }
 

@@ -11,6 +11,7 @@ import {
   type QueueRecord,
 } from '../queue/queue.ts';
 import { budgetOf, evolveBudget, workedOn } from './budget.ts';
+import { copyOf, type OwnState } from './copy-state.ts';
 import { evolveRequests, supervisedBy } from './evolve-requests.ts';
 import { evolveSettings, settingsAfterLoss } from './evolve-settings.ts';
 import { deliveryTimeoutMs } from './limits.ts';
@@ -38,7 +39,7 @@ export function evolveSession(state: SessionState, record: SessionRecord): Sessi
   if (record.type === 'described') return apply(state, record);
   const next = isQueueRecord(record) ? queueChanged(state, record) : apply(state, record);
   // What was made for this record is nobody else's yet: one copy of so large a thing is enough.
-  const own: { -readonly [Key in keyof SessionState]: SessionState[Key] } = next === state ? { ...state } : next;
+  const own: OwnState = next === state ? copyOf(state) : next;
   own.rests = record.type === 'released' ? record.rests : undefined;
   own.budget = workedOn(state, next, record.at);
   own.updatedAt = Math.max(state.updatedAt, record.at);
@@ -58,12 +59,10 @@ const bookkeeping: ReadonlySet<SessionRecord['type']> = new Set([
 
 function queueChanged(state: SessionState, record: QueueRecord): SessionState {
   const { control } = state;
-  const isNew = record.type === 'message-enqueued' && control !== undefined;
-  return {
-    ...state,
-    queue: evolveQueue(state.queue, record),
-    control: isNew ? { ...control, messageSince: true } : control,
-  };
+  const own = copyOf(state);
+  own.queue = evolveQueue(state.queue, record);
+  if (record.type === 'message-enqueued' && control !== undefined) own.control = { ...control, messageSince: true };
+  return own;
 }
 
 /** With every key that it may have later: a copy that gets another one costs the engine as much as the whole decision. */
@@ -270,20 +269,20 @@ type TurnRecord = RecordOf<'turn-started' | 'turn-ended' | 'queue-held' | 'queue
 
 function evolveTurn(state: SessionState, record: TurnRecord): SessionState {
   switch (record.type) {
-    case 'turn-started':
-      return {
-        ...state,
-        turn: { number: record.turn, active: true, since: record.at, messageId: record.messageId },
-        error: undefined,
-        result: undefined,
-      };
-    case 'turn-ended':
-      return {
-        ...state,
-        turn: { ...state.turn, active: false, since: record.at, isCut: record.outcome === 'lost' },
-        result: record.value ?? state.result,
-        error: record.error ?? state.error,
-      };
+    case 'turn-started': {
+      const own = copyOf(state);
+      own.turn = { number: record.turn, active: true, since: record.at, messageId: record.messageId };
+      own.error = undefined;
+      own.result = undefined;
+      return own;
+    }
+    case 'turn-ended': {
+      const own = copyOf(state);
+      own.turn = { ...state.turn, active: false, since: record.at, isCut: record.outcome === 'lost' };
+      own.result = record.value ?? state.result;
+      own.error = record.error ?? state.error;
+      return own;
+    }
     case 'queue-held':
       if (state.hold === undefined) return { ...state, hold: interrupted(record.at, record.reason) };
       // It stays as the user wanted it; what became of the turn is told all the same.
