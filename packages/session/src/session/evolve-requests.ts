@@ -1,6 +1,7 @@
 import { unreachable } from '@concerto/base';
 import type { SessionRecord } from '@concerto/protocol';
 import { type Archive, close, keep } from '../archive.ts';
+import { changed } from './change-state.ts';
 import type { Request, SessionState } from './session-state.ts';
 
 type RecordOf<Type extends SessionRecord['type']> = Extract<SessionRecord, { type: Type }>;
@@ -108,5 +109,5 @@ export function supervisedBy(state: SessionState, supervisor: string | undefined
     }),
   );
   const supervisions = state.supervisions + 1;
-  return { ...state, supervisor, supervisions, requests: { ...state.requests, live } };
+  return changed(state, { supervisor, supervisions, requests: { ...state.requests, live } });
 }

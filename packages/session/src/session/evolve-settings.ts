@@ -1,5 +1,6 @@
 import type { JsonObject } from '@concerto/base';
 import type { SessionRecord } from '@concerto/protocol';
+import { changed } from './change-state.ts';
 import type { SessionState } from './session-state.ts';
 
 type SettingsRecord = Extract<SessionRecord, { type: `settings-${string}` | 'worktree-changed' }>;
@@ -8,14 +9,14 @@ export function evolveSettings(state: SessionState, record: SettingsRecord): Ses
   switch (record.type) {
     case 'settings-asked': {
       const { requestId, params, actor: by } = record;
-      return { ...state, settingsAsked: { requestId, params, by } };
+      return changed(state, { settingsAsked: { requestId, params, by } });
     }
     case 'settings-changed':
-      return { ...withParams(state, record.params), settledSettings: record.requestId };
+      return changed(withParams(state, record.params), { settledSettings: record.requestId });
     case 'settings-refused':
-      return { ...state, settingsAsked: undefined, settledSettings: record.requestId };
+      return changed(state, { settingsAsked: undefined, settledSettings: record.requestId });
     case 'worktree-changed':
-      return { ...state, settings: { ...state.settings, worktree: record.worktree } };
+      return changed(state, { settings: { ...state.settings, worktree: record.worktree } });
   }
 }
 
@@ -26,5 +27,5 @@ export function settingsAfterLoss(state: SessionState): SessionState {
 
 function withParams(state: SessionState, params: JsonObject): SessionState {
   const settings = { ...state.settings, params: { ...state.settings?.params, ...params } };
-  return { ...state, settings, settingsAsked: undefined };
+  return changed(state, { settings, settingsAsked: undefined });
 }

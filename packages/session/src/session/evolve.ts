@@ -11,7 +11,7 @@ import {
   type QueueRecord,
 } from '../queue/queue.ts';
 import { budgetOf, evolveBudget, workedOn } from './budget.ts';
-import { copyOf, type OwnState } from './copy-state.ts';
+import { changed, type OwnState } from './change-state.ts';
 import { evolveRequests, supervisedBy } from './evolve-requests.ts';
 import { evolveSettings, settingsAfterLoss } from './evolve-settings.ts';
 import { deliveryTimeoutMs } from './limits.ts';
@@ -39,7 +39,7 @@ export function evolveSession(state: SessionState, record: SessionRecord): Sessi
   if (record.type === 'described') return apply(state, record);
   const next = isQueueRecord(record) ? queueChanged(state, record) : apply(state, record);
   // What was made for this record is nobody else's yet: one copy of so large a thing is enough.
-  const own: OwnState = next === state ? copyOf(state) : next;
+  const own: OwnState = next === state ? changed(state, {}) : next;
   own.rests = record.type === 'released' ? record.rests : undefined;
   own.budget = workedOn(state, next, record.at);
   own.updatedAt = Math.max(state.updatedAt, record.at);
@@ -59,10 +59,11 @@ const bookkeeping: ReadonlySet<SessionRecord['type']> = new Set([
 
 function queueChanged(state: SessionState, record: QueueRecord): SessionState {
   const { control } = state;
-  const own = copyOf(state);
-  own.queue = evolveQueue(state.queue, record);
-  if (record.type === 'message-enqueued' && control !== undefined) own.control = { ...control, messageSince: true };
-  return own;
+  const isNew = record.type === 'message-enqueued' && control !== undefined;
+  return changed(state, {
+    queue: evolveQueue(state.queue, record),
+    control: isNew ? { ...control, messageSince: true } : control,
+  });
 }
 
 /** With every key that it may have later: a copy that gets another one costs the engine as much as the whole decision. */
@@ -129,27 +130,27 @@ function apply(state: SessionState, record: ApartFromMessages): SessionState {
     case 'responded':
       return state;
     case 'child-opened':
-      return { ...state, children: state.children.with(record.child) };
+      return changed(state, { children: state.children.with(record.child) });
     case 'usage-reported':
-      return { ...state, usage: addUsage(state.usage, record.usage), ...estimated(record) };
+      return changed(state, { usage: addUsage(state.usage, record.usage), ...estimated(record) });
     case 'budget-told':
     case 'budget-raised':
     case 'child-used':
-      return { ...state, budget: evolveBudget(state.budget, record) };
+      return changed(state, { budget: evolveBudget(state.budget, record) });
     case 'described': {
       const { title = state.title, archived = state.archived === true } = record;
-      return { ...state, title, archived: archived ? true : undefined };
+      return changed(state, { title, archived: archived ? true : undefined });
     }
     case 'deleted':
-      return { ...state, deleted: true };
+      return changed(state, { deleted: true });
     case 'rule-added':
-      return { ...state, rules: [...state.rules, record.rule] };
+      return changed(state, { rules: [...state.rules, record.rule] });
     case 'supervisor-set':
       return supervisedBy(state, record.supervisor);
     case 'request-routed': {
       const asksModel = record.to.startsWith('model:') ? 1 : 0;
       const requests = evolveRequests(state.requests, record);
-      return { ...state, requests, modelAsks: state.modelAsks + asksModel };
+      return changed(state, { requests, modelAsks: state.modelAsks + asksModel });
     }
     case 'request-opened':
     case 'request-passed':
@@ -160,7 +161,7 @@ function apply(state: SessionState, record: ApartFromMessages): SessionState {
     case 'answer-delivered':
     case 'answer-returned':
     case 'request-withdrawn':
-      return { ...state, requests: evolveRequests(state.requests, record) };
+      return changed(state, { requests: evolveRequests(state.requests, record) });
     case 'control-requested':
     case 'control-escalated':
     case 'control-confirmed':
@@ -210,15 +211,14 @@ type OwnershipRecord = RecordOf<
 function evolveOwnership(state: SessionState, record: OwnershipRecord): SessionState {
   switch (record.type) {
     case 'slot-granted':
-      return { ...state, slot: { kind: 'held', since: record.at } };
+      return changed(state, { slot: { kind: 'held', since: record.at } });
     case 'slot-wanted':
-      return { ...state, slot: { kind: 'wanted', since: record.at } };
+      return changed(state, { slot: { kind: 'wanted', since: record.at } });
     case 'parked':
-      return {
-        ...settingsAfterLoss(state),
+      return changed(settingsAfterLoss(state), {
         slot: { kind: 'none', since: record.at, madeRoomFor: record.madeRoomFor },
         agentProcess: { kind: 'none' },
-      };
+      });
     case 'claimed': {
       const { at, epoch, runner, startWithinMs } = record;
       const { agentProcess } = state;
@@ -227,30 +227,31 @@ function evolveOwnership(state: SessionState, record: OwnershipRecord): SessionS
         agentProcess.kind === 'starting'
           ? { ...agentProcess, since: at, deadline: at + (agentProcess.deadline - agentProcess.since) }
           : agentProcess;
-      return { ...givenTimeAgain(state, at), owner: { epoch, runner, startWithinMs }, epoch, agentProcess: started };
+      return changed(givenTimeAgain(state, at), {
+        owner: { epoch, runner, startWithinMs },
+        epoch,
+        agentProcess: started,
+      });
     }
     case 'released':
-      return { ...state, owner: undefined };
+      return changed(state, { owner: undefined });
     case 'start-requested': {
       const { incarnation, at, deadline } = record;
-      return {
-        ...state,
+      return changed(state, {
         agentProcess: { kind: 'starting', incarnation, since: at, deadline },
         incarnations: incarnation,
-      };
+      });
     }
     case 'agent-ready':
-      return {
-        ...state,
+      return changed(state, {
         agentProcess: { kind: 'ready', incarnation: record.incarnation },
         capabilities: record.capabilities,
         version: record.version ?? state.version,
         sandbox: record.sandbox ?? state.sandbox,
         everReady: true,
-      };
+      });
     case 'process-lost':
-      return {
-        ...settingsAfterLoss(state),
+      return changed(settingsAfterLoss(state), {
         agentProcess: { kind: 'none' },
         // An agent that leaves when its work is done, or because it was told to, did nothing wrong.
         error:
@@ -259,7 +260,7 @@ function evolveOwnership(state: SessionState, record: OwnershipRecord): SessionS
             : state.error,
         // A held agent is gone with its process: going on needs no word to it.
         hold: state.hold === undefined ? undefined : { ...state.hold, agentHolds: false, frozen: false },
-      };
+      });
     default:
       return unreachable(record);
   }
@@ -269,29 +270,26 @@ type TurnRecord = RecordOf<'turn-started' | 'turn-ended' | 'queue-held' | 'queue
 
 function evolveTurn(state: SessionState, record: TurnRecord): SessionState {
   switch (record.type) {
-    case 'turn-started': {
-      const own = copyOf(state);
-      own.turn = { number: record.turn, active: true, since: record.at, messageId: record.messageId };
-      own.error = undefined;
-      own.result = undefined;
-      return own;
-    }
-    case 'turn-ended': {
-      const own = copyOf(state);
-      own.turn = { ...state.turn, active: false, since: record.at, isCut: record.outcome === 'lost' };
-      own.result = record.value ?? state.result;
-      own.error = record.error ?? state.error;
-      return own;
-    }
+    case 'turn-started':
+      return changed(state, {
+        turn: { number: record.turn, active: true, since: record.at, messageId: record.messageId },
+        error: undefined,
+        result: undefined,
+      });
+    case 'turn-ended':
+      return changed(state, {
+        turn: { ...state.turn, active: false, since: record.at, isCut: record.outcome === 'lost' },
+        result: record.value ?? state.result,
+        error: record.error ?? state.error,
+      });
     case 'queue-held':
-      if (state.hold === undefined) return { ...state, hold: interrupted(record.at, record.reason) };
+      if (state.hold === undefined) return changed(state, { hold: interrupted(record.at, record.reason) });
       // It stays as the user wanted it; what became of the turn is told all the same.
-      return { ...state, hold: { ...state.hold, reason: state.hold.reason ?? record.reason } };
+      return changed(state, { hold: { ...state.hold, reason: state.hold.reason ?? record.reason } });
     case 'queue-continued':
-      return { ...state, hold: undefined };
+      return changed(state, { hold: undefined });
     case 'ended':
-      return {
-        ...state,
+      return changed(state, {
         end: { status: record.status, at: record.at, reason: record.reason },
         error: record.error ?? state.error,
         control: undefined,
@@ -300,7 +298,7 @@ function evolveTurn(state: SessionState, record: TurnRecord): SessionState {
         slot: { kind: 'none', since: record.at },
         turn: { ...state.turn, active: false },
         queue: closeQueue(state.queue, `the session is ${record.status}`),
-      };
+      });
     default:
       return unreachable(record);
   }
@@ -314,17 +312,16 @@ function evolveControl(state: SessionState, record: ControlRecord): SessionState
   switch (record.type) {
     case 'control-requested': {
       const { kind, requestId, at, deadline } = record;
-      return { ...state, control: { kind, requestId, since: at, step: 0, deadline, messageSince: false } };
+      return changed(state, { control: { kind, requestId, since: at, step: 0, deadline, messageSince: false } });
     }
     case 'control-escalated':
       if (state.control === undefined) return state;
-      return { ...state, control: { ...state.control, step: record.step, deadline: record.deadline } };
+      return changed(state, { control: { ...state.control, step: record.step, deadline: record.deadline } });
     case 'control-confirmed':
-      return {
-        ...settleControl(state, record),
+      return changed(settleControl(state, record), {
         hold: holdAfter(state.hold, record),
         requests: record.kind === 'resume' ? waitedOn(state, record.at) : state.requests,
-      };
+      });
     case 'control-refused':
     case 'control-superseded':
       return settleControl(state, record);
@@ -352,12 +349,11 @@ function givenTimeAgain(state: SessionState, at: number): SessionState {
   const sent = [...requests.live].filter(([, { answer }]) => answer?.stage === 'sent');
   const answers = sent.map(([id, request]) => [id, { ...request, waitsSince: at }] as const);
   const again = control === undefined ? undefined : at + (control.deadline - control.since);
-  return {
-    ...state,
+  return changed(state, {
     queue: dispatchedAgain(queue, at + deliveryTimeoutMs),
     requests: sent.length === 0 ? requests : { ...requests, live: new Map([...requests.live, ...answers]) },
     control: control === undefined || again === undefined ? control : { ...control, since: at, deadline: again },
-  };
+  });
 }
 
 function interrupted(since: number, reason?: string): Hold {
@@ -369,11 +365,10 @@ function settleControl(
   record: RecordOf<'control-confirmed' | 'control-refused' | 'control-superseded'>,
 ): SessionState {
   const control = state.control?.requestId === record.requestId ? undefined : state.control;
-  return {
-    ...state,
+  return changed(state, {
     control,
     settledControls: close(state.settledControls, record.requestId, record.kind),
-  };
+  });
 }
 
 function holdAfter(hold: Hold | undefined, record: RecordOf<'control-confirmed'>): Hold | undefined {
