@@ -57,6 +57,9 @@ export function findMethod(vm: Vm, receiver: Value, name: string): Exclude<Calle
   const general = typeName(receiver);
   const ownGeneral = general === type ? undefined : vm.program.methods.get(general)?.get(name);
   if (ownGeneral !== undefined) return { kind: 'function', name: ownGeneral.name, target: ownGeneral, captures: [] };
+  // Asked for as `Trait::method`, of a value that nobody checked: it may have a method of that name all the same.
+  const qualified = name.lastIndexOf('::');
+  if (qualified >= 0) return findMethod(vm, receiver, name.slice(qualified + 2));
   const builtin = builtinMethods(builtinTypeName(receiver)).get(name);
   if (builtin !== undefined) return implementation(builtin);
   const held = functionIn(receiver, name);

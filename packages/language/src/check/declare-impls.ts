@@ -194,8 +194,14 @@ export function implementTrait(
       });
     }
     implemented.set(name, method);
-    traitMethods.set(name, method);
+    const other = traitMethods.get(name);
+    if (other === undefined || isDefault(other)) traitMethods.set(name, method);
   }
+}
+
+/** Of two traits with a method of one name the first is called; a default only when no `impl` has the method. */
+function isDefault(method: MethodInfo): boolean {
+  return method.trait?.methods.get(method.name) === method;
 }
 
 /** The first line of a declaration, so that the caret stands at its head. */

@@ -59,7 +59,8 @@ export interface Facts {
   readonly declaredFunctions: FunctionRef[];
   /**
    * For dispatch at run time: by the path of a type (also `Int`, `Array`, a model's or tool's path), method name to
-   * function; own methods first, then those of implemented traits, then the traits' defaults.
+   * function; own methods first, then those of implemented traits, then the traits' defaults. What a trait has is there
+   * once more under `traitMethodName`: two traits may have methods of one name.
    */
   readonly methodTables: Map<string, Map<string, FunctionRef>>;
   /** By the path of a type, the paths of the traits it implements. */
@@ -327,6 +328,11 @@ export function createFacts(size = 0): Facts {
     moduleVariables: [],
     main: undefined,
   };
+}
+
+/** Under which a method that is known by its trait is looked up. */
+export function traitMethodName(trait: string, method: string): string {
+  return `${trait}::${method}`;
 }
 
 /** The type of an expression with every inference variable followed; `Any` when nothing is known. */
