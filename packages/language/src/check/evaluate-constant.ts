@@ -2,6 +2,7 @@ import { err, ok, type Result } from '@concerto/base';
 import type { BinaryExpression, Expression, StructExpression } from '../syntax/expression.ts';
 import { displayConstant } from './display-constant.ts';
 import type { ConstantRef, ConstantValue, Facts } from './facts.ts';
+import type { Coercion } from './unify.ts';
 
 export interface Evaluation {
   readonly facts: Facts;
@@ -26,18 +27,17 @@ const MOST_INT = Number.MAX_SAFE_INTEGER;
 export function evaluate(env: Evaluation, node: Expression): Outcome {
   const outcome = evaluatePlain(env, node);
   if (!outcome.ok) return outcome;
-  const coercion = env.facts.coercions.get(node.id);
-  if (coercion === undefined) return outcome;
-  return ok(convert(outcome.value, coercion));
+  return ok(convert(outcome.value, env.facts.coercions.get(node.id)));
 }
 
-function convert(value: ConstantValue, coercion: NonNullable<ReturnType<Facts['coercions']['get']>>): ConstantValue {
+function convert(value: ConstantValue, coercion: Coercion | undefined): ConstantValue {
+  if (coercion === undefined) return value;
   switch (coercion.kind) {
     case 'float':
       return value.kind === 'int' ? { kind: 'float', value: value.value } : value;
     case 'some':
     case 'ok': {
-      const inner = coercion.inner === undefined ? value : convert(value, coercion.inner);
+      const inner = convert(value, coercion.inner);
       return coercion.kind === 'some' ? option(inner) : { kind: 'ok', value: inner };
     }
     case 'none':
@@ -55,6 +55,11 @@ function convert(value: ConstantValue, coercion: NonNullable<ReturnType<Facts['c
       return value.kind === 'some' || value.kind === 'ok'
         ? { kind: value.kind, value: convert(value.value, coercion.inner) }
         : value;
+    case 'tuple':
+      if (value.kind !== 'tuple') return value;
+      return { kind: 'tuple', items: value.items.map((item, index) => convert(item, coercion.items[index])) };
+    case 'function':
+      return value;
   }
 }
 
