@@ -11,7 +11,7 @@ import type { NodeId } from '../syntax/node.ts';
 import { readType } from './body.ts';
 import { type CallSite, type CheckedCall, checkArguments, type Piped } from './check-arguments.ts';
 import { checkMethodCall, checkMethodOn } from './check-method.ts';
-import { typeOfValue } from './check-name.ts';
+import { reportNoBody, typeOfValue } from './check-name.ts';
 import { CODE } from './codes.ts';
 import type { Body } from './context.ts';
 import type { CallTarget, ResolvedCall } from './facts.ts';
@@ -289,11 +289,7 @@ function callAssociated(
     checkImplements(body, call, receiver, method.trait);
     target = { kind: 'trait-method', trait: method.trait.path, method: method.name };
   } else if (method.ref !== undefined) target = { kind: 'function', function: method.ref };
-  if (target.kind === 'unresolved' && method.receiver === 'none') {
-    body.cx.report.error(CODE.notCallable, call.node.span, `\`${name}\` has no body of its own`, {
-      help: 'call it on a type that implements the trait',
-    });
-  }
+  if (target.kind === 'unresolved' && method.receiver === 'none') reportNoBody(body, call.node, name);
   record(body, call, target, { arguments: checked.sources, isAsync: method.signature.isAsync });
   return checked.result;
 }

@@ -1,4 +1,4 @@
-import type { NameExpression, PathExpression } from '../syntax/expression.ts';
+import type { Expression, NameExpression, PathExpression } from '../syntax/expression.ts';
 import { CODE } from './codes.ts';
 import type { Body } from './context.ts';
 import { freshType, functionType, instantiate, variantSignature } from './instantiate.ts';
@@ -51,8 +51,12 @@ export function typeOfValue(body: Body, node: NameExpression | PathExpression, v
     }
     case 'associated': {
       const { method } = value;
-      if (method.receiver === 'none') return signatureType(method.signature);
+      if (method.receiver === 'none') {
+        if (method.ref === undefined) reportNoBody(body, node, `${value.con.name}::${method.name}`);
+        return signatureType(method.signature);
+      }
       const { type, instance } = freshType(value.con);
+      if (method.trait !== undefined) instance.set(method.trait.self, type);
       instantiate(method.signature.typeParams, instance);
       const rest = functionType(method.signature, instance);
       return rest.kind === 'applied' ? functionOf([type, ...rest.args.slice(0, -1)], rest.args.at(-1) ?? ERROR) : rest;
@@ -60,6 +64,12 @@ export function typeOfValue(body: Body, node: NameExpression | PathExpression, v
     case 'broken':
       return ERROR;
   }
+}
+
+export function reportNoBody(body: Body, node: Expression, name: string): void {
+  body.cx.report.error(CODE.notCallable, node.span, `\`${name}\` has no body of its own`, {
+    help: 'call it on a type that implements the trait',
+  });
 }
 
 function signatureType(signature: Signature): Type {

@@ -176,6 +176,8 @@ export type ResolvedName =
   | { readonly kind: 'local'; readonly local: Local }
   | { readonly kind: 'module-variable'; readonly variable: ModuleVariable }
   | { readonly kind: 'function'; readonly function: FunctionRef }
+  /** `Trait::method`: which function it is shows by the receiver. */
+  | { readonly kind: 'trait-method'; readonly trait: string; readonly function: Pick<FunctionRef, 'item'> }
   | { readonly kind: 'constant'; readonly constant: ConstantRef }
   | { readonly kind: 'variant'; readonly variant: VariantRef }
   | { readonly kind: 'struct'; readonly path: string; readonly name: string; readonly fields: readonly string[] }
