@@ -58,6 +58,7 @@ function convert(value: ConstantValue, coercion: Coercion | undefined): Constant
     case 'tuple':
       if (value.kind !== 'tuple') return value;
       return { kind: 'tuple', items: value.items.map((item, index) => convert(item, coercion.items[index])) };
+    case 'text':
     case 'function':
       return value;
   }

@@ -15,6 +15,8 @@ import {
 export type Coercion =
   /** An Int becomes a Float; anything else stays. */
   | { readonly kind: 'float' }
+  /** An error becomes its message. */
+  | { readonly kind: 'text' }
   /** The value (after `inner`) is wrapped in `Some`; of an Any, nil becomes None and an Option stays. */
   | { readonly kind: 'some'; readonly inner: Coercion | undefined }
   /** nil becomes None. */
@@ -38,6 +40,7 @@ export type Fit = { readonly ok: true; readonly coercion: Coercion | undefined }
 const FITS: Fit = { ok: true, coercion: undefined };
 const MISFIT: Fit = { ok: false };
 const TO_FLOAT: Coercion = { kind: 'float' };
+const TO_TEXT: Coercion = { kind: 'text' };
 const TO_NONE: Coercion = { kind: 'none' };
 const TO_OPTION: Coercion = { kind: 'some', inner: undefined };
 
@@ -119,7 +122,7 @@ function assignApplied(cx: HasImpls, from: AppliedType, to: AppliedType): Fit {
   if (to.con === CON.Float && from.con === CON.Int) return { ok: true, coercion: TO_FLOAT };
   if (isStringLike(from) && isStringLike(to)) return fitsLiterals(from, to) ? FITS : MISFIT;
   // Error values display as their message, and old programs keep them in String variables.
-  if (from.con.family === 'failure' && isStringLike(to)) return FITS;
+  if (from.con.family === 'failure' && isStringLike(to)) return { ok: true, coercion: TO_TEXT };
   if (to.con.family === 'failure' && to.con.name === 'Error' && canBeThrown(from)) return FITS;
   if (to.con === CON.Option) {
     if (from.con === CON.Nil) return { ok: true, coercion: TO_NONE };

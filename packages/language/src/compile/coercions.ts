@@ -15,6 +15,8 @@ function coerce(frame: Frame, coercion: Coercion | undefined, register: number):
   switch (coercion.kind) {
     case 'float':
       return frame.emit('ToFloat', register, register);
+    case 'text':
+      return frame.emit('Cast', register, register, frame.builder.type('String'));
     case 'some':
       coerce(frame, coercion.inner, register);
       return frame.emit('ToOption', register, register);

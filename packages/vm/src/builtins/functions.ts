@@ -1,7 +1,7 @@
 import type { BuiltinStructName } from '@concerto/ir';
 import { share } from '../copy-on-write.ts';
 import { md5, sha256 } from '../digest.ts';
-import { display, typeName } from '../display.ts';
+import { display, messageOf, typeName } from '../display.ts';
 import { equal } from '../equality.ts';
 import { builtinType, errorValue, fault, field } from '../fault.ts';
 import { fromJson, parseJson, stringify } from '../json.ts';
@@ -95,7 +95,8 @@ export const FUNCTION_ENTRIES = {
   len: (stack, at) => {
     const value = stack[at];
     if (typeof value === 'string') return length(value);
-    const size = lengthOf(value);
+    const message = messageOf(value);
+    const size = message === undefined ? lengthOf(value) : length(message);
     if (size === undefined) throw fault('TypeError', `${typeName(value)} has no length`);
     return size;
   },
