@@ -106,8 +106,8 @@ function commonElement(body: Body, node: ArrayExpression, mixed: boolean): Type 
     }
     const next = common === undefined ? type : join(body.cx, common, type);
     if (next === undefined) {
-      // Nested data such as `[1, [2, 3]]` is meant; a number beside a text hardly is.
-      if (!mixed && !isNested(common ?? ANY) && !isNested(type)) reportMixed(body, node, index, common ?? ANY);
+      // Nested data such as `[1, [2, 3]]` is meant; a number beside a text hardly is, nor a list of them beside one of texts.
+      if (!mixed && isNested(common ?? ANY) === isNested(type)) reportMixed(body, node, index, common ?? ANY);
       return ANY;
     }
     common = next;
