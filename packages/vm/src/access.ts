@@ -5,7 +5,7 @@ import { fault } from './fault.ts';
 import type { Vm } from './machine.ts';
 import { ownIn } from './memory.ts';
 import type { LinkedFunction } from './program.ts';
-import { characterAt, characters, slice } from './text.ts';
+import { characterAt, characters, length, slice } from './text.ts';
 import {
   type ArrayValue,
   array,
@@ -67,7 +67,7 @@ export function getIndex(object: Value, index: Value): Value {
   if (typeof index === 'object' && index !== null && index.kind === 'range') return sliceOf(object, index);
   if (typeof object === 'string') {
     const character = typeof index === 'number' ? characterAt(object, index) : undefined;
-    if (character === undefined) throw badIndex(index, 'String', object.length);
+    if (character === undefined) throw badIndex(index, 'String', length(object));
     return character;
   }
   if (typeof object === 'object' && object !== null) {

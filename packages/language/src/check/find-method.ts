@@ -62,6 +62,7 @@ export function methodNames(cx: Context, raw: Type): string[] {
     ...(con.trait?.methods.keys() ?? []),
     ...(cx.builtins.methods.get(builtinReceiver(type))?.keys() ?? []),
     ...(con.base === undefined ? [] : methodNames(cx, con.base)),
+    ...(con.family === 'failure' ? methodNames(cx, STRING) : []),
   ];
 }
 

@@ -70,7 +70,8 @@ function parseAs(vm: Vm, value: Value, type: TypeValue): Value {
 /** One line for equal short values, a side by side view for the rest. */
 function difference(left: Value, right: Value): string {
   const quote = (value: Value): string => (typeof value === 'string' ? JSON.stringify(value) : display(value));
-  const same = display(left) === display(right) ? ` (${typeName(left)} and ${typeName(right)})` : '';
+  const types = [typeName(left), typeName(right)];
+  const same = display(left) === display(right) && types[0] !== types[1] ? ` (${types.join(' and ')})` : '';
   return `\n  left:  ${quote(left)}\n  right: ${quote(right)}${same}`;
 }
 
