@@ -1,11 +1,11 @@
 import { copyItems, share } from './copy-on-write.ts';
-import { display, typeName } from './display.ts';
+import { display, messageOf, typeName } from './display.ts';
 import { keyValue, mapKey, putEntry } from './equality.ts';
 import { fault } from './fault.ts';
 import type { Vm } from './machine.ts';
 import { ownIn } from './memory.ts';
 import type { LinkedFunction } from './program.ts';
-import { characterAt, characters, slice } from './text.ts';
+import { characterAt, characters, length, slice } from './text.ts';
 import {
   type ArrayValue,
   array,
@@ -67,7 +67,7 @@ export function getIndex(object: Value, index: Value): Value {
   if (typeof index === 'object' && index !== null && index.kind === 'range') return sliceOf(object, index);
   if (typeof object === 'string') {
     const character = typeof index === 'number' ? characterAt(object, index) : undefined;
-    if (character === undefined) throw badIndex(index, 'String', object.length);
+    if (character === undefined) throw badIndex(index, 'String', length(object));
     return character;
   }
   if (typeof object === 'object' && object !== null) {
@@ -84,7 +84,7 @@ export function getIndex(object: Value, index: Value): Value {
         return (key === undefined ? undefined : object.entries.get(key)) ?? null;
       }
       case 'struct': {
-        if (typeof index !== 'string') break;
+        if (typeof index !== 'string') return partOfMessage(object, index);
         const slot = object.type.slots.get(index);
         if (slot !== undefined) return object.fields[slot];
         const extra = object.extra?.get(index);
@@ -103,6 +103,12 @@ export function getIndex(object: Value, index: Value): Value {
   throw fault('TypeError', `${typeName(object)} cannot be indexed`);
 }
 
+function partOfMessage(object: Value, index: Value): Value {
+  const message = messageOf(object);
+  if (message === undefined) throw fault('TypeError', `${typeName(object)} cannot be indexed`);
+  return getIndex(message, index);
+}
+
 function badIndex(index: Value, type: string, length: number): Error {
   if (typeof index !== 'number')
     return fault('TypeError', `the index of ${type} must be an Int, not ${typeName(index)}`);
@@ -119,6 +125,8 @@ function sliceOf(object: Value, range: RangeValue): Value {
   if (typeof object === 'object' && object !== null && object.kind === 'array') {
     return array(copyItems(object.items.slice(start, Math.max(start, last))));
   }
+  const message = messageOf(object);
+  if (message !== undefined) return slice(message, start, last);
   throw fault('TypeError', `${typeName(object)} cannot be sliced`);
 }
 
@@ -222,6 +230,8 @@ export function iterate(value: Value): IteratorValue {
         break;
     }
   }
+  const message = messageOf(value);
+  if (message !== undefined) return iterate(message);
   throw fault('TypeError', `${typeName(value)} is not iterable`);
 }
 

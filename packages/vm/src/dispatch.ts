@@ -1,6 +1,6 @@
 import type { Json } from '@concerto/base';
-import { builtinMethods, type IrMcp } from '@concerto/ir';
-import { display, typeName } from './display.ts';
+import { type BuiltinName, builtinMethods, type IrMcp } from '@concerto/ir';
+import { display, messageOf, typeName } from './display.ts';
 import { fault } from './fault.ts';
 import { implementation } from './implementations.ts';
 import { fromJson } from './json.ts';
@@ -57,7 +57,10 @@ export function findMethod(vm: Vm, receiver: Value, name: string): Exclude<Calle
   const general = typeName(receiver);
   const ownGeneral = general === type ? undefined : vm.program.methods.get(general)?.get(name);
   if (ownGeneral !== undefined) return { kind: 'function', name: ownGeneral.name, target: ownGeneral, captures: [] };
-  const builtin = builtinMethods(builtinTypeName(receiver)).get(name);
+  // Asked for as `Trait::method`, of a value that nobody checked: it may have a method of that name all the same.
+  const qualified = name.lastIndexOf('::');
+  if (qualified >= 0) return findMethod(vm, receiver, name.slice(qualified + 2));
+  const builtin = builtinMethod(receiver, name);
   if (builtin !== undefined) return implementation(builtin);
   const held = functionIn(receiver, name);
   if (held !== undefined) return { kind: 'field', value: held };
@@ -139,10 +142,9 @@ function methodType(value: Value): string {
   return typeName(value);
 }
 
-function builtinTypeName(value: Value): string {
-  if (typeof value === 'object' && value !== null && value.kind === 'struct' && value.type.kind === 'error')
-    return 'Error';
-  return typeName(value);
+function builtinMethod(value: Value, name: string): BuiltinName | undefined {
+  if (messageOf(value) === undefined) return builtinMethods(typeName(value)).get(name);
+  return builtinMethods('Error').get(name) ?? builtinMethods('String').get(name);
 }
 
 function functionIn(value: Value, name: string): Value {

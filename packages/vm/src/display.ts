@@ -66,6 +66,12 @@ function show(value: Value, depth: number): string {
   }
 }
 
+/** Of an error of the language: it stands where a text is wanted. */
+export function messageOf(value: Value): string | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  return value.kind === 'struct' && value.type.kind === 'error' ? display(value) : undefined;
+}
+
 function showStruct(value: StructValue, depth: number): string {
   const { type } = value;
   if (type.kind === 'error') return show(value.fields[type.slots.get('message') ?? 0], depth + 1);

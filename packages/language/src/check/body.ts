@@ -58,6 +58,7 @@ export function createBody(
     fn,
     self: types.self,
     diverges: false,
+    unset: new Set(),
     chain: undefined,
     depth: 0,
     check: (node, expected) => check(body, node, expected),
@@ -78,7 +79,7 @@ export function inScope<T>(body: Body, run: () => T): T {
 
 /** Runs the body of a closure or handler: a new function, inside the same lexical scope. */
 export function inFunction<T>(body: Body, fn: FunctionScope, run: () => T): T {
-  const { fn: outerFn, scope: outerScope, diverges, chain } = body;
+  const { fn: outerFn, scope: outerScope, diverges, unset, chain } = body;
   body.fn = fn;
   body.diverges = false;
   body.chain = undefined;
@@ -89,6 +90,7 @@ export function inFunction<T>(body: Body, fn: FunctionScope, run: () => T): T {
     body.fn = outerFn;
     body.scope = outerScope;
     body.diverges = diverges;
+    body.unset = unset;
     body.chain = chain;
   }
 }

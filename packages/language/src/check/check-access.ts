@@ -103,7 +103,7 @@ export function checkIndex(body: Body, node: IndexExpression): Type {
   if (isCon(type, CON.Range)) return indexBy(body, node, index, undefined) ?? INT;
   // A struct's field by its name.
   if (type.con.fields !== undefined && isStringLike(index)) return namedField(node, type) ?? ANY;
-  if (builtinName(type) === 'HashMap' || isDynamic(index)) return ANY;
+  if (isDynamic(index) && builtinName(type) !== 'HashMap') return ANY;
   return cannotIndex(body, node, type);
 }
 
@@ -137,6 +137,8 @@ function indexTuple(body: Body, node: IndexExpression, type: AppliedType): Type 
 }
 
 function cannotIndex(body: Body, node: IndexExpression, type: Type): Type {
-  body.cx.report.error(CODE.index, node.span, `\`${showType(type)}\` cannot be indexed`);
+  body.cx.report.error(CODE.index, node.span, `\`${showType(type)}\` cannot be indexed`, {
+    help: builtinName(type) === 'HashMap' ? 'use `.get(key)` and `.set(key, value)`' : undefined,
+  });
   return ERROR;
 }

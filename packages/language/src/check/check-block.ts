@@ -8,6 +8,8 @@ import { bindPattern } from './check-pattern.ts';
 import { CODE } from './codes.ts';
 import type { Body } from './context.ts';
 import { declareBlockItems } from './declare-block-items.ts';
+import type { Local } from './facts.ts';
+import { unsetFrom } from './flow.ts';
 import { ANY, CON, freshVar, isCon, isDynamic, NEVER, NIL, prune, type Type } from './types.ts';
 
 /** The value of a block is its tail; a block that leaves early has the type of nothing. */
@@ -88,7 +90,9 @@ function checkLet(body: Body, statement: LetStatement): void {
   }
   const locals = bindPattern(body, pattern, type, { mutable: statement.mutable, purpose: 'let' });
   if (initializer !== undefined) return;
-  for (const local of locals) if ('owner' in local) body.cx.uninitialized.set(local, 'new');
+  const unset = locals.filter((local): local is Local => 'owner' in local);
+  for (const local of unset) body.cx.uninitialized.set(local, 'new');
+  unsetFrom(body, unset);
 }
 
 /** A `mut` variable that starts as nil may hold anything later. */

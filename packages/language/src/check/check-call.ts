@@ -11,7 +11,7 @@ import type { NodeId } from '../syntax/node.ts';
 import { readType } from './body.ts';
 import { type CallSite, type CheckedCall, checkArguments, type Piped } from './check-arguments.ts';
 import { checkMethodCall, checkMethodOn } from './check-method.ts';
-import { typeOfValue } from './check-name.ts';
+import { reportNoBody, typeOfValue } from './check-name.ts';
 import { CODE } from './codes.ts';
 import type { Body } from './context.ts';
 import type { CallTarget, ResolvedCall } from './facts.ts';
@@ -26,8 +26,10 @@ import {
   CON,
   ERROR,
   freshVar,
+  functionOf,
   isCon,
   kindOf,
+  type MethodInfo,
   NEVER,
   type ParamInfo,
   prune,
@@ -35,6 +37,7 @@ import {
   showType,
   type TraitInfo,
   type Type,
+  unionOf,
 } from './types.ts';
 import { assign } from './unify.ts';
 
@@ -109,7 +112,10 @@ function callExpression(body: Body, call: Call): Type {
   const callee = unwrapParens(call.callee);
   if (callee.kind === 'NameExpression') return callResolved(body, call, callee, resolveName(body, callee));
   if (callee.kind === 'PathExpression') return callResolved(body, call, callee, resolvePathValue(body, callee));
-  return callValue(body, call, body.check(call.callee));
+  // A closure at the end of a pipe is made for what comes to it.
+  const given = callee.kind === 'ClosureExpression' ? call.piped?.type : undefined;
+  const wanted = given === undefined ? undefined : functionOf([given], freshVar());
+  return callValue(body, call, body.check(call.callee, wanted));
 }
 
 function callResolved(body: Body, call: Call, callee: NameExpression | PathExpression, value: ResolvedValue): Type {
@@ -282,20 +288,35 @@ function callAssociated(
   if (typeArguments.length === con.params.length && typeArguments.length > 0)
     assign(body.cx, applied(con, typeArguments), fresh);
   const self: ParamInfo = { name: 'self', type: receiver, hasDefault: false, node: undefined };
-  const params = method.receiver === 'none' ? method.signature.params : [self, ...method.signature.params];
+  const known = implOf(body.cx, con).conversions;
+  const conversions = known.includes(method) ? known : [];
+  const own = convertible(method, conversions);
+  const params = method.receiver === 'none' ? own : [self, ...own];
   const checked = checkArguments(body, siteOf(call, name, declared), { ...method.signature, params }, instance);
   let target: CallTarget = { kind: 'unresolved' };
   if (isTrait && method.receiver !== 'none' && method.trait !== undefined) {
     checkImplements(body, call, receiver, method.trait);
     target = { kind: 'trait-method', trait: method.trait.path, method: method.name };
-  } else if (method.ref !== undefined) target = { kind: 'function', function: method.ref };
-  if (target.kind === 'unresolved' && method.receiver === 'none') {
-    body.cx.report.error(CODE.notCallable, call.node.span, `\`${name}\` has no body of its own`, {
-      help: 'call it on a type that implements the trait',
-    });
+  } else {
+    const { ref } = conversions.find((conversion) => takes(body, call, conversion)) ?? method;
+    if (ref !== undefined) target = { kind: 'function', function: ref };
   }
+  if (target.kind === 'unresolved' && method.receiver === 'none') reportNoBody(body, call.node, name);
   record(body, call, target, { arguments: checked.sources, isAsync: method.signature.isAsync });
   return checked.result;
+}
+
+/** `Type::from(…)` takes whatever one of its `impl From<…>` takes. */
+function convertible(method: MethodInfo, conversions: readonly MethodInfo[]): readonly ParamInfo[] {
+  const [param] = method.signature.params;
+  if (param === undefined || conversions.length < 2) return method.signature.params;
+  return [{ ...param, type: unionOf(conversions.map((each) => each.signature.params[0]?.type ?? ANY)) }];
+}
+
+/** Which of them is meant shows by what it is given. */
+function takes(body: Body, call: Call, conversion: MethodInfo): boolean {
+  const given = call.piped?.type ?? body.cx.facts.types.get(call.arguments[0]?.value.id ?? 0);
+  return given !== undefined && assign(body.cx, given, conversion.signature.params[0]?.type ?? ANY).ok;
 }
 
 function checkImplements(body: Body, call: Call, receiver: Type, trait: TraitInfo): void {

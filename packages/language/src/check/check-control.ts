@@ -14,6 +14,7 @@ import { bindPattern } from './check-pattern.ts';
 import { placeRoot } from './check-place.ts';
 import { CODE } from './codes.ts';
 import type { Body, Context, LoopScope } from './context.ts';
+import { afterLoop, breakFrom, maybe, Ways } from './flow.ts';
 import { didYouMean } from './resolve-path.ts';
 import {
   ANY,
@@ -164,23 +165,25 @@ function joinBranches(cx: Context, left: Type, right: Type): Type | undefined {
 export function checkIf(body: Body, node: IfExpression, expected: Type | undefined): Type {
   const unused = body.cx.unused.has(node.id);
   checkCondition(body, node.condition, '`if` condition');
-  const before = body.diverges;
-  if (node.otherwise === undefined) {
+  const { otherwise } = node;
+  if (otherwise === undefined) {
     if (unused) body.cx.unused.add(node.then.id);
-    const type = checkBranch(body, node.then, undefined, unused);
-    body.diverges = before;
+    const type = maybe(body, () => checkBranch(body, node.then, undefined, unused));
     if (unused || isCon(prune(type), CON.Nil) || prune(type).kind === 'never') return NIL;
     reportMissingElse(body, node, expected);
     return ANY;
   }
   const branches = new Branches(body, { expected, unused, what: '`if` and `else` have one type' });
-  branches.add(node.then, checkBranch(body, node.then, expected, unused));
-  const thenDiverges = body.diverges;
-  body.diverges = before;
-  branches.add(node.otherwise, checkBranch(body, node.otherwise, expected, unused));
-  const bothDiverge = thenDiverges && body.diverges;
-  body.diverges = before || bothDiverge;
-  return bothDiverge && !unused ? NEVER : branches.result();
+  const ways = new Ways(body);
+  branches.add(
+    node.then,
+    ways.walk(() => checkBranch(body, node.then, expected, unused)),
+  );
+  branches.add(
+    otherwise,
+    ways.walk(() => checkBranch(body, otherwise, expected, unused)),
+  );
+  return ways.meet() && !unused ? NEVER : branches.result();
 }
 
 /** Without `else` the value may be nil; where a value is needed that is a mistake. */
@@ -226,35 +229,32 @@ export function checkFor(body: Body, node: ForExpression): Type {
   const iterable = body.check(node.iterable);
   const element = elementOf(body, node.iterable, iterable);
   const kind = node.parallel ? 'parallel' : 'for';
-  const before = body.diverges;
   const loop = loopScope(node.label?.text, kind);
   body.fn.loops.push(loop);
-  let bodyType: Type = NIL;
-  inScope(body, () => {
+  const round = (): Type => {
     bindPattern(body, node.pattern, element, { mutable: false, purpose: 'for' });
     if (!node.parallel) body.cx.unused.add(node.body.id);
-    bodyType = checkStatements(body, node.body);
-    body.cx.facts.types.set(node.body.id, bodyType);
-  });
+    return checkStatements(body, node.body);
+  };
+  const bodyType = maybe(body, () => inScope(body, round));
+  body.cx.facts.types.set(node.body.id, bodyType);
   body.fn.loops.pop();
-  body.diverges = before;
   if (node.parallel) return arrayOf(prune(bodyType).kind === 'never' ? NIL : bodyType);
   return loop.breakType === undefined ? NIL : ANY;
 }
 
 function loopScope(label: string | undefined, kind: LoopScope['kind']): LoopScope {
-  return { label, kind, breakType: undefined, breaksEmpty: false, hasBreak: false };
+  return { label, kind, breakType: undefined, breaksEmpty: false, hasBreak: false, unset: undefined };
 }
 
 export function checkWhile(body: Body, node: WhileExpression): Type {
   checkCondition(body, node.condition, '`while` condition');
-  const before = body.diverges;
   const loop = loopScope(node.label?.text, 'while');
   body.fn.loops.push(loop);
   body.cx.unused.add(node.body.id);
-  body.cx.facts.types.set(node.body.id, checkBlock(body, node.body));
+  const type = maybe(body, () => checkBlock(body, node.body));
+  body.cx.facts.types.set(node.body.id, type);
   body.fn.loops.pop();
-  body.diverges = before;
   return loop.breakType === undefined ? NIL : ANY;
 }
 
@@ -267,6 +267,7 @@ export function checkLoop(body: Body, node: LoopExpression, expected: Type | und
   body.cx.facts.types.set(node.body.id, checkBlock(body, node.body));
   body.fn.loops.pop();
   body.diverges = before || !loop.hasBreak;
+  afterLoop(body, loop);
   if (!loop.hasBreak) return NEVER;
   if (loop.breaksEmpty) return loop.breakType === undefined || isRequirement(expected) ? NIL : ANY;
   return loop.breakType ?? NIL;
@@ -317,6 +318,7 @@ export function checkBreak(body: Body, node: BreakExpression): Type {
   body.diverges = true;
   if (loop === undefined) return NEVER;
   loop.hasBreak = true;
+  breakFrom(body, loop);
   if (loop.kind === 'parallel') {
     body.cx.report.error(CODE.outsideLoop, node.span, '`break` cannot leave a `parallel for`');
     return NEVER;

@@ -1,35 +1,55 @@
 import { compilePattern } from '@concerto/base';
 import type { Decorator, DecoratorArgument, Item, ItemNode } from '../syntax/item.ts';
 import { constantValue, outerBody } from './check-constant.ts';
-import { checkPermission, type PermissionPlace } from './check-permission.ts';
+import { checkPermission, PERMISSIONS, type PermissionPlace } from './check-permission.ts';
 import { CODE } from './codes.ts';
 import type { Context } from './context.ts';
 import type { ConstantValue } from './facts.ts';
 import type { ModuleScope } from './module-scope.ts';
 import { didYouMean } from './resolve-path.ts';
 
-/** Labels a decorator takes; how many values without a label. */
+/** What a value of a decorator is: of the texts in a list, one. */
+type ValueKind = 'text' | 'number' | readonly string[];
+
+/** What it takes by a label, and what without one. */
 interface DecoratorRule {
-  readonly labels: readonly string[];
-  readonly values: number;
+  readonly labels: Readonly<Record<string, ValueKind>>;
+  readonly values: readonly ValueKind[];
 }
 
+const NOTHING: DecoratorRule = { labels: {}, values: [] };
+const BACKOFF = ['none', 'linear', 'exponential'] as const;
+
 const DECORATORS: Readonly<Record<string, DecoratorRule>> = {
-  test: { labels: ['description', 'name'], values: 1 },
-  supervisor: { labels: [], values: 0 },
-  expect_fail: { labels: ['message'], values: 1 },
-  describe: { labels: ['text', 'description'], values: 1 },
-  param: { labels: ['name', 'text', 'description'], values: 2 },
-  retry: { labels: ['max', 'backoff', 'delay_ms', 'max_delay_ms', 'base_ms'], values: 1 },
-  permission: { labels: [], values: 1 },
-  timeout: { labels: ['seconds', 'ms'], values: 1 },
-  log: { labels: ['channel', 'level'], values: 1 },
-  cache: { labels: ['ttl', 'seconds'], values: 1 },
-  partial: { labels: [], values: 0 },
-  coerce: { labels: [], values: 0 },
-  strict: { labels: [], values: 0 },
-  validate: { labels: ['min', 'max', 'pattern', 'min_length', 'max_length', 'message'], values: 0 },
-  deprecated: { labels: ['message', 'since'], values: 1 },
+  test: { labels: { description: 'text', name: 'text' }, values: ['text'] },
+  supervisor: NOTHING,
+  expect_fail: { labels: { message: 'text' }, values: ['text'] },
+  describe: { labels: { text: 'text', description: 'text' }, values: ['text'] },
+  param: { labels: { name: 'text', text: 'text', description: 'text' }, values: ['text', 'text'] },
+  retry: {
+    labels: { max: 'number', backoff: BACKOFF, delay_ms: 'number', max_delay_ms: 'number', base_ms: 'number' },
+    values: ['number', BACKOFF],
+  },
+  // Its word is checked with its place.
+  permission: { labels: {}, values: [PERMISSIONS] },
+  timeout: { labels: { seconds: 'number', ms: 'number' }, values: ['number'] },
+  log: { labels: { channel: 'text', level: 'text' }, values: ['text'] },
+  cache: { labels: { ttl: 'number', seconds: 'number' }, values: ['number'] },
+  partial: NOTHING,
+  coerce: NOTHING,
+  strict: NOTHING,
+  validate: {
+    labels: {
+      min: 'number',
+      max: 'number',
+      pattern: 'text',
+      min_length: 'number',
+      max_length: 'number',
+      message: 'text',
+    },
+    values: [],
+  },
+  deprecated: { labels: { message: 'text', since: 'text' }, values: ['text'] },
 };
 
 export const DECORATOR_NAMES: readonly string[] = Object.keys(DECORATORS);
@@ -93,36 +113,52 @@ function checkDecorator(cx: Context, module: ModuleScope, decorator: Decorator):
     const value = evaluation === undefined ? undefined : constantValue(cx, argument.value, evaluation);
     if (value !== undefined) cx.facts.constants.set(argument.value.id, value);
     if (rule === undefined) continue;
-    if (name === 'validate') checkRule(cx, argument, value);
-    const label = argument.label?.text;
-    if (label === undefined) values++;
-    else if (!rule.labels.includes(label)) {
-      cx.report.error(
-        CODE.decoratorArgument,
-        argument.label?.span ?? argument.span,
-        `\`@${name}\` has no argument \`${label}\``,
-        {
-          help: didYouMean(label, rule.labels),
-        },
-      );
+    const { label } = argument;
+    const kind = label === undefined ? rule.values[values++] : ownKind(rule, label.text);
+    if (kind !== undefined) {
+      if (name !== 'permission') checkValue(cx, { argument, value, kind, decorator: name });
+    } else if (label !== undefined) {
+      cx.report.error(CODE.decoratorArgument, label.span, `\`@${name}\` has no argument \`${label.text}\``, {
+        help: didYouMean(label.text, Object.keys(rule.labels)),
+      });
     }
   }
-  if (rule !== undefined && values > rule.values) {
+  if (rule !== undefined && values > rule.values.length) {
     cx.report.error(CODE.decoratorArgument, decorator.span, `\`@${name}\` takes fewer arguments`);
   }
 }
 
-/** `@validate(min: 1, pattern: "[a-z]+")`: numbers, and texts one of which is a regular expression. */
-function checkRule(cx: Context, argument: DecoratorArgument, value: ConstantValue | undefined): void {
-  const label = argument.label?.text ?? '';
-  const isText = label === 'pattern' || label === 'message';
-  const fits = isText ? value?.kind === 'string' : value?.kind === 'int' || value?.kind === 'float';
-  if (!fits) {
-    const wanted = isText ? 'a text' : 'a number';
-    cx.report.error(CODE.decoratorArgument, argument.value.span, `\`${label}\` of \`@validate\` is ${wanted}`);
-  } else if (label === 'pattern' && value?.kind === 'string') {
+function ownKind({ labels }: DecoratorRule, label: string): ValueKind | undefined {
+  return Object.hasOwn(labels, label) ? labels[label] : undefined;
+}
+
+interface DecoratorValue {
+  readonly argument: DecoratorArgument;
+  readonly value: ConstantValue | undefined;
+  readonly kind: ValueKind;
+  readonly decorator: string;
+}
+
+/** One of the wrong kind would be passed over when the program runs. */
+function checkValue(cx: Context, { argument, value, kind, decorator }: DecoratorValue): void {
+  if (value === undefined) return;
+  const label = argument.label?.text;
+  const what = label === undefined ? `\`@${decorator}\`` : `\`${label}\` of \`@${decorator}\``;
+  const is = label === undefined ? 'takes' : 'is';
+  const { span } = argument.value;
+  if (kind === 'number') {
+    if (value.kind !== 'int' && value.kind !== 'float')
+      cx.report.error(CODE.decoratorArgument, span, `${what} ${is} a number`);
+  } else if (value.kind !== 'string') {
+    cx.report.error(CODE.decoratorArgument, span, `${what} ${is} a text`);
+  } else if (kind !== 'text' && !kind.includes(value.value)) {
+    const choices = kind.map((choice) => `"${choice}"`).join(', ');
+    cx.report.error(CODE.decoratorArgument, span, `${what} ${is} one of ${choices}`, {
+      help: didYouMean(value.value, kind),
+    });
+  } else if (label === 'pattern') {
     const pattern = compilePattern(value.value);
-    if (!pattern.ok) cx.report.error(CODE.decoratorArgument, argument.value.span, `\`pattern\`: ${pattern.error}`);
+    if (!pattern.ok) cx.report.error(CODE.decoratorArgument, span, `\`pattern\`: ${pattern.error}`);
   }
 }
 

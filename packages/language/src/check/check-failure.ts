@@ -16,6 +16,7 @@ import { Branches } from './check-control.ts';
 import { CODE } from './codes.ts';
 import type { Body } from './context.ts';
 import type { CatchTest, Propagation } from './facts.ts';
+import { maybe, Ways } from './flow.ts';
 import { type HasImpls, implOf } from './impls.ts';
 import { resolvePath } from './resolve-path.ts';
 import { resolveType } from './resolve-type.ts';
@@ -161,28 +162,26 @@ function takesFrom(cx: HasImpls, rawTo: Type): boolean {
 
 export function checkTry(body: Body, node: TryExpression, expected: Type | undefined): Type {
   const unused = body.cx.unused.has(node.id);
-  const before = body.diverges;
   const takesAll = node.catches.length === 0 || node.catches.some((clause) => clause.type === undefined);
   if (node.catches.length === 0) return tryValue(body, node, { expected, unused });
   const branches = new Branches(body, { expected, unused, what: '`try` and `catch` have one type' });
+  const ways = new Ways(body);
   body.fn.tries.push(takesAll);
   if (unused) body.cx.unused.add(node.body.id);
-  const type = checkBlock(body, node.body, expected);
+  const type = ways.walk(() => checkBlock(body, node.body, expected));
   body.cx.facts.types.set(node.body.id, type);
   body.fn.tries.pop();
   branches.add(node.body, type);
-  let allDiverge = body.diverges;
   let caughtAll = false;
   for (const clause of node.catches) {
     if (caughtAll) body.cx.report.warning(CODE.unreachableArm, clause.span, 'this `catch` is never reached');
     caughtAll ||= clause.type === undefined;
-    body.diverges = before;
-    const clauseType = checkCatch(body, clause, expected, unused);
-    branches.add(clause.body, clauseType);
-    allDiverge &&= body.diverges;
+    branches.add(
+      clause.body,
+      ways.walk(() => checkCatch(body, clause, expected, unused)),
+    );
   }
-  body.diverges = before || allDiverge;
-  return allDiverge && !unused ? NEVER : branches.result();
+  return ways.meet() && !unused ? NEVER : branches.result();
 }
 
 /** Without catches the value is `Ok(tail)` or `Err(e)`. */
@@ -191,14 +190,12 @@ function tryValue(
   node: TryExpression,
   options: { readonly expected: Type | undefined; readonly unused: boolean },
 ): Type {
-  const before = body.diverges;
   const wanted = options.expected === undefined ? undefined : prune(options.expected);
   const inner = wanted !== undefined && isCon(wanted, CON.Result) ? wanted.args[0] : undefined;
   body.fn.tries.push(true);
-  const type = checkBlock(body, node.body, inner);
+  const type = maybe(body, () => checkBlock(body, node.body, inner));
   body.cx.facts.types.set(node.body.id, type);
   body.fn.tries.pop();
-  body.diverges = before;
   // A statement `try { … }` without catch drops its errors on purpose.
   if (options.unused) return NIL;
   return resultOf(prune(type).kind === 'never' ? ANY : type, ANY);

@@ -59,7 +59,7 @@ export function checkTuple(body: Body, node: TupleExpression, expected: Type | u
   if (items.length === node.elements.length) {
     return tupleOf(node.elements.map((element, index) => fitElement(body, element, items[index] ?? ANY, 'element')));
   }
-  return tupleOf(node.elements.map((element) => body.check(element)));
+  return tupleOf(node.elements.map((element) => body.check(element, isAnything(expected) ? ANY : undefined)));
 }
 
 /** Fits when it can; a misfit of an inner part is left to the whole to report when nothing is gained by details. */
@@ -89,13 +89,18 @@ export function checkArray(body: Body, node: ArrayExpression, expected: Type | u
     return wanted;
   }
   // Where anything goes (the payload of an emit), elements may differ.
-  const mixed = expected !== undefined && prune(expected).kind === 'any';
+  const mixed = isAnything(expected);
   return arrayOf(commonElement(body, node, mixed));
+}
+
+/** Where anything goes, it also does inside: `emit("rows", {row: [1, "a"]})`. */
+function isAnything(expected: Type | undefined): boolean {
+  return expected !== undefined && prune(expected).kind === 'any';
 }
 
 /** All elements of an array have one type; Int beside Float is Float, nil makes it optional or dynamic. */
 function commonElement(body: Body, node: ArrayExpression, mixed: boolean): Type {
-  const types = node.elements.map((element) => body.check(element));
+  const types = node.elements.map((element) => body.check(element, mixed ? ANY : undefined));
   let common: Type | undefined;
   let sawNil = false;
   for (let index = 0; index < types.length; index++) {
@@ -106,8 +111,8 @@ function commonElement(body: Body, node: ArrayExpression, mixed: boolean): Type 
     }
     const next = common === undefined ? type : join(body.cx, common, type);
     if (next === undefined) {
-      // Nested data such as `[1, [2, 3]]` is meant; a number beside a text hardly is.
-      if (!mixed && !isNested(common ?? ANY) && !isNested(type)) reportMixed(body, node, index, common ?? ANY);
+      // Nested data such as `[1, [2, 3]]` is meant; a number beside a text hardly is, nor a list of them beside one of texts.
+      if (!mixed && isNested(common ?? ANY) === isNested(type)) reportMixed(body, node, index, common ?? ANY);
       return ANY;
     }
     common = next;
@@ -158,7 +163,7 @@ export function checkMap(body: Body, node: MapExpression, expected: Type | undef
   }
   const common = commonValue(
     body.cx,
-    node.entries.map((entry) => body.check(entry.value)),
+    node.entries.map((entry) => body.check(entry.value, isAnything(expected) ? ANY : undefined)),
   );
   return mapOf(STRING, common);
 }

@@ -126,7 +126,8 @@ function declaredCall(
 ): Type {
   const { method } = found;
   if (!canCall(body.cx, body.module, method)) reportPrivate(body, call.nameSpan, method);
-  if (method.receiver === 'none') {
+  // A tool is its own receiver: `Tool.f(…)` is `Tool::f(…)`.
+  if (method.receiver === 'none' && !isTool(type)) {
     body.cx.report.error(CODE.unknownMethod, call.nameSpan, `\`${call.name}\` has no \`self\`, so it is not a method`, {
       help: `call it by its type: \`${method.owner?.name ?? 'Type'}::${call.name}(…)\``,
     });
@@ -170,6 +171,7 @@ function declaredTarget(body: Body, call: MethodCall, method: MethodInfo, kind: 
   if (resolved?.kind === 'resource' && resolved.resource.kind === 'tool') {
     return { kind: 'tool-method', resource: resolved.resource, function: method.ref };
   }
+  if (method.receiver === 'none') return { kind: 'function', function: method.ref };
   return { kind: 'method', function: method.ref };
 }
 

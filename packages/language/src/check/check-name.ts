@@ -1,6 +1,8 @@
-import type { NameExpression, PathExpression } from '../syntax/expression.ts';
+import type { Expression, NameExpression, PathExpression } from '../syntax/expression.ts';
 import { CODE } from './codes.ts';
 import type { Body } from './context.ts';
+import type { Local } from './facts.ts';
+import { isSet } from './flow.ts';
 import { freshType, functionType, instantiate, variantSignature } from './instantiate.ts';
 import type { ResolvedValue } from './resolve-value.ts';
 import { applied, ERROR, freshVar, functionOf, optionOf, type Signature, type Type } from './types.ts';
@@ -9,11 +11,7 @@ import { applied, ERROR, freshVar, functionOf, optionOf, type Signature, type Ty
 export function typeOfValue(body: Body, node: NameExpression | PathExpression, value: ResolvedValue): Type {
   switch (value.kind) {
     case 'local':
-      if (body.cx.uninitialized.get(value.local) === 'new') {
-        body.cx.report.error(CODE.uninitialized, node.span, `\`${value.local.name}\` is used before it has a value`);
-        return ERROR;
-      }
-      return value.local.type;
+      return isSet(body, value.local) ? value.local.type : reportUnset(body, node, value.local);
     case 'variable':
       return value.variable.type;
     case 'function':
@@ -51,8 +49,12 @@ export function typeOfValue(body: Body, node: NameExpression | PathExpression, v
     }
     case 'associated': {
       const { method } = value;
-      if (method.receiver === 'none') return signatureType(method.signature);
+      if (method.receiver === 'none') {
+        if (method.ref === undefined) reportNoBody(body, node, `${value.con.name}::${method.name}`);
+        return signatureType(method.signature);
+      }
       const { type, instance } = freshType(value.con);
+      if (method.trait !== undefined) instance.set(method.trait.self, type);
       instantiate(method.signature.typeParams, instance);
       const rest = functionType(method.signature, instance);
       return rest.kind === 'applied' ? functionOf([type, ...rest.args.slice(0, -1)], rest.args.at(-1) ?? ERROR) : rest;
@@ -60,6 +62,24 @@ export function typeOfValue(body: Body, node: NameExpression | PathExpression, v
     case 'broken':
       return ERROR;
   }
+}
+
+function reportUnset(body: Body, node: Expression, local: Local): Type {
+  const state = body.cx.uninitialized.get(local);
+  if (state === 'told') return ERROR;
+  body.cx.uninitialized.set(local, 'told');
+  const isNew = state === 'new';
+  const message = isNew ? 'is used before it has a value' : 'may be used before it has a value';
+  body.cx.report.error(CODE.uninitialized, node.span, `\`${local.name}\` ${message}`, {
+    help: isNew ? undefined : 'assign it on every way that leads here, or where it is declared',
+  });
+  return ERROR;
+}
+
+export function reportNoBody(body: Body, node: Expression, name: string): void {
+  body.cx.report.error(CODE.notCallable, node.span, `\`${name}\` has no body of its own`, {
+    help: 'call it on a type that implements the trait',
+  });
 }
 
 function signatureType(signature: Signature): Type {

@@ -9,6 +9,7 @@ import { coerce, readType } from './body.ts';
 import { numericJoin } from './check-literal.ts';
 import { CODE } from './codes.ts';
 import type { Body } from './context.ts';
+import { maybe } from './flow.ts';
 import { typeTag } from './resolve-type.ts';
 import {
   ANY,
@@ -61,10 +62,7 @@ function checkOne(body: Body, node: BinaryExpression, leftType: Type): Type {
 
 /** The right side runs only sometimes, so what it does to the flow is forgotten. */
 function checkLazily(body: Body, node: Expression, expected?: Type): Type {
-  const { diverges } = body;
-  const type = body.check(node, expected);
-  body.diverges = diverges;
-  return type;
+  return maybe(body, () => body.check(node, expected));
 }
 
 function checkLogic(body: Body, node: BinaryExpression, leftType: Type): Type {

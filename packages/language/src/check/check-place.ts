@@ -4,6 +4,7 @@ import { arithmetic } from './check-operator.ts';
 import { CODE } from './codes.ts';
 import type { Body } from './context.ts';
 import type { Local, ModuleVariable } from './facts.ts';
+import { isSet, setFrom } from './flow.ts';
 import { ANY, CON, ERROR, FLOAT, isCon, NIL, prune, type Type } from './types.ts';
 import { assign } from './unify.ts';
 
@@ -54,8 +55,12 @@ export function mutate(body: Body, root: PlaceRoot, what: string): void {
   const target = root.kind === 'local' ? root.local : root.variable;
   if (root.kind === 'local') root.local.mutated = true;
   if (target.mutable) return;
+  reportNotMutable(body, root.node, target, what);
+}
+
+function reportNotMutable(body: Body, node: Expression, target: Local | ModuleVariable, what: string): void {
   const span = body.cx.declarations.get(target.id);
-  body.cx.report.error(CODE.notAssignable, root.node.span, `cannot ${what} \`${target.name}\`, which is not \`mut\``, {
+  body.cx.report.error(CODE.notAssignable, node.span, `cannot ${what} \`${target.name}\`, which is not \`mut\``, {
     help: target.name === 'self' ? 'take it as `mut self`' : `declare it with \`let mut ${target.name}\``,
     labels: span === undefined ? [] : [{ span: span.span, message: 'declared here', file: span.file }],
   });
@@ -134,6 +139,8 @@ function deferredLocal(body: Body, target: Expression): Local | undefined {
 
 function assignDeferred(body: Body, node: AssignExpression, local: Local): Type {
   const value = body.check(node.value, local.type);
+  if (isSet(body, local) && !local.mutable) reportNotMutable(body, node.target, local, 'assign to');
+  setFrom(body, local);
   body.cx.uninitialized.set(local, 'assigned');
   const { used } = local;
   body.check(node.target);

@@ -16,7 +16,7 @@ import { CODE } from './codes.ts';
 import { type CollectedItem, collectItems, inFile, uniquePath } from './collect-items.ts';
 import type { Body, Context, DeclareGlobal, ManifestNames } from './context.ts';
 import { declareItems } from './declare-items.ts';
-import { createFacts, type Facts, type FunctionRef, type ModuleVariable } from './facts.ts';
+import { createFacts, type Facts, type FunctionRef, type ModuleVariable, traitMethodName } from './facts.ts';
 import { implOf } from './impls.ts';
 import { createModule, join, type ModuleScope } from './module-scope.ts';
 import { Reporter } from './report.ts';
@@ -251,7 +251,7 @@ function checkFieldDefaults(
   settle(cx);
 }
 
-/** For dispatch at run time: own methods first, then those of traits with their defaults. */
+/** For dispatch at run time: own methods first, then those of traits with their defaults, then each by its trait. */
 function fillMethodTables(cx: Context): void {
   for (const con of cx.impls.keys()) {
     const table = new Map<string, FunctionRef>();
@@ -261,6 +261,8 @@ function fillMethodTables(cx: Context): void {
     const { methods, traitMethods, traits } = implOf(cx, con);
     for (const [name, method] of methods) add(name, method);
     for (const [name, method] of traitMethods) add(name, method);
+    for (const [trait, implemented] of traits)
+      for (const [name, method] of implemented) add(traitMethodName(trait.path, name), method);
     if (table.size > 0) cx.facts.methodTables.set(con.path, table);
     if (traits.size > 0)
       cx.facts.traitsOf.set(

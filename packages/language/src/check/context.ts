@@ -73,8 +73,8 @@ export interface Context {
   readonly mutatingMethods: Set<string>;
   /** Where a variable was declared, for labels. */
   readonly declarations: Map<NodeId, { readonly span: Span; readonly file: string }>;
-  /** Variables declared without a value. */
-  readonly uninitialized: Map<Local, 'new' | 'assigned'>;
+  /** Variables declared without a value; `told`: that one has none was reported. */
+  readonly uninitialized: Map<Local, 'new' | 'assigned' | 'told'>;
   /** Where the variables around the items of a block are, which those items must not use. */
   readonly enclosing: Map<ModuleScope, BlockScope>;
   /** The nameless module of each block that has items, by the first of them. */
@@ -132,6 +132,8 @@ export interface LoopScope {
   /** `break` without a value, or the end of the loop, was seen. */
   breaksEmpty: boolean;
   hasBreak: boolean;
+  /** Variables that may have no value at one of its `break`s. */
+  unset: ReadonlySet<Local> | undefined;
 }
 
 type FunctionKind = 'function' | 'test' | 'tool' | 'stage' | 'handler' | 'closure' | 'top';
@@ -171,6 +173,8 @@ export interface Body {
   readonly self: Type | undefined;
   /** After `return`, `break`, `throw` or a call that never returns. */
   diverges: boolean;
+  /** Of the variables declared without a value, those that may have none here. */
+  unset: ReadonlySet<Local>;
   /** The chain `a?.b.c` that is being checked: which `?` are part of it, and whether one of them gives up on the rest. */
   chain: { readonly links: ReadonlySet<NodeId>; isCut: boolean } | undefined;
   /** How deep the walk is. */

@@ -167,7 +167,7 @@ export function implementTrait(
 ): void {
   const { con, trait, methods } = impl;
   const span = at.name?.span ?? headSpan(at);
-  const { traits, traitMethods } = openImpl(cx, con);
+  const { traits, traitMethods, conversions } = openImpl(cx, con);
   if (traits.has(trait) && trait.declared) {
     cx.report.error(CODE.duplicate, span, `\`${trait.name}\` is implemented twice for \`${con.name}\``);
     return;
@@ -193,9 +193,16 @@ export function implementTrait(
         help: didYouMean(name, trait.methods.keys()),
       });
     }
+    if (trait.name === 'From' && !trait.declared && name === 'from') conversions.push(method);
     implemented.set(name, method);
-    traitMethods.set(name, method);
+    const other = traitMethods.get(name);
+    if (other === undefined || isDefault(other)) traitMethods.set(name, method);
   }
+}
+
+/** Of two traits with a method of one name the first is called; a default only when no `impl` has the method. */
+function isDefault(method: MethodInfo): boolean {
+  return method.trait?.methods.get(method.name) === method;
 }
 
 /** The first line of a declaration, so that the caret stands at its head. */

@@ -1,7 +1,10 @@
 import { err, ok, type Result } from '@concerto/base';
 import type { BinaryExpression, Expression, StructExpression } from '../syntax/expression.ts';
+import { combine, equalConstants, OUT_OF_RANGE, toInt } from './constant-operators.ts';
+import { elementOf, fieldOf, sliceOf } from './constant-parts.ts';
 import { displayConstant } from './display-constant.ts';
 import type { ConstantRef, ConstantValue, Facts } from './facts.ts';
+import type { Coercion } from './unify.ts';
 
 export interface Evaluation {
   readonly facts: Facts;
@@ -20,24 +23,21 @@ interface NotConstant {
 
 type Outcome = Result<ConstantValue, NotConstant>;
 
-const MOST_INT = Number.MAX_SAFE_INTEGER;
-
 /** The value of an expression at compile time; calls and variables have none. */
 export function evaluate(env: Evaluation, node: Expression): Outcome {
   const outcome = evaluatePlain(env, node);
   if (!outcome.ok) return outcome;
-  const coercion = env.facts.coercions.get(node.id);
-  if (coercion === undefined) return outcome;
-  return ok(convert(outcome.value, coercion));
+  return ok(convert(outcome.value, env.facts.coercions.get(node.id)));
 }
 
-function convert(value: ConstantValue, coercion: NonNullable<ReturnType<Facts['coercions']['get']>>): ConstantValue {
+function convert(value: ConstantValue, coercion: Coercion | undefined): ConstantValue {
+  if (coercion === undefined) return value;
   switch (coercion.kind) {
     case 'float':
       return value.kind === 'int' ? { kind: 'float', value: value.value } : value;
     case 'some':
     case 'ok': {
-      const inner = coercion.inner === undefined ? value : convert(value, coercion.inner);
+      const inner = convert(value, coercion.inner);
       return coercion.kind === 'some' ? option(inner) : { kind: 'ok', value: inner };
     }
     case 'none':
@@ -55,6 +55,12 @@ function convert(value: ConstantValue, coercion: NonNullable<ReturnType<Facts['c
       return value.kind === 'some' || value.kind === 'ok'
         ? { kind: value.kind, value: convert(value.value, coercion.inner) }
         : value;
+    case 'tuple':
+      if (value.kind !== 'tuple') return value;
+      return { kind: 'tuple', items: value.items.map((item, index) => convert(item, coercion.items[index])) };
+    case 'text':
+    case 'function':
+      return value;
   }
 }
 
@@ -106,6 +112,18 @@ function evaluatePlain(env: Evaluation, node: Expression): Outcome {
       return evaluateCall(env, node);
     case 'StructExpression':
       return evaluateStruct(env, node);
+    case 'FieldExpression':
+      return evaluatePart(env, node, (value) => fieldOf(value, node.name.text));
+    case 'TupleFieldExpression':
+      return evaluatePart(env, node, (value) => elementOf(value, node.index));
+    case 'IndexExpression':
+      return evaluateIndex(env, node);
+    case 'IfExpression':
+      return evaluateIf(env, node);
+    case 'Block':
+      if (node.statements.length > 0 || node.tail === undefined)
+        return refuse(node, 'a block of statements is not constant');
+      return evaluate(env, node.tail);
     case 'ErrorExpression':
       return refuse(node, '');
     default:
@@ -159,7 +177,9 @@ function evaluateUnary(env: Evaluation, node: Extract<Expression, { kind: 'Unary
   const { value } = operand;
   if (node.operator === '!')
     return value.kind === 'bool' ? ok({ kind: 'bool', value: !value.value }) : refuse(node, '');
-  if (value.kind === 'int' || value.kind === 'float') return ok({ kind: value.kind, value: 0 - value.value });
+  // -0 is a Float, and no Int.
+  if (value.kind === 'int') return ok({ kind: 'int', value: 0 - value.value });
+  if (value.kind === 'float') return ok({ kind: 'float', value: -value.value });
   return refuse(node, '');
 }
 
@@ -180,88 +200,8 @@ function evaluateBinary(env: Evaluation, node: BinaryExpression): Outcome {
   if (operator === '==' || operator === '!=') {
     return ok({ kind: 'bool', value: equalConstants(left.value, right.value) === (operator === '==') });
   }
-  return combine(node, left.value, right.value);
-}
-
-function equalConstants(left: ConstantValue, right: ConstantValue): boolean {
-  const number = (value: ConstantValue) => (value.kind === 'int' || value.kind === 'float' ? value.value : undefined);
-  if (number(left) !== undefined && number(right) !== undefined) return number(left) === number(right);
-  return JSON.stringify(left) === JSON.stringify(right);
-}
-
-function combine(node: BinaryExpression, left: ConstantValue, right: ConstantValue): Outcome {
-  const { operator } = node;
-  if (left.kind === 'string' && right.kind === 'string') {
-    if (operator === '+') return ok({ kind: 'string', value: left.value + right.value });
-    return order(node, Math.sign(compareText(left.value, right.value)));
-  }
-  const isNumber = (value: ConstantValue) => value.kind === 'int' || value.kind === 'float';
-  if (!isNumber(left) || !isNumber(right)) return refuse(node, '');
-  const a = left.kind === 'int' || left.kind === 'float' ? left.value : 0;
-  const b = right.kind === 'int' || right.kind === 'float' ? right.value : 0;
-  if (operator === '<' || operator === '>' || operator === '<=' || operator === '>=') {
-    return Number.isNaN(a) || Number.isNaN(b) ? ok({ kind: 'bool', value: false }) : order(node, Math.sign(a - b));
-  }
-  return arithmetic(node, { a, b, isInt: left.kind === 'int' && right.kind === 'int' });
-}
-
-function compareText(left: string, right: string): number {
-  const [a, b] = [Array.from(left), Array.from(right)];
-  for (let index = 0; index < Math.min(a.length, b.length); index++) {
-    const difference = (a[index]?.codePointAt(0) ?? 0) - (b[index]?.codePointAt(0) ?? 0);
-    if (difference !== 0) return difference;
-  }
-  return a.length - b.length;
-}
-
-function order(node: BinaryExpression, sign: number): Outcome {
-  switch (node.operator) {
-    case '<':
-      return ok({ kind: 'bool', value: sign < 0 });
-    case '<=':
-      return ok({ kind: 'bool', value: sign <= 0 });
-    case '>':
-      return ok({ kind: 'bool', value: sign > 0 });
-    case '>=':
-      return ok({ kind: 'bool', value: sign >= 0 });
-    default:
-      return refuse(node, '');
-  }
-}
-
-function arithmetic(
-  node: BinaryExpression,
-  operands: { readonly a: number; readonly b: number; readonly isInt: boolean },
-): Outcome {
-  const { a, b, isInt } = operands;
-  const { operator } = node;
-  if (isInt && b === 0 && (operator === '/' || operator === '%')) return refuse(node, 'division by zero');
-  if (isInt && operator === '**' && b < 0) return ok({ kind: 'float', value: a ** b });
-  const value = calculate(operator, a, b);
-  if (value === undefined) return refuse(node, '');
-  if (!isInt) return ok({ kind: 'float', value });
-  const whole = operator === '/' ? Math.trunc(value) : value;
-  if (Math.abs(whole) > MOST_INT) return refuse(node, 'the value is outside the range of `Int`');
-  return ok({ kind: 'int', value: whole + 0 });
-}
-
-function calculate(operator: BinaryExpression['operator'], a: number, b: number): number | undefined {
-  switch (operator) {
-    case '+':
-      return a + b;
-    case '-':
-      return a - b;
-    case '*':
-      return a * b;
-    case '/':
-      return a / b;
-    case '%':
-      return a % b;
-    case '**':
-      return a ** b;
-    default:
-      return undefined;
-  }
+  const combined = combine(operator, left.value, right.value);
+  return combined.ok ? combined : refuse(node, combined.error);
 }
 
 function evaluateCast(env: Evaluation, node: Extract<Expression, { kind: 'CastExpression' }>): Outcome {
@@ -270,11 +210,16 @@ function evaluateCast(env: Evaluation, node: Extract<Expression, { kind: 'CastEx
   const { value } = operand;
   const target = env.facts.casts.get(node.id)?.kind;
   const isNumber = value.kind === 'int' || value.kind === 'float';
-  if (target === 'int' && isNumber) return ok({ kind: 'int', value: Math.trunc(value.value) + 0 });
+  if (target === 'int' && isNumber) return whole(node, value.value);
   if (target === 'int' && value.kind === 'bool') return ok({ kind: 'int', value: value.value ? 1 : 0 });
   if (target === 'float' && isNumber) return ok({ kind: 'float', value: value.value });
   if (target === 'string') return ok({ kind: 'string', value: displayConstant(value) });
   return refuse(node, 'this cast is not constant');
+}
+
+function whole(node: Expression, value: number): Outcome {
+  const integer = toInt(value);
+  return integer === undefined ? refuse(node, OUT_OF_RANGE) : ok(integer);
 }
 
 function evaluateRange(env: Evaluation, node: Extract<Expression, { kind: 'RangeExpression' }>): Outcome {
@@ -285,6 +230,47 @@ function evaluateRange(env: Evaluation, node: Extract<Expression, { kind: 'Range
   if (!end.ok) return end;
   if (start.value.kind !== 'int' || end.value.kind !== 'int') return refuse(node, '');
   return ok({ kind: 'range', start: start.value.value, end: end.value.value, inclusive: node.inclusive });
+}
+
+type PartExpression = Extract<Expression, { kind: 'FieldExpression' | 'TupleFieldExpression' | 'IndexExpression' }>;
+
+function evaluatePart(
+  env: Evaluation,
+  node: PartExpression,
+  part: (value: ConstantValue) => Result<ConstantValue, string>,
+): Outcome {
+  if (env.facts.chains.has(node.id)) return refuse(node, 'this is not constant');
+  const receiver = evaluate(env, node.receiver);
+  if (!receiver.ok) return receiver;
+  const found = part(receiver.value);
+  return found.ok ? found : refuse(node, found.error);
+}
+
+function evaluateIndex(env: Evaluation, node: Extract<Expression, { kind: 'IndexExpression' }>): Outcome {
+  if (node.index.kind === 'RangeExpression') {
+    const { start, end, inclusive } = node.index;
+    const bounds = [start, end].map((bound) => (bound === undefined ? undefined : evaluate(env, bound)));
+    for (const bound of bounds) if (bound !== undefined && !bound.ok) return bound;
+    const [from, to] = bounds.map((bound) => (bound?.ok && bound.value.kind === 'int' ? bound.value.value : undefined));
+    return evaluatePart(env, node, (value) => sliceOf(value, { start: from, end: to, inclusive }));
+  }
+  const index = evaluate(env, node.index);
+  if (!index.ok) return index;
+  const { value } = index;
+  if (value.kind === 'range') return evaluatePart(env, node, (whole) => sliceOf(whole, value));
+  return evaluatePart(env, node, (whole) =>
+    value.kind === 'int' && whole.kind !== 'map'
+      ? elementOf(whole, value.value)
+      : fieldOf(whole, displayConstant(value)),
+  );
+}
+
+function evaluateIf(env: Evaluation, node: Extract<Expression, { kind: 'IfExpression' }>): Outcome {
+  const condition = evaluate(env, node.condition);
+  if (!condition.ok) return condition;
+  if (condition.value.kind !== 'bool') return refuse(node, '');
+  if (condition.value.value) return evaluate(env, node.then);
+  return node.otherwise === undefined ? ok({ kind: 'nil' }) : evaluate(env, node.otherwise);
 }
 
 function evaluateName(

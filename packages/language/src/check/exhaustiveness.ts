@@ -194,7 +194,7 @@ function partsOf(pat: Extract<Pat, { kind: 'node' }>, one: Case): readonly Pat[]
     case 'tag':
       return target.kind === 'tag' && target.tag === head.tag ? pat.args : undefined;
     case 'single':
-      return target.kind === 'single' ? pat.args : undefined;
+      return target.kind === 'single' && target.name === head.name ? pat.args : undefined;
     case 'literal':
       return target.kind === 'literal' && target.text === head.text ? [] : undefined;
     case 'range':
@@ -310,10 +310,11 @@ function arrayCases(type: Type, heads: readonly Extract<Pat, { kind: 'node' }>[]
   return cases;
 }
 
-/** Strings, floats and the unknown: what the patterns name, and everything else. */
+/** Strings, floats, values of several types and the unknown: what the patterns name, and everything else. */
 function openCases(heads: readonly Extract<Pat, { kind: 'node' }>[]): readonly Case[] {
   const seen = new Map<string, Case>();
-  for (const { head } of heads) {
+  for (const { head, args } of heads) {
+    if (head.kind === 'single') seen.set(`${head.name} {}`, { head, types: args.map(() => ANY) });
     if (head.kind === 'literal') seen.set(head.text, { head, types: [] });
     else if (head.kind === 'tag') seen.set(head.tag, { head, types: [] });
   }

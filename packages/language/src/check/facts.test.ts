@@ -60,7 +60,7 @@ describe('conversions', () => {
 
   test('an array that is Int becomes one of Float', () => {
     const { facts, tail } = tailOf('fn main() -> Array<Float> { let xs = [1, 2]; xs }');
-    expect(facts.coercions.get(tail.id)).toEqual({ kind: 'each', inner: { kind: 'float' } });
+    expect(facts.coercions.get(tail.id)).toEqual({ kind: 'each', of: 'Array', inner: { kind: 'float' } });
   });
 });
 

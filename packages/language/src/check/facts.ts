@@ -59,7 +59,8 @@ export interface Facts {
   readonly declaredFunctions: FunctionRef[];
   /**
    * For dispatch at run time: by the path of a type (also `Int`, `Array`, a model's or tool's path), method name to
-   * function; own methods first, then those of implemented traits, then the traits' defaults.
+   * function; own methods first, then those of implemented traits, then the traits' defaults. What a trait has is there
+   * once more under `traitMethodName`: two traits may have methods of one name.
    */
   readonly methodTables: Map<string, Map<string, FunctionRef>>;
   /** By the path of a type, the paths of the traits it implements. */
@@ -175,6 +176,8 @@ export type ResolvedName =
   | { readonly kind: 'local'; readonly local: Local }
   | { readonly kind: 'module-variable'; readonly variable: ModuleVariable }
   | { readonly kind: 'function'; readonly function: FunctionRef }
+  /** `Trait::method`: which function it is shows by the receiver. */
+  | { readonly kind: 'trait-method'; readonly trait: string; readonly function: Pick<FunctionRef, 'item'> }
   | { readonly kind: 'constant'; readonly constant: ConstantRef }
   | { readonly kind: 'variant'; readonly variant: VariantRef }
   | { readonly kind: 'struct'; readonly path: string; readonly name: string; readonly fields: readonly string[] }
@@ -327,6 +330,11 @@ export function createFacts(size = 0): Facts {
     moduleVariables: [],
     main: undefined,
   };
+}
+
+/** Under which a method that is known by its trait is looked up. */
+export function traitMethodName(trait: string, method: string): string {
+  return `${trait}::${method}`;
 }
 
 /** The type of an expression with every inference variable followed; `Any` when nothing is known. */

@@ -1,7 +1,7 @@
 import type { BuiltinMethod } from './builtins.ts';
 import type { Context } from './context.ts';
 import { implOf } from './impls.ts';
-import { builtinName, CON, type MethodInfo, prune, type TraitInfo, type Type } from './types.ts';
+import { builtinName, CON, type MethodInfo, prune, STRING, type TraitInfo, type Type } from './types.ts';
 
 export type FoundMethod =
   | { readonly kind: 'declared'; readonly method: MethodInfo }
@@ -31,6 +31,8 @@ export function findMethod(cx: Context, raw: Type, name: string): FoundMethod | 
   }
   const builtin = cx.builtins.methods.get(builtinReceiver(type))?.get(name);
   if (builtin !== undefined) return { kind: 'builtin', method: builtin };
+  // An error is its message wherever a text is wanted.
+  if (con.family === 'failure') return findMethod(cx, STRING, name);
   if (con.base !== undefined) return findMethod(cx, con.base, name);
   return universal(cx, name);
 }
@@ -60,6 +62,7 @@ export function methodNames(cx: Context, raw: Type): string[] {
     ...(con.trait?.methods.keys() ?? []),
     ...(cx.builtins.methods.get(builtinReceiver(type))?.keys() ?? []),
     ...(con.base === undefined ? [] : methodNames(cx, con.base)),
+    ...(con.family === 'failure' ? methodNames(cx, STRING) : []),
   ];
 }
 

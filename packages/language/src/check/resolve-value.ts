@@ -287,8 +287,15 @@ function describe(value: ResolvedValue): ResolvedName {
     case 'session':
       return { kind: 'session' };
     case 'associated':
-      return value.method.ref === undefined ? { kind: 'unresolved' } : { kind: 'function', function: value.method.ref };
+      return describeAssociated(value);
     case 'broken':
       return { kind: 'unresolved' };
   }
+}
+
+function describeAssociated({ con, method }: Extract<ResolvedValue, { kind: 'associated' }>): ResolvedName {
+  const { item, ref, receiver, trait } = method;
+  if (con.family === 'trait' && receiver !== 'none' && trait !== undefined && item !== undefined)
+    return { kind: 'trait-method', trait: trait.path, function: { item } };
+  return ref === undefined ? { kind: 'unresolved' } : { kind: 'function', function: ref };
 }

@@ -1,10 +1,22 @@
 import { type HasImpls, implOf } from './impls.ts';
-import { ANY, type AppliedType, CON, isCon, isStringLike, prune, type Type, type VarType } from './types.ts';
+import {
+  ANY,
+  type AppliedType,
+  CON,
+  isCon,
+  isStringLike,
+  prune,
+  type Type,
+  type TypeCon,
+  type VarType,
+} from './types.ts';
 
 /** How a value has to change on its way into a place of another type. */
 export type Coercion =
   /** An Int becomes a Float; anything else stays. */
   | { readonly kind: 'float' }
+  /** An error becomes its message. */
+  | { readonly kind: 'text' }
   /** The value (after `inner`) is wrapped in `Some`; of an Any, nil becomes None and an Option stays. */
   | { readonly kind: 'some'; readonly inner: Coercion | undefined }
   /** nil becomes None. */
@@ -12,13 +24,23 @@ export type Coercion =
   /** A bare value becomes `Ok(value)`: results of pipeline stages only. */
   | { readonly kind: 'ok'; readonly inner: Coercion | undefined }
   /** Every element of an array, value of a map, or payload of an Option / Ok changes. */
-  | { readonly kind: 'each'; readonly inner: Coercion };
+  | { readonly kind: 'each'; readonly of: Converted; readonly inner: Coercion }
+  | { readonly kind: 'tuple'; readonly items: readonly (Coercion | undefined)[] }
+  /** Of a function, what it is given changes on the way in, and what it gives on the way out. */
+  | {
+      readonly kind: 'function';
+      readonly params: readonly (Coercion | undefined)[];
+      readonly result: Coercion | undefined;
+    };
+
+export type Converted = 'Array' | 'Map' | 'Option' | 'Result';
 
 export type Fit = { readonly ok: true; readonly coercion: Coercion | undefined } | { readonly ok: false };
 
 const FITS: Fit = { ok: true, coercion: undefined };
 const MISFIT: Fit = { ok: false };
 const TO_FLOAT: Coercion = { kind: 'float' };
+const TO_TEXT: Coercion = { kind: 'text' };
 const TO_NONE: Coercion = { kind: 'none' };
 const TO_OPTION: Coercion = { kind: 'some', inner: undefined };
 
@@ -100,7 +122,7 @@ function assignApplied(cx: HasImpls, from: AppliedType, to: AppliedType): Fit {
   if (to.con === CON.Float && from.con === CON.Int) return { ok: true, coercion: TO_FLOAT };
   if (isStringLike(from) && isStringLike(to)) return fitsLiterals(from, to) ? FITS : MISFIT;
   // Error values display as their message, and old programs keep them in String variables.
-  if (from.con.family === 'failure' && isStringLike(to)) return FITS;
+  if (from.con.family === 'failure' && isStringLike(to)) return { ok: true, coercion: TO_TEXT };
   if (to.con.family === 'failure' && to.con.name === 'Error' && canBeThrown(from)) return FITS;
   if (to.con === CON.Option) {
     if (from.con === CON.Nil) return { ok: true, coercion: TO_NONE };
@@ -127,32 +149,49 @@ function fitsLiterals(from: AppliedType, to: AppliedType): boolean {
 function assignArguments(cx: HasImpls, from: AppliedType, to: AppliedType): Fit {
   if (from.con === CON.Function) return assignFunction(cx, from, to);
   if (from.args.length !== to.args.length) return from.con === CON.Tuple ? MISFIT : FITS;
-  let inner: Coercion | undefined;
+  const items: (Coercion | undefined)[] = [];
   for (let index = 0; index < from.args.length; index++) {
     const fit = assign(cx, from.args[index] ?? ANY, to.args[index] ?? ANY);
     if (!fit.ok) return MISFIT;
-    // The element of an array, the value of a map, the payload of an Option or Ok.
-    if (fit.coercion !== undefined && carriesPayload(from, index)) inner = fit.coercion;
+    items.push(fit.coercion);
   }
-  return inner === undefined ? FITS : { ok: true, coercion: { kind: 'each', inner } };
+  return { ok: true, coercion: from.con === CON.Tuple ? ofTuple(items) : ofPayload(from.con, items) };
 }
 
-function carriesPayload(type: AppliedType, index: number): boolean {
-  if (type.con === CON.Map) return index === 1;
-  return index === 0 && (type.con === CON.Array || type.con === CON.Option || type.con === CON.Result);
+function ofTuple(items: readonly (Coercion | undefined)[]): Coercion | undefined {
+  return items.some((item) => item !== undefined) ? { kind: 'tuple', items } : undefined;
 }
+
+/** The element of an array, the value of a map, the payload of an Option or Ok. */
+function ofPayload(con: TypeCon, items: readonly (Coercion | undefined)[]): Coercion | undefined {
+  const of = CONVERTED.get(con);
+  const inner = items[of === 'Map' ? 1 : 0];
+  return of === undefined || inner === undefined ? undefined : { kind: 'each', of, inner };
+}
+
+const CONVERTED: ReadonlyMap<TypeCon, Converted> = new Map([
+  [CON.Array, 'Array'],
+  [CON.Map, 'Map'],
+  [CON.Option, 'Option'],
+  [CON.Result, 'Result'],
+]);
 
 /** Parameters go the other way; a function may ignore arguments only when nothing is known about it. */
 function assignFunction(cx: HasImpls, from: AppliedType, to: AppliedType): Fit {
   if (from.args.length !== to.args.length) return MISFIT;
   const last = from.args.length - 1;
+  const params: (Coercion | undefined)[] = [];
   for (let index = 0; index < last; index++) {
-    if (!assign(cx, to.args[index] ?? ANY, from.args[index] ?? ANY).ok) return MISFIT;
+    const fit = assign(cx, to.args[index] ?? ANY, from.args[index] ?? ANY);
+    if (!fit.ok) return MISFIT;
+    params.push(fit.coercion);
   }
-  const result = prune(to.args[last] ?? ANY);
+  const wanted = prune(to.args[last] ?? ANY);
   // The value of a callback whose result nobody reads does not matter.
-  if (isCon(result, CON.Nil)) return FITS;
-  return assign(cx, from.args[last] ?? ANY, result).ok ? FITS : MISFIT;
+  const result = isCon(wanted, CON.Nil) ? FITS : assign(cx, from.args[last] ?? ANY, wanted);
+  if (!result.ok) return MISFIT;
+  const converts = result.coercion !== undefined || params.some((param) => param !== undefined);
+  return converts ? { ok: true, coercion: { kind: 'function', params, result: result.coercion } } : FITS;
 }
 
 function bind(variable: VarType, type: Type): boolean {

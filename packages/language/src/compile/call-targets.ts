@@ -1,6 +1,6 @@
 import { assert, unreachable } from '@concerto/base';
 import { isBuiltin } from '@concerto/ir';
-import type { CallTarget, FunctionRef, VariantRef } from '../check/facts.ts';
+import { type CallTarget, type FunctionRef, traitMethodName, type VariantRef } from '../check/facts.ts';
 import type { Expression } from '../syntax/expression.ts';
 import { argument, isPathOfRegister } from './arguments.ts';
 import type { CallSite } from './call-site.ts';
@@ -36,6 +36,7 @@ export function prepareCall(frame: Frame, site: CallSite, options: CallOptions):
     case 'tool-method':
       return toolCall(frame, site, target);
     case 'trait-method':
+      return dynamicCall(frame, site, traitMethodName(target.trait, target.method));
     case 'dynamic-method':
       return dynamicCall(frame, site, target.method);
     case 'model-call':

@@ -1,6 +1,13 @@
 import { assert, unreachable } from '@concerto/base';
 import { SUPERVISED } from '@concerto/ir';
-import type { ConstantRef, Local, ResourceRef, VariantRef } from '../check/facts.ts';
+import {
+  type ConstantRef,
+  type Local,
+  type ResolvedName,
+  type ResourceRef,
+  traitMethodName,
+  type VariantRef,
+} from '../check/facts.ts';
 import type { Expression, NameExpression, PathExpression } from '../syntax/expression.ts';
 import { applyCoercion } from './coercions.ts';
 import { loadConstantValue, loadFunction } from './constants.ts';
@@ -36,6 +43,8 @@ export function loadName(frame: Frame, expression: NameExpression | PathExpressi
       return frame.emit('LoadGlobal', dst, builder.variable(resolved.variable));
     case 'function':
       return loadFunction(frame, builder.functionIndex(resolved.function), dst);
+    case 'trait-method':
+      return loadFunction(frame, traitFunction(frame, resolved), dst);
     case 'constant':
       return loadConstant(frame, resolved.constant, dst);
     case 'variant':
@@ -95,6 +104,26 @@ function variantFunction(builder: ModuleBuilder, variant: VariantRef, file: stri
     frame.emit('MakeVariant', result, builder.enum(variant.enum), variant.index, first);
     frame.emit('Return', result);
     const params = variant.fields.map((field) => ({ name: `_${field}` }));
+    builder.setFunction(index, { name, params, captures: 0, ...frame.finish() });
+    return index;
+  });
+}
+
+/** `Trait::method` as a value: a function that asks its first argument for the method. */
+function traitFunction(
+  { builder, options }: Frame,
+  { trait, function: { item } }: Extract<ResolvedName, { kind: 'trait-method' }>,
+): number {
+  const name = traitMethodName(trait, item.name.text);
+  return builder.adapter(`trait ${name}`, () => {
+    const index = builder.reserveFunction();
+    const frame = new Frame(builder, { name, file: options.file, failure: 'raise' });
+    const params = [{ name: 'self' }, ...item.parameters.map((parameter) => ({ name: parameter.name.text }))];
+    const given = frame.reserve(params.length);
+    const first = frame.reserve(params.length);
+    params.forEach((_, offset) => frame.emit('Move', first + offset, given + offset));
+    frame.emit('CallMethod', first, builder.text(name), first, item.parameters.length);
+    frame.emit('Return', first);
     builder.setFunction(index, { name, params, captures: 0, ...frame.finish() });
     return index;
   });

@@ -158,7 +158,7 @@ export const CHECK_CODES = {
   },
   C0239: {
     title: 'A variable without a value',
-    text: 'It is read before anything was assigned to it.',
+    text: 'It is read where nothing was assigned to it, or not on every way that leads there.',
     wrong: 'fn main() { let x: Int; emit("x", x); }',
   },
   C0240: {

@@ -187,6 +187,7 @@ class Walk {
       case 'module-variable':
         return symbols.of(resolved.variable.id);
       case 'function':
+      case 'trait-method':
         return symbols.of(resolved.function.item.id);
       case 'constant':
         return symbols.of(resolved.constant.item.id);
@@ -209,8 +210,7 @@ class Walk {
   }
 
   #ofVariant(variant: VariantRef): CodeSymbol | undefined {
-    const { symbols } = this.#search;
-    return symbols.ofVariant(symbols.typeItem(variant.enum), variant.name);
+    return this.#search.symbols.ofVariant(this.#search.symbols.typeItem(variant.enum), variant.name);
   }
 
   /** The segments before the last are modules and types; the last one is what the checker found. */
@@ -346,7 +346,7 @@ class Walk {
 
   #calledFunction(callee: Expression): FunctionItem | undefined {
     const resolved = this.#search.checked.facts.names.get(callee.id);
-    return resolved?.kind === 'function' ? resolved.function.item : undefined;
+    return resolved !== undefined && 'function' in resolved ? resolved.function.item : undefined;
   }
 
   #labels(args: readonly Argument[], symbols: SymbolTable, called: FunctionItem | undefined): void {

@@ -4,7 +4,17 @@ import { findMethod, methodNames } from '../check/find-method.ts';
 import { implOf } from '../check/impls.ts';
 import { canSee, type Meaning, type ModuleScope } from '../check/module-scope.ts';
 import { lookupInModule } from '../check/resolve-path.ts';
-import { argumentsOf, CON, isCon, prune, showType, substitute, type Type, type TypeCon } from '../check/types.ts';
+import {
+  argumentsOf,
+  CON,
+  isCon,
+  kindOf,
+  prune,
+  showType,
+  substitute,
+  type Type,
+  type TypeCon,
+} from '../check/types.ts';
 import type { Completion } from './completion.ts';
 import { describeSymbol } from './describe-symbol.ts';
 import type { ProgramIndex } from './index-program.ts';
@@ -28,7 +38,8 @@ export function membersOf(index: ProgramIndex, raw: Type): Completion[] {
     type.kind === 'applied' || type.kind === 'param' ? (cx.builtins.methods.get('Any')?.keys() ?? []) : [];
   for (const name of new Set([...methodNames(cx, type), ...universal])) {
     const method = findMethod(cx, type, name);
-    if (method === undefined || method.method.receiver === 'none') continue;
+    // A tool is the receiver of all its functions.
+    if (method === undefined || (method.method.receiver === 'none' && kindOf(type) !== 'Tool')) continue;
     if (method.kind === 'builtin') found.push(builtinCompletion(name, `${method.method.receiverName}.${name}`));
     else found.push(declaredCompletion(index, name, method.method.item?.id));
   }

@@ -1,4 +1,4 @@
-import { typeName } from '../display.ts';
+import { messageOf, typeName } from '../display.ts';
 import { fault } from '../fault.ts';
 import type { ArrayValue, MapValue, QueueValue, SetValue, StackValue, Value } from '../value.ts';
 
@@ -9,8 +9,9 @@ export function wrong(what: string, expected: string, value: Value): Error {
 }
 
 export function text(value: Value, what: string): string {
-  if (typeof value === 'string') return value;
-  throw wrong(what, 'a String', value);
+  const given = typeof value === 'string' ? value : messageOf(value);
+  if (given === undefined) throw wrong(what, 'a String', value);
+  return given;
 }
 
 export function integer(value: Value, what: string): number {

@@ -1,7 +1,7 @@
 import type { BuiltinStructName } from '@concerto/ir';
 import { share } from '../copy-on-write.ts';
 import { md5, sha256 } from '../digest.ts';
-import { display, typeName } from '../display.ts';
+import { display, messageOf, typeName } from '../display.ts';
 import { equal } from '../equality.ts';
 import { builtinType, errorValue, fault, field } from '../fault.ts';
 import { fromJson, parseJson, stringify } from '../json.ts';
@@ -70,7 +70,8 @@ function parseAs(vm: Vm, value: Value, type: TypeValue): Value {
 /** One line for equal short values, a side by side view for the rest. */
 function difference(left: Value, right: Value): string {
   const quote = (value: Value): string => (typeof value === 'string' ? JSON.stringify(value) : display(value));
-  const same = display(left) === display(right) ? ` (${typeName(left)} and ${typeName(right)})` : '';
+  const types = [typeName(left), typeName(right)];
+  const same = display(left) === display(right) && types[0] !== types[1] ? ` (${types.join(' and ')})` : '';
   return `\n  left:  ${quote(left)}\n  right: ${quote(right)}${same}`;
 }
 
@@ -95,7 +96,8 @@ export const FUNCTION_ENTRIES = {
   len: (stack, at) => {
     const value = stack[at];
     if (typeof value === 'string') return length(value);
-    const size = lengthOf(value);
+    const message = messageOf(value);
+    const size = message === undefined ? lengthOf(value) : length(message);
     if (size === undefined) throw fault('TypeError', `${typeName(value)} has no length`);
     return size;
   },
