@@ -1,5 +1,12 @@
 import { assert } from '@concerto/base';
-import { type Append, type DocumentWrite, LogError, MAX_ENTRY_LENGTH, type NewEntry } from './event-log.ts';
+import {
+  type Append,
+  type DocumentWrite,
+  LogError,
+  MAX_ENTRY_LENGTH,
+  type NewEntry,
+  streamNames,
+} from './event-log.ts';
 import { LazyEntry } from './lazy-entry.ts';
 
 /** Far below the limit, however far the size of an entry that is not made yet is from its length. */
@@ -7,9 +14,13 @@ const LAZY_LENGTH = MAX_ENTRY_LENGTH / 8;
 
 /** Refuses what no store may take, so that every store refuses alike. */
 export function checkAppend(request: Append): void {
-  const named = new Set(request.streams.map(({ stream }) => stream));
-  assert(named.size === request.streams.length, 'an append names a stream once');
-  for (const { entries } of request.streams) for (const entry of entries) checkEntry(entry);
+  let named = 0;
+  for (const { stream, entries } of request.streams) {
+    const bit = 1 << streamNames.indexOf(stream);
+    assert((named & bit) === 0, 'an append names a stream once');
+    named |= bit;
+    for (const entry of entries) checkEntry(entry);
+  }
   for (const write of request.documents ?? []) checkDocument(write);
 }
 

@@ -98,9 +98,9 @@ class HeldEntry implements Entry {
     return this.#source.size;
   }
 
-  /** Whoever reads a journal in this process wants what it says; of all else the text is read. */
+  /** Of events it is the text that is read; of all else often only that it is there. */
   get read(): Entry {
-    return this.#stream === 'journal' ? this : this.toJSON();
+    return this.#stream === 'events' ? this.toJSON() : this;
   }
 
   toJSON(): Entry {
