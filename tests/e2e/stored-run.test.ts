@@ -495,6 +495,18 @@ test('a budget that is used up stops it where nobody is there to give more', {
   expect(ended.err).toContain('error: session dear is over: cancelled\n');
 });
 
+test('a budget of an agent counts for the sessions that a program opens of it', {
+  timeout: aMachineUnderLoadMs,
+}, async () => {
+  await writeFile(join(folder, 'Concerto.toml'), `${manifest}[agents.worker.budget]\nturns = 1\n`);
+  const started = run('--input', '-');
+  started.type('"Ada"\n');
+  const ended = await started.ended;
+  expect(ended).toMatchObject({ code: 1, out: expect.stringContaining('[emit:first] yes to first?\n') });
+  expect(ended.out).toContain('[emit:second] agent Worker was stopped: its budget is used up\n');
+  expect(ended.err).toContain('Worker: The budget is used up: 1 of 1 turns. More, or stop?\n');
+});
+
 describe('told what is wrong', () => {
   test.each([
     [

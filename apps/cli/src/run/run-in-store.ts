@@ -8,7 +8,7 @@ import { reportResult } from '../language/report-failure.ts';
 import { EXIT_INTERRUPTED, untilInterrupted } from '../language/until-interrupted.ts';
 import { printError, tell } from '../terminal/print.ts';
 import { answersInOrder } from './asked-in-order.ts';
-import { BudgetDesk } from './budget-desk.ts';
+import { BudgetDesk, type BudgetDeskOptions } from './budget-desk.ts';
 import { type FoundRun, findRun } from './find-run.ts';
 import { inputAnswers, type NextAnswer } from './input-answers.ts';
 import { runCatalog } from './run-catalog.ts';
@@ -102,6 +102,7 @@ async function runBeside(
   const onNotice = once((message) => output.log('info', message));
   const house = openRunHouse(place, { catalog, poolMax, session, report, onNotice, journal });
   const { sessions } = house;
+  let budget: BudgetDesk | undefined;
   try {
     if (!run.json && !run.quiet) tellWhere(run.store, session, found.isBegun);
     const refused = found.isBegun ? await goOn(sessions, session) : await begin(sessions, session, found.name);
@@ -113,19 +114,18 @@ async function runBeside(
     if (signal.aborted) cancel();
     else signal.addEventListener('abort', cancel, { once: true });
     const person = process.stdin.isTTY && process.stdout.isTTY && run.input === undefined ? answers : undefined;
-    const budget = new BudgetDesk(person, (requestId, response) =>
-      answerBudget(sessions, { session, requestId, response }),
-    );
+    const give: BudgetDeskOptions['give'] = (asked, response) => answerBudget(sessions, { ...asked, response });
+    budget = new BudgetDesk({ store: place.store, root: session, person, give });
     const over = await untilOver({
       onDecided: (listener) => onDecided(place, session, listener),
       sessions,
       session,
-      budget,
     });
     if (signal.aborted) return EXIT_INTERRUPTED;
     output.flush();
     return outcome === undefined ? tellOver(over) : reportResult(outcome, found.findFile);
   } finally {
+    budget?.close();
     output.flush();
     await house.close();
   }

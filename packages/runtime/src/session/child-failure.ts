@@ -7,6 +7,10 @@ type Child = { readonly children: ChildSessions; readonly id: string; readonly a
 
 /** What the program hears of an agent's session that is over, or will not go on. */
 export async function childFailure({ children, id, agent }: Child, state: SessionState): Promise<WorldFailure> {
+  if (state.end?.reason === 'budget') {
+    const details = { session: id };
+    return new WorldFailure('cancelled', `agent ${agent} was stopped: its budget is used up`, { details });
+  }
   const stopped = byOthers({ children, id, agent }, await children.stoppedBy(id));
   if (stopped !== undefined) return stopped;
   if (state.error?.code === 'delivery_refused') return new WorldFailure('protocol', state.error.message);
