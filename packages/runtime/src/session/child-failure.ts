@@ -1,7 +1,10 @@
-import { AgentError, type AgentErrorCode } from '@concerto/agents';
+import { AgentError, type AgentErrorCode, type AgentExit } from '@concerto/agents';
 import type { SessionState } from '@concerto/session';
 import { WorldFailure } from '../program/program-world.ts';
 import type { ChildSessions, StoppedBy } from './child-sessions.ts';
+
+/** Of a session that is over: how its process ended is in its own log. */
+export const goneExit: AgentExit = { code: null, signal: null, stderr: '' };
 
 type Child = { readonly children: ChildSessions; readonly id: string; readonly agent: string };
 
