@@ -1,4 +1,5 @@
 import type { AgentOutput, AgentPrompt } from '@concerto/agents';
+import type { Json } from '@concerto/base';
 import { describe, expect, test, vi } from 'vitest';
 import { brief, kindOf, rawOf, reader, start } from './start.ts';
 
@@ -176,6 +177,19 @@ describe('the form of a prompt', () => {
     const { heard, notices } = await heardBy('text', prompts);
     expect(heard).toEqual(['one', 'hello\\nthere', 'a\\nb\\nc']);
     expect(notices).toEqual([expect.stringContaining('got the lines of this prompt as one')]);
+  });
+
+  test('has its context in the same line with `text`, as programs show it', async () => {
+    const contexts: readonly Json[] = ['be brief', { files: ['a', 'b'], n: 2, deep: { no: null } }, 'two\nlines'];
+    const { heard } = await heardBy(
+      'text',
+      contexts.map((context) => ({ text: 'go', context })),
+    );
+    expect(heard).toEqual([
+      'go\\nContext: be brief',
+      'go\\nContext: {"files": [a, b], "n": 2, "deep": {"no": nil}}',
+      'go\\nContext: two\\nlines',
+    ]);
   });
 
   test('is said in the session where nobody else listens for it', async () => {

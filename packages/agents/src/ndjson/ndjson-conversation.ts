@@ -83,7 +83,7 @@ class NdjsonConversation implements Conversation {
     const isBareLine = parts === undefined && this.#takesBareLine(text, context);
     this.#plain.prompted();
     if (isBareLine) {
-      const shown = context === undefined ? '' : `\nContext: ${JSON.stringify(context)}`;
+      const shown = context === undefined ? '' : `\nContext: ${displayed(context)}`;
       await this.#link.write(oneLine(`${text}${shown}`));
       return;
     }
@@ -224,6 +224,16 @@ class NdjsonConversation implements Conversation {
     const error = new AgentError('protocol', `agent "${this.#link.spec.name}" ${why}`);
     this.#link.say({ kind: 'violation', error, fatal: true });
   }
+}
+
+/** As a program's `emit` would show it. */
+function displayed(value: Json): string {
+  if (value === null) return 'nil';
+  if (typeof value !== 'object') return String(value);
+  if (Array.isArray(value)) return `[${value.map(displayed).join(', ')}]`;
+  return `{${Object.entries(value)
+    .map(([key, item]) => `"${key}": ${displayed(item)}`)
+    .join(', ')}}`;
 }
 
 /** One prompt is one line: a raw line end would make the agent read several prompts. */
