@@ -401,6 +401,23 @@ setInterval(() => {}, 1000);
   expect((await api.get('/api/sessions?parent=ended')).body.sessions).toMatchObject([{ status: 'cancelled' }]);
 });
 
+test('Ctrl-C says which agent it waits for that was asked to end and does not', {
+  timeout: aMachineUnderLoadMs,
+}, async () => {
+  await writeFile(
+    join(folder, 'agent.mjs'),
+    `console.log(JSON.stringify({ type: 'init_ack', capabilities: ['cancel'] }));
+process.stdin.on('data', () => console.log(JSON.stringify({ type: 'progress', message: 'on it' })));
+`,
+  );
+  const started = run('--verbose');
+  await untilSaid(started, 'on it');
+  started.interrupt();
+  const ended = await started.ended;
+  expect(ended).toMatchObject({ code: 130 });
+  expect(ended.err).toMatch(/waiting for Worker, which has \d+ s to end \(Ctrl-C again does not wait\)\n/);
+});
+
 test('another session of the store is left as it is, with its agent at work', {
   timeout: aMachineUnderLoadMs,
 }, async () => {

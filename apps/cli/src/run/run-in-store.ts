@@ -15,6 +15,7 @@ import { runCatalog } from './run-catalog.ts';
 import { type JournalFlags, openJournal, skipUsed } from './run-journal.ts';
 import { type RunOutput, runOutput, type ShowFlags } from './run-output.ts';
 import { inMemory, isShared, onDecided, openRunHouse, openRunStore, type RunStore, shownStore } from './run-store.ts';
+import { tellWhatEnds } from './tell-what-ends.ts';
 import { untilOver } from './until-over.ts';
 
 type StoredRun = ShowFlags &
@@ -103,6 +104,7 @@ async function runBeside(
   const house = openRunHouse(place, { catalog, poolMax, session, report, onNotice, journal });
   const { sessions } = house;
   let budget: BudgetDesk | undefined;
+  let stopTelling = (): void => {};
   try {
     if (!run.json && !run.quiet) tellWhere(run.store, session, found.isBegun);
     const refused = found.isBegun ? await goOn(sessions, session) : await begin(sessions, session, found.name);
@@ -110,7 +112,10 @@ async function runBeside(
       printError(refused);
       return 1;
     }
-    const cancel = (): void => void sessions.control(session, 'cancel', caller);
+    const cancel = (): void => {
+      void sessions.control(session, 'cancel', caller);
+      stopTelling = tellWhatEnds(place.store, session);
+    };
     if (signal.aborted) cancel();
     else signal.addEventListener('abort', cancel, { once: true });
     const person = process.stdin.isTTY && process.stdout.isTTY && run.input === undefined ? answers : undefined;
@@ -126,6 +131,7 @@ async function runBeside(
     return outcome === undefined ? tellOver(over) : reportResult(outcome, found.findFile);
   } finally {
     budget?.close();
+    stopTelling();
     output.flush();
     await house.close();
   }
