@@ -239,6 +239,52 @@ describe('test', () => {
     expect(out).toMatch(/sums :: bad \(.*a\.conc:4\)/);
   });
 
+  test('an agent that a test does not mock is a session, as in a run: rules and budgets of the manifest count', async () => {
+    write(
+      'Concerto.toml',
+      `[agents.asks]
+command = "node"
+args = ["asks.mjs"]
+[agents.asks.budget]
+turns = 2
+[[agents.asks.rules]]
+tool = "Read"
+decide = "deny"
+reason = "not today"
+`,
+    );
+    write(
+      'asks.mjs',
+      `import { createInterface } from 'node:readline';
+const say = (message) => console.log(JSON.stringify(message));
+createInterface({ input: process.stdin }).on('line', (line) => {
+  if (!line.startsWith('{')) return say({ type: 'approval', id: 'a', description: 'Read it', tool: 'Read' });
+  const { value, reason } = JSON.parse(line);
+  say({ type: 'result', text: value + ', ' + reason });
+});
+`,
+    );
+    const path = write(
+      'a.conc',
+      `agent Asks { connector: "asks" }
+@test
+fn twice_and_no_more() {
+    assert_eq(Asks.execute("one").unwrap(), "no, not today");
+    assert_eq(Asks.execute("two").unwrap(), "no, not today");
+    assert(Asks.execute("three").unwrap_err().message.contains("budget"));
+}
+@test
+fn mocked() {
+    mock Asks { script: [{"type": "result", "text": "mock"}] }
+    assert_eq(Asks.execute("one").unwrap(), "mock");
+}
+`,
+    );
+    const { code, out } = await type(tests, path);
+    expect(out).toContain('  PASS twice_and_no_more\n  PASS mocked\n');
+    expect(code).toBe(0);
+  });
+
   test('emits are not shown, unless --debug asks for them', async () => {
     const path = write('a.conc', '@test\nfn t() { emit("x", 1); println("y"); }');
     const quiet = await type(tests, path);

@@ -28,9 +28,9 @@ type StoredRun = ShowFlags &
   };
 
 /** Of the events of each of its sessions, where they are in memory and there is nobody to see them. */
-const recentChars = 1024 * 1024;
+export const recentChars = 1024 * 1024;
 
-const caller = { actor: 'user:owner', key: undefined };
+export const caller = { actor: 'user:owner', key: undefined };
 
 /** Runs a program as a session of a store, as a server would, with this terminal beside it. Gives the exit code. */
 export async function runInStore(run: StoredRun): Promise<number> {
@@ -157,7 +157,7 @@ async function goOn(sessions: Sessions, session: string): Promise<string | undef
 type BudgetAnswer = { readonly session: string; readonly requestId: string; readonly response: Json };
 
 /** Gives why it is no answer; where somebody else was quicker there is nothing more to ask. */
-async function answerBudget(sessions: Sessions, given: BudgetAnswer): Promise<string | undefined> {
+export async function answerBudget(sessions: Sessions, given: BudgetAnswer): Promise<string | undefined> {
   const { session, requestId: request, response } = given;
   const answered = await sessions.answer({ session, request }, { response }, caller);
   return answered.ok || answered.error.code !== 'invalid_answer' ? undefined : answered.error.message;
@@ -180,7 +180,7 @@ function tellOver({ id, status, error }: Session): number {
   return status === 'completed' ? 0 : 1;
 }
 
-function report(message: string, cause?: unknown): void {
+export function report(message: string, cause?: unknown): void {
   const why = cause instanceof Error ? `: ${cause.message}` : '';
   tell(`warning: ${harmless(`${message}${why}`)}\n`);
 }

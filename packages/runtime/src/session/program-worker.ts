@@ -249,6 +249,7 @@ class ProgramWorker implements Worker {
     const run = prompt.id ?? 'run';
     const words = await RunWords.open({ log: ports.log, session, run, echo: terminal }, (output) => this.#push(output));
     const world = { ...this.#world(prompt, children, words), stands: place.stands.bind(place) };
+    if (terminal?.runs !== undefined) return await terminal.runs(world, signal);
     const written = (): Promise<void> => this.output.read();
     const { steps, memory, depth, size, at_once: fibers, stream, slice: sliceMs } = this.#limits;
     const limits = { steps, memory, depth, size, fibers };
