@@ -20,10 +20,18 @@ turns = 1
 kind = "budget"
 decide = "allow"
 reason = "one more each time"
+[agents.thrifty]
+command = ${JSON.stringify(process.execPath)}
+args = ${able}
+input_format = "json"
+[agents.thrifty.budget]
+turns = 1
 [agents.worker]
 command = ${JSON.stringify(process.execPath)}
 args = ${able}
 input_format = "json"
+[programs.again]
+entry = "again.conc"
 [programs.twice]
 entry = "twice.conc"
 [programs.twice.budget]
@@ -40,6 +48,17 @@ fn main() -> Result<String, String> {
 }
 `;
 
+const again = `
+agent Capped { connector: thrifty }
+fn main() -> Result<String, String> {
+    let first = Capped.execute("first").unwrap();
+    match Capped.execute("second") {
+        Ok(second) => Ok("\${first} \${second}"),
+        Err(error) => Ok("\${first}, but \${error.message}"),
+    }
+}
+`;
+
 const used = (tokens: number) => ({ say: { type: 'usage', input_tokens: tokens, output_tokens: 0 } });
 
 let folder: string;
@@ -51,6 +70,7 @@ const start = (): Promise<PuppetServer> =>
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'concerto-budget-'));
   await writeFile(join(folder, 'twice.conc'), twice);
+  await writeFile(join(folder, 'again.conc'), again);
   puppets = await start();
   api = puppets.api;
 }, aMachineUnderLoadMs);
@@ -129,6 +149,20 @@ test('a program’s budget covers its children, which pause with it', async () =
   expect((await answered(id, consent.requestId, 'more')).status).toBe(200);
   await api.untilStatus(id, 'completed');
   expect(await get(id)).toMatchObject({ budget: { limits: { tokens: 200 }, spent: { tokens: 140 } } });
+});
+
+test.each([
+  ['more', 'did: first did: second'],
+  ['stop', 'did: first, but agent Capped was stopped: its budget is used up'],
+])('an agent’s own budget counts for a child of a program, beside the program’s: %s', async (response, text) => {
+  const { id } = await api.start({ program: 'again', prompt: 'go', budget: { turns: 10 } });
+  const { childSession: child } = (await api.until(id, ({ childSession }) => childSession !== undefined)).at(-1);
+  const [consent] = (await api.untilStatus(child, 'paused')).filter(isConsent);
+  expect(await get(child)).toMatchObject({ budget: { limits: { turns: 1 }, left: { turns: 0 } } });
+  await expect.poll(async () => (await get(child)).pending).toBe(1);
+  expect((await answered(child, consent.requestId, response)).status).toBe(200);
+  await api.untilStatus(id, 'completed');
+  expect(await get(id)).toMatchObject({ result: { text }, budget: { limits: { turns: 10 } } });
 });
 
 test(

@@ -401,6 +401,23 @@ setInterval(() => {}, 1000);
   expect((await api.get('/api/sessions?parent=ended')).body.sessions).toMatchObject([{ status: 'cancelled' }]);
 });
 
+test('Ctrl-C says which agent it waits for that was asked to end and does not', {
+  timeout: aMachineUnderLoadMs,
+}, async () => {
+  await writeFile(
+    join(folder, 'agent.mjs'),
+    `console.log(JSON.stringify({ type: 'init_ack', capabilities: ['cancel'] }));
+process.stdin.on('data', () => console.log(JSON.stringify({ type: 'progress', message: 'on it' })));
+`,
+  );
+  const started = run('--verbose');
+  await untilSaid(started, 'on it');
+  started.interrupt();
+  const ended = await started.ended;
+  expect(ended).toMatchObject({ code: 130 });
+  expect(ended.err).toMatch(/waiting for Worker, which has \d+ s to end \(Ctrl-C again does not wait\)\n/);
+});
+
 test('another session of the store is left as it is, with its agent at work', {
   timeout: aMachineUnderLoadMs,
 }, async () => {
@@ -493,6 +510,18 @@ test('a budget that is used up stops it where nobody is there to give more', {
   const ended = await run('--input', '-', '--store', store, '--session', 'dear').ended;
   expect(ended).toMatchObject({ code: 1, err: expect.stringContaining('The budget is used up: 1 of 1 turns.') });
   expect(ended.err).toContain('error: session dear is over: cancelled\n');
+});
+
+test('a budget of an agent counts for the sessions that a program opens of it', {
+  timeout: aMachineUnderLoadMs,
+}, async () => {
+  await writeFile(join(folder, 'Concerto.toml'), `${manifest}[agents.worker.budget]\nturns = 1\n`);
+  const started = run('--input', '-');
+  started.type('"Ada"\n');
+  const ended = await started.ended;
+  expect(ended).toMatchObject({ code: 1, out: expect.stringContaining('[emit:first] yes to first?\n') });
+  expect(ended.out).toContain('[emit:second] agent Worker was stopped: its budget is used up\n');
+  expect(ended.err).toContain('Worker: The budget is used up: 1 of 1 turns. More, or stop?\n');
 });
 
 describe('told what is wrong', () => {

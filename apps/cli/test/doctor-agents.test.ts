@@ -120,6 +120,15 @@ on((message) => {
 });
 
 describe('what is wrong is named', () => {
+  test('plain text of an agent that must write none', async () => {
+    const strict = agent(`lines.on('line', () => console.log('plain'));`, 'plain_text = "error"\n');
+    const { code, of } = await examine(strict);
+    expect(code).toBe(1);
+    expect(of('wire.plain')).toMatchObject([
+      { status: 'fail', message: expect.stringContaining('`plain_text = "error"`') },
+    ]);
+  });
+
   test('a command that is not there', async () => {
     const { code, of, statuses } = await examine(manifest('[agents.it]\ncommand = "no-such-program-here"\n'));
     expect(statuses).toEqual({ command: 'fail' });

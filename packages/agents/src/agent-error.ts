@@ -13,8 +13,6 @@ export type AgentErrorCode =
   | 'invalid-utf8'
   /** The agent does not read its stdin. */
   | 'stdin-stalled'
-  /** The prompt cannot be said in the form that the agent takes. */
-  | 'prompt-refused'
   /** Asked for something the agent has not announced. */
   | 'not-announced';
 

@@ -1,4 +1,5 @@
 import type { AgentOutput, AgentPrompt } from '@concerto/agents';
+import type { Json } from '@concerto/base';
 import { describe, expect, test, vi } from 'vitest';
 import { brief, kindOf, rawOf, reader, start } from './start.ts';
 
@@ -147,7 +148,7 @@ describe('plain text', () => {
 
 describe('the form of a prompt', () => {
   const several = 'hello\nthere';
-  const heardBy = async (inputFormat: 'line-or-json', prompts: readonly AgentPrompt[]) => {
+  const heardBy = async (inputFormat: 'line-or-json' | 'text', prompts: readonly AgentPrompt[]) => {
     const notices: string[] = [];
     const agent = await start('speaks-plain', { inputFormat }, { onNotice: (message) => notices.push(message) });
     const output = reader(agent);
@@ -171,14 +172,34 @@ describe('the form of a prompt', () => {
     expect(notices).toEqual([expect.stringContaining('got this prompt as a JSON object')]);
   });
 
-  test('text takes one line only; the refusal names the way out, and the agent lives on', async () => {
+  test('is always a bare line with `text`: the ends of its lines are escaped, which is said once', async () => {
+    const prompts = [{ text: 'one' }, { text: several }, { text: 'a\r\nb\rc' }];
+    const { heard, notices } = await heardBy('text', prompts);
+    expect(heard).toEqual(['one', 'hello\\nthere', 'a\\nb\\nc']);
+    expect(notices).toEqual([expect.stringContaining('got the lines of this prompt as one')]);
+  });
+
+  test('has its context in the same line with `text`, as programs show it', async () => {
+    const contexts: readonly Json[] = ['be brief', { files: ['a', 'b'], n: 2, deep: { no: null } }, 'two\nlines'];
+    const { heard } = await heardBy(
+      'text',
+      contexts.map((context) => ({ text: 'go', context })),
+    );
+    expect(heard).toEqual([
+      'go\\nContext: be brief',
+      'go\\nContext: {"files": [a, b], "n": 2, "deep": {"no": nil}}',
+      'go\\nContext: two\\nlines',
+    ]);
+  });
+
+  test('is said in the session where nobody else listens for it', async () => {
     const agent = await start('speaks-plain', { inputFormat: 'text' });
-    await expect(agent.prompt({ text: several })).rejects.toMatchObject({
-      code: 'prompt-refused',
-      message: expect.stringContaining('set `input_format = "json"`'),
-    });
-    await agent.prompt({ text: 'one' });
-    expect(brief([await reader(agent).next()])).toEqual(['result*: you said\n> one']);
+    const output = reader(agent);
+    await agent.prompt({ text: several });
+    expect(brief([await output.next(), await output.next()])).toEqual([
+      expect.stringMatching(/^log: agent "speaks-plain" got the lines/),
+      'result*: you said\n> hello\\nthere',
+    ]);
   });
 });
 

@@ -6,6 +6,7 @@ export { type Catalog, type CatalogEntry, catalogOf, type LoadedProgram } from '
 export { type NoticeKind, noticeKinds } from './notify/notice-book.ts';
 export { Notifier, type NotifierOptions } from './notify/notifier.ts';
 export { type Clock, type Environment, type MintId, type Report, type StartAgent, systemClock } from './ports.ts';
+export { budgetAsked } from './session/budget-routing.ts';
 export type { Caller } from './session/caller.ts';
 export { GraphBook } from './session/graph-book.ts';
 export { readInsight } from './session/insight.ts';

@@ -1,3 +1,4 @@
+import { agentSpecOf } from '@concerto/agents';
 import { ok } from '@concerto/base';
 import { buildProgram, readManifest } from '@concerto/language';
 import { afterEach, expect, test } from 'vitest';
@@ -23,8 +24,12 @@ setInterval(() => {}, 1000);
 
 const entryOf = (name: string, script: string, more = ''): string =>
   `[agents.${name}]\ncommand = ${JSON.stringify(process.execPath)}\nargs = ["-e", ${JSON.stringify(script)}]\n${more}`;
+/** Knows nothing of messages. */
+const plain = `process.stdin.on('data', () => console.log('Welcome, stranger'));`;
+
 const { manifest } = readManifest(
   [
+    entryOf('strict', plain, 'plain_text = "error"\n'),
     entryOf('json', counts, 'input_format = "json"\n'),
     entryOf('text', counts, 'input_format = "text"\n'),
     entryOf('refuses', refuses, '[agents.refuses.params]\nkey = "x"\n'),
@@ -38,7 +43,7 @@ afterEach(async () => {
 });
 
 async function resultOf(body: string): Promise<unknown> {
-  const agents = ['json', 'text', 'refuses', 'slow'].map(
+  const agents = ['json', 'text', 'refuses', 'slow', 'strict'].map(
     (name) => `agent ${name.toUpperCase()} { connector: ${name} }`,
   );
   const source = `${agents.join('\n')}\nfn main() -> Array<Any> { ${body} }`;
@@ -61,10 +66,9 @@ test('a prompt of a program may be empty, or longer than what people send, and t
   expect(await resultOf(`[${calls.join(', ')}]`)).toMatchObject({ value: ['1:0', '2:200000', '3:5'] });
 });
 
-test('a prompt that cannot be given is an error of the call, and says nothing of an end', async () => {
-  const result = JSON.stringify(await resultOf(`[${outcome('TEXT.execute("two\\nlines")')}]`));
-  expect(result).toContain('protocol: agent \\"TEXT\\" takes a prompt as one line of text');
-  expect(result).not.toContain('exited');
+test('a prompt of several lines is one line to an agent that takes text', async () => {
+  const calls = ['TEXT.execute("two\\nlines")', 'TEXT.execute("again")'].map(outcome);
+  expect(await resultOf(`[${calls.join(', ')}]`)).toMatchObject({ value: ['1:10', '2:5'] });
 });
 
 test('what was on stderr is in the error of one that did not come up, and of one that took too long', async () => {
@@ -73,3 +77,19 @@ test('what was on stderr is in the error of one that did not come up, and of one
     value: ['', 'stuck here\n'],
   });
 });
+
+test('plain text of an agent that must not write any fails the call, or the turn, and names the line', async () => {
+  const said = 'agent "STRICT" wrote a line that is no typed message: Welcome, stranger';
+  const result = await resultOf(`[${outcome('STRICT.execute("hello")')}]`);
+  expect(result).toMatchObject({ value: [expect.stringContaining(`protocol: ${said}`)] });
+  await stage.close();
+  stage = openStage({ agents: [], entries: [{ kind: 'agent', name: 'strict', spec: strictSpec() }] });
+  const started = await stage.start({ agent: 'strict', prompt: 'hello' });
+  if (!started.ok) throw new Error(started.error.message);
+  const ended = await stage.until(started.value.id, (event) => event.type === 'turnComplete');
+  expect(ended).toMatchObject({ outcome: 'failed', reason: said.replace('STRICT', 'strict') });
+});
+
+function strictSpec() {
+  return agentSpecOf('strict', manifest?.agents.strict, '.');
+}

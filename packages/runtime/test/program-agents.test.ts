@@ -50,7 +50,7 @@ describe('agents', () => {
     expect(lines).toEqual(['a: Ok(first)', 'b: Ok(turn 2)', 'same: true']);
   });
 
-  test('a prompt of several lines goes as an object, said once; with `text` it is refused with the fix', async () => {
+  test('a prompt of several lines goes as an object, with `text` as one line; either is said once', async () => {
     const source = `agent W { connector: "worker" }
        fn main() {
          emit("a", W.execute("one\\ntwo"));
@@ -70,7 +70,12 @@ describe('agents', () => {
       'five',
     ]);
     const asText = await stage.run(source, { manifest: `${manifest}input_format = "text"\n` });
-    expect(asText.lines[0]).toMatch(/^a: Err\(.*set `input_format = "json"`/);
+    expect(asText.lines).toEqual([
+      expect.stringMatching(/^\[INFO\] agent "W" got the lines of this prompt as one/),
+      'a: Ok(echo one\\ntwo)',
+      'b: Ok(echo three\\nfour)',
+      'c: Ok(echo five)',
+    ]);
   });
 
   test('what it says after its result is told as stale', async () => {

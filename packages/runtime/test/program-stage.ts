@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { startAgent } from '@concerto/agents';
 import type { Json } from '@concerto/base';
 import { buildProgram, readManifest } from '@concerto/language';
 import {
@@ -11,6 +12,7 @@ import {
   type ReplaySummary,
   runProgram,
 } from '@concerto/runtime/program';
+import { agentSpec } from '../src/program/agent-spec.ts';
 
 export type StageOptions = {
   /** Lines of the manifest after `[project]`. */
@@ -59,6 +61,11 @@ export class Stage {
     if (built.module === undefined) throw new Error(built.diagnostics.map(({ message }) => message).join('\n'));
     const lines: string[] = [];
     const answers = [...(options.answers ?? [])];
+    const noticed = new Set<string>();
+    const onNotice = (text: string): void => {
+      if (!noticed.has(text)) world.log('info', text);
+      noticed.add(text);
+    };
     const world: ProgramWorld = {
       emit: (channel, payload, system) => {
         if (system && options.events?.includes(channel) !== true) return;
@@ -71,6 +78,9 @@ export class Stage {
         lines.push(`${channel}? ${payload.shown}`);
         return answers.shift() ?? null;
       },
+      // As processes of our own: what a session makes of them is tested with sessions.
+      startAgent: async (agent, { name: _name, ...more }) =>
+        await startAgent(await agentSpec(agent, world), { ...more, onNotice }),
       environment: { PATH: process.env.PATH, ...options.environment },
       directory: this.directory,
       projectDirectory: this.directory,

@@ -15,7 +15,7 @@ export {
   slotGraceMs,
   waitingPosition,
 } from './pool/pool.ts';
-export { type Dispatch, type Queue, type QueueEntry } from './queue/queue.ts';
+export { type Dispatch, hasPending, type Queue, type QueueEntry } from './queue/queue.ts';
 export { answerStanding, withdrawnRefusal } from './session/answer.ts';
 export { audit, messageHistory } from './session/audit.ts';
 export { isBudgetRequest, isOverBudget } from './session/budget.ts';

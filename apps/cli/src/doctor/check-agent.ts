@@ -308,7 +308,7 @@ class AgentCheck {
 /** What a prompt is to an agent of our own wire. */
 function promptForm({ params = {}, inputFormat }: AgentSpec): string {
   if (Object.keys(params).length > 0 || inputFormat === 'json') return 'prompts are JSON objects';
-  if (inputFormat === 'text') return 'prompts are bare lines, and one of several lines is refused';
+  if (inputFormat === 'text') return 'prompts are bare lines, and several lines are one with \\n between them';
   return 'prompts are JSON objects in a session, and in a program bare lines unless they have several';
 }
 

@@ -175,8 +175,10 @@ export class WireCheck {
     const fate = this.#hasTyped || this.#plainText === 'log' ? 'a log line' : 'the text of the result';
     const shown = `line ${line}: ${shorten(text.trim(), excerptLength)}`;
     const lines = `${count} ${count === 1 ? 'line' : 'lines'} of plain text`;
-    if (!this.#hasTyped) return [passed(check, `${lines}, taken as ${fate}; ${shown}`)];
     const help = 'write what is for people on stderr, and only messages on stdout';
+    if (this.#plainText === 'error')
+      return [failed(check, `${lines}, which \`plain_text = "error"\` forbids; ${shown}`, help)];
+    if (!this.#hasTyped) return [passed(check, `${lines}, taken as ${fate}; ${shown}`)];
     return [warned(check, `${lines} beside the messages, each taken as ${fate}; ${shown}`, help)];
   }
 

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import type { IrTest } from '@concerto/ir';
 import { runTest, type TestResult } from '@concerto/runtime/program';
 import { defineCommand, parseArguments, UsageError } from '../arguments.ts';
+import type { TestAgents } from '../run/open-test-agents.ts';
 import { tell } from '../terminal/print.ts';
 import { type CompiledTarget, compileTarget, compileWithServers } from './compile-target.ts';
 import { findSources } from './find-sources.ts';
@@ -59,15 +60,31 @@ interface TestFlags {
   readonly signal: AbortSignal;
 }
 
-function runOne(target: CompiledTarget, index: number, { mock, debug, signal }: TestFlags): Promise<TestResult> {
-  return runTest(target.module, index, {
-    environment: process.env,
-    directory: process.cwd(),
-    projectDirectory: target.projectDirectory,
-    mockModels: mock,
-    signal,
-    ...(debug ? { show: tell } : {}),
-  });
+async function runOne(target: CompiledTarget, index: number, { mock, debug, signal }: TestFlags): Promise<TestResult> {
+  let agents: Promise<TestAgents> | undefined;
+  try {
+    return await runTest(target.module, index, {
+      environment: process.env,
+      directory: process.cwd(),
+      projectDirectory: target.projectDirectory,
+      mockModels: mock,
+      signal,
+      // Most tests start none; to load what drives one takes longer than they run.
+      startAgent: async (agent, options) => {
+        agents ??= openAgents(target, { mock, debug });
+        return await (await agents).start(agent, options);
+      },
+      ...(debug ? { show: tell } : {}),
+    });
+  } finally {
+    await (await agents?.catch(() => undefined))?.close();
+  }
+}
+
+async function openAgents(target: CompiledTarget, { mock, debug }: Omit<TestFlags, 'signal'>): Promise<TestAgents> {
+  const { openTestAgents } = await import('../run/open-test-agents.ts');
+  const log = (level: string, text: string): void => (debug ? tell(`[${level.toUpperCase()}] ${text}\n`) : undefined);
+  return await openTestAgents(target, { mock, log });
 }
 
 /** Modules that two programs share are tested once. */

@@ -1,48 +1,66 @@
 import type { Json } from '@concerto/base';
-import type { OpenRequest, SuspendEvent } from '@concerto/protocol';
+import type { SuspendEvent } from '@concerto/protocol';
+import { budgetAsked, type SessionStore } from '@concerto/runtime';
 import { tell } from '../terminal/print.ts';
 import type { NextAnswer } from './input-answers.ts';
 
-type Asked = { readonly requestId: string; readonly over: AbortController };
+type Asked = { readonly session: string; readonly requestId: string };
 
 /** What a session asks itself, and no program. */
 export function isBudget(event: SuspendEvent): boolean {
   return event.type === 'queryConsent' && event.consentType === 'budget';
 }
 
+export type BudgetDeskOptions = {
+  readonly store: SessionStore;
+  /** The session of the run; those below it may have budgets of their own. */
+  readonly root: string;
+  /** Whoever sits at the terminal. */
+  readonly person: NextAnswer | undefined;
+  /** Gives why an answer is none. */
+  readonly give: (asked: Asked, response: Json) => Promise<string | undefined>;
+};
+
 /** Whoever sits at the terminal says whether a session may use more than its budget; where nobody does, it stops. */
 export class BudgetDesk {
-  readonly #person: NextAnswer | undefined;
-  /** Gives why an answer is none. */
-  readonly #give: (requestId: string, response: Json) => Promise<string | undefined>;
-  #asked: Asked | undefined;
+  readonly #options: BudgetDeskOptions;
+  #isClosed = false;
+  /** What is asked for each session that asks. */
+  readonly #asked = new Map<string, { readonly requestId: string; readonly over: AbortController }>();
 
-  constructor(
-    person: NextAnswer | undefined,
-    give: (requestId: string, response: Json) => Promise<string | undefined>,
-  ) {
-    this.#person = person;
-    this.#give = give;
-  }
-
-  look(open: readonly OpenRequest[]): void {
-    const request = open.find(({ event, routedTo }) => isBudget(event) && routedTo === 'person');
-    if (request?.requestId === this.#asked?.requestId) return;
-    this.close();
-    if (request === undefined) return;
-    const { requestId, event } = request;
-    this.#asked = { requestId, over: new AbortController() };
-    void this.#ask(this.#asked, descriptionOf(event));
+  constructor(options: BudgetDeskOptions) {
+    this.#options = options;
+    const { store, root } = options;
+    // Whoever owns a session decides that it asks; in this process that is the run.
+    store.onDecision((session, { state }) => {
+      if (this.#isClosed || (session !== root && state.root !== root)) return;
+      const asked = budgetAsked(state);
+      const whose = session === root ? '' : `${state.agent}: `;
+      this.#look(session, asked && { requestId: asked.requestId, text: `${whose}${descriptionOf(asked.event)}` });
+    });
   }
 
   close(): void {
-    this.#asked?.over.abort();
-    this.#asked = undefined;
+    this.#isClosed = true;
+    for (const { over } of this.#asked.values()) over.abort();
+    this.#asked.clear();
   }
 
-  async #ask({ requestId, over: { signal } }: Asked, description: string): Promise<void> {
+  #look(session: string, request: { readonly requestId: string; readonly text: string } | undefined): void {
+    const known = this.#asked.get(session);
+    if (request?.requestId === known?.requestId) return;
+    known?.over.abort();
+    this.#asked.delete(session);
+    if (request === undefined) return;
+    const { requestId, text } = request;
+    const over = new AbortController();
+    this.#asked.set(session, { requestId, over });
+    void this.#ask({ session, requestId }, text, over.signal);
+  }
+
+  async #ask(asked: Asked, description: string, signal: AbortSignal): Promise<void> {
     const person: NextAnswer =
-      this.#person ??
+      this.#options.person ??
       (async (_signal, show) => {
         show();
         return 'stop';
@@ -51,7 +69,7 @@ export class BudgetDesk {
       for (let why: string | undefined = description; why !== undefined && !signal.aborted; ) {
         const shown = why;
         const response = await person(signal, () => tell(`${shown}\n`));
-        why = await this.#give(requestId, response ?? 'stop');
+        why = await this.#options.give(asked, response ?? 'stop');
       }
     } catch (cause) {
       // Somebody else has answered, or the run is over.

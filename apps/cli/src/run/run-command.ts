@@ -43,7 +43,7 @@ export const spec = defineCommand({
     verbose: {
       type: 'boolean',
       short: 'v',
-      help: 'show every message of agents, and whole: also those nothing handles',
+      help: 'show every message of agents: also log lines of a call without handlers, and what came too late',
     },
   },
   maxPositionals: 1,

@@ -8,13 +8,14 @@ import { reportResult } from '../language/report-failure.ts';
 import { EXIT_INTERRUPTED, untilInterrupted } from '../language/until-interrupted.ts';
 import { printError, tell } from '../terminal/print.ts';
 import { answersInOrder } from './asked-in-order.ts';
-import { BudgetDesk } from './budget-desk.ts';
+import { BudgetDesk, type BudgetDeskOptions } from './budget-desk.ts';
 import { type FoundRun, findRun } from './find-run.ts';
 import { inputAnswers, type NextAnswer } from './input-answers.ts';
 import { runCatalog } from './run-catalog.ts';
 import { type JournalFlags, openJournal, skipUsed } from './run-journal.ts';
 import { type RunOutput, runOutput, type ShowFlags } from './run-output.ts';
 import { inMemory, isShared, onDecided, openRunHouse, openRunStore, type RunStore, shownStore } from './run-store.ts';
+import { tellWhatEnds } from './tell-what-ends.ts';
 import { untilOver } from './until-over.ts';
 
 type StoredRun = ShowFlags &
@@ -27,9 +28,9 @@ type StoredRun = ShowFlags &
   };
 
 /** Of the events of each of its sessions, where they are in memory and there is nobody to see them. */
-const recentChars = 1024 * 1024;
+export const recentChars = 1024 * 1024;
 
-const caller = { actor: 'user:owner', key: undefined };
+export const caller = { actor: 'user:owner', key: undefined };
 
 /** Runs a program as a session of a store, as a server would, with this terminal beside it. Gives the exit code. */
 export async function runInStore(run: StoredRun): Promise<number> {
@@ -102,6 +103,8 @@ async function runBeside(
   const onNotice = once((message) => output.log('info', message));
   const house = openRunHouse(place, { catalog, poolMax, session, report, onNotice, journal });
   const { sessions } = house;
+  let budget: BudgetDesk | undefined;
+  let stopTelling = (): void => {};
   try {
     if (!run.json && !run.quiet) tellWhere(run.store, session, found.isBegun);
     const refused = found.isBegun ? await goOn(sessions, session) : await begin(sessions, session, found.name);
@@ -109,23 +112,26 @@ async function runBeside(
       printError(refused);
       return 1;
     }
-    const cancel = (): void => void sessions.control(session, 'cancel', caller);
+    const cancel = (): void => {
+      void sessions.control(session, 'cancel', caller);
+      stopTelling = tellWhatEnds(place.store, session);
+    };
     if (signal.aborted) cancel();
     else signal.addEventListener('abort', cancel, { once: true });
     const person = process.stdin.isTTY && process.stdout.isTTY && run.input === undefined ? answers : undefined;
-    const budget = new BudgetDesk(person, (requestId, response) =>
-      answerBudget(sessions, { session, requestId, response }),
-    );
+    const give: BudgetDeskOptions['give'] = (asked, response) => answerBudget(sessions, { ...asked, response });
+    budget = new BudgetDesk({ store: place.store, root: session, person, give });
     const over = await untilOver({
       onDecided: (listener) => onDecided(place, session, listener),
       sessions,
       session,
-      budget,
     });
     if (signal.aborted) return EXIT_INTERRUPTED;
     output.flush();
     return outcome === undefined ? tellOver(over) : reportResult(outcome, found.findFile);
   } finally {
+    budget?.close();
+    stopTelling();
     output.flush();
     await house.close();
   }
@@ -151,7 +157,7 @@ async function goOn(sessions: Sessions, session: string): Promise<string | undef
 type BudgetAnswer = { readonly session: string; readonly requestId: string; readonly response: Json };
 
 /** Gives why it is no answer; where somebody else was quicker there is nothing more to ask. */
-async function answerBudget(sessions: Sessions, given: BudgetAnswer): Promise<string | undefined> {
+export async function answerBudget(sessions: Sessions, given: BudgetAnswer): Promise<string | undefined> {
   const { session, requestId: request, response } = given;
   const answered = await sessions.answer({ session, request }, { response }, caller);
   return answered.ok || answered.error.code !== 'invalid_answer' ? undefined : answered.error.message;
@@ -174,7 +180,7 @@ function tellOver({ id, status, error }: Session): number {
   return status === 'completed' ? 0 : 1;
 }
 
-function report(message: string, cause?: unknown): void {
+export function report(message: string, cause?: unknown): void {
   const why = cause instanceof Error ? `: ${cause.message}` : '';
   tell(`warning: ${harmless(`${message}${why}`)}\n`);
 }

@@ -8,10 +8,6 @@ import { OutputBuffer } from './output-buffer.ts';
 /** Events nobody wants to read in the terminal. */
 const HIDDEN_EVENTS = new Set(['listen:log', 'listen:stale']);
 
-/** An agent that talks much must not bury what the program says: of these, a line each. */
-const SHORT_EVENTS = new Set(['listen:unhandled']);
-const MOST_SHOWN = 160;
-
 export type ShowFlags = { readonly json: boolean; readonly quiet: boolean; readonly verbose: boolean };
 
 /** What is shown of a run, wherever it runs: what it says on standard output, what is said about it on standard error. */
@@ -23,16 +19,14 @@ export type RunOutput = Pick<ProgramWorld, 'emit' | 'print' | 'log'> &
 
 export function runOutput({ json, quiet, verbose }: ShowFlags): RunOutput {
   const output = new OutputBuffer(process.stdout);
-  const show = (channel: string, payload: PlainValue, isShort = false): void => {
+  const show = (channel: string, payload: PlainValue): void => {
     if (quiet) return;
-    const text = (): string => (isShort ? oneLine(payload.shown) : payload.shown);
     if (json) output.write(shown(`{"channel":${JSON.stringify(channel)},"payload":${payload.written}}\n`));
-    else output.write(shown(`[emit:${channel}] ${text()}\n`));
+    else output.write(shown(`[emit:${channel}] ${payload.shown}\n`));
   };
   return {
     emit: (channel, payload, system) => {
-      if (!system || verbose) show(channel, payload);
-      else if (!HIDDEN_EVENTS.has(channel)) show(channel, payload, SHORT_EVENTS.has(channel));
+      if (!system || verbose || !HIDDEN_EVENTS.has(channel)) show(channel, payload);
     },
     // In JSON mode standard output is for a program, which reads lines of JSON only.
     print: (text) => (json ? tell(text) : output.write(shown(text))),
@@ -45,12 +39,6 @@ export function runOutput({ json, quiet, verbose }: ShowFlags): RunOutput {
     ready: () => output.drained(),
     flush: () => output.flush(),
   };
-}
-
-/** As much of a text as fits a line. */
-function oneLine(text: string): string {
-  const line = text.replaceAll(/\s*\n\s*/g, ' ');
-  return line.length <= MOST_SHOWN ? line : `${line.slice(0, MOST_SHOWN)} … (--verbose shows all)`;
 }
 
 /** A terminal obeys what agents and models said; a file or a pipe gets it as it is. */

@@ -43,12 +43,13 @@ class NdjsonConversation implements Conversation {
   version: string | undefined;
   readonly #link: AgentLink;
   readonly #plain: PlainTextAnswer;
-  #notice: StartOptions['onNotice'];
+  readonly #onNotice: StartOptions['onNotice'];
+  #isTold = false;
   #handshake: Handshake | undefined;
 
   constructor(link: AgentLink, onNotice: StartOptions['onNotice']) {
     this.#link = link;
-    this.#notice = onNotice;
+    this.#onNotice = onNotice;
     this.#plain = new PlainTextAnswer({
       result: (text) => this.#sayPlain({ type: 'result', text }),
       log: (text) => this.#sayPlain({ type: 'log', message: text }),
@@ -82,8 +83,8 @@ class NdjsonConversation implements Conversation {
     const isBareLine = parts === undefined && this.#takesBareLine(text, context);
     this.#plain.prompted();
     if (isBareLine) {
-      const shown = context === undefined ? '' : `\\nContext: ${JSON.stringify(context)}`;
-      await this.#link.write(`${text}${shown}`);
+      const shown = context === undefined ? '' : `\nContext: ${displayed(context)}`;
+      await this.#link.write(oneLine(`${text}${shown}`));
       return;
     }
     // Each by its name: nothing else that a caller has reaches the agent. What is undefined is no key of the line.
@@ -114,24 +115,30 @@ class NdjsonConversation implements Conversation {
     return this.#link.write(encodeAgentCommand(command));
   }
 
-  /** One prompt is one line: a raw line end would make the agent read several prompts. */
   #takesBareLine(text: string, context: Json | undefined): boolean {
     const { name, inputFormat = 'json' } = this.#link.spec;
     if (inputFormat === 'json' || hasParams(this.#link.spec)) return false;
     const isOneLine = !/[\r\n]/.test(text);
     if (inputFormat === 'line-or-json') {
       if (isOneLine && context === undefined) return true;
-      this.#notice?.(
+      this.#tellOnce(
         `agent "${name}" got this prompt as a JSON object, because it is no single line; \`input_format = "json"\` sends all of them so`,
       );
-      this.#notice = undefined;
       return false;
     }
-    if (isOneLine) return true;
-    throw new AgentError(
-      'prompt-refused',
-      `agent "${name}" takes a prompt as one line of text (\`input_format = "text"\`), and this one has several; set \`input_format = "json"\` and read {"type":"prompt","text":…}, or prompt it with one line`,
-    );
+    if (!isOneLine)
+      this.#tellOnce(
+        `agent "${name}" got the lines of this prompt as one, with \\n between them, because it takes a line of text (\`input_format = "text"\`); \`input_format = "json"\` sends them as they are`,
+      );
+    return true;
+  }
+
+  /** Where nobody else listens for it, whoever looks at the session reads it. */
+  #tellOnce(notice: string): void {
+    if (this.#isTold) return;
+    this.#isTold = true;
+    if (this.#onNotice === undefined) this.#link.warn(notice);
+    else this.#onNotice(notice);
   }
 
   #checkAnnounced(capability: AgentCapability): void {
@@ -217,6 +224,21 @@ class NdjsonConversation implements Conversation {
     const error = new AgentError('protocol', `agent "${this.#link.spec.name}" ${why}`);
     this.#link.say({ kind: 'violation', error, fatal: true });
   }
+}
+
+/** As a program's `emit` would show it. */
+function displayed(value: Json): string {
+  if (value === null) return 'nil';
+  if (typeof value !== 'object') return String(value);
+  if (Array.isArray(value)) return `[${value.map(displayed).join(', ')}]`;
+  return `{${Object.entries(value)
+    .map(([key, item]) => `"${key}": ${displayed(item)}`)
+    .join(', ')}}`;
+}
+
+/** One prompt is one line: a raw line end would make the agent read several prompts. */
+function oneLine(text: string): string {
+  return text.replaceAll(/\r\n|\r|\n/g, '\\n');
 }
 
 function shortly(text: string): string {

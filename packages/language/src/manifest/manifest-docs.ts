@@ -90,7 +90,8 @@ export const MANIFEST_DOCS: Readonly<Record<string, string>> = {
   'agents.*.working_dir': 'Where it works, relative to this file.',
   'agents.*.input_format': 'Whether prompts go to it as lines of `text` or of `json`.',
   'agents.*.output_format': 'Whether it answers in `text` or in `json`.',
-  'agents.*.plain_text': 'What a line of plain text is before its first typed message: its `result`, or a `log`.',
+  'agents.*.plain_text':
+    'What a line of plain text is before its first typed message: its `result`, or a `log`; with `error` any such line fails the turn.',
   'agents.*.accepts': 'Types of files that can be sent to it, such as `image/*`; what its protocol says when absent.',
   'agents.*.timeout': 'Seconds that a turn may take.',
   'agents.*.idle_timeout': 'Seconds that it may be silent in a turn.',

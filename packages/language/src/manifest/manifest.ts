@@ -135,7 +135,7 @@ const agent = z
     input_format: z.enum(['text', 'json']).optional(),
     output_format: z.enum(['text', 'json']).optional(),
     /** What a line of plain text is before the first typed message. */
-    plain_text: z.enum(['result', 'log']).default('result'),
+    plain_text: z.enum(['result', 'log', 'error']).default('result'),
     accepts: accepts.optional(),
     sandbox: z.enum(['auto', 'require', 'off']).default('auto'),
     /** What it may see of the files that are hidden from agents. */

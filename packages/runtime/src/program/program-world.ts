@@ -45,7 +45,7 @@ export type ProgramWorld = {
   readonly agentsLeft?: () => Promise<readonly LeftAgent[]>;
   /** Of the session of an agent, or of the one that is supervised; without it there is none. */
   readonly session?: (request: Extract<ProgramRequest, { kind: 'session' }>) => Promise<Json>;
-  /** How its agents are started; without it, in a test, each is a process of our own. */
+  /** How its agents are started; without it there are none. */
   readonly startAgent?: StartProgramAgent;
 };
 

@@ -3,7 +3,6 @@ import { assert, type Json } from '@concerto/base';
 import type { IrModule } from '@concerto/ir';
 import type { Answer } from '@concerto/vm';
 import { systemClock } from '../ports.ts';
-import { agentSpec } from './agent-spec.ts';
 import type { Given, ProgramEffect, ProgramRequest } from './machine/machine.ts';
 import type { CachedAnswer, Input, Recovery } from './open-work.ts';
 import { performRequest } from './perform-request.ts';
@@ -33,7 +32,7 @@ export class RequestDesk {
   constructor(module: IrModule, world: ProgramWorld) {
     this.#world = world;
     this.#models = new ProgramModels(module, world);
-    const start = world.startAgent ?? processStarter(world);
+    const start = world.startAgent ?? noAgents;
     this.#agents = new ProgramAgents(module, world.clock ?? systemClock, start, {
       onExpired: (session, failure) => {
         this.#expired.push({ kind: 'expired', session, error: asWorldError(failure) });
@@ -228,17 +227,6 @@ export async function endOrphans(orphans: readonly ProcessIdentity[], world: Pro
   if (count > 0) world.log('warn', `ended ${count} agent process${count === 1 ? '' : 'es'} that the old run had left`);
 }
 
-/** Agents as processes of our own, for tests. Most start none; loading what drives one takes longer than they run. */
-function processStarter(world: ProgramWorld): StartProgramAgent {
-  const noticed = new Set<string>();
-  /** Once, however many processes it concerns. */
-  const onNotice = (message: string): void => {
-    if (!noticed.has(message)) world.log('info', message);
-    noticed.add(message);
-  };
-  return async (agent, { name: _name, ...options }) => {
-    const spec = await agentSpec(agent, world);
-    const { startAgent } = await import('@concerto/agents');
-    return await startAgent(spec, { ...options, onNotice });
-  };
-}
+const noAgents: StartProgramAgent = async ({ name }) => {
+  throw new WorldFailure('spawn', `agent ${name} cannot be started here`);
+};

@@ -3,7 +3,7 @@ import type { ProgramFailure } from './machine/machine.ts';
 import type { ProgramWorld } from './program-world.ts';
 import { type RunOptions, runProgram } from './run-program.ts';
 
-type Places = 'environment' | 'directory' | 'projectDirectory' | 'mockModels' | 'refuses';
+type Places = 'environment' | 'directory' | 'projectDirectory' | 'mockModels' | 'refuses' | 'startAgent';
 
 export type TestOptions = Pick<ProgramWorld, Places> &
   Pick<RunOptions, 'machines' | 'sliceMs'> & {

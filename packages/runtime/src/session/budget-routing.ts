@@ -1,4 +1,4 @@
-import { isBudgetRequest, openRequests, type Request, type SessionState } from '@concerto/session';
+import { hasPending, isBudgetRequest, openRequests, type Request, type SessionState } from '@concerto/session';
 import type { Clock, Report } from '../ports.ts';
 import type { Route } from './route-request.ts';
 import type { SessionStore } from './session-store.ts';
@@ -46,4 +46,12 @@ export class BudgetRouting {
     const asked = { at: clock.now(), actor: `runner:${runner}`, epoch: fence.epoch };
     await store.execute(session, { type: 'request-routing', requestId, routing, ...asked }, { fence });
   }
+}
+
+/** What it asks a person about its budget. Of an agent that nobody calls any more nobody needs to know. */
+export function budgetAsked(state: SessionState): Request | undefined {
+  if (state.budget === undefined) return undefined;
+  const isWanted = state.parent === undefined || state.turn.active || hasPending(state.queue);
+  if (!isWanted) return undefined;
+  return openRequests(state).find((open) => isBudgetRequest(open) && open.routedTo === 'person');
 }

@@ -1,3 +1,4 @@
+import type { CatalogEntry } from '../catalog.ts';
 import type { ProgramCall } from '../program/program-agent.ts';
 import type { ChildSessions } from './child-sessions.ts';
 
@@ -6,8 +7,8 @@ export type ChildAgentOptions = {
   readonly children: ChildSessions;
   readonly id: string;
   readonly agent: string;
-  /** Who answers for it before people do. */
-  readonly supervisor?: string | undefined;
+  /** What the manifest says of it: who answers for it before people do, what each session of it may use. */
+  readonly declared: Pick<CatalogEntry, 'supervisor' | 'budget'> | undefined;
   /** Whether somebody beside the program may answer what the agent asks. */
   readonly peopleAnswer: boolean;
   /** What it said is forgotten once it was heard: nobody will read it again. */

@@ -12,7 +12,7 @@ import {
 import type { Message, ProgramAgent, ProgramAgentOutput, ProgramCall } from '../program/program-agent.ts';
 import { WorldFailure } from '../program/program-world.ts';
 import type { ChildAgentOptions, ChildCall } from './child-agent-options.ts';
-import { childFailure, stoppedCall } from './child-failure.ts';
+import { childFailure, goneExit, stoppedCall } from './child-failure.ts';
 import { ChildQuestions, type Question } from './child-questions.ts';
 import { callEvents, callResult } from './child-sessions.ts';
 import { startChild } from './child-start.ts';
@@ -373,19 +373,20 @@ export class ChildAgent implements ProgramAgent {
 
   async #gone(output: ProgramAgentOutput): Promise<void> {
     this.#isGone = true;
-    await this.#closeCall({ $error: output.kind === 'gone' ? output.failure.message : 'the agent exited' });
+    const failure = output.kind === 'gone' ? output.failure : undefined;
+    await this.#closeCall({ $error: failure?.message ?? 'the agent exited' }, failure?.kind === 'cancelled');
     this.output.push(output);
     if (this.#state?.end === undefined) await this.end();
     else this.#close();
   }
 
-  async #closeCall(response: JsonObject): Promise<void> {
+  async #closeCall(response: JsonObject, isStopped = false): Promise<void> {
     const call = this.#call;
     if (call === undefined || call.isOver) return;
     call.isOver = true;
     const { children, agent } = this.#options;
     // Whoever was killed before may have shown it, and not have told the program.
-    if (children.showsCall(call.name)) await children.show([callResult(call.name, agent, response)]);
+    if (children.showsCall(call.name)) await children.show([callResult(call.name, agent, response, isStopped)]);
   }
 
   #lost(cause: unknown): void {
@@ -395,5 +396,3 @@ export class ChildAgent implements ProgramAgent {
     this.output.push({ kind: 'gone', failure: new WorldFailure('exited', why, { cause }) });
   }
 }
-
-const goneExit: AgentExit = { code: null, signal: null, stderr: '' };

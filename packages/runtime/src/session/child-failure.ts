@@ -1,12 +1,19 @@
-import { AgentError, type AgentErrorCode } from '@concerto/agents';
+import { AgentError, type AgentErrorCode, type AgentExit } from '@concerto/agents';
 import type { SessionState } from '@concerto/session';
 import { WorldFailure } from '../program/program-world.ts';
 import type { ChildSessions, StoppedBy } from './child-sessions.ts';
+
+/** Of a session that is over: how its process ended is in its own log. */
+export const goneExit: AgentExit = { code: null, signal: null, stderr: '' };
 
 type Child = { readonly children: ChildSessions; readonly id: string; readonly agent: string };
 
 /** What the program hears of an agent's session that is over, or will not go on. */
 export async function childFailure({ children, id, agent }: Child, state: SessionState): Promise<WorldFailure> {
+  if (state.end?.reason === 'budget') {
+    const details = { session: id };
+    return new WorldFailure('cancelled', `agent ${agent} was stopped: its budget is used up`, { details });
+  }
   const stopped = byOthers({ children, id, agent }, await children.stoppedBy(id));
   if (stopped !== undefined) return stopped;
   if (state.error?.code === 'delivery_refused') return new WorldFailure('protocol', state.error.message);

@@ -238,14 +238,20 @@ export function callEvents(call: {
   return [{ type: 'functionCall', callId, name, args: { prompt }, childSession }];
 }
 
-/** `$error`, or an agent's own `error`, tells that it failed. */
-export function callResult(callId: string, name: string, said: { readonly [key: string]: Json }): AgentEvent {
+/** `$error`, or an agent's own `error`, tells that it failed, unless somebody has stopped it. */
+export function callResult(
+  callId: string,
+  name: string,
+  said: { readonly [key: string]: Json },
+  isStopped = false,
+): AgentEvent {
   const { type, ...fields } = said;
+  const failed = isStopped ? 'cancelled' : 'failed';
   const response = type === 'error' ? { ...fields, $error: fields.message ?? 'the agent failed' } : fields;
   return {
     type: 'functionResult',
     callId,
-    outcome: '$error' in response ? 'failed' : 'ok',
+    outcome: '$error' in response ? failed : 'ok',
     content: { role: 'user', parts: [{ functionResponse: { name, response } }] },
   };
 }

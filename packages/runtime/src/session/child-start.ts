@@ -24,8 +24,8 @@ export async function startChild(options: ChildAgentOptions, starting: ChildStar
 }
 
 async function untilUp(options: ChildAgentOptions, { growth, signal, stands }: ChildStarting): Promise<void> {
-  const { children, id, agent, supervisor, onQueued } = options;
-  const refused = await children.open(id, { kind: 'agent', agent, title: agent, once: false, supervisor });
+  const { children, id, agent, declared: { supervisor, budget } = {}, onQueued } = options;
+  const refused = await children.open(id, { kind: 'agent', agent, title: agent, once: false, supervisor, budget });
   if (refused !== undefined) throw new WorldFailure('spawn', `agent ${agent}: ${refused.message}`);
   let isTold = false;
   for (;;) {

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { ok } from '@concerto/base';
 import { checkModule } from '@concerto/ir';
 import type { EventLog } from '@concerto/log';
+import { readPrices } from '@concerto/models';
 import { readStored } from '@concerto/protocol';
 import * as z from 'zod';
 import type { CatalogEntry, LoadedProgram } from '../catalog.ts';
@@ -52,6 +53,7 @@ export class ProgramCode {
       name,
       connector,
       initTimeoutMs: initSeconds(agent, callSeconds(agent, null)) * 1000,
+      prices: readPrices(program.module.manifest?.prices),
     } as const;
     try {
       const spec = await agentSpec(agent, { projectDirectory, directory, log: () => {} });

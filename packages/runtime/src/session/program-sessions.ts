@@ -1,6 +1,7 @@
 import type { Json } from '@concerto/base';
 import { type IrModule, SUPERVISED } from '@concerto/ir';
 import { type SessionState, statusOf } from '@concerto/session';
+import type { Catalog, CatalogEntry } from '../catalog.ts';
 import type { ProgramRequest } from '../program/machine/machine.ts';
 import { WorldFailure } from '../program/program-world.ts';
 import type { RunOptions } from '../program/run-program.ts';
@@ -27,6 +28,12 @@ export function entryOf(module: IrModule, supervises: Supervises | undefined): R
     throw new WorldFailure('spawn', `program "${supervises.name}" cannot supervise: ${there}`);
   }
   return { function: found.function };
+}
+
+/** What the manifest says of an agent that a program declares, whichever of them opens a session of it. */
+export function declaredAs(module: IrModule, catalog: Catalog, agent: string): CatalogEntry | undefined {
+  const declared = module.agents.find(({ name }) => name === agent);
+  return declared === undefined ? undefined : catalog.find('agent', declared.connector);
 }
 
 type SessionRequest = Extract<ProgramRequest, { kind: 'session' }>;

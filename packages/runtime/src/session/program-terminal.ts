@@ -16,6 +16,8 @@ export type ProgramTerminal = Pick<ProgramWorld, 'emit' | 'print' | 'log'> &
      * or nowhere, and what its agents said is forgotten once it was heard.
      */
     readonly instead?: { readonly journal: ProgramJournal | undefined };
+    /** It is run there, not here, where it has its agents: called with what it finds here, until the signal. */
+    readonly runs?: (world: ProgramWorld, signal: AbortSignal) => Promise<void>;
     /** What it came to; not called where it was ended from outside. */
     readonly ended: (outcome: ProgramOutcome) => void;
   };

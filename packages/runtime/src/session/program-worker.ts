@@ -21,7 +21,7 @@ import { ProgramAsks } from './program-asks.ts';
 import { ModelCalls } from './program-calls.ts';
 import type { ProgramCode } from './program-code.ts';
 import { ProgramPlace } from './program-place.ts';
-import { askOfSession, entryOf, type Supervises, supervisesOf } from './program-sessions.ts';
+import { askOfSession, declaredAs, entryOf, type Supervises, supervisesOf } from './program-sessions.ts';
 import type { ProgramTerminal } from './program-terminal.ts';
 import { failureText, type ProgramWord, queued, resultOf } from './program-words.ts';
 import { RunWords } from './run-words.ts';
@@ -249,6 +249,7 @@ class ProgramWorker implements Worker {
     const run = prompt.id ?? 'run';
     const words = await RunWords.open({ log: ports.log, session, run, echo: terminal }, (output) => this.#push(output));
     const world = { ...this.#world(prompt, children, words), stands: place.stands.bind(place) };
+    if (terminal?.runs !== undefined) return await terminal.runs(world, signal);
     const written = (): Promise<void> => this.output.read();
     const { steps, memory, depth, size, at_once: fibers, stream, slice: sliceMs } = this.#limits;
     const limits = { steps, memory, depth, size, fibers };
@@ -335,12 +336,12 @@ class ProgramWorker implements Worker {
     child: { readonly id: string; readonly agent: string; readonly call: string },
   ): ChildAgent {
     const { id, agent, call } = child;
-    const { terminal } = this.#start;
+    const { program, ports, terminal } = this.#start;
     const opened = new ChildAgent({
       children,
       id,
       agent,
-      supervisor: this.#supervisorOf(agent),
+      declared: declaredAs(program.module, ports.catalog, agent),
       peopleAnswer: terminal === undefined,
       forgets: terminal?.instead !== undefined,
       written: () => this.output.read(),
@@ -354,13 +355,6 @@ class ProgramWorker implements Worker {
     this.#agents.add(opened);
     void opened.exited.then(() => this.#agents.delete(opened));
     return opened;
-  }
-
-  /** As the manifest says of the agent that is declared so. */
-  #supervisorOf(agent: string): string | undefined {
-    const { program, ports } = this.#start;
-    const declared = program.module.agents.find(({ name }) => name === agent);
-    return declared === undefined ? undefined : ports.catalog.find('agent', declared.connector)?.supervisor;
   }
 
   #supervised(children: ChildSessions): SupervisedSession {

@@ -37,6 +37,24 @@ describe('children', () => {
     expect(cancelling.wish({ type: 'finish' }).status).toBe('cancelling');
   });
 
+  test('10.2 one that somebody interrupted was not completed, nor one whose agent was lost', () => {
+    const interrupted = new Story().running().control('interrupt', 'i').ack('i');
+    interrupted.wish({ type: 'finish' });
+    expect(interrupted.events.slice(-3)).toMatchObject([
+      { type: 'status', status: 'cancelled', previous: 'interrupted', reason: 'interrupted' },
+      { type: 'error', message: 'cancelled' },
+      { type: 'finish' },
+    ]);
+    const goesOn = new Story()
+      .running()
+      .control('interrupt', 'i')
+      .ack('i')
+      .wish({ type: 'control', kind: 'resume', requestId: 'r' });
+    expect(goesOn.wish({ type: 'finish' }).status).toBe('completed');
+    const lost = new Story().running().report({ type: 'claimed', epoch: 2, runner: 'other' });
+    expect(lost.wish({ type: 'finish' }).status).toBe('failed');
+  });
+
   test('10.2 one that is being cancelled ends cancelled, whatever its agent said to the withdrawn question', () => {
     const story = new Story().running().question('q1').control('cancel', 'c').result('then without');
     expect(story.wish({ type: 'finish' }).status).toBe('cancelling');

@@ -144,12 +144,15 @@ function respond(draft: Draft, line: string): void {
 }
 
 function finish(draft: Draft): void {
-  const { end, error, turn, control } = draft.state;
+  const { end, error, turn, control, hold } = draft.state;
   // One that is being cancelled ends so, when its agent has, also where a result has ended its turn meanwhile: only its
   // owner knows which calls are still open, and whoever cancelled it was told that it will be.
   if (end !== undefined || control?.kind === 'cancel') return;
   if (turn.active) endSession(draft, { status: 'cancelled', reason: 'nobody waits for it any more' });
   else if (error !== undefined) endFailed(draft, error);
+  else if (turn.isCut) endFailed(draft, { code: 'agent_lost', message: hold?.reason ?? 'the agent was lost' });
+  else if (hold?.kind === 'interrupted' || control?.kind === 'interrupt')
+    endSession(draft, { status: 'cancelled', reason: 'interrupted' });
   else endSession(draft, { status: 'completed' });
 }
 
