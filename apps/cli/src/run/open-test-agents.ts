@@ -7,6 +7,7 @@ import { BudgetDesk } from './budget-desk.ts';
 import { programOf, runCatalog } from './run-catalog.ts';
 import { answerBudget, caller, recentChars, report } from './run-in-store.ts';
 import { openRunHouse, openRunStore } from './run-store.ts';
+import { untilOver } from './until-over.ts';
 
 export type TestAgents = {
   readonly start: NonNullable<ProgramWorld['startAgent']>;
@@ -57,9 +58,19 @@ export async function openTestAgents(
     await house.close();
     await place.log.close();
   };
-  const started = await sessions.start({ program: named.name, id: session }, caller);
-  const { startAgent } = started.ok ? await world : {};
-  if (startAgent !== undefined) return { start: startAgent, close };
-  await close();
-  throw new Error(started.ok ? 'its session has no agents' : started.error.message);
+  try {
+    const started = await sessions.start({ program: named.name, id: session }, caller);
+    if (!started.ok) throw new Error(started.error.message);
+    const onDecided = (listener: () => void): (() => void) => place.store.onDecided(session, listener);
+    const over = untilOver({ sessions, session, onDecided }).then(({ error }) => {
+      throw new Error(error?.message ?? 'the session of its agents is over');
+    });
+    over.catch(() => undefined);
+    const { startAgent } = await Promise.race([world, over]);
+    if (startAgent === undefined) throw new Error('its session has no agents');
+    return { start: startAgent, close };
+  } catch (cause) {
+    await close();
+    throw cause;
+  }
 }
