@@ -125,7 +125,7 @@ describe('questions', () => {
       once: true,
     });
     const events = await api.until(id, (event) => event.type === 'queryConsent');
-    const ids = [...new Set(events.flatMap((event) => event.requestId ?? []))];
+    const ids = events.flatMap((event) => event.requestId ?? []);
     const requests = (await api.get(`/api/sessions/${id}/requests`)).body.requests;
     expect(requests.map((request: any) => request.requestId)).toEqual(ids);
     expect(requests[0]).toEqual({

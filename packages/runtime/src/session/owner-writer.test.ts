@@ -141,7 +141,7 @@ describe('what was heard ahead', () => {
       expect(await recorded('s2')).toEqual([]);
       if (fault !== undefined) faults.push(fault);
       await wait(answer());
-      expect(await recorded('s2')).toEqual(['request-opened', 'request-routed', 'request-answered']);
+      expect(await recorded('s2')).toEqual(['request-opened', 'request-answered']);
       expect(await log.head('s2', 'journal')).toBe(1);
       expect((await types()).filter((type) => type === 'turnComplete')).toHaveLength(1);
     }
@@ -152,20 +152,20 @@ describe('what was heard ahead', () => {
     const other = new SessionStore(log);
     await other.execute('s2', { type: 'describe', title: 'Other', at: 2_000, actor: 'user' });
     await wait(answer());
-    expect(await recorded('s2')).toEqual(['request-opened', 'request-routed', 'request-answered']);
+    expect(await recorded('s2')).toEqual(['request-opened', 'request-answered']);
     expect(await log.head('s2', 'journal')).toBe(1);
   });
 
   test('is on record before anything else of whoever heard it is', async () => {
     const { writer, recorded } = await heardAhead();
     await writer.show([{ type: 'turnComplete' }]);
-    expect(await recorded('s2')).toEqual(['request-opened', 'request-routed']);
+    expect(await recorded('s2')).toEqual(['request-opened']);
   });
 
   test('is on record in a moment, whatever the program does', async () => {
     const { clock, recorded } = await heardAhead();
     clock.pass(1_000);
-    await expect.poll(() => recorded('s2')).toEqual(['request-opened', 'request-routed']);
+    await expect.poll(() => recorded('s2')).toEqual(['request-opened']);
   });
 
   test('is on record at the latest with the sixteenth', async () => {
@@ -173,7 +173,7 @@ describe('what was heard ahead', () => {
     for (let n = 2; n <= 15; n++) await ask(`q${n}`);
     expect(await recorded('s2')).toEqual([]);
     await ask('q16');
-    expect((await recorded('s2')).filter((type) => type === 'request-opened')).toHaveLength(16);
+    expect(await recorded('s2')).toHaveLength(16);
     expect(await log.head('s2', 'journal')).toBe(16);
   });
 
@@ -194,7 +194,7 @@ describe('an owner writes', () => {
     await settle(3);
     expect(first.appends).toEqual([]);
     await first.writer.tell({ type: 'request-opened', ...first.speaker, requestId: 'q2', event: first.event });
-    expect(first.appends).toEqual([['answer-delivered', 'request-opened', 'request-routed']]);
+    expect(first.appends).toEqual([['answer-delivered', 'request-opened']]);
     const second = await answered();
     second.clock.pass(1_000);
     await expect.poll(() => second.appends).toEqual([['answer-delivered']]);
@@ -219,7 +219,7 @@ describe('an owner writes', () => {
     faults.push('after', 'before', 'after');
     await wait(writer.tell({ type: 'request-opened', ...speaker, requestId: 'q2', event }));
     const { entries } = await log.read({ session: 's1', stream: 'domain', after: 0, limit: 100 });
-    expect(entries.map(typeOf).slice(-3)).toEqual(['answer-delivered', 'request-opened', 'request-routed']);
+    expect(entries.map(typeOf).slice(-2)).toEqual(['answer-delivered', 'request-opened']);
   });
 
   test('what follows in another session is written with what it follows from, and after it', async () => {

@@ -291,12 +291,13 @@ function requestOpened(draft: Draft, report: ReportOf<'request-opened'>): void {
   }
   // Whoever asks is at work, even if nobody told it to be.
   if (!state.turn.active) record(draft, { type: 'turn-started', turn: state.turn.number + 1 });
-  const { routing = {} } = report;
-  const { answerWithinMs, onTimeout, answerers } = routing;
+  const { routing } = report;
+  const { answerWithinMs, onTimeout, answerers } = routing ?? {};
   const list = answerers === undefined ? {} : { answerers: [...answerers] };
   record(draft, { type: 'request-opened', requestId, event, answerWithinMs, onTimeout, ...list });
   draft.observed.push(event);
-  routeOpened(draft, requestId, routing);
+  // Where nobody but a person could answer there is no way to tell of.
+  if (routing !== undefined) routeOpened(draft, requestId, routing);
 }
 
 function answerDelivered(draft: Draft, report: ReportOf<'answer-delivered'>): void {

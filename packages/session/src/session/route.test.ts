@@ -46,17 +46,6 @@ describe('a request goes down one list', () => {
     expect(story.last?.records.map(({ type }) => type)).toEqual(['request-passed', 'request-routed']);
   });
 
-  test('10.1 a person who is asked first is named too, with the question', () => {
-    const opened = { type: 'request-opened', requestId: 'q1', event: suspend('q1', 'approval') } as const;
-    const story = new Story().running().report(opened);
-    expect(story.last?.records).toMatchObject([{ type: 'request-opened' }, { type: 'request-routed', to: 'person' }]);
-    expect(story.last?.events).toMatchObject([
-      { type: 'queryConsent' },
-      { type: 'requestRouted', requestId: 'q1', to: 'person' },
-      { type: 'status' },
-    ]);
-  });
-
   test('10.1 only whoever is asked can pass, and only once', () => {
     const story = asked();
     expect(story.refusal({ type: 'pass-request', requestId: 'q1', by: 'supervisor:guard' }).code).toBe('not_asked');
