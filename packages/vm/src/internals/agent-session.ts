@@ -152,8 +152,8 @@ export const finishNext: RequestFinish = (answer, [value]) => {
   const state = stateOf(value);
   if (!answer.ok) return errValue(agentError(textOf(state, 'agent'), answer.error));
   const { value: said } = answer;
-  const isMessage = typeof said === 'object' && said !== null && !isList(said) && said.message !== undefined;
-  return isMessage ? fromJson(said.message) : answerOf(fromJson(said));
+  const message = typeof said === 'object' && said !== null && !isList(said) ? said.message : undefined;
+  return message === undefined || message === null ? answerOf(fromJson(said)) : fromJson(message);
 };
 
 const startShutdown: RequestStart = ([value]) => {
