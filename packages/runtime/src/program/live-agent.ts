@@ -1,6 +1,5 @@
 import type { AgentExit } from '@concerto/agents';
 import type { Clock } from '../ports.ts';
-import { folderOf, weighed } from '../session/request-risk.ts';
 import { pause } from '../session/store-patience.ts';
 import type { Message, ProgramAgent, ProgramAgentOutput, SettledMessage } from './program-agent.ts';
 import { WorldFailure } from './program-world.ts';
@@ -132,10 +131,8 @@ export class LiveAgent {
   }
 
   async #pump(): Promise<void> {
-    const { output, spec } = this.connection;
-    for await (const batch of output) {
-      const place = spec && { agent: spec.name, folder: folderOf(spec) };
-      for (const word of place === undefined ? batch : await weighed(batch, place)) this.#deliver(word);
+    for await (const batch of this.connection.output) {
+      for (const word of batch) this.#deliver(word);
       await this.#session?.hasRoom();
     }
   }

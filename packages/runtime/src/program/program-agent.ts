@@ -1,4 +1,4 @@
-import type { AgentConnection, AgentExit, AgentPrompt, AgentReply, AgentSpec } from '@concerto/agents';
+import type { AgentConnection, AgentExit, AgentPrompt, AgentReply } from '@concerto/agents';
 import type { Json, JsonObject } from '@concerto/base';
 import type { IrAgent } from '@concerto/ir';
 import type { WorldFailure } from './program-world.ts';
@@ -33,10 +33,8 @@ export type ProgramCall = {
   readonly wants?: readonly string[] | undefined;
 };
 
-/** An agent that a program calls: a session, or in a test a process of its own. */
+/** An agent that a program calls: a session. */
 export type ProgramAgent = {
-  /** Of a process of our own. */
-  readonly spec?: AgentSpec;
   readonly capabilities: ReadonlySet<string>;
   readonly announced?: readonly string[];
   readonly version: string | undefined;
