@@ -1,9 +1,9 @@
-import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
+import { mkdir, mkdtemp, realpath, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JsonObject } from '@concerto/base';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { weighed } from './request-risk.ts';
+import { resolvedPaths, weighed } from './request-risk.ts';
 
 let folder: string;
 
@@ -12,6 +12,10 @@ beforeAll(async () => {
   await mkdir(join(base, 'real', '.ssh'), { recursive: true });
   await mkdir(join(base, 'real', 'project'));
   await symlink(join(base, 'real', '.ssh'), join(base, 'real', 'project', 'notes'));
+  await symlink(join(base, 'real', '.ssh', 'new_key.pem'), join(base, 'real', 'project', 'later'));
+  await symlink('round', join(base, 'real', 'project', 'round'));
+  await mkdir(join(base, 'real', 'elsewhere', 'deep'), { recursive: true });
+  await symlink(join(base, 'real', 'elsewhere', 'deep'), join(base, 'real', 'project', 'deep'));
   await symlink(join(base, 'real', 'project'), join(base, 'project'));
   folder = join(base, 'project');
 });
@@ -40,6 +44,11 @@ test.each<[JsonObject, string | undefined]>([
   [{ kind: 'read', paths: ['src/a.ts'] }, 'low'],
   // Through a link, out of the folder.
   [{ kind: 'read', paths: ['notes/key'] }, 'high'],
+  // To what does not exist yet; and up from where a link leads, not from where it stands.
+  [{ kind: 'edit', paths: ['later'] }, 'high'],
+  [{ kind: 'edit', paths: ['deep/../x'] }, 'high'],
+  [{ kind: 'edit', paths: ['new/../x'] }, 'medium'],
+  [{ kind: 'edit', paths: ['round/x'] }, 'medium'],
   [{ kind: 'edit', changes: [{ path: '/etc/hosts' }] }, 'high'],
 ])('%j is shown as %s', async (fields, risk) => {
   expect(await riskOf(fields)).toBe(risk);
@@ -54,4 +63,13 @@ test('a request of our own loop is weighed by its scope; a budget is not', async
   ];
   const batch = await weighed(two, { agent: 'helper', folder: undefined });
   expect(batch.map(({ event: { scope } }) => scope.risk_level)).toEqual(['high', undefined]);
+});
+
+test('a path is told as it leads when it is shortened first, and when its links are followed first', async () => {
+  const outside = await realpath(join(folder, '..', 'real', 'elsewhere'));
+  const real = async (paths: readonly string[]) => await resolvedPaths(folder, paths);
+  expect(await real(['deep/../x'])).toEqual([join(folder, 'x'), join(outside, 'x')]);
+  expect(await real([`${folder}/deep/../../elsewhere/x`])).toContain(join(outside, 'x'));
+  expect(await real(['a/../x', './x', 'x'])).toEqual([join(folder, 'x'), join(folder, 'x'), join(folder, 'x')]);
+  expect(await real(['/../../no-such/x', 'round'])).toEqual(['/no-such/x', join(folder, 'round')]);
 });

@@ -1,5 +1,5 @@
-import { realpath } from 'node:fs/promises';
-import { dirname, join, resolve, sep } from 'node:path';
+import { readlink, realpath } from 'node:fs/promises';
+import { dirname, isAbsolute, join, resolve, sep } from 'node:path';
 import type { AgentSpec } from '@concerto/agents';
 import type { JsonObject } from '@concerto/base';
 import { approvalRequest, type RuleRequest, riskToShow } from '@concerto/rules';
@@ -33,30 +33,57 @@ export function folderOf({ workingDir, protocol, params }: AgentSpec): string | 
   return typeof own === 'string' ? resolve(workingDir ?? '.', own) : workingDir;
 }
 
-/** Where each path leads; what is inside the folder stays so, where the folder itself is behind a link too. */
+/**
+ * Where each path leads; what is inside the folder stays so, where the folder itself is behind a link too. A `..` after
+ * a link leads elsewhere for whoever follows the link first than for whoever shortens the path first: both are told.
+ */
 export async function resolvedPaths(folder: string | undefined, paths: readonly string[]): Promise<readonly string[]> {
   if (paths.length === 0) return [];
   const base = resolve(folder ?? '.');
   const real = await whereItLeads(base);
-  return await Promise.all(
-    paths.map(async (path) => {
-      const target = await whereItLeads(resolve(base, path));
-      return target === real || target.startsWith(`${real}${sep}`) ? join(base, target.slice(real.length)) : target;
-    }),
-  );
+  const seen = async (path: string): Promise<string> => {
+    const target = await whereItLeads(path);
+    return target === real || target.startsWith(`${real}${sep}`) ? join(base, target.slice(real.length)) : target;
+  };
+  const each = paths.map(async (path) => {
+    const short = resolve(base, path);
+    const long = isAbsolute(path) ? path : `${base}/${path}`;
+    const [one, other] = await Promise.all([seen(short), path.includes('..') ? seen(long) : undefined]);
+    return other === undefined || other === one ? [one] : [one, other];
+  });
+  return (await Promise.all(each)).flat();
 }
 
-/** Through every link, as far as the path exists; what does not exist yet is where its folder leads. */
-async function whereItLeads(whole: string): Promise<string> {
-  let rest = '';
-  for (let at = whole; ; at = dirname(at)) {
-    try {
-      const real = await realpath(at);
-      return rest === '' ? real : join(real, rest);
-    } catch {
-      if (dirname(at) === at) return whole;
-      rest = join(at.slice(dirname(at).length).replace(/^\/+/, ''), rest);
-    }
+/** As many as any system follows. */
+const linksMax = 40;
+/** No system opens a longer one. */
+const pathLengthMax = 4_096;
+
+/** Through every link, also one to what does not exist: to write there makes it. What does not exist is where its folder leads. */
+async function whereItLeads(path: string, links = 0): Promise<string> {
+  if (path.length > pathLengthMax) return path;
+  try {
+    return await realpath(path);
+  } catch {
+    // Not there, or not for us to see: as far as its folder can be followed.
+  }
+  const end = path.lastIndexOf('/');
+  if (end < 0 || path === '/') return path;
+  const name = path.slice(end + 1);
+  const folder = await whereItLeads(path.slice(0, end) || '/', links);
+  if (name === '' || name === '.') return folder;
+  if (name === '..') return dirname(folder);
+  const place = join(folder, name);
+  const target = links < linksMax ? await targetOf(place) : undefined;
+  if (target === undefined) return place;
+  return await whereItLeads(isAbsolute(target) ? target : `${folder}/${target}`, links + 1);
+}
+
+async function targetOf(place: string): Promise<string | undefined> {
+  try {
+    return await readlink(place);
+  } catch {
+    return undefined; // No link.
   }
 }
 
