@@ -18,14 +18,17 @@ export function pathPatternOf(pattern: string): PathPattern {
 export function placeOf(path: string, folder: string | undefined): Place | undefined {
   // oxlint-disable-next-line no-control-regex -- they are what is looked for
   if (path === '' || path.startsWith('~') || /[\x00-\x1F\x7F]/.test(path) || path.includes('$')) return undefined;
-  const base = namesOf(folder ?? '/');
+  const isRelative = folder === undefined && !path.startsWith('/');
+  // Without a folder, what climbs out of it leads nobody knows where.
+  return isRelative && climbsOut(path) ? undefined : writtenPlaceOf(path, folder);
+}
+
+/** The same, letter by letter: where it leads if every name in it is the name of a file. */
+export function writtenPlaceOf(path: string, folder: string | undefined): Place {
   const isAbsolute = path.startsWith('/');
-  if (!isAbsolute && folder === undefined) {
-    const names = resolveNames([], path);
-    // Without a folder, what climbs out of it leads nobody knows where.
-    return names === undefined ? undefined : { names, isInside: true };
-  }
-  const names = resolveNames(isAbsolute ? [] : base, path) ?? [];
+  if (!isAbsolute && folder === undefined) return { names: resolveNames([], path), isInside: !climbsOut(path) };
+  const base = namesOf(folder ?? '/');
+  const names = resolveNames(isAbsolute ? [] : base, path);
   const isInside = folder !== undefined && base.every((name, index) => names[index] === name);
   return isInside ? { names: names.slice(base.length), isInside } : { names, isInside };
 }
@@ -34,18 +37,29 @@ export function placeOf(path: string, folder: string | undefined): Place | undef
 export type Place = { readonly names: readonly string[]; readonly isInside: boolean };
 
 function namesOf(path: string): readonly string[] {
-  return resolveNames([], path) ?? [];
+  return resolveNames([], path);
 }
 
-/** Undefined when it climbs above where it began. */
-function resolveNames(from: readonly string[], path: string): readonly string[] | undefined {
+/** Above the root there is nothing but the root. */
+function resolveNames(from: readonly string[], path: string): readonly string[] {
   const names = [...from];
   for (const name of path.split('/')) {
     if (name === '' || name === '.') continue;
-    if (name !== '..') names.push(name);
-    else if (names.pop() === undefined) return undefined;
+    if (name === '..') names.pop();
+    else names.push(name);
   }
   return names;
+}
+
+/** Above where it began. */
+function climbsOut(path: string): boolean {
+  let depth = 0;
+  for (const name of path.split('/')) {
+    if (name === '' || name === '.') continue;
+    depth += name === '..' ? -1 : 1;
+    if (depth < 0) return true;
+  }
+  return false;
 }
 
 export function pathMatches(pattern: PathPattern, place: Place, folder: string | undefined): boolean {

@@ -1,6 +1,6 @@
 import type { Risk } from '@concerto/protocol';
 import { isPlain, skeleton } from './look-alike.ts';
-import { type Place, placeOf } from './path-pattern.ts';
+import { type Place, placeOf, writtenPlaceOf } from './path-pattern.ts';
 import { riskOf } from './risk.ts';
 import type { RuleRequest } from './rule-request.ts';
 
@@ -40,12 +40,10 @@ export class RequestReading {
     return this.#permitted;
   }
 
-  /** Where the paths lead, as a reader takes them; those of which nobody can tell are left out. */
+  /** Where the paths lead, as a reader takes them, also where nobody can tell: what is forbidden is not got at by an odd name. */
   get seenPlaces(): readonly Place[] {
     const { paths, resolved = [], folder } = this.request;
-    this.#seenPlaces ??= [...paths, ...resolved].flatMap(
-      (path) => placeOf(skeleton(path), folder?.toLowerCase()) ?? [],
-    );
+    this.#seenPlaces ??= [...paths, ...resolved].map((path) => writtenPlaceOf(skeleton(path), folder?.toLowerCase()));
     return this.#seenPlaces;
   }
 

@@ -67,21 +67,21 @@ const kindRisks = {
 type Kind = keyof typeof kindRisks;
 
 /** Of tools that are named without their kind. */
-const toolKinds: Readonly<Record<string, Kind>> = {
-  Read: 'read',
-  Glob: 'search',
-  Grep: 'search',
-  LS: 'search',
-  TodoWrite: 'think',
-  WebSearch: 'fetch',
-  WebFetch: 'fetch',
-  Edit: 'edit',
-  MultiEdit: 'edit',
-  Write: 'edit',
-  NotebookEdit: 'edit',
-  ExitPlanMode: 'switch_mode',
-  Bash: 'execute',
-};
+const toolKinds: ReadonlyMap<string, Kind> = new Map([
+  ['Read', 'read'],
+  ['Glob', 'search'],
+  ['Grep', 'search'],
+  ['LS', 'search'],
+  ['TodoWrite', 'think'],
+  ['WebSearch', 'fetch'],
+  ['WebFetch', 'fetch'],
+  ['Edit', 'edit'],
+  ['MultiEdit', 'edit'],
+  ['Write', 'edit'],
+  ['NotebookEdit', 'edit'],
+  ['ExitPlanMode', 'switch_mode'],
+  ['Bash', 'execute'],
+]);
 
 function isKind(word: string): word is Kind {
   return Object.hasOwn(kindRisks, word);
@@ -90,7 +90,7 @@ function isKind(word: string): word is Kind {
 /** A name decides only where no kind was said, and never makes less of one that was. */
 function kindOf(kind: string | undefined, tool: string | undefined): Kind | undefined {
   const said = kind !== undefined && isKind(kind) ? kind : undefined;
-  const named = tool === undefined ? undefined : toolKinds[tool];
+  const named = tool === undefined ? undefined : toolKinds.get(tool);
   if (said === undefined || named === undefined) return kind === undefined ? named : (said ?? 'other');
   return order[kindRisks[said]] >= order[kindRisks[named]] ? said : named;
 }
@@ -115,42 +115,22 @@ function touchRisk({ paths, resolved, folder }: RuleRequest, base: Risk): Risk {
   return risk;
 }
 
-/** Programs that only look, with the options that make them do more. */
-const looks: Readonly<Record<string, RegExp | undefined>> = {
-  ls: undefined,
-  pwd: undefined,
-  cat: undefined,
-  head: undefined,
-  tail: undefined,
-  wc: undefined,
-  echo: undefined,
-  printf: undefined,
-  grep: undefined,
-  rg: /^--pre/,
-  find: /^-(exec|execdir|ok|okdir|delete|fprint.*|fls)$/,
-  fd: /^(-x|-X|--exec.*)$/,
-  which: undefined,
-  file: undefined,
-  stat: undefined,
-  du: undefined,
-  df: undefined,
-  date: /^(-s|--set.*)$/,
-  uname: undefined,
-  whoami: undefined,
-  id: undefined,
-  tree: /^-o$/,
-  diff: undefined,
-  cmp: undefined,
-  sort: /^(-o.*|--output.*|--compress-program.*)$/,
-  uniq: undefined,
-  cut: undefined,
-  tr: undefined,
-  basename: undefined,
-  dirname: undefined,
-  realpath: undefined,
-  true: undefined,
-  test: undefined,
-};
+/** Programs that only look. */
+const looks = new Set(
+  'ls pwd cat head tail wc echo printf grep rg find fd which file stat du df date uname whoami id tree diff cmp sort uniq cut tr basename dirname realpath true test'.split(
+    ' ',
+  ),
+);
+
+/** The options with which one of them does more. */
+const acts: ReadonlyMap<string, RegExp> = new Map([
+  ['rg', /^--pre/],
+  ['find', /^-(exec|execdir|ok|okdir|delete|fprint.*|fls)$/],
+  ['fd', /^(-x|-X|--exec.*)$/],
+  ['date', /^(-s|--set.*)$/],
+  ['tree', /^-o$/],
+  ['sort', /^(-o.*|--output.*|--compress-program.*)$/],
+]);
 
 const gitLooks = new Set(
   'status log diff show blame shortlog describe rev-parse ls-files ls-tree grep cat-file'.split(' '),
@@ -177,10 +157,10 @@ function partRisk({ words, writes }: CommandPart, folder: string | undefined): R
   if (program.includes('/') || writes) return 'high';
   const outside = rest.some((word) => leads(word, folder));
   if (program === 'git') return gitRisk(rest, outside);
-  if (program in looks) {
-    const acts = looks[program];
-    if (acts !== undefined && rest.some((word) => acts.test(word))) return 'high';
-    return outside ? 'high' : 'low';
+  if (looks.has(program)) {
+    const act = acts.get(program);
+    const isAct = act !== undefined && rest.some((word) => act.test(word));
+    return isAct || outside ? 'high' : 'low';
   }
   if (!builds.has(program)) return 'high';
   return outside || rest.some((word) => installs.test(word)) ? 'high' : 'medium';

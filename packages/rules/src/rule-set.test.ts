@@ -150,6 +150,17 @@ describe('what must not be allowed', () => {
     expect(verdict({ command: 'rm *', decide: 'deny' }, { command: ['bash', '-lc', 'ls; rm -rf b'] })).toBe('deny');
   });
 
+  test('what a search runs on each file must be allowed beside the search', () => {
+    const search: Rule = { command: 'find *', decide: 'allow' };
+    expect(verdict(search, { command: 'find . -name x' })).toBe('allow');
+    for (const command of ['find . -exec rm {} +', 'find . -name x -execdir sh {} \\;', 'find . -ok cat {} \\;'])
+      expect(verdict(search, { command })).toBe('pass');
+    expect(verdict(search, { command: ['find', '.', '-exec', 'rm', '{}', ';'] })).toBe('pass');
+    const both: Rule = { command: ['find *', 'wc *', 'sh *'], decide: 'allow' };
+    expect(verdict(both, { command: 'find . -exec wc -l {} +' })).toBe('allow');
+    expect(verdict(both, { command: 'find . -exec sh {} +' })).toBe('pass');
+  });
+
   test('what cannot be parsed is allowed by no rule that has any freedom, and by the very text', () => {
     const command = 'for f in *; do rm "$f"; done';
     expect(verdict({ tool: 'Bash', decide: 'allow' }, { tool: 'Bash', command })).toBe('pass');
@@ -243,6 +254,14 @@ describe('what must be denied', () => {
     'ls \\\n; rm b',
     'cat <(rm b)',
     'echo "unclosed; rm b',
+    'find . -name x -exec rm {} +',
+    "find . -ok sh -c 'rm {}' \\;",
+    'fd x --exec-batch rm',
+    'stdbuf -o0 rm b',
+    'flock /tmp/lock rm b',
+    'script -c "rm b"',
+    "trap 'rm b' EXIT",
+    'chroot / rm b',
   ])('%j by "rm *"', (command) => {
     expect(verdict({ tool: 'Bash', command: 'rm *', decide: 'deny' }, { tool: 'Bash', command })).toBe('deny');
   });
@@ -257,6 +276,30 @@ describe('what must be denied', () => {
       expect(verdict({ path: '.env', decide: 'deny' }, { tool: 'Read', paths })).toBe('deny');
     },
   );
+
+  test.each([
+    'secrets/a$b',
+    'secrets/a\nb',
+    'secrets/~',
+    'secrets',
+    `${folder}/secrets/x`,
+    '../../../../../../etc/passwd',
+    `${folder}/../../../../../../etc/passwd`,
+  ])('the path %j, by a rule before one that allows the tool', (path) => {
+    const rules: Rule[] = [
+      { path: ['secrets/**', '/etc/**'], decide: 'deny' },
+      { tool: 'Write', decide: 'allow' },
+    ];
+    expect(decide(rules, { tool: 'Write', paths: [path] }).decide).toBe('deny');
+  });
+
+  test('a path that climbs out of a folder nobody knows', () => {
+    const rules: Rule[] = [
+      { path: '/etc/**', decide: 'deny' },
+      { tool: 'Write', decide: 'allow' },
+    ];
+    expect(decide(rules, { tool: 'Write', paths: ['../../etc/passwd'], folder: undefined }).decide).toBe('deny');
+  });
 
   test('through a link, and in folders below', () => {
     const rule: Rule = { path: ['/etc/**', '**/.env'], decide: 'deny' };

@@ -13,10 +13,17 @@ const keywords = new Set(
 );
 /** Programs that run what their arguments, a variable or a file say. */
 const runners = new Set(
-  'eval source . exec sh bash zsh dash ksh fish env xargs sudo doas su nohup setsid nice timeout watch ssh parallel command builtin busybox'.split(
-    ' ',
-  ),
+  [
+    'eval source . exec trap command builtin sh bash zsh dash ksh fish busybox ssh xargs parallel watch timeout nohup setsid',
+    'env sudo doas su runuser pkexec setpriv chroot unshare nsenter nice ionice chrt taskset prlimit setarch stdbuf flock',
+    'script strace ltrace systemd-run fakeroot xvfb-run',
+  ].flatMap((line) => line.split(' ')),
 );
+/** Programs that look for files and run a command on what they find, with the options after which it stands. */
+const finders: ReadonlyMap<string, ReadonlySet<string>> = new Map([
+  ['find', new Set(['-exec', '-execdir', '-ok', '-okdir'])],
+  ['fd', new Set(['-x', '-X', '--exec', '--exec-batch'])],
+]);
 
 class Reader {
   readonly text: string;
@@ -52,7 +59,7 @@ export function readCommand(command: string | readonly string[], depth = 0): Com
     return { parts: wordsOf(command), unclear: 'it is too long to be read' };
   }
   const reader = new Reader(command);
-  const parts = readParts(reader, '');
+  const parts = readParts(reader, '').flatMap((part) => [part, ...ofFinder(part)]);
   const odd = parts.map(oddity).find((why) => why !== undefined);
   const unclear = reader.unclear ?? odd;
   return {
@@ -63,9 +70,13 @@ export function readCommand(command: string | readonly string[], depth = 0): Com
 
 /** Given as a list it goes to no shell, unless it is one. */
 function ofWords(words: readonly string[]): CommandLine {
-  const part = { words, writes: false };
-  const unclear = oddity(part);
-  return { parts: [part, ...inner(part, 0)], ...(unclear === undefined ? {} : { unclear }) };
+  const whole = { words, writes: false };
+  const parts = [whole, ...ofFinder(whole)];
+  const unclear = parts.map(oddity).find((why) => why !== undefined);
+  return {
+    parts: [...parts, ...parts.flatMap((part) => inner(part, 0))],
+    ...(unclear === undefined ? {} : { unclear }),
+  };
 }
 
 function wordsOf(text: string): readonly CommandPart[] {
@@ -84,6 +95,19 @@ function oddity({ words }: CommandPart): string | undefined {
 
 function baseName(word: string): string {
   return word.slice(word.lastIndexOf('/') + 1);
+}
+
+/** The commands that `find . -exec rm {} +` runs. */
+function ofFinder({ words }: CommandPart): readonly CommandPart[] {
+  const [first = '', ...rest] = words;
+  const options = finders.get(baseName(first));
+  if (options === undefined) return [];
+  return rest.slice(0, tailsMax).flatMap((word, index) => {
+    if (!options.has(word)) return [];
+    const tail = rest.slice(index + 1);
+    const end = tail.findIndex((next) => next === ';' || next === '+');
+    return [{ words: end < 0 ? tail : tail.slice(0, end), writes: false }];
+  });
 }
 
 /** What stands within a command that runs others: `sudo rm x`, `sh -c "rm x"`, `A=1 rm x`. */
