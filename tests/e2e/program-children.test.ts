@@ -20,8 +20,14 @@ input_format = "json"
 command = "${process.execPath}"
 args = ${words('--can=steer,interrupt,pause,resume,cancel')}
 input_format = "json"
+[agents.stubborn]
+command = "${process.execPath}"
+args = ${words('--deaf=cancel', '--stubborn')}
+input_format = "json"
 [programs.one]
 entry = "one.conc"
+[programs.bound]
+entry = "bound.conc"
 [programs.two]
 entry = "two.conc"
 [programs.model]
@@ -44,6 +50,13 @@ fn main() -> Result<String, String> {
         Err(error) => Ok("failed: \${error.kind}: \${error.message}"),
     }
 }
+`;
+
+/** To an agent that does not end when it is told to. */
+const bound = `
+agent Worker { connector: stubborn }
+
+fn main() -> Result<String, AgentError> { Worker.execute(std::env::get("CONCERTO_PROMPT").unwrap()) }
 `;
 
 /** Both at once, each with the same steps. */
@@ -104,7 +117,7 @@ let api: Api;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'concerto-children-'));
-  for (const [name, source] of Object.entries({ one, two, model, holds })) {
+  for (const [name, source] of Object.entries({ one, bound, two, model, holds })) {
     await writeFile(join(folder, `${name}.conc`), source);
   }
   puppets = await startPuppetServer({ folder, manifest });
@@ -117,8 +130,8 @@ afterAll(async () => {
 });
 
 /** The program's session, and its first child once that has been prompted. */
-async function startOne(prompt: string): Promise<{ readonly id: string; readonly child: string }> {
-  const { id } = await api.start({ program: 'one', prompt });
+async function startOne(prompt: string, program = 'one'): Promise<{ readonly id: string; readonly child: string }> {
+  const { id } = await api.start({ program, prompt });
   const called = (await api.until(id, (event) => event.type === 'functionCall' && event.childSession)).at(-1);
   return { id, child: called.childSession };
 }
@@ -218,6 +231,17 @@ test('cancelling an agent is an error of the call, with who did it; cancelling t
   expect((await api.post(`/api/sessions/${second.id}/cancel`)).status).toBe(202);
   await api.untilStatus(second.id, 'cancelled');
   expect((await api.get(`/api/sessions/${second.child}`)).body.status).toBe('cancelled');
+});
+
+test('a cancelled program is over after its agents, also after one that must be killed', {
+  timeout: 60_000,
+}, async () => {
+  const { id, child } = await startOne(steps({ hang: true }), 'bound');
+  await api.untilStatus(child, 'running');
+  expect((await api.post(`/api/sessions/${id}/cancel`)).status).toBe(202);
+  await api.untilStatus(id, 'cancelled');
+  const { body } = await api.get(`/api/sessions/${child}`);
+  expect(body.status).toBe('cancelled');
 });
 
 test('a pause of the program pauses its agents, and both go on', async () => {

@@ -184,6 +184,21 @@ describe('deadlines', () => {
     ]);
   });
 
+  test.each([
+    ['assistant', 1_000],
+    ['program', 2_000],
+  ] as const)('3.5 cancel of %s: after what it opened, which is on the same ladder', (kind, more) => {
+    const story = new Story().running({ kind }).report({ type: 'child-opened', child: 'c1' });
+    story.control('cancel', 'c').pass(10_000);
+    expect(story.commandTypes()).not.toContain('terminate');
+    story.pass(5_000 + more - 1);
+    expect(story.status).toBe('cancelling');
+    story.pass(1);
+    expect(story.status).toBe('cancelled');
+    const childless = new Story().running({ kind }).control('cancel', 'c').pass(10_000);
+    expect(childless.commandTypes().at(-1)).toBe('terminate');
+  });
+
   test('3.6 an agent that ran before and does not come up again leaves the session interrupted, the message pending', () => {
     const story = new Story().idle().exit().send('a');
     expect(story.status).toBe('starting');

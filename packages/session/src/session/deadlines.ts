@@ -5,6 +5,7 @@ import { budgetUnanswered } from './answer-budget.ts';
 import { budgetDeadline, budgetRequestOf, isBudgetRequest } from './budget.ts';
 import { command, type Draft, record } from './draft.ts';
 import {
+  cancelBelowMs,
   cancelKillAfterMs,
   cancelTerminateAfterMs,
   deliveryAttemptsMax,
@@ -182,10 +183,16 @@ function controlPassed(draft: Draft): void {
         kill(draft, 'the session was cancelled');
         return endCancelled(draft, 'forced');
       }
-      next(cancelKillAfterMs - cancelTerminateAfterMs);
-      command(draft, { type: 'terminate', incarnation, requestId });
+      next(cancelKillAfterMs - cancelTerminateAfterMs + belowEndMs(draft.state));
+      // What is below was told to end, and is on the same ladder: whoever waits for it is over after it.
+      if (belowEndMs(draft.state) === 0) command(draft, { type: 'terminate', incarnation, requestId });
       return;
   }
+}
+
+/** How much longer than what it opened a session may take to end. */
+function belowEndMs({ kind, children }: SessionState): number {
+  return kind === 'agent' || children.size === 0 ? 0 : cancelBelowMs[kind];
 }
 
 function forceInterrupt(draft: Draft): void {

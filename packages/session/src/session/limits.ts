@@ -8,6 +8,8 @@ export const resumeTimeoutMs = 10_000;
 export const resumeRepeatAfterMs = 5_000;
 export const cancelTerminateAfterMs = 10_000;
 export const cancelKillAfterMs = 15_000;
+/** More for one that opened others: an assistant waits for its agents, a program for those and for assistants. */
+export const cancelBelowMs = { assistant: 1_000, program: 2_000 } as const;
 export const deliveryTimeoutMs = 30_000;
 export const deliveryAttemptsMax = 2;
 /** A message that three processes in a row never read is not tried a fourth time by itself. */
