@@ -60,6 +60,23 @@ test('rules of the manifest answer approvals and questions, and the log says whi
   expect(new Set(settled)).toEqual(new Set(['rules rule:all.1', 'rules rule:all.2', 'rules rule:all.3']));
 });
 
+test('what is remembered of an answer that names an option is what that option says', async () => {
+  const options = [{ id: 'go', label: 'Go on', kind: 'allow_once' }];
+  const ask = { type: 'approval', id: 1, description: 'Tag', tool: 'Bash', command: 'git tag v1', options };
+  const { id } = await api.start({
+    agent: 'puppet',
+    prompt: steps({ ask }, { ask: { ...ask, id: 2 } }, { tell: 'answer' }),
+  });
+  const { requestId } = (await api.until(id, (event) => event.type === 'queryConsent')).at(-1);
+  const path = `/api/sessions/${id}/requests/${requestId}`;
+  expect((await api.post(path, { response: 'go', remember: 'session' })).status).toBe(200);
+  const events = await api.until(id, (event) => event.type === 'functionResult');
+  expect(events.filter(({ type }) => type === 'requestSettled')).toMatchObject([
+    { by: 'user:owner', response: 'go' },
+    { by: 'rule:session.1', response: true },
+  ]);
+});
+
 test('a person is asked for the rest, and "always" is a rule of the store', async () => {
   const ask = { type: 'approval', id: 1, description: 'Publish', tool: 'Bash', command: 'npm publish' };
   const { id } = await api.start({ agent: 'puppet', prompt: steps({ ask }, { tell: 'answer' }) });

@@ -73,7 +73,7 @@ export {
   type WireChange,
   type WireLocation,
 } from './agent-wire-work.ts';
-export { type Decision, readDecision } from './approval-decision.ts';
+export { type Chosen, chosenOption, type Decision, readDecision } from './approval-decision.ts';
 export { BlobHead, BlobRef, BlobUpload, blobBytesMax } from './blob.ts';
 export { Budget, BudgetAnswer, type BudgetUnit, BudgetView, budgetUnits, type Spent } from './budget.ts';
 export {

@@ -47,6 +47,21 @@ test.each([
   expect(outcomes(approval('r1', command), settled('r1', by, response))).toMatchObject([{ outcome, now }]);
 });
 
+test('an answer that names one of the options that were offered decides as that option does', () => {
+  const offered: SuspendEvent = {
+    ...approval('r1', 'ls'),
+    options: [
+      { id: 'proceed_always', label: 'Always', kind: 'allow_always' },
+      { id: 'cancel', label: 'No', kind: 'reject_once' },
+    ],
+  };
+  const now = { decision: 'allow', by: 'rule:all.2' };
+  expect(outcomes(offered, settled('r1', 'user:ann', 'proceed_always'))).toMatchObject([{ outcome: 'same', now }]);
+  expect(outcomes(offered, settled('r1', 'user:ann', { optionId: 'cancel' }))).toMatchObject([
+    { outcome: 'differs', now },
+  ]);
+});
+
 test('what nobody decided is compared with nothing; a withdrawal is no decision', () => {
   const withdrawn: PublicEvent = { type: 'requestSettled', requestId: 'r2', outcome: 'withdrawn' };
   expect(outcomes(approval('r1', 'ls'), approval('r2', 'ls'), withdrawn).map(({ outcome }) => outcome)).toEqual([

@@ -1,5 +1,5 @@
 import type { Json } from '@concerto/base';
-import { type PublicEvent, type ReplayedRequest, readDecision, type SuspendEvent, textOf } from '@concerto/protocol';
+import { chosenOption, type PublicEvent, type ReplayedRequest, type SuspendEvent, textOf } from '@concerto/protocol';
 import { requestOf } from './rule-request.ts';
 import type { RuleSet } from './rule-set.ts';
 
@@ -161,7 +161,8 @@ function isSame(before: { readonly decision: string; readonly by: string }, now:
 /** `allow` or `deny` of an approval, the answer itself of anything else. */
 function decisionOf(event: SuspendEvent, response: Json | undefined): string {
   if (response === undefined) return 'answered';
-  if (event.type === 'queryConsent' && !isBudget(event)) return readDecision(response).isApproved ? 'allow' : 'deny';
+  if (event.type === 'queryConsent' && !isBudget(event))
+    return chosenOption(response, event.options ?? []).isApproved ? 'allow' : 'deny';
   if (isBudget(event) && typeof response === 'boolean') return response ? 'more' : 'stop';
   return typeof response === 'string' ? response : JSON.stringify(response);
 }

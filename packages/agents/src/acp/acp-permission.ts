@@ -1,7 +1,6 @@
 import type { Json, JsonObject } from '@concerto/base';
-import { type AcpParams, type RequestOption, shortened } from '@concerto/protocol';
+import { type AcpParams, chosenOption, type RequestOption, shortened } from '@concerto/protocol';
 import type { PermissionOption, PermissionRequest, ToolCall } from '@concerto/protocol/acp';
-import { chosenOption } from '../approval-options.ts';
 import { wireChange } from '../file-change.ts';
 import { memberOf } from '../json-member.ts';
 import { toolKind } from '../tool-kind.ts';

@@ -1,6 +1,5 @@
 import type { Json, JsonObject } from '@concerto/base';
-import { type ClaudeQuestion, describeTool, type RequestOption } from '@concerto/protocol';
-import { type Chosen, chosenOption } from '../approval-options.ts';
+import { type Chosen, type ClaudeQuestion, chosenOption, describeTool, type RequestOption } from '@concerto/protocol';
 import { type DriverMessage, type Said, said } from '../driver-output.ts';
 import { wireChange } from '../file-change.ts';
 import { memberOf } from '../json-member.ts';

@@ -1,9 +1,8 @@
 import { canonicalJson, type Json, type JsonObject } from '@concerto/base';
-import type { CodexParams, JsonRpcId, RequestOption, ToolKind } from '@concerto/protocol';
+import { type CodexParams, chosenOption, type JsonRpcId, type RequestOption, type ToolKind } from '@concerto/protocol';
 import { FormRequest } from '@concerto/protocol/acp';
 import type { CodexElicitation, CodexQuestion, CodexRequest, Item } from '@concerto/protocol/codex';
 import { type FormQuestion, formAttemptsMax, formQuestions } from '../acp/acp-form.ts';
-import { chosenOption } from '../approval-options.ts';
 import { type DriverMessage, log, type Said, said } from '../driver-output.ts';
 import { wireChange } from '../file-change.ts';
 import { memberOf } from '../json-member.ts';

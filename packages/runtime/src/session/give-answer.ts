@@ -1,6 +1,6 @@
 import { err, type Json, ok, type Result } from '@concerto/base';
 import type { EventLog } from '@concerto/log';
-import { type AnswerRequest, type Rule, readDecision } from '@concerto/protocol';
+import { type AnswerRequest, chosenOption, type Rule } from '@concerto/protocol';
 import { rememberedRule, requestOf } from '@concerto/rules';
 import type { SessionState, Wish } from '@concerto/session';
 import type { Catalog } from '../catalog.ts';
@@ -68,7 +68,8 @@ function toRemember(
   const entry = catalog.find(state.kind, state.agent);
   const folder = entry?.kind === 'agent' ? entry.spec.workingDir : undefined;
   const asked = requestOf(event, { agent: state.agent, template: state.template, folder });
-  const rule = rememberedRule(asked, readDecision(response).isApproved ? 'allow' : 'deny', reason);
+  const { isApproved } = chosenOption(response, event.options ?? []);
+  const rule = rememberedRule(asked, isApproved ? 'allow' : 'deny', reason);
   if (rule !== undefined) return ok(rule);
   const message = 'this request names nothing by which it could be known again: answer it without `remember`';
   return err(refusal('cannot_remember', message));

@@ -129,7 +129,7 @@ function decodeBase64(data: string): Buffer | undefined {
 
 function whyNotTaken(file: FilePart, { kind, name, accepts }: Listener): ServiceRefusal | undefined {
   if (accepts === undefined || isTaken(file.mimeType, accepts)) return undefined;
-  const takes = ['text', ...accepts];
+  const takes = [...new Set(['text', ...accepts])];
   const hint = kind === 'agent' ? `; \`accepts\` in [agents.${name}] says what it takes` : '';
   const message = `${kind} ${JSON.stringify(name)} takes ${takes.join(', ')}, and this is a ${fileWords(file)}${hint}`;
   return refusal('part_not_taken', message, { takes });

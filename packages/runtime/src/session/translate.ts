@@ -2,10 +2,10 @@ import type { Json, JsonObject } from '@concerto/base';
 import {
   type AgentMessage,
   type ApprovalMessage,
+  chosenOption,
   type LlmContent,
   RequestOption,
   type ResultMessage,
-  readDecision,
   type SuspendEvent,
   textContent,
   type WorkEvent,
@@ -120,7 +120,7 @@ export function replyTo(
   { response, reason }: { readonly response: Json; readonly reason?: string | undefined },
 ): { readonly value: Json; readonly reason?: string } {
   const value = answerValue(event, response);
-  const isNo = event.type === 'queryConsent' && !readDecision(value).isApproved;
+  const isNo = event.type === 'queryConsent' && !chosenOption(value, event.options ?? []).isApproved;
   return reason === undefined || !isNo ? { value } : { value, reason };
 }
 
