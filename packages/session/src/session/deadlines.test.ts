@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { everything, Story, storyIn, suspend } from '../../test/story.ts';
 import { entryOf } from '../queue/queue.ts';
 import { nextDeadline } from './deadlines.ts';
-import { waitingOf } from './view.ts';
+import { requestsView, waitingOf } from './view.ts';
 
 const between = ['starting', 'interrupting', 'pausing', 'resuming', 'cancelling'] as const;
 const limit = { starting: 15_000, interrupting: 10_000, pausing: 20_000, resuming: 10_000, cancelling: 15_000 };
@@ -111,6 +111,18 @@ describe('deadlines', () => {
     expect(once.pass(1_000).status).toBe('failed');
     expect(once.state.error).toEqual({ code: 'timeout', message: 'nobody answered within 1 second' });
     expect(once.commandTypes().at(-1)).toBe('stop');
+  });
+
+  test('10.4 while the session is held nobody is told when a question runs out; afterwards later', () => {
+    const expiry = (story: Story): string | undefined => requestsView(story.state)[0]?.expiresAt;
+    const story = asking('deny').pass(1_000);
+    const before = expiry(story);
+    story.control('pause', 'p');
+    expect(expiry(story)).toBeUndefined();
+    story.ack('p').pass(2 * day);
+    expect([story.status, expiry(story)]).toEqual(['paused', undefined]);
+    story.control('resume', 'r').ack('r');
+    expect(Date.parse(expiry(story) ?? '') - Date.parse(before ?? '')).toBe(2 * day);
   });
 
   test('10.4 time in which the session is paused does not count', () => {

@@ -64,7 +64,13 @@ export function waitingOf(state: SessionState): Waiting | undefined {
   if (question !== undefined) {
     const { requestId, routedSince, event } = question;
     const what = waitingStatus(event) === 'waitingForApproval' ? 'approval' : 'input';
-    return { for: what, since: isoTime(routedSince), requestId, detail: questionText(event), ...wayOf(question) };
+    return {
+      for: what,
+      since: isoTime(routedSince),
+      requestId,
+      detail: questionText(event),
+      ...wayOf(state, question),
+    };
   }
   if (!needsProcess(state)) return undefined;
   if (state.slot.kind === 'wanted') {
@@ -76,9 +82,12 @@ export function waitingOf(state: SessionState): Waiting | undefined {
   return { for: 'runner', since: isoTime(state.activeAt), detail: `no runner has taken the session yet${orFull}` };
 }
 
-/** Who is asked, who comes after, and when it runs out. */
-function wayOf(request: Request): { readonly asked: string; readonly next: string[]; readonly expiresAt?: string } {
-  const expiresAt = expiryOf(request);
+type Way = { readonly asked: string; readonly next: string[]; readonly expiresAt?: string };
+
+/** Who is asked, who comes after, and when it runs out: while the session is held it does not, and nobody can say when. */
+function wayOf({ control, hold }: SessionState, request: Request): Way {
+  const waits = (control === undefined && hold === undefined) || isBudgetRequest(request);
+  const expiresAt = waits ? expiryOf(request) : undefined;
   const asked = request.routedTo ?? 'person';
   return { asked, next: [...comesAfter(request)], ...(expiresAt === undefined ? {} : { expiresAt }) };
 }
@@ -215,7 +224,7 @@ export type RequestView = {
 export function requestsView(state: SessionState): readonly RequestView[] {
   return openRequests(state).map((request) => {
     const { requestId, event, routedSince } = request;
-    const { asked, next, ...expiry } = wayOf(request);
+    const { asked, next, ...expiry } = wayOf(state, request);
     return { requestId, type: event.type, event, since: isoTime(routedSince), routedTo: asked, next, ...expiry };
   });
 }
