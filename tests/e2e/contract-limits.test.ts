@@ -1,6 +1,7 @@
+import { rm } from 'node:fs/promises';
 import { request } from 'node:http';
 import { afterAll, describe, expect, test } from 'vitest';
-import { startRoomyPuppetServer, steps } from '../support/puppets.ts';
+import { startPuppetServer, startRoomyPuppetServer, steps } from '../support/puppets.ts';
 import { rawCall } from '../support/raw-call.ts';
 
 const mebibyte = 1024 * 1024;
@@ -163,4 +164,27 @@ describe('what agents may write', () => {
       capabilities: ['steer'],
     });
   });
+});
+
+test('whatever an agent says can be read again, by a server that has just started too', async () => {
+  const args = ['--store', 'sqlite:store.db'];
+  const before = await startPuppetServer({ args });
+  const words = [
+    { type: 'usage', input_tokens: 1, output_tokens: 1, cost_usd: 1e308 },
+    { type: 'usage', input_tokens: 1, output_tokens: 1, cost_usd: 1e308 },
+    { type: 'approval', description: 'x', call: '' },
+    { type: 'approval', description: 'x', tool: 'Bash', command: 'constructor x' },
+  ].map((say) => ({ say }));
+  const { id } = await before.api.start({ agent: 'puppet', prompt: steps(...words, { hang: true }) });
+  let asked = 0;
+  await before.api.until(id, ({ type }) => type === 'queryConsent' && ++asked === 2);
+  await before.server.kill();
+  const after = await startPuppetServer({ args, folder: before.folder });
+  const { api: again } = after;
+  for (const path of ['/api/sessions', `/api/sessions/${id}`, `/api/sessions/${id}/audit`, '/api/insight', '/metrics'])
+    expect({ path, status: (await again.get(path)).status }).toEqual({ path, status: 200 });
+  expect((await again.post(`/api/sessions/${id}/cancel`)).status).toBe(202);
+  await again.untilStatus(id, 'cancelled');
+  await after.close();
+  await rm(before.folder, { recursive: true, force: true });
 });

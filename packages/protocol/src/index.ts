@@ -1,6 +1,6 @@
 import './english.ts';
 
-export { addUsage } from './add-usage.ts';
+export { addUsage, storableUsage } from './add-usage.ts';
 export {
   AgentCommand,
   type AgentMessageId,

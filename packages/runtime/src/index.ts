@@ -19,7 +19,6 @@ export { Retention, type RetentionRules } from './session/retention.ts';
 export { RuleBook } from './session/rule-book.ts';
 export { leaseOf, Runner, type RunnerOptions } from './session/runner.ts';
 export { refusal, type ServiceRefusal } from './session/service-refusal.ts';
-export { SessionIndex } from './session/session-index.ts';
 export { checkPerSession } from './session/session-settings.ts';
 export { SessionStore } from './session/session-store.ts';
 export { Sessions, type SessionsOptions } from './session/sessions.ts';

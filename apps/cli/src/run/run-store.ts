@@ -11,7 +11,6 @@ import {
   type Report,
   RuleBook,
   Runner,
-  SessionIndex,
   SessionStore,
   Sessions,
   systemClock,
@@ -98,9 +97,7 @@ export function openRunHouse({ url, log, store, name }: RunStore, options: RunHo
   const initialMax = isShared(url) ? options.poolMax : aloneMax;
   const pool = new PoolKeeper({ log, store, clock, report, initialMax });
   const rules = new RuleBook({ log, catalog, mintId });
-  const overview = isShared(url)
-    ? new Overview({ log, store, index: new SessionIndex(log), clock, report })
-    : undefined;
+  const overview = isShared(url) ? new Overview({ log, store, clock, report }) : undefined;
   const runner = new Runner({
     log,
     store,

@@ -13,7 +13,6 @@ import {
   type RetentionRules,
   RuleBook,
   Runner,
-  SessionIndex,
   SessionStore,
   Sessions,
   systemClock,
@@ -75,7 +74,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime | un
   const clock = systemClock;
   const mintId = idMint();
   const pool = new PoolKeeper({ log, store, clock, report: options.report, initialMax: options.poolMax });
-  const overview = new Overview({ log, store, index: new SessionIndex(log), clock, report: options.report });
+  const overview = new Overview({ log, store, clock, report: options.report });
   const rules = new RuleBook({ log, catalog: options.catalog, mintId });
   const { catalog, folders } = options;
   const machines = new HostedMachines();

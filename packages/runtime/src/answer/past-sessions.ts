@@ -1,6 +1,7 @@
 import type { EventLog } from '@concerto/log';
-import { type PublicEvent, readStored, readStoredEvent, Session } from '@concerto/protocol';
+import { type PublicEvent, readStoredEvent, type Session } from '@concerto/protocol';
 import { childrenCollection, sessionsCollection } from '../session/session-append.ts';
+import { readRows } from '../session/session-index.ts';
 
 /** So much is read for one answer, the newest sessions first. */
 const sessionsMax = 200;
@@ -33,20 +34,16 @@ async function rowsOf(log: EventLog, session: string | undefined) {
   const collections = [sessionsCollection, childrenCollection];
   if (session !== undefined) {
     const found = await Promise.all(collections.map((collection) => log.getDocument(collection, session)));
-    return { rows: found.flatMap((document) => (document === undefined ? [] : [rowOf(document)])), hasMore: false };
+    return { rows: readRows(found.filter((document) => document !== undefined)), hasMore: false };
   }
   const pages = await Promise.all(
     collections.map((collection) => log.listDocuments({ collection, limit: sessionsMax })),
   );
   const rows = pages
-    .flatMap(({ documents }) => documents.map(rowOf))
+    .flatMap(({ documents }) => readRows(documents))
     .toSorted((a, b) => (a.updatedAt < b.updatedAt ? 1 : -1));
   const hasMore = rows.length > sessionsMax || pages.some(({ nextCursor }) => nextCursor !== undefined);
   return { rows: rows.slice(0, sessionsMax), hasMore };
-}
-
-function rowOf({ value }: { readonly value: string }): Session {
-  return readStored(Session, JSON.parse(value));
 }
 
 type Wanted = { readonly max: number; readonly wants: ReadonlySet<string> | undefined };

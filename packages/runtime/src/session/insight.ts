@@ -1,7 +1,8 @@
 import type { EventLog } from '@concerto/log';
-import { type Insight, readStored, Session, SessionRecord } from '@concerto/protocol';
+import { type Insight, readStored, type Session, SessionRecord } from '@concerto/protocol';
 import { InsightFold, type InsightSpan, insightRecords, isoTime } from '@concerto/session';
 import { childrenCollection, sessionsCollection } from './session-append.ts';
+import { readRows } from './session-index.ts';
 
 /** So much is read for one answer, the newest sessions first; more is left out, and it says so. */
 const sessionsMax = 2_000;
@@ -24,6 +25,7 @@ export async function readInsight(log: EventLog, span: InsightSpan): Promise<Ins
       if (left <= 0) return fold.result(true);
       const records = await readNeeded(log, id, left);
       left -= records.read;
+      isCut ||= records.isCut;
       fold.take({ id, agent, kind }, records.needed);
     }
   }
@@ -35,7 +37,7 @@ async function newestRows(log: EventLog, collection: string) {
   let cursor: string | undefined;
   do {
     const page = await log.listDocuments({ collection, limit: pageRows, ...(cursor === undefined ? {} : { cursor }) });
-    sessions.push(...page.documents.map(({ value }) => readStored(Session, JSON.parse(value))));
+    sessions.push(...readRows(page.documents));
     cursor = page.nextCursor;
   } while (cursor !== undefined && sessions.length < sessionsMax);
   return { sessions, hasMore: cursor !== undefined };
@@ -44,16 +46,21 @@ async function newestRows(log: EventLog, collection: string) {
 async function readNeeded(log: EventLog, session: string, max: number) {
   const needed: SessionRecord[] = [];
   let read = 0;
+  let isCut = false;
   for (let after = 0; read < max; ) {
     const page = await log.read({ session, stream: 'domain', after, limit: pageEntries });
     read += page.entries.length;
     for (const { data } of page.entries) {
       const stored: { readonly type?: unknown } = JSON.parse(data);
-      if (typeof stored.type === 'string' && insightRecords.has(stored.type))
+      if (typeof stored.type !== 'string' || !insightRecords.has(stored.type)) continue;
+      try {
         needed.push(readStored(SessionRecord, stored));
+      } catch {
+        isCut = true; // The figures of all others do not hang on it.
+      }
     }
     after = page.entries.at(-1)?.position ?? after;
     if (page.entries.length < pageEntries) break;
   }
-  return { needed, read };
+  return { needed, read, isCut };
 }

@@ -3,7 +3,7 @@ import { type OverviewEvent, type PublicEvent, SuspendEvent } from '@concerto/pr
 import { type Decision, type Request, type SessionState, sessionView } from '@concerto/session';
 import * as z from 'zod';
 import type { Clock, Report } from '../ports.ts';
-import type { SessionIndex } from './session-index.ts';
+import { SessionIndex } from './session-index.ts';
 import type { SessionStore } from './session-store.ts';
 
 /** Not a session's id: no client can propose one with this character. */
@@ -27,7 +27,6 @@ const retryMs = 1_000;
 export type OverviewOptions = {
   readonly log: EventLog;
   readonly store: SessionStore;
-  readonly index: SessionIndex;
   readonly clock: Clock;
   readonly report: Report;
 };
@@ -55,7 +54,8 @@ export class Overview {
 
   /** Tells of rows that changed after the last one that was told. */
   async begin(): Promise<void> {
-    const { log, index } = this.#options;
+    const { log, report } = this.#options;
+    const index = new SessionIndex(log, report);
     const head = await log.head(overviewStream, 'events');
     if (head === 0) return;
     const { entries } = await log.read({ session: overviewStream, stream: 'events', after: head - 1, limit: 1 });

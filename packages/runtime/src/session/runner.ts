@@ -174,7 +174,7 @@ export class Runner {
       if (!this.#isBelow(session, unfinished)) continue;
       const opener = parent === undefined ? undefined : unfinished.get(parent);
       const mayBeAlone = called === true || opener === undefined || opener.idle === true;
-      if (parent !== undefined && mayBeAlone) await this.#endIfAlone(session, parent);
+      if (parent !== undefined && mayBeAlone) await this.#reported(this.#endIfAlone(session, parent));
       const heldUntil = this.#heldUntil.get(session) ?? 0;
       const isDue = until <= now || session === this.#options.tree || (looks && restsOn === true);
       const worthTrying = slot === 'held' && isDue && heldUntil <= this.#options.clock.elapsed();

@@ -1,5 +1,6 @@
 import type { EventLog, StoredDocument } from '@concerto/log';
 import { readStored, Session, type SessionList, type SessionStatus } from '@concerto/protocol';
+import type { Report } from '../ports.ts';
 import { childrenCollection, sessionsCollection } from './session-append.ts';
 import { searchSessions } from './session-search.ts';
 
@@ -21,9 +22,12 @@ export type SessionQuery = {
 /** The rows of all sessions, as the decisions about them left them. */
 export class SessionIndex {
   readonly #log: EventLog;
+  readonly #report: Report;
 
-  constructor(log: EventLog) {
+  /** `report` hears of rows that cannot be read. */
+  constructor(log: EventLog, report: Report = () => {}) {
     this.#log = log;
+    this.#report = report;
   }
 
   async list({ sought, ...query }: SessionQuery): Promise<SessionList> {
@@ -40,7 +44,7 @@ export class SessionIndex {
       ...(tag === undefined ? {} : { tag }),
       ...(cursor === undefined ? {} : { cursor }),
     });
-    const listed = await Promise.all(page.documents.map((document) => this.#row(document)));
+    const listed = await this.#rows(page.documents);
     const isWanted = (session: Session): boolean =>
       (parent !== undefined || (session.archived === true) === (query.archived === true)) &&
       (status === undefined || session.status === status);
@@ -53,7 +57,7 @@ export class SessionIndex {
   async childrenOf(parent: string): Promise<Session[]> {
     const query = { collection: childrenCollection, tag: parent, limit: childrenListedMax };
     const { documents } = await this.#log.listDocuments(query);
-    return (await Promise.all(documents.map((document) => this.#row(document)))).reverse();
+    return (await this.#rows(documents)).reverse();
   }
 
   async #withChildren(sessions: readonly Session[]): Promise<Session[]> {
@@ -66,7 +70,24 @@ export class SessionIndex {
     return trees.flat();
   }
 
-  async #row({ key, value }: StoredDocument): Promise<Session> {
-    return { ...readStored(Session, JSON.parse(value)), position: await this.#log.head(key, 'events') };
+  async #rows(documents: readonly StoredDocument[]): Promise<Session[]> {
+    const unread = (key: string, cause: unknown): void => this.#report(`session ${key}: its row cannot be read`, cause);
+    const rows = readRows(documents, unread);
+    return await Promise.all(rows.map(async (row) => ({ ...row, position: await this.#log.head(row.id, 'events') })));
   }
+}
+
+/** One that cannot be read is left out: it does not take the others with it. */
+export function readRows(
+  documents: readonly StoredDocument[],
+  unread: (key: string, cause: unknown) => void = () => {},
+): readonly Session[] {
+  return documents.flatMap(({ key, value }) => {
+    try {
+      return [readStored(Session, JSON.parse(value))];
+    } catch (cause) {
+      unread(key, cause);
+      return [];
+    }
+  });
 }

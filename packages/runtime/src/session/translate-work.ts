@@ -43,7 +43,7 @@ export function translateWork(message: WorkMessage, toolName: (callId: string) =
         ...messageIdOf(message.message),
         ...(message.kind === undefined ? {} : { kind: message.kind }),
         ...touchedOf(message),
-        ...(message.parent === undefined ? {} : { parentCallId: callIdOf(message.parent) }),
+        ...(isNamed(message.parent) ? { parentCallId: callIdOf(message.parent) } : {}),
       };
     case 'tool_output':
       return { type: 'toolOutput', callId: callIdOf(message.id), text: message.text };
@@ -93,8 +93,13 @@ export function callIdOf(id: AgentMessageId): string {
   return /^turn-\d+$/.test(own) ? `tool-${own}` : own;
 }
 
+/** An id of no letters names nothing. */
+export function isNamed(id: AgentMessageId | undefined): id is AgentMessageId {
+  return id !== undefined && id !== '';
+}
+
 export function messageIdOf(id: AgentMessageId | undefined): { readonly messageId?: string } {
-  return id === undefined || id === '' ? {} : { messageId: String(id) };
+  return isNamed(id) ? { messageId: String(id) } : {};
 }
 
 export function touchedOf(said: {

@@ -30,6 +30,9 @@ test('the names of turns are ours: a call of the agent that has one is another c
   expect(translated({ type: 'tool_result', id: 'turn-1' }).shown).toMatchObject([{ callId: 'tool-turn-1' }]);
   const asked = translated({ type: 'approval', description: 'May I?', call: 'turn-1' }).told;
   expect(asked).toMatchObject({ event: { callId: 'tool-turn-1' } });
+  const unnamed = translated({ type: 'approval', description: 'May I?', call: '' }).told;
+  expect(unnamed).not.toHaveProperty('event.callId');
+  expect(translated({ type: 'tool_call', ...named, parent: '' }).shown?.[0]).not.toHaveProperty('parentCallId');
   expect(translated({ type: 'tool_result', id: 'turn-x' }).shown).toMatchObject([{ callId: 'turn-x' }]);
 });
 

@@ -11,7 +11,7 @@ import {
   type WorkEvent,
 } from '@concerto/protocol';
 import type { Report } from '@concerto/session';
-import { callIdOf, messageIdOf, touchedOf, translateWork, usageOf } from './translate-work.ts';
+import { callIdOf, isNamed, messageIdOf, touchedOf, translateWork, usageOf } from './translate-work.ts';
 
 /** Everything a turn's messages have in common. */
 export type Turn = {
@@ -166,7 +166,7 @@ function consentEvent(message: ApprovalMessage, raw: JsonObject, requestId: stri
     consentType: consentTypeOf(message),
     scope: withoutKey(withoutKey(fieldsOf(raw), 'id'), 'consent_type'),
     graphUrl: '',
-    ...(message.call === undefined ? {} : { callId: callIdOf(message.call) }),
+    ...(isNamed(message.call) ? { callId: callIdOf(message.call) } : {}),
     ...offeredOf(raw.options),
     ...touched,
   };

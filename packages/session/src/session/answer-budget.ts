@@ -56,7 +56,8 @@ function raised({ limits }: BudgetState, more: Budget): Budget {
   const sum: Budget = {};
   for (const unit of budgetUnits) {
     const limit = limits[unit];
-    if (limit !== undefined) sum[unit] = limit + (more[unit] ?? 0);
+    // As much as can be stored and read again is as good as no limit.
+    if (limit !== undefined) sum[unit] = Math.min(limit + (more[unit] ?? 0), Number.MAX_SAFE_INTEGER);
   }
   return sum;
 }

@@ -223,6 +223,16 @@ describe('what the owner reports', () => {
     expect(story.commandTypes().at(-1)).toBe('pause');
   });
 
+  test('figures that nobody could read again are stored as the largest that can be, also in their sum', () => {
+    const max = Number.MAX_SAFE_INTEGER;
+    const story = new Story().running({ budget: { usd: 1, tokens: max } });
+    const usage = { inputTokens: Number.POSITIVE_INFINITY, outputTokens: Number.NaN, costMicroUsd: 1e308 };
+    story.report({ type: 'usage', usage }).report({ type: 'usage', usage });
+    expect(story.state.usage).toEqual({ inputTokens: max, outputTokens: 0, costMicroUsd: max });
+    story.wish({ type: 'answer', requestId: 'budget-1', response: { more: { tokens: max } } });
+    expect(sessionView(story.state, 0).budget?.limits).toEqual({ usd: 1, tokens: max });
+  });
+
   test('usage is shown as the session’s total', () => {
     const story = new Story().running();
     story.report({ type: 'usage', usage: { inputTokens: 1, outputTokens: 2 } });

@@ -1,5 +1,5 @@
 import { unreachable } from '@concerto/base';
-import type { LifecycleVerb, WorkEvent } from '@concerto/protocol';
+import { type LifecycleVerb, storableUsage, type WorkEvent } from '@concerto/protocol';
 import { find } from '../archive.ts';
 import { flyingEntry, hasPending } from '../queue/queue.ts';
 import { advance } from './advance.ts';
@@ -99,11 +99,11 @@ function obey(draft: Draft, report: Report): void {
       return routeBudget(draft, report.requestId, report.routing);
     case 'child-used': {
       const { child, usage, turns, isEstimate } = report;
-      record(draft, { type: 'child-used', child, usage, turns, isEstimate });
+      record(draft, { type: 'child-used', child, usage: storableUsage(usage), turns, isEstimate });
       return;
     }
     case 'usage':
-      record(draft, { type: 'usage-reported', usage: report.usage, source: report.source });
+      record(draft, { type: 'usage-reported', usage: storableUsage(report.usage), source: report.source });
       return;
     default:
       return unreachable(report);
