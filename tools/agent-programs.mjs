@@ -2,12 +2,12 @@
 
 /** Pinned: their wire changes from week to week, and npm would choose an older one for Node 20. */
 export const agentPrograms = {
-  CONCERTO_TEST_CLAUDE: { name: '@anthropic-ai/claude-code', version: '2.1.325', bin: 'claude' },
-  CONCERTO_TEST_CODEX: { name: '@openai/codex', version: '0.166.0', bin: 'codex' },
+  CONCERTO_TEST_CLAUDE: { name: '@anthropic-ai/claude-code', version: '2.1.327', bin: 'claude' },
+  CONCERTO_TEST_CODEX: { name: '@openai/codex', version: '0.169.0', bin: 'codex' },
   // Without its optional part, which is the program above once more.
   CONCERTO_TEST_CLAUDE_ACP: {
     name: '@agentclientprotocol/claude-agent-acp',
-    version: '0.99.1',
+    version: '0.100.0',
     bin: 'claude-agent-acp',
     options: ['--omit=optional'],
   },

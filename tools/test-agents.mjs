@@ -20,7 +20,8 @@ const programs = forHere(agentPrograms);
 
 install();
 build();
-const env = { ...process.env };
+// What was just built is what is tested, and source stands for another version of it.
+const env = { ...process.env, CONCERTO_TEST_BUILT: '1' };
 // `CONCERTO_AGENTS=latest` shows what a new version of an agent changes.
 for (const [variable, each] of Object.entries(programs)) env[variable] = program(each, process.env.CONCERTO_AGENTS);
 for (const [variable, each] of Object.entries(forHere(judgePrograms))) env[variable] = program(each);

@@ -9,7 +9,7 @@ import type { Script } from '../../packages/models/src/testing/scripted-model-se
 import { apiOf } from '../support/api.ts';
 import { builtConcerto } from '../support/built-concerto.ts';
 import { startServer } from '../support/start-server.ts';
-import { answer, type Driven, drive, placesOf, shownBy, usageOf } from './driven.ts';
+import { answer, type Driven, drive, placesOf, shownBy, usageOf, versionOf } from './driven.ts';
 import { claude, descendants, isAlive, openPlace, type Place } from './real-claude.ts';
 
 const timeout = 120_000;
@@ -63,7 +63,7 @@ const planScript: Script = (request, turn) => {
 describe('the real claude program, driven', () => {
   test('a permission that is approved: the command runs, and the session sees it', { timeout }, async () => {
     const agent = await startWith([[{ text: 'I will write a file.' }, writes], 'Written.']);
-    expect(agent.agent.version).toBe('2.1.325');
+    expect(agent.agent.version).toBe(versionOf(claude));
     await agent.agent.prompt({ text: 'Write out.txt', id: 'm-1' });
     const asked = (await agent.until('approval')).at(-1);
     expect(asked).toMatchObject({

@@ -9,7 +9,7 @@ import type { Script } from '../../packages/models/src/testing/scripted-model-se
 import { apiOf } from '../support/api.ts';
 import { builtConcerto } from '../support/built-concerto.ts';
 import { startServer } from '../support/start-server.ts';
-import { answer, type Driven, drive, placesOf, shownBy, usageOf } from './driven.ts';
+import { answer, type Driven, drive, placesOf, shownBy, usageOf, versionOf } from './driven.ts';
 import { descendants, isAlive, type Place } from './real-claude.ts';
 import { codex, openCodexPlace } from './real-codex.ts';
 
@@ -50,7 +50,7 @@ function lastRequest(): string {
 describe('the real codex program, driven', () => {
   test('a command that is approved runs, and the session sees it', { timeout }, async () => {
     const agent = await startWith([[{ text: 'I will write a file.' }, writes], 'Written.']);
-    expect(agent.agent.version).toBe('0.166.0');
+    expect(agent.agent.version).toBe(versionOf(codex));
     await agent.agent.prompt({ text: 'Write out.txt' });
     const asked = (await agent.until('approval')).at(-1);
     expect(asked).toMatchObject({

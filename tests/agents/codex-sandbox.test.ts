@@ -32,7 +32,7 @@ async function tries(params: JsonObject): Promise<{ readonly said: string; reado
     command: codex,
     env: place.env,
     workingDir: place.workDir,
-    params,
+    params: { ...params, config: { sandbox_workspace_write: { exclude_slash_tmp: true } } },
     sandbox: { mode: 'require', hide: [] },
   });
   await driven.agent.prompt({ text: 'Try' });

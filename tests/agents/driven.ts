@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import {
   type AgentConnection,
   type AgentOutput,
@@ -17,6 +18,11 @@ export type Driven = {
   /** Everything up to the next message of one of these types, which is the last one. Fails when the agent is gone or silent. */
   readonly until: (...types: readonly string[]) => Promise<readonly JsonObject[]>;
 };
+
+/** What a program calls itself. */
+export function versionOf(program: string): string | undefined {
+  return /\d+\.\d+\.\d+\S*/.exec(execFileSync(program, ['--version'], { encoding: 'utf8' }))?.[0];
+}
 
 export async function drive(spec: AgentSpec, options: StartOptions = {}): Promise<Driven> {
   const agent = await startAgent(spec, { initTimeoutMs: answersWithinMs, ...options });

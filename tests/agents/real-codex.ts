@@ -23,6 +23,8 @@ export async function openCodexPlace(script: Script): Promise<Place> {
   await mkdir(homes, { recursive: true });
   const home = await mkdtemp(join(homes, 'codex-home-'));
   const workDir = await mkdtemp(join(tmpdir(), 'codex-work-'));
+  // The checkout, and its home with it, may itself be in the temporary folder of this machine.
+  const temporary = await mkdtemp(join(tmpdir(), 'codex-temporary-'));
   await mkdir(join(home, '.codex'));
   await writeFile(join(home, '.codex', 'config.toml'), settings(model.url));
   return {
@@ -34,10 +36,12 @@ export async function openCodexPlace(script: Script): Promise<Place> {
       HOME: home,
       CODEX_HOME: join(home, '.codex'),
       SCRIPTED_KEY: 'scripted',
+      TMPDIR: temporary,
     },
     close: async () => {
       await model.close();
-      for (const folder of [home, workDir]) await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+      for (const folder of [home, workDir, temporary])
+        await rm(folder, { recursive: true, force: true, maxRetries: 5 });
     },
   };
 }

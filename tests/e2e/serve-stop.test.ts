@@ -117,6 +117,17 @@ describe('what a stop says', () => {
     });
   });
 
+  test('they were said to stay, and end after all', { timeout: 60_000 }, async () => {
+    await begun(async (server, api) => {
+      await atWork(api, 'puppet');
+      const gone = server.exited('SIGTERM');
+      await expect.poll(() => server.said(), { timeout: 30_000 }).toContain('stays at work');
+      server.signal('SIGTERM');
+      expect(await gone).toBe(0);
+      expect(wordsOf(server).at(-1)).toBe('concerto: stopping: agents end, those at work too');
+    });
+  });
+
   test('idle agents that take their time come before it, and those that end after it', {
     timeout: 60_000,
   }, async () => {

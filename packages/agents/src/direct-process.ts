@@ -14,7 +14,7 @@ import { AgentError } from './agent-error.ts';
 import { agentLaunch } from './agent-launch.ts';
 import type { AgentProcess, Alarm, LineReader, ProcessOptions } from './agent-process.ts';
 import { alarm } from './alarm.ts';
-import { brokenPipe, exitError, stalled, stdinBufferMax, WaitingWrites } from './process-words.ts';
+import { brokenPipe, endedBecause, exitError, stalled, stdinBufferMax, WaitingWrites } from './process-words.ts';
 import { StderrLines } from './stderr-lines.ts';
 import { StderrTail } from './stderr-tail.ts';
 
@@ -43,6 +43,8 @@ export class DirectProcess implements AgentProcess {
   readonly #stepMs: number;
   readonly #writes = new WaitingWrites();
   #exit: AgentExit | undefined;
+  /** It was ended though nobody has asked for it. */
+  #why: string | undefined;
 
   private constructor({ agent, group, stderr, stepMs }: Parts) {
     this.identity = group.identity;
@@ -150,7 +152,8 @@ export class DirectProcess implements AgentProcess {
     const exit = await this.#group.exited;
     this.#writes.stop();
     await readOut(this.#group.stderr, stderrCloseMs);
-    this.#exit = { ...exit, stderr: this.#stderr.text() };
+    const why = this.#why === undefined ? {} : { why: this.#why };
+    this.#exit = { ...exit, stderr: this.#stderr.text(), ...why };
     return this.#exit;
   }
 
@@ -162,6 +165,7 @@ export class DirectProcess implements AgentProcess {
   async #endIfMute(): Promise<void> {
     const gone = this.exited.then(() => true);
     if (await Promise.race([gone, sleep(exitAfterStdoutMs, false, { ref: false })])) return;
+    this.#why = endedBecause.mute;
     await this.end();
   }
 }

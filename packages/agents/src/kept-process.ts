@@ -17,7 +17,7 @@ import type { AgentError } from './agent-error.ts';
 import type { AgentProcess, Alarm, LineReader } from './agent-process.ts';
 import { KeptAlarms } from './kept-alarms.ts';
 import { type KeptNote, KeptSteps } from './kept-steps.ts';
-import { brokenPipe, exitError, stalled } from './process-words.ts';
+import { brokenPipe, endedBecause, exitError, stalled } from './process-words.ts';
 import { StderrLines } from './stderr-lines.ts';
 import { StderrTail } from './stderr-tail.ts';
 import { isAfter, UntakenLines } from './untaken-lines.ts';
@@ -262,10 +262,12 @@ export class KeptProcess implements AgentProcess {
   }
 }
 
-function exitOf({ code, signal, unownedMs }: Extract<FromKeeper, { type: 'exit' }>, stderr: string): AgentExit {
-  if (unownedMs === undefined) return { code, signal, stderr };
-  const why = `was ended: no server took it up within ${spanText(unownedMs)} (\`keep_agents\`)`;
-  return { code, signal, stderr, why };
+function exitOf({ code, signal, unownedMs, reason }: Extract<FromKeeper, { type: 'exit' }>, stderr: string): AgentExit {
+  const why =
+    unownedMs === undefined
+      ? reason && endedBecause[reason]
+      : `was ended: no server took it up within ${spanText(unownedMs)} (\`keep_agents\`)`;
+  return { code, signal, stderr, ...(why === undefined ? {} : { why }) };
 }
 
 const unknownEnd = { code: null, signal: null } as const;

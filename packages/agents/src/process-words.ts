@@ -1,3 +1,5 @@
+import { constants } from 'node:os';
+import type { EndReason } from '@concerto/keeper';
 import type { AgentExit } from './agent-connection.ts';
 import { AgentError } from './agent-error.ts';
 import { stderrExcerpt } from './stderr-tail.ts';
@@ -6,13 +8,26 @@ import { stderrExcerpt } from './stderr-tail.ts';
 export const stdinBufferMax = 32 * 1024 * 1024;
 export const stdinTimeoutMs = 60_000;
 
+/** Why one ended whose owner had not asked for it. */
+export const endedBecause: Readonly<Record<EndReason, string>> = {
+  asked: 'was ended, as its keeper was asked to (`concerto agents end`, `concerto stop --agents`)',
+  keeper: 'was ended with its keeper, which was told to end or whose folder was removed',
+  mute: 'closed its stdout and was ended: it could say nothing more',
+};
+
 export function exitError(agent: string, exit: AgentExit): AgentError {
-  const how = exit.why ?? `ended with ${exit.signal === null ? `code ${exit.code}` : `signal ${exit.signal}`}`;
+  const how = exit.why ?? `ended with ${exit.signal === null ? codeText(exit.code) : `signal ${exit.signal}`}`;
   return new AgentError(
     'exited',
     `agent exited without result: agent "${agent}" ${how}; ${stderrExcerpt(exit.stderr)}`,
     { stderr: exit.stderr },
   );
+}
+
+/** A sandbox and a shell give the signal that ended their child as a code beyond 128. */
+function codeText(code: number | null): string {
+  const signal = Object.entries(constants.signals).find(([, number]) => code === 128 + number)?.[0];
+  return `code ${code}${signal === undefined ? '' : ` (${signal})`}`;
 }
 
 export function brokenPipe(agent: string, stderr: string, cause?: unknown): AgentError {

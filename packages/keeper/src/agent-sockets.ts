@@ -1,4 +1,5 @@
 import { readdir, readFile, readlink } from 'node:fs/promises';
+import { ofEveryProcess } from './every-process.ts';
 import { markerVariable, statusFields } from './process-identity.ts';
 
 type Seen = { readonly pid: string; readonly parent: string; readonly isMarked: boolean };
@@ -9,8 +10,7 @@ type Seen = { readonly pid: string; readonly parent: string; readonly isMarked: 
  */
 export async function agentSockets(): Promise<ReadonlySet<string>> {
   if (process.platform !== 'linux') return new Set();
-  const pids = (await readdir('/proc').catch((): string[] => [])).filter((name) => /^\d+$/.test(name));
-  const seen = (await Promise.all(pids.map(look))).flatMap((each) => each ?? []);
+  const seen = await ofEveryProcess(look);
   const agents = new Set(seen.flatMap(({ pid, isMarked }) => (isMarked ? [pid] : [])));
   if (agents.size === 0) return agents;
   const children = new Map<string, string[]>();

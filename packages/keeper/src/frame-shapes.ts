@@ -9,6 +9,7 @@ type Field =
   | 'array'
   | 'number?'
   | 'boolean?'
+  | 'string?'
   | 'string|null'
   | 'number|null'
   | 'object|null';
@@ -38,7 +39,7 @@ const fromKeeper = fieldsOf<FromKeeper['type']>({
   stderr: {},
   taken: { step: 'number', index: 'number' },
   untaken: { reason: 'string', step: 'number', index: 'number' },
-  exit: { code: 'number|null', signal: 'string|null', unownedMs: 'number?' },
+  exit: { code: 'number|null', signal: 'string|null', unownedMs: 'number?', reason: 'string?' },
   listed: { agents: 'array' },
   done: { found: 'boolean' },
   refused: { code: 'string', message: 'string' },
@@ -93,6 +94,8 @@ function isField(value: unknown, field: Field): boolean {
       return typeof value === field;
     case 'number?':
       return value === undefined || typeof value === 'number';
+    case 'string?':
+      return value === undefined || typeof value === 'string';
     case 'boolean?':
       return value === undefined || typeof value === 'boolean';
     case 'string|null':

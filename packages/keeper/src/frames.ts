@@ -68,16 +68,23 @@ export type FromKeeper =
   /** Its stdin has taken the line. */
   | ({ readonly type: 'taken' } & LineId)
   | ({ readonly type: 'untaken'; readonly reason: 'stalled' | 'broken' } & LineId)
-  /** The last word. `unownedMs`: the keeper ended it, since for so long nobody owned it. [the end of its stderr] */
+  /** The last word. `unownedMs`: the keeper ended it, since for so long nobody owned it; `reason`: or why else. [the end of its stderr] */
   | {
       readonly type: 'exit';
       readonly code: number | null;
       readonly signal: string | null;
       readonly unownedMs?: number;
+      readonly reason?: EndReason;
     }
   | { readonly type: 'listed'; readonly agents: readonly ListedAgent[] }
   | { readonly type: 'done'; readonly found: boolean }
   | { readonly type: 'refused'; readonly code: RefusalCode; readonly message: string };
+
+/**
+ * Why the keeper ended an agent without its owner: a caller asked for it, the keeper itself ends, the agent has closed its
+ * stdout. A newer keeper may know more.
+ */
+export type EndReason = 'asked' | 'keeper' | 'mute';
 
 export type RefusalCode =
   | 'secret'

@@ -1,5 +1,5 @@
 import type { FrameSocket } from './frame-socket.ts';
-import type { AgentSignal, FromKeeper, LineId, ListedAgent, ToKeeper } from './frames.ts';
+import type { AgentSignal, EndReason, FromKeeper, LineId, ListedAgent, ToKeeper } from './frames.ts';
 import { type EndOptions, GroupProcess, type Launch } from './group-process.ts';
 import { readOut } from './read-out.ts';
 import { SaidJournal } from './said-journal.ts';
@@ -11,6 +11,8 @@ const keptMax = 256 * 1024 * 1024;
 const notesLengthMax = 64 * 1024 * 1024;
 const stdinBufferMax = 32 * 1024 * 1024;
 const stderrTailMax = 64 * 1024;
+/** Until it tries again whether the disk has room for what the agent says; it is not read before that. */
+const roomAgainMs = 1_000;
 /** Read from the file and sent at once. */
 const pieceLength = 256 * 1024;
 /** Whoever keeps agents for a moment only still finds out what became of them. */
@@ -54,12 +56,18 @@ export class HeldAgent {
   #written: LineId | null = null;
   #confirmed = 0;
   #stderr: Buffer = Buffer.alloc(0);
+  /** It and what it started have ended; perhaps not all that it said is read. */
+  #isOver = false;
+  /** What is told of its end, when all that it said was read. */
   #exit: { readonly code: number | null; readonly signal: string | null } | undefined;
+  #isForgotten = false;
   #owner: Owner | undefined;
   #unownedTimer: NodeJS.Timeout | undefined;
+  #roomTimer: NodeJS.Timeout | undefined;
   #endsAt: number | undefined;
   /** It was ended because for so long nobody owned it. */
   #unownedMs: number | undefined;
+  #endReason: EndReason | undefined;
 
   private constructor(options: HeldOptions, process: GroupProcess, said: SaidJournal) {
     this.name = options.agent;
@@ -89,7 +97,7 @@ export class HeldAgent {
   }
 
   get isRunning(): boolean {
-    return this.#exit === undefined;
+    return !this.#isOver;
   }
 
   get isOwned(): boolean {
@@ -175,7 +183,7 @@ export class HeldAgent {
   confirm(bytes: number): void {
     this.#confirmed = Math.max(this.#confirmed, Math.min(bytes, this.#said.length));
     if (this.#said.fileLength > keptMax && this.#confirmed === this.#said.length) this.#said.cut();
-    if (this.#said.length - this.#confirmed < unconfirmedMax) this.#process.stdout.resume();
+    this.#readOn();
   }
 
   signal(signal: AgentSignal): void {
@@ -186,10 +194,19 @@ export class HeldAgent {
     await this.#process.end(options);
   }
 
-  /** Its exit is known where it counts; or nobody will ever ask. */
+  /** Ends it though its owner has not asked for that. */
+  async endFor(reason: EndReason, options: EndOptions = {}): Promise<void> {
+    if (this.isRunning) this.#endReason ??= reason;
+    await this.end(options);
+  }
+
+  /** Its exit is known where it counts; or nobody will ever ask, and what is still in its pipe is not wanted either. */
   forget(): void {
-    if (this.isRunning) return;
+    if (this.isRunning || this.#isForgotten) return;
+    this.#isForgotten = true;
+    this.#process.stdout.destroy();
     clearTimeout(this.#unownedTimer);
+    clearTimeout(this.#roomTimer);
     this.#owner?.socket.close();
     this.#owner = undefined;
     this.#said.remove();
@@ -212,7 +229,7 @@ export class HeldAgent {
     this.#unownedTimer = setTimeout(() => {
       if (this.isRunning) this.#unownedMs = keepMs;
       void this.end().then(() => {
-        if (this.#owner !== undefined) return;
+        if (this.#owner !== undefined || this.#isForgotten) return;
         // What it said in the end is kept as long again, for whoever still comes.
         this.#unownedTimer = setTimeout(() => this.forget(), Math.max(keepMs, lastWordsMinMs));
       });
@@ -224,18 +241,31 @@ export class HeldAgent {
     const owner = this.#owner;
     const isLive = owner?.isLive === true;
     const hasRoom = isLive && owner.socket.sendNow({ type: 'out' }, chunk);
-    try {
-      this.#said.append(chunk);
-    } catch {
-      // The disk is full: it cannot be kept, and what is not kept must not be lost unseen.
-      void this.end({ atWork: true });
-      return;
-    }
+    this.#said.append(chunk);
     if (isLive) {
       owner.sent = this.#said.length;
       if (!hasRoom) this.#catchUp();
     }
-    if (this.#said.length - this.#confirmed >= unconfirmedMax) this.#process.stdout.pause();
+    if (!this.#mayBeRead) this.#process.stdout.pause();
+    if (!this.#said.hasRoom) this.#awaitRoom();
+  }
+
+  /** Of one that has ended only what is in its pipe is left, for which there is memory. */
+  get #mayBeRead(): boolean {
+    return this.#said.length - this.#confirmed < unconfirmedMax && (this.#said.hasRoom || this.#isOver);
+  }
+
+  #readOn(): void {
+    if (this.#mayBeRead) this.#process.stdout.resume();
+  }
+
+  #awaitRoom(): void {
+    this.#roomTimer ??= setTimeout(() => {
+      this.#roomTimer = undefined;
+      this.#said.settle();
+      if (this.#said.hasRoom) this.#readOn();
+      else this.#awaitRoom();
+    }, roomAgainMs);
   }
 
   /** From the file, as fast as the owner reads; from then on as it comes. */
@@ -257,7 +287,10 @@ export class HeldAgent {
 
   #tellExit({ socket }: Owner): void {
     if (this.#exit === undefined) return;
-    const why = this.#unownedMs === undefined ? {} : { unownedMs: this.#unownedMs };
+    const why = {
+      ...(this.#unownedMs === undefined ? {} : { unownedMs: this.#unownedMs }),
+      ...(this.#endReason === undefined ? {} : { reason: this.#endReason }),
+    };
     socket.send({ type: 'exit', ...this.#exit, ...why }, this.#stderr);
   }
 
@@ -269,6 +302,8 @@ export class HeldAgent {
   async #watch(): Promise<void> {
     const { stdout, stderr, exited } = this.#process;
     const exit = await exited;
+    this.#isOver = true;
+    this.#readOn();
     await readOut(stdout, pipeCloseMs);
     await readOut(stderr, pipeCloseMs);
     this.#exit = exit;
@@ -280,7 +315,7 @@ export class HeldAgent {
     const timely = new Promise<boolean>((resolve) => {
       setTimeout(() => resolve(false), exitAfterStdoutMs).unref();
     });
-    if (!(await Promise.race([gone, timely]))) await this.end();
+    if (!(await Promise.race([gone, timely]))) await this.endFor('mute');
   }
 }
 

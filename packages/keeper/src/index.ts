@@ -1,6 +1,6 @@
 export { agentSockets } from './agent-sockets.ts';
 export { endOrphan } from './end-orphan.ts';
-export type { AgentSignal, FromKeeper, LineId, ListedAgent } from './frames.ts';
+export type { AgentSignal, EndReason, FromKeeper, LineId, ListedAgent } from './frames.ts';
 export {
   defaultStepMs,
   type EndOptions,

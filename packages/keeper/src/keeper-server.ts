@@ -64,7 +64,7 @@ export class KeeperServer {
   async end(): Promise<void> {
     if (this.#isEnding) return;
     this.#isEnding = true;
-    await Promise.all([...this.#agents.values()].map((agent) => agent.end({ atWork: true })));
+    await Promise.all([...this.#agents.values()].map((agent) => agent.endFor('keeper', { atWork: true })));
     for (const agent of this.#agents.values()) agent.forget();
     for (const caller of this.#callers) caller.close();
     this.#server.close();
@@ -246,7 +246,7 @@ export class KeeperServer {
     }
     if (epoch !== undefined && epoch < agent.epoch) return this.#refuseOlder(caller, agent);
     const wasOwned = agent.isOwned;
-    await agent.end({ stepMs, atWork: true });
+    await agent.endFor('asked', { stepMs, atWork: true });
     // An owner that is there reads it to its end.
     if (!wasOwned) agent.forget();
     caller.send({ type: 'done', found: true });

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
-import { readdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
+import { ofEveryProcess } from './every-process.ts';
 
 /** Stands in the environment of an agent and of everything it starts. */
 export const markerVariable = 'CONCERTO_AGENT_MARKER';
@@ -56,15 +57,11 @@ function bootId(): Promise<string> {
 export async function processesMarked(marker: string): Promise<number[]> {
   if (process.platform !== 'linux') return [];
   const wanted = `${markerVariable}=${marker}`;
-  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
-  const found = await Promise.all(
-    pids.map(async (pid) => {
-      // Another user's process, or one that ended meanwhile, cannot be read; neither is ours. A zombie reads as empty.
-      const environment = await readFile(`/proc/${pid}/environ`, 'latin1').catch(() => '');
-      return environment.split('\0').includes(wanted) ? [Number(pid)] : [];
-    }),
-  );
-  return found.flat();
+  return await ofEveryProcess(async (pid) => {
+    // Another user's process, or one that ended meanwhile, cannot be read; neither is ours. A zombie reads as empty.
+    const environment = await readFile(`/proc/${pid}/environ`, 'latin1').catch(() => '');
+    return environment.split('\0').includes(wanted) ? Number(pid) : undefined;
+  });
 }
 
 /** Sends a signal to a process, or to a group when negative. False when there is nobody to get it. */

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -124,6 +125,88 @@ test('one that nobody owns for its time is ended with all that it started', asyn
   await gone(identity.pid);
   await gone(child);
   await expect.poll(() => client.list(), aWhile).toMatchObject([{ running: false, owned: false }]);
+});
+
+/** More in one go than is kept of what nobody confirms; then it waits. */
+const talksTooMuch = `
+  const line = 'x'.repeat(1023) + '\\n';
+  const more = () => { while (process.stdout.write(line)) {} process.stdout.once('drain', more); };
+  more();`;
+
+test('one that waits to be heard, and that nobody ever hears, is ended and forgotten', async () => {
+  const folder = newFolder();
+  const client = newClient(folder);
+  const owner = await Owner.open(client);
+  owner.start('a', talksTooMuch);
+  const { identity } = await owner.head('started');
+  await owner.until(({ out }) => out.length >= 64 * 1024 * 1024);
+  owner.line?.close();
+  await expect.poll(() => client.list(), aWhile).toMatchObject([{ owned: false }]);
+  expect(await client.end('a')).toBe(true);
+  await gone(identity.pid);
+  expect(await client.list()).toEqual([]);
+  expect(readdirSync(folder).filter((name) => name.endsWith('.said'))).toEqual([]);
+});
+
+test('a keeper that is dismissed leaves nothing of one that waits to be heard', async () => {
+  const folder = newFolder();
+  const client = newClient(folder);
+  const owner = await Owner.open(client);
+  owner.start('a', talksTooMuch);
+  await owner.until(({ out }) => out.length >= 64 * 1024 * 1024);
+  owner.line?.close();
+  await client.dismiss();
+  expect(existsSync(folder)).toBe(false);
+});
+
+test.runIf(process.platform === 'linux')('a full disk stops the agent, which goes on when there is room', async () => {
+  const client = newClient();
+  const owner = await Owner.open(client);
+  const script = `
+    require('node:readline').createInterface({ input: process.stdin }).on('line', async () => {
+      for (let n = 0; n < 2048; n++) {
+        if (!process.stdout.write(String(n).padStart(8, '0') + 'x'.repeat(1015) + '\\n'))
+          await new Promise((resolve) => process.stdout.once('drain', resolve));
+      }
+      process.exit(0);
+    });
+    console.log('ready');`;
+  owner.start('a', script);
+  await owner.until(({ out }) => out === 'ready\n');
+  const room = (bytes: string): unknown => execFileSync('prlimit', ['--pid', String(pid), `--fsize=${bytes}:`]);
+  const pid = await client.pid();
+  room('100000');
+  owner.write(1, 1, 'talk');
+  const stalled = await owner.until(({ out }) => (out.length >= 100_000 ? out.length : undefined));
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  expect(owner.out.length - stalled).toBeLessThan(512 * 1024);
+  expect(await client.list()).toMatchObject([{ running: true }]);
+  // Whoever comes now is told all that the one before was.
+  const next = await Owner.open(client);
+  next.line?.send({ type: 'attach', agent: 'a', epoch: 2 });
+  await next.until(({ out }) => out.length === owner.out.length);
+  expect(next.out).toBe(owner.out);
+  room('unlimited');
+  expect(await next.head('exit')).toMatchObject({ code: 0 });
+  const lines = Array.from({ length: 2048 }, (_, n) => String(n).padStart(8, '0') + 'x'.repeat(1015));
+  expect(next.out).toBe(`ready\n${lines.join('\n')}\n`);
+});
+
+test('why it ended one is told to its owner', async () => {
+  const client = newClient();
+  const ends = await Owner.open(client);
+  ends.start('a', 'setInterval(() => {}, 1000)');
+  await ends.head('started');
+  expect(await client.end('a')).toBe(true);
+  expect(await ends.head('exit')).toMatchObject({ signal: 'SIGTERM', reason: 'asked' });
+  const mute = await Owner.open(client);
+  mute.start('b', `require('node:fs').closeSync(1); setInterval(() => {}, 1000)`);
+  expect(await mute.head('exit')).toMatchObject({ reason: 'mute' });
+  const own = await Owner.open(client);
+  own.start('c', 'setInterval(() => {}, 1000)');
+  await own.head('started');
+  own.line?.send({ type: 'end-own', atWork: true });
+  expect(await own.head('exit')).toEqual({ type: 'exit', code: null, signal: 'SIGTERM' });
 });
 
 test('what nobody confirms stops the agent, and goes on where it stood when somebody does', async () => {

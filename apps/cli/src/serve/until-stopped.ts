@@ -59,18 +59,17 @@ export async function stopWithWord(
   stop: (leaving: Leaving) => Promise<void>,
 ): Promise<void> {
   const { signal, again, awaits } = stopped;
-  const sayAfterMoment = (): NodeJS.Timeout =>
-    setTimeout(() => {
-      const what = again.aborted ? 'agents end, those at work too' : 'idle agents end and sessions are handed over';
-      // After SIGHUP there may be no terminal to write to.
-      if (signal !== 'SIGHUP') report(`stopping: ${what}`);
-    }, momentMs);
-  let word = sayAfterMoment();
+  const say = (): void => {
+    const what = again.aborted ? 'agents end, those at work too' : 'idle agents end and sessions are handed over';
+    // After SIGHUP there may be no terminal to write to.
+    if (signal !== 'SIGHUP') report(`stopping: ${what}`);
+  };
+  const word = setTimeout(say, momentMs);
   const stayed = async (pids: readonly number[]): Promise<void> => {
     // What is waited for now is a second thought.
     clearTimeout(word);
-    await tellWhoStays(pids, stopped, write);
-    if (again.aborted) word = sayAfterMoment();
+    if (!again.aborted) await tellWhoStays(pids, stopped, write);
+    if (again.aborted) say();
   };
   try {
     await stop({ endsAll: again, awaits, stayed });

@@ -1,4 +1,3 @@
-import { tmpdir } from 'node:os';
 import { resolve, sep } from 'node:path';
 import type { AgentSpec } from '../agent-connection.ts';
 import { probeSandbox, type SandboxUse } from '../sandbox.ts';
@@ -18,7 +17,7 @@ export async function whyUnguarded(
 }
 
 /** It keeps helpers of its sandbox in its home, but none in a temporary folder, and does not say so in a turn. */
-export function whyWithoutHelpers(home: string | null | undefined, temporary = tmpdir()): string | undefined {
+export function whyWithoutHelpers(home: string | null | undefined, temporary: string): string | undefined {
   if (home == null || !resolve(home).startsWith(`${resolve(temporary)}${sep}`)) return undefined;
   return `codex keeps no helpers of its sandbox in a temporary folder, and its commands may fail: put its home (CODEX_HOME, now ${home}) elsewhere`;
 }

@@ -1,3 +1,4 @@
+import { tmpdir } from 'node:os';
 import { resolve } from 'node:path';
 import type { JsonObject } from '@concerto/base';
 import type { CodexParams } from '@concerto/protocol';
@@ -66,7 +67,7 @@ class Opening {
     const { model } = opened;
     this.#codex.opened(opened.thread.id, { version, ...(model == null ? {} : { model }) });
     await this.#introduce(opened, version, params);
-    const helpless = whyWithoutHelpers(codexHome);
+    const helpless = whyWithoutHelpers(codexHome, this.#link.spec.env?.TMPDIR ?? tmpdir());
     if (helpless !== undefined) this.#link.warn(helpless);
   }
 
