@@ -75,8 +75,8 @@ export async function startMcpHttpServer(
     sessions: () => http.size + sse.size,
     forget: () => {
       http.clear();
+      if (sse.size > 0) server.closeAllConnections();
       sse.clear();
-      server.closeAllConnections();
     },
     close: async () => {
       if (!server.listening) return;

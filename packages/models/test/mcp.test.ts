@@ -231,5 +231,6 @@ describe.each(['http', 'sse'] as const)('over %s', (transport) => {
     await server.close();
     const failure = await failureOf(servers({ remote: { transport, url: server.url } }).tools('remote'));
     expect(failure.code).toBe('connection');
+    expect(failure.message).toContain('ECONNREFUSED');
   });
 });

@@ -12,6 +12,7 @@ import {
 } from '@modelcontextprotocol/client';
 import * as z from 'zod';
 import type { ModelTool } from '../model-turn.ts';
+import { reasonOf } from '../reason-of.ts';
 import { redact } from '../redact.ts';
 import { CallPatience } from './call-patience.ts';
 import {
@@ -251,7 +252,7 @@ export class McpConnection {
     const isForgotten = kind !== 'connection' && isUnknownSession(cause);
     if (isForgotten) this.#ended = true;
     const gone = this.#ended || (cause instanceof SdkError && cause.code === SdkErrorCode.ConnectionClosed);
-    const text = cause instanceof Error ? cause.message : String(cause);
+    const text = cause instanceof Error ? wordsOf(cause) : String(cause);
     const shown = `${redact(text, secrets)}${this.#stderr()}`;
     return new McpFailure(gone ? 'connection' : kind, name, shown, { isForgotten });
   }
@@ -265,6 +266,11 @@ export class McpConnection {
 /** As a server answers that was started again. 404 by the protocol; many that are made after the SDK's example say 400. */
 function isUnknownSession(cause: unknown): boolean {
   return cause instanceof SdkHttpError && (cause.status === 404 || cause.status === 400);
+}
+
+/** Why nobody could be reached is said one deeper. */
+function wordsOf(error: Error): string {
+  return error instanceof TypeError ? `cannot be reached: ${reasonOf(error).message}` : error.message;
 }
 
 function lateError(): Error {
