@@ -1,10 +1,15 @@
-import { APICallError } from '@ai-sdk/provider';
+import { APICallError, InvalidResponseDataError, JSONParseError, TypeValidationError } from '@ai-sdk/provider';
+import { NoOutputGeneratedError } from 'ai';
+import * as z from 'zod';
 import type { Connection } from './connection.ts';
 import { ModelFailure, type ModelFailureKind } from './model-failure.ts';
+import { reasonOf } from './reason-of.ts';
 import { redact } from './redact.ts';
 import { retryAfter } from './retry.ts';
 
 const LONGEST_TEXT = 2000;
+/** Of an answer that cannot be read. */
+const LONGEST_SHOWN = 200;
 
 export type FailedTurn = {
   readonly connection: Connection;
@@ -28,8 +33,9 @@ export function readFailure(cause: unknown, failed: FailedTurn): ModelFailure {
   if (cause instanceof ModelFailure) {
     return new ModelFailure(cause.code, shown(`${about}: ${cause.message}`), { ...cause.facts, ...facts });
   }
+  if (endedEarly(cause)) return new ModelFailure('network', `${about}: the answer broke off`, facts);
   if (!APICallError.isInstance(cause)) {
-    const kind = isNetworkError(cause) ? 'network' : 'provider';
+    const kind = isNetworkError(cause) ? 'network' : toldKind(cause);
     return new ModelFailure(
       kind,
       shown(`${about}: ${kind === 'network' ? 'the answer broke off: ' : ''}${textOf(cause)}`),
@@ -40,13 +46,14 @@ export function readFailure(cause: unknown, failed: FailedTurn): ModelFailure {
   if (status === undefined) {
     return new ModelFailure(
       'network',
-      shown(`${about}: cannot reach ${hostOf(connection)}: ${reasonOf(cause)}`),
+      shown(`${about}: cannot reach ${hostOf(connection)}: ${textOf(reasonOf(cause))}`),
       facts,
     );
   }
   const kind = kindOf(status, cause);
   const wait = retryAfter(cause.responseHeaders, Date.now());
-  return new ModelFailure(kind, shown(`${about}: ${explain(kind, connection)}${status}: ${cause.message}`), {
+  const why = status < 400 ? textOf(reasonOf(cause)) : `${status}: ${cause.message}`;
+  return new ModelFailure(kind, shown(`${about}: ${explain(kind, connection)}${why}`), {
     ...facts,
     status,
     ...(wait === undefined ? {} : { retryAfterMs: wait }),
@@ -63,6 +70,38 @@ function kindOf(status: number, error: APICallError): ModelFailureKind {
   return status >= 500 ? 'server' : 'bad_request';
 }
 
+/** An error that a stream tells after it has begun; some name a status, some only a word. */
+const ToldError = z.object({
+  type: z.string().nullish(),
+  code: z.union([z.string(), z.number()]).nullish(),
+  status: z.string().nullish(),
+});
+
+const toldKinds: readonly (readonly [words: RegExp, kind: ModelFailureKind])[] = [
+  [/quota|billing|402/, 'quota'],
+  [/rate_limit|resource_exhausted|429/, 'rate_limited'],
+  [/authentication|permission|40[13]/, 'auth'],
+  [/not_found|404/, 'not_found'],
+  [/overload|server|api_error|unavailable|internal|timeout|5\d\d/, 'server'],
+  [/invalid|context_length|4\d\d/, 'bad_request'],
+];
+
+function toldKind(cause: unknown): ModelFailureKind {
+  // What a library throws has codes of its own.
+  if (cause instanceof Error) return 'provider';
+  const told = ToldError.safeParse(cause);
+  if (!told.success) return 'provider';
+  const { code, type, status } = told.data;
+  const words = [code, type, status].join(' ').toLowerCase();
+  return toldKinds.find(([known]) => known.test(words))?.[1] ?? 'provider';
+}
+
+/** What the libraries say of a stream that ended before the provider had said that it does. */
+function endedEarly(cause: unknown): boolean {
+  if (NoOutputGeneratedError.isInstance(cause)) return true;
+  return InvalidResponseDataError.isInstance(cause) && cause.data === undefined;
+}
+
 function explain(kind: ModelFailureKind, { name, keyVariable }: Connection): string {
   if (kind === 'network') return 'the answer broke off: ';
   if (kind !== 'auth' || keyVariable === undefined) return '';
@@ -73,18 +112,19 @@ function hostOf({ address }: Connection): string {
   return new URL(address).host;
 }
 
-/** Node says `fetch failed`, and why in the cause of the cause. */
-function reasonOf(error: Error): string {
-  let reason: unknown = error;
-  while (reason instanceof Error && reason.cause instanceof Error) reason = reason.cause;
-  return textOf(reason);
-}
-
 function textOf(cause: unknown): string {
+  // Their messages are all that a reader of it expected.
+  if (TypeValidationError.isInstance(cause)) return unreadable(JSON.stringify(cause.value) ?? '');
+  if (JSONParseError.isInstance(cause)) return unreadable(cause.text);
   if (cause instanceof Error) return cause.message === '' ? cause.name : cause.message;
   if (typeof cause === 'string') return cause;
   if (typeof cause === 'object' && cause !== null && 'message' in cause) return String(cause.message);
   return JSON.stringify(cause) ?? 'unknown';
+}
+
+function unreadable(answer: string): string {
+  const shown = answer.length <= LONGEST_SHOWN ? answer : `${answer.slice(0, LONGEST_SHOWN)}…`;
+  return `it sent what cannot be read: ${shown}`;
 }
 
 function isNetworkError(cause: unknown): boolean {

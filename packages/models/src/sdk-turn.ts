@@ -82,7 +82,9 @@ export async function* streamAnswer(request: SdkRequest): AsyncGenerator<SdkPart
       else if (part.type === 'error') throw part.error;
       else if (part.type === 'abort') throw signal.reason;
       else if (part.type === 'finish-step') {
-        const { finishReason, usage, response } = part;
+        const { finishReason, rawFinishReason, usage, response } = part;
+        // The provider never said that this is the end: what came until here may be half a sentence, or half a call.
+        if (finishReason === 'other' && rawFinishReason === undefined) throw brokenOff();
         const ended = {
           text,
           finishReason,
@@ -272,7 +274,7 @@ const callArguments = z.json();
 function finish(request: SdkRequest, { names, schema }: Prepared, ended: Ended): SdkAnswer {
   const { finishReason } = ended;
   if (finishReason === 'interrupted' || finishReason === 'error') {
-    throw new ModelFailure('network', 'the answer broke off');
+    throw brokenOff();
   }
   if (finishReason === 'content-filter') {
     throw new ModelFailure('content_filter', 'the provider’s filter stopped the answer');
@@ -296,6 +298,10 @@ function finish(request: SdkRequest, { names, schema }: Prepared, ended: Ended):
     usage: readUsage(ended.usage),
     model: ended.model,
   };
+}
+
+function brokenOff(): ModelFailure {
+  return new ModelFailure('network', 'the answer broke off');
 }
 
 /** Only what its provider wants back. */

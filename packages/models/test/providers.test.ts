@@ -325,6 +325,47 @@ describe.each(PROVIDERS)('$provider on $wire', (provider) => {
     expect(failure.facts.attempts).toBe(1);
   });
 
+  test('a stream that ends before the answer does is no answer, whatever was called in it', async () => {
+    const call = { tool: 'Calculator__add', arguments: { a: 1, b: 2 } } as const;
+    const { models, turn } = await setup(provider, [[{ text: 'half of ' }, call, { cut: true }]], {
+      retry: { max_attempts: 3 },
+    });
+    const failure = await failureOf(collect(models.stream({ ...turn, tools: [TOOL] })));
+    expect(failure.code).toBe('network');
+    expect(failure.message).toContain('the answer broke off');
+  });
+
+  test('a stream that says nothing is asked for again', async () => {
+    const { models, turn } = await setup(provider, [[{ cut: true }], 'whole'], { retry: { max_attempts: 2 } });
+    const { last } = await collect(models.stream(turn));
+    expect(last).toMatchObject({ reply: { text: 'whole', attempts: 2 } });
+  });
+
+  test.each([
+    [503, undefined, 'server'],
+    [429, undefined, 'rate_limited'],
+    [429, 'insufficient_quota', 'quota'],
+  ] as const)('%s %s told in the stream is the error that it is', async (status, code, kind) => {
+    const error = { status, message: 'no good', ...(code === undefined ? {} : { code }) };
+    const { models, server, turn } = await setup(provider, [[{ text: 'I ' }, { error }], 'not asked'], {
+      retry: { max_attempts: 3 },
+    });
+    const failure = await failureOf(collect(models.stream(turn)));
+    expect(failure.message).toContain('no good');
+    expect(failure.code).toBe(kind);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test('one told before anything was said is asked again', async () => {
+    const busy = { status: 529, message: 'Overloaded', code: 'overloaded_error' };
+    const { models, turn } = await setup(provider, [[{ gate: 'begun' }, { error: busy }], 'there'], {
+      retry: { max_attempts: 2 },
+    });
+    server?.gate('begun').open();
+    const { last } = await collect(models.stream(turn));
+    expect(last).toMatchObject({ reply: { text: 'there', attempts: 2 } });
+  });
+
   test('an answer that breaks off is tried again', async () => {
     const { models, turn } = await setup(provider, [[{ drop: true }], 'whole'], { retry: { max_attempts: 2 } });
     expect(await models.execute(turn)).toMatchObject({ text: 'whole', attempts: 2 });

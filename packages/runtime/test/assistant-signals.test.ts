@@ -63,6 +63,13 @@ test('a call that is no JSON, or that nobody was told to execute, does not run; 
   expect(events.filter(({ type, title }) => type === 'subagentAddJson' && title === 'log')).toHaveLength(2);
 });
 
+test('one that waits for the results of no calls is told so', async () => {
+  stage = await openAssistantStage(['§CALLS: []\n§EXECUTE:\n', '§RESPOND: I needed none.\n§END:'], options);
+  const events = await stage.afterTurns(await stage.begin('Time?'), 1);
+  expect(messagesOf(1).at(-1)?.content).toContain('§CALLS: is empty');
+  expect(saidIn(events)).toBe('I needed none.');
+});
+
 test('a model that never learns is stopped, and one that knows no signals is heard all the same', async () => {
   let slips = true;
   stage = await openAssistantStage(() => (slips ? '§CALLS: nonsense\n§EXECUTE:\n' : 'Just words.'), options);

@@ -49,6 +49,15 @@ describe('tools of MCP servers', () => {
     expect(echoed).toMatchObject({ content: { parts: [{ functionResponse: { response: { result: 'Echo: hi' } } }] } });
   });
 
+  test('may change while it runs: the model is offered what there is now', async () => {
+    const growing = { ...everything, args: [join(import.meta.dirname, 'agents/growing-server.mjs')] };
+    const script = [[{ tool: 'own__unlock', arguments: {} }], [{ tool: 'own__hidden', arguments: {} }], 'There it is.'];
+    stage = await openAssistantStage(script, { servers: { own: growing } });
+    await stage.afterTurns(await stage.begin('Look'), 1);
+    expect([offered(0), offered(1)]).toEqual([['own__unlock'], ['own__unlock', 'own__hidden']]);
+    expect(told(2)).toEqual(['unlocked', 'found']);
+  });
+
   test('that fail, do not exist or get no object tell the model, and the turn goes on', async () => {
     const made = [
       { tool: 'all__echo', arguments: {} },
@@ -173,12 +182,28 @@ describe('our own functions', () => {
     expect(told(3)).toEqual(['Ada', 'green', '["red","blue"]']);
   });
 
+  test('a model is told what a change of a graph is made of', async () => {
+    stage = await openAssistantStage(['Done.'], { functions: ['apply_edits'] });
+    await stage.afterTurns(await stage.begin('Edit'), 1);
+    const offered = JSON.stringify(stage.model.requests[0]?.body.tools);
+    for (const words of [
+      'addnode {node}',
+      'changeedge {from, to}',
+      'changegraphmetadata {title?, description?, metadata?}',
+      'A node is {id, type, configuration?, metadata?}',
+      'updateNode {graphId?, nodeId, configuration?, metadata?, portsToAutowire?}',
+    ])
+      expect(offered).toContain(words);
+  });
+
   test('read and change the graph of a client', async () => {
     const edits = [{ type: 'addnode' }];
     const script = [
       [{ tool: 'read_graph', arguments: {} }],
       [{ tool: 'inspect_node', arguments: { node_id: 'n' } }],
       [{ tool: 'apply_edits', arguments: { label: 'Add', edits } }],
+      [{ tool: 'apply_edits', arguments: { label: 'Both', edits, transform: { kind: 'layoutGraph' } } }],
+      [{ tool: 'apply_edits', arguments: { label: 'Tidy', transform: { kind: 'layoutGraph' } } }],
       [{ tool: 'edit_graph', arguments: { label: 'Show', edits } }],
       'Done.',
     ];
@@ -191,11 +216,17 @@ describe('our own functions', () => {
     await stage.answer(id, { $error: 'there is no such node' });
     expect(await stage.until(id, ({ type }) => type === 'applyEdits')).toMatchObject({ label: 'Add', edits });
     await stage.answer(id, { success: true });
+    const transforms = await stage.until(id, ({ type, label }) => type === 'applyEdits' && label === 'Tidy');
+    expect(transforms).toMatchObject({ transform: { kind: 'layoutGraph' } });
+    expect(transforms).not.toHaveProperty('edits');
+    await stage.answer(id, { success: true });
     const events = await stage.afterTurns(id, 1);
     expect(events.find(({ type }) => type === 'graphEdit')).toMatchObject({ label: 'Show', edits });
-    expect(told(4)).toEqual([
+    expect(told(6)).toEqual([
       '{"graph":{"nodes":[],"edges":[]}}',
       'there is no such node',
+      '{"success":true}',
+      'the arguments do not fit: give `edits` or `transform`, and not both',
       '{"success":true}',
       '{"ok":true}',
     ]);

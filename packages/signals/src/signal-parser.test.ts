@@ -28,6 +28,15 @@ describe('the end of a turn', () => {
     expect(codes(parse('§CALLS: []\n§EXECUTE:\n[SYS'))).toEqual(['calls', 'execute', 'text_after_execute']);
   });
 
+  test('and so it is before a signal in the middle of its line', () => {
+    expect(codes(parse('§CALLS: []\n§EXECUTE: [SYS§END:', { mode: 'lenient' }))).toEqual([
+      'calls',
+      'execute',
+      'text_after_execute',
+      'end',
+    ]);
+  });
+
   test('a result alone leaves the turn unfinished', () => {
     expect(codes(parse('§CALLS: []\n§EXECUTE:\n[SYSTEM: ok]'))).toEqual(['calls', 'execute', 'system', 'missing_end']);
   });

@@ -80,6 +80,7 @@ export class Turn {
 
   delimiter(word: DelimiterWord): void {
     const afterCalls = this.kind === CALLS;
+    this.closeWaiting();
     this.closeBlock();
     if (this.strict && afterCalls && word !== 'EXECUTE') {
       this.sink.error('expected_execute', `§EXECUTE: must follow §CALLS:, not §${word}:`);
@@ -113,7 +114,7 @@ export class Turn {
 
   /** The end of the input, after all its text; `hidden` when an open fence holds a delimiter. */
   finish(hidden: boolean): void {
-    if (this.kind === WAITING && this.prefix > 0) this.babble();
+    this.closeWaiting();
     if (hidden) {
       this.sink.error('unclosed_fence', 'the turn ended inside a code fence that held a signal: close the fence');
     }
@@ -137,6 +138,11 @@ export class Turn {
   private reportUnexecuted(): void {
     if (!this.unexecuted) return;
     this.sink.error('calls_without_execute', 'the calls did not run: §EXECUTE: must follow §CALLS:');
+  }
+
+  /** The beginning of `[SYSTEM:` that did not go on is no result either. */
+  private closeWaiting(): void {
+    if (this.kind === WAITING && this.prefix > 0) this.babble();
   }
 
   private closeBlock(): void {

@@ -162,6 +162,9 @@ class Oracle {
     } else if (this.kind === 'system') {
       const content = trimmed.endsWith(']') ? this.trimEnd(trimmed.slice(0, -1)) : trimmed;
       if (content !== '') this.emit({ type: 'system', content });
+    } else if (this.kind === 'waiting' && trimmed !== '') {
+      this.error('text_after_execute');
+      this.kind = 'babble';
     } else if (this.kind === 'calls') {
       const calls = readCalls(trimmed, this.options);
       if (typeof calls === 'string') this.error(calls);
@@ -174,7 +177,6 @@ class Oracle {
 
   private finish(): void {
     this.endLine(this.text.length);
-    if (this.kind === 'waiting' && this.content.trim() !== '') this.error('text_after_execute');
     this.close();
     if (this.fence !== undefined && this.suppressed) this.error('unclosed_fence');
     if (this.unexecuted) this.error('calls_without_execute');

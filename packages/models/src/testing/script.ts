@@ -18,6 +18,9 @@ export type ScriptStep =
   | { readonly hang: true }
   /** Cuts the connection. */
   | { readonly drop: true }
+  /** Ends the response like one that is complete, without the words that end an answer. */
+  | { readonly cut: true }
+  /** In a stream that has begun it is told there. */
   | { readonly error: ScriptedError }
   | { readonly usage: { readonly input: number; readonly output: number; readonly cached?: number } }
   | { readonly finish: 'stop' | 'length' | 'filter' };
@@ -73,6 +76,8 @@ export type Wire = {
   /** A text is sent as it is, anything else as JSON. */
   readonly stream: (send: (event: Json, name?: string) => void, about: Conversation) => WireStream;
   readonly error: (error: ScriptedError) => Json;
+  /** What tells it in a stream. */
+  readonly streamedError: (error: ScriptedError) => { readonly event: Json; readonly name?: string };
 };
 
 export type Conversation = { readonly id: string; readonly model: string; readonly body: RequestBody };

@@ -5,6 +5,7 @@ import { Gate } from './gate.ts';
 import type {
   RequestBody,
   Said,
+  ScriptedError,
   ScriptedRequest,
   ScriptedToolCall,
   ScriptStep,
@@ -111,7 +112,9 @@ export class ScriptedModelServer {
     const out = new Output(exchange);
     for (const step of steps) {
       if ('error' in step) {
-        return json(response, step.error.status, wire.error(step.error), step.error.headers);
+        if (!out.hasBegun) return json(response, step.error.status, wire.error(step.error), step.error.headers);
+        out.fail(step.error);
+        return;
       }
       if ('gate' in step) {
         // What came before is on its way before anybody waits here.
@@ -125,6 +128,10 @@ export class ScriptedModelServer {
         out.begin();
         await out.flushed();
         response.destroy();
+        return;
+      } else if ('cut' in step) {
+        out.begin();
+        response.end();
         return;
       } else out.say(step);
       if (response.destroyed) return;
@@ -141,7 +148,10 @@ type Exchange = {
   readonly wire: Wire;
 };
 
-type Speech = Exclude<ScriptStep, { gate: string } | { hang: true } | { drop: true } | { error: unknown }>;
+type Speech = Exclude<
+  ScriptStep,
+  { gate: string } | { hang: true } | { drop: true } | { cut: true } | { error: unknown }
+>;
 
 /** Says a turn on its wire, at once or as a stream. */
 class Output {
@@ -155,12 +165,13 @@ class Output {
 
   constructor(exchange: Exchange) {
     this.#exchange = exchange;
-    const { asked, id, wire, response } = exchange;
-    const send = (event: Json, name?: string): void => {
-      const data = typeof event === 'string' ? event : JSON.stringify(event);
-      response.write(`${name === undefined ? '' : `event: ${name}\n`}data: ${data}\n\n`);
-    };
+    const { asked, id, wire } = exchange;
+    const send = (event: Json, name?: string): void => this.#send(event, name);
     this.#stream = wire.stream(send, { id, model: asked.body.model, body: asked.body });
+  }
+
+  get hasBegun(): boolean {
+    return this.#begun;
   }
 
   begin(): void {
@@ -200,6 +211,18 @@ class Output {
       this.#calls.push(call);
       if (streamed) this.#stream.call(call);
     }
+  }
+
+  fail(error: ScriptedError): void {
+    const { response, wire } = this.#exchange;
+    const { event, name } = wire.streamedError(error);
+    this.#send(event, name);
+    response.end();
+  }
+
+  #send(event: Json, name?: string): void {
+    const data = typeof event === 'string' ? event : JSON.stringify(event);
+    this.#exchange.response.write(`${name === undefined ? '' : `event: ${name}\n`}data: ${data}\n\n`);
   }
 
   end(): void {

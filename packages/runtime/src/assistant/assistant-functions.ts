@@ -4,6 +4,7 @@ import * as z from 'zod';
 import type { Suspend } from '../worker.ts';
 import { isObject, WithFiles } from './assistant-result.ts';
 import { fetchText, listFolder, readAsFile, runCommand, type World, writeText } from './assistant-world.ts';
+import { graphChange, graphEdits } from './graph-change.ts';
 
 /** The functions we bring along. Those about a graph are performed by a client that has one. */
 export const assistantFunctionNames = [
@@ -47,8 +48,6 @@ export type AssistantFunction = {
 };
 
 const text = z.string().min(1);
-const edits = z.array(z.record(z.string(), z.json())).describe('What to change, in order');
-const label = text.describe('What the change is, in a few words for the user');
 
 export const assistantFunctions: Readonly<Record<AssistantFunctionName, AssistantFunction>> = {
   ask_user: define(
@@ -68,12 +67,16 @@ export const assistantFunctions: Readonly<Record<AssistantFunctionName, Assistan
     ask({ type: 'inspectNode', nodeId }),
   ),
   apply_edits: define(
-    'Change the graph and wait until the user’s editor has done it.',
-    { label, edits },
-    (args, { ask }) => ask({ type: 'applyEdits', ...args }),
+    'Change the graph, by `edits` or by a `transform`, and wait until the user’s editor has done it.',
+    graphChange,
+    async (args, { ask }) => {
+      if ((args.edits === undefined) === (args.transform === undefined))
+        throw new Error('the arguments do not fit: give `edits` or `transform`, and not both');
+      return await ask({ type: 'applyEdits', ...args });
+    },
   ),
   edit_graph: {
-    ...define('Show a change of the graph without waiting for it.', { label, edits }, async (args, { show }) => {
+    ...define('Show a change of the graph without waiting for it.', graphEdits, async (args, { show }) => {
       show({ type: 'graphEdit', ...args });
       return { ok: true };
     }),

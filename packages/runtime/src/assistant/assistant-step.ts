@@ -139,9 +139,14 @@ class SignalHearing {
     }
   }
 
-  /** A batch with an error runs no call at all, and a call without the signal to execute is not run either. */
+  /**
+   * A batch with an error runs no call at all, and a call without the signal to execute is not run either. Who wrote that
+   * signal waits for an answer, also when there was nothing to call.
+   */
   slip(): string | undefined {
-    return this.#errors.length === 0 ? undefined : `Nothing was run. ${this.#errors.join('\n')}`;
+    if (this.#errors.length > 0) return `Nothing was run. ${this.#errors.join('\n')}`;
+    if (!this.executes || this.calls.length > 0) return undefined;
+    return 'Nothing was run: §CALLS: is empty. Call something, or write §RESPOND: and then §END:.';
   }
 }
 

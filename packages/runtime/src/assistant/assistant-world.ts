@@ -1,4 +1,4 @@
-import { readdir, readFile, realpath, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, realpath, stat, writeFile } from 'node:fs/promises';
 import { dirname, relative, resolve, sep } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -6,6 +6,7 @@ import { GroupProcess } from '@concerto/agents';
 import type { Json } from '@concerto/base';
 import { performHttp } from '../program/perform-http.ts';
 import { typeOfBytes } from '../session/file-type.ts';
+import { whereItLeads } from '../session/where-it-leads.ts';
 import { WithFiles } from './assistant-result.ts';
 
 /** Where an assistant works, and what its processes carry so that they are found should we be killed. */
@@ -43,7 +44,9 @@ export async function listFolder(path: string, { directory }: World): Promise<Js
 }
 
 export async function writeText(path: string, content: string, { directory }: World): Promise<Json> {
-  await writeFile(await inside(directory, path), content);
+  const file = await inside(directory, path);
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, content);
   return { written: Buffer.byteLength(content) };
 }
 
@@ -64,7 +67,7 @@ export async function runCommand(command: readonly string[], world: World, signa
     // At once: what a process that has already ended wrote is thrown away unless somebody listens.
     {
       onSpawn: ({ stdout, stderr }) => {
-        for (const pipe of [stdout, stderr]) pipe.on('data', (chunk: Buffer) => output.add(chunk));
+        for (const pipe of [stdout, stderr]) pipe.setEncoding('utf8').on('data', (text: string) => output.add(text));
       },
     },
   );
@@ -89,8 +92,8 @@ class Output {
   #text = '';
   #cut = 0;
 
-  add(chunk: Buffer): void {
-    this.#text += chunk.toString('utf8');
+  add(text: string): void {
+    this.#text += text;
     const over = this.#text.length - outputCharactersMax;
     if (over <= 0) return;
     this.#cut += over;
@@ -106,21 +109,10 @@ class Output {
 async function inside(directory: string, path: string): Promise<string> {
   const root = await realpath(directory);
   const wanted = resolve(root, path);
-  const real = await realExisting(wanted);
+  const real = await whereItLeads(wanted);
   const way = relative(root, real);
   if (way === '..' || way.startsWith(`..${sep}`) || resolve(root, way) !== real) {
     throw new Error(`${path} is outside of the folder of this assistant`);
   }
   return real;
-}
-
-/** Links of the part that exists are followed; what is to be made has none. */
-async function realExisting(path: string): Promise<string> {
-  try {
-    return await realpath(path);
-  } catch {
-    const parent = dirname(path);
-    if (parent === path) return path;
-    return resolve(await realExisting(parent), relative(parent, path));
-  }
 }

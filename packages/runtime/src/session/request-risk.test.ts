@@ -16,6 +16,7 @@ beforeAll(async () => {
   await symlink('round', join(base, 'real', 'project', 'round'));
   await mkdir(join(base, 'real', 'elsewhere', 'deep'), { recursive: true });
   await symlink(join(base, 'real', 'elsewhere', 'deep'), join(base, 'real', 'project', 'deep'));
+  await symlink(join(base, 'real', '.ssh', 'authorized_keys'), join(base, 'real', 'project', 'keys.md'));
   await symlink(join(base, 'real', 'project'), join(base, 'project'));
   folder = join(base, 'project');
 });
@@ -49,6 +50,8 @@ test.each<[JsonObject, string | undefined]>([
   [{ kind: 'edit', paths: ['deep/../x'] }, 'high'],
   [{ kind: 'edit', paths: ['new/../x'] }, 'medium'],
   [{ kind: 'edit', paths: ['round/x'] }, 'medium'],
+  // Whoever writes there makes what the link names.
+  [{ kind: 'edit', paths: ['keys.md'] }, 'high'],
   [{ kind: 'edit', changes: [{ path: '/etc/hosts' }] }, 'high'],
 ])('%j is shown as %s', async (fields, risk) => {
   expect(await riskOf(fields)).toBe(risk);

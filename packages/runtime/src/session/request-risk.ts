@@ -1,9 +1,9 @@
-import { readlink, realpath } from 'node:fs/promises';
-import { dirname, isAbsolute, join, resolve, sep } from 'node:path';
+import { isAbsolute, join, resolve, sep } from 'node:path';
 import type { AgentSpec } from '@concerto/agents';
 import type { JsonObject } from '@concerto/base';
 import { approvalRequest, type RuleRequest, riskToShow } from '@concerto/rules';
 import type { Suspend } from '../worker.ts';
+import { whereItLeads } from './where-it-leads.ts';
 
 /** What of an output may ask for something. */
 type Word = {
@@ -52,39 +52,6 @@ export async function resolvedPaths(folder: string | undefined, paths: readonly 
     return other === undefined || other === one ? [one] : [one, other];
   });
   return (await Promise.all(each)).flat();
-}
-
-/** As many as any system follows. */
-const linksMax = 40;
-/** No system opens a longer one. */
-const pathLengthMax = 4_096;
-
-/** Through every link, also one to what does not exist: to write there makes it. What does not exist is where its folder leads. */
-async function whereItLeads(path: string, links = 0): Promise<string> {
-  if (path.length > pathLengthMax) return path;
-  try {
-    return await realpath(path);
-  } catch {
-    // Not there, or not for us to see: as far as its folder can be followed.
-  }
-  const end = path.lastIndexOf('/');
-  if (end < 0 || path === '/') return path;
-  const name = path.slice(end + 1);
-  const folder = await whereItLeads(path.slice(0, end) || '/', links);
-  if (name === '' || name === '.') return folder;
-  if (name === '..') return dirname(folder);
-  const place = join(folder, name);
-  const target = links < linksMax ? await targetOf(place) : undefined;
-  if (target === undefined) return place;
-  return await whereItLeads(isAbsolute(target) ? target : `${folder}/${target}`, links + 1);
-}
-
-async function targetOf(place: string): Promise<string | undefined> {
-  try {
-    return await readlink(place);
-  } catch {
-    return undefined; // No link.
-  }
 }
 
 function isApproval({ raw, event }: Word): boolean {

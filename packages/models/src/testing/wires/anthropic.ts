@@ -1,5 +1,5 @@
 import type { Json } from '@concerto/base';
-import type { Said, Wire } from '../script.ts';
+import type { Said, ScriptedError, Wire } from '../script.ts';
 
 function stopReason({ finish, calls }: Said): string {
   if (finish === 'length') return 'max_tokens';
@@ -89,8 +89,10 @@ export const anthropic: Wire = {
       },
     };
   },
-  error: ({ status, message = 'scripted error', code }) => ({
-    type: 'error',
-    error: { type: code ?? ERROR_TYPES[status] ?? 'api_error', message },
-  }),
+  error: errorBody,
+  streamedError: (error) => ({ event: errorBody(error), name: 'error' }),
 };
+
+function errorBody({ status, message = 'scripted error', code }: ScriptedError): Json {
+  return { type: 'error', error: { type: code ?? ERROR_TYPES[status] ?? 'api_error', message } };
+}

@@ -1,5 +1,5 @@
 import type { Json } from '@concerto/base';
-import type { Said, ScriptedToolCall, Wire } from '../script.ts';
+import type { Said, ScriptedError, ScriptedToolCall, Wire } from '../script.ts';
 
 const PATH = /\/models\/([^/:]+):(generateContent|streamGenerateContent)$/;
 
@@ -76,7 +76,10 @@ export const google: Wire = {
       end: (said) => chunk([{ text: '' }], { usageMetadata: usageMetadata(said) }, finishReason(said)),
     };
   },
-  error: ({ status, message = 'scripted error', code }) => ({
-    error: { code: status, message, status: code ?? STATUS[status] ?? 'UNKNOWN' },
-  }),
+  error: errorBody,
+  streamedError: (error) => ({ event: errorBody(error) }),
 };
+
+function errorBody({ status, message = 'scripted error', code }: ScriptedError): Json {
+  return { error: { code: status, message, status: code ?? STATUS[status] ?? 'UNKNOWN' } };
+}

@@ -1,5 +1,5 @@
 import type { Json } from '@concerto/base';
-import type { Said, Wire } from '../script.ts';
+import type { Said, ScriptedError, Wire } from '../script.ts';
 
 const CREATED = 1_700_000_000;
 
@@ -83,7 +83,13 @@ export const openaiChat: Wire = {
       },
     };
   },
-  error: ({ status, message = 'scripted error', code }) => ({
-    error: { message, type: status >= 500 ? 'server_error' : 'invalid_request_error', param: null, code: code ?? null },
-  }),
+  error: errorBody,
+  streamedError: (error) => ({ event: errorBody(error) }),
 };
+
+const ERROR_TYPES: Readonly<Record<number, string>> = { 429: 'rate_limit_error' };
+
+function errorBody({ status, message = 'scripted error', code }: ScriptedError): Json {
+  const type = ERROR_TYPES[status] ?? (status >= 500 ? 'server_error' : 'invalid_request_error');
+  return { error: { message, type, param: null, code: code ?? null } };
+}

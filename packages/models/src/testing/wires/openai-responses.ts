@@ -130,4 +130,9 @@ export const openaiResponses: Wire = {
     };
   },
   error: openaiChat.error,
+  streamedError: ({ status, message = 'scripted error', code }) => {
+    const error = { code: code ?? (status === 429 ? 'rate_limit_exceeded' : 'server_error'), message };
+    const failed = { id: 'resp_failed', object: 'response', created_at: CREATED, status: 'failed', error, output: [] };
+    return { event: { type: 'response.failed', sequence_number: 1, response: failed }, name: 'response.failed' };
+  },
 };
