@@ -16,7 +16,7 @@ import type { Instance } from './instantiate.ts';
 import { instantiate } from './instantiate.ts';
 import { canCall } from './module-scope.ts';
 import { didYouMean } from './resolve-path.ts';
-import { typeTag } from './resolve-type.ts';
+import { typeTag } from './type-tag.ts';
 import {
   ANY,
   argumentsOf,

@@ -10,7 +10,7 @@ import { numericJoin } from './check-literal.ts';
 import { CODE } from './codes.ts';
 import type { Body } from './context.ts';
 import { maybe } from './flow.ts';
-import { typeTag } from './resolve-type.ts';
+import { typeTag } from './type-tag.ts';
 import {
   ANY,
   BOOL,
@@ -266,10 +266,12 @@ const CASTS: Readonly<Record<string, readonly string[]>> = {
 };
 
 export function checkCast(body: Body, node: CastExpression): Type {
-  const from = prune(body.check(node.operand));
   const to = readType(body, node.type);
-  body.cx.facts.casts.set(node.id, typeTag(to));
+  // `[1, "a"] as Array<Any>`: what a literal is made of is decided by what it becomes.
   const target = prune(to);
+  const isScalar = target.kind === 'applied' && target.con.family === 'scalar';
+  const from = prune(body.check(node.operand, isScalar ? undefined : to));
+  body.cx.facts.casts.set(node.id, typeTag(to));
   if (target.kind !== 'applied' || from.kind !== 'applied') return to;
   const allowed = CASTS[target.con.name];
   // Everything has a text and a truth value; a schema or struct is checked at run time.
