@@ -2,6 +2,7 @@ import type { TokenKind } from '../lexer/token.ts';
 import type { Block, CatchClause, Expression, IfExpression, MatchArm } from '../syntax/expression.ts';
 import type { Name } from '../syntax/node.ts';
 import { eatInstead } from './foreign-words.ts';
+import { parseIfLet, parseWhileLet } from './parse-if-let.ts';
 import { looksLikeMap } from './parse-map-and-struct.ts';
 import { isBindableName, parseName, takeLabel, takeName } from './parse-name.ts';
 import { parsePattern } from './parse-pattern.ts';
@@ -47,6 +48,12 @@ function parseIf(p: Parser): Expression {
   do {
     const { start } = p;
     p.bump();
+    if (p.at('let')) {
+      const match = parseIfLet(p, start, parseElse);
+      if (branches.length === 0) return match;
+      otherwise = { kind: 'Block', id: p.newId(), span: match.span, statements: [], tail: match };
+      break;
+    }
     const condition = p.headExpression();
     // oxlint-disable-next-line unicorn/no-thenable -- the branch of an `if`; no node is ever awaited
     branches.push({ start, condition, then: p.block() });
@@ -65,6 +72,11 @@ function parseIf(p: Parser): Expression {
     otherwise = result;
   }
   return result ?? p.block();
+}
+
+/** What stands behind `else`. */
+function parseElse(p: Parser): Expression {
+  return p.at('if') ? p.nested(parseIf, errorExpression) : p.block();
 }
 
 function parseMatch(p: Parser): Expression {
@@ -136,6 +148,7 @@ function parseLoop(p: Parser): Expression {
       return parseFor(p, { start, label, parallel });
     case 'while': {
       p.bump();
+      if (p.at('let')) return parseWhileLet(p, start, label);
       const condition = p.headExpression();
       const body = p.block();
       return { kind: 'WhileExpression', id: p.newId(), span: p.spanFrom(start), label, condition, body };

@@ -56,8 +56,14 @@ export function parsePrimary(p: Parser): Expression {
 /** `{}` is an empty map here: where it is a block the caller has seen it first. */
 function parseBraces(p: Parser): Expression {
   if (looksLikeMap(p)) return parseMap(p);
-  if (p.inHead) return reportMissing(p);
+  if (p.inHead && !isBlockInHead(p)) return reportMissing(p);
   return p.peek(1) === '}' ? parseMap(p) : p.block();
+}
+
+/** `while { n += 1; n < 3 } { … }`: the body follows. Where none does, the block is the body and the condition is missing. */
+function isBlockInHead(p: Parser): boolean {
+  const after = p.closingAfter(p.position);
+  return after !== undefined && p.tokens.kinds[after] === '{';
 }
 
 /** `fn(a) { … }`: read to its end, so that it is one error. */
