@@ -241,6 +241,10 @@ const MAP = {
   'Map.map_values': 'prelude',
   'Map.filter': 'prelude',
   'Map.for_each': 'prelude',
+  'Map.find': 'prelude',
+  'Map.any': 'prelude',
+  'Map.all': 'prelude',
+  'Map.count': 'prelude',
 } as const satisfies Entries;
 
 function range(value: Value): RangeValue {
@@ -268,6 +272,13 @@ const RANGE = {
   'Range.filter': 'prelude',
   'Range.reduce': 'prelude',
   'Range.for_each': 'prelude',
+  'Range.flat_map': 'prelude',
+  'Range.fold': 'prelude',
+  'Range.find': 'prelude',
+  'Range.any': 'prelude',
+  'Range.all': 'prelude',
+  'Range.count': 'prelude',
+  'Range.sum': 'prelude',
 } as const satisfies Entries;
 
 export const COLLECTIONS = { ...ARRAY, ...MAP, ...RANGE } as const satisfies Entries;
