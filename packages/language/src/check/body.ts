@@ -245,8 +245,14 @@ export function fitOrReport(body: Body, node: Expression, actual: Type, wanted: 
     if (fit.coercion !== undefined) coerce(body, node, fit.coercion);
     return true;
   }
-  reportMisfit(body.cx, blameNode(node), actual, wanted);
+  const help = wanted.help ?? helpForIf(node, actual);
+  reportMisfit(body.cx, blameNode(node), actual, help === undefined ? wanted : { ...wanted, help });
   return false;
+}
+
+function helpForIf(node: Expression, actual: Type): string | undefined {
+  const isOpen = node.kind === 'IfExpression' && node.otherwise === undefined && isCon(prune(actual), CON.Nil);
+  return isOpen ? 'without `else` its value is nil when the condition does not hold: add `else { … }`' : undefined;
 }
 
 export function reportMisfit(cx: Context, span: Span, actual: Type, wanted: Wanted): void {
@@ -269,6 +275,8 @@ function helpFor(cx: Context, rawFrom: Type, rawTo: Type): string | undefined {
     return 'take the value out with `?`, `match` or `unwrap_or`';
   if (target === 'Result') return 'wrap the value: `Ok(…)`';
   if (target === 'String') return 'a template turns any value into text: `"${value}"`';
+  if (from.con === to.con && from.args.length > 0 && prune(to.args[0] ?? ANY).kind === 'applied')
+    return `what a \`${name}\` holds keeps its type: give it that type where it is made`;
   if (name === 'Float' && target === 'Int') return 'convert it: `… as Int`';
   return undefined;
 }

@@ -3,7 +3,7 @@ import { checkFits } from './body.ts';
 import { fieldType, listFields } from './check-struct.ts';
 import { CODE } from './codes.ts';
 import type { Body } from './context.ts';
-import { implOf } from './impls.ts';
+import { methodNames } from './find-method.ts';
 import { checkMessageField, warnMisspeltField } from './lint-messages.ts';
 import { didYouMean } from './resolve-path.ts';
 import {
@@ -52,12 +52,9 @@ function unknownField(body: Body, node: FieldExpression, type: Type): Type {
   const fields = type.kind === 'applied' ? type.con.fields : undefined;
   let help: string | undefined;
   if (type.kind === 'applied') {
-    const { methods, traitMethods } = implOf(body.cx, type.con);
-    const isMethod = methods.has(name) || traitMethods.has(name);
-    const builtins = body.cx.builtins.methods.get(builtinName(type));
-    const builtin = builtins?.has(name) ?? false;
-    if (/^(length|size|count)$/.test(name) && builtins?.has('len') === true) help = 'write `.len()`';
-    else if (isMethod || builtin) help = `\`${name}\` is a method: write \`.${name}(…)\``;
+    const methods = methodNames(body.cx, type);
+    if (/^(length|size|count)$/.test(name) && methods.includes('len')) help = 'write `.len()`';
+    else if (methods.includes(name)) help = `\`${name}\` is a method: write \`.${name}(…)\``;
     else if (isCon(type, CON.Option)) help = 'take the value out with `?? default`, `?` or `match`';
     else if (isCon(type, CON.Result)) help = 'take the value out with `?`, `match` or `unwrap`';
     else if (fields !== undefined) help = didYouMean(name, fields.keys()) ?? listFields(fields);

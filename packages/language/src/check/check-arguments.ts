@@ -221,7 +221,8 @@ function reportCount(
   const most = params.length;
   const wanted = required === most ? count(required, 'argument') : `${required} to ${count(most, 'argument')}`;
   const given = site.arguments.length + (site.piped === undefined ? 0 : 1);
-  const names = missing.map((param) => `\`${param.name}\``).join(', ');
+  // The parameters of a function in a variable have numbers for names.
+  const names = missing.map(({ name }) => (/^\d/.test(name) ? `argument ${name}` : `\`${name}\``)).join(', ');
   body.cx.report.error(
     CODE.argumentCount,
     site.span,

@@ -147,23 +147,38 @@ function valueOfEntry(body: Body, entry: Entry, node: NameExpression | PathExpre
       if (meaning.con.family === 'schema') return { kind: 'schema', con: meaning.con };
       if (builtinName(applied(meaning.con)) === 'Session' && isInTest(body))
         return { kind: 'session', con: meaning.con };
-      return notAValue(body, node, entry.name, 'a type');
+      return notAValue(body, node, { name: entry.name, what: 'a type', help: howToMake(meaning.con) });
     case 'alias':
-      return notAValue(body, node, entry.name, 'a type');
+      return notAValue(body, node, { name: entry.name, what: 'a type' });
     case 'trait':
-      return notAValue(body, node, entry.name, 'a trait');
+      return notAValue(body, node, { name: entry.name, what: 'a trait' });
     case 'module':
     case 'std':
-      return notAValue(body, node, entry.name, 'a module');
+      return notAValue(body, node, { name: entry.name, what: 'a module' });
     case 'import':
     case 'broken':
       return BROKEN;
   }
 }
 
-function notAValue(body: Body, node: NameExpression | PathExpression, name: string, what: string): ResolvedValue {
-  body.cx.report.error(CODE.kindOfName, node.span, `\`${name}\` is ${what}, not a value`);
+function notAValue(
+  body: Body,
+  node: NameExpression | PathExpression,
+  { name, what, help }: { readonly name: string; readonly what: string; readonly help?: string | undefined },
+): ResolvedValue {
+  body.cx.report.error(CODE.kindOfName, node.span, `\`${name}\` is ${what}, not a value`, { help });
   return BROKEN;
+}
+
+/** `Point(1, 2)` and `Color.Red` of other languages. */
+function howToMake(con: TypeCon): string | undefined {
+  if (con.variants !== undefined) {
+    const [first] = con.variants.keys();
+    return first === undefined ? undefined : `a variant is written with \`::\`: \`${con.name}::${first}\``;
+  }
+  if (con.family !== 'struct' || con.fields === undefined) return undefined;
+  const fields = [...con.fields.keys()].slice(0, 3).map((name) => `${name}: …`);
+  return `a value is written \`${con.name} { ${fields.join(', ')}${con.fields.size > 3 ? ', …' : ''} }\``;
 }
 
 export function resolvePathValue(body: Body, node: PathExpression): ResolvedValue {

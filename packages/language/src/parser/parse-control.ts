@@ -1,6 +1,8 @@
 import type { TokenKind } from '../lexer/token.ts';
 import type { Block, CatchClause, Expression, IfExpression, MatchArm } from '../syntax/expression.ts';
 import type { Name } from '../syntax/node.ts';
+import type { Pattern } from '../syntax/pattern.ts';
+import { passForeignFor, startsForeignFor } from './foreign-phrases.ts';
 import { eatInstead } from './foreign-words.ts';
 import { parseIfLet, parseWhileLet } from './parse-if-let.ts';
 import { looksLikeMap } from './parse-map-and-struct.ts';
@@ -167,11 +169,27 @@ function parseLoop(p: Parser): Expression {
 function parseFor(p: Parser, head: { start: number; label: Name | undefined; parallel: boolean }): Expression {
   const { start, label, parallel } = head;
   p.bump();
-  const pattern = parsePattern(p);
-  p.expect('in', 'after the loop variable');
-  const iterable = p.headExpression();
+  const { pattern, iterable } = startsForeignFor(p) ? parseForeignForHead(p) : parseForHead(p);
   const body = p.block();
   return { kind: 'ForExpression', id: p.newId(), span: p.spanFrom(start), label, parallel, pattern, iterable, body };
+}
+
+function parseForHead(p: Parser): { pattern: Pattern; iterable: Expression } {
+  const pattern = parsePattern(p);
+  if (!eatInstead(p, 'of', 'in', 'after the loop variable')) p.expect('in', 'after the loop variable');
+  return { pattern, iterable: p.headExpression() };
+}
+
+/** Its variable is known in the body all the same. */
+function parseForeignForHead(p: Parser): { pattern: Pattern; iterable: Expression } {
+  const { variable, iterable: walked } = passForeignFor(p);
+  const end = p.position;
+  p.position = variable;
+  const pattern = parsePattern(p);
+  p.position = walked ?? end;
+  const iterable = walked === undefined ? errorExpression(p) : p.headExpression();
+  p.position = end;
+  return { pattern, iterable };
 }
 
 function parseTry(p: Parser): Expression {

@@ -2,6 +2,7 @@ import type { TokenKind } from '../lexer/token.ts';
 import type { Argument, Expression } from '../syntax/expression.ts';
 import type { TypeExpression } from '../syntax/type-expression.ts';
 import { canStartExpression } from './expression-start.ts';
+import { parseMacroOrForce, startsChoice, startsMacroOrForce } from './foreign-phrases.ts';
 import { startsArrowFunction } from './foreign-words.ts';
 import { parseClosure } from './parse-closure.ts';
 import { parseAnyName, parseList, takeName } from './parse-name.ts';
@@ -28,7 +29,10 @@ function parsePostfixStep(p: Parser, left: Expression): Expression | undefined {
       return startsNextArm(p) ? undefined : indexExpression(p, left);
     case '.':
       return parseDot(p, left);
+    case '!':
+      return startsMacroOrForce(p, left) ? parseMacroOrForce(p, left) : undefined;
     case '?':
+      if (startsChoice(p)) return undefined;
       p.bump();
       return { kind: 'PropagateExpression', id: p.newId(), span: p.spanFrom(start), operand: left };
     case '??':

@@ -1,6 +1,7 @@
 import type { TokenKind } from '../lexer/token.ts';
 import type { Block, Expression } from '../syntax/expression.ts';
 import type { Statement } from '../syntax/statement.ts';
+import { parseForeignStatement, replaceForeignWords } from './foreign-phrases.ts';
 import { helpAfter, startsArrowFunction } from './foreign-words.ts';
 import { startsItem } from './item-start.ts';
 import { parseClosure } from './parse-closure.ts';
@@ -50,6 +51,7 @@ export function parseStatement(p: Parser): Statement | Tail {
 }
 
 function parseStatementKind(p: Parser): Statement | Tail {
+  replaceForeignWords(p);
   if (p.at('let')) return parseLet(p);
   if (p.at('mock') && p.nameAt(1)) return parseMock(p);
   if (startsItem(p)) {
@@ -66,7 +68,7 @@ function parseLet(p: Parser): Statement {
   const pattern = parsePattern(p);
   const type = p.eat(':') ? parseType(p) : undefined;
   const initializer = p.eat('=') ? parseInitializer(p) : undefined;
-  endStatement(p, 'the `let`', helpAfter(p, initializer));
+  endStatement(p, 'the `let`', helpAfter(initializer));
   return { kind: 'LetStatement', id: p.newId(), span: p.spanFrom(start), mutable, pattern, type, initializer };
 }
 
@@ -89,7 +91,7 @@ function parseExpressionStatement(p: Parser): Statement | Tail {
   if (p.at('}')) return { kind: 'Tail', expression };
   const semicolon = p.at(';');
   if (semicolon) p.bump();
-  else if (!endsItself) endStatement(p, 'the expression', helpAfter(p, expression));
+  else if (!endsItself) endStatement(p, 'the expression', helpAfter(expression));
   return { kind: 'ExpressionStatement', id: p.newId(), span: p.spanFrom(start), expression, semicolon };
 }
 
@@ -103,6 +105,8 @@ function parseStatementExpression(p: Parser): { expression: Expression; endsItse
 }
 
 function parseLeadingBlock(p: Parser): Expression | undefined {
+  const foreign = parseForeignStatement(p);
+  if (foreign !== undefined) return foreign;
   if (startsBlockLike(p)) return parseBlockLike(p);
   if (p.at('listen')) return parseListen(p);
   if (!p.at('{') || looksLikeMap(p)) return undefined;
