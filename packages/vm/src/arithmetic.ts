@@ -1,6 +1,6 @@
-import { display, typeName } from './display.ts';
-import { compare } from './equality.ts';
+import { display, messageOf, typeName } from './display.ts';
 import { fault } from './fault.ts';
+import { compare } from './order.ts';
 import { float, MAX_INT, type Value } from './value.ts';
 
 /** What the interpreter's fast paths leave over: Floats, mixed operands, strings, and every fault. */
@@ -10,6 +10,9 @@ export function add(a: Value, b: Value): Value {
   if (typeof a === 'string') return a + (typeof b === 'string' ? b : display(b));
   if (typeof b === 'string') return display(a) + b;
   if (isArray(a) && isArray(b)) return { kind: 'array', items: [...a.items, ...b.items], shared: false };
+  const left = messageOf(a);
+  const right = left === undefined ? undefined : messageOf(b);
+  if (left !== undefined && right !== undefined) return left + right;
   return float(number(a, '+', a, b) + number(b, '+', a, b));
 }
 

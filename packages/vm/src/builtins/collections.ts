@@ -2,10 +2,11 @@ import { pairs, rangeLength } from '../access.ts';
 import { add } from '../arithmetic.ts';
 import { copyItems, share } from '../copy-on-write.ts';
 import { display, typeName } from '../display.ts';
-import { compare, equal, keyValue, mapKey, putEntry } from '../equality.ts';
+import { equal, keyValue, mapKey, putEntry } from '../equality.ts';
 import { fault } from '../fault.ts';
 import type { Native, Vm } from '../machine.ts';
 import { accountSlots, ownIn } from '../memory.ts';
+import { compare } from '../order.ts';
 import {
   type ArrayValue,
   array,
