@@ -5,6 +5,7 @@ import type { TypeExpression } from '../syntax/type-expression.ts';
 import { CODE } from './codes.ts';
 import type { BlockScope, Body, Context, FunctionScope, TypeScope } from './context.ts';
 import type { Local } from './facts.ts';
+import { helpToConvert } from './help-with-types.ts';
 import type { Entry } from './module-scope.ts';
 import { lookupInModule } from './resolve-path.ts';
 import { resolveType } from './resolve-type.ts';
@@ -190,7 +191,11 @@ export function checkFits(body: Body, node: Expression, wanted: Wanted): Type {
 export function checkReturned(body: Body, node: Expression, what: string): Type {
   const { fn } = body;
   const type = fn.returnType;
-  if (fn.kind !== 'stage') return checkFits(body, node, { type, what });
+  if (fn.kind !== 'stage') {
+    const saysNothing = fn.kind === 'function' && isCon(prune(type), CON.Nil);
+    const help = 'a function that gives a value says so: `-> Type` behind its parameters';
+    return checkFits(body, node, { type, what, ...(saysNothing ? { help } : {}) });
+  }
   markStageResults(body.cx, node);
   const actual = body.check(node, type);
   fitStageResult(body, node, actual, { type, what });
@@ -275,10 +280,8 @@ function helpFor(cx: Context, rawFrom: Type, rawTo: Type): string | undefined {
     return 'take the value out with `?`, `match` or `unwrap_or`';
   if (target === 'Result') return 'wrap the value: `Ok(…)`';
   if (target === 'String') return 'a template turns any value into text: `"${value}"`';
-  if (from.con === to.con && from.args.length > 0 && prune(to.args[0] ?? ANY).kind === 'applied')
-    return `what a \`${name}\` holds keeps its type: give it that type where it is made`;
   if (name === 'Float' && target === 'Int') return 'convert it: `… as Int`';
-  return undefined;
+  return helpToConvert(from, to);
 }
 
 /** The smallest part that is to blame: the tail of a block, not the whole block. */

@@ -10,6 +10,7 @@ import { numericJoin } from './check-literal.ts';
 import { CODE } from './codes.ts';
 import type { Body } from './context.ts';
 import { maybe } from './flow.ts';
+import { helpToAsk, helpToCombine } from './help-with-types.ts';
 import { typeTag } from './type-tag.ts';
 import {
   ANY,
@@ -80,6 +81,7 @@ function checkLogic(body: Body, node: BinaryExpression, leftType: Type): Type {
       CODE.operator,
       operand.span,
       `\`${node.operator}\` needs \`Bool\`, found \`${showType(known)}\``,
+      { help: helpToAsk(known) },
     );
   }
   return BOOL;
@@ -181,20 +183,13 @@ function reportOperator(
   left: Type,
   right: Type,
 ): Type {
-  const mixesText = node.operator.startsWith('+') && (isText(left) || isText(right));
   body.cx.report.error(
     CODE.operator,
     node.span,
     `\`${node.operator}\` cannot be applied to \`${showType(left)}\` and \`${showType(right)}\``,
-    { help: mixesText ? 'put the value into a template: `"…${value}"`' : optionHelp(left, right) },
+    { help: helpToCombine(node.operator, left, right) },
   );
   return ERROR;
-}
-
-function optionHelp(left: Type, right: Type): string | undefined {
-  if (isCon(left, CON.Option) || isCon(right, CON.Option)) return 'take the value out with `?? default` or `match`';
-  if (isCon(left, CON.Result) || isCon(right, CON.Result)) return 'take the value out with `?` or `match`';
-  return undefined;
 }
 
 function order(body: Body, node: BinaryExpression, left: Type, right: Type): Type {
@@ -256,7 +251,9 @@ export function checkUnary(body: Body, node: UnaryExpression): Type {
     if (isNumber(type)) return type;
     if (isDynamic(type) || type.kind === 'param') return type.kind === 'param' ? type : ANY;
   }
-  body.cx.report.error(CODE.operator, node.span, `\`${node.operator}\` cannot be applied to \`${showType(type)}\``);
+  body.cx.report.error(CODE.operator, node.span, `\`${node.operator}\` cannot be applied to \`${showType(type)}\``, {
+    help: node.operator === '!' ? helpToAsk(type) : undefined,
+  });
   return node.operator === '!' ? BOOL : ERROR;
 }
 

@@ -106,12 +106,14 @@ function bindName(binder: Binder, pattern: BindingPattern, type: Type): void {
   });
   body.cx.facts.patterns.set(pattern.id, { kind: 'binding', local });
   if (pattern.pattern !== undefined) bind(binder, pattern.pattern, type);
-  else warnLooksLikeVariant(binder, pattern, type);
+  // That nothing uses it is no news then.
+  else if (looksLikeVariant(binder, pattern, type)) local.used = true;
 }
 
-function warnLooksLikeVariant(binder: Binder, pattern: BindingPattern, raw: Type): void {
+/** Warns of it. */
+function looksLikeVariant(binder: Binder, pattern: BindingPattern, raw: Type): boolean {
   const type = prune(raw);
-  if (type.kind !== 'applied' || type.con.variants?.has(pattern.name.text) !== true) return;
+  if (type.kind !== 'applied' || type.con.variants?.has(pattern.name.text) !== true) return false;
   const name = pattern.name.text;
   binder.body.cx.report.warning(
     CODE.unreachableArm,
@@ -121,6 +123,7 @@ function warnLooksLikeVariant(binder: Binder, pattern: BindingPattern, raw: Type
       help: `write \`${type.con.name}::${name}\``,
     },
   );
+  return true;
 }
 
 function bindConstant(

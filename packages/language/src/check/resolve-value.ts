@@ -109,6 +109,7 @@ const FOREIGN_VALUES: ReadonlyMap<string, string> = new Map([
   ['null', 'nothing is `nil`, or `None` of an `Option`'],
   ['undefined', 'nothing is `nil`, or `None` of an `Option`'],
   ['console', 'write `print(value)` or `emit("channel", value)`'],
+  ['range', 'a range is written `0..n`'],
   ['printf', 'write `print("…${value}")`'],
   ['not', 'write `!value`'],
   ['this', 'write `self`, the first parameter of a method'],

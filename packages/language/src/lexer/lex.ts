@@ -127,6 +127,9 @@ class Lexer {
     while (isIdentifierPart(source.charCodeAt(end))) end++;
     if (first === LOWER_R && end === start + 1 && source.charCodeAt(end) === HASH && this.#readRawString()) return;
     this.#offset = end;
+    if (source.charCodeAt(end) > LAST_ASCII && FOREIGN_PART.test(source.slice(end, end + 2))) {
+      return this.#readForeignWord(start);
+    }
     this.#push(KEYWORDS.get(source.slice(start, end)) ?? 'Identifier', start, end);
   }
 
@@ -377,6 +380,9 @@ class Lexer {
     this.#tokens.ends.push(end);
   }
 }
+
+const LAST_ASCII = 127;
+const FOREIGN_PART = /^[\p{L}\p{N}\p{M}]/u;
 
 /** In one file. What is no program at all would otherwise fill the memory with complaints. */
 export const MAX_DIAGNOSTICS = 1000;

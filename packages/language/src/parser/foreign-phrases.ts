@@ -134,9 +134,11 @@ export function parseMacroOrForce(p: Parser, left: Expression): Expression {
   return { kind: 'ErrorExpression', id: p.newId(), span: p.spanFrom(left.span.start) };
 }
 
+const BEHIND_TYPEOF: ReadonlySet<TokenKind> = new Set(['Identifier', 'self', 'String', 'Int', 'Float', 'true', 'nil']);
+
 /** `typeof x`, which is a function here. */
 export function startsTypeofWord(p: Parser): boolean {
-  return p.atWord('typeof') && (p.peek(1) === 'Identifier' || p.peek(1) === 'self') && !p.newlineBefore(p.position + 1);
+  return p.atWord('typeof') && BEHIND_TYPEOF.has(p.peek(1)) && !p.newlineBefore(p.position + 1);
 }
 
 export function parseTypeofWord(p: Parser, parseOperand: (p: Parser) => Expression): Expression {

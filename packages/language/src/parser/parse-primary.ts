@@ -46,7 +46,7 @@ export function parsePrimary(p: Parser): Expression {
     case 'emit':
       if (startsBlockLike(p)) return parseBlockLike(p);
       if (startsForeignFunction(p)) return parseForeignClosure(p);
-      if (startsTypeofWord(p)) return parseTypeofWord(p, parseNameOrPath);
+      if (startsTypeofWord(p)) return parseTypeofWord(p, parsePrimary);
       if (startsNew(p)) return parseNew(p, parseNameOrPath);
       return p.atWord('race') && p.peek(1) === '(' ? parseRace(p) : parseNameOrPath(p);
     default:
