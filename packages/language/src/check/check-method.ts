@@ -277,7 +277,11 @@ function unknownMethod(body: Body, call: MethodCall, type: Type): Type {
     else if (isServer)
       help = `declare it: \`fn ${call.name}(…) -> …;\` in the \`mcp\` block, or let --mcp ask the server`;
   } else if (help === undefined && type.kind === 'param') {
-    help = `give \`${type.param.name}\` a bound: \`${type.param.name}: Trait\``;
+    const { name, bounds } = type.param;
+    help =
+      bounds.length === 0
+        ? `give \`${name}\` a bound: \`${name}: Trait\``
+        : `only what its traits declare is known of \`${name}\``;
   }
   body.cx.report.error(CODE.unknownMethod, call.nameSpan, `no method \`${call.name}\` on \`${showType(type)}\``, {
     help,
