@@ -67,6 +67,7 @@ function checkLazily(body: Body, node: Expression, expected?: Type): Type {
 }
 
 function checkLogic(body: Body, node: BinaryExpression, leftType: Type): Type {
+  const { operator } = node;
   const rightType = checkLazily(body, node.right);
   for (const [operand, type] of [
     [node.left, leftType],
@@ -81,7 +82,7 @@ function checkLogic(body: Body, node: BinaryExpression, leftType: Type): Type {
       CODE.operator,
       operand.span,
       `\`${node.operator}\` needs \`Bool\`, found \`${showType(known)}\``,
-      { help: helpToAsk(known) },
+      { help: operator === '||' && isCon(known, CON.Option) ? 'for a default write `a ?? b`' : helpToAsk(known) },
     );
   }
   return BOOL;

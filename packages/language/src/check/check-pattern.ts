@@ -9,7 +9,7 @@ import type {
   TuplePattern,
 } from '../syntax/pattern.ts';
 import { bindLiteral, bindRange } from './check-literal-pattern.ts';
-import { resolveStructHead } from './check-struct.ts';
+import { reportHiddenField, resolveStructHead } from './check-struct.ts';
 import { CODE } from './codes.ts';
 import type { Body } from './context.ts';
 import type { ConstantRef } from './facts.ts';
@@ -306,8 +306,10 @@ function bindStruct(binder: Binder, pattern: StructPattern, raw: Type): void {
   const fields = (head.kind === 'struct' ? con.fields : head.variant.fields) ?? new Map<string, FieldInfo>();
   for (const field of pattern.fields) {
     const info = fields.get(field.name.text);
-    if (info !== undefined) bind(binder, field.pattern, substitute(info.type, instance));
-    else {
+    if (info !== undefined) {
+      const hidden = reportHiddenField(binder.body, field.name.span, info);
+      bind(binder, field.pattern, hidden ? ERROR : substitute(info.type, instance));
+    } else {
       if (field.name.text !== '') {
         cx.report.error(CODE.unknownField, field.name.span, `\`${con.name}\` has no field \`${field.name.text}\``, {
           help: didYouMean(field.name.text, fields.keys()),

@@ -67,3 +67,21 @@ export function methodElsewhere(name: string, known: readonly string[]): string 
     ? `leave \`.${name}()\` out: values are copied, and lists have \`map\` and \`filter\``
     : undefined;
 }
+
+const EMPTY: ReadonlyMap<string, string> = new Map([
+  ['Array', '`[]`'],
+  ['Map', '`{}`'],
+  ['String', '`""`'],
+]);
+
+/** `Array::new()`, `String::from(x)`, `Option::Some(x)`, `Int::parse("1")` of Rust. */
+export function constructorElsewhere({ name: type }: { readonly name: string }, name: string): string | undefined {
+  const empty = EMPTY.get(type);
+  if (name === 'new' && empty !== undefined) return `an empty one is written ${empty}`;
+  if (type === 'String' && name.startsWith('from')) return 'a template turns any value into text: `"${value}"`';
+  if ((type === 'Int' || type === 'Float') && /^(?:parse|from)/.test(name)) {
+    return `a text is read with \`text.parse_${type.toLowerCase()}()\``;
+  }
+  if (type === 'Option' && (name === 'Some' || name === 'None')) return `write \`${name}\` alone`;
+  return type === 'Result' && (name === 'Ok' || name === 'Err') ? `write \`${name}(…)\` alone` : undefined;
+}

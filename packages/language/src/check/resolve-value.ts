@@ -14,6 +14,7 @@ import {
   type ModuleScope,
   type ResourceMeaning,
 } from './module-scope.ts';
+import { constructorElsewhere } from './names-elsewhere.ts';
 import {
   didYouMean,
   lookupName,
@@ -109,6 +110,9 @@ const FOREIGN_VALUES: ReadonlyMap<string, string> = new Map([
   ['null', 'nothing is `nil`, or `None` of an `Option`'],
   ['undefined', 'nothing is `nil`, or `None` of an `Option`'],
   ['console', 'write `print(value)` or `emit("channel", value)`'],
+  ['Vec', 'a list is written `[a, b]`, an empty one `[]`'],
+  ['List', 'a list is written `[a, b]`, an empty one `[]`'],
+  ['Dict', 'a map is written `{"key": value}`, an empty one `{}`'],
   ['range', 'a range is written `0..n`'],
   ['printf', 'write `print("…${value}")`'],
   ['not', 'write `!value`'],
@@ -259,7 +263,7 @@ function associatedValue(
       : trait.methods.keys();
   const where = trait === undefined ? con.name : `${con.name}::${trait.name}`;
   body.cx.report.error(CODE.undefinedName, last.span, `no ${what} \`${name}\` in \`${where}\``, {
-    help: didYouMean(name, known),
+    help: constructorElsewhere(con, name) ?? didYouMean(name, known),
   });
   return BROKEN;
 }

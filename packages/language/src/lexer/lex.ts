@@ -23,7 +23,7 @@ import { labelEnd } from './label.ts';
 import { readNumber } from './number.ts';
 import { readPunctuation } from './punctuation.ts';
 import { type Quote, scanText } from './scan-text.ts';
-import { dedent, endOfLine, normaliseLineBreaks, resolveEscapes } from './string-text.ts';
+import { dedent, endOfLine, isFirstOfLine, normaliseLineBreaks, resolveEscapes } from './string-text.ts';
 import { endsOperand, KEYWORDS, type TokenKind, type TokenList } from './token.ts';
 import { describeUnknown } from './unknown-character.ts';
 
@@ -327,8 +327,9 @@ class Lexer {
     }
     if (/[\p{L}\p{N}]/u.test(character)) return this.#readForeignWord(start);
     this.#tokens.damaged.add(this.#tokens.kinds.length);
+    if (character === '#' && isFirstOfLine(this.#source, start)) this.#offset = endOfLine(this.#source, start);
     const { code, message, help } = describeUnknown(character);
-    return this.#report(code, { start, end: this.#offset }, message, help);
+    return this.#report(code, { start, end: start + character.length }, message, help);
   }
 
   /** Taken as a name all the same, so that one wrong letter is one error. */

@@ -19,6 +19,7 @@ export function describeUnknown(character: string): UnknownCharacter {
 
 function helpWith(character: string): string | undefined {
   if (QUOTES_OF_WORD_PROCESSORS.has(character)) return 'strings have straight quotes: `"`';
+  if (character === '#') return 'a comment begins with `//`, a decorator with `@`';
   if (character === '^') return 'a power is written `a ** b`; numbers have no operators for their bits';
   return character === '~' ? 'numbers have no operators for their bits' : undefined;
 }

@@ -53,6 +53,20 @@ describe('what people write who come from another language', () => {
     ['let xs = ["a"]; emit("x", xs[0].toUpperCase());', 'no method', 'to_uppercase'],
     ['let xs = [1]; emit("x", xs.iter());', 'no method `iter`', 'values are copied'],
     ['fn f(x: Int) -> Int { if x > 1 { return 2; } }', 'expected `Int`, found `Nil`', 'add `else'],
+    ['fn main() { if true emit("x", 1); }', 'expected `{`', 'between braces'],
+    ['fn main() { for i in 0..3 emit("x", i); }', 'expected `{`', 'between braces'],
+    ['fn f(a Int) -> Int { a }', 'expected `:`', '`name: Type`'],
+    ['try { emit("x", 1); } catch e { emit("x", e); }', 'alone between parentheses', '`catch (e)`'],
+    ['try { emit("x", 1); } catch (Error e) { emit("x", e); }', 'alone between parentheses', '`catch Error(e)`'],
+    ['try { emit("x", 1); } catch { } finally { emit("x", 2); }', 'there is no `finally`', 'behind the `try`'],
+    ['emit("x", [1].map(x -> x + 1));', 'stand between `|`', '`|x| …`'],
+    ['emit("x", [1].map(|x| => x + 1));', 'without `=>`', ''],
+    ['emit("x", [1, 2][0:1]);', 'with a range', '`xs[from..to]`'],
+    ['# a comment of Python\nemit("x", 1);', 'unexpected character', '`//`'],
+    ['#[test]\nfn f() { }', 'unexpected character', 'a decorator with `@`'],
+    ['let a = Array::new(); emit("x", a);', 'no function `new`', '`[]`'],
+    ['emit("x", Option::Some(1));', 'no function `Some`', '`Some` alone'],
+    ['emit("x", Int::parse("1"));', 'no function `parse`', '.parse_int()'],
     ['agent A { connector: "a", command: "x" }', 'no field `command`', 'Concerto.toml'],
   ])('%s is one error', (text, message, help) => {
     const errors = errorsOf(text);
@@ -65,6 +79,12 @@ describe('what people write who come from another language', () => {
     ['export function f() -> Int { 1 }', 'pub fn f() -> Int { 1 }'],
     ['fn f(a: Int[]): Int { a[0] }', 'fn f(a: Array<Int>) -> Int { a[0] }'],
     ['struct Q { x: Int; y: Int }', 'struct Q { x: Int, y: Int }'],
+    [
+      'try { emit("x", 1); } catch (Error e) { emit("x", e); }',
+      'try { emit("x", 1); } catch Error(e) { emit("x", e); }',
+    ],
+    ['emit("x", [1].map((x) -> x + 1));', 'emit("x", [1].map(|x| x + 1));'],
+    ['emit("x", [1, 2][0:1]);', 'emit("x", [1, 2][0..1]);'],
     [
       'let o = Some(1); if let Some(x) = o { emit("x", x); }',
       'let o = Some(1); match o { Some(x) => { emit("x", x); }, _ => { } }',

@@ -44,11 +44,15 @@ export function startsNot(p: Parser): boolean {
   return p.atWord('not') && AFTER_NOT.has(p.peek(1)) && !p.newlineBefore(p.position + 1);
 }
 
-/** `(a, b) =>` or `a =>` where a closure is written `|a, b|`. */
+/** `(a, b) =>` or `a =>`, also with `->`, where a closure is written `|a, b|`. */
 export function startsArrowFunction(p: Parser): boolean {
-  if (p.at('Identifier')) return p.peek(1) === '=>';
+  if (p.at('Identifier')) return isArrow(p.peek(1));
   const end = p.at('(') ? p.closingAfter(p.position) : undefined;
-  return end !== undefined && p.tokens.kinds[end] === '=>';
+  return end !== undefined && isArrow(p.tokens.kinds[end]);
+}
+
+function isArrow(kind: TokenKind | undefined): boolean {
+  return kind === '=>' || kind === '->';
 }
 
 /** Takes a mark that is used for the same thing elsewhere, with an error that has a fix. */

@@ -2,6 +2,7 @@ import type { TokenKind } from '../lexer/token.ts';
 import type { Block, CatchClause, Expression, IfExpression, MatchArm } from '../syntax/expression.ts';
 import type { Name } from '../syntax/node.ts';
 import type { Pattern } from '../syntax/pattern.ts';
+import { parseForeignBinding, passFinally, startsForeignBinding } from './foreign-catch.ts';
 import { passForeignFor, startsForeignFor } from './foreign-phrases.ts';
 import { eatInstead } from './foreign-words.ts';
 import { parseIfLet, parseWhileLet } from './parse-if-let.ts';
@@ -198,15 +199,18 @@ function parseTry(p: Parser): Expression {
   const body = p.block();
   const catches: CatchClause[] = [];
   while (p.at('catch')) catches.push(parseCatch(p));
+  passFinally(p);
   return { kind: 'TryExpression', id: p.newId(), span: p.spanFrom(start), body, catches };
 }
 
 function parseCatch(p: Parser): CatchClause {
   const { start } = p;
   p.bump();
-  const type = isBindableName(p.kind) ? parseNamedType(p) : undefined;
+  const isBound = isBindableName(p.kind) && !startsForeignBinding(p);
+  const type = isBound ? parseNamedType(p) : undefined;
   let binding: Name | undefined;
-  if (p.eat('(')) {
+  if (startsForeignBinding(p)) binding = parseForeignBinding(p, takeName);
+  else if (p.eat('(')) {
     binding = p.atName() ? takeName(p) : parseName(p, 'a name for the error');
     p.expect(')', 'after the name of the error');
   }

@@ -84,6 +84,13 @@ function parseSelf(p: Parser): SelfParameter | undefined {
   return { kind: 'SelfParameter', id: p.newId(), span: p.spanFrom(start), mutable };
 }
 
+/** `a Int`, or `Int a`. */
+function missesColon(p: Parser): boolean {
+  if (!p.at('Identifier') || p.newlineBefore()) return false;
+  p.unexpected('expected `:` between a parameter and its type', false, { help: 'a parameter is written `name: Type`' });
+  return true;
+}
+
 export function parseParameter(p: Parser): Parameter {
   const { start } = p;
   const decorators = parseDecorators(p);
@@ -96,7 +103,7 @@ export function parseParameter(p: Parser): Parameter {
     p.bump();
   }
   const name = parseName(p, 'the name of a parameter');
-  const type = p.eat(':') ? parseType(p) : undefined;
+  const type = p.eat(':') || missesColon(p) ? parseType(p) : undefined;
   const defaultValue = p.eat('=') ? p.freeExpression() : undefined;
   return { kind: 'Parameter', id: p.newId(), span: p.spanFrom(start), decorators, name, type, defaultValue };
 }

@@ -92,8 +92,20 @@ function parseArgument(p: Parser): Argument {
 function indexExpression(p: Parser, receiver: Expression): Expression {
   p.bump();
   const index = p.freeExpression();
+  if (p.at(':')) reportSliceColon(p);
   p.expect(']', 'after the index');
   return { kind: 'IndexExpression', id: p.newId(), span: p.spanFrom(receiver.span.start), receiver, index };
+}
+
+/** `xs[1:2]`. */
+function reportSliceColon(p: Parser): void {
+  const span = p.tokenSpan;
+  p.syntaxError('C0100', span, 'a part of a list or text is taken with a range', {
+    help: 'write `xs[from..to]`',
+    fix: { title: 'write `..`', edits: [{ span, text: '..' }] },
+  });
+  p.bump();
+  if (!p.at(']')) p.freeExpression();
 }
 
 function parseDot(p: Parser, receiver: Expression): Expression {

@@ -1,6 +1,7 @@
 import type { TokenKind } from '../lexer/token.ts';
 import type { Block, Expression } from '../syntax/expression.ts';
 import type { Statement } from '../syntax/statement.ts';
+import { canStartExpression } from './expression-start.ts';
 import { parseForeignStatement, replaceForeignWords } from './foreign-phrases.ts';
 import { helpAfter, startsArrowFunction } from './foreign-words.ts';
 import { startsItem } from './item-start.ts';
@@ -18,7 +19,8 @@ import { emptyBlock, type Parser } from './parser.ts';
 
 export function parseBlock(p: Parser): Block {
   const { start } = p;
-  if (!p.expect('{')) return emptyBlock(p);
+  if (!p.at('{')) return parseMissingBlock(p);
+  p.bump();
   const statements: Statement[] = [];
   let tail: Expression | undefined;
   while (!p.at('}') && !p.at('EndOfFile') && !startsOuterItem(p)) {
@@ -32,6 +34,17 @@ export function parseBlock(p: Parser): Block {
   if (!p.eat('}')) {
     p.syntaxError('C0100', { start, end: start + 1 }, 'this `{` is never closed', { help: 'add `}`' });
   }
+  return { kind: 'Block', id: p.newId(), span: p.spanFrom(start), statements, tail };
+}
+
+/** `if x return 1;`: the statement is taken for the body. */
+function parseMissingBlock(p: Parser): Block {
+  const isBody = !p.newlineBefore() && canStartExpression(p.kind);
+  p.unexpected('expected `{`', false, isBody ? { help: 'a body stands between braces: `{ … }`' } : {});
+  if (!isBody) return emptyBlock(p);
+  const { start } = p;
+  const parsed = parseStatement(p);
+  const [statements, tail] = parsed.kind === 'Tail' ? [[], parsed.expression] : [[parsed], undefined];
   return { kind: 'Block', id: p.newId(), span: p.spanFrom(start), statements, tail };
 }
 
