@@ -126,6 +126,22 @@ export const COLLECTION_METHODS = {
     signature: 'fn<K, V>(self: Map<K, V>, f: fn(K, V) -> Any) -> Nil',
     help: 'Calls f with each key and value',
   },
+  'Map.find': {
+    signature: 'fn<K, V>(self: Map<K, V>, f: fn(K, V) -> Bool) -> Option<(K, V)>',
+    help: 'The first entry for which f holds',
+  },
+  'Map.any': {
+    signature: 'fn<K, V>(self: Map<K, V>, f: fn(K, V) -> Bool) -> Bool',
+    help: 'Whether f holds for one entry',
+  },
+  'Map.all': {
+    signature: 'fn<K, V>(self: Map<K, V>, f: fn(K, V) -> Bool) -> Bool',
+    help: 'Whether f holds for all entries',
+  },
+  'Map.count': {
+    signature: 'fn<K, V>(self: Map<K, V>, f: fn(K, V) -> Bool) -> Int',
+    help: 'For how many entries f holds',
+  },
 
   'Set.len': { signature: 'fn<T>(self: Set<T>) -> Int', help: 'Number of elements' },
   'Set.is_empty': { signature: 'fn<T>(self: Set<T>) -> Bool', help: 'Whether it has no elements' },

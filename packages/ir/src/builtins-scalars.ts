@@ -81,6 +81,22 @@ export const SCALAR_METHODS = {
     help: 'Combines all, beginning with init',
   },
   'Range.for_each': { signature: 'fn(self: Range, f: fn(Int) -> Any) -> Nil', help: 'Calls f with each' },
+  'Range.flat_map': {
+    signature: 'fn<U>(self: Range, f: fn(Int) -> Array<U>) -> Array<U>',
+    help: 'The elements of f of each',
+  },
+  'Range.fold': {
+    signature: 'fn<A>(self: Range, init: A, f: fn(A, Int) -> A) -> A',
+    help: 'Combines all, beginning with init',
+  },
+  'Range.find': {
+    signature: 'fn(self: Range, f: fn(Int) -> Bool) -> Option<Int>',
+    help: 'The first for which f holds',
+  },
+  'Range.any': { signature: 'fn(self: Range, f: fn(Int) -> Bool) -> Bool', help: 'Whether f holds for one' },
+  'Range.all': { signature: 'fn(self: Range, f: fn(Int) -> Bool) -> Bool', help: 'Whether f holds for all' },
+  'Range.count': { signature: 'fn(self: Range, f: fn(Int) -> Bool) -> Int', help: 'For how many f holds' },
+  'Range.sum': { signature: 'fn(self: Range) -> Int', help: 'All added, 0 when empty' },
 
   'Option.unwrap': { signature: 'fn<T>(self: Option<T>) -> T', help: 'The value; a fault for None' },
   'Option.expect': {

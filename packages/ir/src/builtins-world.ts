@@ -220,6 +220,18 @@ export const WORLD_METHODS = {
     signature: 'fn(self: HashMapRef, f: fn(Any, Any) -> Bool) -> Option<(Any, Any)>',
     help: 'The first entry for which f holds',
   },
+  'HashMapRef.any': {
+    signature: 'fn(self: HashMapRef, f: fn(Any, Any) -> Bool) -> Bool',
+    help: 'Whether f holds for one entry',
+  },
+  'HashMapRef.all': {
+    signature: 'fn(self: HashMapRef, f: fn(Any, Any) -> Bool) -> Bool',
+    help: 'Whether f holds for all entries',
+  },
+  'HashMapRef.count': {
+    signature: 'fn(self: HashMapRef, f: fn(Any, Any) -> Bool) -> Int',
+    help: 'For how many entries f holds',
+  },
   'HashMapRef.on_change': {
     signature: 'fn(self: HashMapRef, key: Any, f: fn(Any, Any) -> Any) -> Nil',
     help: 'Calls f with the old and the new value when key changes; nil for none',

@@ -96,6 +96,11 @@ describe('the validator', () => {
     expect(problem({ ...module, constants: [{ kind: 'type', value: 'Array<' }] })).toContain('not a type');
     const struct = { name: 'P', kind: 'struct', fields: [{ name: 'x', type: '<' }] };
     expect(problem({ ...module, structs: [struct] })).toContain('P.x');
+    const variant = { name: 'V', size: 1, types: ['Option<'] };
+    expect(problem({ ...module, enums: [{ name: 'E', variants: [variant] }] })).toContain('E::V: bad type');
+    const [main] = module.functions;
+    const withParameter = { ...main, params: [{ name: 'x', type: 'Array<Float' }] };
+    expect(problem({ ...module, functions: [withParameter] })).toContain('parameter x: bad type');
   });
 
   test('random code never gets through with an operand outside, and never throws', () => {

@@ -272,6 +272,12 @@ export const OPCODES = {
     operands: ['take value'],
     does: 'leaves a handler of a listen, which ends the session and gives Ok(value); a fault in any other function',
   },
+
+  // Of values nobody knew the type of
+  Fit: {
+    operands: ['to dst', 'from value', 'type target'],
+    does: 'dst = value as a place of that type holds it, inside too: an Int as a Float, nil as None, a bare value as Some; what has another form stays',
+  },
 } as const satisfies Record<string, OpcodeSpec>;
 
 export type OpcodeName = keyof typeof OPCODES;

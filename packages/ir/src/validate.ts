@@ -102,6 +102,16 @@ function* typeProblems(module: IrModule): Generator<string> {
     for (const field of struct.fields)
       if (unreadable(field.type)) yield `${struct.name}.${field.name}: bad type ${field.type}`;
   }
+  for (const type of module.enums) {
+    for (const variant of type.variants) {
+      for (const part of variant.types ?? [])
+        if (unreadable(part)) yield `${type.name}::${variant.name}: bad type ${part}`;
+    }
+  }
+  for (const fn of module.functions) {
+    for (const { name, type } of fn.params)
+      if (type !== undefined && unreadable(type)) yield `${fn.name}: parameter ${name}: bad type ${type}`;
+  }
   for (const listen of module.listens) {
     for (const { type } of listen.handlers)
       if (type !== undefined && unreadable(type)) yield `${listen.name}: bad type ${type}`;

@@ -1,6 +1,6 @@
-import { display, typeName } from './display.ts';
-import { compare } from './equality.ts';
+import { display, messageOf, typeName } from './display.ts';
 import { fault } from './fault.ts';
+import { compare } from './order.ts';
 import { float, MAX_INT, type Value } from './value.ts';
 
 /** What the interpreter's fast paths leave over: Floats, mixed operands, strings, and every fault. */
@@ -10,17 +10,20 @@ export function add(a: Value, b: Value): Value {
   if (typeof a === 'string') return a + (typeof b === 'string' ? b : display(b));
   if (typeof b === 'string') return display(a) + b;
   if (isArray(a) && isArray(b)) return { kind: 'array', items: [...a.items, ...b.items], shared: false };
-  return float(number(a, '+', b) + number(b, '+', a));
+  const left = messageOf(a);
+  const right = left === undefined ? undefined : messageOf(b);
+  if (left !== undefined && right !== undefined) return left + right;
+  return float(number(a, '+', a, b) + number(b, '+', a, b));
 }
 
 export function subtract(a: Value, b: Value): Value {
   if (typeof a === 'number' && typeof b === 'number') return int(a - b, '-');
-  return float(number(a, '-', b) - number(b, '-', a));
+  return float(number(a, '-', a, b) - number(b, '-', a, b));
 }
 
 export function multiply(a: Value, b: Value): Value {
   if (typeof a === 'number' && typeof b === 'number') return int(a * b, '*');
-  return float(number(a, '*', b) * number(b, '*', a));
+  return float(number(a, '*', a, b) * number(b, '*', a, b));
 }
 
 export function divide(a: Value, b: Value): Value {
@@ -29,7 +32,7 @@ export function divide(a: Value, b: Value): Value {
     // A quotient near 2^53 may round up to the next whole number; the remainder is always exact.
     return positiveZero((a - (a % b)) / b);
   }
-  return float(number(a, '/', b) / number(b, '/', a));
+  return float(number(a, '/', a, b) / number(b, '/', a, b));
 }
 
 export function remainder(a: Value, b: Value): Value {
@@ -37,12 +40,12 @@ export function remainder(a: Value, b: Value): Value {
     if (b === 0) throw fault('DivisionError', 'remainder by zero', { kind: 'division_by_zero' });
     return positiveZero(a % b);
   }
-  return float(number(a, '%', b) % number(b, '%', a));
+  return float(number(a, '%', a, b) % number(b, '%', a, b));
 }
 
 export function power(a: Value, b: Value): Value {
   if (typeof a === 'number' && typeof b === 'number') return b < 0 ? float(a ** b) : intPower(a, b);
-  return float(number(a, '**', b) ** number(b, '**', a));
+  return float(number(a, '**', a, b) ** number(b, '**', a, b));
 }
 
 /** By squaring, so that each step is exact or an overflow; `**` on numbers rounds. */
@@ -92,10 +95,11 @@ export function overflow(operator: string): never {
   throw fault('OverflowError', `the result of ${operator} is outside the range of Int`);
 }
 
-function number(value: Value, operator: string, other: Value): number {
+/** One of both operands as a number; a fault names them as they are written. */
+function number(value: Value, operator: string, left: Value, right: Value): number {
   if (typeof value === 'number') return value;
   if (typeof value === 'object' && value !== null && value.kind === 'float') return value.value;
-  throw fault('TypeError', `${operator} needs numbers, not ${typeName(value)} and ${typeName(other)}`);
+  throw fault('TypeError', `${operator} needs numbers, not ${typeName(left)} and ${typeName(right)}`);
 }
 
 function isArray(value: Value): value is Extract<Value, { kind: 'array' }> {

@@ -2,6 +2,7 @@ import type { TypeExpr } from '@concerto/ir';
 import { hasType } from './access.ts';
 import { display, typeName } from './display.ts';
 import { fault } from './fault.ts';
+import { fit } from './fit.ts';
 import { float, MAX_INT, truthy, type Value } from './value.ts';
 
 /** `value as type`. */
@@ -19,7 +20,7 @@ export function cast(value: Value, type: TypeExpr): Value {
     case 'Any':
       return value;
     default:
-      if (hasType(value, type.name)) return value;
+      if (hasType(value, type.name)) return fit(value, type);
       throw failed(value, type.name);
   }
 }

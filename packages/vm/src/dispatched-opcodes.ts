@@ -112,6 +112,7 @@ export const DISPATCHED = {
   Deadline: 104,
   ListenBegin: 105,
   ListenBreak: 106,
+  Fit: 107,
 } as const satisfies Record<OpcodeName, number>;
 
 export type Dispatched = (typeof DISPATCHED)[keyof typeof DISPATCHED];

@@ -36,11 +36,13 @@ import { copyItems, share } from './copy-on-write.ts';
 import { type Callee, calleeOf, findMethod } from './dispatch.ts';
 import type { Dispatched } from './dispatched-opcodes.ts';
 import { display, typeName } from './display.ts';
-import { compare, equal } from './equality.ts';
+import { equal } from './equality.ts';
 import { errorValue, Fault, fault } from './fault.ts';
+import { fit, fitArguments } from './fit.ts';
 import { beginGroup, type GroupStart, leaveFrames, PARALLEL_LIMIT } from './group.ts';
 import type { Fiber, Vm } from './machine.ts';
 import { accountSlots, ownIn } from './memory.ts';
+import { compare } from './order.ts';
 import type { LinkedFunction } from './program.ts';
 import { suspend } from './request.ts';
 import { faultValue, unwind } from './unwind.ts';
@@ -750,6 +752,7 @@ export function interpret(vm: Vm, fiber: Fiber, budget: number): { stop: Stop; f
             if (stack.length < window + target.registers + 1) grow(stack, window + target.registers + 1);
             for (; count < target.params; count++) stack[window + count] = undefined;
             if (callee.kind === 'function') {
+              if (target.fitted !== null) fitArguments(stack, window, target.fitted);
               const { captures } = callee;
               for (let index = 0; index < captures.length; index++)
                 stack[window + target.params + index] = captures[index];
@@ -979,6 +982,15 @@ export function interpret(vm: Vm, fiber: Fiber, budget: number): { stop: Stop; f
             functions = unit.functions;
             base = window;
             pc = 0;
+            break;
+          }
+          case 107: {
+            // Fit
+            const type = constants[code[pc + 3]!];
+            const value = stack[base + code[pc + 2]!];
+            stack[base + code[pc + 1]!] =
+              typeof type === 'object' && type !== null && type.kind === 'type' ? fit(value, type.type) : value;
+            pc += 4;
             break;
           }
           case 106: {

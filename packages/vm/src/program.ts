@@ -11,6 +11,7 @@ import {
   parseType,
 } from '@concerto/ir';
 import { builtinType } from './fault.ts';
+import { type FittedParameter, fits } from './fit.ts';
 import { fromJson } from './json.ts';
 import type { Implementation } from './machine.ts';
 import { newHashMap, newLedger, newMemory } from './stores.ts';
@@ -28,6 +29,8 @@ export interface LinkedFunction {
   readonly captures: number;
   readonly registers: number;
   readonly mutSelf: boolean;
+  /** Parameters that a caller who does not know their types must fit its arguments to; null when there are none. */
+  readonly fitted: readonly FittedParameter[] | null;
   readonly code: Int32Array;
   readonly handlers: IrFunction['handlers'];
   readonly positions: readonly number[];
@@ -131,6 +134,7 @@ function linkFunction(fn: IrFunction, index: number, unit: Unit, files: readonly
     captures: fn.captures,
     registers: fn.registers,
     mutSelf: fn.mutSelf === true,
+    fitted: fittedParameters(fn.params),
     code: Int32Array.from(fn.code),
     handlers: fn.handlers,
     positions: fn.positions,
@@ -138,6 +142,17 @@ function linkFunction(fn: IrFunction, index: number, unit: Unit, files: readonly
     cacheTypes: Array.from({ length: fn.code.length }, () => null),
     cacheSlots: Array.from({ length: fn.code.length }, () => 0),
   };
+}
+
+/** Most functions have none: their types are not even parsed. */
+function fittedParameters(params: IrFunction['params']): FittedParameter[] | null {
+  const fitted: FittedParameter[] = [];
+  params.forEach(({ type }, index) => {
+    if (type === undefined || !/\b(?:Float|Option)\b/.test(type)) return;
+    const parsed = parseType(type);
+    if (fits(parsed)) fitted.push({ index, type: parsed });
+  });
+  return fitted.length === 0 ? null : fitted;
 }
 
 function linkConstant(constant: IrConstant, unit: Unit, tables: LinkTables): Value {

@@ -5,9 +5,10 @@ import { add, divide, multiply, power, remainder, subtract } from './arithmetic.
 import { own, share } from './copy-on-write.ts';
 import { md5, sha256 } from './digest.ts';
 import { display } from './display.ts';
-import { compare, equal, mapKey, putEntry } from './equality.ts';
+import { equal, mapKey, putEntry } from './equality.ts';
 import { Fault } from './fault.ts';
 import { parseJson, stringify } from './json.ts';
+import { compare } from './order.ts';
 import { array, emptyMap, float, MAX_INT, type Value } from './value.ts';
 
 /** Values that JSON can hold. */

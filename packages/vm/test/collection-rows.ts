@@ -71,6 +71,10 @@ export const COLLECTIONS: readonly RawRow[] = [
   row('Map.map_values', [record({ a: 1, b: 2 }), call('double')], '{"a": 2, "b": 4}'),
   row('Map.filter', [record({ a: 1, b: 2 }), call('keyIsA')], '{"a": 1}'),
   row('Map.for_each', [record({ a: 1 }), call('pair')], 'nil'),
+  row('Map.find', [record({ b: 2, a: 1 }), call('keyIsA')], 'Some([a, 1])'),
+  row('Map.any', [record({ a: 1, b: 2 }), call('keyIsA')], 'true'),
+  row('Map.all', [record({ a: 1, b: 2 }), call('keyIsA')], 'false'),
+  row('Map.count', [record({ a: 1, b: 2 }), call('keyIsA')], '1'),
   row('Set.len', [set('x', 'y')], '2'),
   row('Set.is_empty', [set()], 'true'),
   row('Set.contains', [set('x'), 'x'], 'true'),
@@ -118,6 +122,13 @@ export const COLLECTIONS: readonly RawRow[] = [
   row('Range.filter', [range(0, 4), call('even')], '[0, 2]'),
   row('Range.reduce', [range(0, 4), 0, call('add')], '6'),
   row('Range.for_each', [range(0, 4), call('double')], 'nil'),
+  row('Range.fold', [range(0, 4), 0, call('add')], '6'),
+  row('Range.find', [range(1, 4), call('even')], 'Some(2)'),
+  row('Range.any', [range(1, 4), call('even')], 'true'),
+  row('Range.all', [range(1, 4), call('even')], 'false'),
+  row('Range.count', [range(1, 5), call('even')], '2'),
+  row('Range.sum', [range(1, 5)], '10'),
+  row('Range.flat_map', [range(0, 2), call('twice')], '[0, 0, 1, 1]'),
 ];
 
 export const OPTIONS: readonly RawRow[] = [

@@ -5,6 +5,7 @@ import type { TypeExpression } from '../syntax/type-expression.ts';
 import { CODE } from './codes.ts';
 import type { BlockScope, Body, Context, FunctionScope, TypeScope } from './context.ts';
 import type { Local } from './facts.ts';
+import { helpToConvert } from './help-with-types.ts';
 import type { Entry } from './module-scope.ts';
 import { lookupInModule } from './resolve-path.ts';
 import { resolveType } from './resolve-type.ts';
@@ -190,7 +191,11 @@ export function checkFits(body: Body, node: Expression, wanted: Wanted): Type {
 export function checkReturned(body: Body, node: Expression, what: string): Type {
   const { fn } = body;
   const type = fn.returnType;
-  if (fn.kind !== 'stage') return checkFits(body, node, { type, what });
+  if (fn.kind !== 'stage') {
+    const saysNothing = fn.kind === 'function' && isCon(prune(type), CON.Nil);
+    const help = 'a function that gives a value says so: `-> Type` behind its parameters';
+    return checkFits(body, node, { type, what, ...(saysNothing ? { help } : {}) });
+  }
   markStageResults(body.cx, node);
   const actual = body.check(node, type);
   fitStageResult(body, node, actual, { type, what });
@@ -245,8 +250,14 @@ export function fitOrReport(body: Body, node: Expression, actual: Type, wanted: 
     if (fit.coercion !== undefined) coerce(body, node, fit.coercion);
     return true;
   }
-  reportMisfit(body.cx, blameNode(node), actual, wanted);
+  const help = wanted.help ?? helpForIf(node, actual);
+  reportMisfit(body.cx, blameNode(node), actual, help === undefined ? wanted : { ...wanted, help });
   return false;
+}
+
+function helpForIf(node: Expression, actual: Type): string | undefined {
+  const isOpen = node.kind === 'IfExpression' && node.otherwise === undefined && isCon(prune(actual), CON.Nil);
+  return isOpen ? 'without `else` its value is nil when the condition does not hold: add `else { … }`' : undefined;
 }
 
 export function reportMisfit(cx: Context, span: Span, actual: Type, wanted: Wanted): void {
@@ -270,7 +281,7 @@ function helpFor(cx: Context, rawFrom: Type, rawTo: Type): string | undefined {
   if (target === 'Result') return 'wrap the value: `Ok(…)`';
   if (target === 'String') return 'a template turns any value into text: `"${value}"`';
   if (name === 'Float' && target === 'Int') return 'convert it: `… as Int`';
-  return undefined;
+  return helpToConvert(from, to);
 }
 
 /** The smallest part that is to blame: the tail of a block, not the whole block. */

@@ -1,9 +1,9 @@
 import type { FieldExpression, IndexExpression, TupleFieldExpression } from '../syntax/expression.ts';
 import { checkFits } from './body.ts';
-import { fieldType, listFields } from './check-struct.ts';
+import { fieldType, listFields, reportHiddenField } from './check-struct.ts';
 import { CODE } from './codes.ts';
 import type { Body } from './context.ts';
-import { implOf } from './impls.ts';
+import { methodNames } from './find-method.ts';
 import { checkMessageField, warnMisspeltField } from './lint-messages.ts';
 import { didYouMean } from './resolve-path.ts';
 import {
@@ -36,7 +36,7 @@ export function checkField(body: Body, node: FieldExpression): Type {
   if (type.kind === 'never') return ANY;
   if (type.kind === 'applied') {
     const field = type.con.fields?.get(name);
-    if (field !== undefined) return fieldType(type, field);
+    if (field !== undefined) return reportHiddenField(body, node.name.span, field) ? ERROR : fieldType(type, field);
     if (type.con.open === true) {
       warnMisspeltField(body, node, type.con.fields?.keys() ?? []);
       return ANY;
@@ -52,12 +52,9 @@ function unknownField(body: Body, node: FieldExpression, type: Type): Type {
   const fields = type.kind === 'applied' ? type.con.fields : undefined;
   let help: string | undefined;
   if (type.kind === 'applied') {
-    const { methods, traitMethods } = implOf(body.cx, type.con);
-    const isMethod = methods.has(name) || traitMethods.has(name);
-    const builtins = body.cx.builtins.methods.get(builtinName(type));
-    const builtin = builtins?.has(name) ?? false;
-    if (/^(length|size|count)$/.test(name) && builtins?.has('len') === true) help = 'write `.len()`';
-    else if (isMethod || builtin) help = `\`${name}\` is a method: write \`.${name}(…)\``;
+    const methods = methodNames(body.cx, type);
+    if (/^(length|size|count)$/.test(name) && methods.includes('len')) help = 'write `.len()`';
+    else if (methods.includes(name)) help = `\`${name}\` is a method: write \`.${name}(…)\``;
     else if (isCon(type, CON.Option)) help = 'take the value out with `?? default`, `?` or `match`';
     else if (isCon(type, CON.Result)) help = 'take the value out with `?`, `match` or `unwrap`';
     else if (fields !== undefined) help = didYouMean(name, fields.keys()) ?? listFields(fields);
@@ -102,15 +99,16 @@ export function checkIndex(body: Body, node: IndexExpression): Type {
   if (isStringLike(type)) return indexBy(body, node, index, STRING) ?? STRING;
   if (isCon(type, CON.Range)) return indexBy(body, node, index, undefined) ?? INT;
   // A struct's field by its name.
-  if (type.con.fields !== undefined && isStringLike(index)) return namedField(node, type) ?? ANY;
+  if (type.con.fields !== undefined && isStringLike(index)) return namedField(body, node, type) ?? ANY;
   if (isDynamic(index) && builtinName(type) !== 'HashMap') return ANY;
   return cannotIndex(body, node, type);
 }
 
-function namedField(node: IndexExpression, type: AppliedType): Type | undefined {
+function namedField(body: Body, node: IndexExpression, type: AppliedType): Type | undefined {
   const name = node.index.kind === 'StringLiteral' ? node.index.value : undefined;
   const field = name === undefined ? undefined : type.con.fields?.get(name);
-  return field === undefined ? undefined : fieldType(type, field);
+  if (field === undefined) return undefined;
+  return reportHiddenField(body, node.index.span, field) ? ERROR : fieldType(type, field);
 }
 
 /** The type of a slice, or undefined for a plain index; reports an index of the wrong type. */

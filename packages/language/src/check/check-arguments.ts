@@ -221,7 +221,10 @@ function reportCount(
   const most = params.length;
   const wanted = required === most ? count(required, 'argument') : `${required} to ${count(most, 'argument')}`;
   const given = site.arguments.length + (site.piped === undefined ? 0 : 1);
-  const names = missing.map((param) => `\`${param.name}\``).join(', ');
+  // Those of a variant, or of a function in a variable, have numbers for names.
+  const names = missing
+    .map((param) => (/^\d/.test(param.name) ? `argument ${params.indexOf(param) + 1}` : `\`${param.name}\``))
+    .join(', ');
   body.cx.report.error(
     CODE.argumentCount,
     site.span,
@@ -264,9 +267,11 @@ function checkOne(body: Body, site: CallSite, entry: Assigned, instance: Instanc
     return;
   }
   if (widenNumber(param, actual, instance)) return;
+  const wantsFunction = isCon(prune(type), CON.Function) && site.arguments.some((other) => isClosure(other.value));
   reportMisfit(body.cx, value.span, actual, {
     type,
     what: `argument \`${param.name}\` of ${site.name}`,
+    ...(wantsFunction && !isClosure(value) ? { help: `the function is given as \`${param.name}\`, at the end` } : {}),
     ...(site.declared === undefined ? {} : { label: { ...site.declared, message: 'declared here' } }),
   });
 }

@@ -17,8 +17,8 @@ import type { Body } from './context.ts';
 import type { CallTarget, ResolvedCall } from './facts.ts';
 import { implOf } from './impls.ts';
 import { freshType, variantSignature } from './instantiate.ts';
-import { typeTag } from './resolve-type.ts';
 import { type ResolvedValue, resolveName, resolvePathValue, variantRef } from './resolve-value.ts';
+import { typeTag } from './type-tag.ts';
 import {
   ANY,
   applied,

@@ -95,7 +95,11 @@ export function checkModel(cx: Context, module: ModuleScope, item: ModelItem): v
 export function checkAgent(cx: Context, module: ModuleScope, item: AgentItem): void {
   const connector = findField(item.fields, 'connector');
   const fields = item.fields.filter((field) => !MODEL_ONLY.has(field.name.text));
-  checkFields(cx, module, fields, { rules: AGENT_FIELDS, what: `agent \`${item.name.text}\`` });
+  checkFields(cx, module, fields, {
+    rules: AGENT_FIELDS,
+    what: `agent \`${item.name.text}\``,
+    elsewhere: OF_AN_AGENTS_TABLE,
+  });
   const name = connector === undefined ? undefined : externalName(connector.value);
   if (connector === undefined || name === undefined || cx.manifest === undefined || cx.manifest.agents.has(name))
     return;
@@ -141,7 +145,17 @@ function markExternal(body: Body, node: Extract<Expression, { kind: 'NameExpress
 interface FieldRules {
   readonly rules: Readonly<Record<string, FieldRule>>;
   readonly what: string;
+  /** Where fields are that are not here. */
+  readonly elsewhere?: ReadonlyMap<string, string>;
 }
+
+/** How an agent is started is no business of the program. */
+const OF_AN_AGENTS_TABLE: ReadonlyMap<string, string> = new Map(
+  ['command', 'args', 'env', 'working_dir', 'transport', 'params'].map((name) => [
+    name,
+    `\`${name}\` stands in Concerto.toml, in the table \`[agents.NAME]\` that \`connector\` names`,
+  ]),
+);
 
 function checkFields(cx: Context, module: ModuleScope, fields: readonly ConfigField[], options: FieldRules): void {
   const body = outerBody(cx, module);
@@ -160,7 +174,7 @@ function checkFields(cx: Context, module: ModuleScope, fields: readonly ConfigFi
     const rule = Object.hasOwn(options.rules, name) ? options.rules[name] : undefined;
     if (rule === undefined) {
       cx.report.error(CODE.unknownConfig, field.name.span, `${options.what} has no field \`${name}\``, {
-        help: didYouMean(name, Object.keys(options.rules)),
+        help: options.elsewhere?.get(name) ?? didYouMean(name, Object.keys(options.rules)),
       });
       body.check(field.value);
     } else checkField(body, field, rule);

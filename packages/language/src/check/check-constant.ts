@@ -70,7 +70,9 @@ export function constantValue(cx: Context, node: Expression, evaluation: Evaluat
   if (outcome.ok) return outcome.value;
   if (outcome.error.message !== '') {
     cx.report.error(CODE.notConstant, outcome.error.node.span, outcome.error.message, {
-      help: 'a constant is made of literals, operators and other constants',
+      help: outcome.error.message.endsWith('not constant')
+        ? 'a constant is made of literals, operators and other constants'
+        : undefined,
     });
   }
   return undefined;

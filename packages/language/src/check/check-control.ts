@@ -15,6 +15,7 @@ import { placeRoot } from './check-place.ts';
 import { CODE } from './codes.ts';
 import type { Body, Context, LoopScope } from './context.ts';
 import { afterLoop, breakFrom, maybe, Ways } from './flow.ts';
+import { helpToAsk } from './help-with-types.ts';
 import { didYouMean } from './resolve-path.ts';
 import {
   ANY,
@@ -61,10 +62,9 @@ export function checkCondition(body: Body, node: Expression, what: string): void
   if (checkComparisonMeant(body, node)) return;
   const type = prune(body.check(node));
   if (type.kind === 'never' || assign(body.cx, type, BOOL).ok) return;
-  let help: string | undefined;
-  if (isCon(type, CON.Option)) help = 'ask with `.is_some()`';
-  else if (isCon(type, CON.Result)) help = 'ask with `.is_ok()`';
-  body.cx.report.error(CODE.condition, node.span, `${what}: expected \`Bool\`, found \`${showType(type)}\``, { help });
+  body.cx.report.error(CODE.condition, node.span, `${what}: expected \`Bool\`, found \`${showType(type)}\``, {
+    help: helpToAsk(type),
+  });
 }
 
 /** True when the type says enough for the branches to be checked against it one by one. */

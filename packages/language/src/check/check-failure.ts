@@ -66,6 +66,12 @@ function isCaught(body: Body): boolean {
   return body.fn.tries.includes(true);
 }
 
+/** Inside a `try` whose catches name their errors. */
+function helpToCatch(body: Body): string | undefined {
+  if (body.fn.tries.length === 0) return undefined;
+  return 'an error that its `catch` clauses do not name would leave the function: end them with `catch { … }`';
+}
+
 export function checkThrow(body: Body, node: ThrowExpression): Type {
   const { fn } = body;
   const type = body.check(node.value);
@@ -78,7 +84,7 @@ export function checkThrow(body: Body, node: ThrowExpression): Type {
   if (isCaught(body)) return NEVER;
   if (fn.failure === undefined || fn.failure === 'option') {
     body.cx.report.error(CODE.throwNeedsResult, node.span, '`throw` in a function that does not return `Result`', {
-      help: 'return `Result<T, E>`, or catch it here with `try { … } catch { … }`',
+      help: helpToCatch(body) ?? 'return `Result<T, E>`, or catch it here with `try { … } catch { … }`',
     });
     return NEVER;
   }
@@ -134,7 +140,7 @@ function checkLeaving(
   if (fn.failure === undefined) {
     const where = 'in a function that returns neither `Result` nor `Option`';
     body.cx.report.error(CODE.questionNeedsResult, node.span, `\`?\` ${where}`, {
-      help: 'return `Result<T, E>`, or handle the error with `match` or `try { … } catch { … }`',
+      help: helpToCatch(body) ?? 'return `Result<T, E>`, or handle the error with `match` or `try { … } catch { … }`',
     });
     return;
   }

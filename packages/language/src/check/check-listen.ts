@@ -9,7 +9,7 @@ import type { Body } from './context.ts';
 import type { Local } from './facts.ts';
 import { checkMessageName, isBuiltinMessage } from './lint-messages.ts';
 import { didYouMean } from './resolve-path.ts';
-import { typeTag } from './resolve-type.ts';
+import { typeTag } from './type-tag.ts';
 import { ANY, applied, CON, isCon, isDynamic, kindOf, prune, resultOf, showType, type Type } from './types.ts';
 
 /** Message types an agent waits for an answer to. */

@@ -15,8 +15,9 @@ import { findMethod, mayMutate, methodNames } from './find-method.ts';
 import type { Instance } from './instantiate.ts';
 import { instantiate } from './instantiate.ts';
 import { canCall } from './module-scope.ts';
+import { methodElsewhere } from './names-elsewhere.ts';
 import { didYouMean } from './resolve-path.ts';
-import { typeTag } from './resolve-type.ts';
+import { typeTag } from './type-tag.ts';
 import {
   ANY,
   argumentsOf,
@@ -268,7 +269,7 @@ function unknownMethod(body: Body, call: MethodCall, type: Type): Type {
   const isServer = kindOf(type) === 'McpRef';
   if (isServer && body.cx.mcpServers === 'unasked') return dynamicCall(body, call, ANY);
   const names = methodNames(body.cx, type);
-  let help = didYouMean(call.name, names);
+  let help = methodElsewhere(call.name, names) ?? didYouMean(call.name, names);
   if (help === undefined && type.kind === 'applied') {
     if (isCon(type, CON.Option)) help = 'take the value out with `?? default`, `?` or `match`';
     else if (isCon(type, CON.Result)) help = 'take the value out with `?`, `match` or `unwrap`';
@@ -276,7 +277,11 @@ function unknownMethod(body: Body, call: MethodCall, type: Type): Type {
     else if (isServer)
       help = `declare it: \`fn ${call.name}(…) -> …;\` in the \`mcp\` block, or let --mcp ask the server`;
   } else if (help === undefined && type.kind === 'param') {
-    help = `give \`${type.param.name}\` a bound: \`${type.param.name}: Trait\``;
+    const { name, bounds } = type.param;
+    help =
+      bounds.length === 0
+        ? `give \`${name}\` a bound: \`${name}: Trait\``
+        : `only what its traits declare is known of \`${name}\``;
   }
   body.cx.report.error(CODE.unknownMethod, call.nameSpan, `no method \`${call.name}\` on \`${showType(type)}\``, {
     help,

@@ -10,7 +10,8 @@ import { numericJoin } from './check-literal.ts';
 import { CODE } from './codes.ts';
 import type { Body } from './context.ts';
 import { maybe } from './flow.ts';
-import { typeTag } from './resolve-type.ts';
+import { helpToAsk, helpToCombine } from './help-with-types.ts';
+import { typeTag } from './type-tag.ts';
 import {
   ANY,
   BOOL,
@@ -66,6 +67,7 @@ function checkLazily(body: Body, node: Expression, expected?: Type): Type {
 }
 
 function checkLogic(body: Body, node: BinaryExpression, leftType: Type): Type {
+  const { operator } = node;
   const rightType = checkLazily(body, node.right);
   for (const [operand, type] of [
     [node.left, leftType],
@@ -80,6 +82,7 @@ function checkLogic(body: Body, node: BinaryExpression, leftType: Type): Type {
       CODE.operator,
       operand.span,
       `\`${node.operator}\` needs \`Bool\`, found \`${showType(known)}\``,
+      { help: operator === '||' && isCon(known, CON.Option) ? 'for a default write `a ?? b`' : helpToAsk(known) },
     );
   }
   return BOOL;
@@ -181,20 +184,13 @@ function reportOperator(
   left: Type,
   right: Type,
 ): Type {
-  const mixesText = node.operator.startsWith('+') && (isText(left) || isText(right));
   body.cx.report.error(
     CODE.operator,
     node.span,
     `\`${node.operator}\` cannot be applied to \`${showType(left)}\` and \`${showType(right)}\``,
-    { help: mixesText ? 'put the value into a template: `"…${value}"`' : optionHelp(left, right) },
+    { help: helpToCombine(node.operator, left, right) },
   );
   return ERROR;
-}
-
-function optionHelp(left: Type, right: Type): string | undefined {
-  if (isCon(left, CON.Option) || isCon(right, CON.Option)) return 'take the value out with `?? default` or `match`';
-  if (isCon(left, CON.Result) || isCon(right, CON.Result)) return 'take the value out with `?` or `match`';
-  return undefined;
 }
 
 function order(body: Body, node: BinaryExpression, left: Type, right: Type): Type {
@@ -256,7 +252,9 @@ export function checkUnary(body: Body, node: UnaryExpression): Type {
     if (isNumber(type)) return type;
     if (isDynamic(type) || type.kind === 'param') return type.kind === 'param' ? type : ANY;
   }
-  body.cx.report.error(CODE.operator, node.span, `\`${node.operator}\` cannot be applied to \`${showType(type)}\``);
+  body.cx.report.error(CODE.operator, node.span, `\`${node.operator}\` cannot be applied to \`${showType(type)}\``, {
+    help: node.operator === '!' ? helpToAsk(type) : undefined,
+  });
   return node.operator === '!' ? BOOL : ERROR;
 }
 
@@ -266,10 +264,12 @@ const CASTS: Readonly<Record<string, readonly string[]>> = {
 };
 
 export function checkCast(body: Body, node: CastExpression): Type {
-  const from = prune(body.check(node.operand));
   const to = readType(body, node.type);
-  body.cx.facts.casts.set(node.id, typeTag(to));
+  // `[1, "a"] as Array<Any>`: what a literal is made of is decided by what it becomes.
   const target = prune(to);
+  const isScalar = target.kind === 'applied' && target.con.family === 'scalar';
+  const from = prune(body.check(node.operand, isScalar ? undefined : to));
+  body.cx.facts.casts.set(node.id, typeTag(to));
   if (target.kind !== 'applied' || from.kind !== 'applied') return to;
   const allowed = CASTS[target.con.name];
   // Everything has a text and a truth value; a schema or struct is checked at run time.

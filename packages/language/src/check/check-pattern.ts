@@ -9,7 +9,7 @@ import type {
   TuplePattern,
 } from '../syntax/pattern.ts';
 import { bindLiteral, bindRange } from './check-literal-pattern.ts';
-import { resolveStructHead } from './check-struct.ts';
+import { reportHiddenField, resolveStructHead } from './check-struct.ts';
 import { CODE } from './codes.ts';
 import type { Body } from './context.ts';
 import type { ConstantRef } from './facts.ts';
@@ -106,12 +106,14 @@ function bindName(binder: Binder, pattern: BindingPattern, type: Type): void {
   });
   body.cx.facts.patterns.set(pattern.id, { kind: 'binding', local });
   if (pattern.pattern !== undefined) bind(binder, pattern.pattern, type);
-  else warnLooksLikeVariant(binder, pattern, type);
+  // That nothing uses it is no news then.
+  else if (looksLikeVariant(binder, pattern, type)) local.used = true;
 }
 
-function warnLooksLikeVariant(binder: Binder, pattern: BindingPattern, raw: Type): void {
+/** Warns of it. */
+function looksLikeVariant(binder: Binder, pattern: BindingPattern, raw: Type): boolean {
   const type = prune(raw);
-  if (type.kind !== 'applied' || type.con.variants?.has(pattern.name.text) !== true) return;
+  if (type.kind !== 'applied' || type.con.variants?.has(pattern.name.text) !== true) return false;
   const name = pattern.name.text;
   binder.body.cx.report.warning(
     CODE.unreachableArm,
@@ -121,6 +123,7 @@ function warnLooksLikeVariant(binder: Binder, pattern: BindingPattern, raw: Type
       help: `write \`${type.con.name}::${name}\``,
     },
   );
+  return true;
 }
 
 function bindConstant(
@@ -303,8 +306,10 @@ function bindStruct(binder: Binder, pattern: StructPattern, raw: Type): void {
   const fields = (head.kind === 'struct' ? con.fields : head.variant.fields) ?? new Map<string, FieldInfo>();
   for (const field of pattern.fields) {
     const info = fields.get(field.name.text);
-    if (info !== undefined) bind(binder, field.pattern, substitute(info.type, instance));
-    else {
+    if (info !== undefined) {
+      const hidden = reportHiddenField(binder.body, field.name.span, info);
+      bind(binder, field.pattern, hidden ? ERROR : substitute(info.type, instance));
+    } else {
       if (field.name.text !== '') {
         cx.report.error(CODE.unknownField, field.name.span, `\`${con.name}\` has no field \`${field.name.text}\``, {
           help: didYouMean(field.name.text, fields.keys()),

@@ -281,6 +281,27 @@ describe('help', () => {
     ['fn main() { let o: Option<Int> = 1; let n: Int = o; emit("n", n); }', '??'],
     ['fn f() -> Result<Int, String> { 5 }', 'Ok('],
     ['fn f() -> Int { 42; }', 'remove the last `;`'],
+    ['fn f() { return 42; }', '`-> Type`'],
+    ['fn main() { let xs = [1]; if xs { emit("x", 1); } }', '`.is_empty()`'],
+    ['fn main() { let n = 1; emit("x", !n); }', '`n != 0`'],
+    ['fn main() { let n = 1; emit("x", n && true); }', '`n != 0`'],
+    ['fn main() { emit("x", [1] + 1); }', '`.push(x)`'],
+    ['fn main() { emit("x", "a" * 3); }', '`.repeat(n)`'],
+    ['fn main() { let n: Int = "1"; emit("x", n); }', '`.parse_int()`'],
+    ['struct P { x: Int }\nfn main() { let p: P = { x: 1 }; emit("x", p); }', '`P { … }`'],
+    [
+      'struct B<T> { v: T }\nfn f(b: B<Float>) { emit("b", b); }\nfn main() { let b = B { v: 1 }; f(b); }',
+      'keeps its type',
+    ],
+    ['fn main() { emit("x", [1].reduce(|a, b| a + b, 0)); }', 'at the end'],
+    ['fn main() { for i in range(3) { emit("i", i); } }', '`0..n`'],
+    ['enum E { A, B(Int, Int) }\nfn main() { emit("x", E::B(1)); }', 'missing: argument 2'],
+    ['enum E { A, B }\nfn f(e: E) -> Int { match e { A => 1, _ => 2 } }', 'write `E::A`'],
+    [
+      'struct E { c: Int }\nfn f() -> Result<Int, E> { Err(E { c: 1 }) }\nfn main() { try { f()?; } catch E(e) { emit("e", e); } }',
+      'end them with `catch { … }`',
+    ],
+    ['pipeline P { stage a(x: Int) -> Int { x } }\nfn main() { emit("x", 4 |> P.run); }', 'write `.run(…)`'],
   ])('%s', (source, text) => {
     expect(helpOf(source).join('\n')).toContain(text);
   });

@@ -1,3 +1,4 @@
+import type { Span } from '../source/span.ts';
 import type { FieldInitializer, StructExpression } from '../syntax/expression.ts';
 import type { Path } from '../syntax/node.ts';
 import { checkFits, lookupLocal, readType } from './body.ts';
@@ -5,7 +6,7 @@ import { expectedInside } from './check-literal.ts';
 import { CODE } from './codes.ts';
 import type { Body } from './context.ts';
 import { freshType } from './instantiate.ts';
-import { canSee, type Meaning } from './module-scope.ts';
+import { canSee, canSeeField, type Meaning } from './module-scope.ts';
 import { didYouMean, lookupName, namesVisible, reportHidden, reportMissing, resolvePath } from './resolve-path.ts';
 import { count } from './resolve-type.ts';
 import { variantRef } from './resolve-value.ts';
@@ -127,6 +128,7 @@ export function checkStruct(body: Body, node: StructExpression, expected: Type |
     }
     given.add(field.name.text);
     if (info === undefined) unknownField(body, field, name, fields);
+    else if (reportHiddenField(body, field.name.span, info)) body.check(field.value);
     else checkFits(body, field.value, { type: substitute(info.type, instance), what: `field \`${info.name}\`` });
   }
   if (node.base !== undefined) checkFits(body, node.base, { type, what: 'the base' });
@@ -187,6 +189,15 @@ function reportMissingFields(
       help: `every field without a default must be given`,
     },
   );
+}
+
+/** True, with a report, for a field that its module hides from this one. */
+export function reportHiddenField(body: Body, span: Span, field: FieldInfo): boolean {
+  if (canSeeField(body.module, field)) return false;
+  body.cx.report.error(CODE.notVisible, span, `field \`${field.name}\` is private`, {
+    help: 'write `pub` before it to use it outside its module',
+  });
+  return true;
 }
 
 /** The type of a field when the receiver's parameters are known. */

@@ -146,6 +146,8 @@ export function declareFields(
 ): Map<string, FieldInfo> {
   const fields = new Map<string, FieldInfo>();
   const spans = new Map<string, FieldDeclaration>();
+  // As with methods: who writes `pub` on one field means the others to be hidden.
+  const hides = declarations.some((declaration) => declaration.isPublic);
   for (const declaration of declarations) {
     const name = declaration.name.text;
     const written = resolveType(cx, scope, declaration.type);
@@ -165,7 +167,8 @@ export function declareFields(
     spans.set(name, declaration);
     const optional = declaration.optional;
     const type = optional && !isOption(written) ? optionOf(written) : written;
-    fields.set(name, { name, type, optional, hasDefault: declaration.defaultValue !== undefined || optional });
+    const info = { name, type, optional, hasDefault: declaration.defaultValue !== undefined || optional };
+    fields.set(name, hides && !declaration.isPublic ? { ...info, hiddenIn: scope.module } : info);
   }
   return fields;
 }

@@ -4,6 +4,7 @@ import { combine, equalConstants, OUT_OF_RANGE, toInt } from './constant-operato
 import { elementOf, fieldOf, sliceOf } from './constant-parts.ts';
 import { displayConstant } from './display-constant.ts';
 import type { ConstantRef, ConstantValue, Facts } from './facts.ts';
+import { fitConstant, optionConstant } from './fit-constant.ts';
 import type { Coercion } from './unify.ts';
 
 export interface Evaluation {
@@ -38,7 +39,7 @@ function convert(value: ConstantValue, coercion: Coercion | undefined): Constant
     case 'some':
     case 'ok': {
       const inner = convert(value, coercion.inner);
-      return coercion.kind === 'some' ? option(inner) : { kind: 'ok', value: inner };
+      return coercion.kind === 'some' ? optionConstant(inner) : { kind: 'ok', value: inner };
     }
     case 'none':
       return { kind: 'none' };
@@ -58,16 +59,12 @@ function convert(value: ConstantValue, coercion: Coercion | undefined): Constant
     case 'tuple':
       if (value.kind !== 'tuple') return value;
       return { kind: 'tuple', items: value.items.map((item, index) => convert(item, coercion.items[index])) };
+    case 'fit':
+      return fitConstant(value, coercion.to);
     case 'text':
     case 'function':
       return value;
   }
-}
-
-/** As at run time: what is an Option stays one, and nil is None. */
-function option(value: ConstantValue): ConstantValue {
-  if (value.kind === 'some' || value.kind === 'none') return value;
-  return value.kind === 'nil' ? { kind: 'none' } : { kind: 'some', value };
 }
 
 function refuse(node: Expression, message: string): Outcome {

@@ -3,7 +3,7 @@ import type { ConstItem, FunctionItem, TypeAliasItem } from '../syntax/item.ts';
 import type { Path } from '../syntax/node.ts';
 import type { ConstantRef, FunctionRef, ModuleVariable, ResourceRef } from './facts.ts';
 import { type HasImpls, implOf } from './impls.ts';
-import type { MethodInfo, Signature, TraitInfo, Type, TypeCon, TypeParam, VariantInfo } from './types.ts';
+import type { FieldInfo, MethodInfo, Signature, TraitInfo, Type, TypeCon, TypeParam, VariantInfo } from './types.ts';
 
 /** What a name means in a module. */
 export type Meaning =
@@ -116,6 +116,11 @@ function isInside(from: ModuleScope, outer: ModuleScope): boolean {
     if (module === outer) return true;
   }
   return false;
+}
+
+/** Fields without `pub` are private once the type has some with it. */
+export function canSeeField(from: ModuleScope, field: FieldInfo): boolean {
+  return field.hiddenIn === undefined || isInside(from, field.hiddenIn);
 }
 
 /**

@@ -14,6 +14,7 @@ import {
   type ModuleScope,
   type ResourceMeaning,
 } from './module-scope.ts';
+import { constructorElsewhere } from './names-elsewhere.ts';
 import {
   didYouMean,
   lookupName,
@@ -109,6 +110,10 @@ const FOREIGN_VALUES: ReadonlyMap<string, string> = new Map([
   ['null', 'nothing is `nil`, or `None` of an `Option`'],
   ['undefined', 'nothing is `nil`, or `None` of an `Option`'],
   ['console', 'write `print(value)` or `emit("channel", value)`'],
+  ['Vec', 'a list is written `[a, b]`, an empty one `[]`'],
+  ['List', 'a list is written `[a, b]`, an empty one `[]`'],
+  ['Dict', 'a map is written `{"key": value}`, an empty one `{}`'],
+  ['range', 'a range is written `0..n`'],
   ['printf', 'write `print("…${value}")`'],
   ['not', 'write `!value`'],
   ['this', 'write `self`, the first parameter of a method'],
@@ -147,23 +152,38 @@ function valueOfEntry(body: Body, entry: Entry, node: NameExpression | PathExpre
       if (meaning.con.family === 'schema') return { kind: 'schema', con: meaning.con };
       if (builtinName(applied(meaning.con)) === 'Session' && isInTest(body))
         return { kind: 'session', con: meaning.con };
-      return notAValue(body, node, entry.name, 'a type');
+      return notAValue(body, node, { name: entry.name, what: 'a type', help: howToMake(meaning.con) });
     case 'alias':
-      return notAValue(body, node, entry.name, 'a type');
+      return notAValue(body, node, { name: entry.name, what: 'a type' });
     case 'trait':
-      return notAValue(body, node, entry.name, 'a trait');
+      return notAValue(body, node, { name: entry.name, what: 'a trait' });
     case 'module':
     case 'std':
-      return notAValue(body, node, entry.name, 'a module');
+      return notAValue(body, node, { name: entry.name, what: 'a module' });
     case 'import':
     case 'broken':
       return BROKEN;
   }
 }
 
-function notAValue(body: Body, node: NameExpression | PathExpression, name: string, what: string): ResolvedValue {
-  body.cx.report.error(CODE.kindOfName, node.span, `\`${name}\` is ${what}, not a value`);
+function notAValue(
+  body: Body,
+  node: NameExpression | PathExpression,
+  { name, what, help }: { readonly name: string; readonly what: string; readonly help?: string | undefined },
+): ResolvedValue {
+  body.cx.report.error(CODE.kindOfName, node.span, `\`${name}\` is ${what}, not a value`, { help });
   return BROKEN;
+}
+
+/** `Point(1, 2)` and `Color.Red` of other languages. */
+function howToMake(con: TypeCon): string | undefined {
+  if (con.variants !== undefined) {
+    const [first] = con.variants.keys();
+    return first === undefined ? undefined : `a variant is written with \`::\`: \`${con.name}::${first}\``;
+  }
+  if (con.family !== 'struct' || con.fields === undefined) return undefined;
+  const fields = [...con.fields.keys()].slice(0, 3).map((name) => `${name}: …`);
+  return `a value is written \`${con.name} { ${fields.join(', ')}${con.fields.size > 3 ? ', …' : ''} }\``;
 }
 
 export function resolvePathValue(body: Body, node: PathExpression): ResolvedValue {
@@ -243,7 +263,7 @@ function associatedValue(
       : trait.methods.keys();
   const where = trait === undefined ? con.name : `${con.name}::${trait.name}`;
   body.cx.report.error(CODE.undefinedName, last.span, `no ${what} \`${name}\` in \`${where}\``, {
-    help: didYouMean(name, known),
+    help: constructorElsewhere(con, name) ?? didYouMean(name, known),
   });
   return BROKEN;
 }

@@ -84,6 +84,8 @@ export interface FieldInfo {
   readonly type: Type;
   readonly optional: boolean;
   readonly hasDefault: boolean;
+  /** The module that hides it from those outside. */
+  readonly hiddenIn?: ModuleScope;
 }
 
 export interface VariantInfo {

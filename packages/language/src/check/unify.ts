@@ -1,4 +1,6 @@
+import type { TypeTag } from './facts.ts';
 import { type HasImpls, implOf } from './impls.ts';
+import { typeTag } from './type-tag.ts';
 import {
   ANY,
   type AppliedType,
@@ -21,6 +23,8 @@ export type Coercion =
   | { readonly kind: 'some'; readonly inner: Coercion | undefined }
   /** nil becomes None. */
   | { readonly kind: 'none' }
+  /** Of an Any, whatever is a container of that type has its parts changed. */
+  | { readonly kind: 'fit'; readonly to: TypeTag }
   /** A bare value becomes `Ok(value)`: results of pipeline stages only. */
   | { readonly kind: 'ok'; readonly inner: Coercion | undefined }
   /** Every element of an array, value of a map, or payload of an Option / Ok changes. */
@@ -85,9 +89,20 @@ function assignPruned(cx: HasImpls, from: Type, to: Type): Fit {
 /** What the value is shows only when it runs: one that has the form of its place already stays as it is. */
 function assignAny(cx: HasImpls, from: Type, to: Type): Fit {
   if (isCon(to, CON.Float)) return { ok: true, coercion: TO_FLOAT };
-  if (!isCon(to, CON.Option)) return FITS;
+  if (!isCon(to, CON.Option))
+    return holdsConverted(to) ? { ok: true, coercion: { kind: 'fit', to: typeTag(to) } } : FITS;
   // Nothing is learned from an Any of what a generic place holds.
   return prune(to.args[0] ?? ANY).kind === 'var' ? { ok: true, coercion: TO_OPTION } : wrapSome(cx, from, to);
+}
+
+/** Whether a container of this type has parts that a bare value does not fit as it is. */
+function holdsConverted(raw: Type): boolean {
+  const type = prune(raw);
+  if (type.kind !== 'applied') return false;
+  if (type.con === CON.Float || type.con === CON.Option) return true;
+  if (type.con === CON.Tuple) return type.args.some(holdsConverted);
+  const of = CONVERTED.get(type.con);
+  return of !== undefined && holdsConverted(type.args[of === 'Map' ? 1 : 0] ?? ANY);
 }
 
 /** An unknown value into an optional place: the place decides, but a later bare value may still be wrapped. */
@@ -152,10 +167,25 @@ function assignArguments(cx: HasImpls, from: AppliedType, to: AppliedType): Fit 
   const items: (Coercion | undefined)[] = [];
   for (let index = 0; index < from.args.length; index++) {
     const fit = assign(cx, from.args[index] ?? ANY, to.args[index] ?? ANY);
-    if (!fit.ok) return MISFIT;
+    if (!fit.ok || (keepsForm(from.con) && changes(fit.coercion, from.args[index] ?? ANY))) return MISFIT;
     items.push(fit.coercion);
   }
   return { ok: true, coercion: from.con === CON.Tuple ? ofTuple(items) : ofPayload(from.con, items) };
+}
+
+/** Nothing reaches into a `Box<Int>` or a `Set<Int>` to make it one of Floats. */
+function keepsForm(con: TypeCon): boolean {
+  return con !== CON.Tuple && !CONVERTED.has(con);
+}
+
+/** Whether a value of this type would become another. What is in an Any is only known when it runs. */
+function changes(coercion: Coercion | undefined, raw: Type): boolean {
+  const from = prune(raw);
+  if (coercion === undefined || from.kind === 'any') return false;
+  if (from.kind !== 'applied') return true;
+  if (coercion.kind === 'each') return changes(coercion.inner, from.args[coercion.of === 'Map' ? 1 : 0] ?? ANY);
+  if (coercion.kind === 'tuple') return coercion.items.some((item, index) => changes(item, from.args[index] ?? ANY));
+  return true;
 }
 
 function ofTuple(items: readonly (Coercion | undefined)[]): Coercion | undefined {

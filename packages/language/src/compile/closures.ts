@@ -1,5 +1,6 @@
 import { assert } from '@concerto/base';
 import type { FunctionFacts, FunctionRef, Local } from '../check/facts.ts';
+import { prune } from '../check/types.ts';
 import type { ClosureExpression, Expression, ListenHandler } from '../syntax/expression.ts';
 import type { Parameter, SelfParameter } from '../syntax/item.ts';
 import type { NodeId } from '../syntax/node.ts';
@@ -79,7 +80,7 @@ function requiredCount(source: FunctionSource, count: number): { required?: numb
 
 function parameterType(builder: ModuleBuilder, parameter: Parameter): { type?: string } {
   const local = builder.facts.locals.get(parameter.id);
-  return local === undefined || parameter.type === undefined ? {} : { type: typeText(builder, local.type) };
+  return local === undefined || prune(local.type).kind !== 'applied' ? {} : { type: typeText(builder, local.type) };
 }
 
 function bindParameters(frame: Frame, source: FunctionSource): [Local, number][] {

@@ -3,6 +3,7 @@ import type { Coercion, Converted } from '../check/unify.ts';
 import type { Expression } from '../syntax/expression.ts';
 import { loadFunction } from './constants.ts';
 import { Frame } from './frame.ts';
+import { tagText } from './type-text.ts';
 
 /** Converts the value in `dst` where the place it goes to needs another form: an Int as a Float, a bare value as `Some`. */
 export function applyCoercion(frame: Frame, expression: Expression, coercion: Coercion, dst: number): void {
@@ -22,6 +23,8 @@ function coerce(frame: Frame, coercion: Coercion | undefined, register: number):
       return frame.emit('ToOption', register, register);
     case 'none':
       return frame.emit('ToOption', register, register);
+    case 'fit':
+      return frame.emit('Fit', register, register, frame.builder.type(tagText(frame.builder, coercion.to)));
     case 'ok':
       coerce(frame, coercion.inner, register);
       return frame.emit('MakeOk', register, register);

@@ -82,7 +82,7 @@ export const CHECK_CODES = {
   },
   C0216: {
     title: 'A parameter without a type',
-    text: 'Parameters of functions, methods and stages say their type; those of closures need not.',
+    text: 'Parameters of functions and stages say their type; those of methods and closures need not.',
     wrong: 'fn f(a) { emit("x", a); }\nfn main() { f(1); }',
   },
   C0217: { title: 'A test with parameters', text: 'Nobody would give them.' },

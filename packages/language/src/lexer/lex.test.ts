@@ -168,6 +168,7 @@ describe('what is wrong', () => {
 
   test('one foreign word is one error', () => {
     expect(lexText('größe')).toMatchObject({ errors: [{ code: 'C0001' }] });
+    expect(lexText('größe').errors).toHaveLength(1);
   });
 
   test('a string ends at its line', () => {

@@ -1,17 +1,18 @@
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { SourceFile } from '../source/source-file.ts';
 import type { Span } from '../source/span.ts';
+import { blockCommentEnd } from './block-comment.ts';
 import {
   BACKSLASH,
-  DOLLAR,
+  BACKTICK,
   DOUBLE_QUOTE,
+  EQUALS,
   HASH,
   isBlank,
   isDigit,
   isIdentifierPart,
   isIdentifierStart,
   LEFT_BRACE,
-  LF,
   LOWER_R,
   RIGHT_BRACE,
   SINGLE_QUOTE,
@@ -21,8 +22,9 @@ import {
 import { labelEnd } from './label.ts';
 import { readNumber } from './number.ts';
 import { readPunctuation } from './punctuation.ts';
-import { dedent, endOfLine, normaliseLineBreaks, resolveEscapes } from './string-text.ts';
-import { KEYWORDS, type TokenKind, type TokenList } from './token.ts';
+import { type Quote, scanText } from './scan-text.ts';
+import { dedent, endOfLine, isFirstOfLine, normaliseLineBreaks, resolveEscapes } from './string-text.ts';
+import { endsOperand, KEYWORDS, type TokenKind, type TokenList } from './token.ts';
 import { describeUnknown } from './unknown-character.ts';
 
 export interface LexResult {
@@ -32,7 +34,7 @@ export interface LexResult {
 
 /** An interpolated string that is waiting for the `}` of its `${`. */
 interface OpenString {
-  readonly quote: '"' | '"""';
+  readonly quote: Quote;
   /** Offset of the opening quotes. */
   readonly start: number;
   /** Braces opened inside the current `${ … }`. */
@@ -89,7 +91,10 @@ class Lexer {
     if (isDigit(code)) return this.#readNumber();
     switch (code) {
       case DOUBLE_QUOTE:
-        return this.#readString();
+        return this.#readString(this.#source.startsWith('"""', this.#offset) ? '"""' : '"');
+      case BACKTICK:
+        if (this.#readTemplateLiteral()) return undefined;
+        break;
       case SINGLE_QUOTE:
         return this.#readSingleQuote();
       case SLASH:
@@ -100,11 +105,19 @@ class Lexer {
         if (this.#readBraceInString(code)) return undefined;
         break;
     }
-    const mark = readPunctuation(this.#source, this.#offset);
+    const source = this.#source;
+    const mark = readPunctuation(source, this.#offset);
     if (mark === undefined) return this.#readUnknown();
     const start = this.#offset;
     this.#offset += mark.length;
-    return this.#push(mark, start, this.#offset);
+    this.#push(mark, start, this.#offset);
+    if ((mark === '==' || mark === '!=') && source.charCodeAt(this.#offset) === EQUALS) this.#passThirdSign(mark);
+    return undefined;
+  }
+
+  #passThirdSign(mark: '==' | '!='): void {
+    const end = ++this.#offset;
+    this.#report('C0001', { start: end - 3, end }, `there is no \`${mark}=\``, `write \`${mark}\``);
   }
 
   #readWord(first: number): void {
@@ -114,6 +127,9 @@ class Lexer {
     while (isIdentifierPart(source.charCodeAt(end))) end++;
     if (first === LOWER_R && end === start + 1 && source.charCodeAt(end) === HASH && this.#readRawString()) return;
     this.#offset = end;
+    if (source.charCodeAt(end) > LAST_ASCII && FOREIGN_PART.test(source.slice(end, end + 2))) {
+      return this.#readForeignWord(start);
+    }
     this.#push(KEYWORDS.get(source.slice(start, end)) ?? 'Identifier', start, end);
   }
 
@@ -144,22 +160,10 @@ class Lexer {
   }
 
   #blockCommentEnd(): number {
-    const source = this.#source;
-    let depth = 1;
-    let offset = this.#offset + 2;
-    while (offset < source.length) {
-      const code = source.charCodeAt(offset);
-      if (code === STAR && source.charCodeAt(offset + 1) === SLASH) {
-        offset += 2;
-        depth--;
-        if (depth === 0) return offset;
-      } else if (code === SLASH && source.charCodeAt(offset + 1) === STAR) {
-        offset += 2;
-        depth++;
-      } else offset++;
-    }
+    const end = blockCommentEnd(this.#source, this.#offset);
+    if (end !== undefined) return end;
     this.#report('C0003', { start: this.#offset, end: this.#offset + 2 }, 'this comment is never closed', 'add `*/`');
-    return source.length;
+    return this.#source.length;
   }
 
   #addComment(kind: 'line' | 'block' | 'doc', end: number): void {
@@ -174,10 +178,17 @@ class Lexer {
     docs.set(kinds.length, docs.has(kinds.length) ? `${docs.get(kinds.length)}\n${line}` : line);
   }
 
-  #readString(): void {
-    const source = this.#source;
+  #readTemplateLiteral(): boolean {
     const start = this.#offset;
-    const quote = source.startsWith('"""', start) ? '"""' : '"';
+    if (!this.#source.includes('`', start + 1)) return false;
+    const help = 'write `"…${value}…"`; text of several lines stands between `"""`';
+    this.#report('C0001', { start, end: start + 1 }, 'a text stands between double quotes', help);
+    this.#readString('`');
+    return true;
+  }
+
+  #readString(quote: Quote): void {
+    const start = this.#offset;
     this.#continueString({ quote, start, braces: 0, opening: start, pieces: [] }, start + quote.length);
   }
 
@@ -185,7 +196,7 @@ class Lexer {
   #continueString(string: OpenString, textStart: number): void {
     const tokenStart = this.#offset;
     const isFirst = string.pieces.length === 0;
-    const { end, stop } = this.#scanText(string.quote, textStart);
+    const { end, stop } = scanText(this.#source, string.quote, textStart);
     if (stop === 'unterminated' && isFirst && string.quote === '"' && this.#endsOuterString(tokenStart)) return;
     string.pieces.push({ token: this.#tokens.kinds.length, span: { start: textStart, end } });
     if (stop === 'interpolation') {
@@ -204,29 +215,6 @@ class Lexer {
     }
     this.#push(isFirst ? 'String' : 'InterpolationEnd', tokenStart, this.#offset);
     this.#resolveText(string);
-  }
-
-  #scanText(quote: '"' | '"""', start: number): { end: number; stop: 'closed' | 'interpolation' | 'unterminated' } {
-    const source = this.#source;
-    let offset = start;
-    while (offset < source.length) {
-      const code = source.charCodeAt(offset);
-      if (code === BACKSLASH && offset + 1 < source.length && source.charCodeAt(offset + 1) !== LF) {
-        offset += 2;
-        continue;
-      }
-      if (code === DOUBLE_QUOTE && (quote === '"' || source.startsWith('"""', offset))) {
-        return { end: offset, stop: 'closed' };
-      }
-      if (code === DOLLAR && source.charCodeAt(offset + 1) === LEFT_BRACE)
-        return { end: offset, stop: 'interpolation' };
-      if (code === LF && quote === '"') {
-        const end = source[offset - 1] === '\r' && offset > start ? offset - 1 : offset;
-        return { end, stop: 'unterminated' };
-      }
-      offset++;
-    }
-    return { end: source.length, stop: 'unterminated' };
   }
 
   /**
@@ -249,7 +237,7 @@ class Lexer {
   #resolveText(string: OpenString): void {
     const { texts } = this.#tokens;
     const report = (span: Span, message: string) => this.#report('C0004', span, message, ESCAPE_HELP);
-    if (string.quote === '"') {
+    if (string.quote !== '"""') {
       for (const piece of string.pieces) texts.set(piece.token, resolveEscapes(this.#source, piece.span, report));
       return;
     }
@@ -333,15 +321,15 @@ class Lexer {
     const start = this.#offset;
     const character = String.fromCodePoint(this.#source.codePointAt(start) ?? 0);
     this.#offset += character.length;
-    if (character === '&') {
-      const help = 'write `&&` for "and"; values are copied, so there are no references';
-      this.#report('C0002', { start, end: this.#offset }, 'a single `&` has no meaning', help);
+    if (character === '&' && endsOperand(this.#tokens.kinds.at(-1))) {
+      this.#report('C0002', { start, end: this.#offset }, 'a single `&` has no meaning', 'write `&&` for "and"');
       return this.#push('&&', start, this.#offset);
     }
     if (/[\p{L}\p{N}]/u.test(character)) return this.#readForeignWord(start);
     this.#tokens.damaged.add(this.#tokens.kinds.length);
-    const { message, help } = describeUnknown(character);
-    return this.#report('C0001', { start, end: this.#offset }, message, help);
+    if (character === '#' && isFirstOfLine(this.#source, start)) this.#offset = endOfLine(this.#source, start);
+    const { code, message, help } = describeUnknown(character);
+    return this.#report(code, { start, end: start + character.length }, message, help);
   }
 
   /** Taken as a name all the same, so that one wrong letter is one error. */
@@ -371,11 +359,13 @@ class Lexer {
   }
 
   #reportUnterminated(string: OpenString, end: number): void {
-    const isLong = string.quote === '"""';
+    const isLong = string.quote !== '"';
     const spanEnd = isLong ? string.start + string.quote.length : end;
     const line = this.#source.slice(this.#source.lastIndexOf('\n', string.start) + 1, string.start);
     const where = line.includes('"') ? ', here or where an earlier text of this line ends' : '';
-    const help = isLong ? 'add `"""`' : `add a closing \`"\`${where}; text of several lines stands between \`"""\``;
+    const help = isLong
+      ? `add \`${string.quote}\``
+      : `add a closing \`"\`${where}; text of several lines stands between \`"""\``;
     this.#report('C0003', { start: string.start, end: spanEnd }, 'this string is never closed', help);
   }
 
@@ -391,6 +381,9 @@ class Lexer {
     this.#tokens.ends.push(end);
   }
 }
+
+const LAST_ASCII = 127;
+const FOREIGN_PART = /^[\p{L}\p{N}\p{M}]/u;
 
 /** In one file. What is no program at all would otherwise fill the memory with complaints. */
 export const MAX_DIAGNOSTICS = 1000;

@@ -1,5 +1,5 @@
 import type { Span } from '../source/span.ts';
-import { CR, isHexDigit, LEFT_BRACE, LF, RIGHT_BRACE } from './characters.ts';
+import { CR, isBlank, isHexDigit, LEFT_BRACE, LF, RIGHT_BRACE } from './characters.ts';
 
 type ReportEscape = (span: Span, message: string) => void;
 
@@ -120,6 +120,13 @@ function stripPrefix(line: string, indentation: string): string {
 
 export function normaliseLineBreaks(text: string): string {
   return text.includes('\r') ? text.replaceAll('\r\n', '\n') : text;
+}
+
+/** Whether only blanks stand before the place in its line. */
+export function isFirstOfLine(source: string, offset: number): boolean {
+  let before = offset - 1;
+  while (before >= 0 && isBlank(source.charCodeAt(before)) && source.charCodeAt(before) !== LF) before--;
+  return before < 0 || source.charCodeAt(before) === LF;
 }
 
 /** Where the line ends that contains this offset. */

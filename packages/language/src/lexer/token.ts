@@ -184,3 +184,23 @@ function moveKeys<T>(map: Map<number, T>, index: number): void {
   map.clear();
   for (const [key, value] of entries) map.set(key > index ? key + 1 : key, value);
 }
+
+/** What may stand at the left of an operator. */
+const OPERAND_ENDS: ReadonlySet<TokenKind> = new Set([
+  'Identifier',
+  'Int',
+  'Float',
+  'String',
+  'InterpolationEnd',
+  'true',
+  'false',
+  'nil',
+  'self',
+  ')',
+  ']',
+  '}',
+]);
+
+export function endsOperand(last: TokenKind | undefined): boolean {
+  return last !== undefined && OPERAND_ENDS.has(last);
+}

@@ -46,7 +46,7 @@ function parseArrowParameters(p: Parser): Parameter[] {
   const span = { start, end: p.tokens.ends[arrow] ?? start };
   const inside = isList ? { start: start + 1, end: p.tokens.starts[arrow - 1] ?? start } : p.tokenSpan;
   const written = `|${p.file.text.slice(inside.start, inside.end).trim()}|`;
-  p.syntaxError('C0101', span, 'the parameters of a closure stand between `|`, without `=>`', {
+  p.syntaxError('C0101', span, `the parameters of a closure stand between \`|\`, without \`${p.textAt(arrow)}\``, {
     help: `write \`${written} …\``,
     fix: { title: `write \`${written}\``, edits: [{ span, text: written }] },
   });
@@ -54,6 +54,16 @@ function parseArrowParameters(p: Parser): Parameter[] {
   const parameters = isList ? parseParametersUntil(p, ')') : [parseClosureParameter(p)];
   p.position = arrow + 1;
   return parameters;
+}
+
+/** `|x| => x + 1`. */
+function passArrow(p: Parser): void {
+  if (!p.at('=>')) return;
+  const span = p.tokenSpan;
+  p.syntaxError('C0101', span, 'the body of a closure stands behind its parameters, without `=>`', {
+    fix: { title: 'remove `=>`', edits: [{ span, text: '' }] },
+  });
+  p.bump();
 }
 
 function parseClosureParameter(p: Parser): Parameter {
@@ -65,6 +75,7 @@ function parseClosureParameter(p: Parser): Parameter {
 }
 
 export function parseClosureBody(p: Parser): { returnType: TypeExpression | undefined; body: Expression } {
+  passArrow(p);
   const returnType = p.eat('->') ? parseType(p) : undefined;
   return { returnType, body: p.at('{') && !looksLikeMap(p) ? p.block() : p.expression() };
 }

@@ -1,7 +1,11 @@
 import type { TokenKind } from '../lexer/token.ts';
 import type { Block, CatchClause, Expression, IfExpression, MatchArm } from '../syntax/expression.ts';
 import type { Name } from '../syntax/node.ts';
+import type { Pattern } from '../syntax/pattern.ts';
+import { parseForeignBinding, passFinally, startsForeignBinding } from './foreign-catch.ts';
+import { passForeignFor, startsForeignFor } from './foreign-phrases.ts';
 import { eatInstead } from './foreign-words.ts';
+import { parseIfLet, parseWhileLet } from './parse-if-let.ts';
 import { looksLikeMap } from './parse-map-and-struct.ts';
 import { isBindableName, parseName, takeLabel, takeName } from './parse-name.ts';
 import { parsePattern } from './parse-pattern.ts';
@@ -47,6 +51,12 @@ function parseIf(p: Parser): Expression {
   do {
     const { start } = p;
     p.bump();
+    if (p.at('let')) {
+      const match = parseIfLet(p, start, parseElse);
+      if (branches.length === 0) return match;
+      otherwise = { kind: 'Block', id: p.newId(), span: match.span, statements: [], tail: match };
+      break;
+    }
     const condition = p.headExpression();
     // oxlint-disable-next-line unicorn/no-thenable -- the branch of an `if`; no node is ever awaited
     branches.push({ start, condition, then: p.block() });
@@ -65,6 +75,11 @@ function parseIf(p: Parser): Expression {
     otherwise = result;
   }
   return result ?? p.block();
+}
+
+/** What stands behind `else`. */
+function parseElse(p: Parser): Expression {
+  return p.at('if') ? p.nested(parseIf, errorExpression) : p.block();
 }
 
 function parseMatch(p: Parser): Expression {
@@ -136,6 +151,7 @@ function parseLoop(p: Parser): Expression {
       return parseFor(p, { start, label, parallel });
     case 'while': {
       p.bump();
+      if (p.at('let')) return parseWhileLet(p, start, label);
       const condition = p.headExpression();
       const body = p.block();
       return { kind: 'WhileExpression', id: p.newId(), span: p.spanFrom(start), label, condition, body };
@@ -154,11 +170,27 @@ function parseLoop(p: Parser): Expression {
 function parseFor(p: Parser, head: { start: number; label: Name | undefined; parallel: boolean }): Expression {
   const { start, label, parallel } = head;
   p.bump();
-  const pattern = parsePattern(p);
-  p.expect('in', 'after the loop variable');
-  const iterable = p.headExpression();
+  const { pattern, iterable } = startsForeignFor(p) ? parseForeignForHead(p) : parseForHead(p);
   const body = p.block();
   return { kind: 'ForExpression', id: p.newId(), span: p.spanFrom(start), label, parallel, pattern, iterable, body };
+}
+
+function parseForHead(p: Parser): { pattern: Pattern; iterable: Expression } {
+  const pattern = parsePattern(p);
+  if (!eatInstead(p, 'of', 'in', 'after the loop variable')) p.expect('in', 'after the loop variable');
+  return { pattern, iterable: p.headExpression() };
+}
+
+/** Its variable is known in the body all the same. */
+function parseForeignForHead(p: Parser): { pattern: Pattern; iterable: Expression } {
+  const { variable, iterable: walked } = passForeignFor(p);
+  const end = p.position;
+  p.position = variable;
+  const pattern = parsePattern(p);
+  p.position = walked ?? end;
+  const iterable = walked === undefined ? errorExpression(p) : p.headExpression();
+  p.position = end;
+  return { pattern, iterable };
 }
 
 function parseTry(p: Parser): Expression {
@@ -167,15 +199,18 @@ function parseTry(p: Parser): Expression {
   const body = p.block();
   const catches: CatchClause[] = [];
   while (p.at('catch')) catches.push(parseCatch(p));
+  passFinally(p);
   return { kind: 'TryExpression', id: p.newId(), span: p.spanFrom(start), body, catches };
 }
 
 function parseCatch(p: Parser): CatchClause {
   const { start } = p;
   p.bump();
-  const type = isBindableName(p.kind) ? parseNamedType(p) : undefined;
+  const isBound = isBindableName(p.kind) && !startsForeignBinding(p);
+  const type = isBound ? parseNamedType(p) : undefined;
   let binding: Name | undefined;
-  if (p.eat('(')) {
+  if (startsForeignBinding(p)) binding = parseForeignBinding(p, takeName);
+  else if (p.eat('(')) {
     binding = p.atName() ? takeName(p) : parseName(p, 'a name for the error');
     p.expect(')', 'after the name of the error');
   }

@@ -44,11 +44,19 @@ export function parseMembers<T>(p: Parser, parseMember: (head: ItemHead) => T | 
       p.skipBalanced((kind) => kind === ',' || kind === ';' || kind === 'fn' || kind === '@');
       p.eat(';');
     }
-    p.eat(',');
+    if (!p.eat(',') && p.at(';')) reportSemicolon(p);
     if (p.position === before) p.bump();
   }
   p.expect('}', 'at the end');
   return members;
+}
+
+function reportSemicolon(p: Parser): void {
+  const span = p.tokenSpan;
+  p.syntaxError('C0100', span, 'a comma stands here, or nothing', {
+    fix: { title: 'write `,`', edits: [{ span, text: ',' }] },
+  });
+  p.bump();
 }
 
 /** The head is read. */

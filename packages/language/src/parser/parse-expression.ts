@@ -1,6 +1,18 @@
 import type { TokenKind } from '../lexer/token.ts';
 import type { AssignOperator, BinaryOperator, Expression } from '../syntax/expression.ts';
 import { canStartExpression } from './expression-start.ts';
+import {
+  foreignOperator,
+  parseChoice,
+  parseForeignOperator,
+  parseForeignPrefix,
+  parseSpread,
+  passIncrement,
+  startsChoice,
+  startsForeignPrefix,
+  startsIncrement,
+  startsSpread,
+} from './foreign-phrases.ts';
 import { reportWordOperator, startsNot, wordOperator } from './foreign-words.ts';
 import { parsePostfix } from './parse-postfix.ts';
 import { parsePrimary } from './parse-primary.ts';
@@ -51,7 +63,8 @@ const ASSIGN_OPERATORS: ReadonlyMap<TokenKind, AssignOperator> = new Map(
 
 export function parseExpression(p: Parser): Expression {
   const { start } = p;
-  return parseAssignmentRest(p, start, parseOperators(p, PIPE));
+  const left = parseOperators(p, PIPE);
+  return parseAssignmentRest(p, start, startsChoice(p) ? parseChoice(p, left) : left);
 }
 
 /** Goes on after an expression that is already read, such as `match x { … }.len()` at the start of a statement. */
@@ -69,6 +82,7 @@ function parseAssignmentRest(p: Parser, start: number, target: Expression): Expr
 }
 
 function parseOperators(p: Parser, minimum: number): Expression {
+  if (startsSpread(p)) return parseSpread(p);
   if ((p.at('..') || p.at('..=')) && minimum <= RANGE) {
     return parseOperatorsRest(p, minimum, parseRangeRest(p, p.start, undefined));
   }
@@ -79,6 +93,15 @@ function parseOperatorsRest(p: Parser, minimum: number, first: Expression): Expr
   const { start } = first.span;
   let left = first;
   for (;;) {
+    const foreign = minimum <= COMPARISON ? foreignOperator(p) : undefined;
+    if (foreign !== undefined) {
+      left = parseForeignOperator(p, left, foreign, parseUnary);
+      continue;
+    }
+    if (startsIncrement(p)) {
+      passIncrement(p);
+      return left;
+    }
     const word = wordOperator(p);
     const precedence = PRECEDENCE.get(word ?? p.kind);
     if (precedence === undefined || precedence < minimum || startsNextArm(p)) return left;
@@ -137,6 +160,7 @@ function parseUnary(p: Parser): Expression {
     case 'await':
       return p.nested(parsePrefix, errorExpression);
     default:
+      if (startsForeignPrefix(p)) return p.nested(() => parseForeignPrefix(p, parseUnary), errorExpression);
       return startsNot(p) ? p.nested(parsePrefix, errorExpression) : parsePower(p);
   }
 }

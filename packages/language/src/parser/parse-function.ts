@@ -1,5 +1,6 @@
 import type { FunctionItem, GenericParameter, Parameter, SelfParameter } from '../syntax/item.ts';
 import type { NamedType } from '../syntax/type-expression.ts';
+import { eatInstead } from './foreign-words.ts';
 import { type ItemHead, parseDecorators } from './item-head.ts';
 import { parseList, parseName } from './parse-name.ts';
 import { closeTypeArguments, parseNamedType, parseType } from './parse-type.ts';
@@ -12,7 +13,7 @@ export function parseFunction(p: Parser, head: ItemHead, mayLackBody = false): F
   const name = parseName(p, 'the name of the function');
   const generics = parseGenerics(p);
   const { self, parameters } = parseParameters(p);
-  const returnType = p.eat('->') ? parseType(p) : undefined;
+  const returnType = eatArrow(p) ? parseType(p) : undefined;
   const body = (mayLackBody && !p.at('{')) || p.at(';') ? undefined : p.block();
   if (body === undefined) endSignature(p, mayLackBody);
   const { start, ...rest } = head;
@@ -30,6 +31,10 @@ export function parseFunction(p: Parser, head: ItemHead, mayLackBody = false): F
     body,
     oldSpelling: undefined,
   };
+}
+
+function eatArrow(p: Parser): boolean {
+  return p.eat('->') || eatInstead(p, ':', '->', 'before the result');
 }
 
 function endSignature(p: Parser, mayLackBody: boolean): void {
@@ -54,7 +59,7 @@ function parseGeneric(p: Parser): GenericParameter {
   const { start } = p;
   const name = parseName(p, 'the name of a type parameter');
   const bounds: NamedType[] = [];
-  if (p.eat(':')) {
+  if (p.eat(':') || eatInstead(p, 'extends', ':', 'before the traits')) {
     do {
       if (p.atName()) bounds.push(parseNamedType(p));
       else p.unexpected('expected the name of a trait');
@@ -79,6 +84,13 @@ function parseSelf(p: Parser): SelfParameter | undefined {
   return { kind: 'SelfParameter', id: p.newId(), span: p.spanFrom(start), mutable };
 }
 
+/** `a Int`, or `Int a`. */
+function missesColon(p: Parser): boolean {
+  if (!p.at('Identifier') || p.newlineBefore()) return false;
+  p.unexpected('expected `:` between a parameter and its type', false, { help: 'a parameter is written `name: Type`' });
+  return true;
+}
+
 export function parseParameter(p: Parser): Parameter {
   const { start } = p;
   const decorators = parseDecorators(p);
@@ -91,7 +103,7 @@ export function parseParameter(p: Parser): Parameter {
     p.bump();
   }
   const name = parseName(p, 'the name of a parameter');
-  const type = p.eat(':') ? parseType(p) : undefined;
+  const type = p.eat(':') || missesColon(p) ? parseType(p) : undefined;
   const defaultValue = p.eat('=') ? p.freeExpression() : undefined;
   return { kind: 'Parameter', id: p.newId(), span: p.spanFrom(start), decorators, name, type, defaultValue };
 }

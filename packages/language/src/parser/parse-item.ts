@@ -1,4 +1,5 @@
 import type { Item } from '../syntax/item.ts';
+import { replaceForeignWords } from './foreign-phrases.ts';
 import { type ItemHead, parseItemHead } from './item-head.ts';
 import { startsItem } from './item-start.ts';
 import { parseConfigItem } from './parse-config-item.ts';
@@ -84,6 +85,7 @@ export function parseItems(p: Parser, close: '}' | 'EndOfFile'): Item[] {
     }
     p.longestChain = 0;
     p.deepestNesting = 0;
+    replaceForeignWords(p);
     items.push(withoutTooDeep(p, startsItem(p) ? p.item() : parseTopLevelStatement(p)));
     if (p.position === before) p.bump();
   }

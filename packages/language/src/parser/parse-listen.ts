@@ -1,5 +1,5 @@
 import type { Expression, ListenHandler, StringLiteral } from '../syntax/expression.ts';
-import { startsArrowFunction } from './foreign-words.ts';
+import { eatInstead, startsArrowFunction } from './foreign-words.ts';
 import { parseClosureBody, parseClosureParameters } from './parse-closure.ts';
 import { parseArguments } from './parse-postfix.ts';
 import type { Parser } from './parser.ts';
@@ -25,12 +25,16 @@ function parseHandler(p: Parser): ListenHandler {
   const { start } = p;
   const messages = parseMessageTypes(p);
   const options = p.at('(') ? parseArguments(p) : [];
-  if (!p.expect('=>', 'after the message type')) {
+  if (!eatInstead(p, ':', '=>', 'after the message type') && !p.expect('=>', 'after the message type')) {
     p.skipBalanced((kind) => kind === '=>' || kind === ',');
     p.eat('=>');
   }
   const hasParameters = p.at('|') || p.at('||') || startsArrowFunction(p);
-  if (!hasParameters) p.unexpected('expected the parameter of the handler: `|message|`');
+  if (!hasParameters) {
+    p.unexpected('expected the parameter of the handler: `|message|`', false, {
+      help: 'where the message does not matter write `|_| …`',
+    });
+  }
   const parameters = hasParameters ? parseClosureParameters(p) : [];
   const second = parameters[1];
   if (second !== undefined) p.report('C0100', second.span, 'a handler takes one parameter: the message');

@@ -10,7 +10,8 @@ import type { Parser } from './parser.ts';
 export function parseUse(p: Parser, head: ItemHead): Item {
   p.bump();
   const tree = parseUseTree(p);
-  endStatement(p, 'the `use`');
+  const help = p.at('.') ? 'names of a module stand behind `::`: `use std::math;`' : undefined;
+  endStatement(p, 'the `use`', help);
   const { start, ...rest } = head;
   return { kind: 'UseItem', id: p.newId(), span: p.spanFrom(start), ...rest, tree };
 }
@@ -78,7 +79,7 @@ export function parseConst(p: Parser, head: ItemHead): Item {
   const type = p.eat(':') ? parseType(p) : undefined;
   if (type === undefined) {
     p.report('C0100', name.span, `the constant \`${name.text}\` needs a type`, {
-      help: `write \`const ${name.text}: Type = …;\``,
+      help: `write \`const ${name.text}: Type = …;\`, or \`let ${name.text} = …;\` for a variable`,
     });
   }
   p.expect('=', 'before the value of the constant');

@@ -2,6 +2,7 @@ import type { TokenKind } from '../lexer/token.ts';
 import type { Argument, Expression } from '../syntax/expression.ts';
 import type { TypeExpression } from '../syntax/type-expression.ts';
 import { canStartExpression } from './expression-start.ts';
+import { parseMacroOrForce, startsChoice, startsMacroOrForce } from './foreign-phrases.ts';
 import { startsArrowFunction } from './foreign-words.ts';
 import { parseClosure } from './parse-closure.ts';
 import { parseAnyName, parseList, takeName } from './parse-name.ts';
@@ -28,7 +29,10 @@ function parsePostfixStep(p: Parser, left: Expression): Expression | undefined {
       return startsNextArm(p) ? undefined : indexExpression(p, left);
     case '.':
       return parseDot(p, left);
+    case '!':
+      return startsMacroOrForce(p, left) ? parseMacroOrForce(p, left) : undefined;
     case '?':
+      if (startsChoice(p)) return undefined;
       p.bump();
       return { kind: 'PropagateExpression', id: p.newId(), span: p.spanFrom(start), operand: left };
     case '??':
@@ -88,8 +92,20 @@ function parseArgument(p: Parser): Argument {
 function indexExpression(p: Parser, receiver: Expression): Expression {
   p.bump();
   const index = p.freeExpression();
+  if (p.at(':')) reportSliceColon(p);
   p.expect(']', 'after the index');
   return { kind: 'IndexExpression', id: p.newId(), span: p.spanFrom(receiver.span.start), receiver, index };
+}
+
+/** `xs[1:2]`. */
+function reportSliceColon(p: Parser): void {
+  const span = p.tokenSpan;
+  p.syntaxError('C0100', span, 'a part of a list or text is taken with a range', {
+    help: 'write `xs[from..to]`',
+    fix: { title: 'write `..`', edits: [{ span, text: '..' }] },
+  });
+  p.bump();
+  if (!p.at(']')) p.freeExpression();
 }
 
 function parseDot(p: Parser, receiver: Expression): Expression {

@@ -1,7 +1,7 @@
 import type { Expression, TemplatePart } from '../syntax/expression.ts';
 import type { Name } from '../syntax/node.ts';
 import { canStartExpression } from './expression-start.ts';
-import { reportIncrement } from './foreign-words.ts';
+import { parseNew, parseSpreadMap, parseTypeofWord, startsNew, startsTypeofWord } from './foreign-phrases.ts';
 import { parseClosure } from './parse-closure.ts';
 import { parseBlockLike, startsBlockLike } from './parse-control.ts';
 import { parseParameters } from './parse-function.ts';
@@ -45,6 +45,9 @@ export function parsePrimary(p: Parser): Expression {
     case 'self':
     case 'emit':
       if (startsBlockLike(p)) return parseBlockLike(p);
+      if (startsForeignFunction(p)) return parseForeignClosure(p);
+      if (startsTypeofWord(p)) return parseTypeofWord(p, parsePrimary);
+      if (startsNew(p)) return parseNew(p, parseNameOrPath);
       return p.atWord('race') && p.peek(1) === '(' ? parseRace(p) : parseNameOrPath(p);
     default:
       if (startsBlockLike(p)) return parseBlockLike(p);
@@ -56,8 +59,21 @@ export function parsePrimary(p: Parser): Expression {
 /** `{}` is an empty map here: where it is a block the caller has seen it first. */
 function parseBraces(p: Parser): Expression {
   if (looksLikeMap(p)) return parseMap(p);
-  if (p.inHead) return reportMissing(p);
+  if (p.peek(1) === '..' && p.peek(2) === '.') return parseSpreadMap(p);
+  if (p.inHead && !isBlockInHead(p)) return reportMissing(p);
   return p.peek(1) === '}' ? parseMap(p) : p.block();
+}
+
+/** `while { n += 1; n < 3 } { … }`: the body follows. Where none does, the block is the body and the condition is missing. */
+function isBlockInHead(p: Parser): boolean {
+  const after = p.closingAfter(p.position);
+  return after !== undefined && p.tokens.kinds[after] === '{';
+}
+
+/** `function (a) { … }`. */
+function startsForeignFunction(p: Parser): boolean {
+  if (!p.atWord('function') || p.peek(1) !== '(') return false;
+  return p.tokens.kinds[p.closingAfter(p.position + 1) ?? p.position] === '{';
 }
 
 /** `fn(a) { … }`: read to its end, so that it is one error. */
@@ -72,7 +88,6 @@ function parseForeignClosure(p: Parser): Expression {
 }
 
 function reportMissing(p: Parser): Expression {
-  if (reportIncrement(p)) return errorExpression(p);
   p.unexpected('expected an expression', false, { code: 'C0101' });
   return errorExpression(p);
 }

@@ -281,7 +281,7 @@ describe('errors', () => {
   test.each([
     ['function f() {}', '`fn`'],
     ['var x = 1;', '`let`'],
-    ['import a::b;', '`use`'],
+    ['import a::b;', '`use name'],
     ['let v = new Foo();', '::new()'],
     ['let t = a ? 1 : 2;', '`if'],
     ['x++;', '`+= 1`'],

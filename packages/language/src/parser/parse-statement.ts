@@ -1,6 +1,8 @@
 import type { TokenKind } from '../lexer/token.ts';
 import type { Block, Expression } from '../syntax/expression.ts';
 import type { Statement } from '../syntax/statement.ts';
+import { canStartExpression } from './expression-start.ts';
+import { parseForeignStatement, replaceForeignWords } from './foreign-phrases.ts';
 import { helpAfter, startsArrowFunction } from './foreign-words.ts';
 import { startsItem } from './item-start.ts';
 import { parseClosure } from './parse-closure.ts';
@@ -17,7 +19,8 @@ import { emptyBlock, type Parser } from './parser.ts';
 
 export function parseBlock(p: Parser): Block {
   const { start } = p;
-  if (!p.expect('{')) return emptyBlock(p);
+  if (!p.at('{')) return parseMissingBlock(p);
+  p.bump();
   const statements: Statement[] = [];
   let tail: Expression | undefined;
   while (!p.at('}') && !p.at('EndOfFile') && !startsOuterItem(p)) {
@@ -31,6 +34,17 @@ export function parseBlock(p: Parser): Block {
   if (!p.eat('}')) {
     p.syntaxError('C0100', { start, end: start + 1 }, 'this `{` is never closed', { help: 'add `}`' });
   }
+  return { kind: 'Block', id: p.newId(), span: p.spanFrom(start), statements, tail };
+}
+
+/** `if x return 1;`: the statement is taken for the body. */
+function parseMissingBlock(p: Parser): Block {
+  const isBody = !p.newlineBefore() && canStartExpression(p.kind);
+  p.unexpected('expected `{`', false, isBody ? { help: 'a body stands between braces: `{ … }`' } : {});
+  if (!isBody) return emptyBlock(p);
+  const { start } = p;
+  const parsed = parseStatement(p);
+  const [statements, tail] = parsed.kind === 'Tail' ? [[], parsed.expression] : [[parsed], undefined];
   return { kind: 'Block', id: p.newId(), span: p.spanFrom(start), statements, tail };
 }
 
@@ -50,6 +64,7 @@ export function parseStatement(p: Parser): Statement | Tail {
 }
 
 function parseStatementKind(p: Parser): Statement | Tail {
+  replaceForeignWords(p);
   if (p.at('let')) return parseLet(p);
   if (p.at('mock') && p.nameAt(1)) return parseMock(p);
   if (startsItem(p)) {
@@ -66,7 +81,7 @@ function parseLet(p: Parser): Statement {
   const pattern = parsePattern(p);
   const type = p.eat(':') ? parseType(p) : undefined;
   const initializer = p.eat('=') ? parseInitializer(p) : undefined;
-  endStatement(p, 'the `let`', helpAfter(p, initializer));
+  endStatement(p, 'the `let`', helpAfter(initializer));
   return { kind: 'LetStatement', id: p.newId(), span: p.spanFrom(start), mutable, pattern, type, initializer };
 }
 
@@ -89,7 +104,7 @@ function parseExpressionStatement(p: Parser): Statement | Tail {
   if (p.at('}')) return { kind: 'Tail', expression };
   const semicolon = p.at(';');
   if (semicolon) p.bump();
-  else if (!endsItself) endStatement(p, 'the expression', helpAfter(p, expression));
+  else if (!endsItself) endStatement(p, 'the expression', helpAfter(expression));
   return { kind: 'ExpressionStatement', id: p.newId(), span: p.spanFrom(start), expression, semicolon };
 }
 
@@ -103,6 +118,8 @@ function parseStatementExpression(p: Parser): { expression: Expression; endsItse
 }
 
 function parseLeadingBlock(p: Parser): Expression | undefined {
+  const foreign = parseForeignStatement(p);
+  if (foreign !== undefined) return foreign;
   if (startsBlockLike(p)) return parseBlockLike(p);
   if (p.at('listen')) return parseListen(p);
   if (!p.at('{') || looksLikeMap(p)) return undefined;

@@ -52,7 +52,8 @@ function joinsStrings(p: Parser, first: TypeExpression): boolean {
 }
 
 function parseSingleType(p: Parser): TypeExpression {
-  const type = parseBareType(p);
+  let type = parseBareType(p);
+  while (p.at('[') && p.peek(1) === ']' && type.kind !== 'ErrorType') type = parseBracketsBehind(p, type);
   if (!p.at('?') || type.kind === 'ErrorType') return type;
   const written = p.file.text.slice(type.span.start, type.span.end);
   const span = { start: type.span.start, end: p.tokenSpan.end };
@@ -62,6 +63,21 @@ function parseSingleType(p: Parser): TypeExpression {
   });
   p.bump();
   return type;
+}
+
+/** `Int[]` of TypeScript. */
+function parseBracketsBehind(p: Parser, element: TypeExpression): TypeExpression {
+  const { start } = element.span;
+  p.position += 2;
+  const span = p.spanFrom(start);
+  const text = `Array<${p.file.text.slice(start, element.span.end)}>`;
+  p.report('C0100', span, 'an array type is written `Array<T>`', {
+    help: `write \`${text}\``,
+    fix: { title: `write \`${text}\``, edits: [{ span, text }] },
+  });
+  const name = { kind: 'Name', id: p.newId(), span, text: 'Array' } as const;
+  const path = { kind: 'Path', id: p.newId(), span, segments: [name] } as const;
+  return { kind: 'NamedType', id: p.newId(), span, path, arguments: [element] };
 }
 
 function parseBareType(p: Parser): TypeExpression {

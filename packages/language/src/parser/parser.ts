@@ -112,6 +112,11 @@ export class Parser {
     return this.#ids.nextId++;
   }
 
+  /** Takes the current token for another, as which it was meant. */
+  retag(kind: TokenKind): void {
+    this.tokens.kinds[this.position] = kind;
+  }
+
   at(kind: TokenKind): boolean {
     return this.kind === kind;
   }

@@ -2,10 +2,11 @@ import { pairs, rangeLength } from '../access.ts';
 import { add } from '../arithmetic.ts';
 import { copyItems, share } from '../copy-on-write.ts';
 import { display, typeName } from '../display.ts';
-import { compare, equal, keyValue, mapKey, putEntry } from '../equality.ts';
+import { equal, keyValue, mapKey, putEntry } from '../equality.ts';
 import { fault } from '../fault.ts';
 import type { Native, Vm } from '../machine.ts';
 import { accountSlots, ownIn } from '../memory.ts';
+import { compare } from '../order.ts';
 import {
   type ArrayValue,
   array,
@@ -241,6 +242,10 @@ const MAP = {
   'Map.map_values': 'prelude',
   'Map.filter': 'prelude',
   'Map.for_each': 'prelude',
+  'Map.find': 'prelude',
+  'Map.any': 'prelude',
+  'Map.all': 'prelude',
+  'Map.count': 'prelude',
 } as const satisfies Entries;
 
 function range(value: Value): RangeValue {
@@ -268,6 +273,13 @@ const RANGE = {
   'Range.filter': 'prelude',
   'Range.reduce': 'prelude',
   'Range.for_each': 'prelude',
+  'Range.flat_map': 'prelude',
+  'Range.fold': 'prelude',
+  'Range.find': 'prelude',
+  'Range.any': 'prelude',
+  'Range.all': 'prelude',
+  'Range.count': 'prelude',
+  'Range.sum': 'prelude',
 } as const satisfies Entries;
 
 export const COLLECTIONS = { ...ARRAY, ...MAP, ...RANGE } as const satisfies Entries;

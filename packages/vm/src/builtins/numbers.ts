@@ -1,9 +1,9 @@
 import { power } from '../arithmetic.ts';
 import { truncated } from '../cast.ts';
 import { display, typeName } from '../display.ts';
-import { compare } from '../equality.ts';
 import { fault } from '../fault.ts';
 import type { Native } from '../machine.ts';
+import { compare } from '../order.ts';
 import { float, type Value } from '../value.ts';
 import { numeric } from './arguments.ts';
 import type { Entries } from './entry.ts';

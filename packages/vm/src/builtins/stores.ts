@@ -98,6 +98,9 @@ const HASHMAP = {
   },
   'HashMapRef.query': 'prelude',
   'HashMapRef.find': 'prelude',
+  'HashMapRef.any': 'prelude',
+  'HashMapRef.all': 'prelude',
+  'HashMapRef.count': 'prelude',
   'HashMapRef.on_change': (stack, at) => {
     hashMap(stack[at]).listeners.push({ key: storeKey(stack[at + 1]), call: stack[at + 2] });
     return null;

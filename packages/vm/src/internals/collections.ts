@@ -1,9 +1,10 @@
 import { list, mapping } from '../builtins/arguments.ts';
 import { share } from '../copy-on-write.ts';
 import { typeName } from '../display.ts';
-import { compare, mapKey, putEntry } from '../equality.ts';
+import { mapKey, putEntry } from '../equality.ts';
 import { fault } from '../fault.ts';
 import type { Native } from '../machine.ts';
+import { compare } from '../order.ts';
 import { array, type Value } from '../value.ts';
 
 /** Steps of the prelude's collection methods. */

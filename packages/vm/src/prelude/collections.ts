@@ -27,13 +27,22 @@ export function defineCollections(prelude: PreludeBuilder): void {
     );
   }
   defineReduce(prelude);
-  defineSearches(prelude);
-  each(prelude, 'Array.flat_map', emptyArray, (f) => {
-    callWithItem(f, WINDOW + 1);
-    f.emit('Borrow', WINDOW, RESULT);
-    f.builtin(WINDOW + 2, 'Array.extend', WINDOW, 2);
-    f.emit('Borrow', RESULT, WINDOW);
-  });
+  for (const type of ['Array', 'Range']) {
+    defineSearches(prelude, type, callWithItem);
+    each(prelude, `${type}.flat_map`, emptyArray, (f) => {
+      callWithItem(f, WINDOW + 1);
+      f.emit('Borrow', WINDOW, RESULT);
+      f.builtin(WINDOW + 2, 'Array.extend', WINDOW, 2);
+      f.emit('Borrow', RESULT, WINDOW);
+    });
+  }
+  defineIndexSearch(prelude);
+  each(
+    prelude,
+    'Range.sum',
+    (f) => f.emit('LoadInt', RESULT, 0),
+    (f) => f.emit('Add', RESULT, RESULT, ITEM),
+  );
   each(
     prelude,
     'Array.group_by',
@@ -85,7 +94,7 @@ function push(f: Body, value: number): void {
 
 /** self, init, f: the value of init is the accumulator. */
 function defineReduce(prelude: PreludeBuilder): void {
-  for (const name of ['Array.reduce', 'Array.fold', 'Range.reduce']) {
+  for (const name of ['Array.reduce', 'Array.fold', 'Range.reduce', 'Range.fold']) {
     prelude.define(name, { params: 3, registers: 10 }, (f) => {
       const loop = f.label();
       const exit = f.label();
@@ -102,14 +111,17 @@ function defineReduce(prelude: PreludeBuilder): void {
   }
 }
 
+/** Calls f with what the iterator gave: the element, or its key and value. */
+type CallWithEach = (f: Body, dst: number) => void;
+
 /** Searches end at the first element for which f holds (or does not hold). */
-function defineSearches(prelude: PreludeBuilder): void {
+function defineSearches(prelude: PreludeBuilder, type: string, callWith: CallWithEach): void {
   each(
     prelude,
-    'Array.find',
+    `${type}.find`,
     (f) => f.emit('LoadNone', RESULT),
     (f, next) => {
-      callWithItem(f, WINDOW);
+      callWith(f, WINDOW);
       f.emit('JumpIfNot', WINDOW, next);
       f.emit('MakeSome', RESULT, ITEM);
       f.emit('Return', RESULT);
@@ -117,10 +129,10 @@ function defineSearches(prelude: PreludeBuilder): void {
   );
   each(
     prelude,
-    'Array.any',
+    `${type}.any`,
     (f) => f.emit('LoadFalse', RESULT),
     (f, next) => {
-      callWithItem(f, WINDOW);
+      callWith(f, WINDOW);
       f.emit('JumpIfNot', WINDOW, next);
       f.emit('LoadTrue', RESULT);
       f.emit('Return', RESULT);
@@ -128,10 +140,10 @@ function defineSearches(prelude: PreludeBuilder): void {
   );
   each(
     prelude,
-    'Array.all',
+    `${type}.all`,
     (f) => f.emit('LoadTrue', RESULT),
     (f, next) => {
-      callWithItem(f, WINDOW);
+      callWith(f, WINDOW);
       f.emit('JumpIf', WINDOW, next);
       f.emit('LoadFalse', RESULT);
       f.emit('Return', RESULT);
@@ -139,14 +151,17 @@ function defineSearches(prelude: PreludeBuilder): void {
   );
   each(
     prelude,
-    'Array.count',
+    `${type}.count`,
     (f) => f.emit('LoadInt', RESULT, 0),
     (f, next) => {
-      callWithItem(f, WINDOW);
+      callWith(f, WINDOW);
       f.emit('JumpIfNot', WINDOW, next);
       f.emit('AddInt', RESULT, RESULT, 1);
     },
   );
+}
+
+function defineIndexSearch(prelude: PreludeBuilder): void {
   prelude.define('Array.find_index', { params: 2, registers: 12 }, (f) => {
     const loop = f.label();
     const exit = f.label();
@@ -250,15 +265,5 @@ function defineMaps(prelude: PreludeBuilder): void {
     f.emit('JumpIfNot', WINDOW, next);
     push(f, ITEM);
   });
-  each(
-    prelude,
-    'HashMapRef.find',
-    (f) => f.emit('LoadNone', RESULT),
-    (f, next) => {
-      callWithPair(f, WINDOW);
-      f.emit('JumpIfNot', WINDOW, next);
-      f.emit('MakeSome', RESULT, ITEM);
-      f.emit('Return', RESULT);
-    },
-  );
+  for (const type of ['Map', 'HashMapRef']) defineSearches(prelude, type, callWithPair);
 }
