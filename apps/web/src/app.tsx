@@ -2,11 +2,13 @@ import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'rea
 import { overview } from './live/use-overview.ts';
 import { ProgramListPage } from './programs/program-list-page.tsx';
 import { Link } from './routing/link.tsx';
+import { listAddress } from './routing/list-address.ts';
 import { routeOf, sessionPath } from './routing/route.ts';
 import { navigate, useLocation } from './routing/use-location.ts';
 import { SessionPage } from './session/session-page.tsx';
 import { SessionListPage } from './sessions/session-list-page.tsx';
 import { HelpDialog } from './shell/help-dialog.tsx';
+import { Loading } from './shell/loading.tsx';
 import { Notices } from './shell/notices.tsx';
 import { applyTheme, nextTheme, storedTheme } from './shell/theme.ts';
 import { TopBar } from './shell/top-bar.tsx';
@@ -39,7 +41,7 @@ export function App(): ReactNode {
   useFocusOnArrival(path);
   useShortcuts({
     '?': () => setHelpOpen(true),
-    g: () => navigate('/'),
+    g: () => navigate(route.page === 'list' ? '/' : listAddress()),
     p: () => navigate('/programs'),
     s: () => navigate('/settings'),
     u: () => navigate('/insight'),
@@ -52,14 +54,14 @@ export function App(): ReactNode {
   });
   return (
     <>
-      <TopBar theme={theme} onTheme={changeTheme} onHelp={() => setHelpOpen(true)}>
+      <TopBar page={route.page} theme={theme} onTheme={changeTheme} onHelp={() => setHelpOpen(true)}>
         <WaitingButton current={current} />
         <NotifyButton />
         <WhoAmI />
       </TopBar>
       {route.page === 'list' && <SessionListPage />}
       {route.page === 'session' && <SessionPage key={route.id} id={route.id} />}
-      <Suspense fallback={<main className="plain-page" tabIndex={-1} aria-busy="true" />}>
+      <Suspense fallback={<LoadingPage />}>
         {route.page === 'settings' && <SettingsPage />}
         {route.page === 'insight' && <InsightPage />}
         {route.page === 'graph' && <GraphPage />}
@@ -77,6 +79,14 @@ export function App(): ReactNode {
       <Notices />
       {isHelpOpen && <HelpDialog onClose={() => setHelpOpen(false)} />}
     </>
+  );
+}
+
+function LoadingPage(): ReactNode {
+  return (
+    <main className="plain-page" tabIndex={-1} aria-busy="true">
+      <Loading />
+    </main>
   );
 }
 

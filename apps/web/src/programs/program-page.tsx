@@ -7,6 +7,7 @@ import { SupervisePanel } from '../policies/supervise-panel.tsx';
 import { Link } from '../routing/link.tsx';
 import { useLocation } from '../routing/use-location.ts';
 import { Icon } from '../shell/icon.tsx';
+import { Loading } from '../shell/loading.tsx';
 import { post } from '../shell/notice-board.ts';
 import { usePageTitle } from '../shell/use-page-title.ts';
 import { CheckedProgram } from './checked-program.ts';
@@ -31,7 +32,13 @@ export function ProgramPage({ name }: { readonly name: string }): ReactNode {
       </main>
     );
   }
-  if (value === undefined) return <main className="program-page" tabIndex={-1} aria-busy="true" />;
+  if (value === undefined) {
+    return (
+      <main className="program-page" tabIndex={-1} aria-busy="true">
+        <Loading />
+      </main>
+    );
+  }
   return <Program key={value.files.map(({ version }) => version).join()} source={value} onSaved={reload} />;
 }
 

@@ -10,6 +10,7 @@ import { replaceAddress } from '../routing/use-location.ts';
 import { SessionTimeline } from '../session/session-timeline.tsx';
 import { Icon } from '../shell/icon.tsx';
 import { StatusBadge } from '../status/status-badge.tsx';
+import { asksYou } from '../status/status-words.ts';
 import { Plain } from '../text/plain.tsx';
 
 const runsShown = 12;
@@ -60,7 +61,7 @@ function RunLine({
       <Link href={`${programPath(name)}?run=${encodeURIComponent(id)}`}>
         <Plain text={title} />
       </Link>{' '}
-      <StatusBadge status={status} since={updatedAt} hasFailed={error !== undefined} />{' '}
+      <StatusBadge status={status} since={updatedAt} hasFailed={error !== undefined} isAsking={asksYou(run)} />{' '}
       <Link href={sessionPath(id)} className="muted">
         session
       </Link>

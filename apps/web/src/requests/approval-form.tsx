@@ -1,10 +1,10 @@
 import type { Json } from '@concerto/base';
-import type { SuspendEvent } from '@concerto/protocol';
+import { reasonLengthMax, type SuspendEvent } from '@concerto/protocol';
 import { type KeyboardEvent, type ReactNode, useState } from 'react';
 import { toggleDiffMode } from '../diff/diff-mode.ts';
 import { Icon } from '../shell/icon.tsx';
 import { canBeKnownAgain, lastingOptions } from './consent-options.ts';
-import type { FormProps } from './request-card.tsx';
+import type { Beside, FormProps } from './request-card.tsx';
 import { useCardKeys } from './use-card-keys.ts';
 
 /** Something the agent will do only if it may. */
@@ -16,8 +16,8 @@ export function ApprovalForm({
   const [isExplaining, setExplaining] = useState(false);
   const lasting = lastingOptions(event);
   const canRemember = lasting.length === 0 && canBeKnownAgain(event);
-  const answer = (response: Json, remember?: 'session' | 'always'): void => {
-    if (!isSending) onAnswer(response, remember);
+  const answer = (response: Json, beside?: Beside): void => {
+    if (!isSending) onAnswer(response, beside);
   };
   const keys = useCardKeys((key) => {
     const option = lasting[Number(key) - 1];
@@ -26,8 +26,8 @@ export function ApprovalForm({
     else if (key === 'r') setExplaining(true);
     else if (key === 'v') toggleDiffMode();
     else if (option !== undefined) answer(option.id);
-    else if (canRemember && key === 's') answer(true, 'session');
-    else if (canRemember && key === 'l') answer(true, 'always');
+    else if (canRemember && key === 's') answer(true, { remember: 'session' });
+    else if (canRemember && key === 'l') answer(true, { remember: 'always' });
     else return false;
     return true;
   });
@@ -59,12 +59,15 @@ export function ApprovalForm({
           <kbd aria-hidden="true">{index + 1}</kbd>
         </button>
       ))}
-      {canRemember && <RememberButtons isSending={isSending} onRemember={(remember) => answer(true, remember)} />}
+      {canRemember && <RememberButtons isSending={isSending} onRemember={(remember) => answer(true, { remember })} />}
       {isExplaining && (
         <ReasonField
           isSending={isSending}
-          onReason={(reason) => answer({ approved: false, reason })}
-          onLeave={() => setExplaining(false)}
+          onReason={(reason) => answer(false, { reason })}
+          onLeave={() => {
+            setExplaining(false);
+            keys.current?.focus();
+          }}
         />
       )}
     </fieldset>
@@ -80,11 +83,23 @@ type RememberProps = {
 function RememberButtons({ isSending, onRemember }: RememberProps): ReactNode {
   return (
     <>
-      <button type="button" className="button" disabled={isSending} onClick={() => onRemember('session')}>
+      <button
+        type="button"
+        className="button"
+        disabled={isSending}
+        title="Approves, and answers the very same by itself until this session ends"
+        onClick={() => onRemember('session')}
+      >
         Allow for this session
         <kbd aria-hidden="true">s</kbd>
       </button>
-      <button type="button" className="button" disabled={isSending} onClick={() => onRemember('always')}>
+      <button
+        type="button"
+        className="button"
+        disabled={isSending}
+        title="Approves, and adds a rule that answers the very same by itself in every session of this agent; Settings lists it"
+        onClick={() => onRemember('always')}
+      >
         Always allow this
         <kbd aria-hidden="true">l</kbd>
       </button>
@@ -114,6 +129,7 @@ function ReasonField({ isSending, onReason, onLeave }: ReasonProps): ReactNode {
         rows={1}
         aria-label="Reason"
         placeholder="What should it do instead?"
+        maxLength={reasonLengthMax}
         value={reason}
         onChange={(event) => setReason(event.target.value)}
         onKeyDown={press}

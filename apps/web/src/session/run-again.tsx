@@ -8,7 +8,7 @@ import { Icon } from '../shell/icon.tsx';
 import { post } from '../shell/notice-board.ts';
 
 /** The way on from a session that is over: the same task, from the beginning. */
-export function RunAgain({ session }: { readonly session: Session | undefined }): ReactNode {
+export function RunAgain({ session }: { readonly session: Session }): ReactNode {
   const [isStarting, setStarting] = useState(false);
   const start = async (over: Session): Promise<void> => {
     setStarting(true);
@@ -25,7 +25,7 @@ export function RunAgain({ session }: { readonly session: Session | undefined })
     <div className="composer-closed">
       <p>This session is over.</p>
       {/* What a program opened is the program's to open again. */}
-      {session !== undefined && session.parent === undefined && (
+      {session.parent === undefined && (
         <button type="button" className="button small" disabled={isStarting} onClick={() => void start(session)}>
           <Icon name="retry" />
           Run it again

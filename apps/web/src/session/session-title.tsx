@@ -27,7 +27,7 @@ export function SessionTitle({ id, session, onChanged }: Props): ReactNode {
   if (draft === undefined) {
     return (
       <div className="session-title-line">
-        <h1 title={session?.title}>{session?.title ?? id}</h1>
+        <h1 title={session?.title}>{session?.title ?? 'Session'}</h1>
         <button type="button" className="icon-button" aria-label="Rename" title="Rename (e)" onClick={edit}>
           <Icon name="edit" />
         </button>
