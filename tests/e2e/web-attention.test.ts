@@ -121,3 +121,35 @@ test('on a phone the head says how many messages are queued, and leads to them',
   await puppets.api.post(`/api/sessions/${id}/cancel`);
   await context.close();
 }, 60_000);
+
+test('who may not do something is not offered it: an observer reads, a member answers and adds no rule', async () => {
+  const run = { type: 'approval', id: 'a1', description: 'Run the tests', tool: 'Bash', command: 'npm test' };
+  const { id } = await puppets.api.start({ agent: 'able', title: 'Watched', prompt: steps({ ask: run }) });
+  await puppets.api.untilStatus(id, 'waitingForApproval');
+  const as = async (role: 'observer' | 'member'): Promise<Visit> => {
+    const { body } = await puppets.api.post('/api/tokens', { name: `a-${role}`, role });
+    const seen = await visit(browser, `${puppets.server.url}/?token=${body.token}`);
+    await seen.page.locator('.who-am-i').waitFor();
+    return seen;
+  };
+  const observer = await as('observer');
+  const { page } = observer;
+  await page.getByText('You may look at sessions, and start none.').waitFor();
+  await page.getByRole('link', { name: /^Watched/ }).click();
+  const card = page.getByRole('region', { name: 'Approval, waits for your answer' });
+  await card.getByText('It waits for somebody who may answer').waitFor();
+  await page.getByText('You may read this session').waitFor();
+  const offered = await page.locator('main').getByRole('button').allTextContents();
+  expect(offered.filter((text) => text !== '').sort()).toEqual(['Export JSON', 'Export Markdown', 'Inspect']);
+  expect(await page.getByRole('button', { name: /Rename|Unsend|Change/ }).count()).toBe(0);
+  expect(await accessFaults(page)).toEqual([]);
+  await observer.context.close();
+
+  const member = await as('member');
+  await member.page.goto(`${puppets.server.url}/sessions/${id}`);
+  await member.page.getByRole('button', { name: 'Allow for this session' }).waitFor();
+  expect(await member.page.getByRole('button', { name: 'Always allow this' }).count()).toBe(0);
+  await member.page.getByRole('button', { name: 'Approve' }).click();
+  await member.page.locator('.settled', { hasText: 'Approved' }).waitFor();
+  await member.context.close();
+}, 60_000);

@@ -1,5 +1,8 @@
 import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
+import { client } from './client.ts';
+import { useFetched } from './fetching/use-fetched.ts';
 import { overview } from './live/use-overview.ts';
+import { RoleContext } from './people/may.ts';
 import { ProgramListPage } from './programs/program-list-page.tsx';
 import { Link } from './routing/link.tsx';
 import { listAddress } from './routing/list-address.ts';
@@ -32,6 +35,7 @@ export function App(): ReactNode {
   const route = routeOf(path);
   const [isHelpOpen, setHelpOpen] = useState(false);
   const [theme, setTheme] = useState(storedTheme);
+  const { value: me } = useFetched((signal) => client.me({ signal }), { key: 'me' });
   const changeTheme = (): void => {
     const next = nextTheme(theme);
     applyTheme(next);
@@ -53,11 +57,11 @@ export function App(): ReactNode {
     ...(route.page === 'list' ? {} : { n: () => navigate('/') }),
   });
   return (
-    <>
+    <RoleContext value={me?.role}>
       <TopBar page={route.page} theme={theme} onTheme={changeTheme} onHelp={() => setHelpOpen(true)}>
         <WaitingButton current={current} />
         <NotifyButton />
-        <WhoAmI />
+        <WhoAmI me={me} />
       </TopBar>
       {route.page === 'list' && <SessionListPage />}
       {route.page === 'session' && <SessionPage key={route.id} id={route.id} />}
@@ -78,7 +82,7 @@ export function App(): ReactNode {
       )}
       <Notices />
       {isHelpOpen && <HelpDialog onClose={() => setHelpOpen(false)} />}
-    </>
+    </RoleContext>
   );
 }
 

@@ -3,6 +3,7 @@ import { type ReactNode, useMemo, useState } from 'react';
 import { client } from '../client.ts';
 import { failureOf } from '../fetching/failure.ts';
 import { useFetched } from '../fetching/use-fetched.ts';
+import { useMay } from '../people/may.ts';
 import { SupervisePanel } from '../policies/supervise-panel.tsx';
 import { Link } from '../routing/link.tsx';
 import { useLocation } from '../routing/use-location.ts';
@@ -49,6 +50,7 @@ function Program({ source, onSaved }: ProgramProps): ReactNode {
   const [texts, setTexts] = useState(() => new Map(files.map(({ path, text }) => [path, text])));
   const [file, setFile] = useState(entry);
   const [at, setAt] = useState<Place>();
+  const mayTry = useMay('member');
   const open = (place: Place): void => {
     setFile(place.file);
     setAt({ ...place });
@@ -92,8 +94,8 @@ function Program({ source, onSaved }: ProgramProps): ReactNode {
           <Complaints diagnostics={checked.diagnostics} texts={texts} onOpen={open} />
         </section>
         <ProgramRuns name={name} watched={run} isChanged={changed.length > 0}>
-          <TestPanel name={name} isChanged={changed.length > 0} onOpen={open} />
-          {[...texts.values()].some((text) => text.includes('@supervisor')) && (
+          {mayTry && <TestPanel name={name} isChanged={changed.length > 0} onOpen={open} />}
+          {mayTry && [...texts.values()].some((text) => text.includes('@supervisor')) && (
             <SupervisePanel program={name} isChanged={changed.length > 0} />
           )}
         </ProgramRuns>

@@ -2,6 +2,7 @@ import type { Json } from '@concerto/base';
 import { reasonLengthMax, type SuspendEvent } from '@concerto/protocol';
 import { type KeyboardEvent, type ReactNode, useState } from 'react';
 import { toggleDiffMode } from '../diff/diff-mode.ts';
+import { useMay } from '../people/may.ts';
 import { Icon } from '../shell/icon.tsx';
 import { canBeKnownAgain, lastingOptions } from './consent-options.ts';
 import type { Beside, FormProps } from './request-card.tsx';
@@ -15,6 +16,7 @@ export function ApprovalForm({
 }: FormProps<Extract<SuspendEvent, { type: 'queryConsent' }>>): ReactNode {
   const [isExplaining, setExplaining] = useState(false);
   const lasting = lastingOptions(event);
+  const mayAlways = useMay('owner');
   const canRemember = lasting.length === 0 && canBeKnownAgain(event);
   const answer = (response: Json, beside?: Beside): void => {
     if (!isSending) onAnswer(response, beside);
@@ -27,7 +29,7 @@ export function ApprovalForm({
     else if (key === 'v') toggleDiffMode();
     else if (option !== undefined) answer(option.id);
     else if (canRemember && key === 's') answer(true, { remember: 'session' });
-    else if (canRemember && key === 'l') answer(true, { remember: 'always' });
+    else if (canRemember && mayAlways && key === 'l') answer(true, { remember: 'always' });
     else return false;
     return true;
   });
@@ -81,6 +83,7 @@ type RememberProps = {
 
 /** The very same is then allowed by a rule, which `concerto rules` lists. */
 function RememberButtons({ isSending, onRemember }: RememberProps): ReactNode {
+  const mayAlways = useMay('owner');
   return (
     <>
       <button
@@ -93,16 +96,18 @@ function RememberButtons({ isSending, onRemember }: RememberProps): ReactNode {
         Allow for this session
         <kbd aria-hidden="true">s</kbd>
       </button>
-      <button
-        type="button"
-        className="button"
-        disabled={isSending}
-        title="Approves, and adds a rule that answers the very same by itself in every session of this agent; Settings lists it"
-        onClick={() => onRemember('always')}
-      >
-        Always allow this
-        <kbd aria-hidden="true">l</kbd>
-      </button>
+      {mayAlways && (
+        <button
+          type="button"
+          className="button"
+          disabled={isSending}
+          title="Approves, and adds a rule that answers the very same by itself in every session of this agent; Settings lists it"
+          onClick={() => onRemember('always')}
+        >
+          Always allow this
+          <kbd aria-hidden="true">l</kbd>
+        </button>
+      )}
     </>
   );
 }

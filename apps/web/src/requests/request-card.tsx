@@ -3,6 +3,7 @@ import type { AnswerRequest, RequestEntry, SuspendEvent } from '@concerto/protoc
 import { type ReactNode, useContext, useRef, useState } from 'react';
 import { client } from '../client.ts';
 import { failureOf } from '../fetching/failure.ts';
+import { useMay } from '../people/may.ts';
 import { Icon, type IconName } from '../shell/icon.tsx';
 import { Lasting, Remaining } from '../time/moment.tsx';
 import { NestedIn } from '../timeline/nested-in.ts';
@@ -108,6 +109,8 @@ function waitsText(owner: string): string {
 
 function Form(props: FormProps & { readonly sessionId: string }): ReactNode {
   const { event, sessionId, ...rest } = props;
+  const mayAnswer = useMay('member');
+  if (!mayAnswer) return <p className="muted">It waits for somebody who may answer: you may not.</p>;
   switch (event.type) {
     case 'waitForInput':
       return <QuestionForm event={event} {...rest} />;

@@ -1,6 +1,7 @@
 import type { Session, SessionStatus, SessionView, SuspendEvent } from '@concerto/protocol';
 import { messageLengthMax } from '@concerto/protocol';
 import type { KeyboardEvent, ReactNode, Ref } from 'react';
+import { useMay } from '../people/may.ts';
 import { GrowingField } from '../shell/growing-field.tsx';
 import { Icon } from '../shell/icon.tsx';
 import { type Addressee, addresseeOf } from './addressee.ts';
@@ -26,10 +27,11 @@ type Props = {
 export function Composer({ session, status, open, fieldRef, onSent, commands }: Props): ReactNode {
   const { text, problem, write, send } = useSender(session.id, onSent);
   const files = useAttachments();
+  const maySend = useMay('agent');
   const isEmpty = (text.trim() === '' && files.parts.length === 0) || !files.isReady;
   // Between two turns there is nothing to steer and nothing to queue behind.
   const isBetween = isBetweenTurns(status);
-  const addressee = addresseeOf(open, text);
+  const addressee = addresseeOf(useMay('member') ? open : undefined, text);
   const offered = commandsFor(text, commands);
   const sendBy = (way: SendWay | undefined): void => {
     if (isEmpty) return;
@@ -47,7 +49,7 @@ export function Composer({ session, status, open, fieldRef, onSent, commands }: 
     if ((event.ctrlKey || event.metaKey) && !isBetween) return sendBy('immediate');
     sendBy(event.altKey ? 'queued' : undefined);
   };
-  if (isOver(status)) return <RunAgain session={session} />;
+  if (!maySend || isOver(status)) return <RunAgain session={session} isOver={isOver(status)} />;
   return (
     <form className="composer" aria-label="Message to the agent" onSubmit={(event) => event.preventDefault()}>
       {problem !== undefined && (

@@ -4,6 +4,7 @@ import { client } from '../client.ts';
 import { failureOf } from '../fetching/failure.ts';
 import { type Fetched, useFetched } from '../fetching/use-fetched.ts';
 import { overview, useOverview } from '../live/use-overview.ts';
+import { useMay } from '../people/may.ts';
 import { keepListAddress } from '../routing/list-address.ts';
 import { replaceAddress, useLocation } from '../routing/use-location.ts';
 import { Loading } from '../shell/loading.tsx';
@@ -154,10 +155,12 @@ function ListHead({ onNew }: { readonly onNew: () => void }): ReactNode {
 type StartProps = { readonly targets: Fetched<readonly Target[]>; readonly promptRef: Ref<HTMLTextAreaElement> };
 
 function StartSide({ targets: { value, error }, promptRef }: StartProps): ReactNode {
+  const mayStart = useMay('agent');
   return (
     <aside className="list-side" aria-label="New session">
       <h2>New session</h2>
-      {value !== undefined && <StartForm targets={value} promptRef={promptRef} />}
+      {!mayStart && <p className="muted">You may look at sessions, and start none.</p>}
+      {mayStart && value !== undefined && <StartForm targets={value} promptRef={promptRef} />}
       {value === undefined &&
         (error === undefined ? <Loading /> : <p className="inline-problem">{failureOf(error).text}</p>)}
     </aside>

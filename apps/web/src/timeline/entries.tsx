@@ -8,6 +8,7 @@ import {
 } from '@concerto/protocol';
 import { type ReactNode, useContext, useState } from 'react';
 import { JsonView } from '../json/json-view.tsx';
+import { useMay } from '../people/may.ts';
 import { whoText } from '../requests/who-text.ts';
 import { ShownSessionContext } from '../session/shown-session.ts';
 import { Icon } from '../shell/icon.tsx';
@@ -77,6 +78,7 @@ function ResultFoot({ result }: { readonly result: ResultItem }): ReactNode {
   const { number, fields, usage, tookMs, at } = result;
   const { fork } = useContext(ShownSessionContext);
   const isNested = useContext(NestedIn) !== '';
+  const mayFork = useMay('agent');
   const used = usageText(usage.total);
   return (
     <>
@@ -84,7 +86,7 @@ function ResultFoot({ result }: { readonly result: ResultItem }): ReactNode {
       <p className="result-foot">
         <Icon name="check" />
         <span>Turn {number} done</span>
-        {fork !== undefined && !isNested && (
+        {mayFork && fork !== undefined && !isNested && (
           <button
             type="button"
             className="link-button"
