@@ -155,7 +155,7 @@ test('17.4 an agent that is not logged in says what to run, in its session and b
   // The doctor tries each agent, and says what to do about those with which something is wrong.
   await page.goto(`${server.url}/settings`);
   const doctor = page.getByRole('region', { name: 'Doctor' });
-  await doctor.getByRole('button', { name: 'Look into all of it' }).click();
+  await doctor.getByRole('button', { name: 'Check everything' }).click();
   await doctor.getByText(/checks found something/).waitFor();
   await doctor.getByRole('listitem').filter({ hasText: 'it is not logged in' }).getByText('in a terminal').waitFor();
   expect(await accessFaults(page)).toEqual([]);

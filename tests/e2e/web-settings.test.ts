@@ -34,7 +34,7 @@ test('17.7 settings: agents, pool, rules to try and revoke, templates, tokens', 
   await page.getByRole('heading', { name: 'Sessions', exact: true }).waitFor();
   await page.keyboard.press('s');
   const part = (name: string) => page.getByRole('region', { name });
-  await page.getByText('You are owner').waitFor();
+  await page.getByText('Signed in as owner').waitFor();
   await part('Agents, assistants, programs').getByText('deaf-pause').waitFor();
   await part('Rules').getByText('tool = Read').waitFor();
   await part('Tokens').getByText("None beside the server's own.").waitFor();
@@ -69,9 +69,9 @@ test('17.7 settings: agents, pool, rules to try and revoke, templates, tokens', 
 
   // Who may only look sees what there is, and no button that would be refused.
   const { page: hers, context: other } = await visit(browser, `${puppets.server.url}/settings?token=${token}`);
-  await hers.getByText('You are ada').waitFor();
+  await hers.getByText('Signed in as ada').waitFor();
   await hers.getByText('tool = Read').waitFor();
-  expect(await hers.getByRole('button', { name: /Revoke|Change|Delete|Look/ }).count()).toBe(0);
+  expect(await hers.getByRole('button', { name: /Revoke|Change|Delete|Check/ }).count()).toBe(0);
   await other.close();
   await part('Tokens').getByRole('button', { name: 'Revoke the token of ada' }).click();
   await part('Tokens').getByText("None beside the server's own.").waitFor();

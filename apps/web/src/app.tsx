@@ -1,12 +1,17 @@
 import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
+import { client } from './client.ts';
+import { useFetched } from './fetching/use-fetched.ts';
 import { overview } from './live/use-overview.ts';
+import { RoleContext } from './people/may.ts';
 import { ProgramListPage } from './programs/program-list-page.tsx';
 import { Link } from './routing/link.tsx';
+import { listAddress } from './routing/list-address.ts';
 import { routeOf, sessionPath } from './routing/route.ts';
 import { navigate, useLocation } from './routing/use-location.ts';
 import { SessionPage } from './session/session-page.tsx';
 import { SessionListPage } from './sessions/session-list-page.tsx';
 import { HelpDialog } from './shell/help-dialog.tsx';
+import { Loading } from './shell/loading.tsx';
 import { Notices } from './shell/notices.tsx';
 import { applyTheme, nextTheme, storedTheme } from './shell/theme.ts';
 import { TopBar } from './shell/top-bar.tsx';
@@ -30,6 +35,7 @@ export function App(): ReactNode {
   const route = routeOf(path);
   const [isHelpOpen, setHelpOpen] = useState(false);
   const [theme, setTheme] = useState(storedTheme);
+  const { value: me } = useFetched((signal) => client.me({ signal }), { key: 'me' });
   const changeTheme = (): void => {
     const next = nextTheme(theme);
     applyTheme(next);
@@ -39,7 +45,7 @@ export function App(): ReactNode {
   useFocusOnArrival(path);
   useShortcuts({
     '?': () => setHelpOpen(true),
-    g: () => navigate('/'),
+    g: () => navigate(route.page === 'list' ? '/' : listAddress()),
     p: () => navigate('/programs'),
     s: () => navigate('/settings'),
     u: () => navigate('/insight'),
@@ -51,15 +57,15 @@ export function App(): ReactNode {
     ...(route.page === 'list' ? {} : { n: () => navigate('/') }),
   });
   return (
-    <>
-      <TopBar theme={theme} onTheme={changeTheme} onHelp={() => setHelpOpen(true)}>
+    <RoleContext value={me?.role}>
+      <TopBar page={route.page} theme={theme} onTheme={changeTheme} onHelp={() => setHelpOpen(true)}>
         <WaitingButton current={current} />
         <NotifyButton />
-        <WhoAmI />
+        <WhoAmI me={me} />
       </TopBar>
       {route.page === 'list' && <SessionListPage />}
       {route.page === 'session' && <SessionPage key={route.id} id={route.id} />}
-      <Suspense fallback={<main className="plain-page" tabIndex={-1} aria-busy="true" />}>
+      <Suspense fallback={<LoadingPage />}>
         {route.page === 'settings' && <SettingsPage />}
         {route.page === 'insight' && <InsightPage />}
         {route.page === 'graph' && <GraphPage />}
@@ -76,7 +82,15 @@ export function App(): ReactNode {
       )}
       <Notices />
       {isHelpOpen && <HelpDialog onClose={() => setHelpOpen(false)} />}
-    </>
+    </RoleContext>
+  );
+}
+
+function LoadingPage(): ReactNode {
+  return (
+    <main className="plain-page" tabIndex={-1} aria-busy="true">
+      <Loading />
+    </main>
   );
 }
 

@@ -183,11 +183,14 @@ export const LifecycleAccepted = z.strictObject({ status: SessionStatus, request
 export type LifecycleAccepted = z.infer<typeof LifecycleAccepted>;
 
 /** `response` may be any JSON, `null` and `false` included, but it must be there. */
+/** How long a reason may be. */
+export const reasonLengthMax = 4_000;
+
 export const AnswerRequest = z
   .strictObject({
     response: JsonValue,
     /** Why; an agent that is refused is told. */
-    reason: z.optional(z.string().check(z.minLength(1), z.maxLength(4_000))),
+    reason: z.optional(z.string().check(z.minLength(1), z.maxLength(reasonLengthMax))),
     /** Answers the very same again, in this session or for this agent from now on. */
     remember: z.optional(z.enum(['session', 'always'])),
   })

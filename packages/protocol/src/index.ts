@@ -108,6 +108,7 @@ export { emptyQueue, queueAfter } from './fold/queue-fold.ts';
 export { isTurnCall, SessionFold } from './fold/session-fold.ts';
 export type {
   AgentDetails,
+  BudgetEntry,
   Entry,
   ErrorEntry,
   FoldedEvent,
@@ -154,6 +155,7 @@ export {
   Problem,
   ReviseMessage,
   RunInput,
+  reasonLengthMax,
   SendMessage,
   Session,
   SessionError,

@@ -17,7 +17,11 @@ export type AssistantStage = Stage & {
   readonly say: (session: string, content: string, priority?: 'queued' | 'immediate') => Promise<void>;
   readonly control: (session: string, verb: 'interrupt' | 'pause' | 'resume' | 'cancel') => Promise<void>;
   readonly reached: (session: string, status: string) => Promise<void>;
-  readonly answer: (session: string, response: Parameters<Stage['sessions']['answer']>[1]['response']) => Promise<void>;
+  readonly answer: (
+    session: string,
+    response: Parameters<Stage['sessions']['answer']>[1]['response'],
+    reason?: string,
+  ) => Promise<void>;
 };
 
 export type AssistantStageOptions = Partial<Omit<AssistantSpec, 'models'>> &
@@ -95,10 +99,10 @@ export async function openAssistantStage(script: Script, options: AssistantStage
     reached: async (session, status) => {
       await stage.until(session, (event) => event.type === 'status' && event.status === status);
     },
-    answer: async (session, response) => {
+    answer: async (session, response, reason) => {
       const open = await stage.sessions.requests(session);
       const request = open?.requests[0]?.requestId ?? '';
-      const answered = await stage.sessions.answer({ session, request }, { response }, user);
+      const answered = await stage.sessions.answer({ session, request }, { response, reason }, user);
       if (!answered.ok) throw new Error(answered.error.message);
     },
     close: async () => {

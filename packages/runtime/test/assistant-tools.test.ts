@@ -139,9 +139,10 @@ describe('a call that needs leave', () => {
   });
 
   test.each([
-    [false, 'the user did not allow this call'],
-    ['not now', 'the user did not allow this call: not now'],
-  ])('is refused with %j, which the model hears', async (answer, heard) => {
+    [false, undefined, 'the user did not allow this call'],
+    [false, 'read it first', 'the user did not allow this call: read it first'],
+    ['not now', undefined, 'the user did not allow this call: not now'],
+  ])('is refused with %j and %j, which the model hears', async (answer, reason, heard) => {
     stage = await openAssistantStage(script, { servers });
     const setting = {
       command: process.execPath,
@@ -150,7 +151,7 @@ describe('a call that needs leave', () => {
     };
     const id = await stage.begin('Echo', { tools: { servers: { all: setting } } });
     await stage.reached(id, 'waitingForApproval');
-    await stage.answer(id, answer);
+    await stage.answer(id, answer, reason);
     await stage.afterTurns(id, 1);
     expect(told(1)).toEqual([heard]);
   });

@@ -276,6 +276,21 @@ test('a week passes while its agent waits for a person', { timeout: 120_000 }, a
   expect((await stage.sessions.get(id))?.result).toMatchObject({ text: 'Ada Bob' });
 });
 
+test('a no with its reason is one text for a program, in the form in which it would say so itself', async () => {
+  const source = `async fn main() -> Result<String, String> {
+    let said = await emit("approve", {"description": "Delete the branch"});
+    Ok("\${said}")
+}`;
+  stage = openStage({ agents: [], entries: [programEntry('careful', source)] });
+  const id = await started('careful');
+  const { requestId } = await stage.until(id, (event) => event.type === 'queryConsent');
+  const no = { response: false, reason: 'it is not merged' };
+  expect((await stage.sessions.answer({ session: id, request: String(requestId) }, no, user)).ok).toBe(true);
+  expect(await stage.until(id, (event) => event.type === 'complete')).toMatchObject({
+    result: { outcomes: { parts: [{ text: 'no, it is not merged' }] } },
+  });
+});
+
 /** Asks a person what its agent asks; the call may take less time than passes before it is put away. */
 const forwarding = (limit: string): string => `agent Worker { connector: asks, ${limit} }
 async fn main() -> Result<String, AgentError> {

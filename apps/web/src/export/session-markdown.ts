@@ -31,7 +31,7 @@ function entryMarkdown(entry: Entry): readonly string[] {
       const answer =
         settled?.response === undefined
           ? (settled?.reason ?? 'not answered')
-          : `${answerText(event, settled.response)} (${whoText(settled.by)})`;
+          : `${answerText(event, settled.response, settled.reason)} (${whoText(settled.by)})`;
       return [`**Asked:** ${questionText(event)}\n\n**Answer:** ${answer}`];
     }
     case 'error':
@@ -39,6 +39,7 @@ function entryMarkdown(entry: Entry): readonly string[] {
     case 'thought':
     case 'note':
     case 'status':
+    case 'budget':
     case 'gap':
     case 'raw':
       return [];

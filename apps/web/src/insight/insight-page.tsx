@@ -7,6 +7,7 @@ import { useFetched } from '../fetching/use-fetched.ts';
 import { Link } from '../routing/link.tsx';
 import { sessionPath } from '../routing/route.ts';
 import { replaceAddress, useLocation } from '../routing/use-location.ts';
+import { Loading } from '../shell/loading.tsx';
 import { usePageTitle } from '../shell/use-page-title.ts';
 import { Plain } from '../text/plain.tsx';
 import { durationText } from '../time/duration.ts';
@@ -52,10 +53,11 @@ export function InsightPage(): ReactNode {
           ))}
         </fieldset>
         <button type="button" className="button small" onClick={reload}>
-          Read again
+          Refresh
         </button>
       </header>
       {error !== undefined && <p className="inline-problem">{failureOf(error).text}</p>}
+      {value === undefined && error === undefined && <Loading />}
       {value !== undefined && <Charts insight={value} />}
     </main>
   );
@@ -68,8 +70,8 @@ function Charts({ insight }: { readonly insight: Insight }): ReactNode {
   return (
     <>
       <p className="muted">
-        {read.toLocaleString()} sessions, those that others opened included.
-        {isCut === true && ' There are more than are read for this: the newest count.'}
+        {read.toLocaleString()} sessions, with those that other sessions started.
+        {isCut === true && ' There are more; only the newest are counted.'}
       </p>
       <div className="charts">
         <DayChart
@@ -94,7 +96,7 @@ function Charts({ insight }: { readonly insight: Insight }): ReactNode {
           days={days}
           parts={[{ name: 'Waited', values: daily(({ waitedMs }) => waitedMs) }]}
           format={durationText}
-          empty="Nobody was asked"
+          empty="No answers yet"
           note={
             waits.answers > 0 && (
               <span className="muted">

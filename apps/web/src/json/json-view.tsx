@@ -26,7 +26,10 @@ function Body({ data }: { readonly data: unknown }): ReactNode {
   const isLong = text.length > shownCharactersMax && !isWhole;
   return (
     <>
-      <pre className="json-body">{isLong ? text.slice(0, shownCharactersMax) : text}</pre>
+      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a region that scrolls is reached by keyboard */}
+      <pre className="json-body" tabIndex={0}>
+        {isLong ? text.slice(0, shownCharactersMax) : text}
+      </pre>
       {isLong && (
         <button type="button" className="link-button" onClick={() => setWhole(true)}>
           Show all {text.length.toLocaleString()} characters

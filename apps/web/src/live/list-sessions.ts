@@ -3,8 +3,11 @@ import type { Session, SessionStatus } from '@concerto/protocol';
 import { needsYou } from '../status/status-words.ts';
 
 const pageMax = 200;
-/** A program works on while an agent that it called waits: all of those are looked through, however old they are. */
-const soughtOut: readonly (SessionStatus | undefined)[] = [undefined, ...needsYou, 'running'];
+/**
+ * A program works on while an agent that it called waits, and a session whose budget is used up is paused while it asks:
+ * all of those are looked through, however old they are.
+ */
+const soughtOut: readonly (SessionStatus | undefined)[] = [undefined, ...needsYou, 'paused', 'running'];
 
 type Listed = { readonly sessions: readonly Session[]; readonly hasMore: boolean };
 

@@ -4,6 +4,7 @@ import { failureOf } from '../fetching/failure.ts';
 import { useFetched } from '../fetching/use-fetched.ts';
 import { Link } from '../routing/link.tsx';
 import { programPath } from '../routing/route.ts';
+import { Loading } from '../shell/loading.tsx';
 import { usePageTitle } from '../shell/use-page-title.ts';
 
 /** The programs that this server offers. */
@@ -14,6 +15,7 @@ export function ProgramListPage(): ReactNode {
     <main className="plain-page" tabIndex={-1}>
       <h1>Programs</h1>
       {error !== undefined && <p className="inline-problem">{failureOf(error).text}</p>}
+      {value === undefined && error === undefined && <Loading />}
       {value?.programs.length === 0 && (
         <p className="empty">
           This server offers no program. <code>[programs.NAME] entry = "src/main.conc"</code> in its Concerto.toml adds

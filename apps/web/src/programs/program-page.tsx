@@ -3,10 +3,12 @@ import { type ReactNode, useMemo, useState } from 'react';
 import { client } from '../client.ts';
 import { failureOf } from '../fetching/failure.ts';
 import { useFetched } from '../fetching/use-fetched.ts';
+import { useMay } from '../people/may.ts';
 import { SupervisePanel } from '../policies/supervise-panel.tsx';
 import { Link } from '../routing/link.tsx';
 import { useLocation } from '../routing/use-location.ts';
 import { Icon } from '../shell/icon.tsx';
+import { Loading } from '../shell/loading.tsx';
 import { post } from '../shell/notice-board.ts';
 import { usePageTitle } from '../shell/use-page-title.ts';
 import { CheckedProgram } from './checked-program.ts';
@@ -31,7 +33,13 @@ export function ProgramPage({ name }: { readonly name: string }): ReactNode {
       </main>
     );
   }
-  if (value === undefined) return <main className="program-page" tabIndex={-1} aria-busy="true" />;
+  if (value === undefined) {
+    return (
+      <main className="program-page" tabIndex={-1} aria-busy="true">
+        <Loading />
+      </main>
+    );
+  }
   return <Program key={value.files.map(({ version }) => version).join()} source={value} onSaved={reload} />;
 }
 
@@ -42,6 +50,7 @@ function Program({ source, onSaved }: ProgramProps): ReactNode {
   const [texts, setTexts] = useState(() => new Map(files.map(({ path, text }) => [path, text])));
   const [file, setFile] = useState(entry);
   const [at, setAt] = useState<Place>();
+  const mayTry = useMay('member');
   const open = (place: Place): void => {
     setFile(place.file);
     setAt({ ...place });
@@ -85,8 +94,8 @@ function Program({ source, onSaved }: ProgramProps): ReactNode {
           <Complaints diagnostics={checked.diagnostics} texts={texts} onOpen={open} />
         </section>
         <ProgramRuns name={name} watched={run} isChanged={changed.length > 0}>
-          <TestPanel name={name} isChanged={changed.length > 0} onOpen={open} />
-          {[...texts.values()].some((text) => text.includes('@supervisor')) && (
+          {mayTry && <TestPanel name={name} isChanged={changed.length > 0} onOpen={open} />}
+          {mayTry && [...texts.values()].some((text) => text.includes('@supervisor')) && (
             <SupervisePanel program={name} isChanged={changed.length > 0} />
           )}
         </ProgramRuns>

@@ -4,12 +4,14 @@ import { type ReactNode, useState } from 'react';
 import { client } from '../client.ts';
 import { failureOf } from '../fetching/failure.ts';
 import { useOverview } from '../live/use-overview.ts';
+import { useMay } from '../people/may.ts';
 import { Link } from '../routing/link.tsx';
 import { programPath, sessionPath } from '../routing/route.ts';
 import { replaceAddress } from '../routing/use-location.ts';
 import { SessionTimeline } from '../session/session-timeline.tsx';
 import { Icon } from '../shell/icon.tsx';
 import { StatusBadge } from '../status/status-badge.tsx';
+import { asksYou } from '../status/status-words.ts';
 import { Plain } from '../text/plain.tsx';
 
 const runsShown = 12;
@@ -26,12 +28,13 @@ type Props = {
 /** Starts the program, and shows what its runs do. */
 export function ProgramRuns({ name, watched, isChanged, children }: Props): ReactNode {
   const { rows } = useOverview();
+  const mayRun = useMay('agent');
   const runs = [...(rows?.values() ?? [])]
     .filter(({ kind, agent, parent }) => kind === 'program' && agent === name && parent === undefined)
     .toSorted((a, b) => (a.createdAt < b.createdAt ? 1 : -1));
   return (
     <aside className="program-side" aria-label="Runs">
-      <RunForm name={name} isChanged={isChanged} />
+      {mayRun && <RunForm name={name} isChanged={isChanged} />}
       {children}
       {watched !== undefined && <SessionTimeline key={watched} id={watched} />}
       <h2>Runs</h2>
@@ -60,7 +63,7 @@ function RunLine({
       <Link href={`${programPath(name)}?run=${encodeURIComponent(id)}`}>
         <Plain text={title} />
       </Link>{' '}
-      <StatusBadge status={status} since={updatedAt} hasFailed={error !== undefined} />{' '}
+      <StatusBadge status={status} since={updatedAt} hasFailed={error !== undefined} isAsking={asksYou(run)} />{' '}
       <Link href={sessionPath(id)} className="muted">
         session
       </Link>

@@ -1,5 +1,6 @@
 import { type Message, textOf } from '@concerto/protocol';
 import { type KeyboardEvent, type ReactNode, useState } from 'react';
+import { useMay } from '../people/may.ts';
 import { Icon, type IconName } from '../shell/icon.tsx';
 import type { QueueActions } from './use-queue.ts';
 
@@ -15,7 +16,8 @@ type Props = {
 export function QueueMessage(props: Props): ReactNode {
   const { message, isBusy, actions } = props;
   const [isEditing, setEditing] = useState(false);
-  const isFree = message.inFlight !== true && message.uncertain !== true;
+  const mayChange = useMay('member');
+  const isFree = mayChange && message.inFlight !== true && message.uncertain !== true;
   return (
     <li className="queue-message" data-state={stateOf(message)} aria-busy={isBusy}>
       {isEditing && isFree ? (
@@ -30,7 +32,7 @@ export function QueueMessage(props: Props): ReactNode {
         <p className="queue-text">{message.content}</p>
       )}
       <Remark message={message} />
-      {message.uncertain === true && (
+      {mayChange && message.uncertain === true && (
         <div className="queue-actions">
           <button type="button" className="button small" onClick={() => void actions.settle(message.id, 'resend')}>
             Resend

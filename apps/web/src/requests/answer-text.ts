@@ -16,9 +16,9 @@ export function isRefusal(event: SuspendEvent, response: Json): boolean {
   return option === undefined ? !readDecision(response).isApproved : option.kind.startsWith('reject');
 }
 
-/** An answer as the person gave it. */
-export function answerText(event: SuspendEvent, response: Json): string {
-  if (event.type === 'queryConsent') return consentText(event, response);
+/** An answer as it was given; a no with why. */
+export function answerText(event: SuspendEvent, response: Json, reason?: string): string {
+  if (event.type === 'queryConsent') return consentText(event, response, reason);
   if (event.type === 'readGraph' || event.type === 'inspectNode' || event.type === 'applyEdits') {
     return graphText(event.type, response);
   }
@@ -36,11 +36,15 @@ function graphText(type: 'readGraph' | 'inspectNode' | 'applyEdits', response: J
   return type === 'applyEdits' ? 'Applied to the graph' : 'Answered by the graph';
 }
 
-function consentText(event: Extract<SuspendEvent, { type: 'queryConsent' }>, response: Json): string {
+function consentText(
+  event: Extract<SuspendEvent, { type: 'queryConsent' }>,
+  response: Json,
+  beside: string | undefined,
+): string {
   if (event.consentType === 'budget') return isStop(response) ? 'Stopped' : 'More';
   const option = lastingOptions(event).find(({ id }) => id === response);
   if (option !== undefined) return option.label;
-  const { isApproved, reason } = readDecision(response);
+  const { isApproved, reason = beside } = readDecision(response);
   if (isApproved) return 'Approved';
   return reason === undefined ? 'Denied' : `Denied: ${reason}`;
 }

@@ -1,10 +1,11 @@
 import type { Json } from '@concerto/base';
-import type { SuspendEvent } from '@concerto/protocol';
+import { reasonLengthMax, type SuspendEvent } from '@concerto/protocol';
 import { type KeyboardEvent, type ReactNode, useState } from 'react';
 import { toggleDiffMode } from '../diff/diff-mode.ts';
+import { useMay } from '../people/may.ts';
 import { Icon } from '../shell/icon.tsx';
 import { canBeKnownAgain, lastingOptions } from './consent-options.ts';
-import type { FormProps } from './request-card.tsx';
+import type { Beside, FormProps } from './request-card.tsx';
 import { useCardKeys } from './use-card-keys.ts';
 
 /** Something the agent will do only if it may. */
@@ -15,9 +16,10 @@ export function ApprovalForm({
 }: FormProps<Extract<SuspendEvent, { type: 'queryConsent' }>>): ReactNode {
   const [isExplaining, setExplaining] = useState(false);
   const lasting = lastingOptions(event);
+  const mayAlways = useMay('owner');
   const canRemember = lasting.length === 0 && canBeKnownAgain(event);
-  const answer = (response: Json, remember?: 'session' | 'always'): void => {
-    if (!isSending) onAnswer(response, remember);
+  const answer = (response: Json, beside?: Beside): void => {
+    if (!isSending) onAnswer(response, beside);
   };
   const keys = useCardKeys((key) => {
     const option = lasting[Number(key) - 1];
@@ -26,8 +28,8 @@ export function ApprovalForm({
     else if (key === 'r') setExplaining(true);
     else if (key === 'v') toggleDiffMode();
     else if (option !== undefined) answer(option.id);
-    else if (canRemember && key === 's') answer(true, 'session');
-    else if (canRemember && key === 'l') answer(true, 'always');
+    else if (canRemember && key === 's') answer(true, { remember: 'session' });
+    else if (canRemember && mayAlways && key === 'l') answer(true, { remember: 'always' });
     else return false;
     return true;
   });
@@ -59,12 +61,15 @@ export function ApprovalForm({
           <kbd aria-hidden="true">{index + 1}</kbd>
         </button>
       ))}
-      {canRemember && <RememberButtons isSending={isSending} onRemember={(remember) => answer(true, remember)} />}
+      {canRemember && <RememberButtons isSending={isSending} onRemember={(remember) => answer(true, { remember })} />}
       {isExplaining && (
         <ReasonField
           isSending={isSending}
-          onReason={(reason) => answer({ approved: false, reason })}
-          onLeave={() => setExplaining(false)}
+          onReason={(reason) => answer(false, { reason })}
+          onLeave={() => {
+            setExplaining(false);
+            keys.current?.focus();
+          }}
         />
       )}
     </fieldset>
@@ -78,16 +83,31 @@ type RememberProps = {
 
 /** The very same is then allowed by a rule, which `concerto rules` lists. */
 function RememberButtons({ isSending, onRemember }: RememberProps): ReactNode {
+  const mayAlways = useMay('owner');
   return (
     <>
-      <button type="button" className="button" disabled={isSending} onClick={() => onRemember('session')}>
+      <button
+        type="button"
+        className="button"
+        disabled={isSending}
+        title="Approves, and answers the very same by itself until this session ends"
+        onClick={() => onRemember('session')}
+      >
         Allow for this session
         <kbd aria-hidden="true">s</kbd>
       </button>
-      <button type="button" className="button" disabled={isSending} onClick={() => onRemember('always')}>
-        Always allow this
-        <kbd aria-hidden="true">l</kbd>
-      </button>
+      {mayAlways && (
+        <button
+          type="button"
+          className="button"
+          disabled={isSending}
+          title="Approves, and adds a rule that answers the very same by itself in every session of this agent; Settings lists it"
+          onClick={() => onRemember('always')}
+        >
+          Always allow this
+          <kbd aria-hidden="true">l</kbd>
+        </button>
+      )}
     </>
   );
 }
@@ -114,6 +134,7 @@ function ReasonField({ isSending, onReason, onLeave }: ReasonProps): ReactNode {
         rows={1}
         aria-label="Reason"
         placeholder="What should it do instead?"
+        maxLength={reasonLengthMax}
         value={reason}
         onChange={(event) => setReason(event.target.value)}
         onKeyDown={press}

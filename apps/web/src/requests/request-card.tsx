@@ -3,6 +3,7 @@ import type { AnswerRequest, RequestEntry, SuspendEvent } from '@concerto/protoc
 import { type ReactNode, useContext, useRef, useState } from 'react';
 import { client } from '../client.ts';
 import { failureOf } from '../fetching/failure.ts';
+import { useMay } from '../people/may.ts';
 import { Icon, type IconName } from '../shell/icon.tsx';
 import { Lasting, Remaining } from '../time/moment.tsx';
 import { NestedIn } from '../timeline/nested-in.ts';
@@ -20,10 +21,13 @@ type Props = {
   readonly item: RequestEntry;
 };
 
+/** What goes with an answer: why, and for how long. */
+export type Beside = Omit<AnswerRequest, 'response'>;
+
 export type FormProps<Event extends SuspendEvent = SuspendEvent> = {
   readonly event: Event;
   readonly isSending: boolean;
-  readonly onAnswer: (response: Json, remember?: AnswerRequest['remember']) => void;
+  readonly onAnswer: (response: Json, beside?: Beside) => void;
 };
 
 /** Something the agent waits for. It is open until the events say that it is not, whoever answered. */
@@ -32,11 +36,11 @@ export function RequestCard({ sessionId, item }: Props): ReactNode {
   const [problem, setProblem] = useState<string>();
   const [isSending, setSending] = useState(false);
   const card = useRef<HTMLElement>(null);
-  const send = async (response: Json, remember: AnswerRequest['remember']): Promise<void> => {
+  const send = async (response: Json, beside: Beside = {}): Promise<void> => {
     setSending(true);
     setProblem(undefined);
     try {
-      await client.answer(sessionId, event.requestId, response, remember === undefined ? {} : { remember });
+      await client.answer(sessionId, event.requestId, response, beside);
       // The form goes away; who answered by keyboard stays where they were.
       card.current?.focus();
     } catch (cause) {
@@ -84,7 +88,7 @@ export function RequestCard({ sessionId, item }: Props): ReactNode {
           event={event}
           sessionId={sessionId}
           isSending={isSending}
-          onAnswer={(response, remember) => void send(response, remember)}
+          onAnswer={(response, beside) => void send(response, beside)}
         />
       ) : (
         <SettledNote event={event} settled={settled} />
@@ -105,6 +109,8 @@ function waitsText(owner: string): string {
 
 function Form(props: FormProps & { readonly sessionId: string }): ReactNode {
   const { event, sessionId, ...rest } = props;
+  const mayAnswer = useMay('member');
+  if (!mayAnswer) return <p className="muted">It waits for somebody who may answer: you may not.</p>;
   switch (event.type) {
     case 'waitForInput':
       return <QuestionForm event={event} {...rest} />;

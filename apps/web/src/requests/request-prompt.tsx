@@ -50,7 +50,7 @@ function Consent({ event, isOpen }: { readonly event: ConsentEvent; readonly isO
   const { folder } = useContext(ShownSessionContext);
   const command = commandOf(event.scope);
   const details = detailsOf(rest);
-  const isShown = command !== undefined || changes.length > 0;
+  const isShown = command !== undefined || changes.length > 0 || event.consentType === 'budget';
   return (
     <>
       <p className="request-question">

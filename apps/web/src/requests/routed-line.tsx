@@ -13,9 +13,7 @@ export function RoutedLine({ routed, settledBy }: Props): ReactNode {
     <ul className="routed" aria-label="Who was asked">
       {shown.map(({ to, reason, at }) => (
         <li key={`${at} ${to}`}>
-          <strong>
-            <Who actor={to} />
-          </strong>
+          <strong>Asked {to === 'person' ? 'a person' : <Who actor={to} />}</strong>
           {reason !== undefined && (
             <>
               : <Plain text={reason} />

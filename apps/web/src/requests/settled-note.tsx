@@ -22,14 +22,18 @@ export function SettledNote({ event, settled }: Props): ReactNode {
   }
   const { response, reason, because } = settled;
   const isNo = response !== undefined && isRefusal(event, response);
+  const said = response === undefined ? 'Answered' : answerText(event, response, reason);
+  const saysWhy = response !== undefined && said !== answerText(event, response);
   return (
     <p className="settled" data-outcome="answered" data-answer={isNo ? 'no' : undefined}>
       <Icon name={isNo ? 'close' : 'check'} />
-      {response === undefined ? <span>Answered</span> : <strong>{answerText(event, response)}</strong>}
-      <span>
-        by <Who actor={settled.by} />
-      </span>
-      {reason !== undefined && <span className="settled-reason">{reason}</span>}
+      {response === undefined ? <span>{said}</span> : <strong>{said}</strong>}
+      {settled.by !== 'timeout' && (
+        <span>
+          by <Who actor={settled.by} />
+        </span>
+      )}
+      {reason !== undefined && !saysWhy && <span className="settled-reason">{reason}</span>}
       {because !== undefined && (
         <Link href={`${sessionPath(because.session)}?event=${because.seq}`}>where it was decided</Link>
       )}

@@ -7,6 +7,7 @@ import { useRow } from '../live/use-overview.ts';
 import { Link } from '../routing/link.tsx';
 import { sessionPath } from '../routing/route.ts';
 import { StatusBadge } from '../status/status-badge.tsx';
+import { asksYou } from '../status/status-words.ts';
 import { Plain } from '../text/plain.tsx';
 
 type Props = { readonly id: string; readonly count: number };
@@ -36,13 +37,14 @@ export function ChildrenPanel({ id, count }: Props): ReactNode {
 
 function ChildLine({ listed }: { readonly listed: Session }): ReactNode {
   const row = useRow(listed.id);
-  const { id, title, status, updatedAt, error } = row === undefined ? listed : newerOf(listed, row);
+  const child = row === undefined ? listed : newerOf(listed, row);
+  const { id, title, status, updatedAt, error } = child;
   return (
     <li>
       <Link href={sessionPath(id)}>
         <Plain text={title} />
       </Link>
-      <StatusBadge status={status} since={updatedAt} hasFailed={error !== undefined} />
+      <StatusBadge status={status} since={updatedAt} hasFailed={error !== undefined} isAsking={asksYou(child)} />
     </li>
   );
 }

@@ -1,42 +1,41 @@
-import type { SessionStatus, SessionView, SuspendEvent } from '@concerto/protocol';
+import type { Session, SessionStatus, SessionView, SuspendEvent } from '@concerto/protocol';
 import { messageLengthMax } from '@concerto/protocol';
 import type { KeyboardEvent, ReactNode, Ref } from 'react';
+import { useMay } from '../people/may.ts';
 import { GrowingField } from '../shell/growing-field.tsx';
 import { Icon } from '../shell/icon.tsx';
 import { type Addressee, addresseeOf } from './addressee.ts';
 import { AttachButton, AttachmentList, useAttachments } from './attachments.tsx';
 import { isOver } from './lifecycle-table.ts';
+import { RunAgain } from './run-again.tsx';
 import { commandsFor, SlashCommands } from './slash-commands.tsx';
 import { type SendWay, useSender } from './use-sender.ts';
 
 type Props = {
-  readonly id: string;
+  readonly session: Session;
+  /** As the events have it, which may be newer. */
   readonly status: SessionStatus;
-  readonly canSteer: boolean;
   /** What waits longest for an answer. */
   readonly open: SuspendEvent | undefined;
   readonly fieldRef: Ref<HTMLTextAreaElement | null>;
   readonly onSent: () => void;
   /** What the agent understands after a slash. */
   readonly commands: SessionView['agent']['commands'];
-  /** What stands in its place once nothing can be said any more. */
-  readonly whenOver: ReactNode;
 };
 
 /** Says something to the agent: the answer that it waits for, now into what it does, or later as its next task. */
-export function Composer({ id, status, canSteer, open, fieldRef, onSent, commands, whenOver }: Props): ReactNode {
-  const { text, problem, write, send } = useSender(id, onSent);
+export function Composer({ session, status, open, fieldRef, onSent, commands }: Props): ReactNode {
+  const { text, problem, write, send } = useSender(session.id, onSent);
   const files = useAttachments();
+  const maySend = useMay('agent');
   const isEmpty = (text.trim() === '' && files.parts.length === 0) || !files.isReady;
   // Between two turns there is nothing to steer and nothing to queue behind.
-  const isBetween = status === 'idle' || status === 'interrupted';
-  const addressee = addresseeOf(open, text);
+  const isBetween = isBetweenTurns(status);
+  const addressee = addresseeOf(useMay('member') ? open : undefined, text);
   const offered = commandsFor(text, commands);
   const sendBy = (way: SendWay | undefined): void => {
     if (isEmpty) return;
-    if (way === undefined && addressee !== undefined)
-      send({ answer: addressee.response, to: addressee.requestId }, files.parts, files.take());
-    else send(way ?? 'queued', files.parts, files.take());
+    send(way ?? addressee?.answer ?? 'queued', files.parts, files.take());
   };
   const press = (event: KeyboardEvent<HTMLTextAreaElement>): void => {
     if (event.key === 'Escape') event.currentTarget.blur();
@@ -50,7 +49,7 @@ export function Composer({ id, status, canSteer, open, fieldRef, onSent, command
     if ((event.ctrlKey || event.metaKey) && !isBetween) return sendBy('immediate');
     sendBy(event.altKey ? 'queued' : undefined);
   };
-  if (isOver(status)) return whenOver;
+  if (!maySend || isOver(status)) return <RunAgain session={session} isOver={isOver(status)} />;
   return (
     <form className="composer" aria-label="Message to the agent" onSubmit={(event) => event.preventDefault()}>
       {problem !== undefined && (
@@ -73,7 +72,7 @@ export function Composer({ id, status, canSteer, open, fieldRef, onSent, command
         value={text}
         maxLength={messageLengthMax}
         aria-label="Message"
-        placeholder={placeholderOf(isBetween, addressee)}
+        placeholder={placeholderOf(status, addressee)}
         onChange={(event) => write(event.target.value)}
         onKeyDown={press}
         onPaste={(event) => files.add(event.clipboardData.files)}
@@ -84,7 +83,7 @@ export function Composer({ id, status, canSteer, open, fieldRef, onSent, command
         }}
       />
       <Actions
-        hint={hintOf(status, canSteer, addressee)}
+        hint={hintOf(session, status, addressee)}
         isBetween={isBetween}
         isEmpty={isEmpty}
         addressee={addressee}
@@ -147,12 +146,18 @@ function Actions({ hint, isBetween, isEmpty, addressee, onSend, onFiles }: Actio
   );
 }
 
-function placeholderOf(isBetween: boolean, addressee: Addressee | undefined): string {
-  if (addressee !== undefined) return addressee.verb === 'Answer' ? 'Your answer …' : 'Say why not, or yes …';
-  return isBetween ? 'What next?' : 'Steer the agent now, or queue its next task …';
+function isBetweenTurns(status: SessionStatus): boolean {
+  return status === 'idle' || status === 'interrupted';
 }
 
-function hintOf(status: SessionStatus, canSteer: boolean, addressee: Addressee | undefined): string {
+function placeholderOf(status: SessionStatus, addressee: Addressee | undefined): string {
+  if (addressee !== undefined) return addressee.verb === 'Answer' ? 'Your answer …' : 'Say why not, or yes …';
+  if (status === 'paused') return 'For when it is resumed …';
+  return isBetweenTurns(status) ? 'What next?' : 'Steer the agent now, or queue its next task …';
+}
+
+function hintOf({ capabilities }: Session, status: SessionStatus, addressee: Addressee | undefined): string {
+  const canSteer = capabilities === undefined || capabilities.includes('steer');
   if (addressee !== undefined) return 'Enter answers · Alt+Enter queues · Ctrl+Enter steers';
   if (status === 'idle') return 'Enter to send';
   if (status === 'interrupted') return 'Enter to send; the queue stands still until you do, or resume';

@@ -2,6 +2,7 @@ import { type Session, type SessionView, textOf } from '@concerto/protocol';
 import { type ReactNode, useState } from 'react';
 import { client } from '../client.ts';
 import { failureOf } from '../fetching/failure.ts';
+import { useMay } from '../people/may.ts';
 import { Icon } from '../shell/icon.tsx';
 import { post } from '../shell/notice-board.ts';
 import { Plain } from '../text/plain.tsx';
@@ -11,6 +12,7 @@ type Props = { readonly session: Session | undefined; readonly view: SessionView
 /** The agent was lost in the middle of a turn: what went with it, and the ways on. */
 export function CutTurn({ session, view }: Props): ReactNode {
   const [isAsking, setAsking] = useState(false);
+  const maySend = useMay('agent');
   const turn = view.turns.at(-1);
   if (session?.status !== 'interrupted' || turn?.state !== 'lost') return null;
   const prompt = turn.objective === undefined ? '' : textOf(turn.objective).trim();
@@ -30,7 +32,7 @@ export function CutTurn({ session, view }: Props): ReactNode {
       <span>
         <Plain text={`${lostIn(session.reason)}. Go on takes its conversation up where that can be loaded.`} />
       </span>
-      {prompt !== '' && (
+      {maySend && prompt !== '' && (
         <button
           type="button"
           className="button small"

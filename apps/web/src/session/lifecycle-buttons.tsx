@@ -2,6 +2,7 @@ import type { LifecycleVerb, SessionStatus } from '@concerto/protocol';
 import { type ReactNode, useState } from 'react';
 import { client } from '../client.ts';
 import { failureOf } from '../fetching/failure.ts';
+import { useMay } from '../people/may.ts';
 import { Icon, type IconName } from '../shell/icon.tsx';
 import { post } from '../shell/notice-board.ts';
 import { useConfirm } from '../shell/use-confirm.ts';
@@ -28,6 +29,7 @@ const looks: readonly Look[] = [
 export function LifecycleButtons({ id, status }: Props): ReactNode {
   const [asking, setAsking] = useState<LifecycleVerb>();
   const { isConfirming, isMeant } = useConfirm();
+  const mayControl = useMay('agent');
   const ask = async (verb: LifecycleVerb): Promise<void> => {
     if (verb === 'cancel' && !isMeant()) return;
     setAsking(verb);
@@ -39,7 +41,7 @@ export function LifecycleButtons({ id, status }: Props): ReactNode {
       setAsking(undefined);
     }
   };
-  if (isOver(status)) return null;
+  if (!mayControl || isOver(status)) return null;
   const shown = looks.filter(({ verb }) => isShown(verb, status));
   return (
     <fieldset className="lifecycle" aria-label="Session control">

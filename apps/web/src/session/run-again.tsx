@@ -2,13 +2,17 @@ import type { Session } from '@concerto/protocol';
 import { type ReactNode, useState } from 'react';
 import { failureOf } from '../fetching/failure.ts';
 import { startAgain } from '../keeping/start-again.ts';
+import { useMay } from '../people/may.ts';
 import { sessionPath } from '../routing/route.ts';
 import { navigate } from '../routing/use-location.ts';
 import { Icon } from '../shell/icon.tsx';
 import { post } from '../shell/notice-board.ts';
 
-/** The way on from a session that is over: the same task, from the beginning. */
-export function RunAgain({ session }: { readonly session: Session | undefined }): ReactNode {
+type Props = { readonly session: Session; readonly isOver: boolean };
+
+/** Where nothing can be said; the way on from a session that is over is the same task, from the beginning. */
+export function RunAgain({ session, isOver }: Props): ReactNode {
+  const mayStart = useMay('agent');
   const [isStarting, setStarting] = useState(false);
   const start = async (over: Session): Promise<void> => {
     setStarting(true);
@@ -23,9 +27,9 @@ export function RunAgain({ session }: { readonly session: Session | undefined })
   };
   return (
     <div className="composer-closed">
-      <p>This session is over.</p>
+      <p>{isOver ? 'This session is over.' : 'You may read this session, and say nothing in it.'}</p>
       {/* What a program opened is the program's to open again. */}
-      {session !== undefined && session.parent === undefined && (
+      {isOver && mayStart && session.parent === undefined && (
         <button type="button" className="button small" disabled={isStarting} onClick={() => void start(session)}>
           <Icon name="retry" />
           Run it again

@@ -5,7 +5,7 @@ import { QueuePanel } from '../queue/queue-panel.tsx';
 import { Link } from '../routing/link.tsx';
 import { usePageTitle } from '../shell/use-page-title.ts';
 import { useShortcuts } from '../shell/use-shortcuts.ts';
-import { needsYou } from '../status/status-words.ts';
+import { asksYou } from '../status/status-words.ts';
 import { Timeline } from '../timeline/timeline.tsx';
 import { useFollowing } from '../timeline/use-following.ts';
 import { Announcer } from './announcer.tsx';
@@ -15,9 +15,8 @@ import { ConnectionBadge } from './connection-badge.tsx';
 import { CutTurn } from './cut-turn.tsx';
 import { focusRequest } from './focus-request.ts';
 import { LoginProblem } from './login-problem.tsx';
-import { RunAgain } from './run-again.tsx';
 import { SessionFacts } from './session-facts.tsx';
-import { SessionHeader, WaitingLine } from './session-header.tsx';
+import { SessionHeader, sideId, WaitingLine } from './session-header.tsx';
 import { SessionTools } from './session-tools.tsx';
 import { ShownSessionContext } from './shown-session.ts';
 import { useKeepSeen } from './use-keep-seen.ts';
@@ -34,7 +33,8 @@ export function SessionPage({ id }: { readonly id: string }): ReactNode {
   useKeepSeen(id, isReplaying ? 0 : view.position);
   const field = useRef<HTMLTextAreaElement>(null);
   const [oldest] = view.requests;
-  usePageTitle(session?.title ?? 'Session', needsYou.includes(status));
+  const isAsking = oldest !== undefined && asksYou({ status, waiting: session?.waiting });
+  usePageTitle(session?.title ?? 'Session', isAsking);
   useShortcuts({
     a: () => focusRequest(oldest?.requestId, following.follow),
     b: following.follow,
@@ -50,6 +50,7 @@ export function SessionPage({ id }: { readonly id: string }): ReactNode {
           status={status}
           isStale={isStale}
           hasFailed={hasFailed}
+          isAsking={isAsking}
           statusSince={statusSince}
           onChanged={reload}
           connection={<ConnectionBadge connection={connection} behind={behind} onRetry={retry} />}
@@ -68,19 +69,18 @@ export function SessionPage({ id }: { readonly id: string }): ReactNode {
             <WaitingLine session={session} />
             <LoginProblem agent={view.agent} />
             <CutTurn session={session} view={view} />
-            <Composer
-              key={id}
-              id={id}
-              status={status}
-              open={oldest?.event}
-              canSteer={session?.capabilities === undefined || session.capabilities.includes('steer')}
-              fieldRef={field}
-              onSent={following.follow}
-              commands={view.agent.commands}
-              whenOver={<RunAgain session={session} />}
-            />
+            {session !== undefined && (
+              <Composer
+                session={session}
+                status={status}
+                open={oldest?.event}
+                fieldRef={field}
+                onSent={following.follow}
+                commands={view.agent.commands}
+              />
+            )}
           </div>
-          <aside className="session-side" aria-label="Queue and facts">
+          <aside id={sideId} className="session-side" tabIndex={-1} aria-label="Queue and facts">
             <PlanPanel plan={view.plan} />
             <ChildrenPanel id={id} count={session?.children ?? 0} />
             <QueuePanel {...queue} />

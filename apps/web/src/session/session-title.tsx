@@ -2,6 +2,7 @@ import type { Session } from '@concerto/protocol';
 import { type ReactNode, useState } from 'react';
 import { client } from '../client.ts';
 import { failureOf } from '../fetching/failure.ts';
+import { useMay } from '../people/may.ts';
 import { Icon } from '../shell/icon.tsx';
 import { post } from '../shell/notice-board.ts';
 import { useShortcuts } from '../shell/use-shortcuts.ts';
@@ -11,8 +12,9 @@ type Props = { readonly id: string; readonly session: Session | undefined; reado
 /** What the session is called, and the way to call it something else. */
 export function SessionTitle({ id, session, onChanged }: Props): ReactNode {
   const [draft, setDraft] = useState<string>();
+  const canRename = useMay('member') && session !== undefined;
   const edit = (): void => setDraft(session?.title);
-  useShortcuts({ e: edit });
+  useShortcuts({ e: canRename ? edit : undefined });
   const save = async (): Promise<void> => {
     const title = draft?.trim() ?? '';
     setDraft(undefined);
@@ -27,10 +29,12 @@ export function SessionTitle({ id, session, onChanged }: Props): ReactNode {
   if (draft === undefined) {
     return (
       <div className="session-title-line">
-        <h1 title={session?.title}>{session?.title ?? id}</h1>
-        <button type="button" className="icon-button" aria-label="Rename" title="Rename (e)" onClick={edit}>
-          <Icon name="edit" />
-        </button>
+        <h1 title={session?.title}>{session?.title ?? 'Session'}</h1>
+        {canRename && (
+          <button type="button" className="icon-button" aria-label="Rename" title="Rename (e)" onClick={edit}>
+            <Icon name="edit" />
+          </button>
+        )}
       </div>
     );
   }

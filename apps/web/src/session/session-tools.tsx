@@ -4,6 +4,7 @@ import type { InspectorTab } from '../audit/inspector.tsx';
 import { failureOf } from '../fetching/failure.ts';
 import { ConfirmButton } from '../keeping/confirm-button.tsx';
 import { deleteSessions, putAway } from '../keeping/keep-sessions.ts';
+import { useMay } from '../people/may.ts';
 import { navigate, replaceAddress, useLocation } from '../routing/use-location.ts';
 import { post } from '../shell/notice-board.ts';
 import { useShortcuts } from '../shell/use-shortcuts.ts';
@@ -35,6 +36,8 @@ export function SessionTools({ id, session, position, onChanged }: Props): React
     }
   };
   const { fork } = useContext(ShownSessionContext);
+  const mayFork = useMay('agent');
+  const mayKeep = useMay('member');
   return (
     <section className="panel session-tools" aria-label="Inspect, export and keep">
       <button type="button" className="button small" title="Audit and events (i)" onClick={() => setTab('audit')}>
@@ -46,7 +49,7 @@ export function SessionTools({ id, session, position, onChanged }: Props): React
       <button type="button" className="button small" onClick={() => void take('json')}>
         Export JSON
       </button>
-      {fork !== undefined && (
+      {mayFork && fork !== undefined && (
         <button
           type="button"
           className="button small"
@@ -56,7 +59,9 @@ export function SessionTools({ id, session, position, onChanged }: Props): React
           Fork
         </button>
       )}
-      {session !== undefined && session.parent === undefined && <Keep session={session} onChanged={onChanged} />}
+      {mayKeep && session !== undefined && session.parent === undefined && (
+        <Keep session={session} onChanged={onChanged} />
+      )}
       {tab !== undefined && (
         <Suspense>
           <Inspector

@@ -2,6 +2,7 @@ import type { Session, SessionView } from '@concerto/protocol';
 import { type ReactNode, useState } from 'react';
 import { client } from '../client.ts';
 import { failureOf } from '../fetching/failure.ts';
+import { useMay } from '../people/may.ts';
 import { post } from '../shell/notice-board.ts';
 import { Fact } from './fact.tsx';
 import { isOver } from './lifecycle-table.ts';
@@ -16,7 +17,8 @@ const offeredAs = { model: 'models', mode: 'modes', effort: 'efforts' } as const
 /** What the session has of its own, and what of it can be switched while it runs. */
 export function SettingsFacts({ session, view, live }: Props): ReactNode {
   const { settings, id } = session;
-  const switchable = isOver(session.status) ? [] : live;
+  const maySwitch = useMay('member');
+  const switchable = isOver(session.status) || !maySwitch ? [] : live;
   const { model: _model, mode: _mode, effort: _effort, worktree: _worktree, ...params } = settings?.params ?? {};
   return (
     <>

@@ -2,6 +2,7 @@ import type { Session } from '@concerto/protocol';
 import { type ReactNode, useState } from 'react';
 import { client } from '../client.ts';
 import { useFetched } from '../fetching/use-fetched.ts';
+import { useMay } from '../people/may.ts';
 import { useChange } from '../settings/use-change.ts';
 import { Fact } from './fact.tsx';
 import { isOver } from './lifecycle-table.ts';
@@ -10,7 +11,8 @@ import { isOver } from './lifecycle-table.ts';
 export function SupervisorFact({ session }: { readonly session: Session }): ReactNode {
   const { supervisor, status, kind } = session;
   const [isChoosing, setChoosing] = useState(false);
-  const mayChange = !isOver(status) && kind !== 'program';
+  const maySupervise = useMay('member');
+  const mayChange = maySupervise && !isOver(status) && kind !== 'program';
   if (!mayChange && supervisor === undefined) return null;
   return (
     <Fact name="answers">

@@ -5,8 +5,11 @@ import { client } from '../client.ts';
 import { failureOf } from '../fetching/failure.ts';
 import { forgetDraft, keepDraft, keptDraft } from './draft-store.ts';
 
-/** As a message of a lane, or as the answer to a request. */
-export type SendWay = MessagePriority | { readonly answer: Json; readonly to: string };
+/** As a message of a lane, or as an answer. */
+export type SendWay = MessagePriority | Answer;
+
+/** To a request; a no with why. */
+export type Answer = { readonly answer: Json; readonly to: string; readonly reason?: string | undefined };
 
 /**
  * What is being written to a session, and the way out. The field is free again at once; what is sent goes one after
@@ -28,7 +31,8 @@ export function useSender(id: string, onSent: () => void) {
     before.current = before.current.then(async () => {
       try {
         if (typeof way === 'string') await client.send(id, { content: saidWith(content, files), priority: way });
-        else await client.answer(id, way.to, files.length === 0 ? way.answer : jsonOf(saidWith(content, files)));
+        else if (files.length > 0) await client.answer(id, way.to, jsonOf(saidWith(content, files)));
+        else await client.answer(id, way.to, way.answer, way.reason === undefined ? {} : { reason: way.reason });
         // Unless something else is being written by now.
         if (keptDraft(id).trim() === content) forgetDraft(id);
         onSent();

@@ -35,7 +35,7 @@ export function useSession(id: string) {
   );
   // Some of it changes without an event: what the agent announces, why it waits.
   const row = useRow(id);
-  const session = fetched === undefined || row === undefined ? fetched : newerOf(fetched, row);
+  const session = fetched === undefined || row === undefined ? (fetched ?? row) : newerOf(fetched, row);
   const queue = useQueue(id, revision(queueRevision));
   const turn = turns.at(-1);
   return {
@@ -47,7 +47,7 @@ export function useSession(id: string) {
     retry,
     /** What it is as a whole has changed without an event. */
     reload,
-    refusal: refusalOf(connection, session === undefined ? error : undefined),
+    refusal: refusalOf(connection, fetched === undefined ? error : undefined),
     behind: Number.isFinite(behind) ? behind : 0,
     isReplaying,
     earlier,

@@ -2,6 +2,7 @@ import type { ChangeWorktree, Session, Worktree } from '@concerto/protocol';
 import { type ReactNode, useState } from 'react';
 import { client } from '../client.ts';
 import { type Failure, failureOf } from '../fetching/failure.ts';
+import { useMay } from '../people/may.ts';
 import { Icon } from '../shell/icon.tsx';
 import { post } from '../shell/notice-board.ts';
 
@@ -14,6 +15,7 @@ export function WorktreePanel({ session }: { readonly session: Session }): React
 function Panel({ id, worktree }: { readonly id: string; readonly worktree: Worktree }): ReactNode {
   const { branch, path, state, into } = worktree;
   const { isAsking, refused, ask } = useChangeWorktree(id);
+  const mayChange = useMay('member');
   return (
     <section className="panel" aria-labelledby="worktree-title">
       <h2 id="worktree-title">Worktree</h2>
@@ -23,7 +25,7 @@ function Panel({ id, worktree }: { readonly id: string; readonly worktree: Workt
         {state === 'merged' && ` · merged into ${into}`}
         {state === 'removed' && ' · removed'}
       </p>
-      {state !== 'removed' && (
+      {mayChange && state !== 'removed' && (
         <div className="worktree-form">
           <div className="worktree-buttons">
             <button

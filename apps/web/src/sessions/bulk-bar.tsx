@@ -4,6 +4,7 @@ import { failureOf } from '../fetching/failure.ts';
 import { ConfirmButton } from '../keeping/confirm-button.tsx';
 import { deleteSessions, each, endSessions, putAway, tell } from '../keeping/keep-sessions.ts';
 import { startAgain } from '../keeping/start-again.ts';
+import { useMay } from '../people/may.ts';
 import { isOver } from '../session/lifecycle-table.ts';
 import { post } from '../shell/notice-board.ts';
 
@@ -18,6 +19,8 @@ type Props = {
 /** What can be done to several at once; each says for how many of them. */
 export function BulkBar({ selected, listed, isArchive, onAll, onEnd }: Props): ReactNode {
   const [isBusy, setBusy] = useState(false);
+  const mayStart = useMay('agent');
+  const mayKeep = useMay('member');
   const over = selected.filter(({ status }) => isOver(status));
   const open = selected.filter(({ status }) => !isOver(status));
   const act = async (work: () => Promise<unknown>): Promise<void> => {
@@ -39,20 +42,20 @@ export function BulkBar({ selected, listed, isArchive, onAll, onEnd }: Props): R
       </button>
       <BulkButton
         label="Archive"
-        isShown={!isArchive}
+        isShown={mayKeep && !isArchive}
         isOff={isIdle}
         onPress={() => act(() => putAway(selected, true))}
       />
       <BulkButton
         label="Take out"
-        isShown={isArchive}
+        isShown={mayKeep && isArchive}
         isOff={isIdle}
         onPress={() => act(() => putAway(selected, false))}
       />
-      <BulkButton label="Run again" isOff={isIdle} onPress={() => act(() => runAgain(selected))} />
+      <BulkButton label="Run again" isShown={mayStart} isOff={isIdle} onPress={() => act(() => runAgain(selected))} />
       <BulkButton label="Export Markdown" isOff={isIdle} onPress={() => act(() => take(selected, 'markdown'))} />
       <BulkButton label="Export JSON" isOff={isIdle} onPress={() => act(() => take(selected, 'json'))} />
-      {open.length > 0 && (
+      {mayStart && open.length > 0 && (
         <ConfirmButton
           label={`End ${open.length}`}
           question={`End ${open.length} for good?`}
@@ -61,7 +64,7 @@ export function BulkBar({ selected, listed, isArchive, onAll, onEnd }: Props): R
           onMeant={() => void act(() => endSessions(open))}
         />
       )}
-      {over.length > 0 && (
+      {mayKeep && over.length > 0 && (
         <ConfirmButton
           label={`Delete ${over.length}`}
           question={`Delete ${over.length} for good?`}

@@ -3,7 +3,8 @@ import { type FilterName, filterNames, labelOf, type SortName, sorts, type Wish 
 
 type Props = {
   readonly wish: Wish;
-  readonly counts: Readonly<Record<FilterName, number>>;
+  /** Undefined until they are known. */
+  readonly counts: Readonly<Record<FilterName, number>> | undefined;
   /** There are older ones that are not counted. */
   readonly hasMore: boolean;
   readonly searchRef: Ref<HTMLInputElement>;
@@ -27,10 +28,12 @@ export function OverviewTools({ wish, counts, hasMore, searchRef, onWish, onSele
             onClick={() => onWish({ ...wish, filter: name })}
           >
             {labelOf(name)}{' '}
-            <span className="filter-count" data-alert={name === 'you' && counts.you > 0}>
-              {counts[name]}
-              {hasMore && name !== 'you' && '+'}
-            </span>
+            {counts !== undefined && (
+              <span className="filter-count" data-alert={name === 'you' && counts.you > 0}>
+                {counts[name]}
+                {hasMore && name !== 'you' && '+'}
+              </span>
+            )}
           </button>
         ))}
         <button

@@ -37,6 +37,21 @@ test('grouped by what needs a person, who waits longest first, the others by the
   expect(shape(groupSessions(all, { ...wish, filter: 'over' }))).toEqual([['over', ['5']]]);
 });
 
+test('one that is paused because its budget is used up needs a person, one that somebody paused does not', () => {
+  const since = '2026-01-01T02';
+  const asks = { for: 'approval' as const, since, detail: 'More, or stop?', asked: 'person', next: [] };
+  const held = [
+    session('1', 'paused', { waiting: asks }),
+    session('2', 'paused', { waiting: { ...asks, asked: 'supervisor:guard' } }),
+    session('3', 'paused', { waiting: { for: 'pause', since, detail: 'paused until it is resumed' } }),
+  ];
+  expect(shape(groupSessions(held, wish))).toEqual([
+    ['you', ['1']],
+    ['held', ['3', '2']],
+  ]);
+  expect(countsOf(held, '')).toMatchObject({ all: 3, you: 1, held: 2 });
+});
+
 test('a search looks in titles, questions and results; the counts are of what is found', () => {
   expect(shape(groupSessions(all, { ...wish, sought: 'WOMBAT fed' }))).toEqual([['idle', ['4']]]);
   expect(shape(groupSessions(all, { ...wish, sought: 'database' }))).toEqual([['you', ['3', '2']]]);

@@ -101,7 +101,7 @@ function ofGroup(sessions: readonly Session[], name: GroupName): readonly Sessio
   if (name === 'you') return sessions.filter(asksYou);
   // Somebody else is asked: it is on its way.
   return sessions.filter(
-    (session) => statuses.includes(session.status) || (name === 'working' && isAsking(session) && !asksYou(session)),
+    (session) => !asksYou(session) && (statuses.includes(session.status) || (name === 'working' && isAsking(session))),
   );
 }
 

@@ -4,7 +4,10 @@ import { client } from '../client.ts';
 import { failureOf } from '../fetching/failure.ts';
 import { type Fetched, useFetched } from '../fetching/use-fetched.ts';
 import { overview, useOverview } from '../live/use-overview.ts';
+import { useMay } from '../people/may.ts';
+import { keepListAddress } from '../routing/list-address.ts';
 import { replaceAddress, useLocation } from '../routing/use-location.ts';
+import { Loading } from '../shell/loading.tsx';
 import { usePageTitle } from '../shell/use-page-title.ts';
 import { useShortcuts } from '../shell/use-shortcuts.ts';
 import { StartForm } from '../start/start-form.tsx';
@@ -56,7 +59,7 @@ export function SessionListPage(): ReactNode {
         <ListHead onNew={() => prompt.current?.focus()} />
         <OverviewTools
           wish={wish}
-          counts={countsOf(sessions ?? [], wish.sought, hits)}
+          counts={sessions === undefined ? undefined : countsOf(sessions, wish.sought, hits)}
           hasMore={hasMore}
           searchRef={search}
           onWish={(next) => {
@@ -72,6 +75,7 @@ export function SessionListPage(): ReactNode {
         )}
         <Found
           sessions={sessions}
+          hasFailed={error !== undefined}
           sought={{ hits, isLooking }}
           wish={wish}
           shown={shown}
@@ -88,6 +92,8 @@ export function SessionListPage(): ReactNode {
 
 type FoundProps = {
   readonly sessions: readonly Session[] | undefined;
+  /** Why there are none is told above. */
+  readonly hasFailed: boolean;
   readonly sought: Sought;
   readonly wish: Wish;
   readonly shown: number;
@@ -99,7 +105,7 @@ type FoundProps = {
 };
 
 function Found(props: FoundProps): ReactNode {
-  const { sessions, sought, wish, shown, listRef, selection, targets, hasMore, onMore } = props;
+  const { sessions, hasFailed, sought, wish, shown, listRef, selection, targets, hasMore, onMore } = props;
   const found = groupSessions(sessions ?? [], wish, sought.hits);
   const rows = found.flatMap((group) => group.rows.map(({ session }) => session));
   const own = rows.filter(({ parent }) => parent === undefined);
@@ -117,6 +123,7 @@ function Found(props: FoundProps): ReactNode {
       {sessions !== undefined && rows.length === 0 && !sought.isLooking && (
         <EmptyList wish={wish} isNew={sessions.length === 0} targets={targets} />
       )}
+      {(sessions === undefined || sought.isLooking) && rows.length === 0 && !hasFailed && <Loading />}
       <div className="session-groups" ref={listRef} aria-busy={sessions === undefined || sought.isLooking}>
         {limited(found, shown).map((group) => (
           <SessionGroup key={group.name} group={group} count={countOf(found, group)} selection={selection} />
@@ -148,11 +155,14 @@ function ListHead({ onNew }: { readonly onNew: () => void }): ReactNode {
 type StartProps = { readonly targets: Fetched<readonly Target[]>; readonly promptRef: Ref<HTMLTextAreaElement> };
 
 function StartSide({ targets: { value, error }, promptRef }: StartProps): ReactNode {
+  const mayStart = useMay('agent');
   return (
     <aside className="list-side" aria-label="New session">
       <h2>New session</h2>
-      {value !== undefined && <StartForm targets={value} promptRef={promptRef} />}
-      {value === undefined && error !== undefined && <p className="inline-problem">{failureOf(error).text}</p>}
+      {!mayStart && <p className="muted">You may look at sessions, and start none.</p>}
+      {mayStart && value !== undefined && <StartForm targets={value} promptRef={promptRef} />}
+      {value === undefined &&
+        (error === undefined ? <Loading /> : <p className="inline-problem">{failureOf(error).text}</p>)}
     </aside>
   );
 }
@@ -190,15 +200,18 @@ function useWish(): readonly [Wish, (wish: Wish) => void] {
     sort: query.get('sort') === 'created' ? 'created' : 'activity',
     isArchive: query.get('archive') === 'true',
   };
-  const setWish = (next: Wish): void => {
-    const params = new URLSearchParams();
-    if (next.filter !== 'all') params.set('show', next.filter);
-    if (next.sought !== '') params.set('q', next.sought);
-    if (next.sort !== 'activity') params.set('sort', next.sort);
-    if (next.isArchive) params.set('archive', 'true');
-    replaceAddress(params.size === 0 ? '/' : `/?${params}`);
-  };
-  return [wish, setWish];
+  const address = addressOf(wish);
+  useEffect(() => keepListAddress(address), [address]);
+  return [wish, (next) => replaceAddress(addressOf(next))];
+}
+
+function addressOf({ filter, sought, sort, isArchive }: Wish): string {
+  const params = new URLSearchParams();
+  if (filter !== 'all') params.set('show', filter);
+  if (sought !== '') params.set('q', sought);
+  if (sort !== 'activity') params.set('sort', sort);
+  if (isArchive) params.set('archive', 'true');
+  return params.size === 0 ? '/' : `/?${params}`;
 }
 
 function limited(found: readonly Group[], max: number): readonly Group[] {

@@ -46,7 +46,7 @@ export function SessionRow({ session, depth, isSelected, onSelect }: Props): Rea
           <Plain text={title} />
         </span>
         {isUnread && <span className="visually-hidden">, not seen yet</span>}
-        <StatusBadge status={status} since={updatedAt} hasFailed={error !== undefined} />
+        <StatusBadge status={status} since={updatedAt} hasFailed={error !== undefined} isAsking={asksYou(session)} />
       </Link>
       <p className="session-note">
         <span className="agent-name">{agent}</span>
@@ -55,7 +55,8 @@ export function SessionRow({ session, depth, isSelected, onSelect }: Props): Rea
         <Note session={session} />
         {pending > 0 && <span className="muted">{pending === 1 ? '1 queued' : `${pending} queued`}</span>}
         {usage.costMicroUsd !== undefined && <span className="time">{dollarsText(usage.costMicroUsd)}</span>}
-        <Age at={updatedAt} />
+        {/* How long it waits stands beside what it waits for. */}
+        {session.waiting === undefined && <Age at={updatedAt} />}
       </p>
     </li>
   );

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { client } from '../client.ts';
 import { useFetched } from '../fetching/use-fetched.ts';
+import { Loading } from '../shell/loading.tsx';
 import { Doctor } from './doctor.tsx';
 
 /** What sessions can be started with, and what each said that it can. */
@@ -9,6 +10,7 @@ export function AgentSettings({ mayChange }: { readonly mayChange: boolean }): R
   return (
     <section aria-labelledby="agents-title">
       <h2 id="agents-title">Agents, assistants, programs</h2>
+      {value === undefined && <Loading />}
       <ul className="plain-list">
         {value?.agents.map(({ kind, name, protocol, command, description, capabilities }) => (
           <li key={`${kind} ${name}`}>
@@ -26,8 +28,8 @@ export function AgentSettings({ mayChange }: { readonly mayChange: boolean }): R
             {description !== undefined && <p className="muted">{description}</p>}
             <p className="muted">
               {capabilities.length > 0
-                ? `Can ${capabilities.join(', ')}`
-                : 'Has not said yet what it can: it has not run.'}
+                ? `Capabilities: ${capabilities.join(', ')}`
+                : 'Its capabilities are known once it has run.'}
             </p>
           </li>
         ))}

@@ -31,7 +31,7 @@ export function Doctor(): ReactNode {
         in a terminal also lets them answer.
       </p>
       <button type="button" className="button" disabled={isLooking} onClick={() => void look()}>
-        {isLooking ? 'Looking …' : 'Look into all of it'}
+        {isLooking ? 'Checking …' : 'Check everything'}
       </button>
       {problem !== undefined && (
         <p className="inline-problem" role="alert">

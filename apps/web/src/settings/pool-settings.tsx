@@ -17,6 +17,7 @@ export function PoolSettings({ mayChange }: { readonly mayChange: boolean }): Re
   return (
     <section aria-labelledby="pool-title">
       <h2 id="pool-title">Pool</h2>
+      <p className="muted">How many sessions may run at once.</p>
       <PoolMeter pool={pool} />
       {mayChange && (
         <form

@@ -28,11 +28,11 @@ export function RuleSettings({ mayChange }: { readonly mayChange: boolean }): Re
       </ol>
       {mayChange && (
         <>
-          <h3>Kept here</h3>
+          <h3>Added here</h3>
           <RuleEditor key={value.version} list={value} onPut={reload} />
         </>
       )}
-      <h3>Which one would decide?</h3>
+      <h3>Which rule would decide?</h3>
       <TryRules />
     </section>
   );

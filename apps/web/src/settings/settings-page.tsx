@@ -20,7 +20,8 @@ export function SettingsPage(): ReactNode {
       {error !== undefined && <p className="inline-problem">{failureOf(error).text}</p>}
       {me !== undefined && (
         <p className="muted">
-          You are <strong>{me.name}</strong>, {me.role}.{!isOwner && ' Only an owner changes what stands here.'}
+          Signed in as <strong>{me.name}</strong> (role: {me.role}).
+          {!isOwner && ' Only an owner can change these settings.'}
         </p>
       )}
       <AgentSettings mayChange={isOwner} />

@@ -1,9 +1,11 @@
 import type { ReactNode } from 'react';
 import { Link } from '../routing/link.tsx';
+import type { Route } from '../routing/route.ts';
 import { Icon, type IconName } from './icon.tsx';
 import type { Theme } from './theme.ts';
 
 type Props = {
+  readonly page: Route['page'];
   readonly theme: Theme;
   readonly onTheme: () => void;
   readonly onHelp: () => void;
@@ -12,7 +14,16 @@ type Props = {
 
 const themeIcons: Readonly<Record<Theme, IconName>> = { system: 'screen', light: 'sun', dark: 'moon' };
 
-export function TopBar({ theme, onTheme, onHelp, children }: Props): ReactNode {
+/** Each with the pages that stand below it. */
+const places: readonly { readonly path: string; readonly name: string; readonly pages: readonly Route['page'][] }[] = [
+  { path: '/', name: 'Sessions', pages: ['list', 'session'] },
+  { path: '/programs', name: 'Programs', pages: ['programs', 'program'] },
+  { path: '/graph', name: 'Graph', pages: ['graph'] },
+  { path: '/insight', name: 'Insight', pages: ['insight'] },
+  { path: '/settings', name: 'Settings', pages: ['settings'] },
+];
+
+export function TopBar({ page, theme, onTheme, onHelp, children }: Props): ReactNode {
   return (
     <header className="top-bar">
       <Link href="/" className="brand" aria-label="Concerto, all sessions">
@@ -22,10 +33,11 @@ export function TopBar({ theme, onTheme, onHelp, children }: Props): ReactNode {
         Concerto
       </Link>
       <nav className="top-bar-nav" aria-label="Pages">
-        <Link href="/programs">Programs</Link>
-        <Link href="/graph">Graph</Link>
-        <Link href="/insight">Insight</Link>
-        <Link href="/settings">Settings</Link>
+        {places.map(({ path, name, pages }) => (
+          <Link key={path} href={path} aria-current={currentOf(pages.indexOf(page))}>
+            {name}
+          </Link>
+        ))}
       </nav>
       <div className="top-bar-middle">{children}</div>
       <button
@@ -48,4 +60,10 @@ export function TopBar({ theme, onTheme, onHelp, children }: Props): ReactNode {
       </button>
     </header>
   );
+}
+
+/** The page itself, or one below it. */
+function currentOf(place: number): 'page' | 'true' | undefined {
+  if (place === -1) return undefined;
+  return place === 0 ? 'page' : 'true';
 }

@@ -1,7 +1,5 @@
-import type { Role } from '@concerto/protocol';
+import type { Person, Role } from '@concerto/protocol';
 import type { ReactNode } from 'react';
-import { client } from '../client.ts';
-import { useFetched } from '../fetching/use-fetched.ts';
 
 const limits: Readonly<Partial<Record<Role, string>>> = {
   observer: 'An observer reads and changes nothing',
@@ -9,8 +7,7 @@ const limits: Readonly<Partial<Record<Role, string>>> = {
 };
 
 /** Under which name things are done here, and as what; whoever holds the server's own token needs no telling. */
-export function WhoAmI(): ReactNode {
-  const { value: me } = useFetched((signal) => client.me({ signal }), { key: 'me' });
+export function WhoAmI({ me }: { readonly me: Person | undefined }): ReactNode {
   if (me === undefined || me.name === 'owner') return null;
   return (
     <span className="who-am-i" title={limits[me.role]}>

@@ -11,7 +11,7 @@ type Props = {
   readonly files: ReturnType<typeof useAttachments>;
   readonly fault: Fault | undefined;
   readonly onWrite: (text: string) => void;
-  readonly onKeyDown: (event: KeyboardEvent) => void;
+  readonly onKeyDown: (event: KeyboardEvent<HTMLElement>) => void;
 };
 
 /** What to do, with what belongs to it: files are pasted, dropped or chosen. */

@@ -39,7 +39,8 @@ export function StartForm({ targets, promptRef }: Props): ReactNode {
     else refuse(request.error);
   };
   const asUsual = (): void => submit(fields.patient === 'yes' ? 'queue' : 'reject');
-  const press = (event: KeyboardEvent): void => {
+  const press = (event: KeyboardEvent<HTMLElement>): void => {
+    if (event.key === 'Escape') event.currentTarget.blur();
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
     event.preventDefault();
     asUsual();
@@ -70,13 +71,15 @@ export function StartForm({ targets, promptRef }: Props): ReactNode {
       <StartOptions {...common} programs={targets.flatMap(({ kind, name }) => (kind === 'program' ? [name] : []))} />
       <Check name="once" label="End with the first result" fields={fields} onWrite={write} />
       <Check name="patient" label="Wait for a slot if all are taken" fields={fields} onWrite={write} />
-      {refusal !== undefined && fault?.field === undefined && (
-        <Refusal refusal={refusal} onWait={() => submit('queue')} />
-      )}
-      <button type="submit" className="button primary wide" disabled={!isReady}>
-        <Icon name="play" />
-        {isStarting ? 'Starting …' : 'Start session'}
-      </button>
+      <div className="start-go">
+        {refusal !== undefined && fault?.field === undefined && (
+          <Refusal refusal={refusal} onWait={() => submit('queue')} />
+        )}
+        <button type="submit" className="button primary wide" disabled={!isReady}>
+          <Icon name="play" />
+          {isStarting ? 'Starting …' : 'Start session'}
+        </button>
+      </div>
     </form>
   );
 }

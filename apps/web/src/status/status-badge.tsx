@@ -9,10 +9,12 @@ type Props = {
   readonly since?: string | undefined;
   /** The last turn ended with an error. */
   readonly hasFailed?: boolean;
+  /** A person is asked something, whatever the status is. */
+  readonly isAsking?: boolean;
 };
 
-export function StatusBadge({ status, since, hasFailed = false }: Props): ReactNode {
-  const { label, tone } = wordsOf(status, hasFailed);
+export function StatusBadge({ status, since, hasFailed = false, isAsking = false }: Props): ReactNode {
+  const { label, tone } = wordsOf(status, hasFailed, isAsking);
   return (
     <span className="badge" data-tone={tone} data-status={status}>
       <span className="badge-dot" aria-hidden="true" />

@@ -23,8 +23,12 @@ export const statusWords: Readonly<Record<SessionStatus, Words>> = {
   failed: { label: 'Failed', tone: 'bad' },
 };
 
-/** One that rests after a failed turn must not look like one that rests after its work. */
-export function wordsOf(status: SessionStatus, hasFailed: boolean): Words {
+/**
+ * One that rests after a failed turn must not look like one that rests after its work, and one that is paused because it
+ * asks (its budget is used up) not like one that somebody paused.
+ */
+export function wordsOf(status: SessionStatus, hasFailed: boolean, isAsking = false): Words {
+  if (status === 'paused' && isAsking) return { label: 'Paused, needs answer', tone: 'attention' };
   return status === 'idle' && hasFailed ? { label: 'Idle, turn failed', tone: 'bad' } : statusWords[status];
 }
 
@@ -32,5 +36,6 @@ export const needsYou: readonly SessionStatus[] = ['waitingForInput', 'waitingFo
 
 /** Whether it waits for a person: what a rule, a model or a supervisor is asked is not theirs yet. */
 export function asksYou({ status, waiting }: Pick<Session, 'status' | 'waiting'>): boolean {
-  return needsYou.includes(status) && (waiting?.asked === undefined || waiting.asked === 'person');
+  const isAsking = needsYou.includes(status) || waiting?.for === 'input' || waiting?.for === 'approval';
+  return isAsking && (waiting?.asked === undefined || waiting.asked === 'person');
 }

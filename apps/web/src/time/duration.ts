@@ -26,6 +26,15 @@ export function clockText(at: string): string {
   });
 }
 
+/** By the clock, and of another day than this one with its day. */
+export function dayClockText(at: string, now: number): string {
+  const then = new Date(at);
+  const today = new Date(now);
+  if (then.toDateString() === today.toDateString()) return clockText(at);
+  const year = then.getFullYear() === today.getFullYear() ? {} : ({ year: 'numeric' } as const);
+  return `${then.toLocaleDateString(undefined, { month: 'short', day: 'numeric', ...year })}, ${clockText(at)}`;
+}
+
 export function momentText(at: string): string {
   return new Date(at).toLocaleString();
 }

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
-import { ageText, clockText, durationText, momentText } from './duration.ts';
-import { useNow } from './use-now.ts';
+import { ageText, clockText, dayClockText, durationText, momentText } from './duration.ts';
+import { useNow, useToday } from './use-now.ts';
 
 type Props = { readonly at: string };
 
@@ -9,6 +9,15 @@ export function ClockTime({ at }: Props): ReactNode {
   return (
     <time className="time" dateTime={at} title={momentText(at)}>
       {clockText(at)}
+    </time>
+  );
+}
+
+/** When something happened; what was another day says which. */
+export function DayTime({ at }: Props): ReactNode {
+  return (
+    <time className="time" dateTime={at} title={momentText(at)}>
+      {dayClockText(at, useToday())}
     </time>
   );
 }

@@ -10,6 +10,11 @@ export function useNow(): number {
   return useSyncExternalStore(subscribe, () => now);
 }
 
+/** When this day began: who asks for no more than the day is not told of each second. */
+export function useToday(): number {
+  return useSyncExternalStore(subscribe, () => new Date(now).setHours(0, 0, 0, 0));
+}
+
 function subscribe(onTick: () => void): () => void {
   listeners.add(onTick);
   if (timer === undefined) {

@@ -3,10 +3,15 @@ import { isJsonObject } from '../json/json-object.ts';
 
 /** The command that a call or an approval is about, as one would type it; words that a shell would split are quoted. */
 export function commandOf(fields: Json | undefined): string | undefined {
-  const command = isJsonObject(fields) ? fields.command : undefined;
-  if (typeof command === 'string') return command.trim() === '' ? undefined : command;
+  const { command, args } = isJsonObject(fields) ? fields : {};
+  if (typeof command === 'string') return command.trim() === '' ? undefined : [command, ...wordsOf(args)].join(' ');
   if (!Array.isArray(command) || command.length === 0) return undefined;
-  return command.map((word: unknown) => quoted(String(word))).join(' ');
+  return wordsOf(command).join(' ');
+}
+
+/** A command without its arguments would be another one. */
+function wordsOf(words: Json | undefined): readonly string[] {
+  return Array.isArray(words) ? words.map((word: unknown) => quoted(String(word))) : [];
 }
 
 function quoted(word: string): string {

@@ -1,6 +1,14 @@
-import { type GapEntry, type StatusEntry, type SteerEntry, type TextEntry, textContent } from '@concerto/protocol';
+import {
+  type BudgetEntry,
+  type GapEntry,
+  type StatusEntry,
+  type SteerEntry,
+  type TextEntry,
+  textContent,
+} from '@concerto/protocol';
 import { type ReactNode, useContext, useState } from 'react';
 import { JsonView } from '../json/json-view.tsx';
+import { useMay } from '../people/may.ts';
 import { whoText } from '../requests/who-text.ts';
 import { ShownSessionContext } from '../session/shown-session.ts';
 import { Icon } from '../shell/icon.tsx';
@@ -8,7 +16,8 @@ import { statusWords } from '../status/status-words.ts';
 import { Markdown } from '../text/markdown.tsx';
 import { Plain } from '../text/plain.tsx';
 import { durationText } from '../time/duration.ts';
-import { ClockTime } from '../time/moment.tsx';
+import { ClockTime, DayTime } from '../time/moment.tsx';
+import { budgetTexts } from '../usage/budget-text.ts';
 import { usageText } from '../usage/usage-text.ts';
 import { BlockList } from './block-list.tsx';
 import { blocksOf } from './blocks.ts';
@@ -22,7 +31,7 @@ export function PromptEntry({ item }: { readonly item: PromptItem | SteerEntry }
       <p className="prompt-head">
         {isSteer && <Icon name="bolt" />}
         <span>{isSteer ? `Steered by ${whoText(item.by)}` : `Turn ${item.number}`}</span>
-        <ClockTime at={item.at} />
+        <DayTime at={item.at} />
       </p>
       <div className="prompt-text">
         <BlockList blocks={blocksOf(item.content)} />
@@ -30,6 +39,9 @@ export function PromptEntry({ item }: { readonly item: PromptItem | SteerEntry }
     </div>
   );
 }
+
+/** From so many characters on it stands in lines of its own. */
+const longReason = 80;
 
 type SaidProps = {
   readonly entry: TextEntry | undefined;
@@ -66,6 +78,7 @@ function ResultFoot({ result }: { readonly result: ResultItem }): ReactNode {
   const { number, fields, usage, tookMs, at } = result;
   const { fork } = useContext(ShownSessionContext);
   const isNested = useContext(NestedIn) !== '';
+  const mayFork = useMay('agent');
   const used = usageText(usage.total);
   return (
     <>
@@ -73,7 +86,7 @@ function ResultFoot({ result }: { readonly result: ResultItem }): ReactNode {
       <p className="result-foot">
         <Icon name="check" />
         <span>Turn {number} done</span>
-        {fork !== undefined && !isNested && (
+        {mayFork && fork !== undefined && !isNested && (
           <button
             type="button"
             className="link-button"
@@ -143,16 +156,28 @@ export function ErrorEntry({ item }: { readonly item: FailureItem }): ReactNode 
 export function StatusLine({ item }: { readonly item: StatusEntry }): ReactNode {
   const isResumed = item.previous === 'resuming' && !['paused', 'interrupted'].includes(item.status);
   const { label, tone } = isResumed ? { label: 'Resumed', tone: 'quiet' } : statusWords[item.status];
+  const reason = reasonText(item);
   return (
     <div className="status-line" data-tone={tone}>
       <span>{label}</span>
-      {item.reason !== undefined && (
-        <span className="status-reason">
-          <BlockList blocks={blocksOf(textContent(reasonText(item.reason)))} />
+      {reason !== undefined && (
+        <span className="status-reason" data-long={reason.length > longReason}>
+          <BlockList blocks={blocksOf(textContent(reason))} />
         </span>
       )}
-      <ClockTime at={item.at} />
+      <DayTime at={item.at} />
     </div>
+  );
+}
+
+export function BudgetLine({ item: { level, what, budget, at } }: { readonly item: BudgetEntry }): ReactNode {
+  const figures = budgetTexts(budget, what.length === 0 ? undefined : what).join(', ');
+  return (
+    <p className="status-line" data-tone={level === 'near' ? 'attention' : 'quiet'}>
+      <span>{level === 'near' ? 'Budget nearly used up' : 'Budget raised'}</span>
+      <span className="status-reason">{figures}</span>
+      <ClockTime at={at} />
+    </p>
   );
 }
 
@@ -166,6 +191,8 @@ export function GapLine({ item }: { readonly item: GapEntry }): ReactNode {
   );
 }
 
-function reasonText(reason: string): string {
-  return reason === 'forced' ? 'by force, after waiting for the agent' : reason;
+/** One that says no more than the status itself is none. */
+function reasonText({ reason, status }: StatusEntry): string | undefined {
+  if (reason === 'forced') return 'by force, after waiting for the agent';
+  return reason === status ? undefined : reason;
 }

@@ -3,7 +3,7 @@ import { memo, type ReactNode } from 'react';
 import { JsonView } from '../json/json-view.tsx';
 import { RequestCard } from '../requests/request-card.tsx';
 import { ActivityGroup } from './activity-group.tsx';
-import { ErrorEntry, GapLine, PromptEntry, Said, StatusLine, Thought } from './entries.tsx';
+import { BudgetLine, ErrorEntry, GapLine, PromptEntry, Said, StatusLine, Thought } from './entries.tsx';
 import type { TimelineItem } from './timeline-items.ts';
 import { ToolCall } from './tool-call.tsx';
 
@@ -31,6 +31,8 @@ export const TimelineEntry = memo(function TimelineEntry({ sessionId, item, isCu
       return <ErrorEntry item={item} />;
     case 'status':
       return <StatusLine item={item} />;
+    case 'budget':
+      return <BudgetLine item={item} />;
     case 'gap':
       return <GapLine item={item} />;
     case 'raw':

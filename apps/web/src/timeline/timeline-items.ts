@@ -1,5 +1,6 @@
 import type { Json } from '@concerto/base';
 import {
+  type BudgetEntry,
   type Entry,
   finalStatuses,
   type GapEntry,
@@ -43,6 +44,7 @@ export type TimelineItem =
   | Tool
   | RequestEntry
   | StatusEntry
+  | BudgetEntry
   | GapEntry
   | RawEntry;
 
@@ -119,6 +121,8 @@ function isToldByCall({ title }: NoteEntry): boolean {
 
 /** Undefined for what is no news to a person. A reason that an error above has told is not told again. */
 function itemOf(entry: Exclude<Entry, NoteEntry>, isReasonTold: boolean): TimelineItem | undefined {
+  // What it asks at the end of its budget stands beside this, with the figures.
+  if (entry.kind === 'budget') return entry.level === 'reached' ? undefined : entry;
   if (entry.kind !== 'status') return entry;
   const { status, previous } = entry;
   const isEnd = finalStatuses.includes(status);

@@ -129,6 +129,13 @@ describe('calls', () => {
     ]);
   });
 
+  test('a budget that comes near its end stands where it did, and the view has it as it is now', () => {
+    const budget = { limits: { tokens: 100 }, spent: { tokens: 85 }, left: { tokens: 15 } };
+    const view = viewOf(start('x'), { type: 'budget', level: 'near', what: ['tokens'], ...budget });
+    expect(entries(view)).toMatchObject([{ kind: 'budget', level: 'near', what: ['tokens'], budget }]);
+    expect(view.budget).toEqual(budget);
+  });
+
   test('a result without its call is shown as it is', () => {
     expect(entries(viewOf(start('x'), result('nobody')))).toMatchObject([
       { kind: 'raw', title: expect.stringContaining('nobody') },

@@ -186,8 +186,7 @@ export class SessionFold {
       case 'budget': {
         const { type: _type, seq: _seq, at: _at, level, what = [], ...budget } = event;
         this.#set({ budget });
-        const data = { level, what, spent: { ...budget.spent }, limits: { ...budget.limits } };
-        return this.#raw(event, `budget ${level}`, data);
+        return this.#turn(event).push({ kind: 'budget', key, at, level, what, budget });
       }
       case 'gap':
         return this.#turn(event).push({ kind: 'gap', key, at, from: event.from, to: event.to });

@@ -12,7 +12,7 @@ import type {
   TurnOutcome,
   Usage,
 } from '../agent-event.ts';
-import type { BudgetView } from '../budget.ts';
+import type { BudgetUnit, BudgetView } from '../budget.ts';
 import type { LlmContent, Part } from '../llm-content.ts';
 import type { StoredEvent } from '../stored-event.ts';
 
@@ -112,6 +112,13 @@ export type StatusEntry = Common & {
   readonly previous: SessionStatus | undefined;
   readonly reason: string | undefined;
 };
+/** A budget comes near its end, has come to it, or was raised. */
+export type BudgetEntry = Common & {
+  readonly kind: 'budget';
+  readonly level: Extract<SessionEvent, { type: 'budget' }>['level'];
+  readonly what: readonly BudgetUnit[];
+  readonly budget: BudgetView;
+};
 export type GapEntry = Common & { readonly kind: 'gap'; readonly from: number; readonly to: number };
 export type RawEntry = Common & {
   readonly kind: 'raw';
@@ -129,6 +136,7 @@ export type Entry =
   | NoteEntry
   | ErrorEntry
   | StatusEntry
+  | BudgetEntry
   | GapEntry
   | RawEntry;
 

@@ -1,5 +1,5 @@
 import { type Json, type JsonObject, nearest } from '@concerto/base';
-import type { AgentEvent } from '@concerto/protocol';
+import { type AgentEvent, readDecision } from '@concerto/protocol';
 import { type CutStep, lostText } from './assistant-cut-short.ts';
 import type { AssistantFiles } from './assistant-files.ts';
 import type { AssistantCall, AssistantHistory, CallResult, Utterance } from './assistant-history.ts';
@@ -290,8 +290,8 @@ async function askLeave(
   const consent = { type: 'queryConsent', consentType, scope, graphUrl: '', callId } as const;
   const answer = await voice.ask(consent, signal);
   if (answer === 'yes') return;
-  const why = typeof answer === 'string' && answer !== 'no' ? `: ${answer}` : '';
-  throw new NotAllowed(`the user did not allow this call${why}`);
+  const { reason } = readDecision(answer);
+  throw new NotAllowed(`the user did not allow this call${reason === undefined ? '' : `: ${reason}`}`);
 }
 
 function noSuchFunction(name: string, known: readonly string[]): string {

@@ -4,6 +4,7 @@ import type { WorkerAnswer, WorkerOutput } from '../worker.ts';
 import type { ChildSessions } from './child-sessions.ts';
 import type { ProgramTerminal } from './program-terminal.ts';
 import { asked } from './program-words.ts';
+import { inOneValue, type OneReply } from './translate.ts';
 
 export type ProgramAsksOptions = {
   readonly session: string;
@@ -82,8 +83,8 @@ export class ProgramAsks {
   }
 }
 
-function exactly({ value, line }: { readonly value: Json; readonly line?: string | undefined }): Json {
-  if (line === undefined) return value;
+function exactly({ line, ...reply }: OneReply & { readonly line?: string | undefined }): Json {
+  if (line === undefined) return inOneValue(reply);
   const said: { readonly value?: Json } = JSON.parse(line);
   return said.value ?? null;
 }
