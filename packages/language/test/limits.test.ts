@@ -44,6 +44,10 @@ test.each([
     'let big = (0..100000).to_array(); let mut all = []; loop { let mut one = big; one.push(1); all.push(one); }',
   ],
   ['slices of an array', 'let big = (0..100000).to_array(); let mut all = []; loop { all.push(big.slice(0, 90000)); }'],
+  [
+    'lists out of an Any',
+    'let any: Any = (0..50000).to_array(); let mut all = []; loop { let fs: Array<Float> = any; all.push(fs); }',
+  ],
   ['strings', 'let mut all = []; let mut n = 0; loop { n += 1; all.push("${n}".repeat(10000)); }'],
   ['a map', 'let mut m = {"a": 1}; let mut n = 0; loop { n += 1; m["${n}"] = n; }'],
   ['structs', 'let mut all = []; loop { all.push(P { x: 1, y: 2 }); }'],

@@ -3,10 +3,11 @@ import { hasType } from './access.ts';
 import { display, typeName } from './display.ts';
 import { fault } from './fault.ts';
 import { fit } from './fit.ts';
+import type { Vm } from './machine.ts';
 import { float, MAX_INT, truthy, type Value } from './value.ts';
 
 /** `value as type`. */
-export function cast(value: Value, type: TypeExpr): Value {
+export function cast(vm: Vm, value: Value, type: TypeExpr): Value {
   if (type.kind !== 'name') return value;
   switch (type.name) {
     case 'Int':
@@ -20,7 +21,7 @@ export function cast(value: Value, type: TypeExpr): Value {
     case 'Any':
       return value;
     default:
-      if (hasType(value, type.name)) return fit(value, type);
+      if (hasType(value, type.name)) return fit(vm, value, type);
       throw failed(value, type.name);
   }
 }

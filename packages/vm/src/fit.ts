@@ -1,29 +1,31 @@
 import type { TypeExpr } from '@concerto/ir';
 import { isNone } from './access.ts';
-import { share } from './copy-on-write.ts';
+import { copyItems, share } from './copy-on-write.ts';
+import type { Vm } from './machine.ts';
+import { accountSlots } from './memory.ts';
 import { array, float, type MapValue, NONE, okValue, some, type Value } from './value.ts';
 
 /**
  * The value as a place of this type holds it, for what nobody knew the type of before it ran: an Int as a Float, nil as
  * None, a bare value as Some, in the parts of containers too. What has another form stays as it is.
  */
-export function fit(value: Value, type: TypeExpr): Value {
-  if (type.kind === 'tuple') return fitTuple(value, type.items);
+export function fit(vm: Vm, value: Value, type: TypeExpr): Value {
+  if (type.kind === 'tuple') return fitTuple(vm, value, type.items);
   if (type.kind !== 'name') return value;
   const [first] = type.args;
   switch (type.name) {
     case 'Float':
       return typeof value === 'number' ? float(value) : value;
     case 'Option':
-      return fitOption(value, first);
+      return fitOption(vm, value, first);
     case 'Array':
-      return first === undefined ? value : fitArray(value, first);
+      return first === undefined ? value : fitArray(vm, value, first);
     case 'Map': {
       const [, inner] = type.args;
-      return inner === undefined ? value : fitMap(value, inner);
+      return inner === undefined ? value : fitMap(vm, value, inner);
     }
     case 'Result':
-      return first === undefined ? value : fitOk(value, first);
+      return first === undefined ? value : fitOk(vm, value, first);
     default:
       return value;
   }
@@ -47,31 +49,38 @@ export function fits(type: TypeExpr): boolean {
   }
 }
 
-function fitOption(value: Value, inner: TypeExpr | undefined): Value {
+function fitOption(vm: Vm, value: Value, inner: TypeExpr | undefined): Value {
   if (isNone(value)) return NONE;
   if (typeof value !== 'object' || value === null || value.kind !== 'some') {
-    return some(inner === undefined ? value : fit(value, inner));
+    return some(inner === undefined ? value : fit(vm, value, inner));
   }
-  const changed = inner === undefined ? value.value : fit(value.value, inner);
+  const changed = inner === undefined ? value.value : fit(vm, value.value, inner);
   return changed === value.value ? value : some(changed);
 }
 
-function fitTuple(value: Value, types: readonly TypeExpr[]): Value {
+function fitTuple(vm: Vm, value: Value, types: readonly TypeExpr[]): Value {
   if (typeof value !== 'object' || value === null || value.kind !== 'array') return value;
   if (value.items.length !== types.length) return value;
-  return changedItems(value, (item, index) => {
+  return changedItems(vm, value, (item, index) => {
     const type = types[index];
-    return type === undefined ? item : fit(item, type);
+    return type === undefined ? item : fit(vm, item, type);
   });
 }
 
-function fitArray(value: Value, inner: TypeExpr): Value {
+function fitArray(vm: Vm, value: Value, inner: TypeExpr): Value {
   if (typeof value !== 'object' || value === null || value.kind !== 'array') return value;
-  return changedItems(value, (item) => fit(item, inner));
+  return changedItems(vm, value, (item) => fit(vm, item, inner));
+}
+
+/** A copy, which counts as memory. */
+function copied(vm: Vm, items: readonly Value[]): Value[] {
+  accountSlots(vm, items.length);
+  return copyItems(items);
 }
 
 /** The array itself when nothing in it changes. */
 function changedItems(
+  vm: Vm,
   value: Extract<Value, { readonly kind: 'array' }>,
   change: (item: Value, index: number) => Value,
 ): Value {
@@ -79,32 +88,33 @@ function changedItems(
   value.items.forEach((item, index) => {
     const next = change(item, index);
     if (next === item) return;
-    changed ??= value.items.map(share);
+    changed ??= copied(vm, value.items);
     changed[index] = next;
   });
   return changed === undefined ? value : array(changed);
 }
 
-function fitMap(value: Value, inner: TypeExpr): Value {
+function fitMap(vm: Vm, value: Value, inner: TypeExpr): Value {
   if (typeof value !== 'object' || value === null || value.kind !== 'map') return value;
   let changed: MapValue | undefined;
   for (const [key, item] of value.entries) {
-    const next = fit(item, inner);
+    const next = fit(vm, item, inner);
     if (next === item) continue;
-    changed ??= copyOf(value);
+    changed ??= copyOf(vm, value);
     changed.entries.set(key, next);
   }
   return changed ?? value;
 }
 
-function copyOf(map: MapValue): MapValue {
+function copyOf(vm: Vm, map: MapValue): MapValue {
+  accountSlots(vm, map.entries.size);
   for (const item of map.entries.values()) share(item);
   return { kind: 'map', entries: new Map(map.entries), keys: map.keys && new Map(map.keys), shared: false };
 }
 
-function fitOk(value: Value, inner: TypeExpr): Value {
+function fitOk(vm: Vm, value: Value, inner: TypeExpr): Value {
   if (typeof value !== 'object' || value === null || value.kind !== 'ok') return value;
-  const changed = fit(value.value, inner);
+  const changed = fit(vm, value.value, inner);
   return changed === value.value ? value : okValue(changed);
 }
 
@@ -115,9 +125,9 @@ export interface FittedParameter {
 }
 
 /** The arguments of a call that did not know its callee; one that was not given stays so. */
-export function fitArguments(stack: Value[], window: number, parameters: readonly FittedParameter[]): void {
+export function fitArguments(vm: Vm, stack: Value[], window: number, parameters: readonly FittedParameter[]): void {
   for (const { index, type } of parameters) {
     const value = stack[window + index];
-    if (value !== undefined) stack[window + index] = fit(value, type);
+    if (value !== undefined) stack[window + index] = fit(vm, value, type);
   }
 }

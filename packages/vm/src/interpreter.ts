@@ -752,7 +752,7 @@ export function interpret(vm: Vm, fiber: Fiber, budget: number): { stop: Stop; f
             if (stack.length < window + target.registers + 1) grow(stack, window + target.registers + 1);
             for (; count < target.params; count++) stack[window + count] = undefined;
             if (callee.kind === 'function') {
-              if (target.fitted !== null) fitArguments(stack, window, target.fitted);
+              if (target.fitted !== null) fitArguments(vm, stack, window, target.fitted);
               const { captures } = callee;
               for (let index = 0; index < captures.length; index++)
                 stack[window + target.params + index] = captures[index];
@@ -842,7 +842,9 @@ export function interpret(vm: Vm, fiber: Fiber, budget: number): { stop: Stop; f
             const type = constants[code[pc + 3]!];
             const value = stack[base + code[pc + 2]!];
             stack[base + code[pc + 1]!] =
-              typeof type === 'object' && type !== null && type.kind === 'type' ? share(cast(value, type.type)) : value;
+              typeof type === 'object' && type !== null && type.kind === 'type'
+                ? share(cast(vm, value, type.type))
+                : value;
             pc += 4;
             break;
           }
@@ -989,7 +991,7 @@ export function interpret(vm: Vm, fiber: Fiber, budget: number): { stop: Stop; f
             const type = constants[code[pc + 3]!];
             const value = stack[base + code[pc + 2]!];
             stack[base + code[pc + 1]!] =
-              typeof type === 'object' && type !== null && type.kind === 'type' ? fit(value, type.type) : value;
+              typeof type === 'object' && type !== null && type.kind === 'type' ? fit(vm, value, type.type) : value;
             pc += 4;
             break;
           }

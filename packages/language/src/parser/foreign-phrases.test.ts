@@ -53,6 +53,11 @@ describe('what people write who come from another language', () => {
     ['let xs = ["a"]; emit("x", xs[0].toUpperCase());', 'no method', 'to_uppercase'],
     ['let xs = [1]; emit("x", xs.iter());', 'no method `iter`', 'values are copied'],
     ['fn f(x: Int) -> Int { if x > 1 { return 2; } }', 'expected `Int`, found `Nil`', 'add `else'],
+    [
+      'if true { emit("x", 1); } elif false { emit("x", 2); } else { emit("x", 3); }',
+      'there is no `elif`',
+      '`else if`',
+    ],
     ['fn main() { if true emit("x", 1); }', 'expected `{`', 'between braces'],
     ['fn main() { for i in 0..3 emit("x", i); }', 'expected `{`', 'between braces'],
     ['fn f(a Int) -> Int { a }', 'expected `:`', '`name: Type`'],
@@ -84,6 +89,7 @@ describe('what people write who come from another language', () => {
       'try { emit("x", 1); } catch Error(e) { emit("x", e); }',
     ],
     ['emit("x", [1].map((x) -> x + 1));', 'emit("x", [1].map(|x| x + 1));'],
+    ['if true { } elif false { } else { emit("x", 3); }', 'if true { } else if false { } else { emit("x", 3); }'],
     ['emit("x", [1, 2][0:1]);', 'emit("x", [1, 2][0..1]);'],
     [
       'let o = Some(1); if let Some(x) = o { emit("x", x); }',

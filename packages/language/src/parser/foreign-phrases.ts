@@ -55,7 +55,8 @@ export function replaceForeignWords(p: Parser): void {
 
 function isDeclaring(p: Parser, word: 'fn' | 'let' | 'pub' | 'struct'): boolean {
   if (word === 'pub') {
-    return BEHIND_PUB.has(p.peek(1)) || (p.peek(1) === 'Identifier' && DECLARATIONS.has(p.textAt(p.position + 1)));
+    const next = p.peek(1) === 'Identifier' ? DECLARATIONS.get(p.textAt(p.position + 1)) : undefined;
+    return BEHIND_PUB.has(p.peek(1)) || (next !== undefined && next.word !== 'pub');
   }
   return p.peek(1) === 'Identifier' && BEHIND_DECLARED[word].has(p.peek(2));
 }
@@ -167,13 +168,18 @@ export function parseNew(p: Parser, parseName: (p: Parser) => Expression): Expre
 export function startsChoice(p: Parser): boolean {
   if (!p.at('?') || !canStartExpression(p.peek(1)) || p.peek(1) === '..' || p.newlineBefore(p.position + 1))
     return false;
-  for (let at = p.position + 1; ; at = p.closingAfter(at) ?? at + 1) {
+  let at = p.position + 1;
+  // Each `?` looks ahead: without a limit a long row of them would take the square of the time.
+  for (let seen = 0; seen < MAX_CHOICE_TOKENS; seen++) {
     const kind = p.tokens.kinds[at] ?? 'EndOfFile';
     if (kind === ':') return true;
     if (ENDS_CHOICE.has(kind) || p.newlineBefore(at)) return false;
+    at = p.closingAfter(at) ?? at + 1;
   }
+  return false;
 }
 
+const MAX_CHOICE_TOKENS = 100;
 const ENDS_CHOICE: ReadonlySet<TokenKind> = new Set([
   ';',
   ',',
@@ -294,6 +300,18 @@ export function parseForeignPrefix(p: Parser, parseOperand: (p: Parser) => Expre
   else report(p, 'there are no references', 'leave `*` out: a variable is its value');
   p.bump();
   return parseOperand(p);
+}
+
+/** `elif x { … }` behind an `if`: it is left as the `if` of an `else if`. */
+export function replaceElif(p: Parser): boolean {
+  if (!p.at('Identifier') || !['elif', 'elsif', 'elseif'].includes(p.text)) return false;
+  const span = p.tokenSpan;
+  p.syntaxError('C0101', span, `there is no \`${p.text}\``, {
+    help: 'write `else if`',
+    fix: { title: 'write `else if`', edits: [{ span, text: 'else if' }] },
+  });
+  p.retag('if');
+  return true;
 }
 
 /** `for (const x of xs)`, `for (let i = 0; …)`, `for (x in xs)`. */

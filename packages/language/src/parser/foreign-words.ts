@@ -5,9 +5,6 @@ import type { Parser } from './parser.ts';
 
 /** What people write who come from other languages, and what it is called here. */
 const WORDS: ReadonlyMap<string, string> = new Map([
-  ['elif', 'write `else if`'],
-  ['elseif', 'write `else if`'],
-  ['elsif', 'write `else if`'],
   ['do', 'write `loop { … }`'],
   ['print', 'write `print(value)` or `emit("channel", value)`'],
 ]);

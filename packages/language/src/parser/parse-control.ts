@@ -3,7 +3,7 @@ import type { Block, CatchClause, Expression, IfExpression, MatchArm } from '../
 import type { Name } from '../syntax/node.ts';
 import type { Pattern } from '../syntax/pattern.ts';
 import { parseForeignBinding, passFinally, startsForeignBinding } from './foreign-catch.ts';
-import { passForeignFor, startsForeignFor } from './foreign-phrases.ts';
+import { passForeignFor, replaceElif, startsForeignFor } from './foreign-phrases.ts';
 import { eatInstead } from './foreign-words.ts';
 import { parseIfLet, parseWhileLet } from './parse-if-let.ts';
 import { looksLikeMap } from './parse-map-and-struct.ts';
@@ -60,7 +60,7 @@ function parseIf(p: Parser): Expression {
     const condition = p.headExpression();
     // oxlint-disable-next-line unicorn/no-thenable -- the branch of an `if`; no node is ever awaited
     branches.push({ start, condition, then: p.block() });
-    if (!p.eat('else')) break;
+    if (!replaceElif(p) && !p.eat('else')) break;
     p.links++;
     if (!p.at('if')) {
       otherwise = p.block();

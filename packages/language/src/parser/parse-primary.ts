@@ -46,7 +46,7 @@ export function parsePrimary(p: Parser): Expression {
     case 'emit':
       if (startsBlockLike(p)) return parseBlockLike(p);
       if (startsForeignFunction(p)) return parseForeignClosure(p);
-      if (startsTypeofWord(p)) return parseTypeofWord(p, parsePrimary);
+      if (startsTypeofWord(p)) return p.nested(parseTypeof, errorExpression);
       if (startsNew(p)) return parseNew(p, parseNameOrPath);
       return p.atWord('race') && p.peek(1) === '(' ? parseRace(p) : parseNameOrPath(p);
     default:
@@ -68,6 +68,10 @@ function parseBraces(p: Parser): Expression {
 function isBlockInHead(p: Parser): boolean {
   const after = p.closingAfter(p.position);
   return after !== undefined && p.tokens.kinds[after] === '{';
+}
+
+function parseTypeof(p: Parser): Expression {
+  return parseTypeofWord(p, parsePrimary);
 }
 
 /** `function (a) { … }`. */

@@ -53,7 +53,9 @@ function joinsStrings(p: Parser, first: TypeExpression): boolean {
 
 function parseSingleType(p: Parser): TypeExpression {
   let type = parseBareType(p);
-  while (p.at('[') && p.peek(1) === ']' && type.kind !== 'ErrorType') type = parseBracketsBehind(p, type);
+  for (let depth = 0; depth < MAX_BRACKETS && startsBrackets(p) && type.kind !== 'ErrorType'; depth++) {
+    type = parseBracketsBehind(p, type);
+  }
   if (!p.at('?') || type.kind === 'ErrorType') return type;
   const written = p.file.text.slice(type.span.start, type.span.end);
   const span = { start: type.span.start, end: p.tokenSpan.end };
@@ -63,6 +65,13 @@ function parseSingleType(p: Parser): TypeExpression {
   });
   p.bump();
   return type;
+}
+
+/** Levels of what is written wrongly anyway. */
+const MAX_BRACKETS = 8;
+
+function startsBrackets(p: Parser): boolean {
+  return p.at('[') && p.peek(1) === ']';
 }
 
 /** `Int[]` of TypeScript. */
@@ -176,6 +185,8 @@ export function closeTypeArguments(p: Parser): void {
   p.expect('>', 'after the type arguments');
 }
 
+const MAX_ANGLES = 200;
+
 /**
  * Index behind a balanced `< types >` that starts at the current token, or undefined when it is a comparison.
  * Only looks.
@@ -187,7 +198,8 @@ export function typeArgumentsEnd(p: Parser): number | undefined {
     const kind = p.tokens.kinds[index] ?? 'EndOfFile';
     switch (kind) {
       case '<':
-        angle++;
+        // Each of a long row of comparisons looks ahead; types are not nested that deep.
+        if (++angle > MAX_ANGLES) return undefined;
         break;
       case '>':
         angle--;
