@@ -19,7 +19,7 @@ const forHere = (all) =>
 const programs = forHere(agentPrograms);
 
 install();
-build();
+await build();
 const env = { ...process.env };
 // `CONCERTO_AGENTS=latest` shows what a new version of an agent changes.
 for (const [variable, each] of Object.entries(programs)) env[variable] = program(each, process.env.CONCERTO_AGENTS);
