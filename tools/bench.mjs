@@ -8,7 +8,7 @@ import { root } from './root.mjs';
 
 install();
 installPeers();
-build();
+await build();
 const result = spawnSync(
   process.execPath,
   [

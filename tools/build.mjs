@@ -17,11 +17,11 @@ export function projects(name) {
     .filter((file) => existsSync(join(root, file)));
 }
 
-export function build() {
+export async function build() {
   if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === sourcesFingerprint()) return;
   console.log('concerto: building …');
   run('tsc', ['-b', ...projects('tsconfig.json').filter((file) => !file.startsWith(join('apps', 'web')))]);
-  bundle({ entries: commandEntries, outdir: join(root, 'apps/cli/dist'), maps: true });
+  await bundle({ entries: commandEntries, outdir: join(root, 'apps/cli/dist'), maps: true });
   if (existsSync(join(root, 'apps/web/vite.config.ts'))) run('vite', ['build', '--logLevel', 'warn'], 'apps/web');
   mkdirSync(join(root, 'node_modules'), { recursive: true });
   writeFileSync(stampFile, sourcesFingerprint());
@@ -57,5 +57,5 @@ function sourcesFingerprint() {
 
 if (process.argv[1] === join(root, 'tools', 'build.mjs')) {
   install();
-  build();
+  await build();
 }

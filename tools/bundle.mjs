@@ -21,11 +21,11 @@ export const external = ['libsql', 'redis'];
 const keptMs = 24 * 60 * 60 * 1_000;
 
 /** Bundles `entries` into `outdir`, one file each beside those that they share; `maps`: to the sources, for `node --enable-source-maps`. */
-export function bundle({ entries, outdir, maps = false }) {
+export async function bundle({ entries, outdir, maps = false }) {
   // Not before: on a fresh clone it is installed by whoever calls.
-  const { buildSync } = createRequire(import.meta.url)('esbuild');
+  const { build } = createRequire(import.meta.url)('esbuild');
   mkdirSync(outdir, { recursive: true });
-  const { metafile } = buildSync({
+  const { metafile } = await build({
     absWorkingDir: root,
     entryPoints: entries,
     entryNames: '[name]',
@@ -38,6 +38,7 @@ export function bundle({ entries, outdir, maps = false }) {
     format: 'esm',
     conditions: ['@concerto/source'],
     external,
+    plugins: [inEnglish],
     sourcemap: maps,
     sourcesContent: false,
     legalComments: 'none',
@@ -54,6 +55,18 @@ export function bundle({ entries, outdir, maps = false }) {
     if (/\.js(\.map)?$/.test(file) && !made.has(file)) removeOld(join(outdir, file));
   }
 }
+
+/**
+ * Some libraries take all of zod as one value, of which no bundler can leave anything out: its sixty languages would be
+ * read by every command. None but English is asked for (`packages/protocol/src/english.ts`).
+ */
+const inEnglish = {
+  name: 'zod-in-english',
+  setup: (built) =>
+    built.onLoad({ filter: /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, () => ({
+      contents: "export { default as en } from './en.js';",
+    })),
+};
 
 function removeOld(file) {
   if (Date.now() - statSync(file).mtimeMs > keptMs) rmSync(file);

@@ -35,7 +35,7 @@ if (!['sqlite', 'redis'].includes(store) || !(wanted > 0) || !(seed >= 0) || !(a
 }
 if (!values.built) {
   install();
-  build();
+  await build();
 }
 
 /** How many are answered between two faults, at most, and how long it then still waits. */

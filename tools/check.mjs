@@ -15,7 +15,7 @@ const checks = [
 
 // What is not installed or not yet built would look like errors in the code.
 install();
-build();
+await build();
 const results = await Promise.all(checks.map(([name, command, args]) => run(name, command, args)));
 process.exit(results.every((passed) => passed) ? 0 : 1);
 

@@ -11,7 +11,7 @@ import { addressOf, pageGroups } from './site/pages.mjs';
 import { renderPage } from './site/render-page.mjs';
 
 install();
-build();
+await build();
 const target = resolve(process.argv[2] ?? join(root, 'site'));
 rmSync(target, { recursive: true, force: true });
 mkdirSync(target, { recursive: true });

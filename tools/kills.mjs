@@ -37,7 +37,7 @@ if (!['sqlite', 'redis'].includes(store) || !(wanted > 0) || !(seed >= 0) || !(a
 }
 if (!values.built) {
   install();
-  build();
+  await build();
 }
 const { startScriptedModelServer } = await import('@concerto/models/testing');
 

@@ -11,13 +11,13 @@ import { commandFolder, commandName, commonFields, libraries, readPackage } from
 import { root } from './root.mjs';
 
 /** Packs everything into `target`; gives the files' paths. */
-export function pack(target) {
+export async function pack(target) {
   install();
-  build();
+  await build();
   mkdirSync(target, { recursive: true });
   const stage = mkdtempSync(join(tmpdir(), 'concerto-pack-'));
   try {
-    const stages = [...libraries.map((folder) => stageLibrary(folder, stage)), stageCommand(stage)];
+    const stages = [...libraries.map((folder) => stageLibrary(folder, stage)), await stageCommand(stage)];
     return stages.map((folder) => npmPack(folder, target));
   } finally {
     rmSync(stage, { recursive: true, force: true });
@@ -33,10 +33,10 @@ function stageLibrary(folder, stage) {
   return to;
 }
 
-function stageCommand(stage) {
+async function stageCommand(stage) {
   const to = join(stage, commandName);
   const own = readPackage(commandFolder);
-  bundle({ entries: commandEntries, outdir: join(to, 'dist') });
+  await bundle({ entries: commandEntries, outdir: join(to, 'dist') });
   cpSync(join(root, 'LICENSE'), join(to, 'LICENSE'));
   cpSync(join(root, commandFolder, 'bin'), join(to, 'bin'), { recursive: true });
   cpSync(join(root, commandFolder, 'README.md'), join(to, 'README.md'));
@@ -91,5 +91,5 @@ function npmPack(folder, target) {
 }
 
 if (process.argv[1] === join(root, 'tools', 'pack.mjs')) {
-  for (const file of pack(resolve(process.argv[2] ?? join(root, 'release')))) console.log(file);
+  for (const file of await pack(resolve(process.argv[2] ?? join(root, 'release')))) console.log(file);
 }

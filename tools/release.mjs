@@ -21,7 +21,7 @@ if (problems.length > 0 && isReal) process.exit(1);
 
 const target = join(root, 'release');
 rmSync(target, { recursive: true, force: true });
-for (const file of pack(target)) {
+for (const file of await pack(target)) {
   const args = ['publish', file, ...(isReal ? [] : ['--dry-run'])];
   const published = spawnSync('npm', args, { cwd: root, stdio: 'inherit' });
   if (published.status !== 0) process.exit(published.status ?? 1);

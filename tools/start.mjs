@@ -11,7 +11,7 @@ if (major < 20 || (major === 20 && minor < 19)) {
   process.exit(1);
 }
 install();
-build();
+await build();
 // In this process: one in between would hand on the Ctrl-C that the terminal gives to all of them anyway, and the server
 // takes a second one to mean that agents at work are to end too.
 const command = join(root, 'apps/cli/bin/concerto.js');

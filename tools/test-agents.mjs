@@ -19,7 +19,7 @@ const forHere = (all) =>
 const programs = forHere(agentPrograms);
 
 install();
-build();
+await build();
 // What was just built is what is tested, and source stands for another version of it.
 const env = { ...process.env, CONCERTO_TEST_BUILT: '1' };
 // `CONCERTO_AGENTS=latest` shows what a new version of an agent changes.

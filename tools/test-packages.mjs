@@ -11,7 +11,7 @@ const versions = ['20.19.0', '22', '24'];
 const platform = `${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
 
 install();
-build();
+await build();
 const folder = mkdtempSync(join(tmpdir(), 'concerto-nodes-'));
 try {
   for (const version of versions) {

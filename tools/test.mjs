@@ -7,7 +7,7 @@ import { root } from './root.mjs';
 
 install();
 installPrograms({ 'redis-server': 'redis-server', python3: 'python3', bwrap: 'bubblewrap' });
-build();
+await build();
 if (process.argv.length <= 2) step('node', ['tools/check.mjs']);
 // Tests that start the command take what was just built.
 process.env.CONCERTO_TEST_BUILT = '1';

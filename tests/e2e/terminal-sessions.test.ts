@@ -99,7 +99,8 @@ describe('a person at the terminal, in the folder of a server', { timeout: withi
       ['start', 'asker', 'first', '--attach'],
       [
         ['approve?', 'too early\r'],
-        ['type the next message', 'second\r'],
+        ['type the next message', '/pasue\r'],
+        ['did you mean /pause?', 'second\r'],
         ['▶ second', ''],
         ['approve?', '/queue third\r'],
         ['queued: third', '/steer now\r'],
@@ -227,13 +228,38 @@ describe('a person at the terminal, in the folder of a server', { timeout: withi
       [
         ['1  the watched one', '/attach 99\r'],
         ['nothing waits as 99', '1 y\r'],
-        ['1 was answered', 'q\r'],
+        ['1 was answered', `/attach ${id.slice(0, 8)}\r`],
+        ['told yes', '\u0003'],
+        ['NUMBER ANSWER', 'q\r'],
       ],
     );
     expect({ code, shown }).toEqual({ code: 0, shown: expect.stringContaining('Delete it') });
     await vi.waitFor(async () => {
       expect((await builtConcerto(['sessions', 'show', id], folder)).stdout).toContain('told yes');
     }, withinMs);
+  });
+
+  test('what is typed after coming back from a session is heard by the view alone', async () => {
+    const start = async (title: string): Promise<string> =>
+      (await builtConcerto(['sessions', 'start', 'asker', 'x', '--title', title], folder)).stdout.trim();
+    const [other, visited] = [await start('the other'), await start('the visited')];
+    await vi.waitFor(async () => {
+      for (const id of [other, visited])
+        expect((await builtConcerto(['sessions', 'show', id], folder)).stdout).toContain('waitingForApproval');
+    }, withinMs);
+    const { code } = await concerto(
+      ['watch'],
+      [
+        ['the other', `/attach ${visited}\r`],
+        ['approve?', '\u0003'],
+        ['NUMBER ANSWER', '99 y\r'],
+        ['nothing waits as 99', 'q\r'],
+      ],
+    );
+    expect(code).toBe(0);
+    // A line that the session had still heard would have been its answer.
+    for (const id of [other, visited])
+      expect((await builtConcerto(['sessions', 'show', id], folder)).stdout).toContain('waitingForApproval');
   });
 
   test('is told what is wrong with the token, and where the right one is', async () => {
@@ -255,9 +281,9 @@ describe('a person at the terminal, in the folder of a server', { timeout: withi
 
   test('has its shell complete commands, subcommands and options', async () => {
     const { stdout } = await builtConcerto(['completion', 'bash'], folder);
-    const script = `${stdout}\nCOMP_WORDS=(concerto sessions at); COMP_CWORD=2; _concerto; echo "\${COMPREPLY[@]}"\nCOMP_WORDS=(concerto sessions attach at); COMP_CWORD=3; _concerto; echo "\${COMPREPLY[@]}"\nCOMP_WORDS=(concerto serve --st); COMP_CWORD=2; _concerto; echo "\${COMPREPLY[@]}"\nCOMP_WORDS=(concerto wat); COMP_CWORD=1; _concerto; echo "\${COMPREPLY[@]}"`;
+    const script = `${stdout}\nCOMP_WORDS=(concerto sessions at); COMP_CWORD=2; _concerto; echo "\${COMPREPLY[@]}"\nCOMP_WORDS=(concerto sessions attach at); COMP_CWORD=3; _concerto; echo "\${COMPREPLY[@]}"\nCOMP_WORDS=(concerto sessions start --at); COMP_CWORD=3; _concerto; echo "\${COMPREPLY[@]}"\nCOMP_WORDS=(concerto sessions ls --at); COMP_CWORD=3; _concerto; echo "\${COMPREPLY[@]}"\nCOMP_WORDS=(concerto serve --st); COMP_CWORD=2; _concerto; echo "\${COMPREPLY[@]}"\nCOMP_WORDS=(concerto wat); COMP_CWORD=1; _concerto; echo "\${COMPREPLY[@]}"`;
     const shell = spawn('bash', ['-c', script], { stdio: ['ignore', 'pipe', 'inherit'] });
-    expect(await text(shell.stdout)).toBe('attach\n\n--store --store-wait\nwatch\n');
+    expect(await text(shell.stdout)).toBe('attach\n\n--attach\n\n--store --store-wait\nwatch\n');
     for (const name of ['zsh', 'fish'])
       expect((await builtConcerto(['completion', name], folder)).stdout).toContain('attach');
     expect(await builtConcerto(['completion', 'tcsh'], folder)).toMatchObject({ code: 2 });

@@ -11,7 +11,7 @@ interface OptionSpec {
   readonly help: string;
 }
 
-type OptionTable = { readonly [name: string]: OptionSpec };
+export type OptionTable = { readonly [name: string]: OptionSpec };
 
 /** What a command takes; also the source of its `--help`. */
 export interface CommandSpec<Options extends OptionTable = OptionTable> {

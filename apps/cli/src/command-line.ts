@@ -5,7 +5,7 @@ import { type CommandSpec, fitted, helpText, UsageError } from './arguments.ts';
 interface CommandModule {
   readonly spec: CommandSpec;
   /** What `--help` shows, where it depends on the rest of the line. */
-  specOf?(argv: readonly string[]): CommandSpec;
+  readonly specOf?: (argv: readonly string[]) => CommandSpec;
   /** The words that can stand first, where there are some. */
   readonly subcommands?: readonly string[];
   /** Resolves with the exit code. */
@@ -95,7 +95,7 @@ function wantsHelp(argv: readonly string[]): boolean {
 
 function unknownCommand(commands: CommandTable, name: string): string {
   const kind = name.startsWith('-') ? 'option' : 'command';
-  const meant = nearest(name, Object.keys(commands));
+  const meant = nearest(name, [...Object.keys(commands), 'help', 'version']);
   const hint = meant === undefined ? '' : ` Did you mean \`concerto ${meant}\`?`;
   return `error: unknown ${kind} \`${name}\`.${hint}\nSee \`concerto --help\`.\n`;
 }

@@ -22,7 +22,8 @@ type Completed = {
   readonly name: string;
   readonly summary: string;
   readonly spec: CommandSpec;
-  readonly verbs: readonly string[];
+  /** Its subcommands; those that have options of their own say them, any other takes the command's. */
+  readonly verbs: readonly { readonly name: string; readonly spec: CommandSpec }[];
 };
 
 export async function run(argv: string[]): Promise<number> {
@@ -31,8 +32,9 @@ export async function run(argv: string[]): Promise<number> {
   if (shell === undefined) throw new UsageError(`there is completion for ${shells.join(', ')}`);
   const known = await Promise.all(
     Object.entries(commands).map(async ([name, { summary, load }]): Promise<Completed> => {
-      const { spec: own, subcommands = [] } = await load();
-      return { name, summary, spec: own, verbs: subcommands };
+      const { spec: own, specOf, subcommands = [] } = await load();
+      const verbs = subcommands.map((verb) => ({ name: verb, spec: specOf?.([verb]) ?? own }));
+      return { name, summary, spec: own, verbs };
     }),
   );
   const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript };
@@ -41,19 +43,27 @@ export async function run(argv: string[]): Promise<number> {
 }
 
 /** What can stand after a command; files are left to the shell. */
-function optionsOf({ spec: { options } }: Completed): string {
+function optionsOf({ options }: CommandSpec): string {
   return [...Object.keys(options), 'help'].map((name) => `--${name}`).join(' ');
 }
 
+/** A line of a `case` for each command and subcommand that has options, and what stands there. */
+function optionCases(known: readonly Completed[], line: (pattern: string, words: string) => string): readonly string[] {
+  return known.flatMap(({ name, spec: own, verbs }) => [
+    ...verbs.filter((verb) => verb.spec !== own).map((verb) => line(`"${name} ${verb.name}"`, optionsOf(verb.spec))),
+    line(`"${name} "*`, optionsOf(own)),
+  ]);
+}
+
 function bashScript(known: readonly Completed[]): string {
-  const cases = known.map((command) => `    ${command.name}) words="${optionsOf(command)}" ;;`);
+  const cases = optionCases(known, (pattern, words) => `    ${pattern}) words="${words}" ;;`);
   const verbs = known.flatMap(({ name, verbs: some }) =>
-    some.length === 0 ? [] : [`    ${name}) words="$words ${some.join(' ')}" ;;`],
+    some.length === 0 ? [] : [`    ${name}) words="$words ${some.map((verb) => verb.name).join(' ')}" ;;`],
   );
   return `_concerto() {
   local current="\${COMP_WORDS[COMP_CWORD]}" words=""
   if [ "$COMP_CWORD" -eq 1 ]; then words="${known.map(({ name }) => name).join(' ')} help"
-  else case "\${COMP_WORDS[1]}" in
+  else case "\${COMP_WORDS[1]} \${COMP_WORDS[2]}" in
 ${cases.join('\n')}
   esac; fi
   if [ "$COMP_CWORD" -eq 2 ]; then case "\${COMP_WORDS[1]}" in
@@ -67,9 +77,9 @@ complete -o default -F _concerto concerto
 
 function zshScript(known: readonly Completed[]): string {
   const names = known.map(({ name, summary }) => `    '${name}:${quoted(summary)}'`);
-  const cases = known.map((command) => `    ${command.name}) compadd -- ${optionsOf(command)} ;;`);
+  const cases = optionCases(known, (pattern, words) => `    ${pattern}) compadd -- ${words} ;;`);
   const verbs = known.flatMap(({ name, verbs: some }) =>
-    some.length === 0 ? [] : [`    ${name}) compadd -- ${some.join(' ')} ;;`],
+    some.length === 0 ? [] : [`    ${name}) compadd -- ${some.map((verb) => verb.name).join(' ')} ;;`],
   );
   return `#compdef concerto
 _concerto() {
@@ -81,7 +91,7 @@ ${names.join('\n')}
   if (( CURRENT == 3 )); then case "$words[2]" in
 ${verbs.join('\n')}
   esac; fi
-  case "$words[2]" in
+  case "$words[2] $words[3]" in
 ${cases.join('\n')}
   esac
   _files
@@ -91,21 +101,29 @@ compdef _concerto concerto
 }
 
 function fishScript(known: readonly Completed[]): string {
-  const lines = known.flatMap(({ name, summary, spec: { options }, verbs }) => {
-    const when = `-n '__fish_seen_subcommand_from ${name}'`;
+  const lines = known.flatMap(({ name, summary, spec: own, verbs }) => {
+    const seen = `__fish_seen_subcommand_from ${name}`;
+    const others = verbs.map((verb) => verb.name).join(' ');
     return [
       `complete -c concerto -n __fish_use_subcommand -f -a ${name} -d '${quoted(summary)}'`,
-      ...verbs.map(
-        (verb) =>
-          `complete -c concerto ${when.slice(0, -1)}; and not __fish_seen_subcommand_from ${verbs.join(' ')}' -f -a ${verb}`,
-      ),
-      ...Object.entries(options).map(
-        ([option, { type, help }]) =>
-          `complete -c concerto ${when} -l ${option}${type === 'string' ? ' -r' : ''} -d '${quoted(help)}'`,
-      ),
+      ...verbs.flatMap((verb) => [
+        `complete -c concerto -n '${seen}; and not __fish_seen_subcommand_from ${others}' -f -a ${verb.name}`,
+        ...fishOptions(
+          `${seen}; and __fish_seen_subcommand_from ${verb.name}`,
+          verb.spec === own ? {} : verb.spec.options,
+        ),
+      ]),
+      ...(verbs.some((verb) => verb.spec !== own) ? [] : fishOptions(seen, own.options)),
     ];
   });
   return `${lines.join('\n')}\n`;
+}
+
+function fishOptions(when: string, options: CommandSpec['options']): readonly string[] {
+  return Object.entries(options).map(
+    ([option, { type, help }]) =>
+      `complete -c concerto -n '${when}' -l ${option}${type === 'string' ? ' -r' : ''} -d '${quoted(help)}'`,
+  );
 }
 
 /** Within single quotes of any of the three. */

@@ -15,6 +15,7 @@ import { SessionStore } from '@concerto/runtime';
 import { defineCommand, parseArguments, UsageError } from './arguments.ts';
 import { defaultStore } from './serve/server-settings.ts';
 import { storeNamed } from './serve/store-here.ts';
+import { amount } from './terminal/amount.ts';
 import { print, printJsonLine, tell } from './terminal/print.ts';
 
 export const spec = defineCommand({
@@ -23,7 +24,7 @@ export const spec = defineCommand({
   usage: 'backup FILE [STORE] | check [STORE] | copy FROM TO',
   options: {
     quiet: { type: 'boolean', short: 'q', help: 'no progress, only the result' },
-    json: { type: 'boolean', help: 'check: the result as JSON' },
+    json: { type: 'boolean', help: 'the result as JSON' },
   },
   minPositionals: 1,
   maxPositionals: 3,
@@ -37,16 +38,18 @@ export const spec = defineCommand({
   ].join('\n'),
 });
 
+export const subcommands = ['backup', 'check', 'copy'];
+
 export async function run(argv: string[]): Promise<number> {
   const { values, positionals } = parseArguments(spec, argv);
   const [verb, first, second] = positionals;
   switch (verb) {
     case 'backup':
-      return await backup(needed(first, 'FILE'), second ?? ownStore());
+      return await backup(needed(first, 'FILE'), second ?? ownStore(), values.json);
     case 'check':
       return await check(first ?? ownStore(), values.json);
     case 'copy':
-      return await copy(needed(first, 'FROM'), needed(second, 'TO'), values.quiet);
+      return await copy(needed(first, 'FROM'), needed(second, 'TO'), values);
     default:
       throw new UsageError(`there is no \`concerto store ${verb}\`; there are backup, check and copy`);
   }
@@ -65,10 +68,11 @@ function refuseMemory(url: string): void {
   if (url === 'memory:') throw new UsageError('a memory store belongs to one process; there is nothing to read here');
 }
 
-async function backup(file: string, url: string): Promise<number> {
+async function backup(file: string, url: string, json: boolean): Promise<number> {
   refuseMemory(url);
   await backupStore(url, file);
-  print(`backed up and checked: ${resolve(file)}`);
+  if (json) printJsonLine({ file: resolve(file) });
+  else print(`backed up and checked: ${resolve(file)}`);
   return 0;
 }
 
@@ -79,10 +83,16 @@ async function check(url: string, json: boolean): Promise<number> {
   else {
     const { sessions, streams, entries, documents } = found;
     for (const { where, problem } of found.problems) print(`${where}: ${problem}`);
-    const counted = `${sessions} sessions, ${entries} entries in ${streams} streams, ${documents} documents`;
-    print(found.problems.length === 0 ? `no problem in ${counted}` : `${found.problems.length} problems in ${counted}`);
+    const counted = [amount(sessions, 'session'), entriesText(entries, streams), amount(documents, 'document')].join(
+      ', ',
+    );
+    print(`${found.problems.length === 0 ? 'no problem' : amount(found.problems.length, 'problem')} in ${counted}`);
   }
   return found.problems.length === 0 ? 0 : 1;
+}
+
+function entriesText(entries: number, streams: number): string {
+  return `${entries} ${entries === 1 ? 'entry' : 'entries'} in ${amount(streams, 'stream')}`;
 }
 
 /** A server holds its SQLite store alone, so what is checked is a copy of this moment. */
@@ -132,23 +142,30 @@ async function checkSessions(log: EventLog): Promise<{ sessions: number; unreada
   }
 }
 
-async function copy(fromUrl: string, toUrl: string, quiet: boolean): Promise<number> {
+type CopyOptions = { readonly quiet: boolean; readonly json: boolean };
+
+async function copy(fromUrl: string, toUrl: string, options: CopyOptions): Promise<number> {
   refuseMemory(fromUrl);
   refuseMemory(toUrl);
   const from = await openEventLog(fromUrl, { now: Date.now, mustExist: true });
   try {
-    return await copyInto(from, toUrl, quiet);
+    return await copyInto(from, toUrl, options);
   } finally {
     await from.close();
   }
 }
 
-async function copyInto(from: Store, toUrl: string, quiet: boolean): Promise<number> {
+async function copyInto(from: Store, toUrl: string, { quiet, json }: CopyOptions): Promise<number> {
   const to = await openEventLog(toUrl, { now: Date.now, onWarning: (message) => tell(`warning: ${message}\n`) });
   try {
     const progress = quiet ? {} : { onProgress: progressLine() };
-    const { streams, entries, documents, leases } = await copyStore(from, to, { now: Date.now, ...progress });
-    print(`copied and verified: ${entries} entries in ${streams} streams, ${documents} documents, ${leases} leases`);
+    const copied = await copyStore(from, to, { now: Date.now, ...progress });
+    const { streams, entries, documents, leases } = copied;
+    if (json) printJsonLine({ streams, entries, documents, leases });
+    else {
+      const counted = [entriesText(entries, streams), amount(documents, 'document'), amount(leases, 'lease')];
+      print(`copied and verified: ${counted.join(', ')}`);
+    }
     return 0;
   } finally {
     await to.close();

@@ -38,6 +38,8 @@ describe('bad usage: exit 2', () => {
     ['an unknown subcommand', ['sessions', 'lst'], /ls/],
     ['too few arguments', ['sessions', 'show'], /sessions show ID\nSee `concerto sessions show --help`/],
     ['too many arguments', ['sessions', 'show', 'a', 'b'], /sessions show ID/],
+    ['an option of another subcommand', ['sessions', 'ls', '--once'], /`sessions ls` takes no --once; .* of start\n/],
+    ['an option of several others', ['sessions', 'show', 'x', '--attach'], /takes no --attach; .* of start and fork/],
     ['an unknown status', ['sessions', 'ls', '--status', 'nope'], /waitingForInput/],
     ['a server that is none', ['sessions', 'ls', '--url', 'nonsense'], /not the URL of a server/],
   ])('%s', async (_what, args, said) => {
@@ -46,4 +48,25 @@ describe('bad usage: exit 2', () => {
     expect(err).toMatch(/^error: /);
     expect(err).toMatch(said);
   });
+});
+
+test.each([
+  [
+    ['sessions', 'replay', '--help'],
+    ['--rules FILE', '--supervisor PROGRAM', '--since TIME'],
+  ],
+  [
+    ['sessions', 'worktree', '--help'],
+    ['--commit MESSAGE', '--force'],
+  ],
+  [
+    ['help', 'sessions', 'start'],
+    ['--wait', '--rules FILE          its own rules: a manifest, a part of one, or JSON'],
+  ],
+])('%j shows every option of the subcommand', async (args, shown) => {
+  let out = '';
+  const commands = { sessions: { summary: '', load: () => import('../src/sessions/sessions-command.ts') } };
+  const terminal = { out: (text: string) => void (out += text), err: () => expect.fail(), version: () => '' };
+  expect(await runCommandLine(commands, args, terminal)).toBe(0);
+  for (const option of shown) expect(out).toContain(option);
 });

@@ -160,9 +160,9 @@ function methodOf(words: readonly string[]): string {
 async function concertoProblem([name = 'serve', ...argv]: readonly string[]): Promise<readonly string[]> {
   const row = commands[name];
   if (row === undefined) return [`there is no concerto ${name}`];
-  const { spec } = await row.load();
+  const { spec, specOf } = await row.load();
   try {
-    const [verb] = parseArguments(spec, argv).positionals;
+    const [verb] = parseArguments(specOf?.(argv) ?? spec, argv).positionals;
     // A command with subcommands lists them in its help.
     const isListed = verb === undefined || !spec.usage.includes('SUBCOMMAND') || (spec.details ?? '').includes(verb);
     return isListed ? [] : [`there is no concerto ${name} ${verb}`];

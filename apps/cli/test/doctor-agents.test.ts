@@ -137,6 +137,31 @@ describe('what is wrong is named', () => {
     expect(code).toBe(1);
   });
 
+  test('a folder for a command, and one to work in that is not there', async () => {
+    const asCommand = await examine(manifest(`[agents.it]\ncommand = ${JSON.stringify(folder)}\n`));
+    expect(asCommand.of('command')).toMatchObject([
+      {
+        status: 'fail',
+        message: expect.stringMatching(/ is a folder$/),
+        help: expect.stringMatching(/^name the program/),
+      },
+    ]);
+    const elsewhere = await examine(manifest('[agents.it]\ncommand = "sh"\nworking_dir = "nowhere"\n'));
+    expect(elsewhere.of('command')).toMatchObject([
+      {
+        message: expect.stringMatching(/nowhere does not exist$/),
+        help: 'create it, or correct `working_dir` in the manifest',
+      },
+    ]);
+  });
+
+  test('a program that does not speak its protocol, in the words of that protocol', async () => {
+    const mute = agent('on(() => {});', 'protocol = "acp"\ninit_timeout = 2\n');
+    const { of } = await examine(mute);
+    expect(of('init')).toMatchObject([{ status: 'fail', help: expect.stringContaining('such as `--acp`') }]);
+    expect(of('init')[0]?.help).not.toContain('init_ack');
+  });
+
   test('no init_ack', async () => {
     const settings = 'init_timeout = 4\n[agents.it.params]\na = 1\n';
     const { code, of, statuses } = await examine(agent(`on(() => {}); console.error('who am I');`, settings));

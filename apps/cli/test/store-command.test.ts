@@ -50,7 +50,7 @@ describe('concerto store copy', () => {
       await fill(first);
       const there = concerto('copy', first, server.url);
       expect(there.stderr).toContain('verifying');
-      expect(there.stdout).toBe('copied and verified: 2000 entries in 6 streams, 1 documents, 1 leases\n');
+      expect(there.stdout).toBe('copied and verified: 2000 entries in 6 streams, 1 document, 1 lease\n');
       expect(there.status).toBe(0);
       expect(concerto('copy', '--quiet', server.url, second)).toMatchObject({ status: 0, stderr: '' });
       const copied = await openEventLog(second, { now: Date.now });
@@ -124,6 +124,18 @@ describe('concerto store backup and check', () => {
       { where: '@s1/events at 3', problem: 'follows 1' },
       { where: 's2' },
     ]);
+  });
+
+  test('says that it cannot write there, not that the store cannot be opened', async () => {
+    const url = `sqlite:${join(folder, 'whole.db')}`;
+    await fill(url);
+    const nowhere = join(folder, 'nowhere', 'backup.db');
+    expect(concerto('backup', nowhere, url)).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining(`the copy ${nowhere} cannot be created there; choose another path`),
+    });
+    const file = join(folder, 'whole-backup.db');
+    expect(JSON.parse(concerto('backup', '--json', file, url).stdout)).toEqual({ file });
   });
 
   test('says what it cannot do', () => {

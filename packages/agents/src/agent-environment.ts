@@ -74,6 +74,7 @@ function isInherited(name: string): boolean {
 function missingVariable(agent: string, name: string, reference: string): AgentError {
   return new AgentError(
     'missing-variable',
-    `agent "${agent}": its variable ${name} is read from ${reference}, which is not set here; set ${reference} and start again`,
+    `agent "${agent}": its variable ${name} is read from ${reference}, which is not set here`,
+    { advice: `set ${reference} where the server starts, or correct \`env\` in the manifest, and start again` },
   );
 }

@@ -20,12 +20,22 @@ export type AgentErrorCode =
 export class AgentError extends Error {
   override readonly name = 'AgentError';
   readonly code: AgentErrorCode;
+  /** What is wrong, without what to do about it; the message says both. */
+  readonly what: string;
+  readonly advice: string | undefined;
   /** What the agent last wrote on stderr, when it had a process. */
   readonly stderr: string | undefined;
 
-  constructor(code: AgentErrorCode, message: string, options: { cause?: unknown; stderr?: string | undefined } = {}) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+  constructor(
+    code: AgentErrorCode,
+    what: string,
+    options: { cause?: unknown; stderr?: string | undefined; advice?: string | undefined } = {},
+  ) {
+    const { cause, stderr, advice } = options;
+    super(advice === undefined ? what : `${what}; ${advice}`, cause === undefined ? undefined : { cause });
     this.code = code;
-    this.stderr = options.stderr;
+    this.what = what;
+    this.advice = advice;
+    this.stderr = stderr;
   }
 }

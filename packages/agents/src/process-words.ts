@@ -38,13 +38,10 @@ export function brokenPipe(agent: string, stderr: string, cause?: unknown): Agen
 }
 
 export function stalled(agent: string, stderr: string, why: string): AgentError {
-  return new AgentError(
-    'stdin-stalled',
-    `agent "${agent}" does not read its stdin: ${why}; it may hang, interrupt it`,
-    {
-      stderr,
-    },
-  );
+  return new AgentError('stdin-stalled', `agent "${agent}" does not read its stdin: ${why}; it may hang`, {
+    stderr,
+    advice: 'interrupt it',
+  });
 }
 
 type WaitingWrite = { readonly since: number; readonly reject: (why: string) => void };

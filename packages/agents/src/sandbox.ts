@@ -80,6 +80,7 @@ export async function sandboxPrefix(
     throw new AgentError(
       'spawn-failed',
       `agent "${agent}": \`sandbox = "require"\`, but there is none here: ${use.reason}`,
+      { advice: 'make one possible (docs/SECURITY.md says how), or take `sandbox` out of the manifest' },
     );
   }
   const { program, args } = use;

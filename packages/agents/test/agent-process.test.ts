@@ -82,7 +82,7 @@ describe('ending', () => {
   test('then sends SIGTERM', async () => {
     const agent = await start('ignores-stdin-end');
     await reader(agent).next();
-    expect(await agent.end({ stepMs: 50 })).toMatchObject({ signal: 'SIGTERM' });
+    expect(await agent.end({ stepMs: 1_000 })).toMatchObject({ signal: 'SIGTERM' });
   });
 
   test('does not wait for the end of stdin to work on an agent that is at work', async () => {

@@ -20,7 +20,7 @@ function faultsOf(issue: Issue, outer: Place, body: unknown): readonly Fault[] {
   if (isMissing && (issue.code === 'invalid_type' || issue.code === 'invalid_union'))
     return [faultAt(path, 'is required')];
   if (issue.code === 'invalid_union') return faultsOfUnion(issue, path, body);
-  return [faultAt(path, issue.message)];
+  return [faultAt(path, messageOf(issue))];
 }
 
 function faultsOfUnion(issue: Extract<Issue, { code: 'invalid_union' }>, path: Place, body: unknown): readonly Fault[] {
@@ -45,6 +45,30 @@ function isOfOtherType(issue: Issue): boolean {
   return issue.code === 'invalid_type' && issue.path.length === 0;
 }
 
+/** In the words of the house where nobody gave it others: zod's own are those of its code. */
+function messageOf(issue: Issue): string {
+  if (!/^(Too small|Too big|Invalid input|Invalid option): /.test(issue.message)) return issue.message;
+  switch (issue.code) {
+    case 'invalid_type':
+      return `must be ${typeWords[issue.expected] ?? issue.expected}`;
+    case 'invalid_value':
+      return `must be ${issue.values.length === 1 ? '' : 'one of '}${issue.values.map((value) => JSON.stringify(value)).join(', ')}`;
+    case 'too_small':
+      return sizeText(issue.origin, issue.minimum, issue.inclusive === false ? 'more than' : 'at least');
+    case 'too_big':
+      return sizeText(issue.origin, issue.maximum, issue.inclusive === false ? 'less than' : 'at most');
+    default:
+      return issue.message;
+  }
+}
+
+function sizeText(origin: string, limit: number | bigint, bound: string): string {
+  const noun = { string: 'character', array: 'element', set: 'element' }[origin];
+  if (noun === undefined) return `must be ${bound} ${limit}`;
+  if (bound === 'at least' && limit === 1) return 'must not be empty';
+  return `must have ${bound} ${limit} ${noun}${limit === 1 ? '' : 's'}`;
+}
+
 const typeWords: Readonly<Record<string, string>> = {
   string: 'a string',
   number: 'a number',
@@ -60,7 +84,7 @@ const typeWords: Readonly<Record<string, string>> = {
 function typesOf(alternatives: readonly (readonly Issue[])[]): string | undefined {
   const wanted = alternatives.flat().flatMap((issue) => (issue.code === 'invalid_type' ? [issue.expected] : []));
   const words = [...new Set(wanted.map((type) => typeWords[type] ?? type))];
-  return words.length === 0 ? undefined : `is ${words.join(' or ')}`;
+  return words.length === 0 ? undefined : `must be ${words.join(' or ')}`;
 }
 
 function faultAt(path: Place, message: string): Fault {

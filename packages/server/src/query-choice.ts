@@ -6,13 +6,13 @@ export function readFlag(c: Context, name: string): boolean | undefined {
   const text = c.req.query(name);
   if (text === undefined || text === 'true' || text === 'false')
     return text === undefined ? undefined : text === 'true';
-  throw invalidQuery(name, 'is `true` or `false`');
+  throw invalidQuery(name, 'must be `true` or `false`');
 }
 
 /** Whether that one word was given. */
 export function readWord(c: Context, name: string, word: string): boolean {
   const text = c.req.query(name);
-  if (text !== undefined && text !== word) throw invalidQuery(name, `is \`${word}\`, or left out`);
+  if (text !== undefined && text !== word) throw invalidQuery(name, `must be \`${word}\`, or left out`);
   return text === word;
 }
 

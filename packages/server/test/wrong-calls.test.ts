@@ -20,7 +20,12 @@ async function started(app: CalledApp): Promise<string> {
 describe('what is wrong with a body is told at its place, in words for its writer', () => {
   test.each<[string, string, unknown, string]>([
     ['an answer without one', '/api/sessions/s/requests/r', { reason: 'x' }, '`response`: is required'],
-    ['a prompt that is a number', '/api/sessions', { agent: 'echo', prompt: 7 }, '`prompt`: is a string or an object'],
+    [
+      'a prompt that is a number',
+      '/api/sessions',
+      { agent: 'echo', prompt: 7 },
+      '`prompt`: must be a string or an object',
+    ],
     [
       'a part of no kind',
       '/api/sessions',
@@ -31,13 +36,13 @@ describe('what is wrong with a body is told at its place, in words for its write
       'a part that is a text',
       '/api/sessions',
       { agent: 'echo', prompt: { parts: ['a'] } },
-      '`prompt.parts.0`: is an object',
+      '`prompt.parts.0`: must be an object',
     ],
     [
       'a text that is none',
       '/api/sessions',
       { agent: 'echo', prompt: { parts: [{ text: 5 }] } },
-      '`prompt.parts.0.text`: Invalid input: expected string, received number',
+      '`prompt.parts.0.text`: must be a string',
     ],
     [
       'a file without its type',
@@ -45,6 +50,32 @@ describe('what is wrong with a body is told at its place, in words for its write
       { agent: 'echo', prompt: { parts: [{ inlineData: { data: '' } }] } },
       '`prompt.parts.0.inlineData.mimeType`: is required',
     ],
+    ['an empty title', '/api/sessions', { agent: 'echo', prompt: 'x', title: '' }, '`title`: must not be empty'],
+    [
+      'a title that is too long',
+      '/api/sessions',
+      { agent: 'echo', prompt: 'x', title: 'x'.repeat(201) },
+      '`title`: must have at most 200 characters',
+    ],
+    [
+      'a budget of nothing',
+      '/api/sessions',
+      { agent: 'echo', prompt: 'x', budget: { tokens: 0 } },
+      '`budget.tokens`: must be more than 0',
+    ],
+    [
+      'a budget of half a turn',
+      '/api/sessions',
+      { agent: 'echo', prompt: 'x', budget: { turns: 1.5 } },
+      '`budget.turns`: must be a whole number',
+    ],
+    [
+      'a word that is none of them',
+      '/api/sessions',
+      { agent: 'echo', prompt: 'x', ifFull: 'no' },
+      '`ifFull`: must be one of "reject", "queue"',
+    ],
+    ['a list', '/api/sessions', [], 'the body: must be an object'],
     ['an empty prompt', '/api/sessions', { agent: 'echo', prompt: '' }, '`prompt`: must not be empty'],
     [
       'a rule without a decision',
@@ -72,13 +103,13 @@ describe('what is wrong with a body is told at its place, in words for its write
 
 describe('what is asked in the address is one of what is allowed', () => {
   test.each([
-    ['/api/sessions?tree=maybe', '`tree`: is `true` or `false`'],
-    ['/api/sessions?archived=1', '`archived`: is `true` or `false`'],
-    ['/api/events?tree=1', '`tree`: is `true` or `false`'],
-    ['/api/events?rows=no', '`rows`: is `true` or `false`'],
-    ['/api/sessions/ID/messages?all=1', '`all`: is `true` or `false`'],
-    ['/api/sessions/ID/events?format=xml', '`format`: is `json`, or left out'],
-    ['/api/agent/ID/events?format=sse', '`format`: is `json`, or left out'],
+    ['/api/sessions?tree=maybe', '`tree`: must be `true` or `false`'],
+    ['/api/sessions?archived=1', '`archived`: must be `true` or `false`'],
+    ['/api/events?tree=1', '`tree`: must be `true` or `false`'],
+    ['/api/events?rows=no', '`rows`: must be `true` or `false`'],
+    ['/api/sessions/ID/messages?all=1', '`all`: must be `true` or `false`'],
+    ['/api/sessions/ID/events?format=xml', '`format`: must be `json`, or left out'],
+    ['/api/agent/ID/events?format=sse', '`format`: must be `json`, or left out'],
   ])('%s', async (path, detail) => {
     const app = open();
     const response = await app.ask(path.replace('ID', await started(app)));

@@ -1,4 +1,4 @@
-import { AgentError, type AgentErrorCode, type AgentSpec, agentLaunch } from '@concerto/agents';
+import { AgentError, type AgentSpec, agentLaunch } from '@concerto/agents';
 import type { CatalogEntry } from '@concerto/runtime';
 import { type AgentEnd, AgentRun } from './agent-run.ts';
 import { answer, askOf, endOf, readTurn, type Turn } from './agent-turn.ts';
@@ -6,6 +6,7 @@ import { checkVerbs, request } from './check-verbs.ts';
 import { within } from './deadline.ts';
 import { describeProcesses } from './describe-processes.ts';
 import { type CheckTask, type Finding, failed, messageOf, passed, warned } from './finding.ts';
+import { startFailure } from './start-failure.ts';
 import { capabilityFindings, WireCheck } from './wire-check.ts';
 import { shorten } from './wire-shape.ts';
 
@@ -65,7 +66,7 @@ class AgentCheck {
       secrets = launch.secrets.filter((secret) => secret.length >= secretLengthMin);
       this.#add(passed(`${this.#name}.command`, `${launch.program} in ${launch.workingDir}`));
     } catch (cause) {
-      this.#add(startFailure(`${this.#name}.command`, cause));
+      this.#add(startFailure(`${this.#name}.command`, this.#spec, cause));
       // Where the protocol itself cannot be spoken, starting it says so.
       if (this.#speaksOurWire) return this.#findings;
     }
@@ -113,7 +114,7 @@ class AgentCheck {
     } catch (cause) {
       if (calledOff.aborted) throw cause;
       const isInit = cause instanceof AgentError && cause.code.startsWith('init');
-      const found = startFailure(`${this.#name}.${isInit ? 'init' : 'start'}`, cause);
+      const found = startFailure(`${this.#name}.${isInit ? 'init' : 'start'}`, this.#spec, cause);
       // What is known of the command is told there.
       if (!this.#findings.some(({ status, message }) => status === 'fail' && message === found.message))
         this.#add(found);
@@ -336,26 +337,6 @@ function concealed(finding: Finding, secrets: readonly string[]): Finding {
   const { help, message } = finding;
   return { ...finding, message: conceal(message), ...(help === undefined ? {} : { help: conceal(help) }) };
 }
-
-/** Why an agent does not start. What could not be found says at its end what to do, which is told as that. */
-function startFailure(check: string, cause: unknown): Finding {
-  const [, what, advice] = /^([\s\S]+); ([^;]+)$/.exec(messageOf(cause)) ?? [];
-  if (cause instanceof AgentError && cause.code === 'spawn-failed' && what !== undefined && advice !== undefined)
-    return failed(check, what, advice);
-  const help = cause instanceof AgentError ? startHelps[cause.code] : undefined;
-  const otherwise = 'try the command by hand in its working_dir; correct [agents.NAME] in the manifest';
-  return failed(check, messageOf(cause), help ?? otherwise);
-}
-
-const startHelps: Readonly<Partial<Record<AgentErrorCode, string>>> = {
-  'spawn-failed': 'install the program, or correct `command`, `args` or `working_dir` in the manifest',
-  'missing-variable': 'set that variable in the environment of the server, or correct `env` in the manifest',
-  'init-timeout':
-    'answer {"type":"init","params":{…}} with {"type":"init_ack"} at once and flush stdout; `init_timeout` in the manifest gives it more seconds',
-  'init-refused': 'correct [agents.NAME.params] in the manifest',
-  protocol: 'answer `init` with {"type":"init_ack"} before anything else',
-  exited: 'it ended while it was starting: try its command by hand, and read what it wrote on stderr',
-};
 
 const turnHelp = {
   error: 'if this is not what a harmless prompt should give, read its message; --prompt chooses another prompt',

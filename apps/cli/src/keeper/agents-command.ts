@@ -1,7 +1,9 @@
 import type { KeptAgentRow } from '@concerto/protocol';
 import { defineCommand, parseArguments, UsageError } from '../arguments.ts';
 import { connect, orHint } from '../sessions/connect.ts';
+import { amount } from '../terminal/amount.ts';
 import { print, printError, printJson } from '../terminal/print.ts';
+import { heading, table } from '../terminal/table.ts';
 import { isNamed, keeperHere, keeperOptions } from './kept-here.ts';
 import { upkeepOf } from './upkeep.ts';
 
@@ -20,6 +22,8 @@ export const spec = defineCommand({
     '`end` names them by their session or their pid. Of a session whose server runs, cancel the session instead.',
   ].join('\n'),
 });
+
+export const subcommands = ['ls', 'end'];
 
 export async function run(argv: string[]): Promise<number> {
   const { values, positionals } = parseArguments(spec, argv);
@@ -47,7 +51,8 @@ async function obey(values: Values, positionals: readonly string[]): Promise<num
     return 1;
   }
   await Promise.all(chosen.map(({ session }) => end(session)));
-  print(ended(chosen.length));
+  if (values.json) printJson(chosen.map(({ session, pid }) => ({ session, pid })));
+  else print(`${amount(chosen.length, 'agent')} ended`);
   return 0;
 }
 
@@ -65,10 +70,6 @@ async function there(values: Parameters<typeof connect>[0]): Promise<Kept> {
   return { rows: (await client.kept()).agents, end: (session) => client.endKept(session) };
 }
 
-function ended(count: number): string {
-  return count === 1 ? '1 agent ended' : `${count} agents ended`;
-}
-
 function list(rows: readonly KeptAgentRow[], json: boolean): void {
   if (json) return printJson(rows);
   if (rows.length === 0) return print('no agents are kept here');
@@ -79,13 +80,5 @@ function list(rows: readonly KeptAgentRow[], json: boolean): void {
     memory === undefined ? '?' : `${Math.round(memory / 1024 / 1024)} MiB`,
     state,
   ]);
-  const table = [['PID', 'SESSION', 'SINCE', 'MEMORY', ''], ...texts];
-  const widths = [0, 1, 2, 3].map((column) => Math.max(...table.map((row) => row[column]?.length ?? 0)));
-  for (const row of table)
-    print(
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    );
+  print(table([heading('PID', 'SESSION', 'SINCE', 'MEMORY', ''), ...texts]));
 }

@@ -18,8 +18,8 @@ type Audience = {
   readonly tell: (event: FollowedEvent) => void;
   readonly ask: (event: Asked) => void;
   readonly settled: (requestId: string) => void;
-  /** Its turn was cut: how to go on. */
-  readonly cut: () => void;
+  /** It was interrupted: how to go on. `wasCut` where its turn was lost with the agent. */
+  readonly interrupted: (wasCut: boolean) => void;
   /** The session waits for the next message. True when nobody here can say it. */
   readonly rest: () => boolean;
   /** What it took so far, for whoever leaves before the end. */
@@ -52,7 +52,7 @@ export async function attach(client: ConcertoClient, id: string, options: Attach
       if (event.type === 'error') failed = true;
       const isNow = event.seq >= head;
       if (event.type === 'turnComplete') wasCut = event.outcome === 'lost';
-      if (event.type === 'status' && event.status === 'interrupted' && wasCut && isNow) audience.cut();
+      if (event.type === 'status' && event.status === 'interrupted' && isNow) audience.interrupted(wasCut);
       if (event.type === 'status' && event.status === 'idle' && isNow && audience.rest()) {
         if ((await client.get(id)).pending === 0) break;
       }
@@ -83,7 +83,8 @@ function personAt(client: ConcertoClient, id: string, leave: AbortController): A
   const typed = { client, id, question: () => questions[0], say, leave: () => leave.abort() };
   input.setPrompt('');
   input.on('SIGINT', () => leave.abort());
-  input.on('close', () => leave.abort());
+  const onClose = (): void => leave.abort();
+  input.on('close', onClose);
   input.on('line', (line) => {
     obey(line.trim(), typed).catch((cause: unknown) => {
       // Somebody else was faster, it was withdrawn, or the server is away: the stream says how it goes on.
@@ -109,14 +110,12 @@ function personAt(client: ConcertoClient, id: string, leave: AbortController): A
       questions.splice(at, 1);
       showPrompt();
     },
-    cut: () => {
+    interrupted: (wasCut) => {
       screen.progress(undefined);
-      say(
-        paint(
-          'dim',
-          '  its turn was cut: /resume takes its conversation up where that can be loaded, /again says its message once more',
-        ),
-      );
+      const how = wasCut
+        ? 'its turn was cut: /resume takes its conversation up where that can be loaded, /again says its message once more'
+        : 'type the next message, /resume goes on with what is queued, /again says the last message once more';
+      say(paint('dim', `  ${how}`));
     },
     rest: () => {
       screen.progress(undefined);
@@ -125,7 +124,8 @@ function personAt(client: ConcertoClient, id: string, leave: AbortController): A
     },
     total: () => narration.totalText(),
     close: () => {
-      input.removeAllListeners('close');
+      // By name: it has listeners of its own there, without which it goes on hearing what is typed after us.
+      input.off('close', onClose);
       screen.end();
       input.close();
     },
@@ -144,8 +144,9 @@ function readerOf(id: string, { json }: AttachOptions): Audience {
         print(`  answer it: concerto sessions answer ${id} ${type === 'queryConsent' ? 'y|n|"why not"' : 'TEXT'}`);
     },
     settled: () => undefined,
-    cut: () => {
-      if (!json) print(`  its turn was cut: concerto sessions resume ${id} goes on`);
+    interrupted: (wasCut) => {
+      if (json) return;
+      print(`  ${wasCut ? 'its turn was cut' : 'interrupted'}: concerto sessions resume ${id} goes on`);
     },
     rest: () => !json,
     total: () => (json ? undefined : narration.totalText()),

@@ -1,38 +1,29 @@
-import type { ConcertoClient } from '@concerto/client';
 import { UsageError } from '../arguments.ts';
-import { paint } from '../terminal/paint.ts';
 import { print, printJson } from '../terminal/print.ts';
-import { attach } from './attach.ts';
-import { addressOf } from './connect.ts';
+import { attachTo } from './attach-to.ts';
 import { textOrStdin } from './text-or-stdin.ts';
+import { defineVerb } from './verb.ts';
 
-export type ForkOptions = { readonly at: string | undefined };
-
-export const forkOptions = {
-  at: { type: 'string', value: 'SEQ', help: 'fork: the number of the last event that is taken; default all of them' },
-} as const;
-
-type Options = ForkOptions & { readonly json: boolean; readonly attach: boolean; readonly url: string | undefined };
-
-export const fork = {
+export const fork = defineVerb({
   usage: 'ID [PROMPT|-] [--at SEQ] [--attach]',
   summary: 'a new session with what was said in it; whole turns, up to an event if one is named',
   arguments: { min: 1, max: 2 },
-  run: async (client: ConcertoClient, [id = '', prompt]: readonly string[], options: Options): Promise<number> => {
-    const { json, at, attach: follows } = options;
+  options: {
+    at: { type: 'string', value: 'SEQ', help: 'the number of the last event that is taken; default all of them' },
+    attach: { type: 'boolean', help: 'follow it at once' },
+  },
+  run: async (client, [id = '', prompt], options) => {
+    const { json, at } = options;
     const session = await client.fork(id, {
       ...(at === undefined ? {} : { at: positionIn(at) }),
       ...(prompt === undefined ? {} : { prompt: await textOrStdin(prompt) }),
     });
-    if (follows) {
-      if (!json) print(paint('dim', `${session.id}  ${addressOf(options)}/sessions/${session.id}`));
-      return await attach(client, session.id, { json });
-    }
+    if (options.attach) return await attachTo(client, session.id, options);
     if (json) printJson(session);
     else print(session.id);
     return 0;
   },
-};
+});
 
 function positionIn(text: string): number {
   if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);

@@ -4,44 +4,37 @@ import { UsageError } from '../arguments.ts';
 import { print, printJson } from '../terminal/print.ts';
 import { idMeant } from './id-meant.ts';
 import { sessionTable } from './show.ts';
-
-export const listOptions = {
-  status: { type: 'string', value: 'STATUS', help: 'ls: only sessions with this status' },
-  parent: { type: 'string', value: 'ID', help: 'ls: those that it opened' },
-  tree: { type: 'boolean', help: 'ls: below each those that it opened' },
-  archived: { type: 'boolean', help: 'ls: those that were put away' },
-  search: { type: 'string', value: 'WORDS', help: 'ls: those in whose title or texts all of them are' },
-} as const;
-
-export type ListOptions = {
-  readonly status: string | undefined;
-  readonly parent: string | undefined;
-  readonly tree: boolean;
-  readonly archived: boolean;
-  readonly search: string | undefined;
-};
+import { defineVerb } from './verb.ts';
 
 /** The newest, or those that are looked for. */
-export async function listSessions(
-  client: ConcertoClient,
-  options: ListOptions & { readonly json: boolean },
-): Promise<number> {
-  const { json, status, parent, tree, archived, search } = options;
-  const wanted = status === undefined ? undefined : SessionStatus.safeParse(status);
-  if (wanted?.success === false) throw new UsageError(`--status is one of ${SessionStatus.options.join(', ')}`);
-  const query = {
-    archived,
-    ...(wanted === undefined ? {} : { status: wanted.data }),
-    ...(parent === undefined ? {} : { parent: await parentMeant(client, parent) }),
-    ...(tree ? { tree } : {}),
-  };
-  const list = await (search === undefined ? client.list(query) : findSessions(client, { ...query, q: search }));
-  if (json) printJson(list);
-  else if (search !== undefined && list.sessions.length === 0) print('Nothing is found.');
-  else print(sessionTable(list.sessions));
-  if (!json && list.nextCursor !== undefined) print(`(the newest ${list.sessions.length}; there are older ones)`);
-  return 0;
-}
+export const list = defineVerb({
+  usage: '[--status STATUS] [--parent ID] [--tree] [--archived] [--search WORDS]',
+  summary: 'list sessions, newest first',
+  arguments: { min: 0, max: 0 },
+  options: {
+    status: { type: 'string', value: 'STATUS', help: 'only sessions with this status' },
+    parent: { type: 'string', value: 'ID', help: 'those that it opened' },
+    tree: { type: 'boolean', help: 'below each those that it opened' },
+    archived: { type: 'boolean', help: 'those that were put away' },
+    search: { type: 'string', value: 'WORDS', help: 'those in whose title or texts all of them are' },
+  },
+  run: async (client, _args, { json, status, parent, tree, archived, search }) => {
+    const wanted = status === undefined ? undefined : SessionStatus.safeParse(status);
+    if (wanted?.success === false) throw new UsageError(`--status is one of ${SessionStatus.options.join(', ')}`);
+    const query = {
+      archived,
+      ...(wanted === undefined ? {} : { status: wanted.data }),
+      ...(parent === undefined ? {} : { parent: await parentMeant(client, parent) }),
+      ...(tree ? { tree } : {}),
+    };
+    const list = await (search === undefined ? client.list(query) : findSessions(client, { ...query, q: search }));
+    if (json) printJson(list);
+    else if (search !== undefined && list.sessions.length === 0) print('Nothing is found.');
+    else print(sessionTable(list.sessions));
+    if (!json && list.nextCursor !== undefined) print(`(the newest ${list.sessions.length}; there are older ones)`);
+    return 0;
+  },
+});
 
 /** One in full may be a child itself, which no list of roots shows. */
 async function parentMeant(client: ConcertoClient, given: string): Promise<string> {

@@ -184,7 +184,7 @@ export class Narration {
     this.#paper.progress?.(undefined);
     const { usage } = this.#fold.view.turns.at(-1) ?? {};
     const ended =
-      outcome === undefined || outcome === 'done' || this.#hasFailed ? '' : `${outcome} ${reason ?? ''}`.trim();
+      outcome === undefined || outcome === 'done' || this.#hasFailed ? '' : endedText(outcome, reason ?? outcome);
     const used = usage === undefined || isNothing(usage.total) ? '' : usageText(usage.total);
     const text = [ended, used].filter((part) => part !== '').join(' · ');
     return text === '' ? undefined : paint('dim', `  ${text}`);
@@ -207,6 +207,10 @@ export class Narration {
     if (this.#isMidLine) this.#paper.write('\n');
     this.#isMidLine = false;
   }
+}
+
+function endedText(outcome: string, reason: string): string {
+  return reason === outcome ? outcome : `${outcome} ${reason}`;
 }
 
 const planSigns = { pending: '☐', in_progress: '▸', completed: '☑' } as const;

@@ -8,41 +8,44 @@ import { paint } from '../terminal/paint.ts';
 import { print, printJson } from '../terminal/print.ts';
 import { supervisorPolicy } from './replay-supervisor.ts';
 import { readRuleFile } from './rule-file.ts';
+import { defineVerb } from './verb.ts';
 
 const pageEvents = 2_000;
 const pageSessions = 200;
 
-export type ReplayOptions = {
-  readonly rules: string | undefined;
-  readonly supervisor: string | undefined;
-  readonly since: string | undefined;
-  readonly json: boolean;
-};
-
 /** Puts recorded requests before a new policy; 1 when an answer would be another one. */
-export async function replay(client: ConcertoClient, id: string | undefined, options: ReplayOptions): Promise<number> {
-  const { since, json } = options;
-  if ((id === undefined) === (since === undefined))
-    throw new UsageError('name a session, or say since when: --since 7d');
-  const policy = policyIn(options);
-  if (policy === undefined) return 2;
-  const sessions = id === undefined ? await sessionsSince(client, since ?? '') : [await client.get(id)];
-  const all: ReplayedRequest[] = [];
-  for (const session of sessions) {
-    const events = await eventsOf(client, session.id);
-    all.push(...(await policy(session, events, pastRequests(session, events))));
-  }
-  const differs = all.filter(({ outcome }) => outcome === 'differs');
-  if (json) printJson({ requests: all, differs: differs.length });
-  else report(all, sessions.length);
-  return differs.length === 0 ? 0 : 1;
-}
+export const replay = defineVerb({
+  usage: 'ID --rules FILE | --supervisor PROGRAM|FILE',
+  summary: 'put what was asked before another policy; 1 if an answer differs; --since 7d instead of ID: all',
+  arguments: { min: 0, max: 1 },
+  options: {
+    rules: { type: 'string', value: 'FILE', help: 'the policy: a manifest, a part of one, or JSON' },
+    supervisor: { type: 'string', value: 'PROGRAM', help: 'or a program of the manifest here, or a file' },
+    since: { type: 'string', value: 'TIME', help: 'all sessions of so long, such as 7d' },
+  },
+  run: async (client, [id], { rules, supervisor, since, json }) => {
+    if ((id === undefined) === (since === undefined))
+      throw new UsageError('name a session, or say since when: --since 7d');
+    const policy = policyIn(rules, supervisor);
+    if (policy === undefined) return 2;
+    const sessions = id === undefined ? await sessionsSince(client, since ?? '') : [await client.get(id)];
+    const all: ReplayedRequest[] = [];
+    for (const session of sessions) {
+      const events = await eventsOf(client, session.id);
+      all.push(...(await policy(session, events, pastRequests(session, events))));
+    }
+    const differs = all.filter(({ outcome }) => outcome === 'differs');
+    if (json) printJson({ requests: all, differs: differs.length });
+    else report(all, sessions.length);
+    return differs.length === 0 ? 0 : 1;
+  },
+});
 
 type Events = readonly PublicEvent[];
 type Policy = (whose: Whose, events: Events, past: readonly PastRequest[]) => Promise<readonly ReplayedRequest[]>;
 
 /** Undefined where it has errors, which were told. */
-function policyIn({ rules: file, supervisor }: ReplayOptions): Policy | undefined {
+function policyIn(file: string | undefined, supervisor: string | undefined): Policy | undefined {
   if ((file === undefined) === (supervisor === undefined))
     throw new UsageError('name the policy: --rules FILE, or --supervisor PROGRAM');
   if (supervisor !== undefined) return supervisorPolicy(supervisor);

@@ -21,6 +21,8 @@ export const spec = defineCommand({
 /** Whom rules leave it to. */
 const whoElse = 'the session’s supervisor answers if it has one, else a person';
 
+export const subcommands = ['ls', 'try'];
+
 export async function run(argv: string[]): Promise<number> {
   const { values, positionals } = parseArguments(spec, argv);
   const [verb, file] = positionals;

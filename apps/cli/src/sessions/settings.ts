@@ -4,6 +4,7 @@ import { settingValue } from '@concerto/protocol';
 import { UsageError } from '../arguments.ts';
 import { print, printError, printJson } from '../terminal/print.ts';
 import { agentTable } from './show.ts';
+import { defineVerb } from './verb.ts';
 
 /** For the agent to say whether it has switched. */
 const answerWithinMs = 30_000;
@@ -61,60 +62,35 @@ async function changeWorktree(
   return 0;
 }
 
-export type SettingsOptions = {
-  readonly dir: string | undefined;
-  readonly set: readonly string[];
-  readonly commit: string | undefined;
-  readonly force: boolean;
-};
-
-export const settingsOptions = {
-  dir: { type: 'string', value: 'FOLDER', help: 'start: where it works, if its entry lets sessions choose' },
-  commit: { type: 'string', value: 'MESSAGE', help: 'worktree merge: commits first what is not committed' },
-  force: { type: 'boolean', help: 'worktree remove: with what is not committed or not merged' },
-  set: {
-    type: 'string',
-    multiple: true,
-    value: 'NAME=VALUE',
-    help: 'start: a param of its own, such as model=opus; may be given several times',
-  },
-} as const;
-
-type Run = (
-  client: ConcertoClient,
-  args: readonly string[],
-  options: SettingsOptions & { readonly json: boolean },
-) => Promise<number>;
-type Verb = {
-  readonly usage: string;
-  readonly summary: string;
-  readonly arguments: { readonly min: number; readonly max: number };
-  readonly run: Run;
-};
-
 /** What is asked about what a session has of its own. */
-export const settingsVerbs: Readonly<Record<string, Verb>> = {
-  set: {
+export const settingsVerbs = {
+  set: defineVerb({
     usage: 'ID NAME=VALUE...',
     summary: 'switch the model, the mode or the effort of its agent: `set last model=opus`',
     arguments: { min: 2, max: 10 },
+    options: {},
     run: async (client, [id = '', ...pairs], { json }) => await changeSettings(client, id, settingsIn(pairs), json),
-  },
-  worktree: {
+  }),
+  worktree: defineVerb({
     usage: 'ID merge|remove [--commit MESSAGE] [--force]',
     summary: 'merge the checkout of its own into what is checked out, or take it away',
     arguments: { min: 2, max: 2 },
+    options: {
+      commit: { type: 'string', value: 'MESSAGE', help: 'merge: commits first what is not committed' },
+      force: { type: 'boolean', help: 'remove: with what is not committed or not merged' },
+    },
     run: (client, [id = '', action = ''], options) => changeWorktree(client, id, action, options),
-  },
-  offered: {
+  }),
+  offered: defineVerb({
     usage: 'ID',
     summary: 'what its agent offers: models, modes, efforts, slash commands',
     arguments: { min: 1, max: 1 },
+    options: {},
     run: async (client, [id = ''], { json }) => {
       const agent = await client.agent(id);
       if (json) printJson(agent);
       else print(agentTable(agent));
       return 0;
     },
-  },
-};
+  }),
+} as const;

@@ -15,7 +15,8 @@ import {
   type Waiting,
 } from '@concerto/protocol';
 import { paint, type Style } from '../terminal/paint.ts';
-import { type Cell, cut, heading, table, terminalWidth } from '../terminal/table.ts';
+import { type Cell, heading, table, terminalWidth } from '../terminal/table.ts';
+import { cut } from '../terminal/wrap.ts';
 import { auditDetail } from './audit-detail.ts';
 import { budgetText } from './budget-words.ts';
 
@@ -37,6 +38,9 @@ function statusCell(status: SessionStatus): Cell {
   return style === undefined ? status : { text: status, style };
 }
 
+/** Title, agent, status, and last the id: its beginning is enough to name it by. */
+const sessionGivesWay = [4, 2, 1, 0];
+
 /** A row each, and below it what it asks. */
 export function sessionTable(sessions: readonly Session[], { questions = true } = {}): string {
   if (sessions.length === 0) return 'No sessions. Start one: concerto sessions start AGENT "PROMPT"';
@@ -48,7 +52,8 @@ export function sessionTable(sessions: readonly Session[], { questions = true } 
     age(session.createdAt),
     session.title,
   ]);
-  const [head = '', ...lines] = table([heading('ID', 'STATUS', 'AGENT', 'AGE', 'TITLE'), ...rows]).split('\n');
+  const all = [heading('ID', 'STATUS', 'AGENT', 'AGE', 'TITLE'), ...rows];
+  const [head = '', ...lines] = table(all, sessionGivesWay).split('\n');
   if (!questions) return [head, ...lines].join('\n');
   return [head, ...lines.flatMap((line, index) => [line, ...questionLine(sessions[index])])].join('\n');
 }

@@ -1,4 +1,4 @@
-import { harmless } from '@concerto/base';
+import { harmless, nearest } from '@concerto/base';
 import type { ConcertoClient } from '@concerto/client';
 import type { SuspendEvent } from '@concerto/protocol';
 import { paint } from '../terminal/paint.ts';
@@ -26,6 +26,31 @@ export type Typed = {
   readonly say: (text: string) => void;
   readonly leave: () => void;
 };
+
+const ourCommands = [
+  'help',
+  'quit',
+  'detach',
+  'steer',
+  'queue',
+  'again',
+  'pause',
+  'resume',
+  'interrupt',
+  'cancel',
+  'model',
+  'mode',
+  'effort',
+  'commands',
+];
+
+/** One of ours that was meant by a command that is none: `/pasue` is no message to the agent, unless it is one of its own. */
+async function slipOf(command: string, client: ConcertoClient, id: string): Promise<string | undefined> {
+  const meant = command === '' ? undefined : nearest(command, ourCommands);
+  if (meant === undefined) return undefined;
+  const { commands = [] } = await client.agent(id);
+  return commands.some(({ name }) => name === command) ? undefined : meant;
+}
 
 /** Does what somebody typed while attached. Commands that are none of ours are the agent's: they are sent. */
 export async function obey(line: string, { client, id, question, say, leave }: Typed): Promise<void> {
@@ -65,6 +90,9 @@ export async function obey(line: string, { client, id, question, say, leave }: T
     case 'commands':
       return say(commandsText(await client.agent(id)));
     default: {
+      const meant = await slipOf(command, client, id);
+      if (meant !== undefined)
+        return say(`  there is no /${command}; did you mean /${meant}? "/queue ${line}" says it`);
       const asked = question();
       if (asked !== undefined) {
         const { response, remember } = answerIn(asked, line);

@@ -1,5 +1,6 @@
 import { type OverviewEvent, type Session, type SuspendEvent, textContent } from '@concerto/protocol';
 import { expect, test } from 'vitest';
+import { columnsOf } from '../terminal/wrap.ts';
 import { WatchBoard, watchLine } from './watch-board.ts';
 
 const summary = (id: string, more: Partial<Session> = {}): OverviewEvent => ({
@@ -64,6 +65,25 @@ test('those that are over come last, and no more rows than there is room for', (
   expect(rows.findIndex((row) => row.startsWith('a '))).toBeLessThan(rows.findIndex((row) => row.startsWith('over')));
   expect(board.rows({ rows: 4, columns: 80 })).toHaveLength(4);
   expect(board.rows({ rows: 4, columns: 80 }).at(-1)).toBe('… 2 more rows');
+});
+
+test('on a narrow screen a long question is broken, not cut, and nothing is wider than the screen', () => {
+  const board = new WatchBoard();
+  board.take(summary('s_abc', { title: '署名を鍵の組に変える、それからすべての検査を行う' }));
+  const prompt = textContent('Which algorithm should sign the tokens of the login service?');
+  board.take({ type: 'request', session: 's_abc', requestId: 'r1', request: { ...request, prompt } });
+  const rows = board.rows({ rows: 30, columns: 40 });
+  expect(rows.filter((row) => columnsOf(row) > 40)).toEqual([]);
+  expect(rows.join('\n')).toMatch(/\n {3}\? Which algorithm should sign the\n {3}tokens of the login service\?\n/);
+});
+
+test('a session is meant by the beginning of its id', () => {
+  const board = new WatchBoard();
+  for (const id of ['s_abc', 's_abd', 'nightly']) board.take(summary(id));
+  expect(board.idsMeant('s_abc')).toEqual(['s_abc']);
+  expect(board.idsMeant('night')).toEqual(['nightly']);
+  expect(board.idsMeant('ab')).toEqual(['s_abc', 's_abd']);
+  expect(board.idsMeant('x')).toEqual([]);
 });
 
 test('elsewhere than on a terminal each change is a line', () => {

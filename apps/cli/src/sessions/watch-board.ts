@@ -2,7 +2,7 @@ import { harmlessDeep, harmlessLine } from '@concerto/base';
 import type { OverviewEvent, Session, SuspendEvent } from '@concerto/protocol';
 import { amount } from '../terminal/amount.ts';
 import { paint } from '../terminal/paint.ts';
-import { cut } from '../terminal/table.ts';
+import { cut, wrapped } from '../terminal/wrap.ts';
 import { questionText } from './narration.ts';
 import { sessionTable } from './show.ts';
 
@@ -74,28 +74,38 @@ export class WatchBoard {
     return [...this.#waiting.values()].find((waiting) => waiting.number === number);
   }
 
-  /** As many rows as there are, what needs somebody first. */
+  /** Those that are called so, or begin so; `s_` may be left out, as elsewhere. */
+  idsMeant(given: string): readonly string[] {
+    if (this.#sessions.has(given)) return [given];
+    return [...this.#sessions.keys()].filter((id) => id.startsWith(given) || id.startsWith(`s_${given}`));
+  }
+
+  /** As many rows as there are, none of them wider than the screen; what needs somebody first. */
   rows(size: { readonly rows: number; readonly columns: number }): readonly string[] {
     const sessions = [...this.#sessions.values()];
     const running = sessions.filter(({ status }) => atWork.has(status)).length;
     const head = [`${this.#waiting.size} wait for you`, `${running} at work`, amount(sessions.length, 'session')].join(
       ' · ',
     );
-    const asked = [...this.#waiting.values()].flatMap((waiting) => [...this.#question(waiting), '']);
+    const asked = [...this.#waiting.values()].flatMap((waiting) => [...this.#question(waiting, size.columns), '']);
     const listed = sessionTable(sessions.toSorted(byNeed), { questions: false }).split('\n');
-    const all = [paint('bold', head), '', ...asked, ...listed];
+    const all = [paint('bold', head), '', ...asked, ...listed].map((row) => cut(row, size.columns));
     return all.length <= size.rows
       ? all
       : [...all.slice(0, size.rows - 1), paint('dim', `… ${all.length - size.rows + 1} more rows`)];
   }
 
-  #question({ number, session, request }: Waiting): readonly string[] {
+  #question({ number, session, request }: Waiting, columns: number): readonly string[] {
     const { title = '', agent = '' } = this.#sessions.get(session) ?? {};
     const head = `${paint('yellow', String(number))}  ${harmlessLine(title)} ${paint('dim', `${harmlessLine(agent)} ${session}`)}`;
-    const lines = textOfQuestion(request).split('\n');
+    const margin = { first: '   ', others: '   ' };
+    // In one colour from the first row to the last, whatever the screen breaks it into.
+    const lines = textOfQuestion(request)
+      .split('\n')
+      .flatMap((line) => wrapped(line, columns, margin));
     const more =
-      lines.length > questionRowsMax ? [`… ${lines.length - questionRowsMax} more lines: /attach ${number}`] : [];
-    return [head, ...[...lines.slice(0, questionRowsMax), ...more].map((line) => `   ${line}`)];
+      lines.length > questionRowsMax ? [`   … ${lines.length - questionRowsMax} more lines: /attach ${number}`] : [];
+    return [head, ...lines.slice(0, questionRowsMax), ...more];
   }
 
   #forget(session: string): void {
@@ -132,9 +142,4 @@ export function watchLine(event: OverviewEvent): string {
     case 'requestSettled':
       return `${event.session} → ${event.outcome}${event.by === undefined ? '' : ` by ${harmlessLine(event.by)}`}`;
   }
-}
-
-export function fitted(rows: readonly string[], columns: number): readonly string[] {
-  // A row in colours is longer than it looks; those are short by themselves.
-  return rows.map((row) => (row.includes('\u001b') ? row : cut(row, columns)));
 }

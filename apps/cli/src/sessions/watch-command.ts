@@ -5,10 +5,11 @@ import { defineCommand, parseArguments } from '../arguments.ts';
 import { paint } from '../terminal/paint.ts';
 import { print, printError } from '../terminal/print.ts';
 import { screenSize } from '../terminal/table.ts';
+import { wrapped } from '../terminal/wrap.ts';
 import { attach } from './attach.ts';
 import { connect, connectionOptions, failureText } from './connect.ts';
 import { answerIn } from './response-of.ts';
-import { fitted, WatchBoard, watchLine } from './watch-board.ts';
+import { WatchBoard, watchLine } from './watch-board.ts';
 
 const drawEveryMs = 100;
 const enterScreen = '\u001b[?1049h';
@@ -22,7 +23,8 @@ export const spec = defineCommand({
   maxPositionals: 0,
   details: [
     'On a terminal: `1 y` answers the question with the number 1, `1 y always` the very same from now on too,',
-    '`/attach 1` goes there, `q` or Ctrl-C leaves. Elsewhere each change is a line; with --json an event.',
+    '`/attach 1` goes there, `/attach ID` to any session; `q` or Ctrl-C leaves. Elsewhere each change is a line;',
+    'with --json an event.',
   ].join('\n'),
 });
 
@@ -70,7 +72,8 @@ async function watchOnce(client: ConcertoClient): Promise<string | undefined> {
     leave.abort();
   };
   input.on('SIGINT', () => go(undefined));
-  input.on('close', () => leave.abort());
+  const onClose = (): void => leave.abort();
+  input.on('close', onClose);
   input.on('line', (line) => {
     obey(line.trim(), { board, client, go }).then(
       (said) => screen.say(said),
@@ -91,7 +94,8 @@ async function watchOnce(client: ConcertoClient): Promise<string | undefined> {
       screen.changed();
     }
   } finally {
-    input.removeAllListeners('close');
+    // By name: it has listeners of its own there, without which it goes on hearing what is typed to the next one.
+    input.off('close', onClose);
     screen.close();
     input.close();
   }
@@ -111,18 +115,31 @@ async function obey(line: string, { board, client, go }: Surroundings): Promise<
     go(undefined);
     return '';
   }
-  const [, verb, number, rest = ''] = /^(\/attach\s+)?(\d+)(?:\s+([\s\S]+))?$/.exec(line) ?? [];
+  const [, wanted] = /^\/attach(?:\s+(.*))?$/.exec(line) ?? [];
+  if (line.startsWith('/attach')) return attachWanted(wanted ?? '', { board, go });
+  const [, number, rest = ''] = /^(\d+)(?:\s+([\s\S]+))?$/.exec(line) ?? [];
   const waiting = board.numbered(Number(number));
   if (waiting === undefined)
     return `${number === undefined ? '' : `nothing waits as ${number}; `}write the number of a question and its answer, such as \`1 y\`; q leaves`;
-  if (verb !== undefined) {
-    go(waiting.session);
-    return '';
-  }
   if (rest === '') return `what is the answer to ${number}?`;
   const { response, remember } = answerIn(waiting.request, rest);
   await client.answer(waiting.session, waiting.request.requestId, response, remember);
   return `${number} was answered`;
+}
+
+/** By the number of a question, or by the session's id: also one that waits for nobody. */
+function attachWanted(wanted: string, { board, go }: Pick<Surroundings, 'board' | 'go'>): string {
+  const waiting = /^\d+$/.test(wanted) ? board.numbered(Number(wanted)) : undefined;
+  const ids = waiting === undefined && wanted !== '' ? board.idsMeant(wanted) : [];
+  const session = waiting?.session ?? (ids.length === 1 ? ids[0] : undefined);
+  if (session === undefined) {
+    const isNumber = /^\d+$/.test(wanted);
+    const none = isNumber ? `nothing waits as ${wanted}` : `there is no session ${wanted}`;
+    const why = ids.length > 1 ? `${ids.length} sessions begin with ${wanted}` : none;
+    return `${wanted === '' ? '' : `${why}; `}write /attach with the number of a question or the beginning of an ID`;
+  }
+  go(session);
+  return '';
 }
 
 /** The board on a screen of its own, which leaves the terminal as it was. */
@@ -132,16 +149,18 @@ class BoardScreen {
   readonly #out = process.stdout;
   readonly #onResize = (): void => this.changed();
   #said = '';
+  #isOpen = false;
   #state = 'connecting';
   #timer: NodeJS.Timeout | undefined;
 
   constructor(board: WatchBoard, input: Interface) {
     this.#board = board;
     this.#input = input;
-    input.setPrompt(paint('bold', 'NUMBER ANSWER, /attach NUMBER, q: '));
+    input.setPrompt(paint('bold', 'NUMBER ANSWER, /attach NUMBER|ID, q: '));
   }
 
   open(): void {
+    this.#isOpen = true;
     this.#out.write(enterScreen);
     this.#out.on('resize', this.#onResize);
     this.changed();
@@ -158,10 +177,11 @@ class BoardScreen {
   }
 
   changed(): void {
-    this.#timer ??= setTimeout(() => this.#draw(), drawEveryMs);
+    if (this.#isOpen) this.#timer ??= setTimeout(() => this.#draw(), drawEveryMs);
   }
 
   close(): void {
+    this.#isOpen = false;
     clearTimeout(this.#timer);
     this.#out.off('resize', this.#onResize);
     this.#out.write(leaveScreen);
@@ -170,12 +190,13 @@ class BoardScreen {
   #draw(): void {
     this.#timer = undefined;
     const { rows: height, columns } = screenSize();
-    const rows = this.#board.rows({ rows: Math.max(5, height - 2), columns });
-    const note =
+    const said =
       { live: this.#said, connecting: 'connecting …' }[this.#state] ?? 'the connection was lost; trying again …';
+    const note = wrapped(said, columns);
+    const rows = this.#board.rows({ rows: Math.max(5, height - 1 - note.length), columns });
     cursorTo(this.#out, 0, 0);
     clearScreenDown(this.#out);
-    this.#out.write(`${fitted(rows, columns).join('\n')}\n${paint('dim', note)}\n`);
+    this.#out.write(`${[...rows, ...note.map((row) => paint('dim', row))].join('\n')}\n`);
     this.#input.prompt(true);
   }
 }

@@ -8,7 +8,7 @@ import { defaultStore } from '../serve/server-settings.ts';
 import { storeNamed } from '../serve/store-here.ts';
 import { connect, connectionOptions, failureText, hasServer } from '../sessions/connect.ts';
 import { print, printError, printJson, tell } from '../terminal/print.ts';
-import { table } from '../terminal/table.ts';
+import { heading, table } from '../terminal/table.ts';
 
 export const spec = defineCommand({
   name: 'tokens',
@@ -48,6 +48,8 @@ type TokenKeeper = {
   revoke(name: string): Promise<void>;
 };
 
+export const subcommands = ['add', 'ls', 'revoke'];
+
 export async function run(argv: string[]): Promise<number> {
   const { values, positionals } = parseArguments(spec, argv);
   const act = actionOf(values, positionals);
@@ -75,7 +77,8 @@ function actionOf(values: Values, positionals: readonly string[]): (tokens: Toke
     }
     return async (tokens) => {
       await tokens.revoke(parsed.data);
-      print(`${parsed.data} may no longer call`);
+      if (values.json) printJson({ ok: true });
+      else print(`${parsed.data} may no longer call`);
     };
   }
   throw new UsageError('`concerto tokens add NAME --role ROLE`, `concerto tokens ls` or `concerto tokens revoke NAME`');
@@ -130,7 +133,7 @@ function show(tokens: readonly TokenRow[], asJson: boolean): void {
   if (asJson) return printJson(tokens);
   if (tokens.length === 0) return print('nobody but the holder of the server’s own token (`concerto token`)');
   const rows = tokens.map(({ name, role, addedAt, addedBy }) => [name, role, addedAt, addedBy]);
-  print(table([['NAME', 'ROLE', 'SINCE', 'ADDED BY'], ...rows]));
+  print(table([heading('NAME', 'ROLE', 'SINCE', 'ADDED BY'), ...rows]));
 }
 
 function tellOnce(added: TokenAdded, asJson: boolean): void {

@@ -4,7 +4,8 @@ import { createInterface } from 'node:readline/promises';
 import { harmlessLine } from '@concerto/base';
 import { ownRoot } from '../own-place.ts';
 import { tell } from '../terminal/print.ts';
-import { cut, screenSize } from '../terminal/table.ts';
+import { screenSize } from '../terminal/table.ts';
+import { cut } from '../terminal/wrap.ts';
 import { noteFacts, projectFacts } from './project-state.ts';
 
 export type TrustQuestion = {
@@ -54,16 +55,20 @@ export function isTrusted(folder: string): boolean {
 
 async function saysYes(question: string): Promise<boolean> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  const closed = new Promise<string>((done) => {
-    terminal.once('close', () => {
-      tell('\n'); // What comes next is no answer to the question.
-      done('');
-    });
-  });
+  const closed = new AbortController();
+  const onClose = (): void => {
+    tell('\n'); // What comes next is no answer to the question.
+    closed.abort();
+  };
+  terminal.once('close', onClose);
   try {
-    return /^y(es)?$/i.test((await Promise.race([terminal.question(question), closed])).trim());
+    return /^y(es)?$/i.test((await terminal.question(question, { signal: closed.signal })).trim());
+  } catch (cause) {
+    if (closed.signal.aborted) return false;
+    throw cause;
   } finally {
-    terminal.removeAllListeners('close');
+    // By name: it has listeners of its own there, without which it goes on hearing what is typed.
+    terminal.off('close', onClose);
     terminal.close();
   }
 }

@@ -2,8 +2,8 @@ import { clearScreenDown, cursorTo, type Interface, moveCursor } from 'node:read
 import { harmlessLine } from '@concerto/base';
 import { MarkdownLines } from './markdown-lines.ts';
 import { paint } from './paint.ts';
-import { cut, screenSize } from './table.ts';
-import { columnsOf } from './wrap.ts';
+import { screenSize } from './table.ts';
+import { columnsOf, cut } from './wrap.ts';
 
 /** A stream of small pieces is drawn this often, however fast it comes. */
 const drawEveryMs = 40;
@@ -23,6 +23,7 @@ export class LiveScreen {
   #progress: string | undefined;
   #rows = 0;
   #timer: NodeJS.Timeout | undefined;
+  #isOver = false;
 
   constructor(input: Interface) {
     this.#input = input;
@@ -67,6 +68,7 @@ export class LiveScreen {
 
   /** The last line stands, nothing moves any more. */
   end(): void {
+    this.#isOver = true;
     this.#progress = undefined;
     this.#clear();
     this.#finishLine();
@@ -80,6 +82,7 @@ export class LiveScreen {
   }
 
   #redraw(change: () => void): void {
+    if (this.#isOver) return;
     this.#clear();
     change();
     const width = screenSize().columns - 1;

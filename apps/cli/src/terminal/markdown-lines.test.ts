@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { MarkdownLines } from './markdown-lines.ts';
-import { columnsOf, wrapped } from './wrap.ts';
+import { columnsOf, cut, wrapped } from './wrap.ts';
 
 function shown(text: string, width = 30): readonly string[] {
   const lines = new MarkdownLines(() => width);
@@ -56,4 +56,13 @@ test('rows are no wider than they may be, whatever stands in them', () => {
   expect(rows.filter((row) => columnsOf(row) > 21)).toEqual([]);
   const margin = { first: '• ', others: '  ' };
   expect(wrapped('one two three', 9, margin)).toEqual(['• one two', '  three']);
+});
+
+test('what is cut is no wider than it may be, and ends its styles', () => {
+  const bold = (text: string): string => `\u001b[1m${text}\u001b[22m`;
+  expect(cut('漢字漢字', 5)).toBe('漢字…');
+  expect(cut('漢字', 4)).toBe('漢字');
+  expect(cut(`${bold('Title')} of it`, 4)).toBe(`${bold('Tit…')}`);
+  expect(cut(`${bold('Title')} of it`, 8)).toBe(`${bold('Title')} o…`);
+  expect(cut('abc', 1)).toBe('…');
 });

@@ -1,5 +1,5 @@
 import { paint } from './paint.ts';
-import { columnsOf, wrapped } from './wrap.ts';
+import { columnsOf, padded, wrapped } from './wrap.ts';
 
 const fences = /^\s{0,3}(```+|~~~+)\s*(\S*)/;
 const tableRow = /^\s*\|.*\|\s*$/;
@@ -132,8 +132,4 @@ function cellsOf(line: string): readonly string[] {
     .replace(/^\||\|$/g, '')
     .split(/(?<!\\)\|/)
     .map((cell) => inline(cell.trim().replaceAll('\\|', '|')));
-}
-
-function padded(text: string, width: number): string {
-  return text + ' '.repeat(Math.max(0, width - columnsOf(text)));
 }

@@ -1,5 +1,6 @@
 import { harmlessLine } from '@concerto/base';
 import { paint, type Style } from './paint.ts';
+import { columnsOf, cut, padded } from './wrap.ts';
 
 export type Cell = string | { readonly text: string; readonly style: Style };
 
@@ -16,11 +17,6 @@ export function screenSize(): { readonly rows: number; readonly columns: number 
   return { rows: rows > 0 ? rows : 24, columns: columns > 0 ? columns : 80 };
 }
 
-/** Cut to a width, with a sign that it was. */
-export function cut(text: string, width: number): string {
-  return text.length > width ? `${text.slice(0, Math.max(0, width - 1))}…` : text;
-}
-
 /**
  * Columns as wide as their widest cell, each cell one harmless line. Where that is wider than the terminal the columns
  * that may give way do, one after the other: by default the last.
@@ -29,7 +25,7 @@ export function table(rows: readonly (readonly Cell[])[], givesWay?: readonly nu
   const texts = rows.map((row) => row.map((cell) => harmlessLine(textOf(cell))));
   const columns = Math.max(0, ...rows.map((row) => row.length));
   const widths = Array.from({ length: columns }, (_, column) =>
-    Math.max(0, ...texts.map((row) => (row[column] ?? '').length)),
+    Math.max(0, ...texts.map((row) => columnsOf(row[column] ?? ''))),
   );
   for (const least of [narrow, narrowest]) {
     for (const column of givesWay ?? [columns - 1]) {
@@ -46,7 +42,7 @@ export function table(rows: readonly (readonly Cell[])[], givesWay?: readonly nu
           const shown = cut(texts[at]?.[column] ?? '', width);
           const isLast = column === row.length - 1;
           const painted = typeof cell === 'string' || shown === '' ? shown : paint(cell.style, shown);
-          return isLast ? painted : painted + ' '.repeat(width - shown.length);
+          return isLast ? painted : padded(painted, width);
         })
         .join('  ')
         .trimEnd(),

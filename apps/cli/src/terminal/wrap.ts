@@ -10,6 +10,35 @@ export function columnsOf(text: string): number {
   return columns;
 }
 
+// oxlint-disable-next-line no-control-regex -- ESC begins one
+const style = /(\u001b\[[\d;:]*m)/;
+
+/** Cut to so many columns, with a sign that it was; what ends a style is kept. */
+export function cut(text: string, width: number): string {
+  if (columnsOf(text) <= width) return text;
+  let shown = '';
+  let room = Math.max(0, width - 1);
+  let isFull = false;
+  for (const [index, piece] of text.split(style).entries()) {
+    if (index % 2 === 1) {
+      shown += piece;
+      continue;
+    }
+    for (const letter of piece) {
+      if (isFull) break;
+      room -= columnsOf(letter);
+      isFull = room < 0;
+      shown += isFull ? '…' : letter;
+    }
+  }
+  return shown;
+}
+
+/** Blanks up to so many columns. */
+export function padded(text: string, width: number): string {
+  return text + ' '.repeat(Math.max(0, width - columnsOf(text)));
+}
+
 /** `first` stands before the first row, `others` before the rest; `first` is as wide as `others`. */
 export type Margin = { readonly first: string; readonly others: string };
 

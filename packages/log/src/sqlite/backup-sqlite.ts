@@ -1,8 +1,8 @@
-import { chmodSync, existsSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import Database from 'libsql';
 import { LogError } from '../event-log.ts';
-import { sqliteFailure } from './sqlite-failure.ts';
+import { isOfSource, sqliteFailure } from './sqlite-failure.ts';
 import { forgetOwner } from './sqlite-lock.ts';
 import { textAt } from './sqlite-row.ts';
 
@@ -14,19 +14,26 @@ export function backupSqlite(path: string, target: string): void {
   const to = resolve(target);
   if (existsSync(to)) throw new LogError('bad-url', `${to} exists; give the backup a name of its own`);
   const unfinished = `${to}.unfinished`;
-  let db: Database.Database | undefined;
+  const db = openForReading(path);
   try {
-    rmSync(unfinished, { force: true });
-    db = new Database(resolve(path), { readonly: true, fileMustExist: true });
+    // Here rather than by SQLite, which would say of the store that it cannot be opened.
+    writeFileSync(unfinished, '', { mode: 0o600 });
     db.prepare('VACUUM INTO ?').run(unfinished);
-    chmodSync(unfinished, 0o600);
     finish(unfinished);
     renameSync(unfinished, to);
   } catch (error) {
     rmSync(unfinished, { force: true });
-    throw sqliteFailure(error, path);
+    throw isOfSource(error) ? sqliteFailure(error, path) : sqliteFailure(error, to, 'the copy');
   } finally {
-    db?.close();
+    db.close();
+  }
+}
+
+function openForReading(path: string): Database.Database {
+  try {
+    return new Database(resolve(path), { readonly: true, fileMustExist: true });
+  } catch (error) {
+    throw sqliteFailure(error, path);
   }
 }
 

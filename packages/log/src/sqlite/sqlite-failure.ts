@@ -1,14 +1,14 @@
 import { LogError, type LogErrorCode } from '../event-log.ts';
 
-/** What the database said, as what its operator can do about it. */
-export function sqliteFailure(error: unknown, path: string): LogError {
+/** What the database said of a file, as what its operator can do about it. `what` is what the file is to them. */
+export function sqliteFailure(error: unknown, path: string, what = 'the store'): LogError {
   if (error instanceof LogError) return error;
   const reason = error instanceof Error ? error.message : String(error);
   const code = codeOf(error);
   const known = failures.find(([prefix]) => code.startsWith(prefix));
-  if (known === undefined) return new LogError('unavailable', `the store ${path} failed: ${reason}`, { cause: error });
+  if (known === undefined) return new LogError('unavailable', `${what} ${path} failed: ${reason}`, { cause: error });
   const [, kind, advice] = known;
-  return new LogError(kind, `the store ${path} ${advice} (${reason})`, { cause: error });
+  return new LogError(kind, `${what} ${path} ${advice} (${reason})`, { cause: error });
 }
 
 const failures: readonly (readonly [string, LogErrorCode, string])[] = [
@@ -34,6 +34,11 @@ const failures: readonly (readonly [string, LogErrorCode, string])[] = [
 /** By another program, which may let it go at any moment. */
 export function isHeld(error: unknown): boolean {
   return /^SQLITE_(BUSY|LOCKED)/.test(codeOf(error));
+}
+
+/** Of what is read, where one file is written from another: that there is no room, or no leave, is of the other. */
+export function isOfSource(error: unknown): boolean {
+  return isHeld(error) || /^SQLITE_(CORRUPT|NOTADB)/.test(codeOf(error));
 }
 
 function codeOf(error: unknown): string {
