@@ -3,6 +3,7 @@ import { NoOutputGeneratedError } from 'ai';
 import * as z from 'zod';
 import type { Connection } from './connection.ts';
 import { ModelFailure, type ModelFailureKind } from './model-failure.ts';
+import { reasonOf } from './reason-of.ts';
 import { redact } from './redact.ts';
 import { retryAfter } from './retry.ts';
 
@@ -45,13 +46,13 @@ export function readFailure(cause: unknown, failed: FailedTurn): ModelFailure {
   if (status === undefined) {
     return new ModelFailure(
       'network',
-      shown(`${about}: cannot reach ${hostOf(connection)}: ${reasonOf(cause)}`),
+      shown(`${about}: cannot reach ${hostOf(connection)}: ${textOf(reasonOf(cause))}`),
       facts,
     );
   }
   const kind = kindOf(status, cause);
   const wait = retryAfter(cause.responseHeaders, Date.now());
-  const why = status < 400 ? reasonOf(cause) : `${status}: ${cause.message}`;
+  const why = status < 400 ? textOf(reasonOf(cause)) : `${status}: ${cause.message}`;
   return new ModelFailure(kind, shown(`${about}: ${explain(kind, connection)}${why}`), {
     ...facts,
     status,
@@ -111,12 +112,6 @@ function hostOf({ address }: Connection): string {
   return new URL(address).host;
 }
 
-/** Node says `fetch failed`, and why in the cause of the cause. */
-function reasonOf(error: Error): string {
-  let reason: unknown = error;
-  while (reason instanceof Error && reason.cause instanceof Error) reason = reason.cause;
-  return textOf(reason);
-}
 
 function textOf(cause: unknown): string {
   // Their messages are all that a reader of it expected.

@@ -11,6 +11,8 @@ export type McpHttpServer = {
   /** Different `Authorization` headers seen. */
   readonly authorizations: () => readonly string[];
   readonly sessions: () => number;
+  /** As one that was started again: it knows none of its sessions any more. */
+  readonly forget: () => void;
   readonly close: () => Promise<void>;
 };
 
@@ -25,8 +27,13 @@ export async function startMcpHttpServer(
 
   const serveHttp = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const id = request.headers['mcp-session-id'];
-    const known = typeof id === 'string' ? http.get(id) : undefined;
-    if (known !== undefined) return known.handleRequest(request, response);
+    if (typeof id === 'string') {
+      const known = http.get(id);
+      if (known !== undefined) return known.handleRequest(request, response);
+      const error = { jsonrpc: '2.0', id: null, error: { code: -32001, message: 'Session not found' } };
+      response.writeHead(404, { 'content-type': 'application/json' }).end(JSON.stringify(error));
+      return;
+    }
     const transport = new StreamableHTTPServerTransport({
       sessionIdGenerator: () => randomUUID(),
       onsessioninitialized: (session) => void http.set(session, transport),
@@ -45,7 +52,9 @@ export async function startMcpHttpServer(
       return;
     }
     const id = new URL(request.url ?? '/', 'http://localhost').searchParams.get('sessionId') ?? '';
-    await sse.get(id)?.handlePostMessage(request, response);
+    const known = sse.get(id);
+    if (known === undefined) response.writeHead(404).end('Session not found');
+    else await known.handlePostMessage(request, response);
   };
 
   const server = createServer((request, response) => {
@@ -64,6 +73,11 @@ export async function startMcpHttpServer(
     url: `http://127.0.0.1:${port}/${kind === 'http' ? 'mcp' : 'sse'}`,
     authorizations: () => [...seen],
     sessions: () => http.size + sse.size,
+    forget: () => {
+      http.clear();
+      if (sse.size > 0) server.closeAllConnections();
+      sse.clear();
+    },
     close: async () => {
       if (!server.listening) return;
       server.closeAllConnections();

@@ -200,6 +200,23 @@ describe.each(['http', 'sse'] as const)('over %s', (transport) => {
     await expect.poll(() => server.sessions(), SOON).toBe(0);
   });
 
+  test('one that was started again is connected to again', async () => {
+    const server = await startMcpHttpServer(transport);
+    cleanups.push(() => server.close());
+    const mcp = servers({ remote: { transport, url: server.url } });
+    expect(await mcp.call('remote', 'add', { a: 1, b: 2 })).toEqual({ sum: 3 });
+    server.forget();
+    if (transport === 'http') {
+      const both = [mcp.call('remote', 'add', { a: 2, b: 2 }), mcp.call('remote', 'add', { a: 3, b: 3 })];
+      expect(await Promise.all(both)).toEqual([{ sum: 4 }, { sum: 6 }]);
+      return;
+    }
+    // When the line of the old session breaks is not ours to say.
+    await expect
+      .poll(async () => mcp.call('remote', 'add', { a: 2, b: 2 }).catch((cause: Error) => cause.message), SOON)
+      .toEqual({ sum: 4 });
+  }, 15_000);
+
   test('a server that refuses us is an error without the secret', async () => {
     const server = await startMcpHttpServer(transport, { refuse: true });
     cleanups.push(() => server.close());
@@ -214,5 +231,6 @@ describe.each(['http', 'sse'] as const)('over %s', (transport) => {
     await server.close();
     const failure = await failureOf(servers({ remote: { transport, url: server.url } }).tools('remote'));
     expect(failure.code).toBe('connection');
+    expect(failure.message).toContain('ECONNREFUSED');
   });
 });

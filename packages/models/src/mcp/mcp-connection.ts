@@ -4,12 +4,15 @@ import {
   type ElicitResult,
   SdkError,
   SdkErrorCode,
+  SdkHttpError,
   SSEClientTransport,
+  SseError,
   StreamableHTTPClientTransport,
   type Transport,
 } from '@modelcontextprotocol/client';
 import * as z from 'zod';
 import type { ModelTool } from '../model-turn.ts';
+import { reasonOf } from '../reason-of.ts';
 import { redact } from '../redact.ts';
 import { CallPatience } from './call-patience.ts';
 import {
@@ -73,6 +76,10 @@ export class McpConnection {
     this.#transport = transport;
     client.onclose = () => {
       this.#ended = true;
+    };
+    // The session is that of the stream: on another one the server would not know us.
+    client.onerror = (error) => {
+      if (error instanceof SseError) void this.close();
     };
     client.setNotificationHandler('notifications/tools/list_changed', () => {
       this.#tools = undefined;
@@ -222,6 +229,7 @@ export class McpConnection {
 
   /** Never rejects. */
   async close(): Promise<void> {
+    this.#ended = true;
     const ending = async (): Promise<void> => {
       if (this.#transport instanceof StreamableHTTPClientTransport) await this.#transport.terminateSession();
     };
@@ -240,15 +248,29 @@ export class McpConnection {
       (cause instanceof SdkError && cause.code === SdkErrorCode.RequestTimeout) ||
       (cause instanceof Error && cause.name === 'TimeoutError');
     if (isTimeout) return new McpFailure('timeout', name, `no answer within ${ms / 1000} s${this.#stderr()}`);
+    // Before there is a session nobody can have forgotten it.
+    const isForgotten = kind !== 'connection' && isUnknownSession(cause);
+    if (isForgotten) this.#ended = true;
     const gone = this.#ended || (cause instanceof SdkError && cause.code === SdkErrorCode.ConnectionClosed);
-    const text = cause instanceof Error ? cause.message : String(cause);
-    return new McpFailure(gone ? 'connection' : kind, name, `${redact(text, secrets)}${this.#stderr()}`);
+    const text = cause instanceof Error ? wordsOf(cause) : String(cause);
+    const shown = `${redact(text, secrets)}${this.#stderr()}`;
+    return new McpFailure(gone ? 'connection' : kind, name, shown, { isForgotten });
   }
 
   #stderr(): string {
     const said = this.#transport instanceof StdioTransport ? this.#transport.stderr : '';
     return said === '' ? '' : `; it said: ${redact(said, this.#spec.secrets)}`;
   }
+}
+
+/** As a server answers that was started again. 404 by the protocol; many that are made after the SDK's example say 400. */
+function isUnknownSession(cause: unknown): boolean {
+  return cause instanceof SdkHttpError && (cause.status === 404 || cause.status === 400);
+}
+
+/** Why nobody could be reached is said one deeper. */
+function wordsOf(error: Error): string {
+  return error instanceof TypeError ? `cannot be reached: ${reasonOf(error).message}` : error.message;
 }
 
 function lateError(): Error {

@@ -24,20 +24,27 @@ export class McpServers {
   }
 
   async tools(server: string, signal?: AbortSignal): Promise<readonly McpTool[]> {
-    const work = this.#connect(server).then((connection) => connection.tools());
-    return this.#waitFor(server, work, signal);
+    const list = async (): Promise<readonly McpTool[]> => {
+      const work = this.#connect(server).then((connection) => connection.tools());
+      return await this.#waitFor(server, work, signal);
+    };
+    return await again(list);
   }
 
   /** `given` is a table, or null for none. */
   async call(server: string, tool: string, given: Json, signal?: AbortSignal): Promise<Json> {
-    const { connection, call, until } = await this.#prepare(server, { tool, given }, signal);
-    return await connection.call(call, until);
+    return await again(async () => {
+      const { connection, call, until } = await this.#prepare(server, { tool, given }, signal);
+      return await connection.call(call, until);
+    });
   }
 
   /** The text as it came, even when it is JSON or there is structured content beside it. */
   async callForText(server: string, tool: string, given: Json, signal?: AbortSignal): Promise<Json> {
-    const { connection, call, until } = await this.#prepare(server, { tool, given }, signal);
-    return await connection.callForText(call, until);
+    return await again(async () => {
+      const { connection, call, until } = await this.#prepare(server, { tool, given }, signal);
+      return await connection.callForText(call, until);
+    });
   }
 
   /** As `call`, with the files apart; the server is asked to say how far it is. */
@@ -47,8 +54,10 @@ export class McpServers {
     given: Json,
     { signal, ...watching }: Watching & { readonly signal: AbortSignal },
   ): Promise<McpContent> {
-    const { connection, call, until } = await this.#prepare(server, { tool, given, ...watching }, signal);
-    return await connection.callForContent(call, until);
+    return await again(async () => {
+      const { connection, call, until } = await this.#prepare(server, { tool, given, ...watching }, signal);
+      return await connection.callForContent(call, until);
+    });
   }
 
   /** Ends every server, whatever it is doing. */
@@ -116,5 +125,15 @@ export class McpServers {
     } catch (cause) {
       throw signal.aborted ? new McpFailure('cancelled', server, 'the call was cancelled') : cause;
     }
+  }
+}
+
+/** Once more where the server has forgotten us: the next connection is a new one. */
+async function again<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    if (!(cause instanceof McpFailure) || !cause.isForgotten) throw cause;
+    return await work();
   }
 }
