@@ -31,7 +31,7 @@ export function saidCustom(name: string, fields: JsonObject, shown?: readonly Wo
   const raw = { type: name, ...fields };
   return {
     kind: 'message',
-    message: { type: 'custom', name, fields: raw },
+    message: { type: 'custom', name, fields },
     raw,
     ...(shown === undefined ? {} : { shown }),
   };

@@ -112,7 +112,6 @@ function hostOf({ address }: Connection): string {
   return new URL(address).host;
 }
 
-
 function textOf(cause: unknown): string {
   // Their messages are all that a reader of it expected.
   if (TypeValidationError.isInstance(cause)) return unreadable(JSON.stringify(cause.value) ?? '');

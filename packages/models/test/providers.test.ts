@@ -347,11 +347,9 @@ describe.each(PROVIDERS)('$provider on $wire', (provider) => {
     [429, 'insufficient_quota', 'quota'],
   ] as const)('%s %s told in the stream is the error that it is', async (status, code, kind) => {
     const error = { status, message: 'no good', ...(code === undefined ? {} : { code }) };
-    const { models, server, turn } = await setup(
-      provider,
-      [[{ text: 'I ' }, { error }], 'not asked'],
-      { retry: { max_attempts: 3 } },
-    );
+    const { models, server, turn } = await setup(provider, [[{ text: 'I ' }, { error }], 'not asked'], {
+      retry: { max_attempts: 3 },
+    });
     const failure = await failureOf(collect(models.stream(turn)));
     expect(failure.message).toContain('no good');
     expect(failure.code).toBe(kind);

@@ -13,7 +13,7 @@ describe('parseAgentLine', () => {
     const sent = { type: 'deployed', url: 'http://x' };
     expect(parseAgentLine(JSON.stringify(sent))).toEqual({
       kind: 'message',
-      message: { type: 'custom', name: 'deployed', fields: sent },
+      message: { type: 'custom', name: 'deployed', fields: { url: 'http://x' } },
       raw: sent,
     });
   });

@@ -112,7 +112,7 @@ export const KnownAgentMessage = z.discriminatedUnion('type', [
 ]);
 export type KnownAgentMessage = z.infer<typeof KnownAgentMessage>;
 
-/** A user-defined message, dispatched by the name in `name`; its fields are in the raw object. */
+/** A user-defined message, dispatched by the name in `name`. Of an agent's own, the fields are all but its `type`. */
 export type CustomMessage = { readonly type: 'custom'; readonly name: string; readonly fields: JsonObject };
 
 export type AgentMessage = KnownAgentMessage | CustomMessage;
@@ -137,10 +137,14 @@ export function parseAgentLine(text: string): AgentLine {
   if (isWellFormed(raw)) return { kind: 'message', message: raw, raw };
   const { type } = raw;
   if (isKnownType(type)) return repaired(raw, type);
-  return { kind: 'message', message: { type: 'custom', name: type, fields: raw }, raw };
+  return { kind: 'message', message: custom(raw), raw };
 }
 
 type TypedObject = JsonObject & { readonly type: string };
+
+function custom({ type: name, ...fields }: TypedObject): CustomMessage {
+  return { type: 'custom', name, fields };
+}
 
 function parseTypedObject(text: string): TypedObject | undefined {
   // Most plain text is told apart by its first letter; a thrown SyntaxError would cost far more than the line.
@@ -292,7 +296,7 @@ function repairedMessage(raw: TypedObject, type: KnownAgentMessage['type']): Age
     case 'plan':
     case 'usage':
     case 'message':
-      return repairedWork(raw, type) ?? { type: 'custom', name: type, fields: raw };
+      return repairedWork(raw, type) ?? custom(raw);
   }
 }
 

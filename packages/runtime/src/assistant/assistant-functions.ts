@@ -3,8 +3,8 @@ import { type AgentEvent, textContent } from '@concerto/protocol';
 import * as z from 'zod';
 import type { Suspend } from '../worker.ts';
 import { isObject, WithFiles } from './assistant-result.ts';
-import { graphChange, graphEdits } from './graph-change.ts';
 import { fetchText, listFolder, readAsFile, runCommand, type World, writeText } from './assistant-world.ts';
+import { graphChange, graphEdits } from './graph-change.ts';
 
 /** The functions we bring along. Those about a graph are performed by a client that has one. */
 export const assistantFunctionNames = [

@@ -24,9 +24,9 @@ export function emitted(channel: string, payload: PlainValue): ProgramWord {
   return { message: read.message, raw: read.raw };
 }
 
+/** Its fields are the payload's, a `type` of its own among them. */
 function custom(channel: string, fields: JsonObject): ProgramWord {
-  const raw = { ...fields, type: channel };
-  return { raw, message: { type: 'custom', name: channel, fields: raw } };
+  return { raw: { ...fields, type: channel }, message: { type: 'custom', name: channel, fields } };
 }
 
 /**
@@ -46,7 +46,10 @@ export function asked(channel: string, payload: PlainValue, id: string): Program
       id,
       description: fields.description,
     };
-    return { message: approval, raw: { ...fields, channel: fields.channel ?? channel, type: 'approval', id } };
+    // What a payload calls as a request calls its own stands whole beside them.
+    const own = 'type' in fields || 'id' in fields ? { payload: fields } : {};
+    const raw = { ...fields, ...own, channel: fields.channel ?? channel, type: 'approval', id } as const;
+    return { message: approval, raw };
   }
   return question(channel, { fields, id, text: payload.shown });
 }
@@ -55,7 +58,7 @@ function question(
   channel: string,
   { fields, id, text }: { readonly fields: JsonObject; readonly id: string; readonly text: string },
 ): ProgramWord {
-  const { question: own, options, multiple, context, type: _type, id: _id, ...others } = fields;
+  const { question: own, options, multiple, context, ...others } = fields;
   const all = { ...(context === undefined ? {} : { context }), ...others };
   const beside = Object.keys(others).length > 0 ? all : context;
   const message: QuestionMessage = {
@@ -77,7 +80,8 @@ function optionText(option: Json): string {
 /** What a program that has finished has come to. */
 export function resultOf(value: PlainValue): JsonObject {
   const json = dataOf(value);
-  if (isObject(json)) return json;
+  // `type` is the message's own.
+  if (isObject(json)) return 'type' in json ? { text: value.shown, value: json } : json;
   if (json === null) return { text: 'done' };
   return typeof json === 'string' ? { text: json } : { text: value.shown, value: json };
 }

@@ -57,7 +57,7 @@ export function translate(
     case 'log':
       return shown({ type: 'subagentAddJson', callId, title: 'log', data: fieldsOf(raw) });
     case 'custom':
-      return shown({ type: 'subagentAddJson', callId, title: message.name, data: fieldsOf(raw) });
+      return shown({ type: 'subagentAddJson', callId, title: message.name, data: message.fields });
     case 'partial':
       return shown({ type: 'content', content: textContent(message.text), ...messageIdOf(message.message) });
     case 'thought':
