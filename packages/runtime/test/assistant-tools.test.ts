@@ -49,6 +49,15 @@ describe('tools of MCP servers', () => {
     expect(echoed).toMatchObject({ content: { parts: [{ functionResponse: { response: { result: 'Echo: hi' } } }] } });
   });
 
+  test('may change while it runs: the model is offered what there is now', async () => {
+    const growing = { ...everything, args: [join(import.meta.dirname, 'agents/growing-server.mjs')] };
+    const script = [[{ tool: 'own__unlock', arguments: {} }], [{ tool: 'own__hidden', arguments: {} }], 'There it is.'];
+    stage = await openAssistantStage(script, { servers: { own: growing } });
+    await stage.afterTurns(await stage.begin('Look'), 1);
+    expect([offered(0), offered(1)]).toEqual([['own__unlock'], ['own__unlock', 'own__hidden']]);
+    expect(told(2)).toEqual(['unlocked', 'found']);
+  });
+
   test('that fail, do not exist or get no object tell the model, and the turn goes on', async () => {
     const made = [
       { tool: 'all__echo', arguments: {} },

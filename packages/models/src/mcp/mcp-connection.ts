@@ -26,7 +26,7 @@ import {
 } from './mcp-content.ts';
 import { McpFailure, type McpFailureKind } from './mcp-failure.ts';
 import type { McpSpec } from './mcp-settings.ts';
-import { StdioTransport } from './stdio-transport.ts';
+import { NeverSent, StdioTransport } from './stdio-transport.ts';
 import { untilAborted } from './until-aborted.ts';
 
 const MOST_PAGES = 100;
@@ -108,6 +108,11 @@ export class McpConnection {
   /** False once the server has gone. */
   get alive(): boolean {
     return !this.#ended;
+  }
+
+  /** False until they were asked for, and again when the server says that they have changed. */
+  get knowsTools(): boolean {
+    return this.#tools !== undefined;
   }
 
   /** Asked once for all who want to know. */
@@ -249,7 +254,7 @@ export class McpConnection {
       (cause instanceof Error && cause.name === 'TimeoutError');
     if (isTimeout) return new McpFailure('timeout', name, `no answer within ${ms / 1000} s${this.#stderr()}`);
     // Before there is a session nobody can have forgotten it.
-    const isForgotten = kind !== 'connection' && isUnknownSession(cause);
+    const isForgotten = kind !== 'connection' && (isUnknownSession(cause) || cause instanceof NeverSent);
     if (isForgotten) this.#ended = true;
     const gone = this.#ended || (cause instanceof SdkError && cause.code === SdkErrorCode.ConnectionClosed);
     const text = cause instanceof Error ? wordsOf(cause) : String(cause);

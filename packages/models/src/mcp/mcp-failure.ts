@@ -15,7 +15,7 @@ export class McpFailure extends Error {
   override readonly name = 'McpFailure';
   readonly code: McpFailureKind;
   readonly server: string;
-  /** The server did not know our session any more and has done nothing: it may be asked again in a new one. */
+  /** The server did not know our session any more, or had gone, and has done nothing: it may be asked again in a new one. */
   readonly isForgotten: boolean;
 
   constructor(code: McpFailureKind, server: string, message: string, { isForgotten = false } = {}) {

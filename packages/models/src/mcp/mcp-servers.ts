@@ -16,11 +16,17 @@ export class McpServers {
   readonly #settings: Readonly<Record<string, unknown>>;
   readonly #place: McpPlace;
   readonly #open = new Map<string, Promise<McpConnection>>();
+  readonly #connected = new Map<string, McpConnection>();
   readonly #ending = new AbortController();
 
   constructor(settings: Readonly<Record<string, unknown>>, place: McpPlace) {
     this.#settings = settings;
     this.#place = place;
+  }
+
+  /** Whether one has other tools than it had when it was asked: it said so, or it was started again. */
+  get hasOtherTools(): boolean {
+    return [...this.#connected.values()].some(({ alive, knowsTools }) => alive && !knowsTools);
   }
 
   async tools(server: string, signal?: AbortSignal): Promise<readonly McpTool[]> {
@@ -114,7 +120,9 @@ export class McpServers {
     }
     const spec = readMcpSettings(server, this.#settings[server], this.#place);
     const { McpConnection } = await import('./mcp-connection.ts');
-    return McpConnection.open(spec, this.#ending.signal);
+    const connection = await McpConnection.open(spec, this.#ending.signal);
+    this.#connected.set(server, connection);
+    return connection;
   }
 
   /** Several may wait for one connection: who gives up does not take it from the others. */

@@ -21,6 +21,11 @@ function endWithUs(transport: StdioTransport): void {
   living.add(transport);
 }
 
+/** The server was gone before anything was written to it. */
+export class NeverSent extends Error {
+  override readonly name = 'NeverSent';
+}
+
 /**
  * A server as a process in a group of its own, so that what it started (npx starts the real server) ends with it. The
  * SDK's own transport ends only the first process.
@@ -69,7 +74,7 @@ export class StdioTransport implements Transport {
 
   async send(message: JSONRPCMessage): Promise<void> {
     const stdin = this.#child?.stdin;
-    if (stdin === undefined || !stdin.writable) throw new Error('the server has ended');
+    if (stdin === undefined || !stdin.writable) throw new NeverSent('the server has ended');
     if (!stdin.write(serializeMessage(message))) await Promise.race([once(stdin, 'drain'), this.#exited]);
   }
 

@@ -18,7 +18,7 @@ import { AssistantHistory, type Said } from './assistant-history.ts';
 import { recallConversation, recallCut } from './assistant-recall.ts';
 import { withAssistantParams } from './assistant-settings.ts';
 import type { AssistantSpec } from './assistant-spec.ts';
-import { agentTools, openTools, serverSettings } from './assistant-tools.ts';
+import { type AssistantTool, agentTools, openTools, serverSettings } from './assistant-tools.ts';
 import { AssistantWorker } from './assistant-worker.ts';
 
 /** Less than a session gives a start, so that a server that does not come up is named. */
@@ -71,15 +71,23 @@ export function assistantStarter(ports: AssistantPorts): StartWorker {
       const actor = `assistant:${session}`;
       const parent = { session, root, actor, run: 'assistant', epoch, writer, childrenMax };
       const agents = new AssistantAgents(new ChildSessions(ports, parent), clock);
-      const found = [
-        ...agentTools(assistant, ownTools, { agents, catalog }),
-        ...(await openTools(assistant, ownTools, { names, open: servers, signal })),
-      ];
-      const tools = new Map(found.map((tool) => [tool.name, tool]));
+      const byName = (found: readonly AssistantTool[]) => found.map((tool) => [tool.name, tool] as const);
+      const ofServers = async (until: AbortSignal): Promise<readonly AssistantTool[]> =>
+        await openTools(assistant, ownTools, { names, open: servers, signal: until });
+      const called = agentTools(assistant, ownTools, { agents, catalog });
+      const tools = new Map(byName([...called, ...(await ofServers(signal))]));
+      const renewTools = async (until: AbortSignal): Promise<void> => {
+        if (!servers.hasOtherTools) return;
+        // A server that does not say now what it has keeps what it had; calling it will say what is wrong.
+        const found = await ofServers(until).catch(() => undefined);
+        if (found === undefined) return;
+        tools.clear();
+        for (const [tool, known] of byName([...called, ...found])) tools.set(tool, known);
+      };
       const { said, cutShort } = await recalled(log, store, session);
       const history = new AssistantHistory(said, assistant.contextTokens);
       const files = new AssistantFiles({ session, log, blobs: new Blobs(log, () => clock.now()) });
-      const parts = { name, assistant, history, files, tools, agents, close, mintId, clock };
+      const parts = { name, assistant, history, files, tools, renewTools, agents, close, mintId, clock };
       const counted = { clock, log, store, writer, session, epoch };
       return new AssistantWorker({
         ...parts,

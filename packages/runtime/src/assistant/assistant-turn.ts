@@ -29,6 +29,7 @@ export type AssistantTurn = {
   /** What processes of its functions carry. */
   readonly marker: string;
   readonly tools: ReadonlyMap<string, AssistantTool>;
+  readonly renewTools: () => Promise<void>;
   readonly voice: AssistantVoice;
   readonly signal: AbortSignal;
   readonly mintId: (prefix: 'call' | 'msg') => string;
@@ -69,6 +70,7 @@ export async function runTurn(turn: AssistantTurn, cut?: CutStep): Promise<JsonO
       await turn.boundary();
       hearSteered(turn);
       await compact(turn);
+      await turn.renewTools();
       const step = await takeStep(turn);
       const { text, calls, slip, finish, messageId, output } = step;
       slips = slip === undefined ? 0 : slips + 1;

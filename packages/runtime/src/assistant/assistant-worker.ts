@@ -32,6 +32,8 @@ export type AssistantParts = {
   /** What processes of its functions carry. */
   readonly marker: string;
   readonly tools: ReadonlyMap<string, AssistantTool>;
+  /** Puts into them what its servers have now. */
+  readonly renewTools?: (signal: AbortSignal) => Promise<void>;
   /** Lets go of its servers; called once. */
   readonly close: () => Promise<void>;
   readonly mintId: MintId;
@@ -224,7 +226,7 @@ export class AssistantWorker implements Worker {
 
   /** Never rejects: what goes wrong ends the turn, with an error that says so. */
   async #run(signal: AbortSignal, cut: CutStep | undefined): Promise<void> {
-    const { history, files, marker, tools, mintId, clock } = this.#parts;
+    const { history, files, marker, tools, renewTools, mintId, clock } = this.#parts;
     try {
       const turn = {
         spec: this.#assistant,
@@ -232,6 +234,7 @@ export class AssistantWorker implements Worker {
         files,
         marker,
         tools,
+        renewTools: async () => renewTools?.(signal),
         voice: this.#voice,
         signal,
         mintId,
