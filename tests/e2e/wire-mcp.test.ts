@@ -52,7 +52,7 @@ async function call(client: Client, name: string, args: Record<string, unknown> 
 
 const asking = steps(
   { say: { type: 'partial', text: 'I will.' } },
-  { ask: { type: 'approval', id: 'a', description: 'rm -r build' } },
+  { ask: { type: 'approval', id: 'a', description: 'Clean up', tool: 'Bash', command: 'rm -r build' } },
   { ask: { type: 'question', id: 'q', question: 'Which?', options: ['red', 'blue'] } },
   { tell: 'answer' },
 );
@@ -70,7 +70,7 @@ describe.each(ways)('MCP over %s, %s', (over, era) => {
   beforeAll(async () => {
     const answers = (message: string) => {
       seen.push(message);
-      return message === 'Which?' ? { selected: 'option-1' } : { approved: true };
+      return message === 'Which?' ? { selected: 'red' } : { approved: true };
     };
     client = await open(over, era, { answers });
   });
@@ -91,10 +91,13 @@ describe.each(ways)('MCP over %s, %s', (over, era) => {
     ]);
     const { id: session } = await call(client, 'start_session', { agent: 'able', prompt: asking });
     const asked = await call(client, 'wait_for_session', { session, seconds: 30 });
-    expect(asked).toMatchObject({ requests: [{ type: 'queryConsent', question: 'rm -r build' }] });
+    expect(asked).toMatchObject({ requests: [{ type: 'queryConsent', question: 'Clean up' }] });
+    expect(asked.requests[0].details).toContain('- command: rm -r build\n');
     expect(asked.text).toContain('I will.');
+    expect(asked.text).toContain('- command: rm -r build\n');
     await call(client, 'answer_request', { session, request: asked.requests[0].request, response: true });
     const { requests, position } = await call(client, 'wait_for_session', { session, seconds: 30 });
+    expect(requests[0].details).toBe('- `option-1`: red\n- `option-2`: blue\n');
     await call(client, 'answer_request', { session, request: requests[0].request, response: 'option-2' });
     const done = await call(client, 'wait_for_session', { session, seconds: 30, after: position });
     expect(done).toMatchObject({ status: 'idle', requests: [] });
@@ -131,7 +134,7 @@ describe.each(ways)('MCP over %s, %s', (over, era) => {
   test('what is asked is put before the user', async () => {
     const { id: session } = await call(client, 'start_session', { agent: 'able', prompt: asking });
     const done = await call(client, 'wait_for_session', { session, seconds: 30, ask_user: true });
-    expect(seen).toEqual(['rm -r build', 'Which?']);
+    expect(seen).toEqual([expect.stringMatching(/^Clean up\n\n[^]*- command: rm -r build/), 'Which?']);
     expect(done.text).toContain('red');
   });
 });
@@ -179,7 +182,7 @@ describe('long work is a task, for a client that knows tasks', () => {
         if (request.kind !== 'elicitation') throw new Error(`asked for ${request.kind}`);
         const message = JSON.stringify(request.params.message);
         seen.push(message);
-        const content = message === '"Which?"' ? { selected: 'option-1' } : { approved: true };
+        const content = message === '"Which?"' ? { selected: 'red' } : { approved: true };
         return { action: 'accept', content } as never;
       },
     });
@@ -206,7 +209,7 @@ describe('long work is a task, for a client that knows tasks', () => {
     const execution = await tasks.callTool('run_session', { agent: 'able', prompt: asking });
     const { outcome } = await execution.settle();
     const told = () => JSON.parse((resultFromTaskOutcome(outcome) as any).content[0].text);
-    expect(seen).toEqual(['"rm -r build"', '"Which?"']);
+    expect(seen).toEqual([expect.stringMatching(/^"Clean up[^]*- command: rm -r build/), '"Which?"']);
     expect(told()).toMatchObject({ agent: 'able', outcome: 'done', text: expect.stringContaining('red') });
     const { id } = told();
     await api.post(`/api/sessions/${id}/messages`, { content: 'later' });

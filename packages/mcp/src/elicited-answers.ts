@@ -1,19 +1,35 @@
 import type { ConcertoClient } from '@concerto/client';
-import type { SuspendEvent } from '@concerto/protocol';
-import { questionOf, readAnswer } from '@concerto/wires';
+import { type SuspendEvent, textOf } from '@concerto/protocol';
+import { detailsOf, questionOf, readAnswer } from '@concerto/wires';
 import { type InputRequests, inputRequired, inputResponse } from '@modelcontextprotocol/server';
 import * as z from 'zod';
 
-const Json = z.json();
+const AnyJson = z.json();
+type Json = z.infer<typeof AnyJson>;
+const Selected = z.object({ selected: z.union([z.string(), z.array(z.string())]) });
 
 /** A form for each question; its fields are what an answer consists of. */
 export function formsOf(events: readonly SuspendEvent[]): InputRequests {
   return Object.fromEntries(
     events.map((event) => [
       event.requestId,
-      inputRequired.elicit({ message: questionOf(event), requestedSchema: formOf(event) }),
+      inputRequired.elicit({ message: messageOf(event), requestedSchema: formOf(event) }),
     ]),
   );
+}
+
+/** Choices stand in the form itself. */
+function messageOf(event: SuspendEvent): string {
+  const question = questionOf(event);
+  const details = event.type === 'waitForChoice' ? '' : detailsOf(event);
+  return details === '' ? question : `${question}\n\n${details.trimEnd()}`;
+}
+
+/** The ids of the choices by what a person reads in the form, which has no place for both in every client. */
+function choicesOf({ choices }: Extract<SuspendEvent, { type: 'waitForChoice' }>): ReadonlyMap<string, string> {
+  const labels = choices.map(({ content }) => textOf(content));
+  const isClear = new Set(labels).size === labels.length && !labels.includes('');
+  return new Map(choices.map(({ id }, index) => [isClear ? (labels[index] ?? id) : `${id}: ${labels[index]}`, id]));
 }
 
 function formOf(event: SuspendEvent) {
@@ -21,7 +37,9 @@ function formOf(event: SuspendEvent) {
     return z.object({ approved: z.boolean().describe('allow it'), reason: z.string().optional() });
   }
   if (event.type === 'waitForChoice') {
-    return z.object({ selected: z.enum(event.choices.map(({ id }) => id)).describe(questionOf(event)) });
+    const choice = z.enum([...choicesOf(event).keys()]);
+    const selected = event.selectionMode === 'multiple' ? z.array(choice).min(1) : choice;
+    return z.object({ selected: selected.describe(questionOf(event)) });
   }
   return z.object({ text: z.string() });
 }
@@ -36,13 +54,21 @@ export async function takeAnswers(
   for (const { requestId, event } of requests) {
     const given = inputResponse(inputResponses, requestId);
     if (given.kind !== 'elicit') continue;
-    const content = Json.safeParse(given.content);
+    const content = AnyJson.safeParse(given.content);
     if (given.action === 'accept' && content.success) {
-      const payload = event.type === 'waitForChoice' ? Reflect.get(Object(content.data), 'selected') : content.data;
-      const { response, reason } = readAnswer(event, Json.parse(payload));
+      const payload = event.type === 'waitForChoice' ? selectedOf(event, content.data) : content.data;
+      const { response, reason } = readAnswer(event, payload);
       await client.answer(id, requestId, response, reason === undefined ? {} : { reason });
     } else if (given.action === 'decline' && event.type === 'queryConsent') {
       await client.answer(id, requestId, false, { reason: 'declined' });
     }
   }
+}
+
+function selectedOf(event: Extract<SuspendEvent, { type: 'waitForChoice' }>, content: Json): Json {
+  const ids = choicesOf(event);
+  const read = Selected.safeParse(content);
+  if (!read.success) return content;
+  const { selected } = read.data;
+  return (typeof selected === 'string' ? [selected] : selected).map((label) => ids.get(label) ?? label);
 }

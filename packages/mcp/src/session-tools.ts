@@ -1,6 +1,6 @@
 import { ClientError, type ConcertoClient } from '@concerto/client';
 import { LifecycleVerb, type Session } from '@concerto/protocol';
-import { isHeardOut, questionOf, readAnswer } from '@concerto/wires';
+import { detailsOf, isHeardOut, questionOf, readAnswer } from '@concerto/wires';
 import {
   type CallToolResult,
   type InputRequiredResult,
@@ -16,6 +16,11 @@ import { begunTask, takesTasks } from './session-tasks.ts';
 const waitSecondsMax = 600;
 const session = z.string().min(1).describe('the id of a session');
 const seconds = z.number().min(0).max(waitSecondsMax).optional().describe('at most; default 60');
+const AnyJson = z.json();
+/** Any JSON, told without a schema that refers to itself: not every provider takes one of a tool. */
+const response = z
+  .union([z.string(), z.boolean(), z.number(), z.null(), z.array(z.unknown()), z.record(z.string(), z.unknown())])
+  .describe('true or false, a text, or a list of ids');
 const beginning = {
   agent: z.string().optional().describe('name of an agent; `list_agents` tells them'),
   assistant: z.string().optional(),
@@ -145,10 +150,11 @@ function registerWords(server: McpServer, client: ConcertoClient): void {
     'answer_request',
     {
       description: 'Answer what a session asks: true or false for an approval, a text, or the ids of choices',
-      inputSchema: z.object({ session, request: z.string().min(1), response: z.json(), reason: z.string().optional() }),
+      inputSchema: z.object({ session, request: z.string().min(1), response, reason: z.string().optional() }),
     },
-    ({ session: id, request, response, reason }) =>
+    ({ session: id, request, response: written, reason }) =>
       told(async () => {
+        const response = AnyJson.parse(written);
         const open = (await client.requests(id)).requests.find(({ requestId }) => requestId === request);
         const given = open === undefined ? { response } : readAnswer(open.event, response);
         await client.answer(id, request, given.response, reason === undefined ? {} : { reason });
@@ -184,11 +190,11 @@ function rowOf({ id, title, agent, status, pending, waiting, parent }: Session):
 async function standing(client: ConcertoClient, id: string, after: number): Promise<object> {
   const { text, fold } = await readSession(client, id, after);
   const { narration } = fold;
-  const requests = narration.waiting.map((event) => ({
-    request: event.requestId,
-    type: event.type,
-    question: questionOf(event),
-  }));
+  const requests = narration.waiting.map((event) => {
+    const details = detailsOf(event);
+    const named = { request: event.requestId, type: event.type, question: questionOf(event) };
+    return details === '' ? named : { ...named, details };
+  });
   return { ...rowOf(await client.get(id)), position: narration.position, requests, text };
 }
 

@@ -1,7 +1,7 @@
 import type { FoldedEvent } from '@concerto/protocol';
 import { textOf } from '@concerto/protocol';
 import { Narration } from './narration.ts';
-import { questionOf } from './requests.ts';
+import { detailsOf, questionOf } from './requests.ts';
 import { resultText, type Told } from './told.ts';
 
 /** Of a call's result no more than somebody reads. */
@@ -39,9 +39,9 @@ function say(told: Told): string {
     case 'call-result':
       return `- ${told.outcome} [${told.call.callId}]: ${shortened(resultText(told.content))}\n`;
     case 'asked':
-      return `\n## Asks (request ${told.event.requestId}, ${told.event.type})\n\n${questionOf(told.event)}\n${choicesOf(told)}`;
+      return `\n## Asks (request ${told.event.requestId}, ${told.event.type})\n\n${questionOf(told.event)}\n${detailsOf(told.event)}`;
     case 'settled':
-      return `- settled ${told.request.requestId}: ${told.settlement.outcome} by ${told.settlement.by ?? 'nobody'}: ${JSON.stringify(told.settlement.response ?? told.settlement.reason ?? null)}\n`;
+      return `- settled ${told.request.requestId}: ${settlementOf(told.settlement)}\n`;
     case 'turn-ended':
       return `\n— the turn is ${told.outcome}${told.reason === undefined ? '' : `: ${told.reason}`} —\n`;
     case 'over':
@@ -51,9 +51,9 @@ function say(told: Told): string {
   }
 }
 
-function choicesOf({ event }: Extract<Told, { tell: 'asked' }>): string {
-  if (event.type !== 'waitForChoice') return '';
-  return event.choices.map(({ id, content }) => `- \`${id}\`: ${textOf(content)}\n`).join('');
+function settlementOf({ outcome, by, response, reason }: Extract<Told, { tell: 'settled' }>['settlement']): string {
+  const who = by === undefined ? '' : ` by ${by}`;
+  return `${outcome}${who}: ${JSON.stringify(response ?? reason ?? null)}`;
 }
 
 function shortened(text: string): string {

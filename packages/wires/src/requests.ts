@@ -27,6 +27,43 @@ export function questionOf(event: SuspendEvent): string {
   }
 }
 
+/** So much of what a request is about is told to a reader that has no card for it. */
+const detailsCharactersMax = 8_000;
+
+/** What there is to know before it is answered, in lines: for a model, or a form. */
+export function detailsOf(event: SuspendEvent): string {
+  const text = detailLinesOf(event)
+    .map((line) => `${line}\n`)
+    .join('');
+  if (text.length <= detailsCharactersMax) return text;
+  return `${text.slice(0, detailsCharactersMax)}… (${text.length - detailsCharactersMax} characters more)\n`;
+}
+
+function detailLinesOf(event: SuspendEvent): string[] {
+  switch (event.type) {
+    case 'queryConsent': {
+      const { description: _, changes, ...scope } = event.scope;
+      const patches = (event.changes ?? []).map(({ kind, path, patch }) => `- ${kind} ${path}:\n${patch}`);
+      const told = patches.length > 0 || changes === undefined ? scope : { ...scope, changes };
+      return [...Object.entries(told).map(([name, value]) => `- ${name}: ${written(value)}`), ...patches];
+    }
+    case 'waitForChoice': {
+      const choices = event.choices.map(({ id, content }) => `- \`${id}\`: ${textOf(content)}`);
+      return event.selectionMode === 'multiple' ? [...choices, 'Several may be chosen.'] : choices;
+    }
+    case 'applyEdits':
+      return [
+        `- ${event.transform === undefined ? 'edits' : 'transform'}: ${written(event.transform ?? event.edits ?? [])}`,
+      ];
+    default:
+      return [];
+  }
+}
+
+function written(value: Json): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
 /** The JSON Schema of what answers it. */
 export function answerSchemaOf(event: SuspendEvent): JsonObject {
   switch (event.type) {
