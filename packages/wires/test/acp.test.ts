@@ -1,7 +1,7 @@
 import { type Client, ClientSideConnection, ndJsonStream, type SessionNotification } from 'acp-example-agent';
 import { describe, expect, test } from 'vitest';
 import { diffsOf } from '../src/acp/acp-fold.ts';
-import { AcpFold } from '../src/index.ts';
+import { AcpFold, permissionOf } from '../src/index.ts';
 import { recordedLogs } from './recorded-logs.ts';
 
 /** Their connection over what we say, as text; what does not fit their schema does not arrive. */
@@ -51,4 +51,13 @@ test('a patch is told hunk by hunk, before and after', () => {
   expect(diffsOf({ path: 'a', kind: 'create', patch: '@@ -0,0 +1,1 @@\n+new\n', added: 1, removed: 0 })).toEqual([
     { ...diff, oldText: null, newText: 'new' },
   ]);
+});
+
+test('a permission that is about no call says itself what it is for', () => {
+  const scope = { description: 'Clean up', command: 'rm -r build' };
+  const event = { type: 'queryConsent', requestId: 'r', consentType: 'approval', graphUrl: '', scope } as const;
+  expect(permissionOf(event, undefined)?.toolCall).toMatchObject({
+    title: 'Clean up',
+    content: [{ type: 'content', content: { type: 'text', text: '- command: rm -r build\n' } }],
+  });
 });

@@ -9,7 +9,7 @@ import {
   textOf,
 } from '@concerto/protocol';
 import { Narration } from '../narration.ts';
-import { questionOf } from '../requests.ts';
+import { detailsOf, questionOf } from '../requests.ts';
 import { type Call, resultText, type Told } from '../told.ts';
 
 /** The `update` of a `session/update`, as ACP 1 has it. */
@@ -200,13 +200,23 @@ export function permissionOf(
     title: questionOf(event),
     status: 'pending',
     ...(call === undefined ? {} : { rawInput: call.args }),
-    ...(changes.length === 0 ? {} : { content: changes.flatMap(diffsOf) }),
+    ...contentOf(changes.length > 0 ? changes.flatMap(diffsOf) : wordsAbout(event, call)),
   };
   const options =
     event.type === 'waitForChoice'
       ? event.choices.map(({ id, content }) => ({ optionId: id, name: textOf(content), kind: 'allow_once' }))
       : permissionOptions(event.options ?? []);
   return { toolCall, options };
+}
+
+function contentOf(content: readonly object[]): { readonly content?: readonly object[] } {
+  return content.length === 0 ? {} : { content };
+}
+
+/** Of a permission that is about no call, nothing else says what it is for. */
+function wordsAbout(event: SuspendEvent, call: Call | undefined): readonly object[] {
+  const text = call === undefined && event.type === 'queryConsent' ? detailsOf(event) : '';
+  return text === '' ? [] : [{ type: 'content', content: { type: 'text', text } }];
 }
 
 const usualOptions: readonly RequestOption[] = [
