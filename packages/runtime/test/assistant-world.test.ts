@@ -59,7 +59,7 @@ test('writing, running and fetching wait for leave, and say what they would do i
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
   const script = ['sh', '-c', 'echo out; echo err >&2; exit 3'];
   const steps = [
-    [call('write_file', { path: 'new.txt', content: 'made' })],
+    [call('write_file', { path: 'deep/er/new.txt', content: 'made' })],
     [call('run_command', { command: script })],
     [call('fetch_url', { url })],
     [call('run_command', { command: ['touch', 'never'] })],
@@ -76,7 +76,7 @@ test('writing, running and fetching wait for leave, and say what they would do i
   const events = await stage.afterTurns(id, 1);
   server.close();
   expect(asked).toMatchObject([
-    { scope: { kind: 'edit', paths: ['new.txt'] } },
+    { scope: { kind: 'edit', paths: ['deep/er/new.txt'] } },
     { scope: { kind: 'execute', command: script } },
     { consentType: 'GET_ANY_WEBPAGE', scope: { kind: 'fetch', url } },
     { scope: { kind: 'execute', command: ['touch', 'never'] } },
@@ -87,6 +87,36 @@ test('writing, running and fetching wait for leave, and say what they would do i
     answering({ status: 200, body: 'from the web' }),
     answering({ error: expect.stringContaining('did not allow') }),
   ]);
-  expect(await readFile(join(directory, 'new.txt'), 'utf8')).toBe('made');
+  expect(await readFile(join(directory, 'deep/er/new.txt'), 'utf8')).toBe('made');
   await expect(readFile(join(directory, 'never'))).rejects.toThrow('ENOENT');
+});
+
+test('what a command writes is read in whole characters, wherever its pipe cuts them', async () => {
+  const written = `a${'é'.repeat(40_000)}`;
+  const script = `process.stdout.write('a' + 'é'.repeat(40_000))`;
+  const calls = [call('run_command', { command: [process.execPath, '-e', script] })];
+  stage = await openAssistantStage([calls, 'Read.'], { functions, directory });
+  const id = await stage.begin('Run');
+  await stage.until(id, ({ type }) => type === 'queryConsent');
+  await stage.answer(id, true);
+  const [result] = results(await stage.afterTurns(id, 1));
+  expect(result).toMatchObject(answering({ exit_code: 0, output: written }));
+});
+
+test('a link that leads to nothing yet is no way out of the folder', async () => {
+  const outside = join(tmpdir(), `concerto-outside-${process.pid}`);
+  await symlink(outside, join(directory, 'dangling'));
+  const calls = [
+    call('write_file', { path: 'dangling', content: 'x' }),
+    call('write_file', { path: 'dangling/deep/new.txt', content: 'x' }),
+  ];
+  stage = await openAssistantStage([calls, 'Done.'], { functions, directory });
+  const id = await stage.begin('Write');
+  for (const left of [2, 1]) {
+    await expect.poll(async () => (await stage.sessions.requests(id))?.requests.length, { timeout: 10_000 }).toBe(left);
+    await stage.answer(id, true);
+  }
+  const refused = answering({ error: expect.stringContaining('leads nowhere') });
+  expect(results(await stage.afterTurns(id, 1))).toMatchObject([refused, refused]);
+  await expect(readFile(outside)).rejects.toThrow('ENOENT');
 });

@@ -1,4 +1,4 @@
-import { readdir, readFile, realpath, stat, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, readdir, readFile, realpath, stat, writeFile } from 'node:fs/promises';
 import { dirname, relative, resolve, sep } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -43,7 +43,9 @@ export async function listFolder(path: string, { directory }: World): Promise<Js
 }
 
 export async function writeText(path: string, content: string, { directory }: World): Promise<Json> {
-  await writeFile(await inside(directory, path), content);
+  const file = await inside(directory, path);
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, content);
   return { written: Buffer.byteLength(content) };
 }
 
@@ -64,7 +66,7 @@ export async function runCommand(command: readonly string[], world: World, signa
     // At once: what a process that has already ended wrote is thrown away unless somebody listens.
     {
       onSpawn: ({ stdout, stderr }) => {
-        for (const pipe of [stdout, stderr]) pipe.on('data', (chunk: Buffer) => output.add(chunk));
+        for (const pipe of [stdout, stderr]) pipe.setEncoding('utf8').on('data', (text: string) => output.add(text));
       },
     },
   );
@@ -89,8 +91,8 @@ class Output {
   #text = '';
   #cut = 0;
 
-  add(chunk: Buffer): void {
-    this.#text += chunk.toString('utf8');
+  add(text: string): void {
+    this.#text += text;
     const over = this.#text.length - outputCharactersMax;
     if (over <= 0) return;
     this.#cut += over;
@@ -119,6 +121,9 @@ async function realExisting(path: string): Promise<string> {
   try {
     return await realpath(path);
   } catch {
+    // Whoever writes to a link makes what it names.
+    if ((await lstat(path).catch(() => undefined))?.isSymbolicLink() === true)
+      throw new Error(`${path} is a link that leads nowhere`);
     const parent = dirname(path);
     if (parent === path) return path;
     return resolve(await realExisting(parent), relative(parent, path));
