@@ -12,6 +12,7 @@ beforeAll(async () => {
   await mkdir(join(base, 'real', '.ssh'), { recursive: true });
   await mkdir(join(base, 'real', 'project'));
   await symlink(join(base, 'real', '.ssh'), join(base, 'real', 'project', 'notes'));
+  await symlink(join(base, 'real', '.ssh', 'authorized_keys'), join(base, 'real', 'project', 'keys.md'));
   await symlink(join(base, 'real', 'project'), join(base, 'project'));
   folder = join(base, 'project');
 });
@@ -40,6 +41,8 @@ test.each<[JsonObject, string | undefined]>([
   [{ kind: 'read', paths: ['src/a.ts'] }, 'low'],
   // Through a link, out of the folder.
   [{ kind: 'read', paths: ['notes/key'] }, 'high'],
+  // Whoever writes there makes what the link names.
+  [{ kind: 'edit', paths: ['keys.md'] }, 'high'],
   [{ kind: 'edit', changes: [{ path: '/etc/hosts' }] }, 'high'],
 ])('%j is shown as %s', async (fields, risk) => {
   expect(await riskOf(fields)).toBe(risk);
