@@ -132,6 +132,7 @@ async function play(
     files: turn.files,
     marker: 'm',
     tools,
+    renewTools: async () => undefined,
     voice: {
       show: (...shown: readonly AgentEvent[]) => void events.push(...shown),
       note: (message, fields = {}) =>

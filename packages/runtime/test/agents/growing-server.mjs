@@ -1,14 +1,27 @@
-import { createRequire } from 'node:module';
+// An MCP server that has another tool once it was asked to unlock it.
+import { createInterface } from 'node:readline';
 
-// An MCP server that has another tool once it is asked to unlock it.
-const require = createRequire(new URL('../../../models/package.json', import.meta.url));
-const { McpServer } = require('@modelcontextprotocol/sdk/server/mcp.js');
-const { StdioServerTransport } = require('@modelcontextprotocol/sdk/server/stdio.js');
+const say = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+const words = { unlock: 'unlocked', hidden: 'found' };
+let known = ['unlock'];
 
-const server = new McpServer({ name: 'growing', version: '1.0.0' });
-const said = (text) => ({ content: [{ type: 'text', text }] });
-server.registerTool('unlock', {}, () => {
-  server.registerTool('hidden', {}, () => said('found'));
-  return said('unlocked');
-});
-await server.connect(new StdioServerTransport());
+const answers = {
+  initialize: ({ protocolVersion }) => ({
+    protocolVersion,
+    capabilities: { tools: { listChanged: true } },
+    serverInfo: { name: 'growing', version: '1.0.0' },
+  }),
+  'tools/list': () => ({ tools: known.map((name) => ({ name, inputSchema: { type: 'object' } })) }),
+  'tools/call': ({ name }) => {
+    if (name === 'unlock') {
+      known = ['unlock', 'hidden'];
+      say({ method: 'notifications/tools/list_changed' });
+    }
+    return { content: [{ type: 'text', text: words[name] }] };
+  },
+};
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const { id, method, params } = JSON.parse(line);
+  if (id !== undefined) say({ id, result: answers[method]?.(params) ?? {} });
+}
