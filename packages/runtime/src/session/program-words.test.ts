@@ -17,14 +17,14 @@ test('what an emit says keeps every field, also one that is called as a message 
   });
 });
 
-test('so does what an emit asks', () => {
-  const deploy = { type: 'deploy', id: 7, description: 'Ship it?', target: 'live' };
+test('so does what an emit asks; only the id of a question that is passed on is not its own', () => {
+  const deploy = { type: 'deploy', description: 'Ship it?', target: 'live' };
   expect(shownOf(asked('approve', plain(deploy), 'ask-1')).told).toMatchObject({
     event: { type: 'queryConsent', scope: { description: 'Ship it?', target: 'live', payload: deploy } },
   });
   const pick = { type: 'pick', id: 7, question: 'Which?', options: ['a', 'b'] };
   expect(shownOf(asked('choose', plain(pick), 'ask-2')).told).toMatchObject({
-    event: { type: 'waitForChoice', prompt: { parts: [{ text: 'Which?' }, { json: { type: 'pick', id: 7 } }] } },
+    event: { type: 'waitForChoice', prompt: { parts: [{ text: 'Which?' }, { json: { type: 'pick' } }] } },
   });
 });
 

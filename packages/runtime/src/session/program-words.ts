@@ -46,8 +46,8 @@ export function asked(channel: string, payload: PlainValue, id: string): Program
       id,
       description: fields.description,
     };
-    // What a payload calls as a request calls its own stands whole beside them.
-    const own = 'type' in fields || 'id' in fields ? { payload: fields } : {};
+    // A `type` of its own stands where it cannot be taken for ours; an `id` is that of the agent whose question is passed on.
+    const own = 'type' in fields ? { payload: fields } : {};
     const raw = { ...fields, ...own, channel: fields.channel ?? channel, type: 'approval', id } as const;
     return { message: approval, raw };
   }
@@ -58,7 +58,7 @@ function question(
   channel: string,
   { fields, id, text }: { readonly fields: JsonObject; readonly id: string; readonly text: string },
 ): ProgramWord {
-  const { question: own, options, multiple, context, ...others } = fields;
+  const { question: own, options, multiple, context, id: _id, ...others } = fields;
   const all = { ...(context === undefined ? {} : { context }), ...others };
   const beside = Object.keys(others).length > 0 ? all : context;
   const message: QuestionMessage = {
