@@ -1,11 +1,12 @@
 import { readdir, readFile, realpath, stat, writeFile } from 'node:fs/promises';
-import { dirname, relative, resolve, sep } from 'node:path';
+import { relative, resolve, sep } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GroupProcess } from '@concerto/agents';
 import type { Json } from '@concerto/base';
 import { performHttp } from '../program/perform-http.ts';
 import { typeOfBytes } from '../session/file-type.ts';
+import { whereItLeads } from '../session/where-it-leads.ts';
 import { WithFiles } from './assistant-result.ts';
 
 /** Where an assistant works, and what its processes carry so that they are found should we be killed. */
@@ -106,21 +107,10 @@ class Output {
 async function inside(directory: string, path: string): Promise<string> {
   const root = await realpath(directory);
   const wanted = resolve(root, path);
-  const real = await realExisting(wanted);
+  const real = await whereItLeads(wanted);
   const way = relative(root, real);
   if (way === '..' || way.startsWith(`..${sep}`) || resolve(root, way) !== real) {
     throw new Error(`${path} is outside of the folder of this assistant`);
   }
   return real;
-}
-
-/** Links of the part that exists are followed; what is to be made has none. */
-async function realExisting(path: string): Promise<string> {
-  try {
-    return await realpath(path);
-  } catch {
-    const parent = dirname(path);
-    if (parent === path) return path;
-    return resolve(await realExisting(parent), relative(parent, path));
-  }
 }

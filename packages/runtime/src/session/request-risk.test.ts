@@ -12,6 +12,9 @@ beforeAll(async () => {
   await mkdir(join(base, 'real', '.ssh'), { recursive: true });
   await mkdir(join(base, 'real', 'project'));
   await symlink(join(base, 'real', '.ssh'), join(base, 'real', 'project', 'notes'));
+  await symlink('../.ssh/authorized_keys', join(base, 'real', 'project', 'new'));
+  await symlink('new', join(base, 'real', 'project', 'newer'));
+  await symlink('circle', join(base, 'real', 'project', 'circle'));
   await symlink(join(base, 'real', 'project'), join(base, 'project'));
   folder = join(base, 'project');
 });
@@ -41,6 +44,11 @@ test.each<[JsonObject, string | undefined]>([
   // Through a link, out of the folder.
   [{ kind: 'read', paths: ['notes/key'] }, 'high'],
   [{ kind: 'edit', changes: [{ path: '/etc/hosts' }] }, 'high'],
+  // Through a link to what is not there yet, which whoever writes to it makes.
+  [{ kind: 'edit', paths: ['new'] }, 'high'],
+  [{ kind: 'edit', paths: ['newer'] }, 'high'],
+  [{ kind: 'edit', paths: ['circle'] }, 'medium'],
+  [{ kind: 'edit', paths: ['not/there/yet'] }, 'medium'],
 ])('%j is shown as %s', async (fields, risk) => {
   expect(await riskOf(fields)).toBe(risk);
 });

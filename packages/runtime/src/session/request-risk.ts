@@ -1,9 +1,9 @@
-import { realpath } from 'node:fs/promises';
-import { dirname, join, resolve, sep } from 'node:path';
+import { join, resolve, sep } from 'node:path';
 import type { AgentSpec } from '@concerto/agents';
 import type { JsonObject } from '@concerto/base';
 import { approvalRequest, type RuleRequest, riskToShow } from '@concerto/rules';
 import type { Suspend } from '../worker.ts';
+import { whereItLeads } from './where-it-leads.ts';
 
 /** What of an output may ask for something. */
 type Word = {
@@ -44,20 +44,6 @@ export async function resolvedPaths(folder: string | undefined, paths: readonly 
       return target === real || target.startsWith(`${real}${sep}`) ? join(base, target.slice(real.length)) : target;
     }),
   );
-}
-
-/** Through every link, as far as the path exists; what does not exist yet is where its folder leads. */
-async function whereItLeads(whole: string): Promise<string> {
-  let rest = '';
-  for (let at = whole; ; at = dirname(at)) {
-    try {
-      const real = await realpath(at);
-      return rest === '' ? real : join(real, rest);
-    } catch {
-      if (dirname(at) === at) return whole;
-      rest = join(at.slice(dirname(at).length).replace(/^\/+/, ''), rest);
-    }
-  }
 }
 
 function isApproval({ raw, event }: Word): boolean {
