@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -48,6 +48,24 @@ test('files of the folder are read and listed without leave, pictures are seen, 
     outside,
     outside,
   ]);
+});
+
+test('nothing is written through a link to what is not there yet, outside of the folder', async () => {
+  const outside = await mkdtemp(join(tmpdir(), 'concerto-outside-'));
+  await symlink(join(outside, 'new.txt'), join(directory, 'new.txt'));
+  stage = await openAssistantStage([[call('write_file', { path: 'new.txt', content: 'out' })], 'No.'], {
+    functions,
+    directory,
+  });
+  const id = await stage.begin('Write');
+  await stage.reached(id, 'waitingForApproval');
+  await stage.answer(id, true);
+  expect(results(await stage.afterTurns(id, 1))).toMatchObject([
+    answering({ error: expect.stringContaining('is outside of the folder') }),
+  ]);
+  expect(await readdir(outside)).toEqual([]);
+  await rm(join(directory, 'new.txt'));
+  await rm(outside, { recursive: true });
 });
 
 test('writing, running and fetching wait for leave, and say what they would do in the words of rules', async () => {

@@ -4,12 +4,13 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { memoryEventLog } from '@concerto/log';
+import { LogError, memoryEventLog } from '@concerto/log';
 import type { OverviewEvent } from '@concerto/protocol';
 import { afterEach, expect, test } from 'vitest';
 import { Notifier, type NotifierOptions, systemClock } from '../src/index.ts';
 import { isPrivateAddress } from '../src/network/private-address.ts';
 import { overviewStream } from '../src/session/overview.ts';
+import { settle, VirtualClock } from './virtual-clock.ts';
 
 type Got = { readonly headers: IncomingHttpHeaders; readonly body: string; readonly path: string };
 
@@ -100,6 +101,58 @@ const ids = (got: readonly Got[]): readonly string[] => got.map(({ headers }) =>
 async function begun(store: Log): Promise<void> {
   await expect.poll(() => store.getDocument('notify', 'state')).toBeDefined();
 }
+
+test('a store that fails while the stream is read costs no notice, and is not asked again and again', async () => {
+  const { url, got } = await receiver(200);
+  const store = log();
+  const clock = new VirtualClock(Date.now());
+  let failures = 0;
+  let fails = false;
+  const failing = <Args extends readonly unknown[], T>(call: (...args: Args) => Promise<T>) => {
+    return async (...args: Args): Promise<T> => {
+      if (!fails) return await call(...args);
+      failures++;
+      throw new LogError('unavailable', 'the store is away');
+    };
+  };
+  const away = { ...store, read: failing(store.read), renewLease: failing(store.renewLease) };
+  open(away, { ...hook(url), clock });
+  clock.pass(0);
+  await begun(store);
+  await settle();
+  fails = true;
+  await tell(store, asks('r1'));
+  for (let moment = 0; moment < 50; moment++) {
+    clock.pass(1);
+    await settle(3);
+  }
+  expect(failures).toBe(1);
+  fails = false;
+  clock.pass(10_000);
+  await expect.poll(() => ids(got)).toEqual(['request/s1/r1']);
+});
+
+test('what could not be read of the stream is read later, also where nothing more happens', async () => {
+  const { url, got } = await receiver(200);
+  const store = log();
+  const clock = new VirtualClock(Date.now());
+  let fails = false;
+  const read: typeof store.read = async (request) => {
+    if (fails) throw new LogError('unavailable', 'the store is away');
+    return await store.read(request);
+  };
+  open({ ...store, read }, { ...hook(url), clock });
+  clock.pass(0);
+  await begun(store);
+  await settle();
+  fails = true;
+  await tell(store, asks('r1'));
+  clock.pass(1);
+  await settle();
+  fails = false;
+  clock.pass(10_000);
+  await expect.poll(() => ids(got)).toEqual(['request/s1/r1']);
+});
 
 test('what is sent is signed, and says what it is about', async () => {
   const { url, got } = await receiver(200);

@@ -21,7 +21,7 @@ export type OtlpReceiver = {
   /** Every byte that came. */
   readonly bodies: string[];
   readonly headers: Record<string, unknown>[];
-  /** What it answers from now on. */
+  /** What it answers from now on; 0: nothing at all. */
   answer(status: number): void;
   close(): Promise<void>;
 };
@@ -49,6 +49,7 @@ export async function startOtlpReceiver(): Promise<OtlpReceiver> {
     request.on('end', () => {
       if (request.method !== 'POST' || request.url !== '/v1/traces') return response.writeHead(404).end();
       headers.push(request.headers);
+      if (status === 0) return undefined;
       if (status === 200) {
         bodies.push(body);
         const sent: Sent = JSON.parse(body);

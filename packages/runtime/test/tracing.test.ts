@@ -180,3 +180,15 @@ test('a collector that is away is told of once, and gets what waits when it is b
   expect(receiver.spans).toHaveLength(1);
   expect(told.at(-1)).toBe('traces are sent again; 0 spans were lost');
 });
+
+test('a collector that takes the call and never answers has one call at a time, and holds up no end for long', {
+  timeout: 9_000,
+}, async () => {
+  receiver.answer(0);
+  const call = tracing.call('POST', sampled);
+  call?.end({ method: 'POST', route: '/api/sessions', status: 201 });
+  await expect.poll(() => receiver.headers.length, { timeout: 5_000 }).toBe(1);
+  await tracing.close();
+  expect(receiver.headers).toHaveLength(1);
+  receiver.answer(200);
+});

@@ -81,6 +81,7 @@ export class Notifier {
   async #look(): Promise<void> {
     if (this.#isClosed) return;
     let wait = lookEveryMs;
+    let isBehind = false;
     try {
       if (await this.#isOurs()) {
         if (this.#hasGrown) await this.#read();
@@ -88,10 +89,13 @@ export class Notifier {
         const next = this.#state === undefined ? undefined : nextLook(this.#state, this.#options);
         if (next !== undefined) wait = Math.min(wait, Math.max(0, next - this.#options.clock.now()));
       }
+      isBehind = this.#hasGrown && this.#epoch !== undefined;
     } catch (cause) {
+      // Not at once: a store that is away would be asked as fast as it refuses.
+      this.#hasGrown = true;
       this.#options.report('people are told later that they are needed: the store failed', cause);
     }
-    this.#soon(this.#hasGrown && this.#epoch !== undefined ? 0 : wait);
+    this.#soon(isBehind ? 0 : wait);
   }
 
   async #isOurs(): Promise<boolean> {

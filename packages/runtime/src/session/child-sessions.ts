@@ -52,6 +52,8 @@ export class ChildSessions {
   readonly store: SessionStore;
   readonly #ports: ChildPorts;
   readonly #run: ParentRun;
+  /** By us: what is being opened side by side is not on record yet. */
+  readonly #opened = new Set<string>();
 
   constructor(ports: ChildPorts, run: ParentRun) {
     this.log = ports.log;
@@ -73,12 +75,13 @@ export class ChildSessions {
     const { session: parent, root, code, writer, epoch, childrenMax } = this.#run;
     if ((await store.state(id)) === undefined) {
       const own = await store.state(parent);
-      if ((own?.children.size ?? 0) >= childrenMax) {
+      if (!this.#mayOpen(id, own)) {
         return refusal(
           'too_many_children',
           `${own?.kind ?? 'program'} ${JSON.stringify(own?.agent)} may open ${childrenMax} sessions (the limit \`children\` of a program), and has`,
         );
       }
+      this.#opened.add(id);
       // On record first: whoever ends its parent must find it.
       if ((await writer.tell({ type: 'child-opened', epoch, child: id })) === undefined) return gone(parent);
       // A program holds no place of the pool.
@@ -100,6 +103,14 @@ export class ChildSessions {
       if (slot.value === 'wanted') await pool.admitIfGranted(id);
     }
     return undefined;
+  }
+
+  /** One that is on record already, because an owner was killed as it opened it, is no further one. */
+  #mayOpen(id: string, own: SessionState | undefined): boolean {
+    if (own?.children.has(id) === true) return true;
+    let opening = 0;
+    for (const opened of this.#opened) if (own?.children.has(opened) !== true) opening++;
+    return (own?.children.size ?? 0) + opening < this.#run.childrenMax;
   }
 
   /** Nothing that the program opened is left when it is over. */

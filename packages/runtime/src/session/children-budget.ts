@@ -73,8 +73,7 @@ export class ChildrenBudget {
       const used = state === undefined ? undefined : usedBy(state);
       const known = own?.budget?.children.get(child);
       if (used === undefined || own?.budget === undefined) continue;
-      const { usage, turns } = used;
-      const isSame = known !== undefined && canonicalJson({ ...known }) === canonicalJson({ usage, turns });
+      const isSame = known !== undefined && canonicalJson({ ...known }) === canonicalJson({ ...used });
       if (!isSame) await writer.tell({ type: 'child-used', epoch, child, ...used });
     }
   }

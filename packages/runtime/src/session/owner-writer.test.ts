@@ -198,6 +198,20 @@ describe('an owner writes', () => {
     const second = await answered();
     second.clock.pass(1_000);
     await expect.poll(() => second.appends).toEqual([['answer-delivered']]);
+  });
+
+  test('what is owed while something else is being written goes by itself in a moment too', async () => {
+    const { writer, clock, appends, speaker, epoch, event } = await answered();
+    const told = writer.tell({ type: 'request-opened', ...speaker, requestId: 'q2', event });
+    while (appends.length === 0) await Promise.resolve();
+    writer.tellSoon({ type: 'usage', epoch, usage: { inputTokens: 1, outputTokens: 1 } });
+    await told;
+    expect(appends).toEqual([['answer-delivered', 'request-opened']]);
+    for (let moment = 0; moment < 3; moment++) {
+      clock.pass(1_000);
+      await settle(3);
+    }
+    expect(appends.at(-1)).toEqual(['usage-reported']);
     const younger = await answered();
     younger.clock.pass(4);
     await younger.writer.tell({ type: 'request-opened', ...younger.speaker, requestId: 'q2', event: younger.event });

@@ -142,12 +142,18 @@ export class OwnerWriter {
       return { at, actor, openCalls: calls.list, ...checked };
     };
     const fact = { make, ...written };
-    if (this.#owed.push(fact) > 1) return fact;
-    void pause(clock, owedMs).then(async () => {
-      // A younger one has a moment of its own.
-      if (this.#owed[0] === fact) await tenure.guard(this.#pay(fact));
-    });
+    if (this.#owed.push(fact) === 1) this.#payInTime(fact);
     return fact;
+  }
+
+  /** A younger one has a moment of its own, from when it is found alone: it came while those before it were being written. */
+  #payInTime(fact: Owed): void {
+    const { tenure, clock } = this.#options;
+    void pause(clock, owedMs).then(async () => {
+      const [oldest] = this.#owed;
+      if (oldest === fact) await tenure.guard(this.#pay(fact));
+      else if (oldest !== undefined && !tenure.isOver) this.#payInTime(oldest);
+    });
   }
 
   async #pay(fact = this.#owed[0]): Promise<void> {

@@ -187,4 +187,22 @@ describe('load, decide, append', () => {
     await store.show('s1', { events, journal: [] }, { at: 'T2', fence, after: { events: 2, journal: 0 } });
     expect(await log.head('s1', 'events')).toBe(6);
   });
+
+  test('what is owned here stays known, however many others are looked at', async () => {
+    const { log, store } = await opened();
+    const lease = await log.acquireLease({ name: 'l', owner: 'r', ttlMs: 10_000 });
+    const fence = { lease: 'l', epoch: lease.kind === 'acquired' ? lease.epoch : 0 };
+    const owner = { fence, actor: 'runner:r', openCalls: () => [], owed: [], decided: () => {}, lost: () => {} };
+    const gone = store.ownedHere('s1', owner);
+    const looked = async (from: number): Promise<void> => {
+      for (let number = from; number < from + 2_100; number++)
+        await store.execute(`o${number}`, { ...start, sessionId: `o${number}` });
+    };
+    await looked(0);
+    expect(store.known('s1')?.agent).toBe('echo');
+    expect(store.known('o0')).toBeUndefined();
+    gone();
+    await looked(5_000);
+    expect(store.known('s1')).toBeUndefined();
+  });
 });

@@ -18,6 +18,7 @@ import { WordsAhead } from './words-ahead.ts';
 /** Conflicts in a row before we say that the store is not getting anywhere; each one means that somebody else did. */
 const conflictsMax = 100;
 const pageEntries = 1_000;
+/** Beside those that are owned here. */
 const cachedSessionsMax = 2_000;
 
 /** The writer has lost the session to another owner and must stop at once. */
@@ -334,11 +335,18 @@ export class SessionStore {
     }
     const fresh: Cached = { state: undefined, position: 0, busy: Promise.resolve(), gone: false };
     this.#cache.set(id, fresh);
-    if (this.#cache.size > cachedSessionsMax) {
-      const oldest = this.#cache.keys().next();
-      if (oldest.done !== true) this.#cache.delete(oldest.value);
-    }
+    if (this.#cache.size > cachedSessionsMax) this.#forgetOldest(id);
     return fresh;
+  }
+
+  /** But for those that are owned here, whose owners ask for what is known, and for what nobody has found out yet. */
+  #forgetOldest(newest: string): void {
+    for (const [id, cached] of this.#cache) {
+      if (id === newest) return;
+      this.#cache.delete(id);
+      if (!this.#owners.has(id) && cached.unheard === undefined) return;
+      this.#cache.set(id, cached);
+    }
   }
 }
 

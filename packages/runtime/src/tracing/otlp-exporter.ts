@@ -25,12 +25,14 @@ export class OtlpExporter {
   #waiting: Span[] = [];
   #dropped = 0;
   #failing = false;
-  #sending: Promise<void> = Promise.resolve();
+  /** One at a time: where a collector does not answer, the next waits in `#waiting`. */
+  #sending: Promise<void> | undefined;
+  readonly #ending = new AbortController();
   readonly #timer: NodeJS.Timeout;
 
   constructor(options: OtlpOptions) {
     this.#options = options;
-    this.#timer = setInterval(() => void this.#flush(sendWithinMs), everyMs).unref();
+    this.#timer = setInterval(() => void this.#flush(), everyMs).unref();
   }
 
   readonly sink: SpanSink = (spans) => {
@@ -42,19 +44,25 @@ export class OtlpExporter {
   /** Sends what there is, within a few seconds. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
-    await this.#flush(closeWithinMs);
+    const late = setTimeout(() => this.#ending.abort(), closeWithinMs);
+    // What is being sent, and what has come since.
+    await this.#sending;
+    await this.#flush();
+    clearTimeout(late);
   }
 
-  #flush(withinMs: number): Promise<void> {
-    this.#sending = this.#sending.then(() => this.#sendAll(AbortSignal.timeout(withinMs)));
+  #flush(): Promise<void> {
+    this.#sending ??= this.#sendAll().finally(() => {
+      this.#sending = undefined;
+    });
     return this.#sending;
   }
 
-  async #sendAll(signal: AbortSignal): Promise<void> {
+  async #sendAll(): Promise<void> {
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.slice(0, batchSpans);
       try {
-        await this.#send(batch, signal);
+        await this.#send(batch);
       } catch (cause) {
         this.#fail(cause);
         return;
@@ -64,13 +72,13 @@ export class OtlpExporter {
     }
   }
 
-  async #send(spans: readonly Span[], signal: AbortSignal): Promise<void> {
+  async #send(spans: readonly Span[]): Promise<void> {
     const { url, headers } = this.#options;
     const response = await fetch(`${url.replace(/\/+$/, '')}/v1/traces`, {
       method: 'POST',
       headers: { ...headers, 'content-type': 'application/json' },
       body: JSON.stringify(this.#request(spans)),
-      signal,
+      signal: AbortSignal.any([AbortSignal.timeout(sendWithinMs), this.#ending.signal]),
     });
     await response.body?.cancel();
     if (response.ok) return;

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Story, suspend } from '../../test/story.ts';
+import { answerStanding } from './answer.ts';
 import type { Routing } from './session-command.ts';
 import { requestsView } from './view.ts';
 
@@ -89,6 +90,26 @@ describe('questions', () => {
     const story = new Story().running().question('q1').answer('q1').pass(60_000);
     expect(story.status).toBe('interrupted');
     expect(story.commandTypes()).toContain('kill');
+  });
+
+  test('5.6 an agent that takes its question back before it has the answer is not lost for it', () => {
+    const story = new Story().running().question('q1').answer('q1');
+    story.report({ type: 'request-withdrawn', requestId: 'q1', reason: 'found it' });
+    expect(story.state.requests.live.size).toBe(0);
+    expect(story.refusal({ type: 'answer', requestId: 'q1', response: 1 })).toMatchObject({ reason: 'found it' });
+    expect(story.pass(60_000).status).toBe('running');
+    expect(story.commandTypes()).not.toContain('kill');
+    expect(story.events.filter((event) => event.type === 'requestSettled')).toHaveLength(1);
+  });
+
+  test('5.6 of an answer that no owner has taken whoever gave it hears that the question was taken back', () => {
+    const story = new Story().running().question('q1');
+    story.attentive = false;
+    story.answer('q1').report({ type: 'request-withdrawn', requestId: 'q1', reason: 'found it' });
+    expect(story.commandTypes()).not.toContain('answer');
+    expect(answerStanding(story.state, 'q1')).toEqual({ is: 'withdrawn', reason: 'found it' });
+    const settled = story.events.filter((event) => event.type === 'requestSettled');
+    expect(settled).toMatchObject([{ outcome: 'withdrawn', reason: 'found it' }]);
   });
 
   test('5.7 a hundred questions at once; the agent hears that the next is not taken', () => {

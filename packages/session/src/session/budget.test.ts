@@ -154,6 +154,17 @@ describe('a budget', () => {
     expect(story.refusal({ type: 'control', kind: 'resume', requestId: 'r' }).code).toBe('over_budget');
   });
 
+  test.each([
+    ['80 %', 47_000],
+    ['100 %', 59_000],
+  ])('11.2 minutes that come to %s while it is being cancelled do not stand in the way of that', (_, ms) => {
+    const story = running({ minutes: 1 }).pass(ms).control('cancel', 'c').pass(14_999);
+    expect(story.status).toBe('cancelling');
+    expect(story.commandTypes()).toContain('terminate');
+    expect(story.pass(1).state.end).toMatchObject({ status: 'cancelled', reason: 'forced' });
+    expect(requestsView(story.state)).toEqual([]);
+  });
+
   test('11.4 rules answer first, a person what they do not', () => {
     const ruled = use(running({ tokens: 100 }), 100).ack('budget-1');
     ruled.report({

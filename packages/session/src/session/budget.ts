@@ -105,7 +105,9 @@ export function newlyNear(state: SessionState, at: number): readonly BudgetUnit[
 export function budgetDeadline(state: SessionState): number | undefined {
   const { budget } = state;
   const { minutes } = budget?.limits ?? {};
-  if (budget === undefined || minutes === undefined || !isWorking(state)) return undefined;
+  // One that is being cancelled asks for nothing more: a deadline that nothing moves on would stand before that of the cancel.
+  const isEnding = state.control?.kind === 'cancel';
+  if (budget === undefined || minutes === undefined || isEnding || !isWorking(state)) return undefined;
   const share = budget.near.has('minutes') ? 1 : nearShare;
   return state.updatedAt + Math.max(0, Math.ceil(minutes * minuteMs * share - budget.workedMs));
 }

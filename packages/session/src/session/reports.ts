@@ -322,7 +322,9 @@ function askedAgain(draft: Draft, { requestId, incarnation }: ReportOf<'request-
 
 function requestWithdrawn(draft: Draft, report: ReportOf<'request-withdrawn'>): void {
   const { requestId, reason } = report;
-  if (find(draft.state.requests, requestId)?.state !== 'open') {
+  const request = find(draft.state.requests, requestId);
+  // Who takes a question back will not confirm an answer that comes after it.
+  if (request?.state !== 'open' && request?.answer === undefined) {
     ignore(draft, report, 'no such request is open');
     return;
   }
