@@ -20,6 +20,8 @@ const conflictsMax = 100;
 const pageEntries = 1_000;
 /** Beside those that are owned here. */
 const cachedSessionsMax = 2_000;
+/** So many of the oldest are looked at for one that may be forgotten: thousands may be owned here, and each newcomer asks. */
+const oldestLooks = 8;
 
 /** The writer has lost the session to another owner and must stop at once. */
 type Fenced = { readonly kind: 'fenced' };
@@ -341,8 +343,9 @@ export class SessionStore {
 
   /** But for those that are owned here, whose owners ask for what is known, and for what nobody has found out yet. */
   #forgetOldest(newest: string): void {
+    let looks = 0;
     for (const [id, cached] of this.#cache) {
-      if (id === newest) return;
+      if (id === newest || ++looks > oldestLooks) return;
       this.#cache.delete(id);
       if (!this.#owners.has(id) && cached.unheard === undefined) return;
       this.#cache.set(id, cached);
