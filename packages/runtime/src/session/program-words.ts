@@ -8,12 +8,16 @@ type Spoken = Extract<AgentOutput, { kind: 'message' }>;
 export type ProgramWord = Pick<Spoken, 'message' | 'raw'>;
 
 /** Channels that mean in a program what they mean from an agent, and where a bare text goes in them. */
-const knownChannels: Readonly<Record<string, string>> = { progress: 'message', log: 'message', partial: 'text' };
+const knownChannels: ReadonlyMap<string, string> = new Map([
+  ['progress', 'message'],
+  ['log', 'message'],
+  ['partial', 'text'],
+]);
 
 /** What `emit` says. Whatever its channel is called, it neither asks nor ends anything. */
 export function emitted(channel: string, payload: PlainValue): ProgramWord {
   const json = dataOf(payload);
-  const textField = knownChannels[channel];
+  const textField = knownChannels.get(channel);
   if (textField === undefined) return custom(channel, isObject(json) ? json : { value: json });
   const fields = isObject(json) ? json : { [textField]: typeof json === 'string' ? json : payload.shown };
   const level = channel === 'log' && fields.level === undefined ? { level: 'info' } : {};
