@@ -79,7 +79,7 @@ export function assistantStarter(ports: AssistantPorts): StartWorker {
       const tools = new Map(found.map((tool) => [tool.name, tool]));
       const { said, cutShort } = await recalled(log, store, session);
       const history = new AssistantHistory(said, assistant.contextTokens);
-      const files = new AssistantFiles({ session, log, blobs: new Blobs(log, () => clock.now()) });
+      const files = new AssistantFiles({ session, log, blobs: new Blobs(log, () => clock.now()), tenure });
       const parts = { name, assistant, history, files, tools, agents, close, mintId, clock };
       const counted = { clock, log, store, writer, session, epoch };
       return new AssistantWorker({
