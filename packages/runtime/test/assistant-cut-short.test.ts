@@ -126,6 +126,27 @@ test('what a server asked while it worked goes with the server', async () => {
   ]);
 });
 
+test('a pause that comes while the next owner brings it up holds it, and its turn is not lost', async () => {
+  await open([[ask]]);
+  const id = await stage.begin('Go');
+  await afterAsking(id, 1);
+  const server = join(import.meta.dirname, 'agents/asking-server.mjs');
+  const args = ['-c', 'sleep 1; exec "$0" "$1"', process.execPath, server];
+  await restart(['Done.'], { servers: { slow: { transport: 'stdio', command: 'sh', args } } });
+  const starts = async (): Promise<number> => {
+    const { entries } = await log.read({ session: id, stream: 'domain', after: 0, limit: 1_000 });
+    return entries.filter(({ type }) => type === 'start-requested').length;
+  };
+  await expect.poll(starts, { timeout: 10_000, interval: 10 }).toBe(2);
+  await stage.control(id, 'pause');
+  await stage.reached(id, 'paused');
+  expect(await requests(id)).toHaveLength(1);
+  await stage.control(id, 'resume');
+  await answer(id, 'Which?', 'this');
+  await stage.afterTurns(id, 1);
+  expect(told()).toEqual(['this']);
+});
+
 /** As the model sees them. */
 async function toolsOf(options: AssistantStageOptions): Promise<readonly string[]> {
   const look = await openAssistantStage(['Hi.'], options);

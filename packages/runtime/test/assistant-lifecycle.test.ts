@@ -1,5 +1,6 @@
 import { memoryEventLog } from '@concerto/log';
 import { afterEach, describe, expect, test } from 'vitest';
+import { leaseOf } from '../src/index.ts';
 import { type AssistantStage, openAssistantStage, saidIn, textsOf } from './assistant-stage.ts';
 
 let stage: AssistantStage;
@@ -32,6 +33,27 @@ test('an interrupt ends the answer at once, the model is left, and what was said
     { role: 'assistant', content: 'One, two, ' },
     { role: 'user', content: 'Go on' },
   ]);
+});
+
+test('one whose session another runner has taken calls nothing more and asks its model nothing more', async () => {
+  const real = memoryEventLog({ now: Date.now });
+  let isSlow = false;
+  const read: typeof real.read = async (request) => {
+    if (isSlow) await new Promise((resolve) => setTimeout(resolve, 1_000));
+    return await real.read(request);
+  };
+  const script = [[{ text: 'A moment. ' }, { gate: 'go' }, time], [time], 'Noon.'];
+  stage = await openAssistantStage(script, { functions, log: { ...real, read } });
+  const id = await stage.begin('When?');
+  await heard(id, 'A moment.');
+  const name = leaseOf(id);
+  await real.releaseLease({ name, epoch: 1 });
+  await real.acquireLease({ name, owner: 'another', ttlMs: 60_000 });
+  isSlow = true;
+  stage.model.gate('go').open();
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  expect(stage.model.requests).toHaveLength(1);
+  isSlow = false;
 });
 
 test('functions of one step run side by side; an interrupt ends the one that waits, and the model hears of it later', async () => {

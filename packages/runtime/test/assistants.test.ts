@@ -185,3 +185,14 @@ test('a conversation that outgrows the window is summed up, also within a turn, 
   expect(bodies.at(-1)).toContain('Watch the clock');
   expect(bodies.at(-1)?.length).toBeLessThan(8_000);
 });
+
+test('of a session that is deleted nothing is left of what its model was either', async () => {
+  stage = await openAssistantStage(['Hi.'], { model: 'scripted' });
+  const id = await stage.begin('Hi', { once: true });
+  await stage.afterTurns(id, 1);
+  const noted = async (): Promise<number> =>
+    (await stage.log.listDocuments({ collection: 'agent-details', limit: 10 })).documents.length;
+  await expect.poll(noted).toBe(1);
+  await expect.poll(async () => await stage.sessions.delete(id, { actor: 'user', key: undefined })).toEqual({ ok: true });
+  expect(await noted()).toBe(0);
+});

@@ -115,7 +115,11 @@ test('a store that fails while the stream is read costs no notice, and is not as
       throw new LogError('unavailable', 'the store is away');
     };
   };
-  const away = { ...store, read: failing(store.read), renewLease: failing(store.renewLease) };
+  const away = {
+    ...store,
+    read: failing((request: Parameters<Log['read']>[0]) => store.read(request)),
+    renewLease: failing((request: Parameters<Log['renewLease']>[0]) => store.renewLease(request)),
+  };
   open(away, { ...hook(url), clock });
   clock.pass(0);
   await begun(store);

@@ -1,9 +1,10 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type EventLog, LogError, memoryEventLog } from '@concerto/log';
 import { afterEach, expect, test } from 'vitest';
-import { type Clock, systemClock } from '../src/index.ts';
+import { type Clock, leaseOf, systemClock } from '../src/index.ts';
+import { programEntry } from './program-entry.ts';
 import { openStage, type Stage } from './session-stage.ts';
 
 const counter = {
@@ -126,5 +127,66 @@ test('an agent may take as long to introduce itself as its init timeout says; a 
   await writeFile(join(folder, 'ok'), '');
   await stage.sessions.control(id, 'resume', { actor: 'user', key: undefined });
   await stage.until(id, (event) => event.type === 'turnComplete');
+  await rm(folder, { recursive: true });
+});
+
+test('a program whose session another runner has taken does nothing more, however slow the store is', {
+  timeout: 30_000,
+}, async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'concerto-taken-'));
+  const written = async (): Promise<number> => (await readFile(join(folder, 'did.txt'), 'utf8').catch(() => '')).length;
+  const source = `fn main() {
+    loop {
+        std::time::sleep(20);
+        std::fs::append_file("${join(folder, 'did.txt')}", "x").unwrap();
+    }
+}`;
+  const real = memoryEventLog({ now: Date.now });
+  let isSlow = false;
+  const log: EventLog = {
+    ...real,
+    read: async (request) => {
+      if (isSlow) await new Promise((resolve) => setTimeout(resolve, 1_000));
+      return await real.read(request);
+    },
+  };
+  stage = openStage({ agents: [], entries: [programEntry('works', source)], log });
+  const started = await stage.start({ program: 'works' });
+  const id = started.ok ? started.value.id : '';
+  await expect.poll(written, { timeout: 10_000 }).toBeGreaterThan(2);
+  const name = leaseOf(id);
+  await real.releaseLease({ name, epoch: 1 });
+  expect(await real.acquireLease({ name, owner: 'another', ttlMs: 60_000 })).toMatchObject({ kind: 'acquired' });
+  isSlow = true;
+  const before = await written();
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  // What it was about to do was on record before.
+  expect(await written()).toBeLessThanOrEqual(before + 1);
+  isSlow = false;
+  await rm(folder, { recursive: true });
+});
+
+test('a store that is away for longer than anybody waits costs a program nothing: its run goes on', {
+  timeout: 60_000,
+}, async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'concerto-away-'));
+  const written = async (): Promise<number> => (await readFile(join(folder, 'did.txt'), 'utf8').catch(() => '')).length;
+  const source = `fn main() {
+    loop {
+        std::time::sleep(100);
+        std::fs::append_file("${join(folder, 'did.txt')}", "x");
+    }
+}`;
+  let full = false;
+  stage = openStage({ agents: [], entries: [programEntry('works', source)], log: fillable(() => full) });
+  const started = await stage.start({ program: 'works' });
+  const id = started.ok ? started.value.id : '';
+  await expect.poll(written, { timeout: 10_000 }).toBeGreaterThan(2);
+  full = true;
+  await new Promise((resolve) => setTimeout(resolve, 6_500));
+  full = false;
+  const before = await written();
+  await expect.poll(written, { timeout: 30_000 }).toBeGreaterThan(before + 2);
+  expect(await stage.sessions.get(id)).toMatchObject({ status: 'running' });
   await rm(folder, { recursive: true });
 });

@@ -1,18 +1,17 @@
-import type { Blobs, EventLog } from '@concerto/log';
 import type { McpContent, ModelPiece } from '@concerto/models';
 import { fileOf, fileWords, type Part } from '@concerto/protocol';
-import { keepLargeParts } from '../session/keep-parts.ts';
+import { type KeepingPlace, keepLargeParts } from '../session/keep-parts.ts';
 
 /** Of the files that were read for the model, so that each step need not read them all again. */
 const rememberedMax = 32 * 1024 * 1024;
 
 /** The files of a conversation: in the log as references, for the model with their bytes. */
 export class AssistantFiles {
-  readonly #place: { readonly session: string; readonly log: EventLog; readonly blobs: Blobs };
+  readonly #place: KeepingPlace;
   readonly #read = new Map<string, string>();
   #remembered = 0;
 
-  constructor(place: { readonly session: string; readonly log: EventLog; readonly blobs: Blobs }) {
+  constructor(place: KeepingPlace) {
     this.#place = place;
   }
 

@@ -39,8 +39,9 @@ export type AssistantPorts = {
 /** Brings an assistant up with all its servers and the conversation so far; leaves nothing behind when it cannot. */
 export function assistantStarter(ports: AssistantPorts): StartWorker {
   const { log, store, mintId, clock, catalog, environment = process.env } = ports;
-  return async ({ tenure: { session, epoch }, entry, notes, ended, writer }) => {
+  return async ({ tenure, entry, notes, ended, writer }) => {
     assert(entry.kind === 'assistant', 'the table of starters is by kind');
+    const { session, epoch } = tenure;
     const { name } = entry;
     const known = entry.fault?.();
     if (known !== undefined) throw new AgentError('spawn-failed', `assistant "${name}": ${known}`);
@@ -86,13 +87,14 @@ export function assistantStarter(ports: AssistantPorts): StartWorker {
       };
       const { said, cutShort } = await recalled(log, store, session);
       const history = new AssistantHistory(said, assistant.contextTokens);
-      const files = new AssistantFiles({ session, log, blobs: new Blobs(log, () => clock.now()) });
+      const files = new AssistantFiles({ session, log, blobs: new Blobs(log, () => clock.now()), tenure });
       const parts = { name, assistant, history, files, tools, renewTools, agents, close, mintId, clock };
       const counted = { clock, log, store, writer, session, epoch };
       return new AssistantWorker({
         ...parts,
         marker: identity.marker,
         cutShort,
+        onLost: (call) => tenure.onLost(call),
         outlives: async () => {
           const state = await store.state(session);
           return state !== undefined && outlivesOwner(state);

@@ -54,7 +54,7 @@ function openWorker() {
   worker = new AssistantWorker({
     name: 'helper',
     marker: 'm',
-    files: new AssistantFiles({ session: 's', log, blobs: new Blobs(log, () => 0) }),
+    files: new AssistantFiles({ session: 's', log, blobs: new Blobs(log, () => 0), tenure: { patiently: (work) => work(false) } }),
     assistant: {
       models: { stream, execute, fault: () => undefined },
       connection: 'c',

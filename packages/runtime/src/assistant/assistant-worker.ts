@@ -46,6 +46,8 @@ export type AssistantParts = {
   readonly cutShort?: CutShort | undefined;
   /** Whether the next owner goes on with the turn that runs. */
   readonly outlives?: () => Promise<boolean>;
+  /** Calls when somebody else has the session. */
+  readonly onLost?: (call: () => void) => void;
 };
 
 /**
@@ -89,6 +91,10 @@ export class AssistantWorker implements Worker {
       recorded: (signal) => orAborted(this.output.read(), signal),
     };
     this.#budget = parts.budget?.({ written: () => this.output.read(), hold: () => this.#paused.close() });
+    parts.onLost?.(() => {
+      this.#isLeft = true;
+      void this.#stopTurn();
+    });
     this.#tellModel();
     if (parts.cutShort !== undefined) this.#goOnWith(parts.cutShort);
   }

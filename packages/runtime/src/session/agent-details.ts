@@ -1,5 +1,5 @@
 import { canFork } from '@concerto/agents';
-import type { EventLog } from '@concerto/log';
+import type { DocumentWrite, EventLog } from '@concerto/log';
 import { liveSettings, Offers, type SessionAgent, type WorkEvent } from '@concerto/protocol';
 import type { SessionState } from '@concerto/session';
 import type { CatalogEntry } from '../catalog.ts';
@@ -28,6 +28,11 @@ export function preparing({ folder }: Pick<Worker, 'folder'>, agent: string, por
     offers.note(batch);
     return weighed(calls.complete(batch), { agent, folder });
   };
+}
+
+/** What a session that is deleted leaves of it. */
+export function forgetDetails(session: string): DocumentWrite {
+  return { collection, key: session, value: undefined };
 }
 
 /** For those who ask before they read events. */

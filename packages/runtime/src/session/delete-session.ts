@@ -1,6 +1,7 @@
 import { err, ok, type Result } from '@concerto/base';
 import { type Blobs, type DocumentWrite, type EventLog, streamNames } from '@concerto/log';
 import * as z from 'zod';
+import { forgetDetails } from './agent-details.ts';
 import { forgetMark } from './journal-stream.ts';
 import { heardOut } from './kept-agents.ts';
 import { refusal, type ServiceRefusal } from './service-refusal.ts';
@@ -63,6 +64,7 @@ async function removeContents(log: EventLog, blobs: Blobs, session: string): Pro
   }
   await log.putDocument(forgetMark(session));
   await log.putDocument(heardOut(session));
+  await log.putDocument(forgetDetails(session));
   await log.putDocument({ collection: startsCollection, key: session, value: undefined });
   await log.putDocument({ collection: deletingCollection, key: session, value: undefined });
 }

@@ -289,7 +289,8 @@ export class Incarnation {
     const { verb, id, force = false } = control;
     const worker = this.#worker;
     if (worker === undefined) {
-      if (!force || verb === 'resume') this.#ended.abort();
+      // One that is only to hold is asked as soon as it is up: a turn that it goes on with is not lost for it.
+      if (verb !== 'pause' && (!force || verb === 'resume')) this.#ended.abort();
       return force && verb === 'pause' ? 'holds' : 'asked';
     }
     // A resume is repeated on purpose; of anything else one word is enough.

@@ -155,7 +155,9 @@ export class JournalStream implements JournalTape {
 
   async sync(): Promise<void> {
     await this.#of.written();
-    await this.#of.writer.write([]);
+    if ((await this.#of.writer.write([])) !== undefined) return;
+    // What follows from it is done by whoever has the session now, who has not got it.
+    throw new JournalError('unwritable', `the session ${this.#of.session} has another owner`);
   }
 
   close(): void {

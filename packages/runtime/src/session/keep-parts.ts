@@ -1,8 +1,15 @@
 import type { Blobs, EventLog } from '@concerto/log';
 import { fileOf, type LlmContent, type Part, type WorkEvent } from '@concerto/protocol';
 import { inlineBytesMax, storedPart } from './take-content.ts';
+import type { Tenure } from './tenure.ts';
 
-export type KeepingPlace = { readonly session: string; readonly log: EventLog; readonly blobs: Blobs };
+export type KeepingPlace = {
+  readonly session: string;
+  readonly log: EventLog;
+  readonly blobs: Blobs;
+  /** Of the session's owner: a store that is away for a moment costs no file, and no turn. */
+  readonly tenure: Pick<Tenure, 'patiently'>;
+};
 
 /** Whether there is a file in it that an event should not hold. */
 function hasLargePart(parts: readonly Part[]): boolean {
@@ -15,18 +22,19 @@ function hasLargePart(parts: readonly Part[]): boolean {
 /** The parts of an event that is about to be written: what is large is kept beside the session. */
 export async function keepLargeParts(
   parts: readonly Part[],
-  { session, log, blobs }: KeepingPlace,
+  place: KeepingPlace,
 ): Promise<readonly Part[]> {
   if (!hasLargePart(parts)) return parts;
-  return await Promise.all(
-    parts.map(async (part) => {
-      const file = fileOf(part);
-      if (file?.at.kind !== 'inline' || (file.bytes ?? 0) <= inlineBytesMax) return part;
-      const blob = await blobs.put(file.mimeType, [Buffer.from(file.at.data, 'base64')]);
-      for (const use of blobs.usesOf(session, [blob.handle])) await log.putDocument(use);
-      return storedPart(blob, file.title);
-    }),
-  );
+  return await Promise.all(parts.map((part) => place.tenure.patiently(() => keptPart(part, place))));
+}
+
+/** The same bytes are the same file, however often it is tried. */
+async function keptPart(part: Part, { session, log, blobs }: KeepingPlace): Promise<Part> {
+  const file = fileOf(part);
+  if (file?.at.kind !== 'inline' || (file.bytes ?? 0) <= inlineBytesMax) return part;
+  const blob = await blobs.put(file.mimeType, [Buffer.from(file.at.data, 'base64')]);
+  for (const use of blobs.usesOf(session, [blob.handle])) await log.putDocument(use);
+  return storedPart(blob, file.title);
 }
 
 /** What a worker shows, as it goes into the log; at once where nothing in it is large. */

@@ -1,10 +1,9 @@
 import { AgentError, type AgentPrompt, type AgentVerb } from '@concerto/agents';
 import { assert, ok } from '@concerto/base';
 import { SUPERVISED } from '@concerto/ir';
+import { LogError } from '@concerto/log';
 import { runningPrompt } from '@concerto/session';
 import { SupervisedSession } from '../answer/supervised-session.ts';
-import type { Catalog, LoadedProgram } from '../catalog.ts';
-import type { Machines } from '../program/machine/machine.ts';
 import { ownMachines } from '../program/machine/own-machine.ts';
 import type { LeftAgent } from '../program/program-agent.ts';
 import { defaultLimits, type ProgramLimits } from '../program/program-limits.ts';
@@ -12,17 +11,15 @@ import { type ProgramWorld, type Rests, type Waiting, WorldFailure } from '../pr
 import { runProgram } from '../program/run-program.ts';
 import type { StartWorker, Worker, WorkerAnswer, WorkerControl, WorkerOutput } from '../worker.ts';
 import { ChildAgent } from './child-agent.ts';
-import { type ChildPorts, ChildSessions } from './child-sessions.ts';
+import { ChildSessions } from './child-sessions.ts';
 import { ChildrenBudget } from './children-budget.ts';
 import { MessageQueue } from './message-queue.ts';
 import { openJournal } from './open-journal.ts';
-import type { OwnerWriter } from './owner-writer.ts';
 import { ProgramAsks } from './program-asks.ts';
 import { ModelCalls } from './program-calls.ts';
-import type { ProgramCode } from './program-code.ts';
 import { ProgramPlace } from './program-place.ts';
-import { askOfSession, declaredAs, entryOf, type Supervises, supervisesOf } from './program-sessions.ts';
-import type { ProgramTerminal } from './program-terminal.ts';
+import { askOfSession, declaredAs, entryOf, supervisesOf } from './program-sessions.ts';
+import type { ProgramPorts, ProgramStart } from './program-start.ts';
 import { failureText, type ProgramWord, queued, resultOf } from './program-words.ts';
 import { RunWords } from './run-words.ts';
 import { pause } from './store-patience.ts';
@@ -36,17 +33,11 @@ const restAfterMs = 3_000;
 /** So long a pause waits for the program's agents to hold; they go on holding after it. */
 const childrenHoldMs = 15_000;
 
-export type ProgramPorts = ChildPorts & {
-  readonly code: ProgramCode;
-  readonly catalog: Catalog;
-  /** Where programs are run; in this thread unless given. */
-  readonly machines?: Machines;
-};
-
 /** Runs a program in a session. What it runs stays as it was when it first ran, whatever became of the files. */
 export function programStarter(ports: ProgramPorts): StartWorker {
-  return async ({ tenure: { session, epoch }, entry, writer }) => {
+  return async ({ tenure, entry, writer }) => {
     assert(entry.kind === 'program', 'the table of starters is by kind');
+    const { session, epoch } = tenure;
     const state = await ports.store.state(session);
     const { version } = state ?? {};
     const kept = version === undefined ? undefined : await ports.code.get(version);
@@ -60,27 +51,9 @@ export function programStarter(ports: ProgramPorts): StartWorker {
     const supervises = supervisesOf(entry.name, state);
     // Beside a session that it answers for nobody stands.
     const terminal = supervises === undefined ? entry.terminal : undefined;
-    return new ProgramWorker({ name: entry.name, program, ports, cutShort, supervises, terminal, ...run });
+    return new ProgramWorker({ name: entry.name, tenure, program, ports, cutShort, supervises, terminal, ...run });
   };
 }
-
-type ProgramStart = {
-  readonly name: string;
-  readonly program: LoadedProgram;
-  /** The digest of its code. */
-  readonly code: string;
-  readonly session: string;
-  readonly root: string;
-  readonly ports: Omit<ProgramPorts, 'code'>;
-  readonly writer: OwnerWriter;
-  readonly epoch: number;
-  /** The session that it answers for, and as whom: then its supervisor is run, not `main`. */
-  readonly supervises: Supervises | undefined;
-  /** Where somebody stands beside it. */
-  readonly terminal: ProgramTerminal | undefined;
-  /** What an earlier owner had begun: it goes on where the journal ends. */
-  readonly cutShort: AgentPrompt | undefined;
-};
 
 /**
  * A Concerto program at work in a session. Its emits are messages, `await emit` is a question, its end is the result; its
@@ -120,6 +93,7 @@ class ProgramWorker implements Worker {
       written: () => this.output.read(),
       isLeft: () => this.#isDetached,
     });
+    start.tenure.onLost(() => this.#leave());
     if (start.cutShort !== undefined) this.#begin(start.cutShort);
   }
 
@@ -147,7 +121,9 @@ class ProgramWorker implements Worker {
       hold: () => this.#hold(),
     });
     this.#finished = this.#run(prompt, children, this.#running.signal).catch((cause: unknown) => {
-      this.#fail(cause instanceof Error ? cause.message : String(cause));
+      // Our own store failed, not the program: the next owner goes on with it.
+      if (cause instanceof LogError) this.#start.tenure.fail(cause);
+      else this.#fail(cause instanceof Error ? cause.message : String(cause));
     });
   }
 
@@ -191,15 +167,21 @@ class ProgramWorker implements Worker {
 
   /** A run that is not over is only left: whoever owns the session next goes on with it. */
   async stop(): Promise<void> {
-    const state = await this.#start.ports.store.state(this.#start.session);
-    this.#isDetached = state !== undefined && state.end === undefined && state.turn.active;
-    if (this.#isDetached) for (const agent of this.#agents) agent.detach();
+    const state = this.#isDetached ? undefined : await this.#start.ports.store.state(this.#start.session);
+    if (state !== undefined && state.end === undefined && state.turn.active) this.#leave();
     this.#stayUp();
     await this.#stopRunning();
     if (this.#isGone) return;
     this.#isGone = true;
     this.output.push({ kind: 'gone', error: { code: 'exited', message: `program "${this.#start.name}" was ended` } });
     this.output.end();
+  }
+
+  /** Its agents go on, and whoever has the session next goes on with the run. */
+  #leave(): void {
+    this.#isDetached = true;
+    for (const agent of this.#agents) agent.detach();
+    void this.#stopRunning();
   }
 
   /** Its agents first, then itself: it holds at once, but whoever paused it waits for all of them. */

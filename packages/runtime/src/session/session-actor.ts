@@ -294,8 +294,9 @@ export class SessionActor {
     const { mintId, clock, log } = this.#ports;
     const { entry, route } = this.#owned;
     const parts = { writer, timeouts: this.#timeouts, journal: this.#journal, mintId, clock, entry, route };
-    const files = { session: this.#tenure.session, log, blobs: new Blobs(log, () => clock.now()) };
-    const prepare = preparing(worker, entry.name, { ...this.#ports, session: this.#tenure.session });
+    const tenure = this.#tenure;
+    const files = { session: tenure.session, log, blobs: new Blobs(log, () => clock.now()), tenure };
+    const prepare = preparing(worker, entry.name, { ...this.#ports, session: tenure.session });
     const hearing = new Hearing({ ...parts, incarnation: live, heard: before.heard, files, prepare });
     await hearing.listen(worker, (rests) => this.#leave('nothing is to be done until it is called', 'done', { rests }));
   }

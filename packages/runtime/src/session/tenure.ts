@@ -48,6 +48,14 @@ export class Tenure {
     return this.#end;
   }
 
+  /** In the moment in which somebody else has it: whoever still works for it stops, without asking a store that may be away. */
+  onLost(call: () => void): void {
+    const ended = (): void => {
+      if (this.#end === 'lost') call();
+    };
+    this.over.addEventListener('abort', ended, { once: true });
+  }
+
   end(how: TenureEnd): void {
     if (this.isOver) return;
     this.#end = how;
