@@ -51,7 +51,8 @@ test('17.5 sources are read by all, written only as they were read, and nothing 
   expect(body).toEqual({ programs: [{ name: 'painter', entry: 'main.conc', description: 'Has a worker paint.' }] });
   const { body: source } = await puppets.api.get('/api/programs/painter');
   expect(source).toMatchObject({ entry: 'main.conc', mayWrite: true, files: [{ path: 'main.conc', text: program }] });
-  expect((await puppets.api.get('/api/programs/nobody')).status).toBe(404);
+  for (const name of ['nobody', 'constructor'])
+    expect((await puppets.api.get(`/api/programs/${name}`)).status).toBe(404);
   const [{ version }] = source.files;
   const put = (file: object) => puppets.api.call('PUT', '/api/programs/painter', file);
   expect((await put({ path: 'main.conc', text: 'x', version: 'old' })).body.code).toBe('stale_file');

@@ -5,9 +5,12 @@ type Place = readonly PropertyKey[];
 
 export type Fault = { readonly path: string; readonly message: string };
 
+/** Of more the rest is told when these are mended: an answer is not many times as long as what it answers. */
+const faultsMax = 100;
+
 /** What is wrong with a body: every fault at its own place, for whoever wrote it. */
 export function bodyFaults(issues: readonly Issue[], body: unknown): readonly Fault[] {
-  return issues.flatMap((issue) => faultsOf(issue, [], body));
+  return issues.flatMap((issue) => faultsOf(issue, [], body)).slice(0, faultsMax);
 }
 
 /** Of a union the alternative that came nearest, of unknown keys each one. */

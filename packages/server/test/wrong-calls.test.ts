@@ -101,6 +101,12 @@ describe('what is wrong with a body is told at its place, in words for its write
   });
 });
 
+test('of very many faults a hundred are told: the answer is not longer than the call', async () => {
+  const body = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`k${index}`, 1]));
+  const response = await open().ask('/api/sessions', { method: 'POST', body });
+  expect(await response.json()).toHaveProperty('errors.length', 100);
+});
+
 describe('what is asked in the address is one of what is allowed', () => {
   test.each([
     ['/api/sessions?tree=maybe', '`tree`: must be `true` or `false`'],

@@ -18,7 +18,7 @@ export function programShelf(named: NamedPrograms | undefined, mayWrite: boolean
   if (named === undefined) return { list: () => [], source: async () => undefined };
   const { folder, entries } = named;
   const source: ProgramShelf['source'] = async (name) => {
-    const program = entries[name];
+    const program = Object.hasOwn(entries, name) ? entries[name] : undefined;
     if (program === undefined) return undefined;
     const entry = relative(folder, resolve(folder, program.entry)).replaceAll(sep, '/');
     const files = await named.compiler.sources(folder, entry);
