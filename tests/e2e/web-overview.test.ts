@@ -103,7 +103,7 @@ test('17.3 grouped by what needs me, with counts, search, sort and what is unrea
   await group('Idle').getByText('Zoo').waitFor();
   expect(await page.getByLabel('Search sessions').inputValue()).toBe('wombat');
   await page.getByLabel('Search sessions').fill('nowhere to be found');
-  await page.getByText('Nothing is found.').waitFor();
+  await page.getByText('Nothing found.').waitFor();
   await page.getByLabel('Search sessions').press('Escape');
   await page.getByLabel('Sort by').selectOption('Newest');
   await group('Needs you').first().waitFor();

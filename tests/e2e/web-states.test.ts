@@ -254,6 +254,6 @@ test('the list filters by status, keeps the filter over a reload, and loads more
   await page.getByRole('button', { name: 'On hold', pressed: true }).waitFor();
   await expect.poll(() => rows.count(), patience).toBeGreaterThan(0);
   await page.getByRole('button', { name: 'Needs you' }).click();
-  await page.getByText('No session is in “Needs you” now.').waitFor();
+  await page.getByText('No sessions in “Needs you” now.').waitFor();
   await context.close();
 }, 90_000);

@@ -270,6 +270,8 @@ test('a week passes while its agent waits for a person', { timeout: 120_000 }, a
       await sleep(2);
     }
     expect(await stage.sessions.get(child)).toMatchObject({ status: 'waitingForInput' });
+    // Its agent waits for a person, and it for its agent: there is no runner that it would want.
+    expect((await stage.sessions.get(id))?.waiting).toBeUndefined();
     await answer(child, question, response);
   }
   await until(async () => (await stage.sessions.get(id))?.status === 'completed');

@@ -53,7 +53,7 @@ export function ChoiceForm({ event, isSending, onAnswer }: FormProps<ChoiceEvent
             disabled={isSending || picked.length === 0}
             onClick={() => onAnswer({ selected: [...picked] })}
           >
-            Answer with {picked.length}
+            {picked.length === 0 ? 'Choose any' : `Answer with ${picked.length}`}
           </button>
         )}
       </div>

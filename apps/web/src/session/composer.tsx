@@ -160,8 +160,8 @@ function hintOf({ capabilities }: Session, status: SessionStatus, addressee: Add
   const canSteer = capabilities === undefined || capabilities.includes('steer');
   if (addressee !== undefined) return 'Enter answers · Alt+Enter queues · Ctrl+Enter steers';
   if (status === 'idle') return 'Enter to send';
-  if (status === 'interrupted') return 'Enter to send; the queue stands still until you do, or resume';
+  if (status === 'interrupted') return 'Enter to send. The queue waits until you send something or press Go on';
   if (status === 'paused') return 'Messages are held until you resume';
-  if (!canSteer) return 'This agent takes no steering in mid-turn: it comes first in the next turn';
+  if (!canSteer) return 'This agent cannot be steered mid-turn: a steer comes first in its next turn';
   return 'Enter queues · Ctrl+Enter steers';
 }

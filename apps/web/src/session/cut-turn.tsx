@@ -30,7 +30,7 @@ export function CutTurn({ session, view }: Props): ReactNode {
     <section className="waiting-line" aria-label="The turn was cut">
       <Icon name="warning" />
       <span>
-        <Plain text={`${lostIn(session.reason)}. Go on takes its conversation up where that can be loaded.`} />
+        <Plain text={`${lostIn(session.reason)}. Go on continues the conversation where the agent can load it.`} />
       </span>
       {maySend && prompt !== '' && (
         <button

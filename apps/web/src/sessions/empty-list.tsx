@@ -10,10 +10,10 @@ type Props = {
 };
 
 export function EmptyList({ wish, isNew, targets }: Props): ReactNode {
-  if (isNew && wish.isArchive) return <p className="empty">Nothing was put away.</p>;
+  if (isNew && wish.isArchive) return <p className="empty">Nothing is in the archive.</p>;
   if (!isNew) {
     const where = wish.filter === 'all' ? '' : ` in “${labelOf(wish.filter)}”`;
-    return <p className="empty">{wish.sought === '' ? `No session is${where} now.` : `Nothing is found${where}.`}</p>;
+    return <p className="empty">{wish.sought === '' ? `No sessions${where} now.` : `Nothing found${where}.`}</p>;
   }
   const demo = targets.find(({ name }) => name === 'demo');
   const first = demo ?? targets[0];

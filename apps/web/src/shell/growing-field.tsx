@@ -6,7 +6,7 @@ type Props = Omit<TextareaHTMLAttributes<HTMLTextAreaElement>, 'value'> & {
 };
 
 /** A text field as high as its text, up to what the style sheet allows. */
-export function GrowingField({ fieldRef, value, ...rest }: Props): ReactNode {
+export function GrowingField({ fieldRef, value, placeholder, ...rest }: Props): ReactNode {
   const field = useRef<HTMLTextAreaElement>(null);
   useImperativeHandle<HTMLTextAreaElement | null, HTMLTextAreaElement | null>(fieldRef, () => field.current, []);
   useEffect(() => {
@@ -14,6 +14,7 @@ export function GrowingField({ fieldRef, value, ...rest }: Props): ReactNode {
     if (element === null) return;
     element.style.height = 'auto';
     element.style.height = `${element.scrollHeight + 2}px`;
-  }, [value]);
-  return <textarea ref={field} rows={1} value={value} {...rest} />;
+    // What stands there while nothing is written takes its room too.
+  }, [value, placeholder]);
+  return <textarea ref={field} rows={1} value={value} placeholder={placeholder} {...rest} />;
 }

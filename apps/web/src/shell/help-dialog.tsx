@@ -8,7 +8,7 @@ const groups: readonly { readonly title: string; readonly keys: readonly (readon
       ['?', 'This help'],
       ['g', 'All sessions'],
       ['p', 'Programs'],
-      ['u', 'Insight: what was used, and what it took'],
+      ['u', 'Insight: cost, tokens, waiting'],
       ['s', 'Settings'],
       ['n', 'New session'],
       ['w', 'The next session that waits for you'],
@@ -20,7 +20,7 @@ const groups: readonly { readonly title: string; readonly keys: readonly (readon
     keys: [
       ['j / k', 'Next or previous session'],
       ['Enter', 'Open it'],
-      ['x', 'Select the focused one, for what is done to several'],
+      ['x', 'Select it, to do something to several at once'],
       ['/', 'Search'],
     ],
   },
@@ -30,7 +30,7 @@ const groups: readonly { readonly title: string; readonly keys: readonly (readon
       ['a', 'Go to what waits for your answer'],
       ['1 … 9', 'Choose an option of the focused question'],
       ['y / n / r', 'Approve, deny, or deny with a reason'],
-      ['s / l', 'Allow the very same for this session, or lastingly'],
+      ['s / l', 'Approve exactly this for the whole session, or always'],
       ['v', 'Changes unified or side by side'],
       ['c', 'Write a message'],
       ['Enter', 'Send, or answer what is asked; Shift+Enter for a new line'],
@@ -38,8 +38,13 @@ const groups: readonly { readonly title: string; readonly keys: readonly (readon
       ['Ctrl+Enter', 'Steer: say it in the running turn (⌘ on a Mac)'],
       ['i', 'Inspect: audit and events'],
       ['e', 'Rename it'],
-      ['b', 'To the end of the timeline, and follow it'],
+      ['Escape', 'Leave a field, or close what is open'],
+      ['b', 'Jump to the end and follow what comes'],
     ],
+  },
+  {
+    title: 'Graph',
+    keys: [['z / y', 'Undo, redo']],
   },
 ];
 
@@ -49,28 +54,30 @@ export function HelpDialog({ onClose }: Props): ReactNode {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), []);
   return (
-    <dialog ref={dialog} className="dialog" aria-labelledby="help-title" onClose={onClose}>
+    <dialog ref={dialog} className="dialog help" aria-labelledby="help-title" onClose={onClose}>
       <header className="dialog-head">
         <h2 id="help-title">Keyboard</h2>
         <button type="button" className="icon-button" aria-label="Close" onClick={() => dialog.current?.close()}>
           <Icon name="close" />
         </button>
       </header>
-      {groups.map((group) => (
-        <section key={group.title}>
-          <h3>{group.title}</h3>
-          <dl className="keys">
-            {group.keys.map(([key, meaning]) => (
-              <Fragment key={key}>
-                <dt>
-                  <kbd>{key}</kbd>
-                </dt>
-                <dd>{meaning}</dd>
-              </Fragment>
-            ))}
-          </dl>
-        </section>
-      ))}
+      <div className="help-groups">
+        {groups.map((group) => (
+          <section key={group.title}>
+            <h3>{group.title}</h3>
+            <dl className="keys">
+              {group.keys.map(([key, meaning]) => (
+                <Fragment key={key}>
+                  <dt>
+                    <kbd>{key}</kbd>
+                  </dt>
+                  <dd>{meaning}</dd>
+                </Fragment>
+              ))}
+            </dl>
+          </section>
+        ))}
+      </div>
     </dialog>
   );
 }

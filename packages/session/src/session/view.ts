@@ -76,7 +76,8 @@ export function waitingOf(state: SessionState): Waiting | undefined {
   if (state.slot.kind === 'wanted') {
     return { for: 'slot', since: isoTime(state.slot.since), detail: 'every slot of the pool is taken' };
   }
-  if (state.owner !== undefined) return undefined;
+  // One that rests is called when what it waits for has come.
+  if (state.owner !== undefined || state.rests !== undefined) return undefined;
   // A runner that has as many programs at work as it may leaves the next one where it is.
   const orFull = state.kind === 'program' ? ', or all have `max_programs` at work' : '';
   return { for: 'runner', since: isoTime(state.activeAt), detail: `no runner has taken the session yet${orFull}` };
