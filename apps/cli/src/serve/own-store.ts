@@ -1,4 +1,5 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
+import { makeFolder } from '../make-folder.ts';
 import { noteFacts, projectFacts } from '../state/project-state.ts';
 import { isTrusted } from '../state/trust.ts';
 
@@ -16,7 +17,7 @@ export function prepareOwnStore(project: string): void {
       `${folder}/concerto.db was not made here: it may hold sessions, templates and rules of strangers.\nUse it after \`concerto trust\` (or with --trust), name another with --store, or delete it.`,
     );
   }
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder, { mode: 0o700, advice: 'make this folder writable, or name a store elsewhere with --store' });
   // What is said to agents is in it: not for a repository.
   if (!existsSync(`${folder}/.gitignore`)) writeFileSync(`${folder}/.gitignore`, '*\n');
   if (!madeStore) noteFacts(project, { madeStore: true });
