@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { MANIFEST_NAME } from '@concerto/language';
 import { defineCommand, parseArguments, UsageError } from '../arguments.ts';
+import { makeFolder } from '../make-folder.ts';
 import { noteFacts } from '../state/project-state.ts';
 import { tell, write } from '../terminal/print.ts';
 import { gitignore, mainProgram, manifestText, readme } from './new-project.ts';
@@ -41,7 +42,7 @@ export async function run(argv: string[]): Promise<number> {
     tell(`error: ${join(given, MANIFEST_NAME)} already exists\n`);
     return 1;
   }
-  mkdirSync(join(directory, 'src'), { recursive: true });
+  makeFolder(join(directory, 'src'), { advice: 'take another place' });
   for (const file of files) {
     const path = join(directory, file.path);
     // What is already there is somebody's work.

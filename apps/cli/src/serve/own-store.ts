@@ -1,4 +1,5 @@
-import { accessSync, constants, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
+import { makeFolder } from '../make-folder.ts';
 import { noteFacts, projectFacts } from '../state/project-state.ts';
 import { isTrusted } from '../state/trust.ts';
 
@@ -16,17 +17,8 @@ export function prepareOwnStore(project: string): void {
       `${folder}/concerto.db was not made here: it may hold sessions, templates and rules of strangers.\nUse it after \`concerto trust\` (or with --trust), name another with --store, or delete it.`,
     );
   }
-  try {
-    // Asked first: to make a folder where nothing can be made fails with ENOENT on Linux.
-    accessSync('.', constants.W_OK | constants.X_OK);
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    // What is said to agents is in it: not for a repository.
-    if (!existsSync(`${folder}/.gitignore`)) writeFileSync(`${folder}/.gitignore`, '*\n');
-  } catch (cause) {
-    throw new Error(
-      `${folder}/concerto.db cannot be made: ${cause instanceof Error ? cause.message : String(cause)}\nMake ${project} a folder that this user may write, or name another store with --store.`,
-      { cause },
-    );
-  }
+  makeFolder(folder, { mode: 0o700, advice: 'make this folder writable, or name a store elsewhere with --store' });
+  // What is said to agents is in it: not for a repository.
+  if (!existsSync(`${folder}/.gitignore`)) writeFileSync(`${folder}/.gitignore`, '*\n');
   if (!madeStore) noteFacts(project, { madeStore: true });
 }
