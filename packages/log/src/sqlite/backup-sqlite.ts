@@ -5,6 +5,7 @@ import { LogError } from '../event-log.ts';
 import { sqliteFailure } from './sqlite-failure.ts';
 import { forgetOwner } from './sqlite-lock.ts';
 import { textAt } from './sqlite-row.ts';
+import { refuseForeign, refuseNewer } from './sqlite-schema.ts';
 
 /**
  * Writes the store as it is at one moment into another file, which its owner does not notice: a reader of SQLite's log
@@ -18,6 +19,8 @@ export function backupSqlite(path: string, target: string): void {
   try {
     rmSync(unfinished, { force: true });
     db = new Database(resolve(path), { readonly: true, fileMustExist: true });
+    refuseForeign(db, path);
+    refuseNewer(db, path);
     db.prepare('VACUUM INTO ?').run(unfinished);
     chmodSync(unfinished, 0o600);
     finish(unfinished);
